@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Recording work. Within a batch, a barrier is recorded only where a buffer's
+ * use conflicts with an earlier one since the last barrier; against earlier
+ * batches that is decided at submission, under the context's lock, because
+ * only there the order is known.
+ */
+#ifndef TDL_BATCH_H
+#define TDL_BATCH_H
+
+#include "buffer.h"
+#include "pipeline.h"
+
+/* A storage buffer binding; index in the array is the binding number. A NULL
+ * buffer leaves the binding unused by the kernel. */
+struct tdl_bind {
+    struct tdl_buffer *buffer;
+    uint64_t offset; /* bytes, multiple of minStorageBufferOffsetAlignment (256 does) */
+    uint64_t size;   /* bytes, 0: to the end */
+    bool read, write;
+};
+
+/* Add one dispatch. Push constants start at byte 0. */
+enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pipeline *pipeline,
+                                   const struct tdl_bind *binds, uint32_t bind_count,
+                                   const void *push, uint32_t push_size, uint32_t groups_x,
+                                   uint32_t groups_y, uint32_t groups_z);
+/* Add a copy between buffers, bytes. */
+enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
+                               uint64_t source_offset, struct tdl_buffer *target,
+                               uint64_t target_offset, uint64_t size);
+enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
+/* Add a command buffer recorded elsewhere with the buffers that it uses. It
+ * must order its own dispatches and stay valid until the batch has finished. */
+enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer commands,
+                                  const struct tdl_bind *uses, uint32_t use_count,
+                                  uint32_t dispatches);
+struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
+
+/* A batch of the context's for one-off work; begins it. Give back by
+ * tdl_batch_submit() + tdl_batch_destroy(). */
+enum tdl_result tdl_batch_create_begin(struct tdl_context *ctx, struct tdl_batch **out_batch);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A context: device, queue, timeline, and what all its users share.
+ *
+ * Locks. `lock` guards the queue, the timeline's last point, the read and
+ * write points of every buffer and the list of deferred frees; it is held for
+ * microseconds. `pipeline_lock` guards the pipeline table and may be held for
+ * a whole compilation. Neither is taken inside the other.
+ */
+#ifndef TDL_CONTEXT_H
+#define TDL_CONTEXT_H
+
+#include "vk.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct tdl_deferred;
+struct tdl_pipeline;
+
+struct tdl_device_functions {
+    PFN_vkWaitSemaphores wait_semaphores;
+    PFN_vkGetSemaphoreCounterValue get_semaphore_value;
+    PFN_vkGetMemoryHostPointerPropertiesEXT get_host_pointer_properties; /* may be NULL */
+    PFN_vkSetDebugUtilsObjectNameEXT set_object_name;                    /* may be NULL */
+};
+
+struct tdl_context {
+    atomic_int refs;
+    pthread_mutex_t lock;
+
+    tdl_log_fn log;
+    void *log_data;
+    enum tdl_log_level log_level;
+
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t queue_family;
+    uint32_t timestamp_bits;
+    struct tdl_device_info info;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory_properties;
+    VkDeviceSize host_pointer_alignment; /* 0: no VK_EXT_external_memory_host */
+    struct tdl_device_functions fn;
+    atomic_bool lost;
+
+    /* Timeline: every submission signals last_point + 1. Work up to
+     * barrier_point is ordered by a barrier before anything submitted now. */
+    VkSemaphore timeline;
+    uint64_t last_point, barrier_point;
+    VkCommandPool barrier_pool;
+    VkCommandBuffer barrier_commands;
+    struct tdl_deferred *deferred;
+
+    /* One layout for every kernel: storage buffers 0…TDL_MAX_BINDS-1 and
+     * TDL_MAX_PUSH bytes of push constants. */
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout pipeline_layout;
+
+    pthread_mutex_t pipeline_lock;
+    VkPipelineCache pipeline_cache;
+    bool pipeline_cache_dirty;
+    struct tdl_pipeline *pipelines;
+    char *cache_dir; /* NULL: keep none */
+
+    struct {
+        atomic_ullong submits, dispatches, waits, pipelines, allocations, memory_bytes;
+        atomic_ullong validation_errors;
+    } stats;
+};
+
+/* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
+enum tdl_result tdl_context_check(struct tdl_context *ctx);
+
+/* Give an object the name that validation messages and captures show. */
+void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle,
+                      const char *name);
+
+/* Submit; `prepend_barrier` first orders it after all earlier work. Signals
+ * and returns the next point. Call with ctx->lock held. */
+enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx,
+                                          const VkCommandBuffer *commands, uint32_t count,
+                                          bool prepend_barrier, uint64_t *out_point);
+
+/* Run `free_fn(ctx, data)` when the timeline has passed `point` (at once if it
+ * has). Takes the lock. */
+typedef void (*tdl_free_fn)(struct tdl_context *ctx, void *data);
+void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data);
+/* Free what the timeline has passed. Takes the lock. */
+void tdl_context_collect(struct tdl_context *ctx);
+
+#endif

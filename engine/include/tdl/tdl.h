@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * @file tdl.h
+ * libtdl: contexts, tensors, builders and graphs on a Vulkan device.
+ *
+ * The model is WebNN's (MLContext, MLTensor, MLGraphBuilder, MLGraph). Every
+ * call that gives work to the device queues it and returns at once; the work
+ * of one context is ordered by one timeline, whose values are called points.
+ *
+ * Conventions
+ * - `create`/`destroy` pairs: destroy takes the address of the pointer, sets
+ *   it to NULL, accepts NULL, never fails, and never waits for the device:
+ *   memory goes when the timeline has passed the last use.
+ * - `_params` structs may be zero-initialised: zero is the sane default.
+ * - Functions return an `enum tdl_result`; tdl_context_last_error() has the
+ *   sentence that says what to do.
+ * - Thread-safety: a context, and the tensors, graphs and buffers made from
+ *   it, may be used from several threads. A builder and a batch belong to one
+ *   thread at a time. Destroying an object while another thread is inside a
+ *   call on it is the caller's error.
+ */
+#ifndef TDL_TDL_H
+#define TDL_TDL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TDL_API __attribute__((visibility("default")))
+#define TDL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TDL_API
+#define TDL_PRINTF(fmt, args)
+#endif
+
+/** Largest number of dimensions of a tensor. */
+#define TDL_MAX_RANK 4
+/** Bytes of a device UUID (VK_UUID_SIZE). */
+#define TDL_UUID_SIZE 16
+/** Wait for ever, in functions that take a timeout in ns. */
+#define TDL_WAIT_FOREVER UINT64_MAX
+
+/* ---------------------------------------------------------------- results */
+
+enum tdl_result {
+    TDL_OK = 0,
+    TDL_ERROR_INVALID_ARGUMENT = -1, /**< a parameter is wrong; see the text */
+    TDL_ERROR_INVALID_STATE = -2,    /**< right call, wrong moment */
+    TDL_ERROR_OUT_OF_MEMORY = -3,    /**< host or device memory */
+    TDL_ERROR_NO_DEVICE = -4,        /**< no Vulkan device fits */
+    TDL_ERROR_DEVICE_LOST = -5,      /**< every later call on the context fails so */
+    TDL_ERROR_UNSUPPORTED = -6,      /**< valid, but not on this device or build */
+    TDL_ERROR_INVALID_MODEL = -7,    /**< a model file is damaged or not a model */
+    TDL_ERROR_IO = -8,               /**< a file cannot be read or written */
+    TDL_ERROR_TIMEOUT = -9,          /**< the wait ended before the work did */
+};
+
+/** A constant, English name of a result ("device lost"). Never NULL. */
+TDL_API const char *tdl_result_string(enum tdl_result result);
+
+/**
+ * The last error of the calling thread, as a sentence naming the operator,
+ * tensor or device and what to do. Never NULL; "" when there was none. Valid
+ * until the thread's next failing libtdl call.
+ */
+TDL_API const char *tdl_last_error(void);
+
+/* ---------------------------------------------------------------- logging */
+
+enum tdl_log_level {
+    TDL_LOG_ERROR = 1,
+    TDL_LOG_WARNING = 2,
+    TDL_LOG_INFO = 3,
+    TDL_LOG_DEBUG = 4,
+    TDL_LOG_TRACE = 5,
+};
+
+/**
+ * Receives log lines without a newline. Called from any thread that uses the
+ * context; it must not call back into libtdl.
+ */
+typedef void (*tdl_log_fn)(void *data, enum tdl_log_level level, const char *message);
+
+/* ---------------------------------------------------------------- devices */
+
+enum tdl_device_type {
+    TDL_DEVICE_OTHER = 0,
+    TDL_DEVICE_INTEGRATED_GPU = 1,
+    TDL_DEVICE_DISCRETE_GPU = 2,
+    TDL_DEVICE_VIRTUAL_GPU = 3,
+    TDL_DEVICE_CPU = 4, /**< software Vulkan such as lavapipe */
+};
+
+/** What a device can do, as far as libtdl cares. Plain data, owned by the caller. */
+struct tdl_device_info {
+    char name[256];
+    char driver[256];              /**< driver name and version, for people */
+    char drm_node[64];             /**< "/dev/dri/renderD128", or "" */
+    uint8_t uuid[TDL_UUID_SIZE];
+    enum tdl_device_type type;
+    uint32_t vendor_id, device_id; /**< PCI numbers */
+    uint32_t api_version;          /**< VK_MAKE_API_VERSION layout */
+    uint32_t subgroup_size;        /**< invocations */
+    uint32_t max_workgroup_invocations;
+    uint32_t max_shared_memory;    /**< bytes */
+    uint64_t memory_bytes;         /**< largest device-local heap */
+    bool usable;                   /**< has all that libtdl needs */
+    char unusable_reason[128];     /**< why not, if not usable */
+    bool external_memory_host;     /**< page-aligned host pointers can be imported */
+    bool external_memory_dma_buf;  /**< dma-bufs can be imported */
+    bool drm_format_modifiers;     /**< tiled images can be imported */
+    bool timestamps;               /**< GPU times can be measured */
+    bool storage_16bit;            /**< 16-bit types in storage buffers */
+};
+
+/**
+ * List the Vulkan devices in the loader's order.
+ * @param out_infos  room for `capacity` entries, or NULL to count only
+ * @param out_count  number of devices, which may be more than `capacity`
+ * @return TDL_ERROR_NO_DEVICE when there is no Vulkan loader or driver at all.
+ * Blocking: loads drivers (tens of ms). Thread-safe.
+ */
+TDL_API enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
+                                        uint32_t *out_count);
+
+/* --------------------------------------------------------------- contexts */
+
+/** One device, one queue, one timeline (WebNN's MLContext). */
+struct tdl_context;
+
+struct tdl_context_params {
+    /** NULL or "auto" (discrete, integrated, virtual, then CPU), an index in
+     *  tdl_device_list(), a UUID in hex, a DRM node, or part of a name. */
+    const char *device;
+    /** Folder of the pipeline cache; NULL: $XDG_CACHE_HOME/tdl, then
+     *  ~/.cache/tdl. "" keeps none. Safe to delete at any time. */
+    const char *cache_dir;
+    /** Ask for VK_LAYER_KHRONOS_validation with synchronization validation;
+     *  its messages arrive at `log` as TDL_LOG_ERROR and are counted in
+     *  tdl_context_stats. Also switched on by TDL_VALIDATION=1. */
+    bool validation;
+    tdl_log_fn log;               /**< may be NULL */
+    void *log_data;
+    enum tdl_log_level log_level; /**< 0: TDL_LOG_WARNING */
+};
+
+/**
+ * Create a context with one reference.
+ * Blocking: creates the device and reads the cache file (10–500 ms).
+ * @return TDL_ERROR_NO_DEVICE with the list of the devices there are.
+ */
+TDL_API enum tdl_result tdl_context_create(const struct tdl_context_params *params,
+                                           struct tdl_context **out_context);
+/** Add a reference. Returns `context`. Thread-safe, never blocks. */
+TDL_API struct tdl_context *tdl_context_ref(struct tdl_context *context);
+/**
+ * Drop the caller's reference. Tensors, graphs, buffers and batches hold
+ * references of their own, so the order of destruction is free. The last drop
+ * waits for the device to finish and writes the pipeline cache.
+ */
+TDL_API void tdl_context_destroy(struct tdl_context **context);
+
+/** The device of this context. Owned by the context. */
+TDL_API const struct tdl_device_info *tdl_context_device(const struct tdl_context *context);
+
+/** Same as tdl_last_error(); `context` may be NULL. */
+TDL_API const char *tdl_context_last_error(const struct tdl_context *context);
+
+/**
+ * Wait until the timeline has passed `point`.
+ * @param timeout_ns  ns, or TDL_WAIT_FOREVER; 0 asks without blocking
+ * @return TDL_ERROR_TIMEOUT or TDL_ERROR_DEVICE_LOST. Thread-safe, blocking.
+ */
+TDL_API enum tdl_result tdl_context_wait(struct tdl_context *context, uint64_t point,
+                                         uint64_t timeout_ns);
+/** The point of the newest submitted work. Thread-safe, never blocks. */
+TDL_API uint64_t tdl_context_last_point(struct tdl_context *context);
+/** Wait for all work submitted so far and free what was deferred. Blocking. */
+TDL_API enum tdl_result tdl_context_sync(struct tdl_context *context);
+
+/** Write the pipeline cache now (atomically). Blocking: a file is written. */
+TDL_API enum tdl_result tdl_context_save_cache(struct tdl_context *context);
+
+/** Counters since creation; memory figures are of this moment. */
+struct tdl_context_stats {
+    uint64_t submits;            /**< queue submissions */
+    uint64_t dispatches;         /**< compute dispatches recorded for submission */
+    uint64_t waits;              /**< times the CPU slept for the device */
+    uint64_t pipelines;          /**< pipelines created */
+    uint64_t allocations;        /**< device memory allocations made */
+    uint64_t memory_bytes;       /**< device memory held now */
+    uint64_t validation_errors;  /**< messages of the validation layers */
+};
+TDL_API void tdl_context_get_stats(struct tdl_context *context, struct tdl_context_stats *out);
+
+/* ---------------------------------------------------------------- tensors */
+
+/** Element types. 64-bit ones only where the device has shaderInt64. */
+enum tdl_dtype {
+    TDL_FLOAT32 = 0,
+    TDL_FLOAT16 = 1,
+    TDL_INT32 = 2,
+    TDL_UINT32 = 3,
+    TDL_INT8 = 4,
+    TDL_UINT8 = 5,
+    TDL_INT64 = 6,
+    TDL_UINT64 = 7,
+};
+
+/** Meaning of a rank-4 shape. Other ranks are row-major and ignore it. */
+enum tdl_layout {
+    TDL_LAYOUT_NHWC = 0,
+    TDL_LAYOUT_NCHW = 1,
+    /** The GPU's own: shape given as NHWC, stored as [N][ceil(C/4)][H][W][4],
+     *  missing channels zero. What the kernels read without conversion. */
+    TDL_LAYOUT_NC4HW4 = 2,
+};
+
+enum tdl_tensor_usage {
+    TDL_TENSOR_READABLE = 1 << 0,   /**< tdl_tensor_read is allowed */
+    TDL_TENSOR_WRITABLE = 1 << 1,   /**< tdl_tensor_write is allowed */
+    TDL_TENSOR_EXPORTABLE = 1 << 2, /**< may be rented to another device */
+};
+
+struct tdl_tensor; /**< device memory with a type and a shape (MLTensor) */
+
+struct tdl_tensor_params {
+    enum tdl_dtype dtype;
+    uint32_t rank;                /**< 0 (scalar) to TDL_MAX_RANK */
+    uint32_t shape[TDL_MAX_RANK]; /**< elements; every dimension ≥ 1 */
+    enum tdl_layout layout;
+    uint32_t usage;               /**< enum tdl_tensor_usage, ored */
+    const char *label;            /**< for messages; copied; may be NULL */
+};
+
+/** Bytes of one element. */
+TDL_API size_t tdl_dtype_size(enum tdl_dtype dtype);
+/** WebNN's name of a data type ("float32"). */
+TDL_API const char *tdl_dtype_name(enum tdl_dtype dtype);
+/** Bytes that a tensor of these params holds, 0 if they are not valid. */
+TDL_API size_t tdl_tensor_params_size(const struct tdl_tensor_params *params);
+
+/** Create a zeroed tensor. Allocates device memory; may block for that. */
+TDL_API enum tdl_result tdl_tensor_create(struct tdl_context *context,
+                                          const struct tdl_tensor_params *params,
+                                          struct tdl_tensor **out_tensor);
+TDL_API void tdl_tensor_destroy(struct tdl_tensor **tensor);
+TDL_API const struct tdl_tensor_params *tdl_tensor_get_params(const struct tdl_tensor *tensor);
+
+/**
+ * Queue a write of the whole tensor; `data` is read before the call returns.
+ * @param size       must equal tdl_tensor_params_size()
+ * @param out_point  point that the timeline reaches when it is written; may be NULL
+ * Ordered after everything queued before on this tensor. Does not wait.
+ */
+TDL_API enum tdl_result tdl_tensor_write(struct tdl_tensor *tensor, const void *data, size_t size,
+                                         uint64_t *out_point);
+/**
+ * Read the whole tensor into the caller's memory. Ordered after everything
+ * queued before on this tensor. Blocks until the data is there.
+ */
+TDL_API enum tdl_result tdl_tensor_read(struct tdl_tensor *tensor, void *out_data, size_t size);
+/**
+ * A view with another shape on the same memory, which lives as long as any
+ * view does. The element count must be the same; NC4HW4 cannot be reshaped.
+ */
+TDL_API enum tdl_result tdl_tensor_reshape(struct tdl_tensor *tensor, uint32_t rank,
+                                           const uint32_t *shape, struct tdl_tensor **out_view);
+
+/* --------------------------------------------------------------- builders */
+
+/**
+ * Collects operators into a graph (WebNN's MLGraphBuilder). The first wrong
+ * call is remembered with its text: later calls return NULL in silence and
+ * tdl_builder_build() reports it.
+ */
+struct tdl_builder;
+/** A value in a graph under construction (MLOperand). Owned by its builder. */
+struct tdl_operand;
+
+/** Description of an operand: dtype, rank, shape, layout; usage is ignored. */
+#define tdl_operand_desc tdl_tensor_params
+
+/** @param context may be NULL for tools that only look at a model. */
+TDL_API enum tdl_result tdl_builder_create(struct tdl_context *context,
+                                           struct tdl_builder **out_builder);
+/** Also destroys the operands and what tdl_builder_own() was given. */
+TDL_API void tdl_builder_destroy(struct tdl_builder **builder);
+/** TDL_OK, or the first error; the text is tdl_builder_error(). */
+TDL_API enum tdl_result tdl_builder_status(const struct tdl_builder *builder);
+TDL_API const char *tdl_builder_error(const struct tdl_builder *builder);
+/**
+ * Put the builder into its error state, as an importer does when a file is
+ * wrong. Only the first failure is kept. Returns NULL for convenience.
+ */
+TDL_API struct tdl_operand *tdl_builder_fail(struct tdl_builder *builder, enum tdl_result result,
+                                             const char *format, ...) TDL_PRINTF(3, 4);
+/** Have `release(memory)` called when the builder is destroyed. */
+TDL_API void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*release)(void *));
+/** Name put before error texts of the operators added from now on (copied),
+ *  such as "operator 12 CONV_2D"; NULL for none. */
+TDL_API void tdl_builder_set_label(struct tdl_builder *builder, const char *label);
+
+TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand);
+
+/** A named input. Names are unique among inputs. */
+TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const char *name,
+                                              const struct tdl_operand_desc *desc);
+/** A constant. `data` is not copied: it stays valid until the builder dies. */
+TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
+                                                 const struct tdl_operand_desc *desc,
+                                                 const void *data, size_t size);
+/** Name an operand as an output of the graph. */
+TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const char *name,
+                                           struct tdl_operand *operand);
+
+/** How sizes of a window's padding come about. */
+enum tdl_padding {
+    TDL_PADDING_EXPLICIT = 0,   /**< `pad` as given */
+    /** TensorFlow's SAME: out = ceil(in / stride), the odd pixel at the end. */
+    TDL_PADDING_SAME_UPPER = 1,
+};
+
+enum tdl_activation {
+    TDL_ACTIVATION_NONE = 0,
+    TDL_ACTIVATION_RELU = 1,
+    TDL_ACTIVATION_RELU6 = 2,
+    TDL_ACTIVATION_SIGMOID = 3,
+    TDL_ACTIVATION_HARD_SWISH = 4, /**< x · min(max(x + 3, 0), 6) / 6 */
+    TDL_ACTIVATION_TANH = 5,
+};
+
+/** WebNN conv2d. Zero strides, dilations and groups mean 1. */
+struct tdl_conv2d_params {
+    uint32_t stride[2];   /**< vertical, horizontal */
+    uint32_t dilation[2]; /**< vertical, horizontal */
+    uint32_t pad[4];      /**< top, bottom, left, right, px */
+    enum tdl_padding padding;
+    uint32_t groups;
+    struct tdl_operand *bias; /**< [out channels], or NULL */
+    enum tdl_activation activation;
+};
+/**
+ * @param filter  "ohwi": [out, kh, kw, in / groups]; a depthwise filter
+ *                (groups == in) is [in · multiplier, kh, kw, 1].
+ * The input's layout (NHWC or NCHW) is the output's.
+ */
+TDL_API struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *builder,
+                                               struct tdl_operand *input,
+                                               struct tdl_operand *filter,
+                                               const struct tdl_conv2d_params *params);
+/** WebNN convTranspose2d, filter "ohwi"; pad crops the output. */
+struct tdl_conv_transpose2d_params {
+    uint32_t stride[2];
+    uint32_t pad[4]; /**< top, bottom, left, right, px of the output cut away */
+    enum tdl_padding padding; /**< SAME_UPPER: out = in · stride */
+    struct tdl_operand *bias;
+    enum tdl_activation activation;
+};
+TDL_API struct tdl_operand *
+tdl_builder_conv_transpose2d(struct tdl_builder *builder, struct tdl_operand *input,
+                             struct tdl_operand *filter,
+                             const struct tdl_conv_transpose2d_params *params);
+
+/** WebNN averagePool2d: the mean of the pixels inside the image. */
+struct tdl_pool2d_params {
+    uint32_t window[2]; /**< height, width; 0 means the whole image */
+    uint32_t stride[2];
+    uint32_t pad[4];
+    enum tdl_padding padding;
+    enum tdl_activation activation;
+};
+TDL_API struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *builder,
+                                                       struct tdl_operand *input,
+                                                       const struct tdl_pool2d_params *params);
+/** Mean over the two spatial axes, kept as 1 (WebNN reduceMean). */
+TDL_API struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *builder,
+                                                            struct tdl_operand *input);
+
+/** Which input pixel an output pixel's centre falls on. */
+enum tdl_resample_coordinates {
+    TDL_RESAMPLE_HALF_PIXEL = 0,    /**< (x + ½) · in / out − ½ */
+    TDL_RESAMPLE_ALIGN_CORNERS = 1, /**< x · (in − 1) / (out − 1) */
+    TDL_RESAMPLE_ASYMMETRIC = 2,    /**< x · in / out */
+};
+/** WebNN resample2d, linear, to the given spatial size. */
+struct tdl_resample2d_params {
+    uint32_t size[2]; /**< height, width, px */
+    enum tdl_resample_coordinates coordinates;
+};
+TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
+                                                   struct tdl_operand *input,
+                                                   const struct tdl_resample2d_params *params);
+
+/** Element-wise with broadcasting of dimensions of size 1, same rank. */
+TDL_API struct tdl_operand *tdl_builder_add(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+TDL_API struct tdl_operand *tdl_builder_mul(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+/** Element-wise functions; NONE returns the operand itself. */
+TDL_API struct tdl_operand *tdl_builder_activation(struct tdl_builder *builder,
+                                                   struct tdl_operand *input,
+                                                   enum tdl_activation activation);
+/** Convert the element type. Constants only, for now (float16 → float32). */
+TDL_API struct tdl_operand *tdl_builder_cast(struct tdl_builder *builder,
+                                             struct tdl_operand *input, enum tdl_dtype dtype);
+
+/* ----------------------------------------------------------------- graphs */
+
+struct tdl_graph; /**< a compiled graph (MLGraph) */
+
+enum tdl_precision {
+    TDL_PRECISION_AUTO = 0, /**< what is faster on this device */
+    TDL_PRECISION_FP32 = 1,
+    TDL_PRECISION_FP16 = 2, /**< fp16 storage of activations, fp32 arithmetic */
+};
+
+struct tdl_build_params {
+    enum tdl_precision precision;
+    /** No fusion and no rewrites: each operator its own dispatch. For
+     *  debugging and for comparing. */
+    bool no_fuse;
+    /** Layout in which dispatches give the inputs; NHWC by default. */
+    enum tdl_layout input_layout;
+    /** Precision of NC4HW4 inputs follows `precision`; others are float32. */
+};
+
+/**
+ * Compile: passes infer → fold → fuse → layout → plan → pipelines → record.
+ * TDL_DUMP=PASS (or "all") in the environment prints the graph after a pass.
+ * The builder may be destroyed, or built again with other params.
+ * Blocking: compiles pipelines (seconds on a cold cache, ms on a warm one).
+ */
+TDL_API enum tdl_result tdl_builder_build(struct tdl_builder *builder,
+                                          const struct tdl_build_params *params,
+                                          struct tdl_graph **out_graph);
+TDL_API void tdl_graph_destroy(struct tdl_graph **graph);
+
+struct tdl_binding {
+    const char *name;
+    struct tdl_tensor *tensor;
+};
+
+/** What tensors the graph takes: descriptors by index, in the order of the
+ *  builder's calls. Owned by the graph. NULL past the end. */
+TDL_API const struct tdl_tensor_params *tdl_graph_input(const struct tdl_graph *graph,
+                                                        uint32_t index, const char **out_name);
+TDL_API const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph *graph,
+                                                         uint32_t index, const char **out_name);
+
+/**
+ * Queue one run. Tensors are checked against the graph by name, dtype, shape,
+ * layout and context. Returns at once; `out_point` (may be NULL) is reached
+ * when the outputs are written. The first dispatch with a set of tensors
+ * records a command buffer, later ones replay it.
+ */
+TDL_API enum tdl_result tdl_graph_dispatch(struct tdl_graph *graph,
+                                           const struct tdl_binding *inputs, uint32_t input_count,
+                                           const struct tdl_binding *outputs,
+                                           uint32_t output_count, uint64_t *out_point);
+
+/** One dispatch of the compiled plan. Strings live as long as the graph. */
+struct tdl_graph_step {
+    const char *kernel;     /**< shader name */
+    const char *label;      /**< operators it computes */
+    uint32_t groups[3];     /**< workgroups */
+    uint32_t local_size;    /**< invocations per workgroup */
+    uint64_t macs;          /**< multiply-accumulates */
+    uint64_t bytes;         /**< activations and weights read and written */
+    uint64_t gpu_ns;        /**< of the last tdl_graph_profile(), else 0 */
+};
+struct tdl_graph_stats {
+    uint32_t operators;     /**< of the builder */
+    uint32_t steps;         /**< dispatches of a run */
+    uint64_t macs;
+    uint64_t arena_bytes;   /**< planned activations */
+    uint64_t tensor_bytes;  /**< sum of the activations without planning */
+    uint64_t weight_bytes;
+    enum tdl_precision precision; /**< FP32 or FP16 */
+};
+TDL_API void tdl_graph_get_stats(const struct tdl_graph *graph, struct tdl_graph_stats *out);
+/** NULL past the end. */
+TDL_API const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *graph,
+                                                        uint32_t index);
+/**
+ * Run once with a timestamp round every step, and wait: fills `gpu_ns`.
+ * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps. Blocking.
+ */
+TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph,
+                                          const struct tdl_binding *inputs, uint32_t input_count,
+                                          const struct tdl_binding *outputs,
+                                          uint32_t output_count);
+
+/* ----------------------------------------------------------------- models */
+
+/**
+ * Add a TensorFlow Lite model to a builder: inputs and outputs take the names
+ * of the file. `data` is not copied and stays valid until the builder dies.
+ * Every offset is checked; a damaged file is TDL_ERROR_INVALID_MODEL, an
+ * operator that libtdl lacks TDL_ERROR_UNSUPPORTED naming it and its index.
+ */
+TDL_API enum tdl_result tdl_tflite_import(struct tdl_builder *builder, const void *data,
+                                          size_t size);
+/** Read a model file (.tflite) and import it. Blocking: reads the file. */
+TDL_API enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Compute pipelines, made once per (shader, specialization) and context, and
+ * the cache on disk behind them.
+ */
+#ifndef TDL_PIPELINE_H
+#define TDL_PIPELINE_H
+
+#include "context.h"
+
+#define TDL_MAX_BINDS 10 /* storage buffers a kernel may have */
+#define TDL_MAX_PUSH 128 /* bytes of push constants, Vulkan's guaranteed least */
+#define TDL_MAX_SPEC 32  /* specialization constants, all 32-bit, ids 0… */
+
+/* SPIR-V built into the library; the table is generated (shaders/embed.py). */
+struct tdl_shader {
+    const char *name; /* "conv2d_f16": file stem (with its folder's "frame_") + variant */
+    const uint32_t *code;
+    size_t size; /* bytes */
+};
+extern const struct tdl_shader tdl_shaders[];
+extern const size_t tdl_shader_count;
+
+struct tdl_pipeline {
+    struct tdl_pipeline *next;
+    const struct tdl_shader *shader;
+    uint32_t spec[TDL_MAX_SPEC], spec_count;
+    VkPipeline pipeline;
+};
+
+/* The pipeline of `shader_name` specialised with `spec` (constant_id i takes
+ * spec[i]); created and kept on first use. By convention constant 0, 1 and 2
+ * are the workgroup size. Owned by the context. Blocking when it compiles. */
+enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
+                                 const uint32_t *spec, uint32_t spec_count,
+                                 const struct tdl_pipeline **out_pipeline);
+
+/* Context creation and destruction. */
+enum tdl_result tdl_pipelines_init(struct tdl_context *ctx);
+void tdl_pipelines_finish(struct tdl_context *ctx);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A tensor: a type and a shape on a buffer that views may share. */
+#ifndef TDL_TENSOR_H
+#define TDL_TENSOR_H
+
+#include "buffer.h"
+
+struct tdl_tensor {
+    struct tdl_buffer *buffer;
+    struct tdl_tensor_params params; /* label points into `label` */
+    size_t size;                     /* bytes */
+    char label[64];
+};
+
+/* TDL_OK, or what is wrong with the params. */
+enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params);
+/* "float32[1,256,256,3]" into `text`; returns `text`. */
+char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text, size_t size);
+
+/* A rank-4 shape whatever its layout; lower ranks fill from C. */
+struct tdl_dims {
+    uint32_t n, h, w, c;
+};
+struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params);
+
+#endif

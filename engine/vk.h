@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How the engine calls Vulkan, and how its errors get their text. */
+#ifndef TDL_VK_H
+#define TDL_VK_H
+
+#include <tdl/tdl.h>
+#include <vulkan/vulkan.h>
+
+struct tdl_context;
+
+/* Keeps the sentence for tdl_last_error() and returns `result`. */
+enum tdl_result tdl_fail(enum tdl_result result, const char *format, ...) TDL_PRINTF(2, 3);
+
+/* Logs at `level` if the context's level lets it; ctx may be NULL (dropped). */
+void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
+    TDL_PRINTF(3, 4);
+
+/* Turns a failed VkResult into a tdl_result with text; marks the context lost. */
+enum tdl_result tdl_vk_fail(struct tdl_context *ctx, VkResult result, const char *call);
+
+/* VK(ctx, vkFoo(...)) evaluates to a tdl_result, with trace and error text. */
+#define VK(ctx, call) tdl_vk_check(ctx, (call), #call)
+static inline enum tdl_result tdl_vk_check(struct tdl_context *ctx, VkResult r, const char *call)
+{
+    return r >= 0 ? TDL_OK : tdl_vk_fail(ctx, r, call);
+}
+
+/* For the `fail:` pattern: stores the result in `r` and jumps on an error. */
+#define TRY(expr)                                                                                  \
+    do {                                                                                           \
+        r = (expr);                                                                                \
+        if (r != TDL_OK)                                                                           \
+            goto fail;                                                                             \
+    } while (0)
+
+#define TDL_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TDL_DIV_UP(a, b) (((a) + (b) - 1) / (b))
+#define TDL_ALIGN(a, b) (TDL_DIV_UP(a, b) * (b))
+#define TDL_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TDL_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#endif
