@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the two halves of the TensorFlow Lite importer: tflite.c reads the
+ * file, tflite_ops.c turns operators into builder calls. */
+#ifndef TDL_TFLITE_H
+#define TDL_TFLITE_H
+
+#include "flatbuffer.h"
+#include "tflite_schema.h"
+
+#include <tdl/tdl.h>
+
+#define TFLITE_MAX_ARGS 8 /* inputs or outputs that a supported operator has */
+
+/* What the file says about one tensor. */
+struct tflite_tensor {
+    const char *name;         /* "" when it has none */
+    uint8_t type;             /* enum tflite_type */
+    uint32_t rank;
+    uint32_t shape[TDL_MAX_RANK];
+    uint64_t elements;
+    const uint8_t *data;      /* NULL unless constant; not aligned */
+    uint64_t data_size;       /* bytes */
+};
+
+/* What the importer knows about one tensor while it walks the operators. */
+struct tflite_value {
+    struct tdl_operand *operand; /* NULL until made */
+    int32_t source;  /* the float16 constant that a DEQUANTIZE made it from, + 1; 0: none */
+};
+
+struct tflite_import {
+    struct tdl_builder *builder;
+    struct tdl_flatbuffer fb;
+    struct tdl_fb_vector codes, buffers, tensors, operators;
+    struct tdl_fb_vector inputs, outputs;
+    struct tflite_value *values; /* one per tensor */
+};
+
+/* One operator; tensors by index in the file, -1 for one left out. */
+struct tflite_op {
+    uint32_t index; /* in the file */
+    const struct tflite_op_row *row;
+    struct tdl_fb_table options;
+    struct tdl_fb_vector custom_options;
+    uint32_t input_count, output_count;
+    int32_t inputs[TFLITE_MAX_ARGS], outputs[TFLITE_MAX_ARGS];
+};
+
+/* How one operator of the file becomes builder calls. */
+struct tflite_op_row {
+    int32_t code;            /* enum tflite_code */
+    const char *name;        /* as the schema or, for a custom one, the file spells it */
+    int32_t max_version;     /* newest meaning of the operator that is understood */
+    uint8_t options_type;    /* member of the options union, 0 for none */
+    uint32_t min_inputs, max_inputs;
+    /* Ends in tflite_set_output(); false with the builder in error. */
+    bool (*add)(struct tflite_import *im, const struct tflite_op *op);
+    enum tdl_activation activation; /* of the rows that are just a function */
+};
+
+/* The row of a builtin code or (code TFLITE_CUSTOM) of a custom name, or NULL. */
+const struct tflite_op_row *tflite_find_row(int32_t code, const char *custom);
+/* The schema's name of a builtin operator, or NULL. */
+const char *tflite_code_name(int32_t code);
+/* The names of all rows, "ADD, AVERAGE_POOL_2D, …", into `text`; returns it. */
+const char *tflite_known_names(char *text, size_t size);
+/* "float16" and so on, for messages. */
+const char *tflite_type_name(uint8_t type);
+
+/* Puts the builder in its error state; false for convenience. */
+bool tflite_fail(struct tflite_import *im, enum tdl_result result, const char *format, ...)
+    TDL_PRINTF(3, 4);
+/* The same as INVALID_MODEL if the reader found a wrong offset; else true. */
+bool tflite_check(struct tflite_import *im);
+
+/* Description of a tensor of the file; false with the builder in error. */
+bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
+/* The operand of a tensor: an earlier result or a constant. NULL on error. */
+struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index);
+/* The constant behind a tensor, looking through DEQUANTIZE. False when it is
+ * not constant or damaged, with the builder in error. */
+bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
+/* Makes `operand` (NULL after a builder's error) the operator's one output,
+ * after a check of its shape against the file's. */
+bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
+                       struct tdl_operand *operand);
+/* An operand for a constant whose description (data, type, shape) is given;
+ * float16 is widened to float32. */
+struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
+                                            const struct tflite_tensor *constant);
+
+#endif
