@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Shared by the scripts here and by tests/: where things are, which packages
+# are needed, how to run a pipeline with the plugin of this tree. Sourced.
+
+TDL_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TDL_BUILD=${TDL_BUILD:-$TDL_ROOT/build}
+TDL_PORTRAIT=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
+
+# Debian packages, the same names in 12 and 13.
+TDL_PACKAGES=(
+    meson ninja-build gcc libc6-dev pkg-config python3
+    libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
+    libvulkan-dev mesa-vulkan-drivers glslang-tools libdrm-dev
+    gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+    python-matplotlib-data
+)
+TDL_TEST_PACKAGES=(
+    g++ spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad
+    clang libclang-rt-dev
+)
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+# Let gst-launch-1.0 find the plugin of the build tree.
+use_plugin() {
+    [ -e "$TDL_BUILD/gst/libgsttdl.so" ] ||
+        die "the plugin is not built yet: run pipelines/setup.sh first"
+    export GST_PLUGIN_PATH=$TDL_BUILD/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+}
+
+# launch WORD... : show the line as one could type it, then run it. SRC and
+# SINK of the recipes may hold several elements, hence the word splitting.
+launch() {
+    say "gst-launch-1.0 $*"
+    # shellcheck disable=SC2048,SC2086 # pipeline descriptions are split on purpose
+    gst-launch-1.0 -q -e $*
+}

