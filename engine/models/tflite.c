@@ -215,7 +215,6 @@ struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
     struct tdl_operand_desc desc = {
         .dtype = half ? TDL_FLOAT16 : TDL_FLOAT32,
         .rank = constant->rank,
-        .label = constant->name,
     };
     struct tdl_operand *operand;
 
@@ -428,13 +427,16 @@ static bool open_model(struct tflite_import *im)
     return true;
 }
 
-/* Nameless inputs and outputs take a name from their place. */
+#define MAX_NAME 64 /* of an input or output, with its NUL; the builder's limit */
+
+/* Nameless inputs and outputs take a name from their place, long names are cut. */
 static const char *binding_name(const struct tflite_tensor *tensor, const char *kind,
-                                uint32_t number, char text[32])
+                                uint32_t number, char text[MAX_NAME])
 {
     if (tensor->name[0])
-        return tensor->name;
-    snprintf(text, 32, "%s_%u", kind, number);
+        snprintf(text, MAX_NAME, "%s", tensor->name);
+    else
+        snprintf(text, MAX_NAME, "%s_%u", kind, number);
     return text;
 }
 
@@ -444,7 +446,7 @@ static bool import_inputs(struct tflite_import *im)
         const int32_t index = tdl_fb_vector_i32(&im->fb, &im->inputs, i);
         struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32};
         struct tflite_tensor tensor;
-        char text[32];
+        char text[MAX_NAME];
 
         if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
             return false;
@@ -469,11 +471,11 @@ static bool import_outputs(struct tflite_import *im)
     for (uint32_t i = 0; i < im->outputs.count; i++) {
         const int32_t index = tdl_fb_vector_i32(&im->fb, &im->outputs, i);
         struct tflite_tensor tensor;
-        char text[32];
+        char text[MAX_NAME];
 
         if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
             return false;
-        if (!im->values[index].operand)
+        if (!im->values[index].operand || im->values[index].source || tensor.data)
             return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                                "the model file is damaged: no operator writes output %u, tensor "
                                "%d '%.80s'",

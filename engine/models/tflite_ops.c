@@ -91,6 +91,17 @@ static struct tdl_operand *picture(struct tflite_import *im, const struct tflite
     return operand;
 }
 
+/* Input `number` of the operator as a rank-4 filter of a sane window. */
+static struct tdl_operand *filter_of(struct tflite_import *im, const struct tflite_op *op,
+                                     uint32_t number)
+{
+    struct tdl_operand *filter = picture(im, op, number);
+    const uint32_t *shape = filter ? tdl_operand_get_desc(filter)->shape : NULL;
+
+    return filter && in_step_range(im, "filter", (int32_t)shape[1], (int32_t)shape[2]) ? filter
+                                                                                       : NULL;
+}
+
 /* The optional bias; false only on error. */
 static bool read_bias(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
                       struct tdl_operand **out)
@@ -130,7 +141,7 @@ static bool add_conv2d(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv2d_params params = {0};
     struct tdl_operand *input = picture(im, op, 0);
-    struct tdl_operand *filter = input ? picture(im, op, 1) : NULL;
+    struct tdl_operand *filter = input ? filter_of(im, op, 1) : NULL;
     uint32_t channels, filter_channels;
 
     if (!filter || !read_padding(im, op, &params.padding) ||
@@ -198,7 +209,8 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
                            "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
                            tflite_type_name(constant.type), constant.shape[0], constant.shape[1],
                            constant.shape[2], constant.shape[3], channels);
-    if (!transpose_depthwise(im, &constant))
+    if (!in_step_range(im, "filter", (int32_t)constant.shape[1], (int32_t)constant.shape[2]) ||
+        !transpose_depthwise(im, &constant))
         return false;
     filter = tflite_constant_operand(im, &constant);
     params.groups = channels;
@@ -242,7 +254,7 @@ static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op 
 
     if (!read_ints(im, op, 0, 4, shape))
         return false;
-    filter = picture(im, op, 1);
+    filter = filter_of(im, op, 1);
     input = filter ? picture(im, op, 2) : NULL;
     if (!input || !read_padding(im, op, &params.padding) ||
         !read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
@@ -261,7 +273,7 @@ static bool add_transpose_conv_bias(struct tflite_import *im, const struct tflit
 {
     struct tdl_conv_transpose2d_params params = {0};
     struct tdl_operand *input = picture(im, op, 0);
-    struct tdl_operand *filter = input ? picture(im, op, 1) : NULL;
+    struct tdl_operand *filter = input ? filter_of(im, op, 1) : NULL;
     struct tdl_fb_vector words = op->custom_options;
     int32_t word[4] = {0};
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The fuzzer's first inputs, written to a folder: small models that use every
+ * operator of the importer, and pieces of the model files that are given.
+ *
+ *   make-seeds FOLDER [MODEL.tflite…]
+ */
+#include "tflite-writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *folder;
+static unsigned written;
+
+static void write_seed(const uint8_t *data, size_t size)
+{
+    char path[1024];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/seed-%03u", folder, written++);
+    file = fopen(path, "wb");
+    if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+static void write_model(const struct writer_model *model)
+{
+    size_t size;
+    uint8_t *data = write_tflite(model, &size);
+
+    write_seed(data, size);
+    free(data);
+}
+
+/* One operator on [1,4,6,3]; `more` are the inputs after the picture. */
+static void write_one(struct writer_op op, const struct writer_tensor *more, int count,
+                      int height, int width, int channels)
+{
+    struct writer_model model = {
+        .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 2 + count,
+        .tensors = {{"in", 0, 4, {1, 4, 6, 3}}, {"out", 0, 4, {1, height, width, channels}}},
+        .op_count = 1, .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {1}};
+
+    op.version = 1;
+    op.input_count = 1 + count;
+    op.output_count = 1;
+    op.outputs[0] = 1;
+    for (int i = 0; i < count; i++) {
+        model.tensors[2 + i] = more[i];
+        op.inputs[1 + i] = 2 + i;
+    }
+    model.ops[0] = op;
+    write_model(&model);
+}
+
+static void write_operators(void)
+{
+    static const int activations[] = {14, 19, 21, 28, 117};
+    static const float values[256] = {0.25f, -1.0f, 3.0f};
+    static const int32_t shape[4] = {1, 8, 12, 2};
+    const struct writer_tensor scalar = {"s", 0, 0, {0}, values, 4};
+    const struct writer_tensor vector = {"v", 0, 1, {3}, values, 12};
+    const struct writer_tensor filters[2] = {{"f", 0, 4, {1, 3, 3, 6}, values, 216},
+                                             {"b", 0, 1, {6}, values, 24}};
+    const struct writer_tensor bias[2] = {{"f", 0, 4, {2, 2, 2, 3}, values, 96},
+                                          {"b", 0, 1, {2}, values, 8}};
+
+    for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]); i++)
+        write_one((struct writer_op){.code = activations[i]}, NULL, 0, 4, 6, 3);
+    write_one((struct writer_op){.code = 0, .options_type = 11, .options = {{0, 1, 1}}}, &scalar,
+              1, 4, 6, 3);
+    write_one((struct writer_op){.code = 18, .options_type = 21, .options = {{0, 1, 3}}}, &vector,
+              1, 4, 6, 3);
+    write_one((struct writer_op){.code = 1, .options_type = 5,
+                                 .options = {{1, 4, 2}, {2, 4, 2}, {3, 4, 3}, {4, 4, 2}}},
+              NULL, 0, 2, 3, 3);
+    write_one((struct writer_op){.code = 1, .options_type = 5,
+                                 .options = {{0, 1, 1}, {1, 4, 1}, {2, 4, 1}, {3, 4, 6},
+                                             {4, 4, 4}}},
+              NULL, 0, 1, 1, 3);
+    write_one((struct writer_op){.code = 4, .options_type = 2,
+                                 .options = {{1, 4, 2}, {2, 4, 2}, {3, 4, 2}, {4, 1, 3}}},
+              filters, 2, 2, 3, 6);
+    write_one((struct writer_op){.code = 32, .custom = "Convolution2DTransposeBias",
+                                 .custom_options = "\1\0\0\0\2\0\0\0\2\0\0\0",
+                                 .custom_size = 12},
+              bias, 2, 8, 12, 2);
+    {
+        struct writer_model model = {
+            .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 5,
+            .tensors = {{"in", 0, 4, {1, 4, 6, 3}}, {"out", 0, 4, {1, 8, 12, 2}}, bias[0],
+                        bias[1], {"n", 2, 1, {4}, shape, 16}},
+            .op_count = 1,
+            .ops = {{.code = 67, .version = 3, .input_count = 4, .inputs = {4, 2, 0, 3},
+                     .output_count = 1, .outputs = {1}, .options_type = 49,
+                     .options = {{1, 4, 2}, {2, 4, 2}}}},
+            .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {1}};
+
+        write_model(&model);
+    }
+}
+
+/* The whole file is slow to mutate, so pieces of its beginning too, and the
+ * file with a word of its header changed. */
+static void write_pieces(const char *path)
+{
+    uint8_t *data = malloc(1 << 20);
+    FILE *file = fopen(path, "rb");
+    const size_t size = file && data ? fread(data, 1, 1 << 20, file) : 0;
+
+    if (size < 4096) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        exit(1);
+    }
+    fclose(file);
+    write_seed(data, size);
+    for (size_t piece = 64; piece < size; piece *= 4)
+        write_seed(data, piece);
+    for (size_t i = 0; i < 8; i++) {
+        data[8 + 4 * i] ^= 0x40;
+        write_seed(data, size);
+        data[8 + 4 * i] ^= 0x40;
+    }
+    free(data);
+}
+
+int main(int argc, char **argv)
+{
+    const struct writer_model example = writer_example();
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: make-seeds FOLDER [MODEL.tflite...]\n");
+        return 2;
+    }
+    folder = argv[1];
+    write_model(&example);
+    write_operators();
+    for (int i = 2; i < argc; i++)
+        write_pieces(argv[i]);
+    printf("%u seeds\n", written);
+    return 0;
+}
