@@ -19,7 +19,7 @@ TDL_TEST_PACKAGES=(
     clang libclang-rt-dev
 )
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 # Let gst-launch-1.0 find the plugin of the build tree.
@@ -29,10 +29,21 @@ use_plugin() {
     export GST_PLUGIN_PATH=$TDL_BUILD/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 }
 
-# launch WORD... : show the line as one could type it, then run it. SRC and
-# SINK of the recipes may hold several elements, hence the word splitting.
+# show WORD... : a command as one could type it, with no more quotes than needed.
+show() {
+    local word line=
+    for word in "$@"; do
+        case $word in
+        *[!A-Za-z0-9_./:=,@%+!-]*) line+=" '${word//\'/\'\\\'\'}'" ;;
+        *) line+=" $word" ;;
+        esac
+    done
+    say "${line# }"
+}
+
+# launch WORD... : show a gst-launch-1.0 line, then run it. Ctrl-C ends the
+# stream properly (-e), so that files are complete.
 launch() {
-    say "gst-launch-1.0 $*"
-    # shellcheck disable=SC2048,SC2086 # pipeline descriptions are split on purpose
-    gst-launch-1.0 -q -e $*
+    show gst-launch-1.0 -e "$@" >&2
+    gst-launch-1.0 -q -e "$@"
 }

@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The masks of a picture or of a video, as PNG files OUT-00000.png and so on:
+# white where the person is.
+#   pipelines/mask-to-file.sh FILE OUT
+set -eu
+. "$(dirname "$0")/common.sh"
+[ $# = 2 ] || die "usage: mask-to-file.sh FILE OUT"
+use_plugin
+launch filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=mask smoothing=0 ! \
+    pngenc ! multifilesink "location=$2-%05d.png"

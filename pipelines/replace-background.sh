@@ -1,0 +1,10 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A camera in a window, in front of a picture of your own.
+#   pipelines/replace-background.sh PICTURE
+set -eu
+. "$(dirname "$0")/common.sh"
+[ $# = 1 ] || die "usage: replace-background.sh PICTURE"
+use_plugin
+# shellcheck disable=SC2086
+launch ${SRC:-v4l2src} ! tdlfilter mode=replace "background=$1" ! ${SINK:-autovideosink}

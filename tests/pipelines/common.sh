@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Shared by the shell tests here. Sourced; meson sets the environment.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+portrait=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+failures=0
+export LC_ALL=C
+
+skip() { printf 'skipped: %s\n' "$*"; exit 77; }
+good() { printf 'ok: %s\n' "$*"; }
+bad() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+# check WHAT COMMAND... : the command succeeds.
+check() {
+    local what=$1
+    shift
+    if "$@"; then good "$what"; else bad "$what"; fi
+}
+not() { ! "$@"; }
+finish() { exit $((failures > 0)); }
+
+command -v gst-launch-1.0 >/dev/null || skip "gst-launch-1.0 is not installed"

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# README.md names every property of the element, none else, and only files
+# that exist.
+. "$(dirname "$0")/common.sh"
+readme=$root/README.md
+
+# Properties of the element itself: those after its base classes'.
+gst-inspect-1.0 tdlfilter >"$temp/inspect"
+sed -n '/^Element Properties:/,/^Element Signals:/p' "$temp/inspect" |
+    sed -n 's/^  \([a-z][a-z0-9-]*\) *:.*/\1/p' | grep -vx 'name\|parent' | sort >"$temp/inspected"
+sed -n '/^## Properties/,/^## /p' "$readme" | sed -n 's/^| `\([a-z0-9-]*\)`.*/\1/p' |
+    sort >"$temp/documented"
+check "gst-inspect-1.0 shows properties" [ "$(wc -l <"$temp/inspected")" -gt 10 ]
+check "README.md has the element's properties" diff "$temp/inspected" "$temp/documented"
+
+while read -r link; do
+    check "README.md: $link is there" [ -e "$root/$link" ]
+done < <(grep -oE '\]\([^)#:]+\)' "$readme" | sed 's/^](//; s/)$//')
+finish

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The recipes of pipelines/, with a test picture for the camera and a file for
+# the window.
+. "$(dirname "$0")/common.sh"
+[ -e "$portrait" ] || skip "no portrait: install python-matplotlib-data"
+recipes=$root/pipelines
+export TDL_BUILD=${GST_PLUGIN_PATH%/gst}
+export SRC="videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
+rgb="videoconvert ! video/x-raw,format=RGB"
+
+bytes() { [ -e "$1" ] && stat -c %s "$1" || echo 0; }
+# writes WHAT BYTES COMMAND... : the command ends well and $temp/out has so many bytes.
+writes() {
+    local what=$1 expected=$2 status=0
+    shift 2
+    rm -f "$temp/out"
+    "$@" >"$temp/log" 2>&1 || status=$?
+    if [ $status = 0 ] && [ "$(bytes "$temp/out")" = "$expected" ]; then
+        good "$what"
+    else
+        cat "$temp/log"
+        bad "$what: status $status, $(bytes "$temp/out") bytes of $expected"
+    fi
+}
+
+frames=$((3 * 64 * 48 * 3))
+export SINK="$rgb ! filesink location=$temp/out"
+writes camera-window $frames "$recipes/camera-window.sh" mode=blur
+writes replace-background $frames "$recipes/replace-background.sh" "$portrait"
+SINK="filesink location=$temp/out" writes video-call $((3 * 64 * 48 * 2)) "$recipes/video-call.sh"
+
+writes masks-to-program $((3 * 640 * 360)) "$recipes/masks-to-program.sh" tee "$temp/out"
+
+# The mixers' sizes follow their settings, and both inputs end after 3 frames.
+wide=$((3 * 1280 * 360 * 3))
+SRC2=$SRC writes two-cameras $wide "$recipes/two-cameras.sh"
+gst-launch-1.0 -q videotestsrc num-buffers=3 ! \
+    video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! jpegenc ! matroskamux ! \
+    filesink location="$temp/video.mkv"
+writes over-video $frames "$recipes/over-video.sh" "$temp/video.mkv"
+
+check mask-to-file "$recipes/mask-to-file.sh" "$portrait" "$temp/mask"
+check "mask-to-file writes a PNG picture" grep -q PNG "$temp/mask-00000.png"
+
+# A recipe that is not here is not tested.
+for recipe in "$recipes"/*.sh; do
+    name=$(basename "$recipe" .sh)
+    case $name in
+    common | setup | fetch-models | demo) ;; # run by tests/run.sh itself
+    *) check "$name is among these tests" grep -q "/$name.sh\"" "$0" ;;
+    esac
+done
+finish
