@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Print what `meson test` found, a test a line: result, name, detail.
+
+meson_results.py BUILD/meson-logs    ok, skip or fail; none if no test ran
+"""
+import glob
+import json
+import sys
+
+
+def last_line(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no reason given"
+
+
+def main():
+    rows = []
+    for path in glob.glob(sys.argv[1] + "/testlog*.json"):
+        with open(path, encoding="utf-8") as log:
+            rows += [json.loads(line) for line in log]
+    for row in rows:
+        name = row["name"].split(" / ")[-1]
+        output = row.get("stdout", "") + row.get("stderr", "")
+        if row["result"] in ("OK", "EXPECTEDFAIL"):
+            print("ok", name, "%.1f s" % row["duration"], sep="\t")
+        elif row["result"] == "SKIP":
+            print("skip", name, last_line(output), sep="\t")
+        else:
+            tail = "\n".join([row["result"]] + output.splitlines()[-40:])
+            print("fail", name, tail.replace("\\", "\\\\").replace("\t", " ").replace("\n", "\\n")
+                  + "\\n", sep="\t")
+    if not rows:
+        print("none", "", "", sep="\t")
+
+
+main()

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The parts of tests/run.sh, one function each. Sourced.
+
+describe() {
+    case $1 in
+    build) echo "install what is missing, fetch the models, build" ;;
+    headers) echo "each public header compiles alone, in C and in C++" ;;
+    shaders) echo "spirv-val over every kernel" ;;
+    engine) echo "operators, passes, tensors, frames against plain C references" ;;
+    models) echo "importers, and the person models against the reference data" ;;
+    element) echo "tdlfilter under GstHarness" ;;
+    pipelines) echo "whole pipelines with gst-launch-1.0" ;;
+    demo) echo "pipelines/demo.sh, shortened" ;;
+    validation) echo "all suites under the Vulkan validation layer" ;;
+    sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
+    fuzz) echo "libFuzzer on the model importer, one minute" ;;
+    soak) echo "5,000 frames with resident memory flat" ;;
+    trixie) echo "demo and quick tests in a fresh Debian 13 (root only)" ;;
+    esac
+}
+
+part_build() {
+    expect "pipelines/setup.sh --tests" pipelines/setup.sh --tests
+}
+
+header_alone() { # header_alone C|C++ HEADER
+    local words="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iengine/include"
+    # shellcheck disable=SC2086
+    case $1 in
+    C) gcc -std=c11 $words -x c - ;;
+    C++) g++ -std=c++17 $words -x c++ - ;;
+    esac <<<"#include <tdl/$2>"
+}
+
+part_headers() {
+    local header
+    for header in engine/include/tdl/*.h; do
+        header=${header##*/}
+        expect "$header in C" header_alone C "$header"
+        expect "$header in C++" header_alone C++ "$header"
+    done
+}
+
+part_shaders() {
+    local file found=no
+    for file in "$TDL_BUILD"/shaders/*.spv; do
+        [ -e "$file" ] || break
+        found=yes
+        expect "${file##*/}" spirv-val --target-env vulkan1.1 "$file"
+    done
+    [ $found = yes ] || fail "no SPIR-V in $TDL_BUILD/shaders"
+}
+
+part_engine() { meson_tests "$TDL_BUILD" --suite engine; }
+part_models() { meson_tests "$TDL_BUILD" --suite models; }
+part_element() { meson_tests "$TDL_BUILD" --suite element; }
+part_pipelines() { meson_tests "$TDL_BUILD" --suite pipelines; }
+part_soak() { meson_tests "$TDL_BUILD" --suite soak; }
+
+part_demo() {
+    local folder=$TDL_BUILD/demo-test name
+    rm -rf "$folder"
+    expect "pipelines/demo.sh --clip" env FRAMES=20 pipelines/demo.sh --clip "$folder"
+    for name in mask overlay blur replace-colour replace-picture alpha passthrough; do
+        expect "$name: picture and video" \
+            gst-launch-1.0 -q filesrc location="$folder/$name.png" ! pngdec ! fakesink \
+            filesrc location="$folder/$name.mkv" ! matroskademux ! jpegdec ! fakesink
+    done
+}
+
+part_validation() {
+    local layer=/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json
+    local wrapper=$root/tests/lib/validated.sh
+    if [ ! -e "$layer" ]; then
+        skip validation "no validation layer (Debian package vulkan-validationlayers)"
+        return
+    fi
+    expect "a wrong call is noticed" must_fail "$wrapper" "$TDL_BUILD/tests/pipelines/invalid-call"
+    meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 \
+        --suite engine --suite models --suite element --suite pipelines
+}
+
+must_fail() { ! "$@"; }
+
+part_sanitizers() {
+    local build=$root/build-asan
+    expect "build with sanitizers" build_with_sanitizers "$build"
+    [ -e "$build/build.ninja" ] || return
+    # Third parties are silenced by name in the file of suppressions only.
+    export ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:allocator_may_return_null=1
+    export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
+    export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    export G_SLICE=always-malloc
+    meson_tests "$build" --timeout-multiplier 6 --suite engine --suite models --suite element
+    # One whole pipeline, for its leaks; the other tests of that suite start
+    # gst-launch-1.0, which is not built with sanitizers.
+    meson_tests "$build" --timeout-multiplier 6 zero-copy
+    unset ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS G_SLICE
+}
+
+build_with_sanitizers() {
+    if [ ! -e "$1/build.ninja" ]; then
+        meson setup "$1" "$root" --buildtype=debugoptimized -Dwerror=true \
+            -Db_sanitize=address,undefined || return 1
+        ln -sfn "$TDL_BUILD/cache" "$1/cache"
+    fi
+    ninja -C "$1"
+}
+
+part_fuzz() { expect "importer, 60 s" tests/fuzz/run.sh 60; }
+
+part_trixie() {
+    expect "pipelines/demo.sh" tests/trixie.sh pipelines/demo.sh --clip
+    expect "tests/run.sh --quick" tests/trixie.sh tests/run.sh --quick
+}

@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Run a command under the Khronos validation layer, with synchronization
+# validation; any message of the layer makes it fail, whatever the command says.
+#
+#   tests/lib/validated.sh COMMAND [ARGUMENT...]
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cat >"$dir/vk_layer_settings.txt" <<END
+khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG
+khronos_validation.report_flags = error,warn,perf
+khronos_validation.log_filename = $dir/messages
+khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
+khronos_validation.validate_sync = true
+END
+export VK_LAYER_SETTINGS_PATH=$dir/vk_layer_settings.txt
+export VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation TDL_VALIDATION=1
+"$@"
+status=$?
+if [ -s "$dir/messages" ]; then
+    echo "messages of the validation layer:"
+    head -c 4000 "$dir/messages"
+    exit 1
+fi
+exit $status

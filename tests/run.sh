@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# From a bare Debian 12 or 13 to all tests passed.
+#
+#   tests/run.sh                 every part but trixie
+#   tests/run.sh --quick         build headers shaders engine models element pipelines
+#   tests/run.sh PART...         only these (build always comes first)
+#   tests/run.sh --list          the parts, with what they do
+#
+# The last line counts: "N passed, N failed, N skipped". Logs of what failed
+# lie in build/test-logs.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root" || exit 1
+export TDL_BUILD=${TDL_BUILD:-$root/build}
+logs=$TDL_BUILD/test-logs
+mkdir -p "$logs" "$TDL_BUILD/cache"
+. tests/lib/report.sh
+. tests/lib/parts.sh
+
+quick=(build headers shaders engine models element pipelines)
+all=("${quick[@]}" demo validation sanitizers fuzz soak)
+optional=(trixie)
+
+list_parts() {
+    local name
+    for name in "${all[@]}" "${optional[@]}"; do
+        printf '%-12s %s\n' "$name" "$(describe "$name")"
+    done
+}
+
+chosen=()
+for arg in "$@"; do
+    case $arg in
+    --list) list_parts; exit ;;
+    --quick) chosen+=("${quick[@]}") ;;
+    *)
+        [[ " ${all[*]} ${optional[*]} " == *" $arg "* ]] || {
+            echo "run.sh: no part named $arg; there are: ${all[*]} ${optional[*]}" >&2
+            exit 2
+        }
+        chosen+=("$arg")
+        ;;
+    esac
+done
+[ ${#chosen[@]} -gt 0 ] || chosen=("${all[@]}")
+[ "${chosen[0]}" = build ] || chosen=(build "${chosen[@]}")
+
+# The user's own caches and registry stay as they are, and the second run of
+# anything finds its shaders compiled. One cache serves all build folders.
+export XDG_CACHE_HOME=$TDL_BUILD/cache
+
+times=()
+for part in "${chosen[@]}"; do
+    printf '\n== %s: %s\n' "$part" "$(describe "$part")"
+    start=$SECONDS failed_before=$failed
+    "part_$part"
+    times+=("$(printf '%-12s %4d s' "$part" $((SECONDS - start)))")
+    if [ "$part" = build ] && [ "$failed" -gt "$failed_before" ]; then
+        echo "nothing else can run without the build"
+        break
+    fi
+done
+
+printf '\nTimes:\n'
+printf '  %s\n' "${times[@]}"
+if [ ${#failures[@]} -gt 0 ]; then
+    printf '\nFailed:\n'
+    printf '  %s\n' "${failures[@]}"
+fi
+printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
