@@ -21,7 +21,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 
 quick=(build headers shaders engine models element pipelines)
 all=("${quick[@]}" demo validation sanitizers fuzz soak)
-optional=(trixie)
+optional=(bookworm trixie)
 
 list_parts() {
     local name

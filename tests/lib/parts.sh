@@ -15,7 +15,8 @@ describe() {
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
     fuzz) echo "libFuzzer on the model importer, one minute" ;;
     soak) echo "5,000 frames with resident memory flat" ;;
-    trixie) echo "demo and quick tests in a fresh Debian 13 (root only)" ;;
+    bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
+    trixie) echo "the same in a fresh Debian 13" ;;
     esac
 }
 
@@ -109,7 +110,10 @@ build_with_sanitizers() {
 
 part_fuzz() { expect "importer, 60 s" tests/fuzz/run.sh 60; }
 
-part_trixie() {
-    expect "pipelines/demo.sh" tests/trixie.sh pipelines/demo.sh --clip
-    expect "tests/run.sh --quick" tests/trixie.sh tests/run.sh --quick
+part_bookworm() { fresh_debian bookworm; }
+part_trixie() { fresh_debian trixie; }
+
+fresh_debian() {
+    expect "pipelines/demo.sh" tests/debian.sh "$1" pipelines/demo.sh --clip
+    expect "tests/run.sh --quick" tests/debian.sh "$1" tests/run.sh --quick
 }

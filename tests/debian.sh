@@ -1,23 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Run a command of this tree in a fresh Debian 13 (trixie), made by debootstrap
-# and kept in build/trixie for the next time. Root only.
+# Run a command of this tree in a fresh Debian, made by debootstrap and kept
+# under build/ for the next time. Root only.
 #
-#   tests/trixie.sh COMMAND [ARGUMENT...]      such as tests/run.sh --quick
+#   tests/debian.sh bookworm|trixie COMMAND [ARGUMENT...]
+#
+# such as: tests/debian.sh trixie tests/run.sh --quick
 set -euo pipefail
 . "$(dirname "$0")/../pipelines/common.sh"
-system=${TDL_TRIXIE:-$TDL_BUILD/trixie}
-
-[ $# -ge 1 ] || die "usage: trixie.sh COMMAND [ARGUMENT...]"
-[ "$(id -u)" = 0 ] || { say "skipped: only root can make and enter a Debian 13"; exit 77; }
+[ $# -ge 2 ] || die "usage: debian.sh bookworm|trixie COMMAND [ARGUMENT...]"
+release=$1
+shift
+system=$TDL_BUILD/$release
+[ "$(id -u)" = 0 ] || { say "skipped: only root can make and enter another Debian"; exit 77; }
 command -v debootstrap >/dev/null ||
     apt-get install -y -qq --no-install-recommends debootstrap </dev/null
 
 if [ ! -e "$system/.complete" ]; then
     rm -rf "$system"
     mkdir -p "$system"
-    debootstrap --variant=minbase trixie "$system"
+    debootstrap --variant=minbase "$release" "$system"
     touch "$system/.complete"
 fi
 
