@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Random values that keep sums over `fan_in` terms near 1. */
+static struct tdl_operand *random_constant(struct tdl_builder *builder, uint32_t rank,
+                                           const uint32_t *shape, uint32_t fan_in)
+{
+    struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = rank};
+    const float scale = 1.0f / sqrtf((float)fan_in);
+    uint64_t state = 0x9e3779b97f4a7c15u + rank;
+    size_t size;
+    float *data;
+
+    memcpy(desc.shape, shape, rank * sizeof(*shape));
+    size = tdl_tensor_params_size(&desc);
+    data = size ? malloc(size) : NULL;
+    if (!data)
+        return tdl_builder_fail(builder, TDL_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of "
+                                "weights", size);
+    for (size_t i = 0; i < size / sizeof(*data); i++)
+        data[i] = tool_random(&state) * scale;
+    tdl_builder_own(builder, data, free);
+    return tdl_builder_constant(builder, &desc, data, size);
+}
+
+static struct tdl_operand *add_conv2d(const struct bench_operator *op, struct tdl_builder *builder,
+                                      struct tdl_operand *input)
+{
+    const uint32_t out = op->out ? op->out : op->shape[3];
+    const uint32_t in = op->shape[3] / op->groups;
+    const uint32_t shape[4] = {out, op->kernel[0], op->kernel[1], in};
+    struct tdl_conv2d_params params = {
+        .stride = {op->stride, op->stride},
+        .dilation = {op->dilation, op->dilation},
+        .padding = TDL_PADDING_SAME_UPPER,
+        .groups = op->groups,
+        .activation = op->activation,
+    };
+    struct tdl_operand *filter;
+
+    if (op->shape[3] % op->groups || out % op->groups)
+        return tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
+                                "%u groups do not divide %u input and %u output channels",
+                                op->groups, op->shape[3], out);
+    filter = random_constant(builder, 4, shape, shape[1] * shape[2] * in);
+    params.bias = random_constant(builder, 1, &out, 1);
+    return tdl_builder_conv2d(builder, input, filter, &params);
+}
+
+static struct tdl_operand *add_conv_transpose2d(const struct bench_operator *op,
+                                                struct tdl_builder *builder,
+                                                struct tdl_operand *input)
+{
+    const uint32_t out = op->out ? op->out : op->shape[3];
+    const uint32_t shape[4] = {out, op->kernel[0], op->kernel[1], op->shape[3]};
+    struct tdl_conv_transpose2d_params params = {
+        .stride = {op->stride, op->stride},
+        .padding = TDL_PADDING_SAME_UPPER,
+        .activation = op->activation,
+    };
+    struct tdl_operand *filter =
+        random_constant(builder, 4, shape, shape[1] * shape[2] * shape[3]);
+
+    params.bias = random_constant(builder, 1, &out, 1);
+    return tdl_builder_conv_transpose2d(builder, input, filter, &params);
+}
+
+static struct tdl_operand *add_pool(const struct bench_operator *op, struct tdl_builder *builder,
+                                    struct tdl_operand *input)
+{
+    const struct tdl_pool2d_params params = {
+        .window = {op->kernel[0], op->kernel[1]},
+        .stride = {op->stride, op->stride},
+        .padding = TDL_PADDING_SAME_UPPER,
+    };
+
+    return tdl_builder_average_pool2d(builder, input, &params);
+}
+
+static struct tdl_operand *add_mean(const struct bench_operator *op, struct tdl_builder *builder,
+                                    struct tdl_operand *input)
+{
+    (void)op;
+    return tdl_builder_global_average_pool(builder, input);
+}
+
+static struct tdl_operand *add_resample(const struct bench_operator *op,
+                                        struct tdl_builder *builder, struct tdl_operand *input)
+{
+    const struct tdl_resample2d_params params = {
+        .size = {op->size[0] ? op->size[0] : 2 * op->shape[1],
+                 op->size[1] ? op->size[1] : 2 * op->shape[2]},
+    };
+
+    return tdl_builder_resample2d(builder, input, &params);
+}
+
+static struct tdl_operand *second_input(const struct bench_operator *op,
+                                        struct tdl_builder *builder)
+{
+    struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = 4};
+
+    memcpy(desc.shape, op->shape, sizeof(desc.shape));
+    return tdl_builder_input(builder, "input2", &desc);
+}
+
+static struct tdl_operand *add_add(const struct bench_operator *op, struct tdl_builder *builder,
+                                   struct tdl_operand *input)
+{
+    return tdl_builder_add(builder, input, second_input(op, builder));
+}
+
+static struct tdl_operand *add_mul(const struct bench_operator *op, struct tdl_builder *builder,
+                                   struct tdl_operand *input)
+{
+    return tdl_builder_mul(builder, input, second_input(op, builder));
+}
+
+static const struct {
+    const char *name;
+    struct tdl_operand *(*add)(const struct bench_operator *op, struct tdl_builder *builder,
+                               struct tdl_operand *input);
+} operators[] = {
+    {"conv2d", add_conv2d},       {"conv_transpose2d", add_conv_transpose2d},
+    {"average_pool2d", add_pool}, {"global_average_pool", add_mean},
+    {"resample2d", add_resample}, {"add", add_add},
+    {"mul", add_mul},
+};
+
+int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder)
+{
+    struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = 4};
+    struct tdl_operand *input, *output = NULL;
+    enum tdl_activation activation;
+    bool known = false;
+
+    memcpy(desc.shape, op->shape, sizeof(desc.shape));
+    input = tdl_builder_input(builder, "input", &desc);
+    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]) && !known; i++) {
+        known = strcmp(op->name, operators[i].name) == 0;
+        if (known && input)
+            output = operators[i].add(op, builder, input);
+    }
+    if (!known && tool_parse_activation(op->name, &activation) && activation) {
+        known = true;
+        output = tdl_builder_activation(builder, input, activation);
+    }
+    if (!known)
+        return tool_usage_error("there is no operator '%s'", op->name);
+    if (!output || tdl_builder_output(builder, "output", output) != TDL_OK)
+        return tool_fail("%s: %s", op->name, tdl_builder_error(builder));
+    return TOOL_OK;
+}

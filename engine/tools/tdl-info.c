@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tdl-info: the devices there are, and what becomes of a model on one. */
+#include "tool.h"
+
+#include "../graph/ir.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: tdl-info [OPTION]...\n"
+    "       tdl-info [OPTION]... MODEL.tflite\n"
+    "\n"
+    "Without a model, list the Vulkan devices and what they can do. With one, list\n"
+    "its operators, then the dispatches that it becomes on a device, and the memory.\n"
+    "\n"
+    "  -d, --device DEVICE    auto (default), an index, a UUID, a DRM node or part of\n"
+    "                         a name\n"
+    "  -p, --precision P      auto (default), fp32 or fp16\n"
+    "  -n, --no-fuse          every operator its own dispatch\n"
+    "  -o, --operators-only   do not compile: works without a device\n"
+    "  -h, --help             show this\n"
+    "\n"
+    "TDL_DUMP=fuse (or another pass, or all) in the environment prints the graph\n"
+    "after a pass.\n";
+
+struct options {
+    const char *model, *device;
+    struct tdl_build_params build;
+    bool operators_only;
+};
+
+/* ---------------------------------------------------------------- devices */
+
+static const char *yes_no(bool yes)
+{
+    return yes ? "yes" : "no";
+}
+
+static void print_device(uint32_t index, const struct tdl_device_info *info)
+{
+    printf("%u: %s%s\n", index, info->name, info->usable ? "" : " (not usable)");
+    if (!info->usable)
+        printf("   why not              %s\n", info->unusable_reason);
+    printf("   driver               %s\n", info->driver);
+    printf("   type                 %s\n", tool_device_type_name(info->type));
+    printf("   Vulkan               %u.%u.%u\n", info->api_version >> 22,
+           info->api_version >> 12 & 0x3ff, info->api_version & 0xfff);
+    printf("   PCI                  %04x:%04x\n", info->vendor_id, info->device_id);
+    printf("   UUID                 ");
+    for (int i = 0; i < TDL_UUID_SIZE; i++)
+        printf("%02x", info->uuid[i]);
+    printf("\n   DRM node             %s\n", info->drm_node[0] ? info->drm_node : "none");
+    printf("   memory               %.1f GiB\n", (double)info->memory_bytes / (1 << 30));
+    printf("   subgroup             %u invocations\n", info->subgroup_size);
+    printf("   workgroup            up to %u invocations, %u KiB shared memory\n",
+           info->max_workgroup_invocations, info->max_shared_memory / 1024);
+    printf("   fp16 storage         %s\n", yes_no(info->storage_16bit));
+    printf("   GPU timestamps       %s\n", yes_no(info->timestamps));
+    printf("   host memory import   %s\n", yes_no(info->external_memory_host));
+    printf("   dma-buf import       %s\n", yes_no(info->external_memory_dma_buf));
+    printf("   tiled dma-bufs       %s\n", yes_no(info->drm_format_modifiers));
+}
+
+static int list_devices(void)
+{
+    struct tdl_device_info infos[16];
+    uint32_t count = 0;
+
+    if (tdl_device_list(infos, 16, &count) != TDL_OK)
+        return tool_fail("%s", tdl_last_error());
+    if (count == 0)
+        return tool_fail("there is no Vulkan device; install a driver (Debian package "
+                         "mesa-vulkan-drivers has one for CPUs)");
+    for (uint32_t i = 0; i < count && i < 16; i++)
+        print_device(i, &infos[i]);
+    return TOOL_OK;
+}
+
+/* ------------------------------------------------------------------ model */
+
+static void print_bindings(const char *kind, struct tdl_operand *const *operands, uint32_t count)
+{
+    char text[96];
+
+    for (uint32_t i = 0; i < count; i++)
+        printf("%-8s %-24s %s\n", kind, operands[i]->name,
+               tool_shape(&operands[i]->desc, text, sizeof(text)));
+}
+
+/* Operators as the file has them; constants are only counted. */
+static void print_operators(const struct tdl_ir *ir)
+{
+    uint64_t macs = 0, weights = 0, values = 0;
+    char in[96], out[96];
+
+    print_bindings("input", ir->inputs, ir->input_count);
+    print_bindings("output", ir->outputs, ir->output_count);
+    printf("\n%-36s %-26s %-26s %12s\n", "operator", "input", "output", "MACs");
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        const struct tdl_node *node = ir->nodes[i];
+        const uint64_t node_macs = node->op->macs ? node->op->macs(node) : 0;
+
+        if (node->inputs[0]->kind == TDL_OPERAND_CONSTANT)
+            continue; /* casts of weights */
+        printf("%-36s %-26s %-26s %12llu\n", node->label,
+               tool_shape(&node->inputs[0]->desc, in, sizeof(in)),
+               tool_shape(&node->output->desc, out, sizeof(out)), (unsigned long long)node_macs);
+        macs += node_macs;
+        values += tdl_tensor_params_size(&node->output->desc);
+    }
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        if (ir->operands[i]->kind == TDL_OPERAND_CONSTANT)
+            weights += tdl_tensor_params_size(&ir->operands[i]->desc);
+    }
+    printf("\n%.2f million multiply-accumulates, %.1f KiB of constants, %.2f MiB of results\n",
+           (double)macs / 1e6, (double)weights / 1024, (double)values / (1 << 20));
+}
+
+static void print_plan(const struct tdl_context *context, const struct tdl_graph *graph)
+{
+    struct tdl_graph_stats stats;
+    const struct tdl_graph_step *step;
+
+    tdl_graph_get_stats(graph, &stats);
+    printf("\nOn %s, %s: %u operators in %u dispatches\n\n", tdl_context_device(context)->name,
+           tool_precision_name(stats.precision), stats.operators, stats.steps);
+    printf("%4s %-26s %-14s %5s %12s %12s  %s\n", "step", "kernel", "workgroups", "local", "MACs",
+           "bytes", "computes");
+    for (uint32_t i = 0; (step = tdl_graph_get_step(graph, i)); i++) {
+        char groups[40];
+
+        snprintf(groups, sizeof(groups), "%ux%ux%u", step->groups[0], step->groups[1],
+                 step->groups[2]);
+        printf("%4u %-26s %-14s %5u %12llu %12llu  %s\n", i, step->kernel, groups,
+               step->local_size, (unsigned long long)step->macs, (unsigned long long)step->bytes,
+               step->label);
+    }
+    printf("\nmultiply-accumulates %llu\n", (unsigned long long)stats.macs);
+    printf("weights              %.1f KiB\n", (double)stats.weight_bytes / 1024);
+    printf("activations          %.2f MiB in one arena; %.2f MiB if none shared memory\n",
+           (double)stats.arena_bytes / (1 << 20), (double)stats.tensor_bytes / (1 << 20));
+}
+
+static int show_model(const struct options *options)
+{
+    struct tdl_context *context = NULL;
+    struct tdl_builder *builder = NULL;
+    struct tdl_graph *graph = NULL;
+    int status = TOOL_OK;
+
+    if (!options->operators_only)
+        status = tool_create_context(options->device, false, &context);
+    if (status == TOOL_OK && (tdl_builder_create(context, &builder) != TDL_OK ||
+                              tdl_model_load(builder, options->model) != TDL_OK))
+        status = tool_fail("%s: %s", options->model, tdl_last_error());
+    if (status == TOOL_OK) {
+        print_operators(tdl_builder_ir(builder));
+        if (context && tdl_builder_build(builder, &options->build, &graph) != TDL_OK)
+            status = tool_fail("%s: %s", options->model, tdl_last_error());
+    }
+    if (graph)
+        print_plan(context, graph);
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&builder);
+    tdl_context_destroy(&context);
+    return status;
+}
+
+static int parse(int argc, char **argv, struct options *out)
+{
+    static const struct option table[] = {
+        {"device", required_argument, NULL, 'd'},  {"precision", required_argument, NULL, 'p'},
+        {"no-fuse", no_argument, NULL, 'n'},       {"operators-only", no_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},          {0},
+    };
+    int c;
+
+    while ((c = getopt_long(argc, argv, "d:p:noh", table, NULL)) != -1) {
+        switch (c) {
+        case 'd':
+            out->device = optarg;
+            break;
+        case 'p':
+            if (!tool_parse_precision(optarg, &out->build.precision))
+                return tool_usage_error("precision '%s' is none of auto, fp32, fp16", optarg);
+            break;
+        case 'n':
+            out->build.no_fuse = true;
+            break;
+        case 'o':
+            out->operators_only = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            exit(TOOL_OK);
+        default:
+            return tool_usage_error("that option is not known or lacks its value");
+        }
+    }
+    if (optind + 1 < argc)
+        return tool_usage_error("one model at a time, not also '%s'", argv[optind + 1]);
+    out->model = argv[optind];
+    return TOOL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {0};
+    int status;
+
+    tool_set_name("tdl-info");
+    status = parse(argc, argv, &options);
+    if (status != TOOL_OK)
+        return status;
+    return options.model ? show_model(&options) : list_devices();
+}

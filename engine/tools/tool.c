@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+static const char *program = "tdl";
+
+void tool_set_name(const char *name)
+{
+    program = name;
+}
+
+int tool_fail(const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "%s: ", program);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return TOOL_FAILED;
+}
+
+int tool_usage_error(const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "%s: ", program);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\nTry '%s --help'.\n", program);
+    return TOOL_USAGE;
+}
+
+static void log_to_stderr(void *data, enum tdl_log_level level, const char *message)
+{
+    (void)data;
+    fprintf(stderr, "%s: %s%s\n", program, level == TDL_LOG_ERROR ? "error: " : "", message);
+}
+
+int tool_create_context(const char *device, bool validation, struct tdl_context **out)
+{
+    const struct tdl_context_params params = {
+        .device = device,
+        .validation = validation,
+        .log = log_to_stderr,
+        .log_level = getenv("TDL_DEBUG") ? TDL_LOG_DEBUG : TDL_LOG_WARNING,
+    };
+
+    if (tdl_context_create(&params, out) != TDL_OK)
+        return tool_fail("%s", tdl_last_error());
+    return TOOL_OK;
+}
+
+/* ----------------------------------------------------------------- parsing */
+
+bool tool_parse_precision(const char *text, enum tdl_precision *out)
+{
+    static const char *const names[] = {"auto", "fp32", "fp16"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcasecmp(text, names[i]) == 0) {
+            *out = (enum tdl_precision)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tool_parse_activation(const char *text, enum tdl_activation *out)
+{
+    static const char *const names[] = {"none", "relu", "relu6", "sigmoid", "hard_swish", "tanh"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcasecmp(text, names[i]) == 0) {
+            *out = (enum tdl_activation)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Digits only: strtoul() would take signs and blanks. */
+static bool parse_digits(const char **text, uint32_t *out)
+{
+    uint64_t value = 0;
+    const char *c = *text;
+
+    if (*c < '0' || *c > '9')
+        return false;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        value = value * 10 + (uint64_t)(*c - '0');
+        if (value > UINT32_MAX)
+            return false;
+    }
+    *text = c;
+    *out = (uint32_t)value;
+    return true;
+}
+
+bool tool_parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *out)
+{
+    return parse_digits(&text, out) && *text == 0 && *out >= min && *out <= max;
+}
+
+bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0 && *text++ != separator)
+            return false;
+        if (!parse_digits(&text, &out[i]) || out[i] == 0)
+            return false;
+    }
+    return *text == 0;
+}
+
+/* ------------------------------------------------------------------- words */
+
+const char *tool_precision_name(enum tdl_precision precision)
+{
+    return precision == TDL_PRECISION_FP32   ? "fp32"
+           : precision == TDL_PRECISION_FP16 ? "fp16"
+                                             : "auto";
+}
+
+const char *tool_device_type_name(enum tdl_device_type type)
+{
+    static const char *const names[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU",
+                                        "CPU"};
+
+    return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
+}
+
+const char *tool_shape(const struct tdl_tensor_params *params, char *text, size_t size)
+{
+    int used = snprintf(text, size, "%s[", tdl_dtype_name(params->dtype));
+
+    for (uint32_t i = 0; i < params->rank && used >= 0 && (size_t)used < size; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%u", i ? "," : "",
+                         params->shape[i]);
+    if (used >= 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "]");
+    return text;
+}
+
+void tool_json_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fprintf(file, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            fprintf(file, "\\u%04x", *text);
+        else
+            fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
+/* ----------------------------------------------------------------- numbers */
+
+uint64_t tool_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* xorshift64* (Marsaglia 2003, Vigna 2016). */
+float tool_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (float)((*state * UINT64_C(2685821657736338717)) >> 40) / 8388608.0f - 1.0f;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+struct tool_summary tool_summarise(double *values, uint32_t count)
+{
+    struct tool_summary s = {0};
+
+    qsort(values, count, sizeof(*values), compare);
+    for (uint32_t i = 0; i < count; i++)
+        s.mean += values[i] / count;
+    for (uint32_t i = 0; i < count; i++)
+        s.deviation += (values[i] - s.mean) * (values[i] - s.mean);
+    s.deviation = count > 1 ? sqrt(s.deviation / (count - 1)) : 0;
+    s.min = values[0];
+    s.max = values[count - 1];
+    s.median = (values[(count - 1) / 2] + values[count / 2]) / 2;
+    return s;
+}

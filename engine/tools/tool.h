@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the command line tools share: options, contexts, numbers, JSON. */
+#ifndef TDL_TOOL_H
+#define TDL_TOOL_H
+
+#include <tdl/tdl.h>
+
+#include <stdio.h>
+
+/* Exit statuses. */
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
+
+/* Says `program: text` on stderr and returns TOOL_FAILED. */
+int tool_fail(const char *format, ...) TDL_PRINTF(1, 2);
+/* The same with a hint at --help, and TOOL_USAGE. */
+int tool_usage_error(const char *format, ...) TDL_PRINTF(1, 2);
+/* First thing in main(): the name in messages. */
+void tool_set_name(const char *name);
+
+/* A context whose warnings go to stderr. Prints its own error. */
+int tool_create_context(const char *device, bool validation, struct tdl_context **out);
+
+/* Words and numbers of options; false if the text is none. */
+bool tool_parse_precision(const char *text, enum tdl_precision *out);
+bool tool_parse_activation(const char *text, enum tdl_activation *out);
+bool tool_parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *out);
+/* `count` numbers ≥ 1 with `separator` between them. */
+bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t *out);
+
+const char *tool_precision_name(enum tdl_precision precision);
+const char *tool_device_type_name(enum tdl_device_type type);
+
+/* "float32[1,256,256,3]" into `text`; returns it. */
+const char *tool_shape(const struct tdl_tensor_params *params, char *text, size_t size);
+/* A string as JSON has it, with its quotes. */
+void tool_json_string(FILE *file, const char *text);
+
+/* Wall clock that never jumps, ns. */
+uint64_t tool_now(void);
+/* Uniform in [-1, 1); the same sequence in every run. */
+float tool_random(uint64_t *state);
+
+/* Mean, standard deviation and order statistics of `count` ≥ 1 values. */
+struct tool_summary {
+    double mean, deviation, min, median, max;
+};
+struct tool_summary tool_summarise(double *values, uint32_t count); /* sorts them */
+
+#endif
