@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# tdl-info and tdl-bench from the command line.
+#
+#   tools.sh TDL-INFO TDL-BENCH
+set -u
+info=$1
+bench=$2
+model=${TDL_TEST_MODELS:-models}/selfie_segmentation_landscape.tflite
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+# expect STATUS PATTERN COMMAND...: the exit status, and a line of all output
+expect() {
+    local status=$1 pattern=$2 got
+    shift 2
+    "$@" >"$dir/out" 2>&1
+    got=$?
+    if [ "$got" != "$status" ]; then
+        fail "'$*' ended with $got instead of $status:"
+        head -n 5 "$dir/out"
+    elif ! grep -qE -- "$pattern" "$dir/out"; then
+        fail "'$*' says nothing like '$pattern':"
+        head -n 5 "$dir/out"
+    fi
+}
+
+# json EXPRESSION: true in Python for the object `o` in the last output
+json() {
+    python3 -c 'import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ('"$1"'))' \
+        "$dir/out" || fail "not so in the JSON: $1"
+}
+
+# What needs no device.
+expect 0 '^Usage: tdl-info' "$info" --help
+expect 0 '^Usage: tdl-bench' "$bench" --help
+expect 2 "Try 'tdl-info --help'" "$info" --no-such-option
+expect 2 'one model at a time' "$info" a b
+expect 2 "precision 'fp8'" "$info" --precision fp8
+expect 2 'a model or --op' "$bench"
+expect 2 'a model or --op' "$bench" --op add model.tflite
+expect 2 "'0' is not a value" "$bench" --op add --iterations 0
+expect 2 "'1,2,3' is not a value" "$bench" --op add --shape 1,2,3
+expect 2 "'-3x3' is not a value" "$bench" --op conv2d --kernel -3x3
+expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
+echo 'this is no model at all' >"$dir/text.tflite"
+expect 1 'not a TensorFlow Lite model' "$info" --operators-only "$dir/text.tflite"
+if [ -e "$model" ]; then
+    expect 0 'operator [0-9]+ Convolution2DTransposeBias +float32.1,72,128,16. +float32.1,144,256,1.' \
+        "$info" --operators-only "$model"
+    expect 0 '^33\.32 million multiply-accumulates' "$info" --operators-only "$model"
+fi
+
+# The rest does. A machine without one has no driver at all (tdl-info says so).
+if ! "$info" >"$dir/devices" 2>&1; then
+    cat "$dir/devices"
+    [ $failed = 0 ] && exit 77
+    exit 1
+fi
+expect 0 '^0: .' "$info"
+expect 0 'Vulkan +1\.[1-9]' "$info"
+expect 1 'no-such-device' "$bench" --device no-such-device --op add
+expect 2 "no operator 'conv9d'" "$bench" --op conv9d
+expect 1 '3 groups do not divide' "$bench" --op conv2d --groups 3
+for op in conv2d conv_transpose2d average_pool2d global_average_pool resample2d add mul sigmoid; do
+    expect 0 '"wall_ms"' "$bench" --op $op --shape 1,9,7,5 --precision fp32 --warmup 1 \
+        --iterations 3 --json
+    json 'o["iterations"] == 3 and len(o["steps"]) == o["dispatches"] > 0'
+    json '0 < o["wall_ms"]["min"] <= o["wall_ms"]["median"] <= o["wall_ms"]["max"]'
+done
+# 5x5 pixels x 4 channels x 7x7 window, depthwise
+expect 0 '"macs": 4900,' "$bench" --op conv2d --shape 1,10,10,4 --kernel 7x7 --groups 4 \
+    --stride 2 --precision fp32 -w 0 -i 1 --json
+expect 0 'GFLOP/s|no timestamps' "$bench" --op conv2d --shape 1,16,16,8 -w 1 -i 2
+if [ -e "$model" ]; then
+    expect 0 'operators in [0-9]+ dispatches' "$info" --precision fp32 "$model"
+    expect 0 '"fuse": false' "$bench" --no-fuse --precision fp32 -w 1 -i 3 --json "$model"
+    json 'o["macs"] == 33324928 and o["allocations"] == 0 and o["pipelines"] == 0'
+    json 'o["submits"] == 3 and o["arena_bytes"] < o["tensor_bytes"]'
+fi
+[ $failed = 0 ] && echo "all as expected"
+exit $failed
