@@ -3,7 +3,7 @@
 #
 # From a bare Debian 12 or 13 to all tests passed.
 #
-#   tests/run.sh                 every part but trixie
+#   tests/run.sh                 every part but bookworm and trixie
 #   tests/run.sh --quick         build headers shaders engine models element pipelines
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
