@@ -14,6 +14,7 @@
 struct tdl_buffer {
     struct tdl_context *ctx;
     atomic_int refs;
+    uint64_t id; /* unique in the process, never used again */
     VkBuffer buffer;
     VkDeviceMemory memory;
     size_t size;

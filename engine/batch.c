@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_PARTS = 24,     /* command buffers in one submission */
+    MAX_OWN = 8,        /* of these, recorded by the batch itself */
+    MAX_SETS = 64,      /* dispatches recorded by the batch itself */
+    MAX_USES = 160,     /* buffers used, counted once per barrier */
+    MAX_TIMESTAMPS = TDL_STAGE_COUNT + 1,
+};
+
+/* One buffer's use; `epoch` counts the barriers recorded before it. */
+struct use {
+    struct tdl_buffer *buffer;
+    uint32_t epoch;
+    bool read, write;
+};
+
+enum state { IDLE, RECORDING };
+
+struct tdl_batch {
+    struct tdl_context *ctx;
+    enum state state;
+    VkCommandPool pool;
+    VkCommandBuffer own[MAX_OWN];
+    uint32_t own_used;
+    bool open; /* own[own_used - 1] is being recorded */
+    VkCommandBuffer parts[MAX_PARTS];
+    uint32_t part_count;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet sets[MAX_SETS];
+    uint32_t sets_used;
+    struct use uses[MAX_USES];
+    uint32_t use_count, epoch, dispatches;
+    bool writes_host;
+    VkQueryPool queries; /* VK_NULL_HANDLE: no timestamps on this device */
+    enum tdl_stage marks[MAX_TIMESTAMPS];
+    uint32_t mark_count;
+    uint32_t submitted_marks;
+    uint64_t point; /* of the last submission */
+};
+
+/* --------------------------------------------------------------- creation */
+
+static void batch_free(struct tdl_context *ctx, void *data)
+{
+    struct tdl_batch *b = data;
+    vkDestroyCommandPool(ctx->device, b->pool, NULL);
+    vkDestroyDescriptorPool(ctx->device, b->descriptors, NULL);
+    vkDestroyQueryPool(ctx->device, b->queries, NULL);
+    free(b);
+}
+
+static enum tdl_result create_commands(struct tdl_batch *b)
+{
+    struct tdl_context *ctx = b->ctx;
+    enum tdl_result r =
+        VK(ctx, vkCreateCommandPool(ctx->device,
+                                    &(VkCommandPoolCreateInfo){
+                                        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                        .queueFamilyIndex = ctx->queue_family,
+                                    },
+                                    NULL, &b->pool));
+    if (r != TDL_OK)
+        return r;
+    return VK(ctx, vkAllocateCommandBuffers(
+                       ctx->device,
+                       &(VkCommandBufferAllocateInfo){
+                           .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                           .commandPool = b->pool,
+                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                           .commandBufferCount = MAX_OWN,
+                       },
+                       b->own));
+}
+
+static enum tdl_result create_descriptors(struct tdl_batch *b)
+{
+    struct tdl_context *ctx = b->ctx;
+    VkDescriptorSetLayout layouts[MAX_SETS];
+    for (uint32_t i = 0; i < MAX_SETS; i++)
+        layouts[i] = ctx->set_layout;
+    enum tdl_result r =
+        VK(ctx, vkCreateDescriptorPool(ctx->device,
+                                       &(VkDescriptorPoolCreateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                           .maxSets = MAX_SETS,
+                                           .poolSizeCount = 1,
+                                           .pPoolSizes =
+                                               &(VkDescriptorPoolSize){
+                                                   VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                   MAX_SETS * TDL_MAX_BINDS},
+                                       },
+                                       NULL, &b->descriptors));
+    if (r != TDL_OK)
+        return r;
+    return VK(ctx, vkAllocateDescriptorSets(
+                       ctx->device,
+                       &(VkDescriptorSetAllocateInfo){
+                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                           .descriptorPool = b->descriptors,
+                           .descriptorSetCount = MAX_SETS,
+                           .pSetLayouts = layouts,
+                       },
+                       b->sets));
+}
+
+enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch)
+{
+    enum tdl_result r = tdl_context_check(context);
+    *out_batch = NULL;
+    if (r != TDL_OK)
+        return r;
+    struct tdl_batch *b = calloc(1, sizeof(*b));
+    if (!b)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a batch");
+    b->ctx = tdl_context_ref(context);
+    TRY(create_commands(b));
+    TRY(create_descriptors(b));
+    if (context->info.timestamps)
+        TRY(VK(context, vkCreateQueryPool(context->device,
+                                          &(VkQueryPoolCreateInfo){
+                                              .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                              .queryCount = MAX_TIMESTAMPS,
+                                          },
+                                          NULL, &b->queries)));
+    *out_batch = b;
+    return TDL_OK;
+fail:
+    tdl_batch_destroy(&b);
+    return r;
+}
+
+void tdl_batch_destroy(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = *batch;
+    *batch = NULL;
+    if (!b)
+        return;
+    struct tdl_context *ctx = b->ctx;
+    tdl_context_defer(ctx, b->point, batch_free, b);
+    tdl_context_destroy(&ctx);
+}
+
+enum tdl_result tdl_batch_create_begin(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    enum tdl_result r = tdl_batch_create(ctx, out_batch);
+    if (r == TDL_OK)
+        r = tdl_batch_begin(*out_batch);
+    if (r != TDL_OK)
+        tdl_batch_destroy(out_batch);
+    return r;
+}
+
+struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
+{
+    return batch->ctx;
+}
+
+/* --------------------------------------------------------------- recording */
+
+enum tdl_result tdl_batch_begin(struct tdl_batch *b)
+{
+    if (b->state != IDLE)
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "tdl_batch_begin: the batch was begun already; submit or cancel it first");
+    enum tdl_result r = tdl_context_wait(b->ctx, b->point, TDL_WAIT_FOREVER);
+    if (r == TDL_OK)
+        r = VK(b->ctx, vkResetCommandPool(b->ctx->device, b->pool, 0));
+    if (r != TDL_OK)
+        return r;
+    b->state = RECORDING;
+    b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
+    b->mark_count = b->submitted_marks = 0;
+    b->open = b->writes_host = false;
+    return TDL_OK;
+}
+
+void tdl_batch_cancel(struct tdl_batch *b)
+{
+    if (b->open)
+        vkEndCommandBuffer(b->own[b->own_used - 1]);
+    b->open = false;
+    b->state = IDLE;
+    b->mark_count = b->submitted_marks = 0;
+}
+
+/* The command buffer under recording, opened if need be. */
+static enum tdl_result commands(struct tdl_batch *b, VkCommandBuffer *out)
+{
+    if (b->state != RECORDING)
+        return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
+    if (!b->open) {
+        if (b->own_used == MAX_OWN || b->part_count == MAX_PARTS)
+            return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                            "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
+        VkCommandBuffer cb = b->own[b->own_used];
+        enum tdl_result r =
+            VK(b->ctx, vkBeginCommandBuffer(
+                           cb, &(VkCommandBufferBeginInfo){
+                                   .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                   .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                               }));
+        if (r != TDL_OK)
+            return r;
+        b->own_used++;
+        b->parts[b->part_count++] = cb;
+        b->open = true;
+    }
+    *out = b->own[b->own_used - 1];
+    return TDL_OK;
+}
+
+static enum tdl_result close_commands(struct tdl_batch *b)
+{
+    if (!b->open)
+        return TDL_OK;
+    b->open = false;
+    return VK(b->ctx, vkEndCommandBuffer(b->own[b->own_used - 1]));
+}
+
+static void barrier(VkCommandBuffer cb, bool to_host)
+{
+    const VkPipelineStageFlags gpu =
+        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkAccessFlags accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    vkCmdPipelineBarrier(
+        cb, gpu, to_host ? VK_PIPELINE_STAGE_HOST_BIT : gpu, 0, 1,
+        &(VkMemoryBarrier){
+            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+            .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+            .dstAccessMask = to_host ? VK_ACCESS_HOST_READ_BIT : accesses,
+        },
+        0, NULL, 0, NULL);
+}
+
+/* Note the uses of one piece of work; records a barrier first if one of them
+ * conflicts with a use since the last barrier. */
+static enum tdl_result add_uses(struct tdl_batch *b, const struct tdl_bind *uses, uint32_t count)
+{
+    bool conflict = false;
+    for (uint32_t i = 0; i < count && !conflict; i++)
+        for (uint32_t j = 0; j < b->use_count && !conflict && uses[i].buffer; j++)
+            conflict = b->uses[j].epoch == b->epoch && b->uses[j].buffer == uses[i].buffer &&
+                       (b->uses[j].write || uses[i].write);
+    if (conflict) {
+        VkCommandBuffer cb;
+        enum tdl_result r = commands(b, &cb);
+        if (r != TDL_OK)
+            return r;
+        barrier(cb, false);
+        b->epoch++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct use *u = NULL;
+        if (!uses[i].buffer)
+            continue;
+        for (uint32_t j = 0; j < b->use_count && !u; j++)
+            if (b->uses[j].buffer == uses[i].buffer && b->uses[j].epoch == b->epoch)
+                u = &b->uses[j];
+        if (!u) {
+            if (b->use_count == MAX_USES)
+                return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "the batch uses more than %d buffers: submit it and begin another",
+                                MAX_USES);
+            u = &b->uses[b->use_count++];
+            *u = (struct use){.buffer = uses[i].buffer, .epoch = b->epoch};
+        }
+        u->read |= uses[i].read;
+        u->write |= uses[i].write;
+        b->writes_host |= uses[i].write && uses[i].buffer->host_visible;
+    }
+    return TDL_OK;
+}
+
+static void write_descriptors(struct tdl_batch *b, VkDescriptorSet set,
+                              const struct tdl_bind *binds, uint32_t count)
+{
+    VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
+    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!binds[i].buffer)
+            continue;
+        infos[n] = (VkDescriptorBufferInfo){binds[i].buffer->buffer, binds[i].offset,
+                                            binds[i].size ? binds[i].size : VK_WHOLE_SIZE};
+        writes[n] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &infos[n],
+        };
+        n++;
+    }
+    vkUpdateDescriptorSets(b->ctx->device, n, writes, 0, NULL);
+}
+
+enum tdl_result tdl_batch_dispatch(struct tdl_batch *b, const struct tdl_pipeline *pipeline,
+                                   const struct tdl_bind *binds, uint32_t bind_count,
+                                   const void *push, uint32_t push_size, uint32_t groups_x,
+                                   uint32_t groups_y, uint32_t groups_z)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = commands(b, &cb);
+    if (r != TDL_OK)
+        return r;
+    if (b->sets_used == MAX_SETS)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the batch has %d dispatches: submit it and begin another", MAX_SETS);
+    r = add_uses(b, binds, bind_count);
+    if (r != TDL_OK)
+        return r;
+    VkDescriptorSet set = b->sets[b->sets_used++];
+    write_descriptors(b, set, binds, bind_count);
+    vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->pipeline);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, b->ctx->pipeline_layout, 0, 1, &set,
+                            0, NULL);
+    if (push_size)
+        vkCmdPushConstants(cb, b->ctx->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size,
+                           push);
+    vkCmdDispatch(cb, groups_x, groups_y, groups_z);
+    b->dispatches++;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_copy(struct tdl_batch *b, struct tdl_buffer *source,
+                               uint64_t source_offset, struct tdl_buffer *target,
+                               uint64_t target_offset, uint64_t size)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = commands(b, &cb);
+    if (r == TDL_OK)
+        r = add_uses(b,
+                     (struct tdl_bind[]){{.buffer = source, .read = true},
+                                         {.buffer = target, .write = true}},
+                     2);
+    if (r == TDL_OK)
+        vkCmdCopyBuffer(cb, source->buffer, target->buffer, 1,
+                        &(VkBufferCopy){source_offset, target_offset, size});
+    return r;
+}
+
+enum tdl_result tdl_batch_fill_zero(struct tdl_batch *b, struct tdl_buffer *target)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = commands(b, &cb);
+    if (r == TDL_OK)
+        r = add_uses(b, &(struct tdl_bind){.buffer = target, .write = true}, 1);
+    if (r == TDL_OK)
+        vkCmdFillBuffer(cb, target->buffer, 0, VK_WHOLE_SIZE, 0);
+    return r;
+}
+
+enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
+                                  const struct tdl_bind *uses, uint32_t use_count,
+                                  uint32_t dispatches)
+{
+    enum tdl_result r = add_uses(b, uses, use_count);
+    if (r == TDL_OK)
+        r = close_commands(b);
+    if (r != TDL_OK)
+        return r;
+    if (b->state != RECORDING || b->part_count == MAX_PARTS)
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "the batch was not begun, or is full: begin or submit it");
+    b->parts[b->part_count++] = recorded;
+    b->dispatches += dispatches;
+    return TDL_OK;
+}
+
+/* --------------------------------------------------------------- timestamps */
+
+static enum tdl_result timestamp(struct tdl_batch *b)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = commands(b, &cb);
+    if (r != TDL_OK)
+        return r;
+    if (!b->mark_count)
+        vkCmdResetQueryPool(cb, b->queries, 0, MAX_TIMESTAMPS);
+    vkCmdWriteTimestamp(cb, b->mark_count ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+                                          : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                        b->queries, b->mark_count);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_stage(struct tdl_batch *b, enum tdl_stage stage)
+{
+    if (b->state != RECORDING)
+        return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
+    if (!b->queries || b->mark_count == MAX_TIMESTAMPS - 1)
+        return TDL_OK;
+    enum tdl_result r = timestamp(b);
+    if (r == TDL_OK)
+        b->marks[b->mark_count++] = stage;
+    return r;
+}
+
+bool tdl_batch_stage_times(struct tdl_batch *b, uint64_t out_ns[TDL_STAGE_COUNT])
+{
+    struct {
+        uint64_t value, available;
+    } ticks[MAX_TIMESTAMPS];
+    uint32_t count = b->submitted_marks;
+    memset(out_ns, 0, TDL_STAGE_COUNT * sizeof(*out_ns));
+    if (!count || vkGetQueryPoolResults(b->ctx->device, b->queries, 0, count, sizeof(ticks), ticks,
+                                        sizeof(ticks[0]),
+                                        VK_QUERY_RESULT_64_BIT |
+                                            VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0)
+        return false;
+    uint64_t mask =
+        b->ctx->timestamp_bits >= 64 ? UINT64_MAX : (1ull << b->ctx->timestamp_bits) - 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (!ticks[i].available)
+            return false;
+    for (uint32_t i = 0; i + 1 < count; i++)
+        out_ns[b->marks[i]] += (uint64_t)((double)((ticks[i + 1].value - ticks[i].value) & mask) *
+                                          (double)b->ctx->properties.limits.timestampPeriod);
+    return true;
+}
+
+/* --------------------------------------------------------------- submission */
+
+/* Does this batch touch what earlier submissions left without a barrier? Only
+ * uses before the batch's first own barrier can. Call with the lock held. */
+static bool needs_barrier(const struct tdl_batch *b)
+{
+    for (uint32_t i = 0; i < b->use_count; i++) {
+        const struct use *u = &b->uses[i];
+        if (u->epoch)
+            continue;
+        if (u->buffer->write_point > b->ctx->barrier_point ||
+            (u->write && u->buffer->read_point > b->ctx->barrier_point))
+            return true;
+    }
+    return false;
+}
+
+static enum tdl_result finish_recording(struct tdl_batch *b)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = TDL_OK;
+    if (b->mark_count)
+        TRY(timestamp(b));
+    if (b->writes_host) {
+        TRY(commands(b, &cb));
+        barrier(cb, true);
+    }
+    TRY(close_commands(b));
+fail:
+    return r;
+}
+
+enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
+{
+    struct tdl_context *ctx = b->ctx;
+    if (b->state != RECORDING)
+        return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
+    enum tdl_result r = finish_recording(b);
+    if (r != TDL_OK) {
+        tdl_batch_cancel(b);
+        return r;
+    }
+    pthread_mutex_lock(&ctx->lock);
+    uint64_t before = ctx->last_point;
+    r = tdl_context_submit_locked(ctx, b->parts, b->part_count, needs_barrier(b), &b->point);
+    if (r == TDL_OK) {
+        if (b->epoch)
+            ctx->barrier_point = TDL_MAX(ctx->barrier_point, before);
+        for (uint32_t i = 0; i < b->use_count; i++) {
+            if (b->uses[i].read)
+                b->uses[i].buffer->read_point = b->point;
+            if (b->uses[i].write)
+                b->uses[i].buffer->write_point = b->point;
+        }
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    b->state = IDLE;
+    if (r != TDL_OK)
+        return r;
+    b->submitted_marks = b->mark_count ? b->mark_count + 1 : 0;
+    atomic_fetch_add(&ctx->stats.dispatches, b->dispatches);
+    if (out_point)
+        *out_point = b->point;
+    tdl_context_collect(ctx);
+    return TDL_OK;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Instances, and which physical device a context takes. */
+#ifndef TDL_DEVICE_H
+#define TDL_DEVICE_H
+
+#include "context.h"
+
+/* Create an instance; with `validation`, the Khronos layer and debug utils if
+ * they are installed (out_validation says so). */
+enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
+                                    bool *out_validation);
+
+/* Fill `out_info` for one physical device, `usable` included. */
+void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *out_info);
+
+/* The device that `selector` (tdl_context_params.device) means. */
+enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
+                                  VkPhysicalDevice *out_physical,
+                                  struct tdl_device_info *out_info);
+
+/* The queue family libtdl uses: compute, without graphics if both exist.
+ * UINT32_MAX if there is none. */
+uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits);
+
+/* True if the device offers the extension. */
+bool tdl_device_has_extension(VkPhysicalDevice physical, const char *name);
+
+#endif

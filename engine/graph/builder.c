@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "builder.h"
+
+#include "../ops/ops.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum tdl_result tdl_builder_create(struct tdl_context *context, struct tdl_builder **out_builder)
+{
+    struct tdl_builder *b = calloc(1, sizeof(*b));
+    struct tdl_ir *ir = tdl_ir_create();
+    *out_builder = NULL;
+    if (!b || !ir) {
+        free(b);
+        tdl_ir_destroy(&ir);
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a builder");
+    }
+    b->ir = ir;
+    b->ctx = context ? tdl_context_ref(context) : NULL;
+    *out_builder = b;
+    return TDL_OK;
+}
+
+void tdl_builder_destroy(struct tdl_builder **builder)
+{
+    struct tdl_builder *b = *builder;
+    *builder = NULL;
+    if (!b)
+        return;
+    tdl_ir_destroy(&b->ir);
+    for (struct tdl_owned *o = b->owned, *next; o; o = next) {
+        next = o->next;
+        o->release(o->memory);
+        free(o);
+    }
+    tdl_context_destroy(&b->ctx);
+    free(b);
+}
+
+struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder)
+{
+    return builder->ir;
+}
+
+/* ----------------------------------------------------------------- errors */
+
+enum tdl_result tdl_builder_status(const struct tdl_builder *builder)
+{
+    return builder->status;
+}
+
+const char *tdl_builder_error(const struct tdl_builder *builder)
+{
+    return builder->error;
+}
+
+struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result result,
+                                     const char *format, ...)
+{
+    if (b->status != TDL_OK)
+        return NULL;
+    va_list args;
+    size_t used = 0;
+    if (*b->label)
+        used = (size_t)snprintf(b->error, sizeof(b->error), "%s: ", b->label);
+    va_start(args, format);
+    vsnprintf(b->error + used, sizeof(b->error) - used, format, args);
+    va_end(args);
+    b->status = tdl_fail(result, "%s", b->error);
+    return NULL;
+}
+
+/* Takes over the text that tdl_fail() left. */
+static struct tdl_operand *fail_with_last(struct tdl_builder *b, enum tdl_result result)
+{
+    char text[400];
+    snprintf(text, sizeof(text), "%s", tdl_last_error());
+    return tdl_builder_fail(b, result, "%s", text);
+}
+
+void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*release)(void *))
+{
+    struct tdl_owned *o = malloc(sizeof(*o));
+    if (!o) {
+        /* Freed at once; the error keeps anybody from reading it. */
+        tdl_builder_fail(builder, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+        release(memory);
+        return;
+    }
+    *o = (struct tdl_owned){builder->owned, memory, release};
+    builder->owned = o;
+}
+
+void tdl_builder_set_label(struct tdl_builder *builder, const char *label)
+{
+    snprintf(builder->label, sizeof(builder->label), "%s", label ? label : "");
+}
+
+/* ------------------------------------------------- inputs and constants */
+
+const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand)
+{
+    return &operand->desc;
+}
+
+static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_kind kind,
+                                       const struct tdl_operand_desc *desc)
+{
+    if (b->status != TDL_OK)
+        return NULL;
+    enum tdl_result r = tdl_tensor_params_check(desc);
+    if (r != TDL_OK)
+        return fail_with_last(b, r);
+    if (desc->layout == TDL_LAYOUT_NC4HW4)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "operands are NHWC or NCHW; NC4HW4 is chosen in tdl_build_params");
+    struct tdl_operand *o = tdl_ir_add_operand(b->ir, kind, desc);
+    return o ? o : tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+}
+
+struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
+                                      const struct tdl_operand_desc *desc)
+{
+    if (b->status != TDL_OK)
+        return NULL;
+    if (!name || !*name || strlen(name) >= sizeof(((struct tdl_operand *)0)->name))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "an input needs a name of 1 to 63 bytes");
+    for (uint32_t i = 0; i < b->ir->input_count; i++)
+        if (!strcmp(b->ir->inputs[i]->name, name))
+            return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                    "there are two inputs named \"%s\"", name);
+    if (b->ir->input_count == TDL_COUNT(b->ir->inputs))
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu inputs",
+                                TDL_COUNT(b->ir->inputs));
+    if (desc->dtype != TDL_FLOAT32)
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "input \"%s\" is %s; graph inputs are float32 so far", name,
+                                tdl_dtype_name(desc->dtype));
+    struct tdl_operand *o = add_operand(b, TDL_OPERAND_INPUT, desc);
+    if (!o)
+        return NULL;
+    snprintf(o->name, sizeof(o->name), "%s", name);
+    b->ir->inputs[b->ir->input_count++] = o;
+    return o;
+}
+
+struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl_operand_desc *desc,
+                                         const void *data, size_t size)
+{
+    struct tdl_operand *o = add_operand(b, TDL_OPERAND_CONSTANT, desc);
+    if (!o)
+        return NULL;
+    if (!data || size != tdl_tensor_params_size(desc))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "a constant %s was given %zu bytes; it has %zu",
+                                tdl_operand_text(o), data ? size : 0, tdl_tensor_params_size(desc));
+    o->data = data;
+    return o;
+}
+
+enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
+                                   struct tdl_operand *operand)
+{
+    if (b->status != TDL_OK)
+        return b->status;
+    if (!operand || operand->ir != b->ir)
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                         "an output must be an operand of this builder");
+    else if (!name || !*name || strlen(name) >= sizeof(operand->name))
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "an output needs a name of 1 to 63 bytes");
+    else if (operand->kind != TDL_OPERAND_VALUE || operand->is_output)
+        tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                         "output \"%s\" is an input, a constant or an output already", name);
+    else if (b->ir->output_count == TDL_COUNT(b->ir->outputs))
+        tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu outputs",
+                         TDL_COUNT(b->ir->outputs));
+    for (uint32_t i = 0; i < b->ir->output_count && b->status == TDL_OK; i++)
+        if (!strcmp(b->ir->outputs[i]->name, name))
+            tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "there are two outputs named \"%s\"",
+                             name);
+    if (b->status != TDL_OK)
+        return b->status;
+    snprintf(operand->name, sizeof(operand->name), "%s", name);
+    operand->is_output = true;
+    b->ir->outputs[b->ir->output_count++] = operand;
+    return TDL_OK;
+}
+
+/* -------------------------------------------------------------- operators */
+
+/* Appends a node: checks that the inputs belong here, infers the output. */
+static struct tdl_operand *add_node(struct tdl_builder *b, const struct tdl_op *op,
+                                    const union tdl_attr *attr, struct tdl_operand *const *inputs,
+                                    uint32_t count, uint32_t required)
+{
+    struct tdl_tensor_params desc;
+    if (b->status != TDL_OK)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (inputs[i] ? inputs[i]->ir != b->ir : i < required)
+            return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                    "%s: input %u is missing or of another builder", op->name, i);
+    }
+    struct tdl_node *n = tdl_ir_add_node(b->ir, op);
+    if (!n)
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    n->attr = *attr;
+    n->input_count = count;
+    memcpy(n->inputs, inputs, count * sizeof(*inputs));
+    snprintf(n->label, sizeof(n->label), "%s", *b->label ? b->label : op->name);
+    enum tdl_result r = op->infer(n, &desc);
+    if (r == TDL_OK)
+        r = tdl_tensor_params_check(&desc);
+    if (r == TDL_OK)
+        n->output = tdl_ir_add_operand(b->ir, TDL_OPERAND_VALUE, &desc);
+    if (!n->output) {
+        b->ir->node_count--;
+        free(n);
+        return r != TDL_OK
+                   ? fail_with_last(b, r)
+                   : tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    }
+    n->output->producer = n;
+    return n->output;
+}
+
+static uint32_t or_one(uint32_t value)
+{
+    return value ? value : 1;
+}
+
+struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
+                                       struct tdl_operand *filter,
+                                       const struct tdl_conv2d_params *params)
+{
+    union tdl_attr attr = {.conv.p = params ? *params : (struct tdl_conv2d_params){0}};
+    struct tdl_conv2d_params *p = &attr.conv.p;
+    struct tdl_operand *inputs[] = {input, filter, p->bias};
+    for (int i = 0; i < 2; i++) {
+        p->stride[i] = or_one(p->stride[i]);
+        p->dilation[i] = or_one(p->dilation[i]);
+    }
+    p->groups = or_one(p->groups);
+    p->bias = NULL;
+    return add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
+}
+
+struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,
+                                                 struct tdl_operand *filter,
+                                                 const struct tdl_conv_transpose2d_params *params)
+{
+    union tdl_attr attr = {
+        .conv_transpose = params ? *params : (struct tdl_conv_transpose2d_params){0}};
+    struct tdl_operand *inputs[] = {input, filter, attr.conv_transpose.bias};
+    for (int i = 0; i < 2; i++)
+        attr.conv_transpose.stride[i] = or_one(attr.conv_transpose.stride[i]);
+    attr.conv_transpose.bias = NULL;
+    return add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
+}
+
+struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *b, struct tdl_operand *input,
+                                               const struct tdl_pool2d_params *params)
+{
+    union tdl_attr attr = {.pool = params ? *params : (struct tdl_pool2d_params){0}};
+    if (b->status == TDL_OK && input)
+        for (int i = 0; i < 2; i++) {
+            struct tdl_dims d = tdl_operand_dims(input);
+            attr.pool.stride[i] = or_one(attr.pool.stride[i]);
+            if (!attr.pool.window[i])
+                attr.pool.window[i] = i ? d.w : d.h;
+        }
+    return add_node(b, &tdl_op_average_pool2d, &attr, &input, 1, 1);
+}
+
+struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *b,
+                                                    struct tdl_operand *input)
+{
+    return tdl_builder_average_pool2d(b, input, NULL);
+}
+
+struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
+                                           const struct tdl_resample2d_params *params)
+{
+    union tdl_attr attr = {.resample = *params};
+    return add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
+}
+
+struct tdl_operand *tdl_builder_add(struct tdl_builder *b, struct tdl_operand *x,
+                                    struct tdl_operand *y)
+{
+    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
+    return add_node(b, &tdl_op_add, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+}
+
+struct tdl_operand *tdl_builder_mul(struct tdl_builder *b, struct tdl_operand *x,
+                                    struct tdl_operand *y)
+{
+    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
+    return add_node(b, &tdl_op_mul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+}
+
+struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_operand *input,
+                                           enum tdl_activation activation)
+{
+    union tdl_attr attr = {.eltwise.activation = activation};
+    if (activation == TDL_ACTIVATION_NONE)
+        return input;
+    return add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
+}
+
+struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,
+                                     enum tdl_dtype dtype)
+{
+    union tdl_attr attr = {0};
+    if (b->status != TDL_OK)
+        return NULL;
+    if (!input || input->kind != TDL_OPERAND_CONSTANT || input->desc.dtype != TDL_FLOAT16 ||
+        dtype != TDL_FLOAT32)
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "cast: so far only constants, from float16 to float32");
+    return add_node(b, &tdl_op_cast, &attr, &input, 1, 1);
+}

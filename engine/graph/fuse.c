@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fuse: operators that can share one dispatch become one node. Every rewrite
+ * is exact in real arithmetic; what each one relies on stands above it. A row
+ * of the table looks at one node and returns true if it changed the graph; the
+ * rows run in order, each until nothing changes.
+ */
+#include "../ops/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is(const struct tdl_operand *o, const struct tdl_op *op)
+{
+    return o && o->producer && o->producer->op == op;
+}
+
+static bool same_dims(const struct tdl_operand *a, const struct tdl_operand *b)
+{
+    struct tdl_dims x = tdl_operand_dims(a), y = tdl_operand_dims(b);
+    return x.n == y.n && x.h == y.h && x.w == y.w && x.c == y.c;
+}
+
+/* One value a channel, for one image. */
+static bool is_channel_vector(const struct tdl_operand *o, uint32_t channels)
+{
+    struct tdl_dims d = tdl_operand_dims(o);
+    return d.n == 1 && d.h == 1 && d.w == 1 && d.c == channels;
+}
+
+static bool is_pointwise(const struct tdl_node *n)
+{
+    if (n->op != &tdl_op_conv2d)
+        return false;
+    const struct tdl_conv2d_params *p = &n->attr.conv.p;
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    struct tdl_dims x = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims o = tdl_operand_dims(n->output);
+    return f.h == 1 && f.w == 1 && p->groups == 1 && p->stride[0] == 1 && p->stride[1] == 1 &&
+           x.h == o.h && x.w == o.w && tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
+}
+
+static struct tdl_operand *slot(const struct tdl_node *n, uint32_t i)
+{
+    return i < n->input_count ? n->inputs[i] : NULL;
+}
+
+/* The activation a node ends with, or NULL if it has no room for one. */
+static enum tdl_activation *activation_of(struct tdl_node *n)
+{
+    if (n->op == &tdl_op_conv2d)
+        return slot(n, TDL_CONV_RESIDUAL) ? NULL : &n->attr.conv.p.activation;
+    if (n->op == &tdl_op_conv_transpose2d)
+        return &n->attr.conv_transpose.activation;
+    if (n->op == &tdl_op_average_pool2d)
+        return &n->attr.pool.activation;
+    if (n->op == &tdl_op_add || n->op == &tdl_op_mul)
+        return &n->attr.eltwise.activation;
+    return NULL;
+}
+
+static void append_label(struct tdl_node *to, const struct tdl_node *from)
+{
+    size_t used = strlen(to->label);
+    snprintf(to->label + used, sizeof(to->label) - used, " + %s", from->label);
+}
+
+/* Let `n` make what `last`, its only reader, made. */
+static void take_output(struct tdl_node *n, struct tdl_node *last)
+{
+    append_label(n, last);
+    n->output = last->output;
+    n->output->producer = n;
+    last->dead = true;
+    /* `last` must not look like the producer of its old output. */
+    last->output = last->inputs[0];
+    last->input_count = 0;
+}
+
+/* producer + activation. */
+static bool fuse_activation(struct tdl_ir *ir, struct tdl_node *n)
+{
+    if (n->op != &tdl_op_activation || !n->inputs[0]->producer)
+        return false;
+    struct tdl_node *from = n->inputs[0]->producer;
+    enum tdl_activation *activation = activation_of(from);
+    if (!activation || *activation != TDL_ACTIVATION_NONE ||
+        tdl_ir_only_user(ir, from->output) != n)
+        return false;
+    *activation = n->attr.eltwise.activation;
+    take_output(from, n);
+    return true;
+}
+
+/* conv1×1(resample(x)) = resample(conv1×1(x)): both are linear, one mixes
+ * channels and the other pixels, and the resampling weights of a pixel sum to
+ * 1, so the bias passes through. The convolution then works on fewer pixels. */
+static bool commute_resample(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_operand *resampled = slot(n, TDL_CONV_INPUT);
+    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || slot(n, TDL_CONV_RESIDUAL) ||
+        n->attr.conv.p.activation != TDL_ACTIVATION_NONE || !is(resampled, &tdl_op_resample2d) ||
+        tdl_ir_only_user(ir, resampled) != n)
+        return false;
+    struct tdl_node *resample = resampled->producer;
+    struct tdl_operand *x = resample->inputs[0];
+    struct tdl_dims small = tdl_operand_dims(x), out = tdl_operand_dims(n->output);
+    if ((uint64_t)small.h * small.w >= (uint64_t)out.h * out.w)
+        return false;
+    struct tdl_tensor_params desc =
+        tdl_desc_like(x, (struct tdl_dims){small.n, small.h, small.w, out.c});
+    struct tdl_operand *middle = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
+    if (!middle)
+        return false;
+    struct tdl_operand *result = n->output;
+    n->inputs[TDL_CONV_INPUT] = x;
+    n->output = middle;
+    middle->producer = n;
+    resample->inputs[0] = middle;
+    resample->output = result;
+    result->producer = resample;
+    return true;
+}
+
+/* If `o` is a 2× half-pixel resampling of a tensor, that tensor: its mean is
+ * the mean of the larger one, since every input pixel's weights over all
+ * output pixels sum to 4 (borders included, by clamping). */
+static struct tdl_operand *same_mean(struct tdl_operand *o)
+{
+    if (!is(o, &tdl_op_resample2d))
+        return o;
+    struct tdl_operand *low = o->producer->inputs[0];
+    struct tdl_dims d = tdl_operand_dims(o), l = tdl_operand_dims(low);
+    return o->producer->attr.resample.coordinates == TDL_RESAMPLE_HALF_PIXEL && d.h == 2 * l.h &&
+                   d.w == 2 * l.w
+               ? low
+               : o;
+}
+
+static bool is_global_pool(const struct tdl_node *n)
+{
+    if (n->op != &tdl_op_average_pool2d || n->attr.pool.activation != TDL_ACTIVATION_NONE)
+        return false;
+    struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
+    return out.h == 1 && out.w == 1 && n->attr.pool.window[0] == in.h &&
+           n->attr.pool.window[1] == in.w;
+}
+
+/* pool → fully connected (→ fully connected): one squeeze-and-excite gate.
+ * A pooled sum of two tensors that nobody else reads is the sum of two means. */
+static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
+{
+    if (!is_global_pool(pool) || tdl_operand_dims(pool->inputs[0]).n != 1)
+        return false;
+    struct tdl_node *first = tdl_ir_only_user(ir, pool->output);
+    if (!first || !is_pointwise(first) || first->attr.conv.pre != TDL_PRE_NONE ||
+        slot(first, TDL_CONV_RESIDUAL))
+        return false;
+    struct tdl_node *second = tdl_ir_only_user(ir, first->output);
+    if (second && (!is_pointwise(second) || second->attr.conv.pre != TDL_PRE_NONE ||
+                   slot(second, TDL_CONV_RESIDUAL) ||
+                   second->inputs[TDL_CONV_INPUT] != first->output))
+        second = NULL;
+    struct tdl_node *last = second ? second : first;
+    struct tdl_operand *a = pool->inputs[0], *b = NULL;
+    if (is(a, &tdl_op_add) && a->producer->attr.eltwise.activation == TDL_ACTIVATION_NONE &&
+        tdl_ir_only_user(ir, a) == pool) {
+        struct tdl_node *add = a->producer;
+        if (same_dims(add->inputs[0], add->inputs[1])) {
+            a = same_mean(add->inputs[0]);
+            b = same_mean(add->inputs[1]);
+        }
+    }
+    struct tdl_node *gate = tdl_ir_add_node(ir, &tdl_op_squeeze_excite);
+    if (!gate)
+        return false;
+    gate->input_count = TDL_GATE_BIAS2 + 1;
+    gate->inputs[TDL_GATE_INPUT] = a;
+    gate->inputs[TDL_GATE_INPUT2] = b;
+    if (second) {
+        gate->inputs[TDL_GATE_WEIGHT1] = first->inputs[TDL_CONV_FILTER];
+        gate->inputs[TDL_GATE_BIAS1] = first->inputs[TDL_CONV_BIAS];
+        gate->attr.gate.activation[0] = first->attr.conv.p.activation;
+    }
+    gate->inputs[TDL_GATE_WEIGHT2] = last->inputs[TDL_CONV_FILTER];
+    gate->inputs[TDL_GATE_BIAS2] = last->inputs[TDL_CONV_BIAS];
+    gate->attr.gate.activation[1] = last->attr.conv.p.activation;
+    gate->attr.gate.layers = second ? 2 : 1;
+    snprintf(gate->label, sizeof(gate->label), "%s", pool->label);
+    append_label(gate, first);
+    take_output(gate, last);
+    pool->dead = true;
+    first->dead = true;
+    return true;
+}
+
+/* conv1×1(a · gate + resample(low)): the merge of a decoder, computed while
+ * the convolution reads its input. */
+static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_operand *sum = slot(n, TDL_CONV_INPUT);
+    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(sum, &tdl_op_add) ||
+        sum->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+        tdl_ir_only_user(ir, sum) != n)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        struct tdl_operand *product = sum->producer->inputs[i], *up = sum->producer->inputs[1 - i];
+        if (!is(product, &tdl_op_mul) || !is(up, &tdl_op_resample2d) || !same_dims(product, up) ||
+            product->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+            tdl_ir_only_user(ir, product) != sum->producer)
+            continue;
+        struct tdl_node *mul = product->producer;
+        for (int j = 0; j < 2; j++) {
+            struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
+            if (!same_dims(x, product) || !is_channel_vector(gate, tdl_operand_dims(x).c))
+                continue;
+            n->inputs[TDL_CONV_INPUT] = x;
+            n->inputs[TDL_CONV_GATE] = gate;
+            n->inputs[TDL_CONV_LOW] = up->producer->inputs[0];
+            n->input_count = TDL_CONV_LOW + 1;
+            n->attr.conv.pre = TDL_PRE_MERGE;
+            n->attr.conv.coordinates = up->producer->attr.resample.coordinates;
+            append_label(n, sum->producer);
+            append_label(n, mul);
+            mul->dead = sum->producer->dead = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* conv1×1(x · gate). */
+static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_operand *product = slot(n, TDL_CONV_INPUT);
+    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(product, &tdl_op_mul) ||
+        product->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+        tdl_ir_only_user(ir, product) != n)
+        return false;
+    struct tdl_node *mul = product->producer;
+    for (int j = 0; j < 2; j++) {
+        struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
+        if (!same_dims(x, product) || !is_channel_vector(gate, tdl_operand_dims(x).c))
+            continue;
+        n->inputs[TDL_CONV_INPUT] = x;
+        n->inputs[TDL_CONV_GATE] = gate;
+        n->input_count = TDL_MAX(n->input_count, TDL_CONV_GATE + 1);
+        n->attr.conv.pre = TDL_PRE_GATE;
+        append_label(n, mul);
+        mul->dead = true;
+        return true;
+    }
+    return false;
+}
+
+/* Does making `o` need `other` first? */
+static bool depends_on(const struct tdl_operand *o, const struct tdl_operand *other, int depth)
+{
+    if (o == other)
+        return true;
+    if (!o->producer || depth > 4096)
+        return depth > 4096;
+    for (uint32_t i = 0; i < o->producer->input_count; i++)
+        if (o->producer->inputs[i] && depends_on(o->producer->inputs[i], other, depth + 1))
+            return true;
+    return false;
+}
+
+/* activate(conv(x)) + y. */
+static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
+{
+    if (add->op != &tdl_op_add || add->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+        !same_dims(add->inputs[0], add->inputs[1]) || add->inputs[0] == add->inputs[1])
+        return false;
+    struct tdl_operand *best = NULL, *other = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct tdl_operand *o = add->inputs[i];
+        if (!is(o, &tdl_op_conv2d) || tdl_ir_only_user(ir, o) != add ||
+            slot(o->producer, TDL_CONV_RESIDUAL))
+            continue;
+        /* Of two, the later one: the other must be there already. */
+        if (best && !depends_on(o, best, 0))
+            continue;
+        best = o;
+        other = add->inputs[1 - i];
+    }
+    if (!best)
+        return false;
+    struct tdl_node *conv = best->producer;
+    conv->inputs[TDL_CONV_RESIDUAL] = other;
+    conv->input_count = TDL_MAX(conv->input_count, TDL_CONV_RESIDUAL + 1);
+    take_output(conv, add);
+    return true;
+}
+
+static const struct pattern {
+    const char *name;
+    bool (*apply)(struct tdl_ir *ir, struct tdl_node *node);
+} patterns[] = {
+    {"activation", fuse_activation}, {"commute resample", commute_resample},
+    {"gate", fuse_gate},             {"merge", fuse_merge},
+    {"gated input", fuse_gated_input}, {"residual", fuse_residual},
+};
+
+enum tdl_result tdl_pass_fuse(struct tdl_ir *ir)
+{
+    for (size_t p = 0; p < TDL_COUNT(patterns); p++) {
+        bool changed = true;
+        while (changed) {
+            changed = false;
+            for (uint32_t i = 0; i < ir->node_count; i++)
+                if (!ir->nodes[i]->dead)
+                    changed |= patterns[p].apply(ir, ir->nodes[i]);
+            tdl_ir_sweep(ir);
+        }
+    }
+    enum tdl_result r = tdl_ir_sort(ir);
+    tdl_ir_dump(ir, "fuse");
+    return r;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A compiled graph: the plan with its pipelines, arena and weights, and the
+ * command buffers recorded for the tensors it was dispatched with.
+ */
+#ifndef TDL_GRAPH_H
+#define TDL_GRAPH_H
+
+#include "../batch.h"
+#include "plan.h"
+
+#define TDL_MAX_BINDINGS 32 /* inputs and outputs of one graph */
+#define TDL_MAX_RECORDINGS 8
+
+/* The plan recorded for one set of bound tensors. */
+struct tdl_recording {
+    /* Which buffers, by id: a recording does not keep memory alive, and one
+     * whose buffer has gone is never found again. */
+    uint64_t bound[TDL_MAX_BINDINGS];
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkDescriptorPool descriptors;
+    VkQueryPool queries; /* of a profiling recording */
+    uint64_t last_used;
+};
+
+struct tdl_graph {
+    struct tdl_context *ctx;
+    struct tdl_plan plan;
+    uint32_t operator_count;
+    struct tdl_buffer *arena, *weights;
+    pthread_mutex_t lock; /* guards recordings */
+    struct tdl_recording *recordings[TDL_MAX_RECORDINGS];
+    uint64_t use_counter;
+    struct tdl_graph_step *steps;
+};
+
+/* record.c */
+enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,
+                                     bool profile, struct tdl_recording **out_recording);
+/* Frees when the timeline passes what has been submitted so far. */
+void tdl_recording_destroy(struct tdl_graph *graph, struct tdl_recording **recording);
+
+#endif

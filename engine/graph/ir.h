@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The graph between builder and plan: operands (values) and nodes (operators)
+ * in topological order. Nothing here, nor in the passes up to fuse, knows of
+ * Vulkan. Shapes are read through tdl_tensor_params_dims(), so NHWC and NCHW
+ * are the same to every pass.
+ */
+#ifndef TDL_IR_H
+#define TDL_IR_H
+
+#include "../tensor.h"
+
+struct tdl_plan;
+
+#define TDL_MAX_NODE_INPUTS 8
+
+enum tdl_operand_kind {
+    TDL_OPERAND_VALUE,    /* made by a node */
+    TDL_OPERAND_INPUT,    /* given at dispatch */
+    TDL_OPERAND_CONSTANT,
+};
+
+struct tdl_operand {
+    struct tdl_ir *ir;
+    uint32_t id; /* index in ir->operands */
+    enum tdl_operand_kind kind;
+    struct tdl_tensor_params desc;
+    char name[64];    /* of inputs and outputs */
+    bool is_output;
+    const void *data; /* constants: borrowed */
+    struct tdl_node *producer;
+
+    /* Set by layout and plan. `external`: bound at dispatch, desc.layout and
+     * desc.dtype are its storage; else NC4HW4 in the arena. */
+    bool external;
+    int32_t binding;    /* external: index among inputs, or inputs + outputs */
+    uint64_t size;      /* bytes of storage */
+    uint64_t offset;    /* in the arena */
+    uint32_t first_step, last_step;
+};
+
+/* A squeeze-and-excite gate: pool, one or two fully connected layers. */
+struct tdl_gate_params {
+    enum tdl_activation activation[2];
+    uint32_t layers;
+};
+
+/* What a convolution does to its input before multiplying, once fused. */
+enum tdl_conv_pre {
+    TDL_PRE_NONE = 0,
+    TDL_PRE_GATE,  /* x · gate[c] */
+    TDL_PRE_MERGE, /* x · gate[c] + resample(low) */
+};
+
+struct tdl_conv_attr {
+    struct tdl_conv2d_params p; /* bias is in the node's inputs instead */
+    enum tdl_conv_pre pre;
+    enum tdl_resample_coordinates coordinates; /* of TDL_PRE_MERGE */
+};
+
+union tdl_attr {
+    struct tdl_conv_attr conv;
+    struct tdl_conv_transpose2d_params conv_transpose;
+    struct tdl_pool2d_params pool;
+    struct tdl_resample2d_params resample;
+    struct tdl_gate_params gate;
+    struct {
+        enum tdl_activation activation;
+    } eltwise;
+};
+
+/* Input slots of the convolutions; a fused one uses the later ones. */
+enum {
+    TDL_CONV_INPUT = 0,
+    TDL_CONV_FILTER,
+    TDL_CONV_BIAS,     /* may be NULL */
+    TDL_CONV_RESIDUAL, /* added after the activation */
+    TDL_CONV_GATE,
+    TDL_CONV_LOW,
+};
+/* Of the gate: means of both inputs are summed; INPUT2 may be NULL. */
+enum {
+    TDL_GATE_INPUT = 0,
+    TDL_GATE_INPUT2,
+    TDL_GATE_WEIGHT1,
+    TDL_GATE_BIAS1,
+    TDL_GATE_WEIGHT2,
+    TDL_GATE_BIAS2,
+};
+
+struct tdl_node {
+    const struct tdl_op *op;
+    union tdl_attr attr;
+    struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
+    uint32_t input_count;
+    struct tdl_operand *output;
+    char label[96];
+    bool dead;
+};
+
+struct tdl_ir {
+    struct tdl_operand **operands;
+    uint32_t operand_count, operand_capacity;
+    struct tdl_node **nodes;
+    uint32_t node_count, node_capacity;
+    struct tdl_operand *inputs[16], *outputs[16];
+    uint32_t input_count, output_count;
+    void **owned; /* memory of constants that passes made */
+    uint32_t owned_count;
+};
+
+/* Everything the engine knows of an operator. One file in ops/ each. */
+struct tdl_op {
+    const char *name;
+    /* Output description from inputs and attributes, or an error with text. */
+    enum tdl_result (*infer)(const struct tdl_node *node, struct tdl_tensor_params *out);
+    /* Append the dispatches that compute the node. */
+    enum tdl_result (*lower)(struct tdl_plan *plan, struct tdl_node *node);
+    /* Plain C from the definition; NHWC float32, `inputs` by slot. */
+    void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);
+    uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
+};
+
+struct tdl_ir *tdl_ir_create(void);
+void tdl_ir_destroy(struct tdl_ir **ir);
+/* A copy to work on; constants' data are shared with the original. */
+struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir);
+
+/* NULL when out of memory. */
+struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind kind,
+                                       const struct tdl_tensor_params *desc);
+struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
+/* Memory for a constant that a pass makes; freed with the IR. */
+void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
+
+/* Uses of an operand as a node's input, and being an output, counted. */
+uint32_t tdl_ir_use_count(const struct tdl_ir *ir, const struct tdl_operand *operand);
+/* The only node that reads the operand, if there is just one use. */
+struct tdl_node *tdl_ir_only_user(const struct tdl_ir *ir, const struct tdl_operand *operand);
+/* Let every reader of `from` read `to`. */
+void tdl_ir_replace(struct tdl_ir *ir, struct tdl_operand *from, struct tdl_operand *to);
+/* Drop dead nodes, and nodes whose results nobody reads. */
+void tdl_ir_sweep(struct tdl_ir *ir);
+/* Put nodes back into topological order. */
+enum tdl_result tdl_ir_sort(struct tdl_ir *ir);
+/* Print to stderr if TDL_DUMP names the pass or "all". */
+void tdl_ir_dump(const struct tdl_ir *ir, const char *pass);
+/* "float32[1,2,3,4]" of an operand's desc; static per-thread ring of texts. */
+const char *tdl_operand_text(const struct tdl_operand *operand);
+
+static inline struct tdl_dims tdl_operand_dims(const struct tdl_operand *operand)
+{
+    return tdl_tensor_params_dims(&operand->desc);
+}
+
+/* Passes, in this order. */
+enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
+enum tdl_result tdl_pass_fuse(struct tdl_ir *ir);
+enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
+                                enum tdl_dtype storage);
+
+/* Run the graph by the operators' references. `inputs` NHWC float32 in the
+ * order of ir->inputs; out_values[operand id] is malloc'ed by the callee for
+ * every operand (NULL for unused), and freed by the caller. */
+enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const float *const *inputs,
+                                     float **out_values);
+
+/* The builder's IR, for tools and tests. */
+struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * layout: inside the graph everything is in packs of four channels. What is
+ * bound at dispatch keeps its own storage, and a convert node stands between,
+ * unless the neighbour reads or writes that storage itself.
+ */
+#include "../ops/ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
+                                   struct tdl_operand *to)
+{
+    struct tdl_node *n = tdl_ir_add_node(ir, &tdl_op_convert);
+    if (!n)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
+    n->inputs[0] = from;
+    n->input_count = 1;
+    n->output = to;
+    to->producer = n;
+    snprintf(n->label, sizeof(n->label), "convert %s", from->external ? from->name : to->name);
+    return TDL_OK;
+}
+
+static struct tdl_operand *add_value(struct tdl_ir *ir, const struct tdl_operand *like)
+{
+    struct tdl_operand *o = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &like->desc);
+    if (!o)
+        tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
+    return o;
+}
+
+static enum tdl_result place_input(struct tdl_ir *ir, struct tdl_operand *input,
+                                   const struct tdl_build_params *params, enum tdl_dtype storage)
+{
+    input->external = true;
+    if (params->input_layout == TDL_LAYOUT_NC4HW4 && input->desc.rank == 4) {
+        /* Given in packs: shape as NHWC, whatever the model's order was. */
+        struct tdl_dims d = tdl_operand_dims(input);
+        input->desc.layout = TDL_LAYOUT_NHWC;
+        input->desc = tdl_desc_like(input, d);
+        input->desc.layout = TDL_LAYOUT_NC4HW4;
+        input->desc.dtype = storage;
+        return TDL_OK;
+    }
+    struct tdl_operand *inside = add_value(ir, input);
+    if (!inside)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    tdl_ir_replace(ir, input, inside);
+    return add_convert(ir, input, inside);
+}
+
+static enum tdl_result place_output(struct tdl_ir *ir, struct tdl_operand *output)
+{
+    output->external = true;
+    if (tdl_ir_use_count(ir, output) == 1 && tdl_conv_transpose2d_writes_linear(output->producer))
+        return TDL_OK;
+    struct tdl_operand *inside = add_value(ir, output);
+    if (!inside)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    inside->producer = output->producer;
+    inside->producer->output = inside;
+    tdl_ir_replace(ir, output, inside);
+    return add_convert(ir, inside, output);
+}
+
+enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
+                                enum tdl_dtype storage)
+{
+    enum tdl_result r;
+    for (uint32_t i = 0; i < ir->input_count; i++) {
+        ir->inputs[i]->binding = (int32_t)i;
+        TRY(place_input(ir, ir->inputs[i], params, storage));
+    }
+    for (uint32_t i = 0; i < ir->output_count; i++) {
+        ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
+        TRY(place_output(ir, ir->outputs[i]));
+    }
+    TRY(tdl_ir_sort(ir));
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        struct tdl_operand *o = ir->operands[i];
+        struct tdl_dims d = tdl_operand_dims(o);
+        o->size = o->external
+                      ? tdl_tensor_params_size(&o->desc)
+                      : (uint64_t)d.n * tdl_packs(d.c) * d.h * d.w * 4 * tdl_dtype_size(storage);
+    }
+    tdl_ir_dump(ir, "layout");
+fail:
+    return r;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * plan: lowers nodes to steps, and places every value in one arena. A value
+ * lives from the step that writes it to the last that reads it; values are
+ * placed by decreasing size at the lowest offset that no living neighbour
+ * covers (greedy by size, as in Pisarchyk and Lee, arXiv:2001.03288).
+ */
+#include "plan.h"
+
+#include "../ops/ops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 256 /* the largest minStorageBufferOffsetAlignment there is */
+
+struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
+                                        const struct tdl_node *node, uint32_t local_x,
+                                        uint32_t local_y, uint32_t local_z)
+{
+    if (plan->status != TDL_OK)
+        return NULL;
+    if (plan->step_count == plan->step_capacity) {
+        uint32_t capacity = plan->step_capacity ? plan->step_capacity * 2 : 64;
+        struct tdl_plan_step *steps = realloc(plan->steps, capacity * sizeof(*steps));
+        if (!steps) {
+            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+            return NULL;
+        }
+        plan->steps = steps;
+        plan->step_capacity = capacity;
+    }
+    struct tdl_plan_step *s = &plan->steps[plan->step_count++];
+    memset(s, 0, sizeof(*s));
+    snprintf(s->shader, sizeof(s->shader), "%s_%s", shader,
+             plan->storage == TDL_FLOAT16 ? "f16" : "f32");
+    snprintf(s->label, sizeof(s->label), "%s", node->label);
+    s->macs = node->op->macs ? node->op->macs(node) : 0;
+    tdl_plan_spec(s, local_x);
+    tdl_plan_spec(s, local_y);
+    tdl_plan_spec(s, local_z);
+    return s;
+}
+
+void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)
+{
+    if (s && s->spec_count < TDL_MAX_SPEC)
+        s->spec[s->spec_count++] = value;
+}
+
+static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o, bool write)
+{
+    if (!s)
+        return;
+    s->binds[binding] =
+        (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_OPERAND, .operand = o, .write = write};
+    s->bytes += o->size;
+}
+
+void tdl_plan_read(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
+{
+    bind_operand(s, binding, operand, false);
+}
+
+void tdl_plan_write(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
+{
+    bind_operand(s, binding, operand, true);
+}
+
+float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
+                        uint64_t count)
+{
+    if (!s || plan->status != TDL_OK)
+        return NULL;
+    uint64_t start = TDL_ALIGN(plan->weight_count, ALIGNMENT / sizeof(float)), end = start + count;
+    if (end > plan->weight_capacity) {
+        uint64_t capacity = TDL_MAX(end, plan->weight_capacity * 2);
+        float *weights = realloc(plan->weights, capacity * sizeof(float));
+        if (!weights) {
+            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory for %llu weights",
+                                    (unsigned long long)count);
+            return NULL;
+        }
+        plan->weights = weights;
+        plan->weight_capacity = capacity;
+    }
+    memset(plan->weights + plan->weight_count, 0, (end - plan->weight_count) * sizeof(float));
+    plan->weight_count = end;
+    s->binds[binding] = (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_WEIGHTS,
+                                               .offset = start * sizeof(float),
+                                               .size = count * sizeof(float)};
+    s->bytes += count * sizeof(float);
+    return plan->weights + start;
+}
+
+void tdl_plan_groups(struct tdl_plan_step *s, uint32_t x, uint32_t y, uint32_t z)
+{
+    if (!s)
+        return;
+    s->groups[0] = x;
+    s->groups[1] = y;
+    s->groups[2] = z;
+}
+
+/* ------------------------------------------------------------------ arena */
+
+static void find_lifetimes(struct tdl_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->ir->operand_count; i++)
+        plan->ir->operands[i]->first_step = UINT32_MAX;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++) {
+            struct tdl_operand *o = plan->steps[i].binds[j].operand;
+            if (!o)
+                continue;
+            o->first_step = TDL_MIN(o->first_step, i);
+            o->last_step = TDL_MAX(o->last_step, i);
+        }
+}
+
+static bool lives_with(const struct tdl_operand *a, const struct tdl_operand *b)
+{
+    return a->first_step <= b->last_step && b->first_step <= a->last_step;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct tdl_operand *x = *(struct tdl_operand *const *)a;
+    const struct tdl_operand *y = *(struct tdl_operand *const *)b;
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* The lowest offset where `o` overlaps none of the placed that live with it. */
+static uint64_t find_offset(struct tdl_operand *const *placed, uint32_t count,
+                            const struct tdl_operand *o)
+{
+    uint64_t offset = 0;
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        for (uint32_t i = 0; i < count; i++) {
+            const struct tdl_operand *p = placed[i];
+            if (lives_with(o, p) && offset < p->offset + p->size && p->offset < offset + o->size) {
+                offset = TDL_ALIGN(p->offset + p->size, ALIGNMENT);
+                moved = true;
+            }
+        }
+    }
+    return offset;
+}
+
+static enum tdl_result place_operands(struct tdl_plan *plan)
+{
+    struct tdl_operand **list = calloc(plan->ir->operand_count + 1, sizeof(*list));
+    uint32_t count = 0;
+    if (!list)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning the arena");
+    find_lifetimes(plan);
+    for (uint32_t i = 0; i < plan->ir->operand_count; i++) {
+        struct tdl_operand *o = plan->ir->operands[i];
+        if (o->first_step == UINT32_MAX || o->external)
+            continue;
+        plan->tensor_bytes += o->size;
+        list[count++] = o;
+    }
+    qsort(list, count, sizeof(*list), by_size);
+    for (uint32_t i = 0; i < count; i++) {
+        list[i]->offset = find_offset(list, i, list[i]);
+        plan->arena_size = TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size);
+    }
+    free(list);
+    return TDL_OK;
+}
+
+static void dump(const struct tdl_plan *plan)
+{
+    const char *wanted = getenv("TDL_DUMP");
+    if (!wanted || (strcmp(wanted, "all") != 0 && !strstr(wanted, "plan")))
+        return;
+    fprintf(stderr, "after plan: %u steps, arena %llu of %llu bytes\n", plan->step_count,
+            (unsigned long long)plan->arena_size, (unsigned long long)plan->tensor_bytes);
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const struct tdl_plan_step *s = &plan->steps[i];
+        fprintf(stderr, "  %3u %-28s %ux%ux%u %s\n", i, s->shader, s->groups[0], s->groups[1],
+                s->groups[2], s->label);
+    }
+}
+
+enum tdl_result tdl_plan_build(struct tdl_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->ir->node_count; i++) {
+        enum tdl_result r = plan->ir->nodes[i]->op->lower(plan, plan->ir->nodes[i]);
+        if (r != TDL_OK)
+            return r;
+        if (plan->status != TDL_OK)
+            return plan->status;
+    }
+    enum tdl_result r = place_operands(plan);
+    if (r == TDL_OK)
+        dump(plan);
+    return r;
+}
+
+void tdl_plan_finish(struct tdl_plan *plan)
+{
+    free(plan->steps);
+    free(plan->weights);
+    tdl_ir_destroy(&plan->ir);
+    memset(plan, 0, sizeof(*plan));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The plan: the list of dispatches ("steps") that a graph becomes, with its
+ * weights and its arena. Operators append steps; the plan pass places the
+ * operands; pipelines and record turn the steps into Vulkan objects.
+ */
+#ifndef TDL_PLAN_H
+#define TDL_PLAN_H
+
+#include "../pipeline.h"
+#include "ir.h"
+
+enum tdl_plan_bind_kind {
+    TDL_PLAN_BIND_NONE = 0,
+    TDL_PLAN_BIND_OPERAND,
+    TDL_PLAN_BIND_WEIGHTS,
+};
+
+struct tdl_plan_bind {
+    enum tdl_plan_bind_kind kind;
+    struct tdl_operand *operand;
+    uint64_t offset, size; /* of weights, bytes */
+    bool write;
+};
+
+struct tdl_plan_step {
+    char shader[48];
+    char label[128];
+    uint32_t spec[TDL_MAX_SPEC], spec_count;
+    struct tdl_plan_bind binds[TDL_MAX_BINDS];
+    uint32_t groups[3];
+    uint64_t macs, bytes;
+    const struct tdl_pipeline *pipeline;
+};
+
+struct tdl_plan {
+    const struct tdl_device_info *device;
+    struct tdl_ir *ir;
+    enum tdl_dtype storage; /* of activations: float32 or float16 */
+    struct tdl_plan_step *steps;
+    uint32_t step_count, step_capacity;
+    float *weights;
+    uint64_t weight_count, weight_capacity; /* floats */
+    uint64_t arena_size, tensor_bytes;
+    enum tdl_result status; /* the first failure of the appending calls */
+};
+
+/* Append a step; workgroup size are specialization constants 0–2. The shader's
+ * name gets the storage type's suffix. Later calls on NULL do nothing. */
+struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
+                                        const struct tdl_node *node, uint32_t local_x,
+                                        uint32_t local_y, uint32_t local_z);
+void tdl_plan_spec(struct tdl_plan_step *step, uint32_t value);
+void tdl_plan_read(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
+void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
+/* Room for `count` floats among the weights, zeroed, bound for reading. The
+ * pointer is valid until the next call. NULL when out of memory. */
+float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step, uint32_t binding,
+                        uint64_t count);
+void tdl_plan_groups(struct tdl_plan_step *step, uint32_t x, uint32_t y, uint32_t z);
+
+/* Packs of four channels. */
+static inline uint32_t tdl_packs(uint32_t channels)
+{
+    return (channels + 3) / 4;
+}
+
+/* Lower every node, then place operands in the arena by liveness. */
+enum tdl_result tdl_plan_build(struct tdl_plan *plan);
+void tdl_plan_finish(struct tdl_plan *plan);
+
+#endif

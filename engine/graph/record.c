@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * record: the plan as one command buffer that is replayed frame after frame.
+ * A barrier stands only where a step touches bytes that an earlier step since
+ * the last barrier wrote, or writes bytes that one read.
+ */
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes in use since the last barrier. */
+struct hazard {
+    const struct tdl_buffer *buffer;
+    uint64_t start, end;
+    bool write;
+};
+
+struct resolved {
+    struct tdl_buffer *buffer;
+    uint64_t offset, size;
+    bool write;
+};
+
+static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
+                    const struct tdl_plan_bind *bind, struct resolved *out)
+{
+    switch (bind->kind) {
+    case TDL_PLAN_BIND_NONE:
+        return false;
+    case TDL_PLAN_BIND_WEIGHTS:
+        *out = (struct resolved){g->weights, bind->offset, bind->size, false};
+        return true;
+    case TDL_PLAN_BIND_OPERAND:
+        if (bind->operand->external)
+            *out = (struct resolved){bound[bind->operand->binding], 0, bind->operand->size,
+                                     bind->write};
+        else
+            *out = (struct resolved){g->arena, bind->operand->offset, bind->operand->size,
+                                     bind->write};
+        return true;
+    }
+    return false;
+}
+
+static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound,
+                      const struct tdl_plan_step *step, VkDescriptorSet set)
+{
+    VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
+    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++) {
+        struct resolved b;
+        if (!resolve(g, bound, &step->binds[i], &b))
+            continue;
+        infos[n] = (VkDescriptorBufferInfo){b.buffer->buffer, b.offset, b.size};
+        writes[n] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &infos[n],
+        };
+        n++;
+    }
+    vkUpdateDescriptorSets(g->ctx->device, n, writes, 0, NULL);
+}
+
+static bool conflicts(const struct hazard *hazards, uint32_t count, const struct resolved *b)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (hazards[i].buffer == b->buffer && b->offset < hazards[i].end &&
+            hazards[i].start < b->offset + b->size && (hazards[i].write || b->write))
+            return true;
+    return false;
+}
+
+static void barrier(VkCommandBuffer cb)
+{
+    vkCmdPipelineBarrier(
+        cb, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1,
+        &(VkMemoryBarrier){
+            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+            .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+            .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT,
+        },
+        0, NULL, 0, NULL);
+}
+
+static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
+                         const VkDescriptorSet *sets, struct tdl_recording *rec,
+                         struct hazard *hazards)
+{
+    uint32_t hazard_count = 0;
+    if (rec->queries) {
+        vkCmdResetQueryPool(rec->commands, rec->queries, 0, g->plan.step_count + 1);
+        vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries, 0);
+    }
+    for (uint32_t i = 0; i < g->plan.step_count; i++) {
+        const struct tdl_plan_step *step = &g->plan.steps[i];
+        struct resolved binds[TDL_MAX_BINDS];
+        uint32_t count = 0;
+        bool conflict = false;
+        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
+            if (resolve(g, bound, &step->binds[j], &binds[count]))
+                conflict |= conflicts(hazards, hazard_count, &binds[count++]);
+        if (conflict || (rec->queries && i)) {
+            barrier(rec->commands);
+            hazard_count = 0;
+        }
+        for (uint32_t j = 0; j < count; j++)
+            if (binds[j].buffer != g->weights)
+                hazards[hazard_count++] =
+                    (struct hazard){binds[j].buffer, binds[j].offset,
+                                    binds[j].offset + binds[j].size, binds[j].write};
+        vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE, step->pipeline->pipeline);
+        vkCmdBindDescriptorSets(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                g->ctx->pipeline_layout, 0, 1, &sets[i], 0, NULL);
+        vkCmdDispatch(rec->commands, step->groups[0], step->groups[1], step->groups[2]);
+        if (rec->queries)
+            vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries,
+                                i + 1);
+    }
+}
+
+static enum tdl_result allocate_sets(struct tdl_graph *g, struct tdl_recording *rec,
+                                     VkDescriptorSet *sets)
+{
+    uint32_t count = g->plan.step_count;
+    VkDescriptorSetLayout *layouts = calloc(count, sizeof(*layouts));
+    enum tdl_result r;
+    if (!layouts)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while recording a graph");
+    for (uint32_t i = 0; i < count; i++)
+        layouts[i] = g->ctx->set_layout;
+    TRY(VK(g->ctx, vkCreateDescriptorPool(
+                       g->ctx->device,
+                       &(VkDescriptorPoolCreateInfo){
+                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                           .maxSets = count,
+                           .poolSizeCount = 1,
+                           .pPoolSizes =
+                               &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                       count * TDL_MAX_BINDS},
+                       },
+                       NULL, &rec->descriptors)));
+    TRY(VK(g->ctx,
+           vkAllocateDescriptorSets(g->ctx->device,
+                                    &(VkDescriptorSetAllocateInfo){
+                                        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                        .descriptorPool = rec->descriptors,
+                                        .descriptorSetCount = count,
+                                        .pSetLayouts = layouts,
+                                    },
+                                    sets)));
+fail:
+    free(layouts);
+    return r;
+}
+
+static enum tdl_result create_objects(struct tdl_graph *g, bool profile, struct tdl_recording *rec)
+{
+    VkDevice device = g->ctx->device;
+    enum tdl_result r;
+    TRY(VK(g->ctx, vkCreateCommandPool(device,
+                                       &(VkCommandPoolCreateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                           .queueFamilyIndex = g->ctx->queue_family,
+                                       },
+                                       NULL, &rec->pool)));
+    TRY(VK(g->ctx,
+           vkAllocateCommandBuffers(device,
+                                    &(VkCommandBufferAllocateInfo){
+                                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = rec->pool,
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = 1,
+                                    },
+                                    &rec->commands)));
+    if (profile)
+        TRY(VK(g->ctx, vkCreateQueryPool(device,
+                                         &(VkQueryPoolCreateInfo){
+                                             .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                             .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                             .queryCount = g->plan.step_count + 1,
+                                         },
+                                         NULL, &rec->queries)));
+fail:
+    return r;
+}
+
+enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *const *bound,
+                                     bool profile, struct tdl_recording **out_recording)
+{
+    uint32_t binding_count = g->plan.ir->input_count + g->plan.ir->output_count;
+    VkDescriptorSet *sets = calloc(g->plan.step_count, sizeof(*sets));
+    struct hazard *hazards = calloc(g->plan.step_count * TDL_MAX_BINDS, sizeof(*hazards));
+    struct tdl_recording *rec = calloc(1, sizeof(*rec));
+    enum tdl_result r;
+    *out_recording = NULL;
+    if (!sets || !hazards || !rec) {
+        free(rec);
+        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while recording a graph");
+        goto done;
+    }
+    for (uint32_t i = 0; i < binding_count; i++)
+        rec->bound[i] = bound[i]->id;
+    TRY(create_objects(g, profile, rec));
+    TRY(allocate_sets(g, rec, sets));
+    for (uint32_t i = 0; i < g->plan.step_count; i++)
+        write_set(g, bound, &g->plan.steps[i], sets[i]);
+    TRY(VK(g->ctx, vkBeginCommandBuffer(rec->commands,
+                                        &(VkCommandBufferBeginInfo){
+                                            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
+                                        })));
+    record_steps(g, bound, sets, rec, hazards);
+    TRY(VK(g->ctx, vkEndCommandBuffer(rec->commands)));
+    tdl_context_name(g->ctx, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)rec->commands,
+                     "graph");
+    *out_recording = rec;
+    goto done;
+fail:
+    tdl_recording_destroy(g, &rec);
+done:
+    free(sets);
+    free(hazards);
+    return r;
+}
+
+static void recording_free(struct tdl_context *ctx, void *data)
+{
+    struct tdl_recording *rec = data;
+    vkDestroyCommandPool(ctx->device, rec->pool, NULL);
+    vkDestroyDescriptorPool(ctx->device, rec->descriptors, NULL);
+    vkDestroyQueryPool(ctx->device, rec->queries, NULL);
+    free(rec);
+}
+
+void tdl_recording_destroy(struct tdl_graph *g, struct tdl_recording **recording)
+{
+    struct tdl_recording *rec = *recording;
+    *recording = NULL;
+    if (!rec)
+        return;
+    tdl_context_defer(g->ctx, tdl_context_last_point(g->ctx), recording_free, rec);
+}

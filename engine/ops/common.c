@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the operators' files share. */
+#include "ops.h"
+
+#include <math.h>
+
+float tdl_activate(enum tdl_activation activation, float x)
+{
+    switch (activation) {
+    case TDL_ACTIVATION_NONE:
+        return x;
+    case TDL_ACTIVATION_RELU:
+        return x > 0 ? x : 0;
+    case TDL_ACTIVATION_RELU6:
+        return x < 0 ? 0 : x > 6 ? 6 : x;
+    case TDL_ACTIVATION_SIGMOID:
+        return 1.0f / (1.0f + expf(-x));
+    case TDL_ACTIVATION_HARD_SWISH:
+        return x * (x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3) / 6;
+    case TDL_ACTIVATION_TANH:
+        return tanhf(x);
+    }
+    return x;
+}
+
+const char *tdl_activation_name(enum tdl_activation activation)
+{
+    static const char *const names[] = {"none", "relu", "relu6", "sigmoid", "hardSwish", "tanh"};
+    return (unsigned)activation < TDL_COUNT(names) ? names[activation] : "unknown";
+}
+
+bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint32_t stride[2],
+                        const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out)
+{
+    if (padding == TDL_PADDING_SAME_UPPER) {
+        /* TensorFlow: https://www.tensorflow.org/api_docs/python/tf/nn, "SAME" */
+        out->out_h = TDL_DIV_UP(in.h, stride[0]);
+        out->out_w = TDL_DIV_UP(in.w, stride[1]);
+        int64_t total_h = (int64_t)(out->out_h - 1) * stride[0] + kernel[0] - in.h;
+        int64_t total_w = (int64_t)(out->out_w - 1) * stride[1] + kernel[1] - in.w;
+        out->pad_top = (uint32_t)(total_h > 0 ? total_h / 2 : 0);
+        out->pad_left = (uint32_t)(total_w > 0 ? total_w / 2 : 0);
+        return true;
+    }
+    uint64_t h = (uint64_t)in.h + pad[0] + pad[1], w = (uint64_t)in.w + pad[2] + pad[3];
+    if (h < kernel[0] || w < kernel[1] || !kernel[0] || !kernel[1])
+        return false;
+    out->out_h = (uint32_t)((h - kernel[0]) / stride[0] + 1);
+    out->out_w = (uint32_t)((w - kernel[1]) / stride[1] + 1);
+    out->pad_top = pad[0];
+    out->pad_left = pad[2];
+    return true;
+}
+
+struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims d)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 4};
+    p.layout = like->desc.rank == 4 ? like->desc.layout : TDL_LAYOUT_NHWC;
+    bool nchw = p.layout == TDL_LAYOUT_NCHW;
+    p.shape[0] = d.n;
+    p.shape[1] = nchw ? d.c : d.h;
+    p.shape[2] = nchw ? d.h : d.w;
+    p.shape[3] = nchw ? d.w : d.c;
+    return p;
+}
+
+const float *tdl_constant_data(const struct tdl_operand *operand)
+{
+    return operand && operand->kind == TDL_OPERAND_CONSTANT && operand->desc.dtype == TDL_FLOAT32
+               ? operand->data
+               : NULL;
+}

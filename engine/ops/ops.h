@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The list of operators: one line, one file in this folder. */
+#ifndef TDL_OPS_H
+#define TDL_OPS_H
+
+#include "../graph/ir.h"
+#include "../graph/plan.h"
+
+extern const struct tdl_op tdl_op_conv2d;
+extern const struct tdl_op tdl_op_conv_transpose2d;
+extern const struct tdl_op tdl_op_average_pool2d;
+extern const struct tdl_op tdl_op_resample2d;
+extern const struct tdl_op tdl_op_add;
+extern const struct tdl_op tdl_op_mul;
+extern const struct tdl_op tdl_op_activation;
+extern const struct tdl_op tdl_op_cast;
+extern const struct tdl_op tdl_op_convert;        /* made by layout */
+extern const struct tdl_op tdl_op_squeeze_excite; /* made by fuse */
+
+/* Shared by the operators' files. */
+
+/* The activation's value at x, from its definition. */
+float tdl_activate(enum tdl_activation activation, float x);
+const char *tdl_activation_name(enum tdl_activation activation);
+
+/* Window geometry with padding resolved: output size, and pixels before. */
+struct tdl_window {
+    uint32_t out_h, out_w;
+    uint32_t pad_top, pad_left;
+};
+/* `kernel` is the window's extent with dilation. False if it does not fit. */
+bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint32_t stride[2],
+                        const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out);
+
+/* A params struct of the given dims in the layout of `like`, float32. */
+struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
+
+/* The data of a float32 constant, else NULL. */
+const float *tdl_constant_data(const struct tdl_operand *operand);
+
+/* float16 bits to float. */
+float tdl_half_to_float(uint16_t half);
+/* The `count` elements of a float16 constant, which need not be aligned. */
+void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count);
+/* True if the node can write a one-channel float32 tensor without packs. */
+bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n);
+
+#endif

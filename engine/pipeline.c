@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The cache file is one per device and build: its name carries vendor, device,
+ * driver version, cache UUID and a hash of all shaders, so that nothing stale
+ * is ever read. A file that is damaged is ignored: the driver checks Vulkan's
+ * header, and the checksum in front of it covers the rest.
+ */
+#include "pipeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct cache_header {
+    char magic[8];
+    uint64_t size;     /* bytes after this header */
+    uint64_t checksum; /* FNV-1a of them */
+};
+static const char cache_magic[8] = "TDLPIPE1";
+#define MAX_CACHE_BYTES (256u << 20)
+
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3ull;
+    return hash;
+}
+#define HASH_START 0xcbf29ce484222325ull
+
+static bool cache_path(const struct tdl_context *ctx, char *path, size_t size)
+{
+    uint64_t shaders = HASH_START;
+    char uuid[2 * VK_UUID_SIZE + 1];
+    if (!ctx->cache_dir)
+        return false;
+    for (size_t i = 0; i < tdl_shader_count; i++)
+        shaders = hash_bytes(shaders, tdl_shaders[i].code, tdl_shaders[i].size);
+    for (size_t i = 0; i < VK_UUID_SIZE; i++)
+        snprintf(&uuid[2 * i], 3, "%02x", ctx->properties.pipelineCacheUUID[i]);
+    int length = snprintf(path, size, "%s/pipelines-%04x-%04x-%x-%s-%016llx.bin", ctx->cache_dir,
+                          ctx->properties.vendorID, ctx->properties.deviceID,
+                          ctx->properties.driverVersion, uuid, (unsigned long long)shaders);
+    return length > 0 && (size_t)length < size;
+}
+
+/* The cache's bytes, or NULL. Owned by the caller. */
+static void *read_cache(const char *path, size_t *out_size)
+{
+    struct cache_header header;
+    void *data = NULL;
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    if (fread(&header, sizeof(header), 1, f) == 1 &&
+        !memcmp(header.magic, cache_magic, sizeof(cache_magic)) && header.size &&
+        header.size <= MAX_CACHE_BYTES)
+        data = malloc(header.size);
+    if (data && (fread(data, header.size, 1, f) != 1 ||
+                 hash_bytes(HASH_START, data, header.size) != header.checksum)) {
+        free(data);
+        data = NULL;
+    }
+    fclose(f);
+    if (data)
+        *out_size = header.size;
+    return data;
+}
+
+static void make_folders(const char *path)
+{
+    char part[1100];
+    snprintf(part, sizeof(part), "%s", path);
+    for (char *p = part + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = 0;
+        mkdir(part, 0700);
+        *p = '/';
+    }
+    mkdir(part, 0700);
+}
+
+enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
+{
+    VkDescriptorSetLayoutBinding bindings[TDL_MAX_BINDS];
+    char path[1200];
+    size_t size = 0;
+    void *data = cache_path(ctx, path, sizeof(path)) ? read_cache(path, &size) : NULL;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
+    TRY(VK(ctx, vkCreateDescriptorSetLayout(
+                    ctx->device,
+                    &(VkDescriptorSetLayoutCreateInfo){
+                        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                        .bindingCount = TDL_MAX_BINDS,
+                        .pBindings = bindings,
+                    },
+                    NULL, &ctx->set_layout)));
+    TRY(VK(ctx, vkCreatePipelineLayout(ctx->device,
+                                       &(VkPipelineLayoutCreateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                           .setLayoutCount = 1,
+                                           .pSetLayouts = &ctx->set_layout,
+                                           .pushConstantRangeCount = 1,
+                                           .pPushConstantRanges =
+                                               &(VkPushConstantRange){
+                                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                   .size = TDL_MAX_PUSH,
+                                               },
+                                       },
+                                       NULL, &ctx->pipeline_layout)));
+    TRY(VK(ctx, vkCreatePipelineCache(ctx->device,
+                                      &(VkPipelineCacheCreateInfo){
+                                          .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                          .initialDataSize = size,
+                                          .pInitialData = data,
+                                      },
+                                      NULL, &ctx->pipeline_cache)));
+    tdl_log(ctx, TDL_LOG_DEBUG, "pipeline cache: %zu bytes from %s", size,
+            ctx->cache_dir ? ctx->cache_dir : "nowhere");
+    r = TDL_OK;
+fail:
+    free(data);
+    return r;
+}
+
+void tdl_pipelines_finish(struct tdl_context *ctx)
+{
+    for (struct tdl_pipeline *p = ctx->pipelines, *next; p; p = next) {
+        next = p->next;
+        vkDestroyPipeline(ctx->device, p->pipeline, NULL);
+        free(p);
+    }
+    vkDestroyPipelineCache(ctx->device, ctx->pipeline_cache, NULL);
+    vkDestroyPipelineLayout(ctx->device, ctx->pipeline_layout, NULL);
+    vkDestroyDescriptorSetLayout(ctx->device, ctx->set_layout, NULL);
+}
+
+static enum tdl_result write_cache(struct tdl_context *ctx, const char *path, const void *data,
+                                   size_t size)
+{
+    char temporary[1300];
+    struct cache_header header = {.size = size, .checksum = hash_bytes(HASH_START, data, size)};
+    memcpy(header.magic, cache_magic, sizeof(cache_magic));
+    make_folders(ctx->cache_dir);
+    snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid());
+    FILE *f = fopen(temporary, "wb");
+    bool ok = f && fwrite(&header, sizeof(header), 1, f) == 1 && fwrite(data, size, 1, f) == 1;
+    if (f)
+        ok = fclose(f) == 0 && ok;
+    if (ok)
+        ok = rename(temporary, path) == 0;
+    if (!ok) {
+        int error = errno;
+        unlink(temporary);
+        tdl_log(ctx, TDL_LOG_WARNING, "the pipeline cache %s cannot be written: %s", path,
+                strerror(error));
+        return tdl_fail(TDL_ERROR_IO, "the pipeline cache %s cannot be written: %s", path,
+                        strerror(error));
+    }
+    return TDL_OK;
+}
+
+enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
+{
+    char path[1200];
+    size_t size = 0;
+    void *data = NULL;
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&ctx->pipeline_lock);
+    if (!ctx->pipeline_cache_dirty || !cache_path(ctx, path, sizeof(path)))
+        goto fail;
+    TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, NULL)));
+    if (!size || !(data = malloc(size)))
+        goto fail;
+    TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, data)));
+    TRY(write_cache(ctx, path, data, size));
+    ctx->pipeline_cache_dirty = false;
+fail:
+    free(data);
+    pthread_mutex_unlock(&ctx->pipeline_lock);
+    return r;
+}
+
+/* -------------------------------------------------------------- pipelines */
+
+static const struct tdl_shader *find_shader(const char *name)
+{
+    for (size_t i = 0; i < tdl_shader_count; i++)
+        if (!strcmp(tdl_shaders[i].name, name))
+            return &tdl_shaders[i];
+    return NULL;
+}
+
+static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
+{
+    VkSpecializationMapEntry entries[TDL_MAX_SPEC];
+    VkShaderModule module = VK_NULL_HANDLE;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < p->spec_count; i++)
+        entries[i] = (VkSpecializationMapEntry){i, i * sizeof(uint32_t), sizeof(uint32_t)};
+    TRY(VK(ctx, vkCreateShaderModule(ctx->device,
+                                     &(VkShaderModuleCreateInfo){
+                                         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                         .codeSize = p->shader->size,
+                                         .pCode = p->shader->code,
+                                     },
+                                     NULL, &module)));
+    TRY(VK(ctx, vkCreateComputePipelines(
+                    ctx->device, ctx->pipeline_cache, 1,
+                    &(VkComputePipelineCreateInfo){
+                        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                        .stage =
+                            {
+                                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                .module = module,
+                                .pName = "main",
+                                .pSpecializationInfo =
+                                    &(VkSpecializationInfo){
+                                        .mapEntryCount = p->spec_count,
+                                        .pMapEntries = entries,
+                                        .dataSize = p->spec_count * sizeof(uint32_t),
+                                        .pData = p->spec,
+                                    },
+                            },
+                        .layout = ctx->pipeline_layout,
+                    },
+                    NULL, &p->pipeline)));
+    tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
+                     p->shader->name);
+    atomic_fetch_add(&ctx->stats.pipelines, 1);
+    ctx->pipeline_cache_dirty = true;
+    r = TDL_OK;
+fail:
+    vkDestroyShaderModule(ctx->device, module, NULL);
+    return r;
+}
+
+enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
+                                 const uint32_t *spec, uint32_t spec_count,
+                                 const struct tdl_pipeline **out_pipeline)
+{
+    enum tdl_result r = tdl_context_check(ctx);
+    struct tdl_pipeline *p;
+    *out_pipeline = NULL;
+    if (r != TDL_OK)
+        return r;
+    if (spec_count > TDL_MAX_SPEC)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %u specialization constants, %d at most",
+                        shader_name, spec_count, TDL_MAX_SPEC);
+    pthread_mutex_lock(&ctx->pipeline_lock);
+    for (p = ctx->pipelines; p; p = p->next)
+        if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
+            !memcmp(p->spec, spec, spec_count * sizeof(*spec)))
+            goto found;
+    p = calloc(1, sizeof(*p));
+    if (!p) {
+        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a pipeline");
+        goto fail;
+    }
+    p->shader = find_shader(shader_name);
+    p->spec_count = spec_count;
+    memcpy(p->spec, spec, spec_count * sizeof(*spec));
+    r = p->shader ? compile(ctx, p)
+                  : tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", shader_name);
+    if (r != TDL_OK) {
+        free(p);
+        goto fail;
+    }
+    p->next = ctx->pipelines;
+    ctx->pipelines = p;
+found:
+    *out_pipeline = p;
+fail:
+    pthread_mutex_unlock(&ctx->pipeline_lock);
+    return r;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tensor.h"
+
+#include "batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------- types and shapes */
+
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [TDL_FLOAT32] = {"float32", 4}, [TDL_FLOAT16] = {"float16", 2}, [TDL_INT32] = {"int32", 4},
+    [TDL_UINT32] = {"uint32", 4},   [TDL_INT8] = {"int8", 1},       [TDL_UINT8] = {"uint8", 1},
+    [TDL_INT64] = {"int64", 8},     [TDL_UINT64] = {"uint64", 8},
+};
+
+size_t tdl_dtype_size(enum tdl_dtype dtype)
+{
+    return (unsigned)dtype < TDL_COUNT(dtypes) ? dtypes[dtype].size : 0;
+}
+
+const char *tdl_dtype_name(enum tdl_dtype dtype)
+{
+    return (unsigned)dtype < TDL_COUNT(dtypes) ? dtypes[dtype].name : "unknown";
+}
+
+struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
+{
+    uint32_t s[TDL_MAX_RANK] = {1, 1, 1, 1};
+    for (uint32_t i = 0; i < params->rank; i++)
+        s[TDL_MAX_RANK - params->rank + i] = params->shape[i];
+    if (params->rank == TDL_MAX_RANK && params->layout == TDL_LAYOUT_NCHW)
+        return (struct tdl_dims){.n = s[0], .c = s[1], .h = s[2], .w = s[3]};
+    return (struct tdl_dims){.n = s[0], .h = s[1], .w = s[2], .c = s[3]};
+}
+
+char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s[", tdl_dtype_name(params->dtype));
+    for (uint32_t i = 0; i < params->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", params->shape[i]);
+    if (used < size)
+        snprintf(text + used, size - used, "]");
+    return text;
+}
+
+size_t tdl_tensor_params_size(const struct tdl_tensor_params *params)
+{
+    size_t count = 1, element = tdl_dtype_size(params->dtype);
+    if (params->rank > TDL_MAX_RANK || !element)
+        return 0;
+    if (params->layout == TDL_LAYOUT_NC4HW4) {
+        struct tdl_dims d = tdl_tensor_params_dims(params);
+        uint32_t packed[] = {d.n, TDL_DIV_UP(d.c, 4), d.h, d.w, 4};
+        for (size_t i = 0; i < TDL_COUNT(packed); i++)
+            if (__builtin_mul_overflow(count, packed[i], &count))
+                return 0;
+    } else {
+        for (uint32_t i = 0; i < params->rank; i++)
+            if (__builtin_mul_overflow(count, params->shape[i], &count))
+                return 0;
+    }
+    return __builtin_mul_overflow(count, element, &count) ? 0 : count;
+}
+
+enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
+{
+    const char *label = params->label ? params->label : "tensor";
+    if (!tdl_dtype_size(params->dtype))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: data type %d does not exist", label,
+                        params->dtype);
+    if (params->rank > TDL_MAX_RANK)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", label, params->rank,
+                        TDL_MAX_RANK);
+    if ((unsigned)params->layout > TDL_LAYOUT_NC4HW4 ||
+        (params->layout == TDL_LAYOUT_NC4HW4 && params->rank != TDL_MAX_RANK))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: layout NC4HW4 needs rank 4", label);
+    if (!tdl_tensor_params_size(params))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: every dimension must be 1 or more, and the size fit in memory", label);
+    return TDL_OK;
+}
+
+/* ---------------------------------------------------------------- tensors */
+
+static struct tdl_tensor *tensor_new(const struct tdl_tensor_params *params)
+{
+    struct tdl_tensor *t = calloc(1, sizeof(*t));
+    if (!t) {
+        tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a tensor");
+        return NULL;
+    }
+    t->params = *params;
+    t->size = tdl_tensor_params_size(params);
+    snprintf(t->label, sizeof(t->label), "%s", params->label ? params->label : "tensor");
+    t->params.label = t->label;
+    return t;
+}
+
+enum tdl_result tdl_tensor_create(struct tdl_context *context,
+                                  const struct tdl_tensor_params *params,
+                                  struct tdl_tensor **out_tensor)
+{
+    struct tdl_batch *batch = NULL;
+    *out_tensor = NULL;
+    enum tdl_result r = tdl_tensor_params_check(params);
+    if (r != TDL_OK)
+        return r;
+    if (params->usage & TDL_TENSOR_EXPORTABLE)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: exportable tensors are not supported yet",
+                        params->label ? params->label : "tensor");
+    struct tdl_tensor *t = tensor_new(params);
+    if (!t)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    TRY(tdl_buffer_create_named(context, t->size, TDL_BUFFER_DEVICE, t->label, &t->buffer));
+    TRY(tdl_batch_create_begin(context, &batch));
+    TRY(tdl_batch_fill_zero(batch, t->buffer));
+    TRY(tdl_batch_submit(batch, NULL));
+    *out_tensor = t;
+fail:
+    tdl_batch_destroy(&batch);
+    if (r != TDL_OK)
+        tdl_tensor_destroy(&t);
+    return r;
+}
+
+void tdl_tensor_destroy(struct tdl_tensor **tensor)
+{
+    struct tdl_tensor *t = *tensor;
+    *tensor = NULL;
+    if (!t)
+        return;
+    tdl_buffer_destroy(&t->buffer);
+    free(t);
+}
+
+const struct tdl_tensor_params *tdl_tensor_get_params(const struct tdl_tensor *tensor)
+{
+    return &tensor->params;
+}
+
+/* Checks that are common to read and write. */
+static enum tdl_result check_access(const struct tdl_tensor *t, size_t size, uint32_t usage,
+                                    const char *what)
+{
+    char text[96];
+    if (!(t->params.usage & usage))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_%s", t->label,
+                        usage == TDL_TENSOR_READABLE ? "READABLE" : "WRITABLE");
+    if (size != t->size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s of %zu bytes; %s has %zu", t->label, what,
+                        size, tdl_tensor_params_text(&t->params, text, sizeof(text)), t->size);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t size,
+                                 uint64_t *out_point)
+{
+    struct tdl_buffer *staging = NULL;
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r = check_access(t, size, TDL_TENSOR_WRITABLE, "write");
+    if (r != TDL_OK)
+        return r;
+    TRY(tdl_buffer_create_named(t->buffer->ctx, size, TDL_BUFFER_UPLOAD, "staging", &staging));
+    memcpy(tdl_buffer_data(staging), data, size);
+    TRY(tdl_batch_create_begin(t->buffer->ctx, &batch));
+    TRY(tdl_batch_copy(batch, staging, 0, t->buffer, 0, size));
+    TRY(tdl_batch_submit(batch, out_point));
+fail:
+    tdl_batch_destroy(&batch);
+    tdl_buffer_destroy(&staging);
+    return r;
+}
+
+enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t size)
+{
+    struct tdl_buffer *staging = NULL;
+    struct tdl_batch *batch = NULL;
+    uint64_t point;
+    enum tdl_result r = check_access(t, size, TDL_TENSOR_READABLE, "read");
+    if (r != TDL_OK)
+        return r;
+    TRY(tdl_buffer_create_named(t->buffer->ctx, size, TDL_BUFFER_READBACK, "staging", &staging));
+    TRY(tdl_batch_create_begin(t->buffer->ctx, &batch));
+    TRY(tdl_batch_copy(batch, t->buffer, 0, staging, 0, size));
+    TRY(tdl_batch_submit(batch, &point));
+    TRY(tdl_context_wait(t->buffer->ctx, point, TDL_WAIT_FOREVER));
+    memcpy(out_data, tdl_buffer_data(staging), size);
+fail:
+    tdl_batch_destroy(&batch);
+    tdl_buffer_destroy(&staging);
+    return r;
+}
+
+enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const uint32_t *shape,
+                                   struct tdl_tensor **out_view)
+{
+    struct tdl_tensor_params params = t->params;
+    char from[96], to[96];
+    *out_view = NULL;
+    if (rank > TDL_MAX_RANK)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", t->label, rank,
+                        TDL_MAX_RANK);
+    params.rank = rank;
+    memset(params.shape, 0, sizeof(params.shape));
+    memcpy(params.shape, shape, rank * sizeof(*shape));
+    if (t->params.layout == TDL_LAYOUT_NC4HW4)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: a tensor in NC4HW4 cannot be reshaped",
+                        t->label);
+    if (tdl_tensor_params_size(&params) != t->size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s cannot be reshaped to %s", t->label,
+                        tdl_tensor_params_text(&t->params, from, sizeof(from)),
+                        tdl_tensor_params_text(&params, to, sizeof(to)));
+    struct tdl_tensor *view = tensor_new(&params);
+    if (!view)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    view->buffer = tdl_buffer_ref(t->buffer);
+    *out_view = view;
+    return TDL_OK;
+}

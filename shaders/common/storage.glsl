@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How a pack of four channels lies in memory: a vec4, or four halves in a
+// uvec2. Packing by unpackHalf2x16 needs no 16-bit feature of the device.
+#ifdef TDL_FP16
+#define PACK uvec2
+vec4 unpack(uvec2 v) { return vec4(unpackHalf2x16(v.x), unpackHalf2x16(v.y)); }
+uvec2 pack(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
+#else
+#define PACK vec4
+vec4 unpack(vec4 v) { return v; }
+vec4 pack(vec4 v) { return v; }
+#endif

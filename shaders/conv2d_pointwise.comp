@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// conv2d 1×1, as a matrix product: TILE output packs × PX pixels an
+// invocation. All sizes are specialization constants and the loop over input
+// packs is unrolled, so that drivers see constant indices only; weights of one
+// chunk of input packs wait in shared memory.
+#include "common/storage.glsl"
+#include "common/activation.glsl"
+#include "common/resample.glsl"
+
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = 3) const uint PIXELS = 1;
+layout(constant_id = 4) const uint IN_PACKS = 1; // a multiple of CHUNK
+layout(constant_id = 5) const uint OUT_PACKS = 1;
+layout(constant_id = 6) const uint TILE = 1;
+layout(constant_id = 7) const uint PX = 1;
+layout(constant_id = 8) const uint CHUNK = 1;
+layout(constant_id = 9) const uint ACTIVATION = 0;
+layout(constant_id = 10) const uint PRE = 0;      // enum tdl_conv_pre
+layout(constant_id = 11) const uint RESIDUAL = 0; // add another tensor after the activation
+layout(constant_id = 12) const uint WIDTH = 1;    // of the image, for PRE 2
+layout(constant_id = 13) const uint LOW_W = 1;
+layout(constant_id = 14) const uint LOW_H = 1;
+layout(constant_id = 15) const uint COORDINATES = 0;
+
+layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
+// Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
+layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
+layout(std430, set = 0, binding = 2) readonly buffer Gate { PACK gate[]; };
+layout(std430, set = 0, binding = 3) readonly buffer Low { PACK low[]; };
+layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
+layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
+
+shared vec4 w[CHUNK * 4 * TILE];
+
+void main()
+{
+    const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
+    uint image = gl_WorkGroupID.z, first = gl_WorkGroupID.y * TILE;
+    uint base = gl_WorkGroupID.y * GROUP;
+    uint start = gl_WorkGroupID.x * gl_WorkGroupSize.x * PX + gl_LocalInvocationID.x;
+    uint at[PX];
+    bilinear b[PX];
+    vec4 sum[PX * TILE];
+    [[unroll]] for (uint p = 0; p < PX; p++) {
+        at[p] = min(start + p * gl_WorkGroupSize.x, PIXELS - 1);
+        if (PRE == 2)
+            b[p] = bilinear_at(COORDINATES, uvec2(at[p] % WIDTH, at[p] / WIDTH),
+                               uvec2(LOW_W, LOW_H), uvec2(WIDTH, PIXELS / WIDTH));
+        [[unroll]] for (uint t = 0; t < TILE; t++)
+            sum[p * TILE + t] = weights[base + IN_PACKS * 4 * TILE + t];
+    }
+    [[dont_unroll]] for (uint c = 0; c < IN_PACKS; c += CHUNK) {
+        barrier();
+        for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x)
+            w[i] = weights[base + c * 4 * TILE + i];
+        barrier();
+        [[unroll]] for (uint k = 0; k < CHUNK; k++) {
+            uint plane = image * IN_PACKS + c + k;
+            vec4 g = PRE != 0 ? unpack(gate[plane]) : vec4(1.0);
+            [[unroll]] for (uint p = 0; p < PX; p++) {
+                vec4 v = unpack(x[plane * PIXELS + at[p]]);
+                if (PRE != 0)
+                    v *= g;
+                if (PRE == 2) {
+                    uvec4 n = plane * LOW_W * LOW_H + b[p].index;
+                    v += unpack(low[n.x]) * b[p].weight.x + unpack(low[n.y]) * b[p].weight.y +
+                         unpack(low[n.z]) * b[p].weight.z + unpack(low[n.w]) * b[p].weight.w;
+                }
+                [[unroll]] for (uint t = 0; t < TILE; t++) {
+                    uint s = p * TILE + t, k4 = k * 4 * TILE + t;
+                    sum[s] = fma(v.xxxx, w[k4], sum[s]);
+                    sum[s] = fma(v.yyyy, w[k4 + TILE], sum[s]);
+                    sum[s] = fma(v.zzzz, w[k4 + 2 * TILE], sum[s]);
+                    sum[s] = fma(v.wwww, w[k4 + 3 * TILE], sum[s]);
+                }
+            }
+        }
+    }
+    [[unroll]] for (uint p = 0; p < PX; p++) {
+        if (start + p * gl_WorkGroupSize.x >= PIXELS)
+            continue;
+        [[unroll]] for (uint t = 0; t < TILE; t++) {
+            if (first + t >= OUT_PACKS)
+                continue;
+            uint o = (image * OUT_PACKS + first + t) * PIXELS + at[p];
+            vec4 v = activate(ACTIVATION, sum[p * TILE + t]);
+            if (RESIDUAL != 0)
+                v += unpack(residual[o]);
+            result[o] = pack(v);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// A tensor in NHWC or NCHW float32, whole, to or from packs of four channels.
+// One invocation a pack.
+#include "common/storage.glsl"
+
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = 3) const uint TO_PACKS = 1;
+layout(constant_id = 4) const uint CHANNELS = 1;
+layout(constant_id = 5) const uint PIXELS = 1; // H · W
+layout(constant_id = 6) const uint CHANNEL_STRIDE = 1;
+layout(constant_id = 7) const uint PIXEL_STRIDE = 1;
+
+layout(std430, set = 0, binding = 0) buffer Plain { float plain[]; };
+layout(std430, set = 0, binding = 1) buffer Packs { PACK packs[]; };
+
+void main()
+{
+    const uint PACKS = (CHANNELS + 3) / 4;
+    uint pixel = gl_GlobalInvocationID.x, group = gl_WorkGroupID.y, image = gl_WorkGroupID.z;
+    if (pixel >= PIXELS)
+        return;
+    uint base = image * CHANNELS * PIXELS + pixel * PIXEL_STRIDE + group * 4 * CHANNEL_STRIDE;
+    uint at = (image * PACKS + group) * PIXELS + pixel;
+    uint count = min(4, CHANNELS - group * 4);
+    if (TO_PACKS != 0) {
+        vec4 v = vec4(0.0);
+        for (uint c = 0; c < count; c++)
+            v[c] = plain[base + c * CHANNEL_STRIDE];
+        packs[at] = pack(v);
+    } else {
+        vec4 v = unpack(packs[at]);
+        for (uint c = 0; c < count; c++)
+            plain[base + c * CHANNEL_STRIDE] = v[c];
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// The gate of a squeeze-and-excite block: mean over the pixels of one or two
+// tensors (summed), then one or two fully connected layers. One workgroup an
+// image; sums are added in a fixed order.
+#include "common/storage.glsl"
+#include "common/activation.glsl"
+
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = 3) const uint PIXELS = 1;
+layout(constant_id = 4) const uint PIXELS2 = 0; // of the second tensor, 0: none
+layout(constant_id = 5) const uint IN_PACKS = 1;
+layout(constant_id = 6) const uint MIDDLE = 1;  // outputs of the first layer, 0: no such layer
+layout(constant_id = 7) const uint OUT_PACKS = 1;
+layout(constant_id = 8) const uint ACTIVATION1 = 0;
+layout(constant_id = 9) const uint ACTIVATION2 = 0;
+layout(constant_id = 10) const uint TEAMS = 1; // invocations per input pack in the pool
+layout(constant_id = 11) const uint HIDDEN = 1; // room: max(MIDDLE, IN_PACKS · 4)
+
+layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
+layout(std430, set = 0, binding = 1) readonly buffer In2 { PACK x2[]; };
+// Layer 1: [in][out] then bias, if there is one; layer 2: [in][out packs] vec4, bias.
+layout(std430, set = 0, binding = 2) readonly buffer W1 { float w1[]; };
+layout(std430, set = 0, binding = 3) readonly buffer W2 { vec4 w2[]; };
+layout(std430, set = 0, binding = 4) writeonly buffer Out { PACK result[]; };
+
+shared vec4 partial[IN_PACKS * TEAMS];
+shared float mean[IN_PACKS * 4];
+shared float hidden[HIDDEN];
+
+vec4 share_of(uint image, uint group, uint member)
+{
+    vec4 sum = vec4(0.0), sum2 = vec4(0.0);
+    uint base = (image * IN_PACKS + group) * PIXELS;
+    for (uint i = member; i < PIXELS; i += TEAMS)
+        sum += unpack(x[base + i]);
+    sum *= 1.0 / float(PIXELS);
+    if (PIXELS2 != 0) {
+        base = (image * IN_PACKS + group) * PIXELS2;
+        for (uint i = member; i < PIXELS2; i += TEAMS)
+            sum2 += unpack(x2[base + i]);
+        sum += sum2 * (1.0 / float(PIXELS2));
+    }
+    return sum;
+}
+
+void main()
+{
+    uint local = gl_LocalInvocationID.x, image = gl_WorkGroupID.x, size = gl_WorkGroupSize.x;
+    for (uint i = local; i < IN_PACKS * TEAMS; i += size)
+        partial[i] = share_of(image, i / TEAMS, i % TEAMS);
+    barrier();
+    for (uint group = local; group < IN_PACKS; group += size) {
+        vec4 sum = vec4(0.0);
+        for (uint i = 0; i < TEAMS; i++)
+            sum += partial[group * TEAMS + i];
+        mean[group * 4 + 0] = sum.x;
+        mean[group * 4 + 1] = sum.y;
+        mean[group * 4 + 2] = sum.z;
+        mean[group * 4 + 3] = sum.w;
+    }
+    barrier();
+    if (MIDDLE != 0) {
+        for (uint o = local; o < MIDDLE; o += size) {
+            float sum = w1[IN_PACKS * 4 * MIDDLE + o];
+            for (uint i = 0; i < IN_PACKS * 4; i++)
+                sum += mean[i] * w1[i * MIDDLE + o];
+            hidden[o] = activate(ACTIVATION1, vec4(sum)).x;
+        }
+    } else {
+        for (uint i = local; i < IN_PACKS * 4; i += size)
+            hidden[i] = mean[i];
+    }
+    barrier();
+    const uint INNER = MIDDLE != 0 ? MIDDLE : IN_PACKS * 4;
+    for (uint o = local; o < OUT_PACKS; o += size) {
+        vec4 sum = w2[INNER * OUT_PACKS + o];
+        for (uint i = 0; i < INNER; i++)
+            sum += hidden[i] * w2[i * OUT_PACKS + o];
+        result[image * OUT_PACKS + o] = pack(activate(ACTIVATION2, sum));
+    }
+}
