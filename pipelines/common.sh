@@ -24,7 +24,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 # Let gst-launch-1.0 find the plugin of the build tree.
 use_plugin() {
-    [ -e "$TDL_BUILD/gst/libgsttdl.so" ] ||
+    [ -e "$TDL_BUILD/gst/libgsttdlfilter.so" ] ||
         die "the plugin is not built yet: run pipelines/setup.sh first"
     export GST_PLUGIN_PATH=$TDL_BUILD/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 }
