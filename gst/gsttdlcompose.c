@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlcompose.h"
+
+enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context)
+{
+    enum tdl_result r = tdl_composer_create(context, &compose->composer);
+
+    return r == TDL_OK ? tdl_composer_create(context, &compose->around) : r;
+}
+
+void gst_tdl_compose_finish(struct gst_tdl_compose *compose)
+{
+    tdl_composer_destroy(&compose->composer);
+    tdl_composer_destroy(&compose->around);
+    g_clear_pointer(&compose->picture, gst_tdl_picture_free);
+}
+
+void gst_tdl_compose_reset(struct gst_tdl_compose *compose)
+{
+    tdl_composer_reset(compose->composer);
+}
+
+static void color(guint argb, float out[4])
+{
+    for (guint i = 0; i < 4; i++)
+        out[i] = ((argb >> (i == 3 ? 24 : 16 - 8 * i)) & 0xff) / 255.0f;
+}
+
+void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
+                            const struct tdl_frame *background,
+                            struct tdl_compose_params *out_params)
+{
+    *out_params = (struct tdl_compose_params){
+        .mode = mode,
+        .opacity = live->opacity,
+        .blur_radius = live->blur_radius,
+        .threshold = live->threshold,
+        .feather = live->feather,
+        .smoothing = live->smoothing,
+        .refine = live->refine,
+        .invert = live->invert,
+        .background = background,
+    };
+    color(live->background_color, out_params->background_color);
+    color(live->overlay_color, out_params->overlay_color);
+}
+
+/* The mask says how much of a pixel is foreground: 0 is black, 255 white,
+ * whatever range the caps of GRAY8 have. */
+static struct tdl_frame written(const struct tdl_frame *target, enum tdl_mode mode)
+{
+    struct tdl_frame frame = *target;
+
+    if (mode == TDL_MODE_MASK)
+        frame.range = TDL_RANGE_FULL;
+    return frame;
+}
+
+enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
+                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_frames *frames,
+                                       struct tdl_tensor *mask)
+{
+    struct tdl_frame target = written(&frames->target_part, mode);
+    struct tdl_compose_params params;
+    enum tdl_result r = tdl_batch_stage(batch, TDL_STAGE_COMPOSE);
+
+    if (r == TDL_OK && frames->cropped) {
+        gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);
+        r = tdl_compose(batch, compose->around, &frames->source, NULL, &frames->target, &params);
+    }
+    if (r != TDL_OK)
+        return r;
+    gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
+    params.reuse_mask = mask == NULL;
+    return tdl_compose(batch, compose->composer, &frames->source_part, mask, &target, &params);
+}
+
+enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
+                                        const struct gst_tdl_live *live, enum tdl_mode mode,
+                                        const struct gst_tdl_frames *frames)
+{
+    struct tdl_frame target = written(&frames->target_part, mode);
+    struct tdl_compose_params params;
+
+    gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
+    return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params);
+}

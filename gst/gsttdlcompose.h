@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The output: from settings, source and mask to the composed frame. */
+#ifndef GST_TDL_COMPOSE_H
+#define GST_TDL_COMPOSE_H
+
+#include "gsttdlcaps.h"
+#include "gsttdlpicture.h"
+#include "gsttdlsettings.h"
+
+struct gst_tdl_compose {
+    struct tdl_composer *composer;
+    /* With a crop the rest of the frame is passed through, by another one, as
+     * a composer remembers one size. */
+    struct tdl_composer *around;
+    struct gst_tdl_picture *picture; /* may be NULL */
+};
+
+/* Source and target of one frame, and the parts of them that are looked at. */
+struct gst_tdl_frames {
+    struct tdl_frame source, target;           /* whole */
+    struct tdl_frame source_part, target_part; /* inside the crop */
+    gboolean cropped;
+};
+
+enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose,
+                                     struct tdl_context *context);
+void gst_tdl_compose_finish(struct gst_tdl_compose *compose);
+/* Forget the masks of frames before. */
+void gst_tdl_compose_reset(struct gst_tdl_compose *compose);
+
+/* Pure: the engine's words for the settings. */
+void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
+                            const struct tdl_frame *background,
+                            struct tdl_compose_params *out_params);
+
+/* Add to the batch. `mask` NULL: the composer's last one. Never blocks. */
+enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
+                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_frames *frames,
+                                       struct tdl_tensor *mask);
+/* Compile what that will need. Blocking. */
+enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
+                                        const struct gst_tdl_live *live, enum tdl_mode mode,
+                                        const struct gst_tdl_frames *frames);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlerror.h"
+
+static const struct row {
+    enum tdl_result result;
+    gint code; /* in the domain below */
+    gboolean stream; /* GST_STREAM_ERROR rather than GST_RESOURCE_ERROR */
+    const gchar *next_step;
+} rows[] = {
+    { TDL_ERROR_NO_DEVICE, GST_RESOURCE_ERROR_NOT_FOUND, FALSE,
+      "Run tdl-info to list the devices and set the \"device\" property to one of them; with none "
+      "in the list install a Vulkan driver (Debian: mesa-vulkan-drivers, which also has one for "
+      "machines without a GPU)." },
+    { TDL_ERROR_OUT_OF_MEMORY, GST_RESOURCE_ERROR_NO_SPACE_LEFT, FALSE,
+      "Close other programs that use the GPU, use smaller frames, or choose another device." },
+    { TDL_ERROR_DEVICE_LOST, GST_RESOURCE_ERROR_FAILED, FALSE,
+      "The driver gave the device up: stop the pipeline and start it again; if that does not help "
+      "look into the kernel's log and update the driver." },
+    { TDL_ERROR_INVALID_MODEL, GST_STREAM_ERROR_WRONG_TYPE, TRUE,
+      "The file is damaged or not a TensorFlow Lite model: fetch it again, or leave \"model\" "
+      "empty for the bundled person model." },
+    { TDL_ERROR_UNSUPPORTED, GST_STREAM_ERROR_FORMAT, TRUE,
+      "Choose another model, precision or device, or leave \"model\" empty for the bundled "
+      "person model." },
+    { TDL_ERROR_IO, GST_RESOURCE_ERROR_OPEN_READ, FALSE,
+      "Check the path and its permissions." },
+    { TDL_ERROR_INVALID_ARGUMENT, GST_RESOURCE_ERROR_SETTINGS, FALSE,
+      "Check the element's properties (gst-inspect-1.0 tdlfilter)." },
+    { TDL_ERROR_INVALID_STATE, GST_RESOURCE_ERROR_FAILED, FALSE,
+      "This is a mistake in tdlfilter: please report it with a log of GST_DEBUG=tdl*:6." },
+    { TDL_ERROR_TIMEOUT, GST_RESOURCE_ERROR_BUSY, FALSE,
+      "The device is busy or hangs: try again, or choose another device." },
+};
+
+gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *format, ...)
+{
+    const struct row *row = &rows[G_N_ELEMENTS(rows) - 1];
+    const gchar *detail = tdl_last_error();
+    g_autofree gchar *what = NULL;
+    va_list args;
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (rows[i].result == result)
+            row = &rows[i];
+    va_start(args, format);
+    what = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (!*detail)
+        detail = tdl_result_string(result);
+    g_set_error(error, row->stream ? GST_STREAM_ERROR : GST_RESOURCE_ERROR, row->code,
+                "%s: %s%s %s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".",
+                row->next_step);
+    return FALSE;
+}
+
+void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error)
+{
+    gst_element_message_full(GST_ELEMENT(element), type, error->domain, error->code,
+                             g_strdup(error->message), NULL, __FILE__, G_STRFUNC, __LINE__);
+    g_error_free(error);
+}

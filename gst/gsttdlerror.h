@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How an engine's result becomes an element's error message. The rooms below
+ * the element return GErrors in GStreamer's domains; only the element posts. */
+#ifndef GST_TDL_ERROR_H
+#define GST_TDL_ERROR_H
+
+#include <gst/gst.h>
+#include <tdl/tdl.h>
+
+GST_DEBUG_CATEGORY_EXTERN(gst_tdl_filter_debug); /* "tdlfilter": the element */
+GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);        /* "tdl": the engine's log */
+
+/* Fills `error` with "WHAT: text of the engine. Next step." and returns FALSE. */
+gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
+/* Posts as ERROR or WARNING message of `element` and frees the error. */
+void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error);
+
+#endif

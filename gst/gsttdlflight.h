@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Frames in flight: a ring of batches, each with the input buffer that the
+ * GPU still reads. The CPU records into one while the GPU works on others; a
+ * buffer goes back to its upstream as soon as the GPU has passed it.
+ */
+#ifndef GST_TDL_FLIGHT_H
+#define GST_TDL_FLIGHT_H
+
+#include "gsttdlimport.h"
+
+#define GST_TDL_FLIGHT_SLOTS 4
+
+struct gst_tdl_slot {
+    struct tdl_batch *batch;
+    struct gst_tdl_staging staging;
+    GstBuffer *held; /* the input that the batch reads; NULL when finished */
+    guint64 point;
+    gboolean timed; /* stage times not yet collected */
+};
+
+struct gst_tdl_flight {
+    struct tdl_context *context; /* borrowed */
+    struct gst_tdl_slot slots[GST_TDL_FLIGHT_SLOTS];
+    guint next;
+    guint64 stage_ns[TDL_STAGE_COUNT];   /* sums */
+    guint64 stage_runs[TDL_STAGE_COUNT]; /* batches with a time for the stage */
+};
+
+enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context);
+/* Waits for the GPU. */
+void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
+
+/* The next slot with its batch begun; waits only when all are in flight. */
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight,
+                                     struct gst_tdl_slot **out_slot);
+void gst_tdl_flight_cancel(struct gst_tdl_slot *slot);
+/* Submit, and hold `input` until the GPU is done. */
+enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input);
+
+/* Give back what the GPU has finished; with `wait`, everything. */
+void gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);
+
+#endif

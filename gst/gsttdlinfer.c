@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlinfer.h"
+
+#define WARM_UP_RUNS 2 /* the first one compiles on some drivers, the second is timed */
+
+static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
+{
+    struct tdl_tensor_params input = *infer->model->input_params;
+    struct tdl_tensor_params mask = *infer->model->output_params;
+    enum tdl_result r;
+
+    input.usage = mask.usage = 0;
+    input.label = "picture";
+    mask.label = "mask";
+    r = tdl_tensor_create(context, &input, &infer->input);
+    return r == TDL_OK ? tdl_tensor_create(context, &mask, &infer->mask) : r;
+}
+
+static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context)
+{
+    struct tdl_binding input = { infer->model->input, infer->input };
+    struct tdl_binding output = { infer->model->output, infer->mask };
+    enum tdl_result r = TDL_OK;
+
+    for (guint i = 0; i < WARM_UP_RUNS && r == TDL_OK; i++) {
+        gint64 start = g_get_monotonic_time();
+        uint64_t point;
+
+        r = tdl_graph_dispatch(infer->model->graph, &input, 1, &output, 1, &point);
+        if (r == TDL_OK)
+            r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
+        infer->network_ns = (g_get_monotonic_time() - start) * 1000;
+    }
+    return r;
+}
+
+struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params,
+                                        GError **error)
+{
+    struct gst_tdl_infer *infer = g_new0(struct gst_tdl_infer, 1);
+    enum tdl_result r;
+
+    infer->model = gst_tdl_model_acquire(params, error);
+    if (!infer->model)
+        goto fail;
+    r = create_tensors(infer, params->context);
+    if (r == TDL_OK)
+        r = warm_up(infer, params->context);
+    if (r != TDL_OK) {
+        gst_tdl_error_set(error, r, "Cannot run model \"%s\"",
+                          *params->model ? params->model : "person");
+        goto fail;
+    }
+    return infer;
+fail:
+    gst_tdl_infer_free(infer);
+    return NULL;
+}
+
+void gst_tdl_infer_free(struct gst_tdl_infer *infer)
+{
+    if (!infer)
+        return;
+    tdl_tensor_destroy(&infer->input);
+    tdl_tensor_destroy(&infer->mask);
+    gst_tdl_model_release(&infer->model);
+    g_free(infer);
+}
+
+enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                     const struct tdl_frame *frame)
+{
+    struct tdl_binding input = { infer->model->input, infer->input };
+    struct tdl_binding output = { infer->model->output, infer->mask };
+    enum tdl_result r = tdl_batch_stage(batch, TDL_STAGE_PREPROCESS);
+
+    if (r == TDL_OK)
+        r = tdl_frame_to_tensor(batch, frame, infer->input,
+                                &(struct tdl_frame_to_tensor_params){ 0 });
+    if (r == TDL_OK)
+        r = tdl_batch_stage(batch, TDL_STAGE_NETWORK);
+    if (r == TDL_OK)
+        r = tdl_batch_graph(batch, infer->model->graph, &input, 1, &output, 1);
+    return r;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of shared models. Its lock is held for lookups only, never while
+ * a model compiles: who wants a model that is being compiled waits for its
+ * entry, and a streaming thread that gives one back waits for nobody.
+ */
+#include "gsttdlmodel.h"
+
+#include "gsttdlmodels.h"
+
+#include <glib/gstdio.h>
+
+struct entry {
+    struct gst_tdl_model model; /* first: an entry is found from it by a cast */
+    gchar *key;
+    guint users;
+    gboolean compiling;
+};
+
+static GMutex lock;
+static GCond compiled;
+static GPtrArray *entries; /* of struct entry *, guarded by `lock` */
+
+static const struct tdl_model *find_bundled(const gchar *name)
+{
+    if (!*name)
+        name = "person";
+    for (gsize i = 0; i < tdl_model_count; i++)
+        if (!g_strcmp0(tdl_models[i].name, name))
+            return &tdl_models[i];
+    return NULL;
+}
+
+/* A file that was written anew is another model. */
+static gchar *make_key(const struct gst_tdl_model_params *params)
+{
+    GStatBuf st = { 0 };
+
+    if (!find_bundled(params->model))
+        g_stat(params->model, &st);
+    return g_strdup_printf("%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT,
+                           (void *)params->context, params->precision, params->fuse,
+                           *params->model ? params->model : "person", (gint64)st.st_size,
+                           (gint64)st.st_mtime);
+}
+
+static enum tdl_result import(struct tdl_builder *builder, const gchar *name)
+{
+    const struct tdl_model *bundled = find_bundled(name);
+
+    if (bundled)
+        return tdl_tflite_import(builder, bundled->data, bundled->size);
+    return tdl_model_load(builder, name);
+}
+
+/* The element feeds one picture and takes one mask. */
+static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **error)
+{
+    const gchar *ignored;
+    const struct tdl_tensor_params *in, *out;
+
+    in = model->input_params = tdl_graph_input(model->graph, 0, &model->input);
+    out = model->output_params = tdl_graph_output(model->graph, 0, &model->output);
+    if (in && in->rank == 4 && in->shape[0] == 1 && in->shape[3] == 3 &&
+        !tdl_graph_input(model->graph, 1, &ignored) && out && out->rank == 4 &&
+        out->shape[0] == 1 && out->shape[3] == 1 && out->dtype == TDL_FLOAT32 &&
+        !tdl_graph_output(model->graph, 1, &ignored))
+        return TRUE;
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "Model \"%s\" does not fit: tdlfilter takes models with one input of 1 x height x "
+                "width x 3 and one output of 1 x height x width x 1 (the mask); this one's output "
+                "has %u channel(s). Choose another model, or leave \"model\" empty for the bundled "
+                "person model.", name, out && out->rank == 4 ? out->shape[3] : 0);
+    return FALSE;
+}
+
+static gboolean compile(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                        GError **error)
+{
+    struct tdl_build_params build = {
+        .precision = params->precision,
+        .no_fuse = !params->fuse,
+        .input_layout = TDL_LAYOUT_NC4HW4,
+    };
+    struct tdl_builder *builder = NULL;
+    const gchar *name = *params->model ? params->model : "person";
+    enum tdl_result r = tdl_builder_create(params->context, &builder);
+    gboolean ok;
+
+    if (r == TDL_OK)
+        r = import(builder, params->model);
+    if (r == TDL_OK)
+        r = tdl_builder_build(builder, &build, &model->graph);
+    if (r == TDL_ERROR_IO && !g_file_test(params->model, G_FILE_TEST_EXISTS))
+        ok = gst_tdl_error_set(error, r, "There is no model \"%s\" (bundled: person, "
+                               "person-landscape)", name);
+    else if (r != TDL_OK)
+        ok = gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
+    else
+        ok = check(model, name, error);
+    tdl_builder_destroy(&builder);
+    if (!ok)
+        tdl_graph_destroy(&model->graph);
+    return ok;
+}
+
+static struct entry *find(const gchar *key)
+{
+    for (guint i = 0; entries && i < entries->len; i++) {
+        struct entry *entry = g_ptr_array_index(entries, i);
+
+        if (!g_strcmp0(entry->key, key))
+            return entry;
+    }
+    return NULL;
+}
+
+/* Drop a user; frees the entry with the last one. Call with the lock held. */
+static struct entry *unuse(struct entry *entry)
+{
+    if (--entry->users)
+        return NULL;
+    g_ptr_array_remove_fast(entries, entry);
+    if (!entries->len)
+        g_clear_pointer(&entries, g_ptr_array_unref);
+    return entry;
+}
+
+static void entry_free(struct entry *entry)
+{
+    if (!entry)
+        return;
+    tdl_graph_destroy(&entry->model.graph);
+    g_free(entry->key);
+    g_free(entry);
+}
+
+const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
+                                                  GError **error)
+{
+    gchar *key = make_key(params);
+    struct entry *entry, *dead = NULL;
+    gboolean ok;
+
+    g_mutex_lock(&lock);
+    entry = find(key);
+    while (entry && entry->compiling) {
+        g_cond_wait(&compiled, &lock);
+        entry = find(key); /* it is gone if its compilation failed */
+    }
+    if (entry) {
+        entry->users++;
+        g_mutex_unlock(&lock);
+        g_free(key);
+        return &entry->model;
+    }
+    entry = g_new0(struct entry, 1);
+    entry->key = key;
+    entry->users = 1;
+    entry->compiling = TRUE;
+    if (!entries)
+        entries = g_ptr_array_new();
+    g_ptr_array_add(entries, entry);
+    g_mutex_unlock(&lock);
+
+    ok = compile(&entry->model, params, error);
+
+    g_mutex_lock(&lock);
+    entry->compiling = FALSE;
+    if (!ok)
+        dead = unuse(entry);
+    g_cond_broadcast(&compiled);
+    g_mutex_unlock(&lock);
+    entry_free(dead);
+    return ok ? &entry->model : NULL;
+}
+
+void gst_tdl_model_release(const struct gst_tdl_model **model)
+{
+    struct entry *dead;
+
+    if (!*model)
+        return;
+    g_mutex_lock(&lock);
+    dead = unuse((struct entry *)*model);
+    g_mutex_unlock(&lock);
+    entry_free(dead);
+    *model = NULL;
+}

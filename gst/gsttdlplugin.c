@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlerror.h"
+#include "gsttdlfilter.h"
+
+GST_DEBUG_CATEGORY(gst_tdl_filter_debug);
+GST_DEBUG_CATEGORY(gst_tdl_debug);
+
+static gboolean plugin_init(GstPlugin *plugin)
+{
+    GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
+    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl, the inference engine of tdlfilter");
+    return GST_ELEMENT_REGISTER(tdlfilter, plugin);
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, tdlfilter,
+                  "Segments people and objects in video on the GPU, with Vulkan", plugin_init,
+                  PACKAGE_VERSION, "LGPL", PACKAGE, PACKAGE_URL)

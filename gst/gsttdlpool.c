@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlpool.h"
+
+#include "gsttdlerror.h"
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+#define MEMORY_TYPE "TdlMemory"
+#define ROW_ALIGN 64 /* bytes: a cache line, and what GPUs like to read at once */
+
+struct memory {
+    GstMemory base;
+    struct tdl_buffer *buffer; /* a share (base.parent) borrows its parent's */
+};
+
+/* ------------------------------------------------------------- allocator */
+
+typedef struct {
+    GstAllocator base;
+    struct tdl_context *context;
+    enum tdl_buffer_access access;
+} GstTdlAllocator;
+typedef struct {
+    GstAllocatorClass base;
+} GstTdlAllocatorClass;
+
+GType gst_tdl_allocator_get_type(void);
+G_DEFINE_TYPE(GstTdlAllocator, gst_tdl_allocator, GST_TYPE_ALLOCATOR)
+
+static GstMemory *allocator_alloc(GstAllocator *allocator, gsize size,
+                                  GstAllocationParams *params)
+{
+    GstTdlAllocator *self = (GstTdlAllocator *)allocator;
+    gsize total = params->prefix + size + params->padding;
+    struct memory *memory;
+    struct tdl_buffer *buffer = NULL;
+
+    if (tdl_buffer_create(self->context, MAX(total, 1), self->access, &buffer) != TDL_OK) {
+        GST_ERROR_OBJECT(self, "cannot allocate %" G_GSIZE_FORMAT " bytes: %s", total,
+                         tdl_last_error());
+        return NULL;
+    }
+    memory = g_new0(struct memory, 1);
+    memory->buffer = buffer;
+    gst_memory_init(&memory->base, params->flags, allocator, NULL, total, params->align,
+                    params->prefix, size);
+    return &memory->base;
+}
+
+static void allocator_free(GstAllocator *allocator, GstMemory *base)
+{
+    struct memory *memory = (struct memory *)base;
+
+    (void)allocator;
+    if (!base->parent)
+        tdl_buffer_destroy(&memory->buffer);
+    g_free(memory);
+}
+
+static gpointer memory_map(GstMemory *base, GstMapInfo *info, gsize maxsize)
+{
+    struct memory *memory = (struct memory *)base;
+    enum tdl_result r = tdl_buffer_wait(memory->buffer, (info->flags & GST_MAP_WRITE) != 0);
+
+    (void)maxsize;
+    if (r != TDL_OK) {
+        GST_CAT_ERROR(GST_CAT_DEFAULT, "cannot map a frame: %s", tdl_last_error());
+        return NULL;
+    }
+    return tdl_buffer_data(memory->buffer);
+}
+
+static void memory_unmap(GstMemory *base, GstMapInfo *info)
+{
+    (void)base; /* coherent, and mapped for life */
+    (void)info;
+}
+
+static GstMemory *memory_share(GstMemory *base, gssize offset, gssize size)
+{
+    struct memory *memory = (struct memory *)base, *share = g_new0(struct memory, 1);
+    GstMemory *parent = base->parent ? base->parent : base;
+
+    if (size == -1)
+        size = base->size - offset;
+    share->buffer = memory->buffer;
+    gst_memory_init(&share->base, GST_MINI_OBJECT_FLAGS(parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY,
+                    base->allocator, parent, base->maxsize, base->align, base->offset + offset,
+                    size);
+    return &share->base;
+}
+
+static void allocator_finalize(GObject *object)
+{
+    GstTdlAllocator *self = (GstTdlAllocator *)object;
+
+    tdl_context_destroy(&self->context);
+    G_OBJECT_CLASS(gst_tdl_allocator_parent_class)->finalize(object);
+}
+
+static void gst_tdl_allocator_class_init(GstTdlAllocatorClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = allocator_finalize;
+    GST_ALLOCATOR_CLASS(klass)->alloc = allocator_alloc;
+    GST_ALLOCATOR_CLASS(klass)->free = allocator_free;
+}
+
+static void gst_tdl_allocator_init(GstTdlAllocator *self)
+{
+    GstAllocator *allocator = GST_ALLOCATOR(self);
+
+    allocator->mem_type = MEMORY_TYPE;
+    allocator->mem_map_full = memory_map;
+    allocator->mem_unmap_full = memory_unmap;
+    allocator->mem_share = memory_share;
+}
+
+GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, enum tdl_buffer_access access)
+{
+    GstTdlAllocator *self = g_object_new(gst_tdl_allocator_get_type(), NULL);
+
+    self->context = tdl_context_ref(context);
+    self->access = access;
+    return gst_object_ref_sink(self);
+}
+
+struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_context *context,
+                                         gsize *out_offset)
+{
+    if (!gst_memory_is_type(memory, MEMORY_TYPE) ||
+        ((GstTdlAllocator *)memory->allocator)->context != context)
+        return NULL;
+    *out_offset = memory->offset;
+    return ((struct memory *)memory)->buffer;
+}
+
+/* ------------------------------------------------------------------ pool */
+
+typedef struct {
+    GstVideoBufferPool base;
+    GstAllocator *allocator;
+} GstTdlPool;
+typedef struct {
+    GstVideoBufferPoolClass base;
+} GstTdlPoolClass;
+
+GType gst_tdl_pool_get_type(void);
+G_DEFINE_TYPE(GstTdlPool, gst_tdl_pool, GST_TYPE_VIDEO_BUFFER_POOL)
+
+static void align_rows(GstStructure *config)
+{
+    GstVideoAlignment align;
+
+    if (!gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META))
+        return; /* the user of the pool expects GStreamer's default strides */
+    gst_video_alignment_reset(&align);
+    if (gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT))
+        gst_buffer_pool_config_get_video_alignment(config, &align);
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
+    for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++)
+        align.stride_align[i] |= ROW_ALIGN - 1;
+    gst_buffer_pool_config_set_video_alignment(config, &align);
+}
+
+/* Users put their own allocator, or none, into the configuration: memory of
+ * any other kind would have to be copied. */
+static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
+{
+    GstTdlPool *self = (GstTdlPool *)pool;
+    GstAllocationParams params;
+    GstAllocator *ignored = NULL;
+
+    if (!gst_buffer_pool_config_get_allocator(config, &ignored, &params))
+        gst_allocation_params_init(&params);
+    gst_buffer_pool_config_set_allocator(config, self->allocator, &params);
+    align_rows(config);
+    return GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)->set_config(pool, config);
+}
+
+static void pool_finalize(GObject *object)
+{
+    GstTdlPool *self = (GstTdlPool *)object;
+
+    gst_clear_object(&self->allocator);
+    G_OBJECT_CLASS(gst_tdl_pool_parent_class)->finalize(object);
+}
+
+static void gst_tdl_pool_class_init(GstTdlPoolClass *klass)
+{
+    G_OBJECT_CLASS(klass)->finalize = pool_finalize;
+    GST_BUFFER_POOL_CLASS(klass)->set_config = pool_set_config;
+}
+
+static void gst_tdl_pool_init(GstTdlPool *self)
+{
+    (void)self;
+}
+
+GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator)
+{
+    GstTdlPool *self = g_object_new(gst_tdl_pool_get_type(), NULL);
+
+    self->allocator = gst_object_ref(allocator);
+    return gst_object_ref_sink(self);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Memory that both sides reach without a copy: a GstMemory that is a
+ * tdl_buffer, its allocator, and the buffer pools over it. Mapping waits for
+ * the GPU, so frames may travel on while it still works on them. */
+#ifndef GST_TDL_POOL_H
+#define GST_TDL_POOL_H
+
+#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
+#include <tdl/frame.h>
+
+/* `access`: UPLOAD for what upstream writes, READBACK for what downstream
+ * reads. The allocator, and all memory of it, keeps the context alive. */
+GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, enum tdl_buffer_access access);
+
+/* The buffer behind `memory` and where memory starts in it; NULL when the
+ * memory is not of our making or belongs to another context. Borrowed. */
+struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_context *context,
+                                         gsize *out_offset);
+
+/* A video buffer pool that only ever hands out memory of `allocator`, with
+ * rows aligned for the GPU where the user of the pool takes GstVideoMeta. */
+GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator);
+
+#endif

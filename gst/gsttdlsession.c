@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Exact and freshest. The device has one queue, on which work runs in the
+ * order of its submission.
+ *
+ * exact: one batch a frame, preprocess → network → compose. The frame is
+ * finished when its own mask is.
+ *
+ * freshest: the composition goes first, with the newest mask that is already
+ * finished, and the network's run for this frame behind it in a batch of its
+ * own, unless the run before has not finished yet. So a frame never waits for
+ * its own mask, and a network that is too slow for the frame rate runs on as
+ * many frames as it has time for.
+ */
+#include "gsttdlsession.h"
+
+#include "gsttdlcontext.h"
+#include "gsttdlpool.h"
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+struct gst_tdl_infer *gst_tdl_session_load_infer(struct tdl_context *context,
+                                                 const struct gst_tdl_sources *sources,
+                                                 GError **error)
+{
+    struct gst_tdl_model_params params = {
+        .context = context,
+        .model = sources->model,
+        .precision = sources->precision,
+        .fuse = sources->fuse,
+    };
+
+    if (sources->classes->len)
+        GST_WARNING("\"classes\" has no effect on models with one class");
+    return gst_tdl_infer_new(&params, error);
+}
+
+struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources, GError **error)
+{
+    struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
+    enum tdl_result r;
+
+    session->context = gst_tdl_context_acquire(sources->device, error);
+    if (!session->context)
+        goto fail;
+    gst_tdl_importer_init(&session->importer, session->context);
+    session->upload = gst_tdl_allocator_new(session->context, TDL_BUFFER_UPLOAD);
+    session->readback = gst_tdl_allocator_new(session->context, TDL_BUFFER_READBACK);
+    r = gst_tdl_flight_init(&session->flight, session->context);
+    if (r == TDL_OK)
+        r = gst_tdl_compose_init(&session->compose, session->context);
+    if (r != TDL_OK) {
+        gst_tdl_error_set(error, r, "Cannot set up the device");
+        goto fail;
+    }
+    session->infer = gst_tdl_session_load_infer(session->context, sources, error);
+    if (!session->infer)
+        goto fail;
+    if (*sources->background) {
+        session->compose.picture =
+            gst_tdl_picture_load(session->context, sources->background, error);
+        if (!session->compose.picture)
+            goto fail;
+    }
+    return session;
+fail:
+    gst_tdl_session_free(session);
+    return NULL;
+}
+
+void gst_tdl_session_free(struct gst_tdl_session *session)
+{
+    if (!session)
+        return;
+    if (session->context)
+        gst_tdl_flight_finish(&session->flight);
+    gst_tdl_compose_finish(&session->compose);
+    gst_tdl_infer_free(session->infer);
+    gst_clear_object(&session->upload);
+    gst_clear_object(&session->readback);
+    gst_tdl_context_release(&session->context);
+    g_free(session);
+}
+
+void gst_tdl_session_reset(struct gst_tdl_session *session)
+{
+    gst_tdl_compose_reset(&session->compose);
+    session->has_mask = FALSE;
+    session->running = FALSE;
+}
+
+void gst_tdl_session_drain(struct gst_tdl_session *session)
+{
+    gst_tdl_flight_retire(&session->flight, TRUE);
+}
+
+void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)
+{
+    gst_tdl_infer_free(session->infer);
+    session->infer = infer;
+    gst_tdl_session_reset(session); /* masks of two models do not mix */
+}
+
+void gst_tdl_session_take_picture(struct gst_tdl_session *session, struct gst_tdl_picture *picture)
+{
+    g_clear_pointer(&session->compose.picture, gst_tdl_picture_free);
+    session->compose.picture = picture;
+}
+
+gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                 const GstVideoInfo *in, const GstVideoInfo *out, GError **error)
+{
+    enum tdl_mode mode =
+        gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(in), GST_VIDEO_INFO_FORMAT(out));
+    struct gst_tdl_frames frames = { .cropped = FALSE };
+    enum tdl_result r;
+
+    gst_tdl_caps_frame(in, &frames.source_part);
+    gst_tdl_caps_frame(out, &frames.target_part);
+    r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames);
+    if (r != TDL_OK)
+        return gst_tdl_error_set(error, r, "Cannot prepare for %dx%d px of %s", in->width,
+                                 in->height, GST_VIDEO_INFO_NAME(in));
+    return TRUE;
+}
+
+static void crop(struct gst_tdl_frames *frames, GstBuffer *input, const GstVideoInfo *in,
+                 const GstVideoInfo *out)
+{
+    GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(input);
+    struct gst_tdl_rect rect;
+
+    frames->source_part = frames->source;
+    frames->target_part = frames->target;
+    if (!meta)
+        return;
+    rect = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
+    frames->cropped = gst_tdl_caps_crop(frames->source.width, frames->source.height, &rect);
+    if (!frames->cropped)
+        return;
+    gst_tdl_frame_crop(&frames->source, in->finfo, &rect, &frames->source_part);
+    gst_tdl_frame_crop(&frames->target, out->finfo, &rect, &frames->target_part);
+}
+
+/* Is it time for the network? The interval counts frames, run or not. */
+static gboolean network_is_due(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               enum tdl_mode mode)
+{
+    if (mode == TDL_MODE_PASSTHROUGH)
+        return FALSE;
+    return !session->has_mask || ++session->since_run >= live->interval;
+}
+
+static void network_ran(struct gst_tdl_session *session)
+{
+    session->since_run = 0;
+    session->network_runs++;
+}
+
+/* A finished run's mask that no frame has used yet; at most once per run. */
+static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
+{
+    if (!session->running ||
+        tdl_context_wait(session->context, session->running_point, 0) != TDL_OK)
+        return NULL;
+    session->running = FALSE;
+    return session->infer->mask;
+}
+
+static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                   const struct gst_tdl_live *live, enum tdl_mode mode,
+                                   const struct gst_tdl_frames *frames, GstBuffer *input)
+{
+    gboolean run = network_is_due(session, live, mode);
+    enum tdl_result r = TDL_OK;
+
+    if (run)
+        r = gst_tdl_infer_record(session->infer, slot->batch, &frames->source_part);
+    if (r == TDL_OK)
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, mode, frames,
+                                   run ? session->infer->mask : NULL);
+    if (r == TDL_OK)
+        r = gst_tdl_flight_submit(slot, input);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK && run) {
+        network_ran(session);
+        session->has_mask = TRUE;
+        session->running = FALSE; /* this mask is newer than any run's before */
+    }
+    return r;
+}
+
+static enum tdl_result run_behind(struct gst_tdl_session *session,
+                                  const struct gst_tdl_frames *frames, GstBuffer *input)
+{
+    struct gst_tdl_slot *slot;
+    enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
+
+    if (r != TDL_OK)
+        return r;
+    r = gst_tdl_infer_record(session->infer, slot->batch, &frames->source_part);
+    if (r == TDL_OK)
+        r = gst_tdl_flight_submit(slot, input);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK) {
+        network_ran(session);
+        session->running = TRUE;
+        session->running_point = slot->point;
+    }
+    return r;
+}
+
+static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                      const struct gst_tdl_live *live, enum tdl_mode mode,
+                                      const struct gst_tdl_frames *frames, GstBuffer *input)
+{
+    enum tdl_result r = gst_tdl_compose_record(&session->compose, slot->batch, live, mode, frames,
+                                               take_finished_mask(session));
+
+    if (r == TDL_OK)
+        r = gst_tdl_flight_submit(slot, input);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK && network_is_due(session, live, mode) && !session->running)
+        r = run_behind(session, frames, input);
+    return r;
+}
+
+gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               GstBuffer *input, const GstVideoInfo *in, GstBuffer *output,
+                               const GstVideoInfo *out, GError **error)
+{
+    enum tdl_mode mode =
+        gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(in), GST_VIDEO_INFO_FORMAT(out));
+    struct gst_tdl_frames frames = { .cropped = FALSE };
+    struct gst_tdl_slot *slot;
+    enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
+
+    if (r != TDL_OK)
+        return gst_tdl_error_set(error, r, "Cannot begin a frame");
+    if (!gst_tdl_import(&session->importer, input, in, !live->require_zero_copy, &slot->staging,
+                        &frames.source, error) ||
+        !gst_tdl_import_target(session->context, output, out, &frames.target, error)) {
+        gst_tdl_flight_cancel(slot);
+        return FALSE;
+    }
+    crop(&frames, input, in, out);
+    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask)
+        r = frame_freshest(session, slot, live, mode, &frames, input);
+    else
+        r = frame_exact(session, slot, live, mode, &frames, input);
+    if (r != TDL_OK)
+        return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s", in->width,
+                                 in->height, GST_VIDEO_INFO_NAME(in));
+    session->frames++;
+    return TRUE;
+}
+
+GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
+                                     const struct gst_tdl_live *live)
+{
+    if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
+        return 0;
+    return session->infer->network_ns;
+}
+
+void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
+                               struct gst_tdl_stats *out_stats)
+{
+    const struct gst_tdl_flight *flight = &session->flight;
+
+    out_stats->frames = session->frames;
+    out_stats->network_runs = session->network_runs;
+    out_stats->import = session->importer.stats;
+    for (guint i = 0; i < TDL_STAGE_COUNT; i++)
+        out_stats->stage_ns[i] =
+            flight->stage_runs[i] ? flight->stage_ns[i] / flight->stage_runs[i] : 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What an element owns between READY and PAUSED: device, network, composition
+ * and the frames in flight, and the way of one frame through them. Belongs to
+ * the streaming thread; knows buffers and video infos, but no pads. */
+#ifndef GST_TDL_SESSION_H
+#define GST_TDL_SESSION_H
+
+#include "gsttdlcompose.h"
+#include "gsttdlflight.h"
+#include "gsttdlimport.h"
+#include "gsttdlinfer.h"
+
+struct gst_tdl_session {
+    struct tdl_context *context; /* shared, see gsttdlcontext.h */
+    GstAllocator *upload, *readback;
+    struct gst_tdl_infer *infer;
+    struct gst_tdl_compose compose;
+    struct gst_tdl_importer importer;
+    struct gst_tdl_flight flight;
+
+    gboolean has_mask;     /* the composer has one to use again */
+    guint since_run;       /* frames since the network's last run */
+    gboolean running;      /* freshest: a run was submitted, its mask not yet used */
+    guint64 running_point; /* when it is finished */
+    guint64 frames, network_runs;
+};
+
+struct gst_tdl_stats {
+    guint64 frames, dropped, network_runs;
+    struct gst_tdl_import_stats import;
+    guint64 stage_ns[TDL_STAGE_COUNT]; /* mean GPU time of a run of the stage */
+};
+
+/* Blocking: opens the device, loads and warms up the model. NULL with `error`. */
+struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
+                                            GError **error);
+/* Waits for the GPU. */
+void gst_tdl_session_free(struct gst_tdl_session *session);
+
+/* Load what `sources` name, for a session in use: any thread, blocking. */
+struct gst_tdl_infer *gst_tdl_session_load_infer(struct tdl_context *context,
+                                                 const struct gst_tdl_sources *sources,
+                                                 GError **error);
+/* Take over; the old one goes when the GPU has passed it. */
+void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer);
+void gst_tdl_session_take_picture(struct gst_tdl_session *session,
+                                  struct gst_tdl_picture *picture);
+
+/* Compile what frames of these caps will need. Blocking. */
+gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                 const GstVideoInfo *in, const GstVideoInfo *out, GError **error);
+/* Queue one frame. The output may be pushed at once: its map waits. */
+gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               GstBuffer *input, const GstVideoInfo *in, GstBuffer *output,
+                               const GstVideoInfo *out, GError **error);
+/* The next frame has nothing to do with the last one. */
+void gst_tdl_session_reset(struct gst_tdl_session *session);
+/* Wait for the GPU and give all input buffers back. */
+void gst_tdl_session_drain(struct gst_tdl_session *session);
+
+/* ns that the network's run adds to a frame. */
+GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
+                                     const struct gst_tdl_live *live);
+/* `dropped` is left alone. */
+void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
+                               struct gst_tdl_stats *out_stats);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlsettings.h"
+
+#include <stddef.h>
+
+enum kind {
+    FLOAT,
+    UINT,
+    COLOR,
+    BOOL,
+    STRING,
+    CLASSES,
+    MODE, /* enumerations from here on */
+    PRECISION,
+    LATENCY,
+};
+
+#define AT(field) offsetof(struct gst_tdl_settings, field)
+
+/* Enumerations and booleans take `def` as their default, too. */
+static const struct property {
+    const gchar *name, *nick, *blurb;
+    enum kind kind;
+    enum gst_tdl_effect effect;
+    gsize offset;
+    gdouble min, max, def;
+} properties[] = {
+    { "model", "Model",
+      "The network: empty or \"person\" for the bundled person model (256x256 px), "
+      "\"person-landscape\" for its faster 256x144 px sister, or the path of a TensorFlow Lite file "
+      "with one picture in and a one-channel mask out. When changed while PLAYING the old one "
+      "works on until the new one is ready; if that cannot be loaded, a warning message says why",
+      STRING, GST_TDL_MODEL, AT(sources.model) },
+    { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE, AT(live.mode),
+      .def = TDL_MODE_OVERLAY },
+    { "device", "Device",
+      "The Vulkan device: \"auto\" (discrete GPU, then integrated, then software), an index, a UUID "
+      "in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; tdl-info lists them",
+      STRING, GST_TDL_RESTART, AT(sources.device) },
+    { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
+      GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },
+    { "fuse", "Fuse operators",
+      "Compile several operators of the network into one GPU kernel; off is slower and there to "
+      "look for mistakes in the fused kernels", BOOL, GST_TDL_RESTART, AT(sources.fuse), .def = TRUE },
+    { "classes", "Classes",
+      "Class indices that count as foreground; the person models have one class, and this has no "
+      "effect on them", CLASSES, GST_TDL_LIVE, AT(sources.classes) },
+    { "background", "Background picture",
+      "Picture file (anything that GStreamer decodes) put behind the foreground in mode=replace, "
+      "stretched to the frame; empty: background-color", STRING, GST_TDL_PICTURE,
+      AT(sources.background) },
+    { "background-color", "Background colour",
+      "Colour behind the foreground in mode=replace without a picture, as 0xAARRGGBB", COLOR,
+      GST_TDL_LIVE, AT(live.background_color), .def = 0xff00b140 },
+    { "overlay-color", "Overlay colour",
+      "Colour that tints the foreground in mode=overlay, as 0xAARRGGBB", COLOR, GST_TDL_LIVE,
+      AT(live.overlay_color), .def = 0xff00c8ff },
+    { "opacity", "Opacity", "Strength of the overlay: 0 invisible, 1 opaque", FLOAT, GST_TDL_LIVE,
+      AT(live.opacity), 0, 1, 0.5 },
+    { "blur-radius", "Blur radius",
+      "Standard deviation of the background's blur in mode=blur, in px of the frame", FLOAT,
+      GST_TDL_LIVE, AT(live.blur_radius), 0, 128, 16 },
+    { "threshold", "Threshold",
+      "How sure the network must be of the foreground (0 to 1): lower takes in more of the picture",
+      FLOAT, GST_TDL_LIVE, AT(live.threshold), 0, 1, 0.5 },
+    { "feather", "Feather",
+      "Width of the soft step around the threshold (0 to 1): 0 is a hard outline", FLOAT,
+      GST_TDL_LIVE, AT(live.feather), 0, 1, 0.4 },
+    { "smoothing", "Smoothing",
+      "Share of the previous mask in the new one (0 to 0.99): more flickers less, and lags more",
+      FLOAT, GST_TDL_LIVE, AT(live.smoothing), 0, 0.99, 0.2 },
+    { "refine", "Refine edges", "Let the mask's outline follow the edges of the full-size picture",
+      BOOL, GST_TDL_LIVE, AT(live.refine), .def = TRUE },
+    { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
+      AT(live.invert), .def = FALSE },
+    { "interval", "Interval",
+      "Run the network on every Nth frame only; the frames between keep the last mask", UINT,
+      GST_TDL_LIVE, AT(live.interval), 1, G_MAXINT, 1 },
+    { "latency-mode", "Latency mode",
+      "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE, AT(live.latency_mode),
+      .def = GST_TDL_LATENCY_EXACT },
+    { "require-zero-copy", "Require zero copy",
+      "Stop with an error where the CPU would have to copy a frame, instead of copying, counting "
+      "and announcing it", BOOL, GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
+};
+
+static GType mode_type(void)
+{
+    static gsize type;
+    static const GEnumValue values[] = {
+        { TDL_MODE_MASK, "The mask as a GRAY8 picture, foreground white", "mask" },
+        { TDL_MODE_OVERLAY, "Foreground tinted with overlay-color", "overlay" },
+        { TDL_MODE_BLUR, "Background blurred", "blur" },
+        { TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
+        { TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
+        { TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
+        { 0, NULL, NULL },
+    };
+
+    if (g_once_init_enter(&type)) {
+        GType new_type = g_enum_register_static("GstTdlMode", values);
+
+        gst_type_mark_as_plugin_api(new_type, 0);
+        g_once_init_leave(&type, new_type);
+    }
+    return type;
+}
+
+static GType precision_type(void)
+{
+    static gsize type;
+    static const GEnumValue values[] = {
+        { TDL_PRECISION_AUTO, "What is faster on the device", "auto" },
+        { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
+        { TDL_PRECISION_FP16, "16-bit floating point, computed with 32 bits", "fp16" },
+        { 0, NULL, NULL },
+    };
+
+    if (g_once_init_enter(&type)) {
+        GType new_type = g_enum_register_static("GstTdlPrecision", values);
+
+        gst_type_mark_as_plugin_api(new_type, 0);
+        g_once_init_leave(&type, new_type);
+    }
+    return type;
+}
+
+static GType latency_type(void)
+{
+    static gsize type;
+    static const GEnumValue values[] = {
+        { GST_TDL_LATENCY_EXACT, "A frame is composed with its own mask, and waits for it", "exact" },
+        { GST_TDL_LATENCY_FRESHEST,
+          "A frame takes the newest finished mask; the network's time is not added to the latency, "
+          "and frames that it has no time for keep the last mask", "freshest" },
+        { 0, NULL, NULL },
+    };
+
+    if (g_once_init_enter(&type)) {
+        GType new_type = g_enum_register_static("GstTdlLatencyMode", values);
+
+        gst_type_mark_as_plugin_api(new_type, 0);
+        g_once_init_leave(&type, new_type);
+    }
+    return type;
+}
+
+static GType enum_type(enum kind kind)
+{
+    return kind == MODE ? mode_type() : kind == PRECISION ? precision_type() : latency_type();
+}
+
+static GParamFlags param_flags(const struct property *p)
+{
+    GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+    if (p->effect == GST_TDL_RESTART)
+        return flags | GST_PARAM_MUTABLE_READY;
+    if (p->effect == GST_TDL_LIVE && p->kind != BOOL && p->kind != LATENCY && p->kind != UINT &&
+        p->kind != CLASSES)
+        flags |= GST_PARAM_CONTROLLABLE;
+    return flags | GST_PARAM_MUTABLE_PLAYING;
+}
+
+static GParamSpec *param_spec(const struct property *p)
+{
+    GParamFlags flags = param_flags(p);
+
+    switch (p->kind) {
+    case FLOAT:
+        return g_param_spec_float(p->name, p->nick, p->blurb, p->min, p->max, p->def, flags);
+    case UINT:
+        return g_param_spec_uint(p->name, p->nick, p->blurb, p->min, p->max, p->def, flags);
+    case COLOR:
+        return g_param_spec_uint(p->name, p->nick, p->blurb, 0, G_MAXUINT32, p->def, flags);
+    case BOOL:
+        return g_param_spec_boolean(p->name, p->nick, p->blurb, p->def != 0, flags);
+    case STRING:
+        return g_param_spec_string(p->name, p->nick, p->blurb, "", flags);
+    case CLASSES:
+        return gst_param_spec_array(p->name, p->nick, p->blurb,
+                                    g_param_spec_int("class", "Class", "Class index", 0, G_MAXINT,
+                                                     0, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS),
+                                    flags);
+    default:
+        return g_param_spec_enum(p->name, p->nick, p->blurb, enum_type(p->kind), p->def, flags);
+    }
+}
+
+guint gst_tdl_settings_install(GObjectClass *klass)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++)
+        g_object_class_install_property(klass, i + 1, param_spec(&properties[i]));
+    return G_N_ELEMENTS(properties) + 1;
+}
+
+void gst_tdl_settings_init(struct gst_tdl_settings *settings)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
+        const struct property *p = &properties[i];
+        gpointer field = (guint8 *)settings + p->offset;
+
+        if (p->kind == FLOAT)
+            *(gfloat *)field = p->def;
+        else if (p->kind == STRING)
+            *(gchar **)field = g_strdup("");
+        else if (p->kind == CLASSES)
+            *(GArray **)field = g_array_new(FALSE, FALSE, sizeof(gint));
+        else
+            *(guint *)field = p->def; /* gint, guint, gboolean */
+    }
+}
+
+void gst_tdl_settings_finish(struct gst_tdl_settings *settings)
+{
+    gst_tdl_sources_clear(&settings->sources);
+}
+
+static void set_classes(GArray *classes, const GValue *value)
+{
+    g_array_set_size(classes, 0);
+    for (guint i = 0; i < gst_value_array_get_size(value); i++) {
+        gint index = g_value_get_int(gst_value_array_get_value(value, i));
+
+        g_array_append_val(classes, index);
+    }
+}
+
+static void get_classes(const GArray *classes, GValue *value)
+{
+    for (guint i = 0; i < classes->len; i++) {
+        GValue item = G_VALUE_INIT;
+
+        g_value_init(&item, G_TYPE_INT);
+        g_value_set_int(&item, g_array_index(classes, gint, i));
+        gst_value_array_append_and_take_value(value, &item);
+    }
+}
+
+gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const GValue *value,
+                              enum gst_tdl_effect *out_effect)
+{
+    const struct property *p;
+    gpointer field;
+
+    if (id < 1 || id > G_N_ELEMENTS(properties))
+        return FALSE;
+    p = &properties[id - 1];
+    field = (guint8 *)settings + p->offset;
+    *out_effect = p->effect;
+    switch (p->kind) {
+    case FLOAT:
+        *(gfloat *)field = g_value_get_float(value);
+        break;
+    case UINT:
+    case COLOR:
+        *(guint *)field = g_value_get_uint(value);
+        break;
+    case BOOL:
+        *(gboolean *)field = g_value_get_boolean(value);
+        break;
+    case STRING:
+        g_free(*(gchar **)field);
+        *(gchar **)field = g_value_get_string(value) ? g_value_dup_string(value) : g_strdup("");
+        break;
+    case CLASSES:
+        set_classes(*(GArray **)field, value);
+        break;
+    default:
+        *(gint *)field = g_value_get_enum(value);
+    }
+    return TRUE;
+}
+
+gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id, GValue *value)
+{
+    const struct property *p;
+    gconstpointer field;
+
+    if (id < 1 || id > G_N_ELEMENTS(properties))
+        return FALSE;
+    p = &properties[id - 1];
+    field = (const guint8 *)settings + p->offset;
+    switch (p->kind) {
+    case FLOAT:
+        g_value_set_float(value, *(const gfloat *)field);
+        break;
+    case UINT:
+    case COLOR:
+        g_value_set_uint(value, *(const guint *)field);
+        break;
+    case BOOL:
+        g_value_set_boolean(value, *(const gboolean *)field);
+        break;
+    case STRING:
+        g_value_set_string(value, *(gchar *const *)field);
+        break;
+    case CLASSES:
+        get_classes(*(GArray *const *)field, value);
+        break;
+    default:
+        g_value_set_enum(value, *(const gint *)field);
+    }
+    return TRUE;
+}
+
+void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to)
+{
+    *to = *from;
+    to->model = g_strdup(from->model);
+    to->device = g_strdup(from->device);
+    to->background = g_strdup(from->background);
+    to->classes = g_array_copy(from->classes);
+}
+
+void gst_tdl_sources_clear(struct gst_tdl_sources *sources)
+{
+    g_clear_pointer(&sources->model, g_free);
+    g_clear_pointer(&sources->device, g_free);
+    g_clear_pointer(&sources->background, g_free);
+    g_clear_pointer(&sources->classes, g_array_unref);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element's properties as one table: name, description, range, where the
+ * value lives, and what a change of it asks for. */
+#ifndef GST_TDL_SETTINGS_H
+#define GST_TDL_SETTINGS_H
+
+#include <gst/gst.h>
+#include <tdl/frame.h>
+
+enum gst_tdl_latency_mode {
+    GST_TDL_LATENCY_EXACT = 0, /* a frame is composed with its own mask */
+    GST_TDL_LATENCY_FRESHEST,  /* a frame takes the newest finished mask */
+};
+
+/* What a change of a property asks for. */
+enum gst_tdl_effect {
+    GST_TDL_LIVE = 0,    /* taken with the next frame */
+    GST_TDL_RENEGOTIATE, /* so too, and the output's caps may change */
+    GST_TDL_MODEL,       /* another network, loaded while the old one runs on */
+    GST_TDL_PICTURE,     /* another background picture, loaded likewise */
+    GST_TDL_RESTART,     /* taken at the next READY → PAUSED */
+};
+
+/* Copied under the object lock once per frame: plain values only. */
+struct gst_tdl_live {
+    gint mode;         /* enum tdl_mode */
+    gint latency_mode; /* enum gst_tdl_latency_mode */
+    guint background_color, overlay_color; /* 0xAARRGGBB */
+    gfloat opacity, blur_radius, threshold, feather, smoothing;
+    gboolean refine, invert, require_zero_copy;
+    guint interval; /* frames */
+};
+
+/* What is read when something is loaded. */
+struct gst_tdl_sources {
+    gchar *model, *device, *background; /* never NULL */
+    gint precision;                     /* enum tdl_precision */
+    gboolean fuse;
+    GArray *classes; /* of gint */
+};
+
+struct gst_tdl_settings {
+    struct gst_tdl_live live;
+    struct gst_tdl_sources sources;
+};
+
+/* Installs every property as ids 1…; returns the first id that is free. */
+guint gst_tdl_settings_install(GObjectClass *klass);
+void gst_tdl_settings_init(struct gst_tdl_settings *settings);
+void gst_tdl_settings_finish(struct gst_tdl_settings *settings);
+/* FALSE when `id` is not of the table. Call with the object lock held. */
+gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const GValue *value,
+                              enum gst_tdl_effect *out_effect);
+gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id, GValue *value);
+
+void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);
+void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
+
+#endif
