@@ -284,12 +284,17 @@ static void write_descriptors(struct tdl_batch *b, VkDescriptorSet set,
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
     VkWriteDescriptorSet writes[TDL_MAX_BINDS];
+    const struct tdl_bind *unused = NULL;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!binds[i].buffer)
-            continue;
-        infos[n] = (VkDescriptorBufferInfo){binds[i].buffer->buffer, binds[i].offset,
-                                            binds[i].size ? binds[i].size : VK_WHOLE_SIZE};
+    /* Bindings that a kernel's constants switch off still have to be valid:
+     * they get what the dispatch writes, which nobody else touches meanwhile. */
+    for (uint32_t i = 0; i < count; i++)
+        if (binds[i].buffer && (!unused || (binds[i].write && !unused->write)))
+            unused = &binds[i];
+    for (uint32_t i = 0; i < TDL_MAX_BINDS && unused; i++) {
+        const struct tdl_bind *bind = i < count && binds[i].buffer ? &binds[i] : unused;
+        infos[n] = (VkDescriptorBufferInfo){bind->buffer->buffer, bind->offset,
+                                            bind->size ? bind->size : VK_WHOLE_SIZE};
         writes[n] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,

@@ -35,49 +35,61 @@ layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
 
 shared vec4 w[CHUNK * 4 * TILE];
 
+uint at[PX];
+bilinear near[PX];
+vec4 sum[PX * TILE];
+
+void multiply(uint c)
+{
+    const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
+    uint image = gl_WorkGroupID.z, base = gl_WorkGroupID.y * GROUP;
+    barrier();
+    for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x)
+        w[i] = weights[base + c * 4 * TILE + i];
+    barrier();
+    [[unroll]] for (uint k = 0; k < CHUNK; k++) {
+        uint plane = image * IN_PACKS + c + k;
+        vec4 g = PRE != 0 ? unpack(gate[plane]) : vec4(1.0);
+        [[unroll]] for (uint p = 0; p < PX; p++) {
+            vec4 v = unpack(x[plane * PIXELS + at[p]]);
+            if (PRE != 0)
+                v *= g;
+            if (PRE == 2) {
+                uvec4 n = plane * LOW_W * LOW_H + near[p].index;
+                vec4 f = near[p].weight;
+                v += unpack(low[n.x]) * f.x + unpack(low[n.y]) * f.y + unpack(low[n.z]) * f.z +
+                     unpack(low[n.w]) * f.w;
+            }
+            [[unroll]] for (uint t = 0; t < TILE; t++) {
+                uint s = p * TILE + t, k4 = k * 4 * TILE + t;
+                sum[s] = fma(v.xxxx, w[k4], sum[s]);
+                sum[s] = fma(v.yyyy, w[k4 + TILE], sum[s]);
+                sum[s] = fma(v.zzzz, w[k4 + 2 * TILE], sum[s]);
+                sum[s] = fma(v.wwww, w[k4 + 3 * TILE], sum[s]);
+            }
+        }
+    }
+}
+
 void main()
 {
     const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
     uint image = gl_WorkGroupID.z, first = gl_WorkGroupID.y * TILE;
     uint base = gl_WorkGroupID.y * GROUP;
     uint start = gl_WorkGroupID.x * gl_WorkGroupSize.x * PX + gl_LocalInvocationID.x;
-    uint at[PX];
-    bilinear b[PX];
-    vec4 sum[PX * TILE];
     [[unroll]] for (uint p = 0; p < PX; p++) {
         at[p] = min(start + p * gl_WorkGroupSize.x, PIXELS - 1);
         if (PRE == 2)
-            b[p] = bilinear_at(COORDINATES, uvec2(at[p] % WIDTH, at[p] / WIDTH),
+            near[p] = bilinear_at(COORDINATES, uvec2(at[p] % WIDTH, at[p] / WIDTH),
                                uvec2(LOW_W, LOW_H), uvec2(WIDTH, PIXELS / WIDTH));
         [[unroll]] for (uint t = 0; t < TILE; t++)
             sum[p * TILE + t] = weights[base + IN_PACKS * 4 * TILE + t];
     }
-    [[dont_unroll]] for (uint c = 0; c < IN_PACKS; c += CHUNK) {
-        barrier();
-        for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x)
-            w[i] = weights[base + c * 4 * TILE + i];
-        barrier();
-        [[unroll]] for (uint k = 0; k < CHUNK; k++) {
-            uint plane = image * IN_PACKS + c + k;
-            vec4 g = PRE != 0 ? unpack(gate[plane]) : vec4(1.0);
-            [[unroll]] for (uint p = 0; p < PX; p++) {
-                vec4 v = unpack(x[plane * PIXELS + at[p]]);
-                if (PRE != 0)
-                    v *= g;
-                if (PRE == 2) {
-                    uvec4 n = plane * LOW_W * LOW_H + b[p].index;
-                    v += unpack(low[n.x]) * b[p].weight.x + unpack(low[n.y]) * b[p].weight.y +
-                         unpack(low[n.z]) * b[p].weight.z + unpack(low[n.w]) * b[p].weight.w;
-                }
-                [[unroll]] for (uint t = 0; t < TILE; t++) {
-                    uint s = p * TILE + t, k4 = k * 4 * TILE + t;
-                    sum[s] = fma(v.xxxx, w[k4], sum[s]);
-                    sum[s] = fma(v.yyyy, w[k4 + TILE], sum[s]);
-                    sum[s] = fma(v.zzzz, w[k4 + 2 * TILE], sum[s]);
-                    sum[s] = fma(v.wwww, w[k4 + 3 * TILE], sum[s]);
-                }
-            }
-        }
+    if (CHUNK == IN_PACKS) {
+        multiply(0);
+    } else {
+        [[dont_unroll]] for (uint c = 0; c < IN_PACKS; c += CHUNK)
+            multiply(c);
     }
     [[unroll]] for (uint p = 0; p < PX; p++) {
         if (start + p * gl_WorkGroupSize.x >= PIXELS)

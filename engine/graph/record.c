@@ -48,11 +48,16 @@ static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
     VkWriteDescriptorSet writes[TDL_MAX_BINDS];
+    struct resolved b, unused = {0};
     uint32_t n = 0;
+    /* A kernel's bindings that its constants switch off still have to be
+     * valid; its own output is, and no other step touches it meanwhile. */
+    for (uint32_t i = 0; i < TDL_MAX_BINDS && !unused.buffer; i++)
+        if (step->binds[i].write)
+            resolve(g, bound, &step->binds[i], &unused);
     for (uint32_t i = 0; i < TDL_MAX_BINDS; i++) {
-        struct resolved b;
         if (!resolve(g, bound, &step->binds[i], &b))
-            continue;
+            b = unused;
         infos[n] = (VkDescriptorBufferInfo){b.buffer->buffer, b.offset, b.size};
         writes[n] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
