@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Colour conversion as one affine map per pair of frames, so that no shader
+ * knows a matrix or a range: row i of a map gives component i of the result
+ * from the stored codes (0…255, P010 0…1023) and 1. YUV components are Y, Cb,
+ * Cr; RGB ones R, G, B whatever their order in memory.
+ */
+#ifndef TDL_FRAME_COLOR_H
+#define TDL_FRAME_COLOR_H
+
+#include "format.h"
+
+/* Codes of `from` to codes of `to`. Where both are YUV and share the matrix,
+ * the map is diagonal and, but for range and depth, the identity. */
+void tdl_color_convert(const struct tdl_frame *from, const struct tdl_frame *to, float out[3][4]);
+/* Codes of `from` to R, G, B of 0…1. */
+void tdl_color_to_rgb(const struct tdl_frame *from, float out[3][4]);
+/* R, G, B, A of 0…1 to codes of `to` and alpha of 0…255. */
+void tdl_color_code(const struct tdl_frame *to, const float rgba[4], float out[4]);
+/* Both are YUV, with chroma, and of different matrices: luma needs chroma. */
+bool tdl_color_rematrix(const struct tdl_frame *from, const struct tdl_frame *to);
+
+#endif

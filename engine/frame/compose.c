@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A composition is a short list of steps: the mask's at its own resolution,
+ * the blur's at reduced size, and one at full size. The list is made first and
+ * recorded or compiled after, so that tdl_composer_prepare() cannot forget a
+ * pipeline. What a slider moves is a push constant, never a specialization.
+ */
+#include "composer.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Values of MODE in shaders/frame/compose.comp. */
+enum kernel_mode {
+    KERNEL_MASK = 0,
+    KERNEL_OVERLAY,
+    KERNEL_BLUR,
+    KERNEL_COLOR,
+    KERNEL_PICTURE,
+    KERNEL_ALPHA,
+    KERNEL_CONVERT,
+};
+
+enum {
+    MAX_STEPS = 8,
+    MAX_STEP_SPEC = 9,
+    BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels, and … */
+    BLOCK_Y = 8,
+    PIXEL_X = 16, /* … of pixels of small pictures */
+    PIXEL_Y = 8,
+    GUIDED_STRIP = 4, /* STRIP in shaders/frame/guided.comp */
+    /* Window of the guided filter, mask pixels to each side. */
+    GUIDED_RADIUS = 2,
+};
+/* Its penalty, of squared luma of 0…1: edges of less contrast than about the
+ * root of it are left to the mask. */
+static const float GUIDED_PENALTY = 1e-3f;
+
+/* Push constants; each layout is that of the shader named. */
+struct compose_push { /* compose.comp */
+    float matrix[3][4];
+    float color[4];
+    uint32_t source[4], target[4];
+    uint32_t source_size, mask_size;
+    float mask_scale, mask_offset, opacity;
+    uint32_t blur_size;
+    float blur_step;
+};
+struct guide_push { /* guide.comp */
+    uint32_t source[4];
+    uint32_t source_size, mask_size;
+    float keep;
+    uint32_t reuse;
+};
+struct guided_push { /* guided.comp */
+    uint32_t mask_size;
+    float penalty;
+};
+struct picture_push { /* picture.comp */
+    float matrix[3][4];
+    uint32_t source[4], target[4];
+    uint32_t source_size, target_size;
+    float origin[2], step_size;
+};
+struct blur_down_push { /* blur_down.comp */
+    float matrix[3][4];
+    uint32_t source[4];
+    uint32_t source_size, mask_size;
+    float mask_scale, mask_offset;
+    uint32_t blur_size, factor;
+};
+struct blur_push { /* blur.comp */
+    uint32_t size;
+    int32_t radius;
+    float ratio, scale;
+};
+struct copy_push { /* copy.comp */
+    uint32_t source[4], target[4];
+    uint32_t source_size, row_bytes[TDL_MAX_PLANES], rows[TDL_MAX_PLANES];
+};
+static_assert(sizeof(struct compose_push) <= TDL_MAX_PUSH, "push constants");
+static_assert(sizeof(struct picture_push) <= TDL_MAX_PUSH, "push constants");
+static_assert(offsetof(struct compose_push, source) == 64, "shader's layout");
+static_assert(offsetof(struct blur_down_push, source_size) == 64, "shader's layout");
+
+struct step {
+    const char *shader;
+    uint32_t spec[MAX_STEP_SPEC], spec_count;
+    struct tdl_bind binds[TDL_MAX_BINDS];
+    union {
+        struct compose_push compose;
+        struct guide_push guide;
+        struct guided_push guided;
+        struct picture_push picture;
+        struct blur_down_push blur_down;
+        struct blur_push blur;
+        struct copy_push copy;
+    } push;
+    uint32_t push_size;
+    uint32_t groups[3];
+};
+
+struct plan {
+    const struct tdl_composer *composer;
+    const struct tdl_frame *source, *target;
+    const struct tdl_compose_params *params;
+    struct tdl_buffer *mask; /* NULL with reuse_mask */
+    struct step steps[MAX_STEPS];
+    uint32_t count;
+};
+
+static struct step *add_step(struct plan *plan, const char *shader, const uint32_t *spec,
+                             uint32_t spec_count, uint32_t push_size)
+{
+    struct step *s = &plan->steps[plan->count++];
+    memset(s, 0, sizeof(*s));
+    s->shader = shader;
+    memcpy(s->spec, spec, spec_count * sizeof(*spec));
+    s->spec_count = spec_count;
+    s->push_size = push_size;
+    return s;
+}
+#define ADD_STEP(plan, shader, spec, member)                                                       \
+    add_step(plan, shader, spec, TDL_COUNT(spec), sizeof((plan)->steps[0].push.member))
+
+static struct tdl_bind reads(struct tdl_buffer *buffer)
+{
+    return (struct tdl_bind){.buffer = buffer, .read = true};
+}
+static struct tdl_bind writes(struct tdl_buffer *buffer)
+{
+    return (struct tdl_bind){.buffer = buffer, .write = true};
+}
+
+static void set_groups(struct step *s, uint32_t x, uint32_t y, uint32_t z)
+{
+    s->groups[0] = TDL_DIV_UP(x, s->spec[0]);
+    s->groups[1] = TDL_DIV_UP(y, s->spec[1]);
+    s->groups[2] = z;
+}
+
+static uint32_t frame_size(const struct tdl_frame *frame)
+{
+    return TDL_PACK_SIZE(frame->width, frame->height);
+}
+static uint32_t mask_size(const struct plan *plan)
+{
+    return TDL_PACK_SIZE(plan->composer->mask_width, plan->composer->mask_height);
+}
+/* Pixels across that an invocation writes; see frame_target.glsl. */
+static uint32_t block_width(const struct tdl_frame *target)
+{
+    return target->format == TDL_FORMAT_I420 ? 8 : 4;
+}
+
+/* ------------------------------------------------------ at mask resolution */
+
+static void add_guided(struct plan *plan, bool fit)
+{
+    const struct tdl_composer *c = plan->composer;
+    const uint32_t spec[] = {PIXEL_X, PIXEL_Y, 1, fit, GUIDED_RADIUS};
+    struct step *s = ADD_STEP(plan, "frame_guided", spec, guided);
+    s->push.guided = (struct guided_push){mask_size(plan), GUIDED_PENALTY};
+    s->binds[0] = reads(fit ? c->pairs : c->lines);
+    s->binds[1] = writes(fit ? c->lines : c->pairs);
+    set_groups(s, c->mask_width, TDL_DIV_UP(c->mask_height, GUIDED_STRIP), 1);
+}
+
+static void add_mask(struct plan *plan)
+{
+    const struct tdl_composer *c = plan->composer;
+    const struct tdl_compose_params *p = plan->params;
+    const uint32_t spec[] = {PIXEL_X, PIXEL_Y, 1, (uint32_t)plan->source->format,
+                             tdl_frame_is_aligned(plan->source), p->refine};
+    struct step *s = ADD_STEP(plan, "frame_guide", spec, guide);
+    s->push.guide = (struct guide_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .keep = c->have_state ? p->smoothing : 0,
+        .reuse = p->reuse_mask,
+    };
+    tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
+    s->binds[3] = reads(plan->mask ? plan->mask : c->state);
+    s->binds[4] = (struct tdl_bind){.buffer = c->state, .read = true, .write = true};
+    s->binds[5] = writes(c->pairs);
+    set_groups(s, c->mask_width, c->mask_height, 1);
+    if (p->refine) {
+        add_guided(plan, true);
+        add_guided(plan, false);
+    }
+}
+
+/* The soft step as value · scale + offset, to be clamped to 0…1. */
+static void soft_step(const struct tdl_compose_params *p, float *scale, float *offset)
+{
+    /* A hard edge: what is above the threshold by more than rounding is in. */
+    const float hardness = 65536;
+    if (p->feather > 1 / hardness) {
+        *scale = 1 / p->feather;
+        *offset = 0.5f - p->threshold * *scale;
+    } else {
+        *scale = hardness;
+        *offset = -p->threshold * hardness;
+    }
+    if (p->invert) {
+        *scale = -*scale;
+        *offset = 1 - *offset;
+    }
+}
+
+/* --------------------------------------------------------- at reduced size */
+
+/* The blur's size: reduced as far as leaves a deviation of two pixels. */
+struct blur_size {
+    uint32_t factor, width, height;
+};
+
+static struct blur_size blur_size(const struct plan *plan)
+{
+    const float sigma = plan->params->blur_radius;
+    const uint32_t f = sigma >= 32 ? 16 : sigma >= 16 ? 8 : sigma >= 8 ? 4 : 2;
+    return (struct blur_size){f, TDL_DIV_UP(plan->source->width, f),
+                              TDL_DIV_UP(plan->source->height, f)};
+}
+
+static void add_blur_down(struct plan *plan)
+{
+    const struct tdl_composer *c = plan->composer;
+    const struct blur_size size = blur_size(plan);
+    const uint32_t spec[] = {PIXEL_X,
+                             PIXEL_Y,
+                             1,
+                             (uint32_t)plan->source->format,
+                             tdl_frame_is_aligned(plan->source),
+                             (uint32_t)plan->target->format,
+                             tdl_color_rematrix(plan->source, plan->target),
+                             plan->params->refine};
+    struct step *s = ADD_STEP(plan, "frame_blur_down", spec, blur_down);
+    struct blur_down_push *push = &s->push.blur_down;
+    *push = (struct blur_down_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .blur_size = TDL_PACK_SIZE(size.width, size.height),
+        .factor = size.factor,
+    };
+    soft_step(plan->params, &push->mask_scale, &push->mask_offset);
+    tdl_color_convert(plan->source, plan->target, push->matrix);
+    tdl_frame_bind(plan->source, false, s->binds, push->source);
+    s->binds[6] = reads(c->pairs);
+    s->binds[9] = writes(c->sums);
+    set_groups(s, TDL_DIV_UP(plan->source->width, TDL_MAX(size.factor, 4)), size.height, 1);
+}
+
+static void add_blur_sweep(struct plan *plan, bool last)
+{
+    const struct tdl_composer *c = plan->composer;
+    const struct blur_size size = blur_size(plan);
+    const uint32_t spec[] = {PIXEL_X, PIXEL_Y, 1, last};
+    struct step *s = ADD_STEP(plan, "frame_blur", spec, blur);
+    /* Shrinking by a box and growing by lines blur already: by 1/12 + 1/6 of
+     * a reduced pixel squared. */
+    const float sigma = plan->params->blur_radius / (float)size.factor;
+    const float variance = sigma * sigma - 0.25f;
+    float sum = 1;
+    s->push.blur = (struct blur_push){.size = TDL_PACK_SIZE(size.width, size.height)};
+    if (variance > 0.04f) {
+        s->push.blur.radius = (int32_t)ceilf(3 * sqrtf(variance));
+        s->push.blur.ratio = expf(-0.5f / variance);
+    }
+    for (int k = 1; k <= s->push.blur.radius; k++)
+        sum += 2 * expf(-0.5f * (float)(k * k) / variance);
+    s->push.blur.scale = 1 / sum;
+    s->binds[0] = reads(last ? c->swept : c->sums);
+    s->binds[1] = writes(last ? c->blurred : c->swept);
+    set_groups(s, size.width, size.height, 1);
+}
+
+/* ------------------------------------------------------------ at full size */
+
+static void add_picture(struct plan *plan)
+{
+    const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture;
+    const uint32_t spec[] = {BLOCK_X,
+                             BLOCK_Y,
+                             1,
+                             (uint32_t)from->format,
+                             tdl_frame_is_aligned(from),
+                             (uint32_t)plan->target->format};
+    struct step *s = ADD_STEP(plan, "frame_picture", spec, picture);
+    struct picture_push *push = &s->push.picture;
+    const float across = (float)from->width / (float)plan->target->width;
+    const float down = (float)from->height / (float)plan->target->height;
+    const float step_size = TDL_MIN(across, down);
+    push->source_size = frame_size(from);
+    push->target_size = frame_size(plan->target);
+    push->step_size = step_size;
+    push->origin[0] = ((float)from->width - step_size * (float)plan->target->width) / 2;
+    push->origin[1] = ((float)from->height - step_size * (float)plan->target->height) / 2;
+    tdl_color_convert(from, plan->target, push->matrix);
+    tdl_frame_bind(from, false, &s->binds[0], push->source);
+    if (to->format)
+        tdl_frame_bind(to, true, &s->binds[3], push->target);
+    set_groups(s, TDL_DIV_UP(plan->target->width, block_width(plan->target)),
+               TDL_DIV_UP(plan->target->height, 2), 1);
+}
+
+static void add_copy(struct plan *plan)
+{
+    const uint32_t spec[] = {64, 4, 1, (uint32_t)plan->source->format,
+                             tdl_frame_is_aligned(plan->source)};
+    const uint32_t planes = tdl_format_planes(plan->source->format);
+    struct step *s = ADD_STEP(plan, "frame_copy", spec, copy);
+    struct copy_push *push = &s->push.copy;
+    push->source_size = frame_size(plan->source);
+    for (uint32_t p = 0; p < planes; p++) {
+        push->row_bytes[p] = tdl_frame_row_bytes(plan->source, p);
+        push->rows[p] = tdl_frame_rows(plan->source, p);
+    }
+    tdl_frame_bind(plan->source, false, &s->binds[0], push->source);
+    tdl_frame_bind(plan->target, true, &s->binds[3], push->target);
+    set_groups(s, TDL_DIV_UP(push->row_bytes[0], 4), push->rows[0], planes);
+}
+
+static enum kernel_mode kernel_mode(const struct tdl_compose_params *p)
+{
+    switch (p->mode) {
+    case TDL_MODE_MASK:
+        return KERNEL_MASK;
+    case TDL_MODE_OVERLAY:
+        return KERNEL_OVERLAY;
+    case TDL_MODE_BLUR:
+        return p->blur_radius > 0 ? KERNEL_BLUR : KERNEL_CONVERT;
+    case TDL_MODE_REPLACE:
+        return p->background ? KERNEL_PICTURE : KERNEL_COLOR;
+    case TDL_MODE_ALPHA:
+        return KERNEL_ALPHA;
+    case TDL_MODE_PASSTHROUGH:
+        break;
+    }
+    return KERNEL_CONVERT;
+}
+
+static void fill_compose(const struct plan *plan, struct compose_push *push)
+{
+    const struct tdl_compose_params *p = plan->params;
+    const struct blur_size blur = blur_size(plan);
+    const bool overlay = p->mode == TDL_MODE_OVERLAY;
+    *push = (struct compose_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .opacity = p->opacity * p->overlay_color[3],
+        .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
+        .blur_step = 1 / (float)blur.factor,
+    };
+    tdl_color_convert(plan->source, plan->target, push->matrix);
+    tdl_color_code(plan->target, overlay ? p->overlay_color : p->background_color, push->color);
+    soft_step(p, &push->mask_scale, &push->mask_offset);
+}
+
+static void add_compose(struct plan *plan, enum kernel_mode mode)
+{
+    const struct tdl_composer *c = plan->composer;
+    const uint32_t spec[] = {BLOCK_X,
+                             BLOCK_Y,
+                             1,
+                             (uint32_t)plan->source->format,
+                             tdl_frame_is_aligned(plan->source),
+                             (uint32_t)plan->target->format,
+                             tdl_color_rematrix(plan->source, plan->target),
+                             plan->params->refine && mode != KERNEL_CONVERT,
+                             (uint32_t)mode};
+    struct step *s = ADD_STEP(plan, "frame_compose", spec, compose);
+    fill_compose(plan, &s->push.compose);
+    tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
+    tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
+    /* Bindings that this mode does not read still have to be there. */
+    s->binds[6] = mode == KERNEL_CONVERT ? s->binds[0] : reads(c->pairs);
+    s->binds[7] = mode == KERNEL_BLUR      ? reads(c->blurred)
+                  : mode == KERNEL_PICTURE ? reads(c->picture.planes[0].buffer)
+                                           : s->binds[0];
+    set_groups(s, TDL_DIV_UP(plan->target->width, block_width(plan->target)),
+               TDL_DIV_UP(plan->target->height, 2), 1);
+}
+
+static bool is_copy(const struct tdl_frame *a, const struct tdl_frame *b,
+                    const struct tdl_compose_params *p)
+{
+    return kernel_mode(p) == KERNEL_CONVERT && a->format == b->format &&
+           (!tdl_format_info(a->format)->yuv || (a->range == b->range && a->matrix == b->matrix));
+}
+
+static void build_plan(struct plan *plan, bool picture_stale)
+{
+    const enum kernel_mode mode = kernel_mode(plan->params);
+    if (is_copy(plan->source, plan->target, plan->params)) {
+        add_copy(plan);
+        return;
+    }
+    if (mode != KERNEL_CONVERT)
+        add_mask(plan);
+    if (mode == KERNEL_BLUR) {
+        add_blur_down(plan);
+        add_blur_sweep(plan, false);
+        add_blur_sweep(plan, true);
+    }
+    if (mode == KERNEL_PICTURE && picture_stale)
+        add_picture(plan);
+    add_compose(plan, mode);
+}
+
+/* ------------------------------------------------------------------ public */
+
+static bool unit(float v)
+{
+    return v >= 0 && v <= 1; /* false for NaN */
+}
+
+static enum tdl_result check_params(const struct tdl_compose_params *p)
+{
+    for (int i = 0; i < 4; i++)
+        if (!unit(p->background_color[i]) || !unit(p->overlay_color[i]))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a colour is outside 0…1");
+    if (!unit(p->opacity) || !unit(p->threshold) || !unit(p->feather))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: opacity, threshold or feather is outside 0…1");
+    if (!(p->smoothing >= 0 && p->smoothing < 1))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: smoothing %g is outside 0…0.99",
+                        (double)p->smoothing);
+    if (!(p->blur_radius >= 0 && p->blur_radius <= 128))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: blur radius %g px is outside 0…128",
+                        (double)p->blur_radius);
+    return TDL_OK;
+}
+
+static enum tdl_result check_formats(const struct tdl_frame *source, const struct tdl_frame *target,
+                                     const struct tdl_compose_params *p)
+{
+    if ((unsigned)p->mode > TDL_MODE_PASSTHROUGH)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: %d is no mode", (int)p->mode);
+    if (!tdl_format_info(source->format) || !tdl_format_info(target->format))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a frame has no format");
+    if (source->width != target->width || source->height != target->height)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: source has %u×%u px, target %u×%u; they must be equal",
+                        source->width, source->height, target->width, target->height);
+    if (p->mode == TDL_MODE_MASK && target->format != TDL_FORMAT_GRAY8)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: mode mask makes GRAY8, not %s",
+                        tdl_format_name(target->format));
+    if (p->mode == TDL_MODE_ALPHA && !tdl_format_info(target->format)->alpha)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: mode alpha makes RGBA or BGRA, not %s",
+                        tdl_format_name(target->format));
+    return check_params(p);
+}
+
+static enum tdl_result check_mask(struct tdl_composer *c, const struct tdl_tensor *mask,
+                                  const struct tdl_compose_params *p)
+{
+    char text[64];
+    if (p->reuse_mask)
+        return c->have_state ? TDL_OK
+                             : tdl_fail(TDL_ERROR_INVALID_STATE,
+                                        "compose: reuse_mask, but there is no mask yet");
+    if (!mask)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: this mode needs a mask");
+    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+    if (mask->buffer->ctx != c->ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the mask is of another context");
+    if (mask->params.rank != 4 || d.n != 1 || d.c != 1 || mask->params.dtype != TDL_FLOAT32 ||
+        mask->params.layout == TDL_LAYOUT_NC4HW4 || d.w > TDL_MAX_FRAME_SIZE ||
+        d.h > TDL_MAX_FRAME_SIZE)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a mask is [1,h,w,1] float32, not %s",
+                        tdl_tensor_params_text(&mask->params, text, sizeof(text)));
+    return tdl_composer_need_mask(c, d.w, d.h);
+}
+
+enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
+                                     const struct tdl_frame *target,
+                                     const struct tdl_compose_params *params)
+{
+    const struct tdl_pipeline *pipeline;
+    struct plan plan = {
+        .composer = composer, .source = source, .target = target, .params = params};
+    enum tdl_result r;
+    TRY(check_formats(source, target, params));
+    if (params->background && !tdl_format_info(params->background->format)) {
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
+        goto fail;
+    }
+    build_plan(&plan, true);
+    for (uint32_t i = 0; i < plan.count; i++)
+        TRY(tdl_pipeline_get(composer->ctx, plan.steps[i].shader, plan.steps[i].spec,
+                             plan.steps[i].spec_count, &pipeline));
+fail:
+    return r;
+}
+
+static enum tdl_result record(struct tdl_batch *batch, const struct plan *plan)
+{
+    const struct tdl_pipeline *pipelines[MAX_STEPS];
+    enum tdl_result r = TDL_OK;
+    for (uint32_t i = 0; i < plan->count; i++)
+        TRY(tdl_pipeline_get(plan->composer->ctx, plan->steps[i].shader, plan->steps[i].spec,
+                             plan->steps[i].spec_count, &pipelines[i]));
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct step *s = &plan->steps[i];
+        TRY(tdl_batch_dispatch(batch, pipelines[i], s->binds, TDL_MAX_BINDS, &s->push, s->push_size,
+                               s->groups[0], s->groups[1], s->groups[2]));
+    }
+fail:
+    return r;
+}
+
+enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *composer,
+                            const struct tdl_frame *source, struct tdl_tensor *mask,
+                            const struct tdl_frame *target,
+                            const struct tdl_compose_params *params)
+{
+    struct plan plan = {
+        .composer = composer, .source = source, .target = target, .params = params};
+    bool stale = false;
+    enum tdl_result r;
+    TRY(check_formats(source, target, params));
+    TRY(tdl_frame_check(composer->ctx, source, false, "source"));
+    TRY(tdl_frame_check(composer->ctx, target, true, "target"));
+    const enum kernel_mode mode = kernel_mode(params);
+    if (mode != KERNEL_CONVERT) {
+        TRY(check_mask(composer, mask, params));
+        plan.mask = params->reuse_mask ? NULL : mask->buffer;
+    }
+    if (mode == KERNEL_BLUR)
+        TRY(tdl_composer_need_blur(composer, source->width, source->height));
+    if (mode == KERNEL_PICTURE) {
+        TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
+        TRY(tdl_composer_need_picture(composer, params->background, target, &stale));
+    }
+    build_plan(&plan, stale);
+    TRY(record(batch, &plan));
+    if (mode != KERNEL_CONVERT)
+        composer->have_state = true;
+fail:
+    return r;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "composer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum tdl_result tdl_composer_create(struct tdl_context *context,
+                                    struct tdl_composer **out_composer)
+{
+    enum tdl_result r = tdl_context_check(context);
+    *out_composer = NULL;
+    if (r != TDL_OK)
+        return r;
+    struct tdl_composer *c = calloc(1, sizeof(*c));
+    if (!c)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a composer");
+    c->ctx = tdl_context_ref(context);
+    *out_composer = c;
+    return TDL_OK;
+}
+
+static void drop_mask(struct tdl_composer *c)
+{
+    tdl_buffer_destroy(&c->state);
+    tdl_buffer_destroy(&c->pairs);
+    tdl_buffer_destroy(&c->lines);
+    c->mask_width = c->mask_height = 0;
+    c->have_state = false;
+}
+
+static void drop_blur(struct tdl_composer *c)
+{
+    tdl_buffer_destroy(&c->sums);
+    tdl_buffer_destroy(&c->swept);
+    tdl_buffer_destroy(&c->blurred);
+    c->blur_width = c->blur_height = 0;
+}
+
+static void drop_picture(struct tdl_composer *c)
+{
+    tdl_buffer_destroy(&c->picture.planes[0].buffer);
+    for (uint32_t p = 0; p < TDL_MAX_PLANES; p++)
+        tdl_buffer_destroy(&c->picture_refs[p]);
+    c->picture = c->picture_source = c->picture_target = (struct tdl_frame){0};
+}
+
+void tdl_composer_destroy(struct tdl_composer **composer)
+{
+    struct tdl_composer *c = *composer;
+    *composer = NULL;
+    if (!c)
+        return;
+    drop_mask(c);
+    drop_blur(c);
+    drop_picture(c);
+    tdl_context_destroy(&c->ctx);
+    free(c);
+}
+
+void tdl_composer_reset(struct tdl_composer *composer)
+{
+    composer->have_state = false;
+    drop_picture(composer);
+}
+
+enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, uint32_t height)
+{
+    const size_t pixels = (size_t)width * height;
+    enum tdl_result r;
+    if (c->mask_width == width && c->mask_height == height)
+        return TDL_OK;
+    drop_mask(c);
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask state", &c->state));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "mask pairs", &c->pairs));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "mask lines", &c->lines));
+    c->mask_width = width;
+    c->mask_height = height;
+    return TDL_OK;
+fail:
+    drop_mask(c);
+    return r;
+}
+
+enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, uint32_t height)
+{
+    /* Enough for the least reduction, so that the radius may change freely. */
+    const size_t pixels = (size_t)TDL_DIV_UP(width, 2) * TDL_DIV_UP(height, 2);
+    enum tdl_result r;
+    if (c->blur_width == width && c->blur_height == height)
+        return TDL_OK;
+    drop_blur(c);
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur sums", &c->sums));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur swept", &c->swept));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "blurred", &c->blurred));
+    c->blur_width = width;
+    c->blur_height = height;
+    return TDL_OK;
+fail:
+    drop_blur(c);
+    return r;
+}
+
+static bool same_colors(const struct tdl_frame *a, const struct tdl_frame *b)
+{
+    return a->format == b->format && a->width == b->width && a->height == b->height &&
+           a->matrix == b->matrix && a->range == b->range;
+}
+
+static bool same_picture(const struct tdl_frame *a, const struct tdl_frame *b)
+{
+    bool same = same_colors(a, b);
+    for (uint32_t p = 0; p < tdl_format_planes(b->format) && same; p++)
+        same = a->planes[p].buffer == b->planes[p].buffer &&
+               a->planes[p].offset == b->planes[p].offset &&
+               a->planes[p].stride == b->planes[p].stride;
+    return same;
+}
+
+static bool was_submitted(struct tdl_buffer *buffer)
+{
+    pthread_mutex_lock(&buffer->ctx->lock);
+    bool submitted = buffer->write_point != 0;
+    pthread_mutex_unlock(&buffer->ctx->lock);
+    return submitted;
+}
+
+enum tdl_result tdl_composer_need_picture(struct tdl_composer *c, const struct tdl_frame *source,
+                                          const struct tdl_frame *target, bool *out_stale)
+{
+    struct tdl_frame *p = &c->picture;
+    enum tdl_result r;
+    if (same_picture(&c->picture_source, source) && same_colors(&c->picture_target, target)) {
+        /* A batch that should have made it may have been cancelled. */
+        *out_stale = !was_submitted(p->planes[0].buffer);
+        return TDL_OK;
+    }
+    *out_stale = true;
+    drop_picture(c);
+    struct tdl_buffer *buffer = NULL;
+    const size_t size = tdl_frame_layout(p, target->format, target->width, target->height, 4);
+    TRY(tdl_buffer_create_named(c->ctx, size, TDL_BUFFER_DEVICE, "replacement picture", &buffer));
+    p->matrix = target->matrix;
+    p->range = target->range;
+    for (uint32_t i = 0; i < tdl_format_planes(p->format); i++)
+        p->planes[i].buffer = buffer;
+    c->picture_source = *source;
+    c->picture_target = *target;
+    /* Held, so that no other buffer can come to have the same address. */
+    for (uint32_t i = 0; i < tdl_format_planes(source->format); i++)
+        c->picture_refs[i] = tdl_buffer_ref(source->planes[i].buffer);
+fail:
+    return r;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "format.h"
+
+#include <assert.h>
+
+/* shaders/common/frame_formats.glsl has the same numbers. */
+static_assert(TDL_FORMAT_NV12 == 1 && TDL_FORMAT_I420 == 2 && TDL_FORMAT_YUY2 == 3 &&
+                  TDL_FORMAT_UYVY == 4 && TDL_FORMAT_P010 == 5 && TDL_FORMAT_RGBA == 6 &&
+                  TDL_FORMAT_BGRA == 7 && TDL_FORMAT_RGBX == 8 && TDL_FORMAT_BGRX == 9 &&
+                  TDL_FORMAT_RGB == 10 && TDL_FORMAT_BGR == 11 && TDL_FORMAT_GRAY8 == 12 &&
+                  TDL_FORMAT_COUNT == 13,
+              "the shaders' format numbers have to follow enum tdl_format");
+
+static const struct tdl_format_info infos[TDL_FORMAT_COUNT] = {
+    [TDL_FORMAT_NV12] = {"NV12", 2, {{1, 0, 0}, {2, 1, 1}}, 8, true, false},
+    [TDL_FORMAT_I420] = {"I420", 3, {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}}, 8, true, false},
+    [TDL_FORMAT_YUY2] = {"YUY2", 1, {{4, 1, 0}}, 8, true, false},
+    [TDL_FORMAT_UYVY] = {"UYVY", 1, {{4, 1, 0}}, 8, true, false},
+    [TDL_FORMAT_P010] = {"P010", 2, {{2, 0, 0}, {4, 1, 1}}, 10, true, false},
+    [TDL_FORMAT_RGBA] = {"RGBA", 1, {{4, 0, 0}}, 8, false, true},
+    [TDL_FORMAT_BGRA] = {"BGRA", 1, {{4, 0, 0}}, 8, false, true},
+    [TDL_FORMAT_RGBX] = {"RGBx", 1, {{4, 0, 0}}, 8, false, false},
+    [TDL_FORMAT_BGRX] = {"BGRx", 1, {{4, 0, 0}}, 8, false, false},
+    [TDL_FORMAT_RGB] = {"RGB", 1, {{3, 0, 0}}, 8, false, false},
+    [TDL_FORMAT_BGR] = {"BGR", 1, {{3, 0, 0}}, 8, false, false},
+    [TDL_FORMAT_GRAY8] = {"GRAY8", 1, {{1, 0, 0}}, 8, true, false},
+};
+
+const struct tdl_format_info *tdl_format_info(enum tdl_format format)
+{
+    return format > TDL_FORMAT_UNKNOWN && format < TDL_FORMAT_COUNT ? &infos[format] : NULL;
+}
+
+uint32_t tdl_format_planes(enum tdl_format format)
+{
+    const struct tdl_format_info *info = tdl_format_info(format);
+    return info ? info->planes : 0;
+}
+
+const char *tdl_format_name(enum tdl_format format)
+{
+    const struct tdl_format_info *info = tdl_format_info(format);
+    return info ? info->name : "unknown";
+}
+
+uint32_t tdl_frame_row_bytes(const struct tdl_frame *frame, uint32_t plane)
+{
+    const struct tdl_format_info *info = &infos[frame->format];
+    uint32_t shift = info->plane[plane].shift_x;
+    return info->plane[plane].step * ((frame->width + (1u << shift) - 1) >> shift);
+}
+
+uint32_t tdl_frame_rows(const struct tdl_frame *frame, uint32_t plane)
+{
+    uint32_t shift = infos[frame->format].plane[plane].shift_y;
+    return (frame->height + (1u << shift) - 1) >> shift;
+}
+
+static bool size_ok(uint32_t width, uint32_t height)
+{
+    return width && height && width <= TDL_MAX_FRAME_SIZE && height <= TDL_MAX_FRAME_SIZE;
+}
+
+size_t tdl_frame_layout(struct tdl_frame *frame, enum tdl_format format, uint32_t width,
+                        uint32_t height, uint32_t align)
+{
+    const struct tdl_format_info *info = tdl_format_info(format);
+    size_t size = 0;
+    if (!info || !size_ok(width, height) || align < 4 || (align & (align - 1)))
+        return 0;
+    frame->format = format;
+    frame->width = width;
+    frame->height = height;
+    for (uint32_t p = 0; p < info->planes; p++) {
+        uint32_t stride = TDL_ALIGN(tdl_frame_row_bytes(frame, p), align);
+        frame->planes[p].offset = size;
+        frame->planes[p].stride = stride;
+        size += (size_t)stride * tdl_frame_rows(frame, p);
+    }
+    return size;
+}
+
+/* Bytes from a plane's offset to the end of the last word that is touched. */
+static uint64_t plane_extent(const struct tdl_frame *frame, uint32_t plane)
+{
+    uint32_t row = tdl_frame_row_bytes(frame, plane);
+    return (uint64_t)(tdl_frame_rows(frame, plane) - 1) * frame->planes[plane].stride + row;
+}
+
+static enum tdl_result check_plane(const struct tdl_context *ctx, const struct tdl_frame *frame,
+                                   uint32_t p, bool written, const char *what)
+{
+    const struct tdl_plane *plane = &frame->planes[p];
+    const char *name = infos[frame->format].name;
+    if (!plane->buffer)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: plane %u has no buffer", what, p);
+    if (plane->buffer->ctx != ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u lies in a buffer of another context", what, p);
+    if (plane->stride < tdl_frame_row_bytes(frame, p))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u of %s, %u px wide, needs a stride of %u bytes; it is %u",
+                        what, p, name, frame->width, tdl_frame_row_bytes(frame, p), plane->stride);
+    if (written && (plane->stride % 4 || plane->offset % 4))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u has offset %llu and stride %u; a frame that is written "
+                        "needs multiples of 4",
+                        what, p, (unsigned long long)plane->offset, plane->stride);
+    uint64_t extent = plane_extent(frame, p);
+    if (written)
+        extent = TDL_ALIGN(extent, 4);
+    if (plane->offset > plane->buffer->size || extent > plane->buffer->size - plane->offset)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u ends at byte %llu of a buffer of %zu", what, p,
+                        (unsigned long long)(plane->offset + extent), plane->buffer->size);
+    if (extent + 256 > ctx->properties.limits.maxStorageBufferRange)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "%s frame: plane %u has %llu bytes; this device's kernels reach %u", what, p,
+                        (unsigned long long)extent,
+                        ctx->properties.limits.maxStorageBufferRange);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
+                                bool written, const char *what)
+{
+    const struct tdl_format_info *info = tdl_format_info(frame->format);
+    enum tdl_result r = TDL_OK;
+    if (!info)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: %d is no format", what,
+                        (int)frame->format);
+    if (!size_ok(frame->width, frame->height))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: %u×%u px; sizes from 1 to %d are possible", what, frame->width,
+                        frame->height, TDL_MAX_FRAME_SIZE);
+    if ((unsigned)frame->matrix > TDL_MATRIX_BT2020 || (unsigned)frame->range > TDL_RANGE_FULL)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: unknown matrix %d or range %d", what,
+                        (int)frame->matrix, (int)frame->range);
+    for (uint32_t p = 0; p < info->planes && r == TDL_OK; p++)
+        r = check_plane(ctx, frame, p, written, what);
+    return r;
+}
+
+void tdl_frame_bind(const struct tdl_frame *frame, bool written,
+                    struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4])
+{
+    const uint32_t planes = infos[frame->format].planes;
+    push[0] = 0;
+    for (uint32_t p = 0; p < TDL_MAX_PLANES; p++) {
+        uint32_t used = p < planes ? p : 0;
+        const struct tdl_plane *plane = &frame->planes[used];
+        /* Descriptors begin at multiples of 256, the most that any device asks
+         * for; the shader adds the rest. */
+        uint64_t rest = plane->offset % 256;
+        binds[p] = (struct tdl_bind){
+            .buffer = plane->buffer,
+            .offset = plane->offset - rest,
+            .size = TDL_ALIGN(rest + plane_extent(frame, used), 4),
+            .read = !written,
+            .write = written,
+        };
+        push[0] |= (uint32_t)rest << (8 * p);
+        push[p + 1] = plane->stride;
+    }
+}
+
+bool tdl_frame_is_aligned(const struct tdl_frame *frame)
+{
+    for (uint32_t p = 0; p < infos[frame->format].planes; p++)
+        if (frame->planes[p].offset % 4 || frame->planes[p].stride % 4)
+            return false;
+    return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The picture formats as a table, and how frames are bound to kernels. */
+#ifndef TDL_FRAME_FORMAT_H
+#define TDL_FRAME_FORMAT_H
+
+#include "../batch.h"
+
+/* Frame sizes travel as two 16-bit halves. */
+#define TDL_MAX_FRAME_SIZE 32767
+#define TDL_PACK_SIZE(width, height) ((width) | (height) << 16)
+
+struct tdl_format_info {
+    const char *name;
+    uint32_t planes;
+    struct {
+        /* One step is 1 << shift_x pixels wide and `step` bytes long; one row
+         * of the plane serves 1 << shift_y rows of the frame. */
+        uint8_t step, shift_x, shift_y;
+    } plane[TDL_MAX_PLANES];
+    uint8_t bits; /* of a sample */
+    bool yuv;     /* GRAY8 counts as YUV without chroma */
+    bool alpha;
+};
+
+/* NULL for TDL_FORMAT_UNKNOWN and what is no format. */
+const struct tdl_format_info *tdl_format_info(enum tdl_format format);
+/* Bytes of a row, and rows, of a plane. */
+uint32_t tdl_frame_row_bytes(const struct tdl_frame *frame, uint32_t plane);
+uint32_t tdl_frame_rows(const struct tdl_frame *frame, uint32_t plane);
+
+/* TDL_OK, or what is wrong with a frame that `what` names ("source"). Frames
+ * that are written need offsets and strides that are multiples of 4. */
+enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
+                                bool written, const char *what);
+/* Bind the planes to three bindings (unused ones repeat plane 0). Fills the
+ * shaders' `source` or `target` push constant. */
+void tdl_frame_bind(const struct tdl_frame *frame, bool written,
+                    struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4]);
+/* All offsets and strides are multiples of 4. */
+bool tdl_frame_is_aligned(const struct tdl_frame *frame);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the frame tests share: a context with validation, frames of any
+ * geometry with sentinels round every plane, and a plain reading of formats
+ * and colours in double precision, written from the definitions and sharing
+ * no code with the engine.
+ */
+#ifndef TEST_FRAME_COMMON_H
+#define TEST_FRAME_COMMON_H
+
+#include <tdl/frame.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SKIP 77
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                        \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fprintf(stderr, "\n");                                                                 \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+#define OK(call) CHECK((call) == TDL_OK, "%s: %s", #call, tdl_last_error())
+
+/* Seeded, so that a failure can be repeated: TEST_SEED overrides. */
+uint32_t random_seed(void);
+uint32_t random_below(uint32_t limit);
+double random_unit(void);
+
+/* Exits with SKIP when there is no device. */
+struct tdl_context *open_context(void);
+/* Fails when the validation layers said anything; destroys the context. */
+void close_context(struct tdl_context *ctx);
+
+/* A frame with its memory. `geometry` sources: random strides and offsets of
+ * any residue; targets: multiples of four. All bytes are random (sources) or
+ * sentinels (targets). */
+struct picture {
+    struct tdl_frame frame;
+    struct tdl_buffer *buffer;
+    uint8_t *bytes;    /* the mapping */
+    uint8_t *before;   /* copy of the bytes before the GPU wrote */
+    size_t size;
+};
+enum geometry { GEOMETRY_TIGHT, GEOMETRY_ODD, GEOMETRY_WORDS };
+struct picture picture_new(struct tdl_context *ctx, enum tdl_format format, uint32_t width,
+                           uint32_t height, enum geometry geometry);
+void picture_free(struct picture *p);
+/* Random codes within the format's range, in bytes that belong to pixels. */
+void picture_randomise(struct picture *p);
+/* Fails if a byte outside the rows (rounded up to words) has changed. */
+void picture_check_sentinels(const struct picture *p, const char *what);
+
+/* How a format samples: 444 for RGB, 400 for GRAY8. */
+bool format_rgb(enum tdl_format f);
+int chroma_shift_x(enum tdl_format f);
+int chroma_shift_y(enum tdl_format f);
+double format_full(enum tdl_format f); /* 255 or 1023 */
+
+/* Component 0 (Y, R), 1 (Cb, G), 2 (Cr, B), 3 (alpha) at a sample of its
+ * plane, as the stored code. */
+double get_code(const struct picture *p, int component, int x, int y);
+void set_code(struct picture *p, int component, int x, int y, unsigned value);
+
+/* Codes ↔ R, G, B of 0…1 (not clamped), from BT.601/709/2020 and H.273. */
+void to_rgb(const struct tdl_frame *frame, const double codes[3], double rgb[3]);
+void from_rgb(const struct tdl_frame *frame, const double rgb[3], double codes[3]);
+
+/* The colour of pixel (x, y) in the frame's codes, with its chroma linearly
+ * interpolated: samples on the left pixel of a pair, half-way between rows. */
+void pixel_codes(const struct picture *p, int x, int y, double codes[4]);
+
+/* Submit and wait. */
+void run_batch(struct tdl_batch *batch, struct tdl_context *ctx);
+struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype,
+                              enum tdl_layout layout, uint32_t h, uint32_t w, uint32_t c);
+
+static const enum tdl_format all_formats[] = {
+    TDL_FORMAT_NV12, TDL_FORMAT_I420, TDL_FORMAT_YUY2, TDL_FORMAT_UYVY,
+    TDL_FORMAT_P010, TDL_FORMAT_RGBA, TDL_FORMAT_BGRA, TDL_FORMAT_RGBX,
+    TDL_FORMAT_BGRX, TDL_FORMAT_RGB,  TDL_FORMAT_BGR,  TDL_FORMAT_GRAY8,
+};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static inline int at_most(int v, int limit)
+{
+    return v < limit ? v : limit;
+}
+static inline int clamp_int(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+static inline double clamp_double(double v, double low, double high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+#endif
