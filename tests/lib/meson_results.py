@@ -26,7 +26,7 @@ def main():
         elif row["result"] == "SKIP":
             print("skip", name, last_line(output), sep="\t")
         else:
-            tail = "\n".join([row["result"]] + output.splitlines()[-40:])
+            tail = "\n".join([row["result"]] + [line[:300] for line in output.splitlines()[-25:]])
             print("fail", name, tail.replace("\\", "\\\\").replace("\t", " ").replace("\n", "\\n")
                   + "\\n", sep="\t")
     if not rows:

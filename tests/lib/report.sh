@@ -19,7 +19,7 @@ expect() {
     0) pass "$what" ;;
     77) skip "$what" "$(tail -n 1 "$log")" ;;
     *)
-        tail -n 40 "$log" | sed 's/^/    | /'
+        tail -n 25 "$log" | cut -c1-300 | sed 's/^/    | /'
         fail "$what (status $status, all of it in ${log#"$root/"})"
         ;;
     esac
@@ -40,7 +40,7 @@ meson_tests() {
             fail "$name"
             ;;
         none)
-            tail -n 40 "$logs/$part-meson.log" | sed 's/^/    | /'
+            tail -n 25 "$logs/$part-meson.log" | sed 's/^/    | /'
             fail "meson test $* ran no test"
             ;;
         esac
