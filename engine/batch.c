@@ -22,6 +22,7 @@ struct use {
 enum state { IDLE, RECORDING };
 
 struct tdl_batch {
+    struct tdl_batch *next; /* among the context's idle ones */
     struct tdl_context *ctx;
     enum state state;
     VkCommandPool pool;
@@ -147,14 +148,55 @@ void tdl_batch_destroy(struct tdl_batch **batch)
     tdl_context_destroy(&ctx);
 }
 
-enum tdl_result tdl_batch_create_begin(struct tdl_context *ctx, struct tdl_batch **out_batch)
+enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
 {
-    enum tdl_result r = tdl_batch_create(ctx, out_batch);
+    uint64_t value = 0;
+    enum tdl_result r = TDL_OK;
+    *out_batch = NULL;
+    if (ctx->fn.get_semaphore_value(ctx->device, ctx->timeline, &value) < 0)
+        value = 0;
+    pthread_mutex_lock(&ctx->lock);
+    for (struct tdl_batch **p = &ctx->idle_batches; *p && !*out_batch; p = &(*p)->next)
+        if ((*p)->point <= value) {
+            *out_batch = *p;
+            *p = (*p)->next;
+            break;
+        }
+    pthread_mutex_unlock(&ctx->lock);
+    if (*out_batch)
+        (*out_batch)->ctx = tdl_context_ref(ctx);
+    else
+        r = tdl_batch_create(ctx, out_batch);
     if (r == TDL_OK)
         r = tdl_batch_begin(*out_batch);
     if (r != TDL_OK)
         tdl_batch_destroy(out_batch);
     return r;
+}
+
+void tdl_batch_give_back(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = *batch;
+    *batch = NULL;
+    if (!b)
+        return;
+    struct tdl_context *ctx = b->ctx;
+    if (b->state == RECORDING)
+        tdl_batch_cancel(b);
+    pthread_mutex_lock(&ctx->lock);
+    b->next = ctx->idle_batches;
+    ctx->idle_batches = b;
+    pthread_mutex_unlock(&ctx->lock);
+    tdl_context_destroy(&ctx); /* an idle batch holds no reference */
+}
+
+void tdl_batches_finish(struct tdl_context *ctx)
+{
+    for (struct tdl_batch *b = ctx->idle_batches, *next; b; b = next) {
+        next = b->next;
+        batch_free(ctx, b);
+    }
+    ctx->idle_batches = NULL;
 }
 
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch)

@@ -37,8 +37,12 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer comma
                                   uint32_t dispatches);
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
 
-/* A batch of the context's for one-off work; begins it. Give back by
- * tdl_batch_submit() + tdl_batch_destroy(). */
-enum tdl_result tdl_batch_create_begin(struct tdl_context *ctx, struct tdl_batch **out_batch);
+/* Borrow a batch for one-off work, begun; the context keeps those that were
+ * given back, so that nothing is created in the steady state. Submit it, then
+ * give it back; NULL is accepted, and what was not submitted is cancelled. */
+enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
+void tdl_batch_give_back(struct tdl_batch **batch);
+/* Context destruction. */
+void tdl_batches_finish(struct tdl_context *ctx);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "context.h"
 
+#include "batch.h"
 #include "device.h"
-#include "pipeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +250,7 @@ static void context_free(struct tdl_context *ctx)
             d->free_fn(ctx, d->data);
             free(d);
         }
+        tdl_batches_finish(ctx);
         if (!atomic_load(&ctx->lost))
             tdl_context_save_cache(ctx);
         tdl_pipelines_finish(ctx);

@@ -17,6 +17,7 @@
 
 struct tdl_deferred;
 struct tdl_pipeline;
+struct tdl_batch;
 
 struct tdl_device_functions {
     PFN_vkWaitSemaphores wait_semaphores;
@@ -54,6 +55,7 @@ struct tdl_context {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
+    struct tdl_batch *idle_batches; /* for one-off work, under `lock` */
 
     /* One layout for every kernel: storage buffers 0…TDL_MAX_BINDS-1 and
      * TDL_MAX_PUSH bytes of push constants. */

@@ -117,12 +117,12 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
     TRY(tdl_buffer_create_named(context, t->size, TDL_BUFFER_DEVICE, t->label, &t->buffer));
-    TRY(tdl_batch_create_begin(context, &batch));
+    TRY(tdl_batch_borrow(context, &batch));
     TRY(tdl_batch_fill_zero(batch, t->buffer));
     TRY(tdl_batch_submit(batch, NULL));
     *out_tensor = t;
 fail:
-    tdl_batch_destroy(&batch);
+    tdl_batch_give_back(&batch);
     if (r != TDL_OK)
         tdl_tensor_destroy(&t);
     return r;
@@ -167,11 +167,11 @@ enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t 
         return r;
     TRY(tdl_buffer_create_named(t->buffer->ctx, size, TDL_BUFFER_UPLOAD, "staging", &staging));
     memcpy(tdl_buffer_data(staging), data, size);
-    TRY(tdl_batch_create_begin(t->buffer->ctx, &batch));
+    TRY(tdl_batch_borrow(t->buffer->ctx, &batch));
     TRY(tdl_batch_copy(batch, staging, 0, t->buffer, 0, size));
     TRY(tdl_batch_submit(batch, out_point));
 fail:
-    tdl_batch_destroy(&batch);
+    tdl_batch_give_back(&batch);
     tdl_buffer_destroy(&staging);
     return r;
 }
@@ -185,13 +185,13 @@ enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t siz
     if (r != TDL_OK)
         return r;
     TRY(tdl_buffer_create_named(t->buffer->ctx, size, TDL_BUFFER_READBACK, "staging", &staging));
-    TRY(tdl_batch_create_begin(t->buffer->ctx, &batch));
+    TRY(tdl_batch_borrow(t->buffer->ctx, &batch));
     TRY(tdl_batch_copy(batch, t->buffer, 0, staging, 0, size));
     TRY(tdl_batch_submit(batch, &point));
     TRY(tdl_context_wait(t->buffer->ctx, point, TDL_WAIT_FOREVER));
     memcpy(out_data, tdl_buffer_data(staging), size);
 fail:
-    tdl_batch_destroy(&batch);
+    tdl_batch_give_back(&batch);
     tdl_buffer_destroy(&staging);
     return r;
 }

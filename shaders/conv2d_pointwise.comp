@@ -20,10 +20,11 @@ layout(constant_id = 8) const uint CHUNK = 1;
 layout(constant_id = 9) const uint ACTIVATION = 0;
 layout(constant_id = 10) const uint PRE = 0;      // enum tdl_conv_pre
 layout(constant_id = 11) const uint RESIDUAL = 0; // add another tensor after the activation
-layout(constant_id = 12) const uint WIDTH = 1;    // of the image, for PRE 2
-layout(constant_id = 13) const uint LOW_W = 1;
-layout(constant_id = 14) const uint LOW_H = 1;
-layout(constant_id = 15) const uint COORDINATES = 0;
+layout(constant_id = 12) const uint PREFETCH = 0; // read the input ahead of the weights' barrier
+layout(constant_id = 13) const uint WIDTH = 1;    // of the image, for PRE 2
+layout(constant_id = 14) const uint LOW_W = 1;
+layout(constant_id = 15) const uint LOW_H = 1;
+layout(constant_id = 16) const uint COORDINATES = 0;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
@@ -39,27 +40,37 @@ uint at[PX];
 bilinear near[PX];
 vec4 sum[PX * TILE];
 
+vec4 gather_low(uint plane, bilinear n)
+{
+    uvec4 i = plane * LOW_W * LOW_H + n.index;
+    return unpack(low[i.x]) * n.weight.x + unpack(low[i.y]) * n.weight.y +
+           unpack(low[i.z]) * n.weight.z + unpack(low[i.w]) * n.weight.w;
+}
+
 void multiply(uint c)
 {
     const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
-    uint image = gl_WorkGroupID.z, base = gl_WorkGroupID.y * GROUP;
+    uint first_plane = gl_WorkGroupID.z * IN_PACKS + c;
+    uint base = gl_WorkGroupID.y * GROUP + c * 4 * TILE;
+    PACK ahead[PREFETCH != 0 ? PX * CHUNK : 1];
+    if (PREFETCH != 0) {
+        [[unroll]] for (uint k = 0; k < CHUNK; k++)
+            [[unroll]] for (uint p = 0; p < PX; p++)
+                ahead[k * PX + p] = x[(first_plane + k) * PIXELS + at[p]];
+    }
     barrier();
     for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x)
-        w[i] = weights[base + c * 4 * TILE + i];
+        w[i] = weights[base + i];
     barrier();
     [[unroll]] for (uint k = 0; k < CHUNK; k++) {
-        uint plane = image * IN_PACKS + c + k;
+        uint plane = first_plane + k;
         vec4 g = PRE != 0 ? unpack(gate[plane]) : vec4(1.0);
         [[unroll]] for (uint p = 0; p < PX; p++) {
-            vec4 v = unpack(x[plane * PIXELS + at[p]]);
+            vec4 v = PREFETCH != 0 ? unpack(ahead[k * PX + p]) : unpack(x[plane * PIXELS + at[p]]);
             if (PRE != 0)
                 v *= g;
-            if (PRE == 2) {
-                uvec4 n = plane * LOW_W * LOW_H + near[p].index;
-                vec4 f = near[p].weight;
-                v += unpack(low[n.x]) * f.x + unpack(low[n.y]) * f.y + unpack(low[n.z]) * f.z +
-                     unpack(low[n.w]) * f.w;
-            }
+            if (PRE == 2)
+                v += gather_low(plane, near[p]);
             [[unroll]] for (uint t = 0; t < TILE; t++) {
                 uint s = p * TILE + t, k4 = k * 4 * TILE + t;
                 sum[s] = fma(v.xxxx, w[k4], sum[s]);

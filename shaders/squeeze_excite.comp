@@ -17,7 +17,6 @@ layout(constant_id = 7) const uint OUT_PACKS = 1;
 layout(constant_id = 8) const uint ACTIVATION1 = 0;
 layout(constant_id = 9) const uint ACTIVATION2 = 0;
 layout(constant_id = 10) const uint TEAMS = 1; // invocations per input pack in the pool
-layout(constant_id = 11) const uint HIDDEN = 1; // room: max(MIDDLE, IN_PACKS · 4)
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer In2 { PACK x2[]; };
@@ -26,9 +25,20 @@ layout(std430, set = 0, binding = 2) readonly buffer W1 { float w1[]; };
 layout(std430, set = 0, binding = 3) readonly buffer W2 { vec4 w2[]; };
 layout(std430, set = 0, binding = 4) writeonly buffer Out { PACK result[]; };
 
+const uint IN = IN_PACKS * 4;
+const uint INNER = MIDDLE != 0 ? MIDDLE : IN;
+// How many invocations share one output of each layer, and inputs of each.
+const uint MIDDLE1 = MIDDLE != 0 ? MIDDLE : 1;
+const uint TEAMS1 = gl_WorkGroupSize.x > MIDDLE1 ? gl_WorkGroupSize.x / MIDDLE1 : 1;
+const uint TEAMS2 = gl_WorkGroupSize.x > OUT_PACKS ? gl_WorkGroupSize.x / OUT_PACKS : 1;
+const uint SHARE1 = (IN + TEAMS1 - 1) / TEAMS1;
+const uint SHARE2 = (INNER + TEAMS2 - 1) / TEAMS2;
+
 shared vec4 partial[IN_PACKS * TEAMS];
-shared float mean[IN_PACKS * 4];
-shared float hidden[HIDDEN];
+shared float mean[IN];
+shared float partial1[MIDDLE1 * TEAMS1];
+shared float hidden[INNER];
+shared vec4 partial2[OUT_PACKS * TEAMS2];
 
 vec4 share_of(uint image, uint group, uint member)
 {
@@ -46,9 +56,9 @@ vec4 share_of(uint image, uint group, uint member)
     return sum;
 }
 
-void main()
+void pool(uint image)
 {
-    uint local = gl_LocalInvocationID.x, image = gl_WorkGroupID.x, size = gl_WorkGroupSize.x;
+    uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     for (uint i = local; i < IN_PACKS * TEAMS; i += size)
         partial[i] = share_of(image, i / TEAMS, i % TEAMS);
     barrier();
@@ -62,23 +72,54 @@ void main()
         mean[group * 4 + 3] = sum.w;
     }
     barrier();
-    if (MIDDLE != 0) {
-        for (uint o = local; o < MIDDLE; o += size) {
-            float sum = w1[IN_PACKS * 4 * MIDDLE + o];
-            for (uint i = 0; i < IN_PACKS * 4; i++)
-                sum += mean[i] * w1[i * MIDDLE + o];
-            hidden[o] = activate(ACTIVATION1, vec4(sum)).x;
-        }
-    } else {
-        for (uint i = local; i < IN_PACKS * 4; i += size)
-            hidden[i] = mean[i];
+}
+
+void first_layer()
+{
+    uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
+    for (uint n = local; n < MIDDLE * TEAMS1; n += size) {
+        uint o = n % MIDDLE, from = n / MIDDLE * SHARE1;
+        float sum = 0.0;
+        [[unroll]] for (uint j = 0; j < SHARE1; j++)
+            if (from + j < IN)
+                sum += mean[from + j] * w1[(from + j) * MIDDLE + o];
+        partial1[n] = sum;
     }
     barrier();
-    const uint INNER = MIDDLE != 0 ? MIDDLE : IN_PACKS * 4;
+    for (uint o = local; o < MIDDLE; o += size) {
+        float sum = w1[IN * MIDDLE + o];
+        for (uint i = 0; i < TEAMS1; i++)
+            sum += partial1[i * MIDDLE + o];
+        hidden[o] = activate(ACTIVATION1, vec4(sum)).x;
+    }
+    barrier();
+}
+
+void second_layer(uint image)
+{
+    uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
+    for (uint n = local; n < OUT_PACKS * TEAMS2; n += size) {
+        uint o = n % OUT_PACKS, from = n / OUT_PACKS * SHARE2;
+        vec4 sum = vec4(0.0);
+        [[unroll]] for (uint j = 0; j < SHARE2; j++)
+            if (from + j < INNER)
+                sum += (MIDDLE != 0 ? hidden[from + j] : mean[from + j]) *
+                       w2[(from + j) * OUT_PACKS + o];
+        partial2[n] = sum;
+    }
+    barrier();
     for (uint o = local; o < OUT_PACKS; o += size) {
         vec4 sum = w2[INNER * OUT_PACKS + o];
-        for (uint i = 0; i < INNER; i++)
-            sum += hidden[i] * w2[i * OUT_PACKS + o];
+        for (uint i = 0; i < TEAMS2; i++)
+            sum += partial2[i * OUT_PACKS + o];
         result[image * OUT_PACKS + o] = pack(activate(ACTIVATION2, sum));
     }
+}
+
+void main()
+{
+    pool(gl_WorkGroupID.x);
+    if (MIDDLE != 0)
+        first_layer();
+    second_layer(gl_WorkGroupID.x);
 }

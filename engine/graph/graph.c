@@ -46,14 +46,14 @@ static enum tdl_result upload_weights(struct tdl_graph *g)
     if (g->plan.weight_count) {
         TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
         memcpy(tdl_buffer_data(staging), g->plan.weights, g->plan.weight_count * sizeof(float));
-        TRY(tdl_batch_create_begin(g->ctx, &batch));
+        TRY(tdl_batch_borrow(g->ctx, &batch));
         TRY(tdl_batch_copy(batch, staging, 0, g->weights, 0, size));
         TRY(tdl_batch_submit(batch, NULL));
     }
     free(g->plan.weights);
     g->plan.weights = NULL;
 fail:
-    tdl_batch_destroy(&batch);
+    tdl_batch_give_back(&batch);
     tdl_buffer_destroy(&staging);
     return r;
 }
@@ -93,6 +93,13 @@ static enum tdl_result check_buildable(const struct tdl_builder *b)
 enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_params *params,
                                   struct tdl_graph **out_graph)
 {
+    return tdl_builder_build_guarded(b, params, 0, out_graph);
+}
+
+enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
+                                          const struct tdl_build_params *params, uint64_t guard,
+                                          struct tdl_graph **out_graph)
+{
     static const struct tdl_build_params defaults;
     *out_graph = NULL;
     enum tdl_result r = check_buildable(b);
@@ -106,6 +113,7 @@ enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_
     g->ctx = tdl_context_ref(b->ctx);
     pthread_mutex_init(&g->lock, NULL);
     g->plan.device = &g->ctx->info;
+    g->plan.guard = guard;
     g->plan.storage = choose_storage(g->ctx, params->precision);
     g->plan.ir = tdl_ir_clone(b->ir);
     if (!g->plan.ir) {
@@ -324,11 +332,11 @@ enum tdl_result tdl_graph_dispatch(struct tdl_graph *g, const struct tdl_binding
 {
     struct tdl_batch *batch = NULL;
     enum tdl_result r;
-    TRY(tdl_batch_create_begin(g->ctx, &batch));
+    TRY(tdl_batch_borrow(g->ctx, &batch));
     TRY(tdl_batch_graph(batch, g, inputs, input_count, outputs, output_count));
     TRY(tdl_batch_submit(batch, out_point));
 fail:
-    tdl_batch_destroy(&batch);
+    tdl_batch_give_back(&batch);
     return r;
 }
 
@@ -364,13 +372,13 @@ enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding 
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);
     TRY(resolve_bindings(g, inputs, input_count, outputs, output_count, bound));
     TRY(tdl_recording_create(g, bound, true, &rec));
-    TRY(tdl_batch_create_begin(g->ctx, &batch));
+    TRY(tdl_batch_borrow(g->ctx, &batch));
     TRY(execute(batch, g, rec, bound));
     TRY(tdl_batch_submit(batch, &point));
     TRY(tdl_context_wait(g->ctx, point, TDL_WAIT_FOREVER));
     TRY(read_times(g, rec));
 fail:
-    tdl_batch_destroy(&batch);
+    tdl_batch_give_back(&batch);
     tdl_recording_destroy(g, &rec);
     return r;
 }

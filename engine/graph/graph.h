@@ -35,6 +35,12 @@ struct tdl_graph {
     struct tdl_graph_step *steps;
 };
 
+/* tdl_builder_build() with tdl_plan.guard, for tests: bound tensors then need
+ * buffers with as many bytes behind what they hold. */
+enum tdl_result tdl_builder_build_guarded(struct tdl_builder *builder,
+                                          const struct tdl_build_params *params, uint64_t guard,
+                                          struct tdl_graph **out_graph);
+
 /* record.c */
 enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,
                                      bool profile, struct tdl_recording **out_recording);

@@ -74,8 +74,9 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     if (!s || plan->status != TDL_OK)
         return NULL;
     uint64_t start = TDL_ALIGN(plan->weight_count, ALIGNMENT / sizeof(float)), end = start + count;
-    if (end > plan->weight_capacity) {
-        uint64_t capacity = TDL_MAX(end, plan->weight_capacity * 2);
+    uint64_t guard = plan->guard / sizeof(float), capacity = plan->weight_capacity;
+    if (end + guard > capacity) {
+        capacity = TDL_MAX(end + guard, capacity * 2);
         float *weights = realloc(plan->weights, capacity * sizeof(float));
         if (!weights) {
             plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory for %llu weights",
@@ -86,7 +87,9 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
         plan->weight_capacity = capacity;
     }
     memset(plan->weights + plan->weight_count, 0, (end - plan->weight_count) * sizeof(float));
-    plan->weight_count = end;
+    /* Bytes of ones are NaN, in float32 and in float16. */
+    memset(plan->weights + end, 0xff, guard * sizeof(float));
+    plan->weight_count = end + guard;
     s->binds[binding] = (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_WEIGHTS,
                                                .offset = start * sizeof(float),
                                                .size = count * sizeof(float)};
@@ -135,7 +138,7 @@ static int by_size(const void *a, const void *b)
 
 /* The lowest offset where `o` overlaps none of the placed that live with it. */
 static uint64_t find_offset(struct tdl_operand *const *placed, uint32_t count,
-                            const struct tdl_operand *o)
+                            const struct tdl_operand *o, uint64_t guard)
 {
     uint64_t offset = 0;
     bool moved = true;
@@ -143,8 +146,9 @@ static uint64_t find_offset(struct tdl_operand *const *placed, uint32_t count,
         moved = false;
         for (uint32_t i = 0; i < count; i++) {
             const struct tdl_operand *p = placed[i];
-            if (lives_with(o, p) && offset < p->offset + p->size && p->offset < offset + o->size) {
-                offset = TDL_ALIGN(p->offset + p->size, ALIGNMENT);
+            if ((guard || lives_with(o, p)) && offset < p->offset + p->size + guard &&
+                p->offset < offset + o->size + guard) {
+                offset = TDL_ALIGN(p->offset + p->size, ALIGNMENT) + guard;
                 moved = true;
             }
         }
@@ -168,8 +172,9 @@ static enum tdl_result place_operands(struct tdl_plan *plan)
     }
     qsort(list, count, sizeof(*list), by_size);
     for (uint32_t i = 0; i < count; i++) {
-        list[i]->offset = find_offset(list, i, list[i]);
-        plan->arena_size = TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size);
+        list[i]->offset = find_offset(list, i, list[i], plan->guard);
+        plan->arena_size =
+            TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size + plan->guard);
     }
     free(list);
     return TDL_OK;

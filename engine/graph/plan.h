@@ -42,6 +42,10 @@ struct tdl_plan {
     float *weights;
     uint64_t weight_count, weight_capacity; /* floats */
     uint64_t arena_size, tensor_bytes;
+    /* Bytes kept free behind every value and all weights, and bound with them,
+     * so that a test sees a kernel that reaches too far. Values then share no
+     * memory over time. 0 but in tests; a multiple of 256. */
+    uint64_t guard;
     enum tdl_result status; /* the first failure of the appending calls */
 };
 

@@ -25,19 +25,20 @@ struct resolved {
 static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
                     const struct tdl_plan_bind *bind, struct resolved *out)
 {
+    uint64_t guard = g->plan.guard;
     switch (bind->kind) {
     case TDL_PLAN_BIND_NONE:
         return false;
     case TDL_PLAN_BIND_WEIGHTS:
-        *out = (struct resolved){g->weights, bind->offset, bind->size, false};
+        *out = (struct resolved){g->weights, bind->offset, bind->size + guard, false};
         return true;
     case TDL_PLAN_BIND_OPERAND:
         if (bind->operand->external)
-            *out = (struct resolved){bound[bind->operand->binding], 0, bind->operand->size,
-                                     bind->write};
+            *out = (struct resolved){bound[bind->operand->binding], 0,
+                                     bind->operand->size + guard, bind->write};
         else
-            *out = (struct resolved){g->arena, bind->operand->offset, bind->operand->size,
-                                     bind->write};
+            *out = (struct resolved){g->arena, bind->operand->offset,
+                                     bind->operand->size + guard, bind->write};
         return true;
     }
     return false;

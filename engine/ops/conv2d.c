@@ -172,19 +172,35 @@ static bool is_pointwise(const struct geometry *g)
            g->in.h == g->out.h && g->in.w == g->out.w;
 }
 
+/* How much of the output an invocation of the pointwise kernel makes. */
+struct pointwise_tile {
+    uint32_t packs, px, local, chunk;
+    bool prefetch;
+};
+
+static struct pointwise_tile choose_tile(const struct tdl_device_info *device, uint32_t pixels,
+                                         uint32_t in, uint32_t out)
+{
+    if (device->type == TDL_DEVICE_CPU) {
+        /* Registers are few and loads dear: reuse each pack for 16 channels. */
+        uint32_t packs = out % 4 == 0 || out > 8 ? 4 : TDL_MIN(out, 6);
+        return (struct pointwise_tile){TDL_MIN(out, packs), pixels > 1 ? 2 : 1, 64, 32, false};
+    }
+    /* A GPU is far from full with these sizes: many invocations with little
+     * work each, and loads in flight while the weights arrive. */
+    uint64_t work = (uint64_t)pixels * out;
+    uint32_t packs = work >= 1u << 21 ? 4 : work >= 1u << 18 ? 2 : 1;
+    return (struct pointwise_tile){TDL_MIN(out, packs), 1, 64, 32, in <= 32};
+}
+
 static void lower_pointwise(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
 {
-    bool cpu = plan->device->type == TDL_DEVICE_CPU;
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = g->in.h * g->in.w;
-    uint32_t tile = TDL_MIN(out, 4), chunk = divisor(in, 32), local = 64;
-    uint32_t px = cpu ? 2 : 1;
-    if (pixels == 1) {
-        local = 32;
-        px = 1;
-    }
+    struct pointwise_tile t = choose_tile(plan->device, pixels, in, out);
+    uint32_t tile = t.packs, px = t.px, chunk = divisor(in, t.chunk), local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
     const uint32_t values[] = {pixels, in, out, tile, px, chunk, g->p->activation,
-                               n->attr.conv.pre, has_residual(n), g->in.w};
+                               n->attr.conv.pre, has_residual(n), t.prefetch, g->in.w};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     bind_common(s, n);

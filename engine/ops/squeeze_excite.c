@@ -31,8 +31,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                out_packs,
                                n->attr.gate.activation[0],
                                n->attr.gate.activation[1],
-                               teams,
-                               TDL_MAX(middle, packs * 4)};
+                               teams};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, 0, n->inputs[TDL_GATE_INPUT]);

@@ -74,36 +74,44 @@ static int create_tensors(struct bench *b)
     return TOOL_OK;
 }
 
-static int run_once(struct bench *b, double *out_ms)
+static int run_once(struct bench *b, double *out_wall_ms, double *out_gpu_ms)
 {
     const uint64_t start = tool_now();
-    uint64_t point;
+    uint64_t point, stages[TDL_STAGE_COUNT];
 
-    if (tdl_graph_dispatch(b->graph, b->inputs, b->input_count, b->outputs, b->output_count,
-                           &point) != TDL_OK ||
+    if (tdl_batch_begin(b->batch) != TDL_OK ||
+        tdl_batch_stage(b->batch, TDL_STAGE_NETWORK) != TDL_OK ||
+        tdl_batch_graph(b->batch, b->graph, b->inputs, b->input_count, b->outputs,
+                        b->output_count) != TDL_OK ||
+        tdl_batch_submit(b->batch, &point) != TDL_OK ||
         tdl_context_wait(b->context, point, TDL_WAIT_FOREVER) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
-    *out_ms = (double)(tool_now() - start) / 1e6;
+    *out_wall_ms = (double)(tool_now() - start) / 1e6;
+    tdl_batch_stage_times(b->batch, stages);
+    *out_gpu_ms = (double)stages[TDL_STAGE_NETWORK] / 1e6;
     return TOOL_OK;
 }
 
 static int measure(struct bench *b)
 {
     struct tdl_context_stats before, after;
-    double ignored;
+    double ignored[2];
 
     b->wall_ms = calloc(b->iterations, sizeof(*b->wall_ms));
-    if (!b->wall_ms)
+    b->gpu_ms = calloc(b->iterations, sizeof(*b->gpu_ms));
+    if (!b->wall_ms || !b->gpu_ms)
         return tool_fail("no memory for %u times", b->iterations);
-    if (run_once(b, &b->first_ms) != TOOL_OK)
+    if (tdl_batch_create(b->context, &b->batch) != TDL_OK)
+        return tool_fail("%s", tdl_last_error());
+    if (run_once(b, &b->first_ms, &ignored[1]) != TOOL_OK)
         return TOOL_FAILED;
     for (uint32_t i = 0; i < b->warmup; i++) {
-        if (run_once(b, &ignored) != TOOL_OK)
+        if (run_once(b, &ignored[0], &ignored[1]) != TOOL_OK)
             return TOOL_FAILED;
     }
     tdl_context_get_stats(b->context, &before);
     for (uint32_t i = 0; i < b->iterations; i++) {
-        if (run_once(b, &b->wall_ms[i]) != TOOL_OK)
+        if (run_once(b, &b->wall_ms[i], &b->gpu_ms[i]) != TOOL_OK)
             return TOOL_FAILED;
     }
     tdl_context_get_stats(b->context, &after);
@@ -111,6 +119,7 @@ static int measure(struct bench *b)
     b->pipelines = after.pipelines - before.pipelines;
     b->submits = after.submits - before.submits;
     b->wall = tool_summarise(b->wall_ms, b->iterations);
+    b->gpu = tool_summarise(b->gpu_ms, b->iterations);
     return TOOL_OK;
 }
 
@@ -145,7 +154,7 @@ static int profile(struct bench *b)
     }
     for (uint32_t i = 0; i < b->step_count; i++)
         b->step_us[i] = tool_summarise(times + (size_t)i * PROFILE_RUNS, PROFILE_RUNS).median;
-    b->gpu_us = tool_summarise(sums, PROFILE_RUNS).median;
+    b->steps_us = tool_summarise(sums, PROFILE_RUNS).median;
     free(times);
     return TOOL_OK;
 }
@@ -169,9 +178,11 @@ void bench_finish(struct bench *b)
         tdl_tensor_destroy(&b->inputs[i].tensor);
     for (uint32_t i = 0; i < b->output_count; i++)
         tdl_tensor_destroy(&b->outputs[i].tensor);
+    tdl_batch_destroy(&b->batch);
     tdl_graph_destroy(&b->graph);
     tdl_builder_destroy(&b->builder);
     tdl_context_destroy(&b->context);
     free(b->wall_ms);
+    free(b->gpu_ms);
     free(b->step_us);
 }

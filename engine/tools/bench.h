@@ -6,6 +6,8 @@
 
 #include "tool.h"
 
+#include <tdl/frame.h>
+
 #define BENCH_MAX_BINDINGS 16
 
 /* What --op and its options ask for; zero: not given. */
@@ -30,11 +32,13 @@ struct bench {
     uint32_t input_count, output_count;
 
     double first_ms, build_ms;        /* first run; load and compile */
-    double *wall_ms;                  /* one per iteration */
+    struct tdl_batch *batch;
+    double *wall_ms, *gpu_ms;         /* one per iteration */
     struct tool_summary wall;
+    struct tool_summary gpu;          /* of a whole run by two timestamps; 0 without them */
     uint32_t step_count;
     double *step_us;                  /* median per dispatch; NULL without timestamps */
-    double gpu_us;                    /* median of the sum of all dispatches */
+    double steps_us;                  /* median of the sum of all dispatches */
     uint64_t allocations, pipelines, submits; /* during the timed runs */
 };
 

@@ -34,7 +34,10 @@ void bench_print_text(const struct bench *b)
         printf("device time  this device has no timestamps\n");
         return;
     }
-    printf("device time  %.3f ms, the dispatches one after another\n\n", b->gpu_us / 1e3);
+    printf("device time  mean %.4f ms, sd %.4f, min %.4f, median %.4f, max %.4f\n", b->gpu.mean,
+           b->gpu.deviation, b->gpu.min, b->gpu.median, b->gpu.max);
+    printf("             %.4f ms as the sum of the dispatches below, each timed alone\n\n",
+           b->steps_us / 1e3);
     printf("%4s %-26s %10s %6s %9s %8s  %s\n", "step", "kernel", "us", "share", "GFLOP/s", "GB/s",
            "computes");
     for (uint32_t i = 0; i < b->step_count; i++) {
@@ -42,7 +45,7 @@ void bench_print_text(const struct bench *b)
         const double us = b->step_us[i];
 
         printf("%4u %-26s %10.2f %5.1f%% %9.1f %8.1f  %s\n", i, step->kernel, us,
-               b->gpu_us > 0 ? 100 * us / b->gpu_us : 0, gflops(step->macs, us),
+               b->steps_us > 0 ? 100 * us / b->steps_us : 0, gflops(step->macs, us),
                us > 0 ? (double)step->bytes / us / 1e3 : 0, step->label);
     }
 }
@@ -102,7 +105,10 @@ void bench_print_json(const struct bench *b)
            "\"max\": %.4f},\n",
            w->mean, w->deviation, w->min, w->median, w->max);
     if (b->step_us)
-        printf("  \"gpu_ms\": %.4f,\n", b->gpu_us / 1e3);
+        printf("  \"gpu_ms\": {\"mean\": %.4f, \"sd\": %.4f, \"min\": %.4f, \"median\": %.4f, "
+               "\"max\": %.4f},\n  \"steps_ms\": %.4f,\n",
+               b->gpu.mean, b->gpu.deviation, b->gpu.min, b->gpu.median, b->gpu.max,
+               b->steps_us / 1e3);
     print_steps(b);
     printf("}\n");
 }
