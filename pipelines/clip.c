@@ -23,7 +23,7 @@
 static const struct window {
     double left, top, width;
 } windows[] = {
-    { 0, 60, 512 }, { 0, 250, 512 }, { 60, 70, 420 }, { 0, 180, 512 }, { 0, 60, 512 },
+    { 0, 60, 512 }, { 0, 190, 512 }, { 50, 110, 430 }, { 0, 120, 512 }, { 0, 60, 512 },
 };
 
 enum quantity { XPOS, YPOS, PAD_WIDTH, PAD_HEIGHT, QUANTITIES };

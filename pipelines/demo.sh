@@ -50,11 +50,12 @@ rate() {
     awk -v frames="$frames" -F: '{ printf "%.1f", (frames - 1) / ($1 * 3600 + $2 * 60 + $3) }' <<<"$clock"
 }
 
-# What a mode's frames pass on the way to an I420 encoder.
+# What a mode's frames pass on the way to the encoder, to be in JPEG's format and
+# colours like the others.
 to_video() {
     case $1 in
-    alpha) say "! compositor background=checker ! video/x-raw,format=I420" ;;
-    mask) say "! videoconvert ! video/x-raw,format=I420" ;;
+    alpha) say "! compositor background=checker ! videoconvert ! video/x-raw,format=I420,colorimetry=1:4:0:0" ;;
+    mask) say "! videoconvert ! video/x-raw,format=I420,colorimetry=1:4:0:0" ;;
     esac
 }
 
