@@ -16,7 +16,7 @@ layout(constant_id = 6) const uint MIDDLE = 1;  // outputs of the first layer, 0
 layout(constant_id = 7) const uint OUT_PACKS = 1;
 layout(constant_id = 8) const uint ACTIVATION1 = 0;
 layout(constant_id = 9) const uint ACTIVATION2 = 0;
-layout(constant_id = 10) const uint TEAMS = 1; // invocations per input pack in the pool
+layout(constant_id = 10) const uint TEAMS = 1; // invocations per input pack in the pool, 2ⁿ
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer In2 { PACK x2[]; };
@@ -40,17 +40,24 @@ shared float partial1[MIDDLE1 * TEAMS1];
 shared float hidden[INNER];
 shared vec4 partial2[OUT_PACKS * TEAMS2];
 
+// Sums by pieces of 8, so that as many loads are under way at once.
+#define SUM_OF(tensor, base, member, pixels, sum)                             \
+    for (uint i = member; i < pixels; i += TEAMS * 8) {                       \
+        vec4 piece[8];                                                        \
+        [[unroll]] for (uint j = 0; j < 8; j++)                               \
+            piece[j] = unpack(tensor[base + min(i + j * TEAMS, pixels - 1)]); \
+        [[unroll]] for (uint j = 0; j < 8; j++)                               \
+            sum += i + j * TEAMS < pixels ? piece[j] : vec4(0.0);             \
+    }
+
 vec4 share_of(uint image, uint group, uint member)
 {
     vec4 sum = vec4(0.0), sum2 = vec4(0.0);
-    uint base = (image * IN_PACKS + group) * PIXELS;
-    for (uint i = member; i < PIXELS; i += TEAMS)
-        sum += unpack(x[base + i]);
+    uint plane = image * IN_PACKS + group;
+    SUM_OF(x, plane * PIXELS, member, PIXELS, sum)
     sum *= 1.0 / float(PIXELS);
     if (PIXELS2 != 0) {
-        base = (image * IN_PACKS + group) * PIXELS2;
-        for (uint i = member; i < PIXELS2; i += TEAMS)
-            sum2 += unpack(x2[base + i]);
+        SUM_OF(x2, plane * PIXELS2, member, PIXELS2, sum2)
         sum += sum2 * (1.0 / float(PIXELS2));
     }
     return sum;
@@ -61,11 +68,16 @@ void pool(uint image)
     uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     for (uint i = local; i < IN_PACKS * TEAMS; i += size)
         partial[i] = share_of(image, i / TEAMS, i % TEAMS);
+    for (uint step = TEAMS / 2; step > 0; step /= 2) {
+        barrier();
+        for (uint i = local; i < IN_PACKS * step; i += size) {
+            uint at = i / step * TEAMS + i % step;
+            partial[at] += partial[at + step];
+        }
+    }
     barrier();
     for (uint group = local; group < IN_PACKS; group += size) {
-        vec4 sum = vec4(0.0);
-        for (uint i = 0; i < TEAMS; i++)
-            sum += partial[group * TEAMS + i];
+        vec4 sum = partial[group * TEAMS];
         mean[group * 4 + 0] = sum.x;
         mean[group * 4 + 1] = sum.y;
         mean[group * 4 + 2] = sum.z;

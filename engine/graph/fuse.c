@@ -146,6 +146,32 @@ static bool is_global_pool(const struct tdl_node *n)
            n->attr.pool.window[1] == in.w;
 }
 
+/* A tensor of few pixels with the same mean as `o`: 8×8 means of equal parts,
+ * if `o` is large. The gate works in one workgroup; the parts use the whole
+ * device, and can start as soon as `o` is there. */
+static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand *o)
+{
+    enum { PARTS = 8, LARGE = 8192 };
+    struct tdl_dims d = tdl_operand_dims(o);
+    if (!o->producer || (uint64_t)d.h * d.w < LARGE || d.h % PARTS || d.w % PARTS)
+        return o;
+    struct tdl_tensor_params desc = tdl_desc_like(o, (struct tdl_dims){d.n, PARTS, PARTS, d.c});
+    struct tdl_operand *small = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
+    struct tdl_node *pool =
+        small ? tdl_ir_insert_after(ir, o->producer, &tdl_op_average_pool2d) : NULL;
+    if (!pool)
+        return o;
+    const uint32_t size[2] = {d.h / PARTS, d.w / PARTS};
+    memcpy(pool->attr.pool.window, size, sizeof(size));
+    memcpy(pool->attr.pool.stride, size, sizeof(size));
+    pool->inputs[0] = o;
+    pool->input_count = 1;
+    pool->output = small;
+    small->producer = pool;
+    snprintf(pool->label, sizeof(pool->label), "part means of %.60s", o->producer->label);
+    return small;
+}
+
 /* pool → fully connected (→ fully connected): one squeeze-and-excite gate.
  * A pooled sum of two tensors that nobody else reads is the sum of two means. */
 static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
@@ -175,8 +201,8 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
     if (!gate)
         return false;
     gate->input_count = TDL_GATE_BIAS2 + 1;
-    gate->inputs[TDL_GATE_INPUT] = a;
-    gate->inputs[TDL_GATE_INPUT2] = b;
+    gate->inputs[TDL_GATE_INPUT] = shrink_for_mean(ir, a);
+    gate->inputs[TDL_GATE_INPUT2] = b ? shrink_for_mean(ir, b) : NULL;
     if (second) {
         gate->inputs[TDL_GATE_WEIGHT1] = first->inputs[TDL_CONV_FILTER];
         gate->inputs[TDL_GATE_BIAS1] = first->inputs[TDL_CONV_BIAS];
@@ -187,7 +213,8 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
     gate->attr.gate.activation[1] = last->attr.conv.p.activation;
     gate->attr.gate.layers = second ? 2 : 1;
     snprintf(gate->label, sizeof(gate->label), "%s", pool->label);
-    append_label(gate, first);
+    if (second)
+        append_label(gate, first);
     take_output(gate, last);
     pool->dead = true;
     first->dead = true;

@@ -75,6 +75,17 @@ struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op)
     return n;
 }
 
+struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
+                                     const struct tdl_op *op)
+{
+    struct tdl_node *n = tdl_ir_add_node(ir, op);
+    for (uint32_t i = ir->node_count - 1; n && i > 0 && ir->nodes[i - 1] != before; i--) {
+        ir->nodes[i] = ir->nodes[i - 1];
+        ir->nodes[i - 1] = n;
+    }
+    return n;
+}
+
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size)
 {
     void *memory = calloc(1, size);

@@ -130,6 +130,10 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir);
 struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind kind,
                                        const struct tdl_tensor_params *desc);
 struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
+/* The same, placed behind `before`: where two orders are right, the earlier
+ * node runs earlier. */
+struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
+                                     const struct tdl_op *op);
 /* Memory for a constant that a pass makes; freed with the IR. */
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
 

@@ -18,7 +18,9 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t local = TDL_MIN(plan->device->max_workgroup_invocations, 512);
     if (plan->device->type == TDL_DEVICE_CPU)
         local = 64;
-    uint32_t teams = TDL_MAX(1, TDL_MIN(local / packs, pixels));
+    uint32_t teams = 1;
+    while (teams * 2 * packs <= local && teams * 2 <= pixels)
+        teams *= 2;
     uint32_t pixels2 = 0;
     if (second)
         pixels2 = tdl_operand_dims(second).h * tdl_operand_dims(second).w;

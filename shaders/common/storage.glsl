@@ -4,7 +4,13 @@
 #ifdef TDL_FP16
 #define PACK uvec2
 vec4 unpack(uvec2 v) { return vec4(unpackHalf2x16(v.x), unpackHalf2x16(v.y)); }
-uvec2 pack(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
+// Rounded to nearest here: packHalf2x16 may round either way, and llvmpipe
+// truncates, which adds up over a network.
+uvec2 pack(vec4 v)
+{
+    v = uintBitsToFloat((floatBitsToUint(v) + 0x1000u) & 0xffffe000u);
+    return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));
+}
 #else
 #define PACK vec4
 vec4 unpack(vec4 v) { return v; }
