@@ -76,13 +76,13 @@ static gboolean output_matches(enum tdl_mode mode, const GstStructure *structure
     const gchar *wanted = mode == TDL_MODE_MASK ? "{ GRAY8 }" : "{ RGBA, BGRA }";
     const GValue *format = gst_structure_get_value(structure, "format");
     GValue list = G_VALUE_INIT;
-    gboolean matches;
+    gboolean matches; /* gst_value_can_intersect() says yes to any list */
 
     if (!format)
         return TRUE;
     g_value_init(&list, GST_TYPE_LIST);
     gst_value_deserialize(&list, wanted);
-    matches = gst_value_can_intersect(format, &list);
+    matches = gst_value_intersect(NULL, format, &list);
     g_value_unset(&list);
     return matches;
 }
@@ -157,7 +157,14 @@ enum tdl_mode gst_tdl_caps_mode(enum tdl_mode wanted, GstVideoFormat in, GstVide
 
 static enum tdl_matrix matrix_of(const GstVideoInfo *info)
 {
-    switch (info->colorimetry.matrix) {
+    GstVideoColorMatrix matrix = info->colorimetry.matrix;
+    GstVideoInfo defaults;
+
+    if (matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN && GST_VIDEO_FORMAT_INFO_IS_YUV(info->finfo) &&
+        gst_video_info_set_format(&defaults, GST_VIDEO_INFO_FORMAT(info), info->width,
+                                  info->height))
+        matrix = defaults.colorimetry.matrix; /* GStreamer's choice for the size */
+    switch (matrix) {
     case GST_VIDEO_COLOR_MATRIX_BT601:
     case GST_VIDEO_COLOR_MATRIX_FCC: /* differs from BT.601 in the third digit */
         return TDL_MATRIX_BT601;
@@ -166,11 +173,8 @@ static enum tdl_matrix matrix_of(const GstVideoInfo *info)
         return TDL_MATRIX_BT709;
     case GST_VIDEO_COLOR_MATRIX_BT2020:
         return TDL_MATRIX_BT2020;
-    default:
-        /* GStreamer's own defaults for caps without colorimetry. */
-        if (info->height >= 2160)
-            return TDL_MATRIX_BT2020;
-        return info->height > 576 ? TDL_MATRIX_BT709 : TDL_MATRIX_BT601;
+    default: /* RGB and grey have none */
+        return TDL_MATRIX_BT601;
     }
 }
 
@@ -210,17 +214,21 @@ guint gst_tdl_plane_rows(const GstVideoFormatInfo *format, guint plane, guint he
     return 0;
 }
 
+/* The GPU writes words of four bytes: a quarter of a word is two pixels of
+ * I420's half-size chroma, so eight pixels are whole words in every plane. */
+#define CROP_ALIGN 8
+
 gboolean gst_tdl_caps_crop(guint width, guint height, struct gst_tdl_rect *rect)
 {
-    guint right = MIN((guint64)rect->x + rect->width, width);
-    guint bottom = MIN((guint64)rect->y + rect->height, height);
+    guint64 right = MIN((guint64)rect->x + rect->width, width);
+    guint64 bottom = MIN((guint64)rect->y + rect->height, height);
 
     if (rect->x >= right || rect->y >= bottom)
         return FALSE;
-    rect->x &= ~1u;
-    rect->y &= ~1u;
-    rect->width = MIN((right + 1) & ~1u, width) - rect->x;
-    rect->height = MIN((bottom + 1) & ~1u, height) - rect->y;
+    rect->x -= rect->x % CROP_ALIGN;
+    rect->y -= rect->y % 2;
+    rect->width = MIN(GST_ROUND_UP_8(right), width) - rect->x;
+    rect->height = MIN(GST_ROUND_UP_2(bottom), height) - rect->y;
     return rect->width < width || rect->height < height;
 }
 

@@ -30,8 +30,8 @@ struct gst_tdl_rect {
     guint x, y, width, height; /* px */
 };
 
-/* `rect` grown to whole chroma samples and cut to the frame; FALSE when it is
- * the whole frame, or nothing of it. */
+/* `rect` grown to what the GPU can write by itself, and cut to the frame; FALSE
+ * when it is the whole frame, or nothing of it. */
 gboolean gst_tdl_caps_crop(guint width, guint height, struct gst_tdl_rect *rect);
 /* The part of a frame in `rect`, on the same memory. */
 void gst_tdl_frame_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,

@@ -349,8 +349,12 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     gint old_mode = self->active.mode;
+    GstClockTime time = gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME,
+                                                   GST_BUFFER_TIMESTAMP(input));
     GstFlowReturn flow;
 
+    if (GST_CLOCK_TIME_IS_VALID(time))
+        gst_object_sync_values(GST_OBJECT(self), time);
     gst_tdl_filter_activate(self);
     flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
                ->submit_input_buffer(base, is_discont, input);
