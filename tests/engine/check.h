@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the engine's tests share: checks that go on after a failure and print
+ * the case they were in, a seeded random source, and contexts under
+ * validation.
+ */
+#ifndef TEST_CHECK_H
+#define TEST_CHECK_H
+
+#include <tdl/tdl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_SKIP 77
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Say what is being tested, with its seed: the text before every failure. */
+void check_begin(const char *format, ...) TDL_PRINTF(1, 2);
+/* Counts a failure, prints its text, returns false. */
+bool check_fail(const char *file, int line, const char *format, ...) TDL_PRINTF(3, 4);
+bool check_error(const char *file, int line, const char *call, enum tdl_result r,
+                 enum tdl_result expected, const char *part);
+/* Failures so far. */
+int check_failures(void);
+/* What main() returns. */
+int check_result(void);
+
+static inline bool check_passed(bool passed)
+{
+    return passed;
+}
+/* True if the condition holds; else prints the text and the test fails. */
+#define CHECK(condition, ...)                                                                      \
+    check_passed((condition) || check_fail(__FILE__, __LINE__, __VA_ARGS__))
+/* The same, for what nothing can go on without. */
+#define REQUIRE(condition, ...)                                                                    \
+    do {                                                                                           \
+        if (!CHECK(condition, __VA_ARGS__))                                                        \
+            exit(EXIT_FAILURE);                                                                    \
+    } while (0)
+#define OK(call) REQUIRE((call) == TDL_OK, "%s: %s", #call, tdl_last_error())
+/* The call fails with this result, and its text holds this part. */
+#define FAILS(call, expected, part) check_error(__FILE__, __LINE__, #call, call, expected, part)
+
+/* ------------------------------------------------------------------ random */
+
+struct rng {
+    uint64_t state;
+};
+uint64_t rng_next(struct rng *rng);
+/* 0 … limit - 1. */
+uint32_t rng_below(struct rng *rng, uint32_t limit);
+/* One in `n`. */
+bool rng_one_in(struct rng *rng, uint32_t n);
+float rng_float(struct rng *rng, float low, float high);
+/* One of the given numbers. */
+#define RNG_PICK(rng, ...)                                                                         \
+    ((const uint32_t[]){__VA_ARGS__})[rng_below(                                                   \
+        rng, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))]
+
+/* ---------------------------------------------------------------- contexts */
+
+/* Prints what libtdl logs. */
+void check_log(void *data, enum tdl_log_level level, const char *message);
+/* A context under validation; the program is skipped if there is no device. */
+struct tdl_context *check_context_open(void);
+/* Fails if the validation layers had anything to say; destroys the context. */
+void check_context_close(struct tdl_context *ctx);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A graph under test: its operators' plain C references say what must come
+ * out, and runs on the device are held against that, with every buffer in a
+ * field of sentinels that are NaN when read and noticed when overwritten.
+ */
+#ifndef TEST_SUBJECT_H
+#define TEST_SUBJECT_H
+
+#include "check.h"
+
+#include <graph/graph.h>
+
+struct subject {
+    struct tdl_context *ctx;
+    struct tdl_builder *builder;
+    struct tdl_ir *ir;  /* the builder's */
+    float *inputs[16];  /* NHWC */
+    float **values;     /* by operand id, NHWC */
+    float *plain[16];   /* what the device gave: outputs, NHWC */
+};
+
+/* Float32 constants that the builder owns. `shape` is rank 4, or rank 1 for a
+ * bias; values in -scale … scale. */
+struct tdl_operand *subject_filter(struct tdl_builder *b, struct rng *rng, uint32_t out,
+                                   uint32_t kh, uint32_t kw, uint32_t in);
+struct tdl_operand *subject_bias(struct tdl_builder *b, struct rng *rng, uint32_t out);
+struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const uint32_t *shape,
+                                     const float *values);
+/* desc of an image in NHWC or NCHW. */
+struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint32_t h, uint32_t w,
+                                       uint32_t c);
+
+/* Takes the finished builder over, fills the inputs from `rng` and runs the
+ * references. */
+void subject_open(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
+                  struct rng *rng);
+/* Run on the device and compare; false if a check failed. */
+bool subject_run(struct subject *s, const struct tdl_build_params *params);
+void subject_close(struct subject *s);
+
+/* Compares NHWC values; prints the worst and the first bad index. */
+bool subject_compare(const char *what, struct tdl_dims d, const float *want, const float *got,
+                     bool half);
+
+#endif
