@@ -2,7 +2,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// A tensor in NHWC or NCHW float32, whole, to or from packs of four channels.
+// A float32 tensor in NHWC, NCHW or NC4HW4 to or from the graph's own packs.
 // One invocation a pack.
 #include "common/storage.glsl"
 
@@ -12,6 +12,8 @@ layout(constant_id = 4) const uint CHANNELS = 1;
 layout(constant_id = 5) const uint PIXELS = 1; // H · W
 layout(constant_id = 6) const uint CHANNEL_STRIDE = 1;
 layout(constant_id = 7) const uint PIXEL_STRIDE = 1;
+layout(constant_id = 8) const uint GROUP_STRIDE = 1; // of four channels
+layout(constant_id = 9) const uint IMAGE_STRIDE = 1;
 
 layout(std430, set = 0, binding = 0) buffer Plain { float plain[]; };
 layout(std430, set = 0, binding = 1) buffer Packs { PACK packs[]; };
@@ -22,7 +24,7 @@ void main()
     uint pixel = gl_GlobalInvocationID.x, group = gl_WorkGroupID.y, image = gl_WorkGroupID.z;
     if (pixel >= PIXELS)
         return;
-    uint base = image * CHANNELS * PIXELS + pixel * PIXEL_STRIDE + group * 4 * CHANNEL_STRIDE;
+    uint base = image * IMAGE_STRIDE + pixel * PIXEL_STRIDE + group * GROUP_STRIDE;
     uint at = (image * PACKS + group) * PIXELS + pixel;
     uint count = min(4, CHANNELS - group * 4);
     if (TO_PACKS != 0) {

@@ -320,19 +320,63 @@ static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
     return true;
 }
 
+static bool is_depthwise(const struct tdl_node *n)
+{
+    return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE &&
+           n->attr.conv.p.groups == tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c &&
+           tdl_operand_dims(n->inputs[TDL_CONV_FILTER]).n == n->attr.conv.p.groups;
+}
+
+/* depthwise(activate(conv1×1(x))): the wide tensor stays inside. Others must
+ * not read it; the depthwise itself may add it to its end. */
+static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_operand *wide = slot(n, TDL_CONV_INPUT);
+    if (!is_depthwise(n) || !wide->producer || !is_pointwise(wide->producer) ||
+        slot(wide->producer, TDL_CONV_RESIDUAL))
+        return false;
+    struct tdl_node *expand = wide->producer;
+    bool own = slot(n, TDL_CONV_RESIDUAL) == wide;
+    if (tdl_ir_use_count(ir, wide) != 1u + own || !tdl_expand_depthwise_fits(expand, n) ||
+        (own && !same_dims(wide, n->output)))
+        return false;
+    struct tdl_expand_attr attr = {
+        .conv = expand->attr.conv, .depthwise = n->attr.conv.p, .residual_is_own = own};
+    struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS] = {0};
+    for (uint32_t i = 0; i <= TDL_CONV_LOW; i++)
+        inputs[i] = slot(expand, i);
+    inputs[TDL_CONV_RESIDUAL] = own ? NULL : slot(n, TDL_CONV_RESIDUAL);
+    inputs[TDL_EXPAND_FILTER2] = n->inputs[TDL_CONV_FILTER];
+    inputs[TDL_EXPAND_BIAS2] = slot(n, TDL_CONV_BIAS);
+    char label[sizeof(n->label)];
+    snprintf(label, sizeof(label), "%s", n->label);
+    snprintf(n->label, sizeof(n->label), "%.44s + %.44s", expand->label, label);
+    n->op = &tdl_op_expand_depthwise;
+    n->attr.expand = attr;
+    memcpy(n->inputs, inputs, sizeof(inputs));
+    n->input_count = TDL_EXPAND_BIAS2 + 1;
+    expand->dead = true;
+    return true;
+}
+
 static const struct pattern {
     const char *name;
     bool (*apply)(struct tdl_ir *ir, struct tdl_node *node);
+    bool repeats_work; /* to save a dispatch */
 } patterns[] = {
-    {"activation", fuse_activation}, {"commute resample", commute_resample},
-    {"gate", fuse_gate},             {"merge", fuse_merge},
-    {"gated input", fuse_gated_input}, {"residual", fuse_residual},
+    {"activation", fuse_activation, false},
+    {"commute resample", commute_resample, false},
+    {"gate", fuse_gate, false},
+    {"merge", fuse_merge, false},
+    {"gated input", fuse_gated_input, false},
+    {"residual", fuse_residual, false},
+    {"expand", fuse_expand, true},
 };
 
-enum tdl_result tdl_pass_fuse(struct tdl_ir *ir)
+enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches)
 {
     for (size_t p = 0; p < TDL_COUNT(patterns); p++) {
-        bool changed = true;
+        bool changed = few_dispatches || !patterns[p].repeats_work;
         while (changed) {
             changed = false;
             for (uint32_t i = 0; i < ir->node_count; i++)

@@ -58,8 +58,16 @@ struct tdl_conv_attr {
     enum tdl_resample_coordinates coordinates; /* of TDL_PRE_MERGE */
 };
 
+/* conv2d 1×1 with the depthwise conv2d that reads it. */
+struct tdl_expand_attr {
+    struct tdl_conv_attr conv; /* the 1×1 */
+    struct tdl_conv2d_params depthwise;
+    bool residual_is_own; /* what is added to the end is the 1×1's output */
+};
+
 union tdl_attr {
     struct tdl_conv_attr conv;
+    struct tdl_expand_attr expand;
     struct tdl_conv_transpose2d_params conv_transpose;
     struct tdl_pool2d_params pool;
     struct tdl_resample2d_params resample;
@@ -77,6 +85,8 @@ enum {
     TDL_CONV_RESIDUAL, /* added after the activation */
     TDL_CONV_GATE,
     TDL_CONV_LOW,
+    TDL_EXPAND_FILTER2, /* of the depthwise half */
+    TDL_EXPAND_BIAS2,
 };
 /* Of the gate: means of both inputs are summed; INPUT2 may be NULL. */
 enum {
@@ -159,7 +169,9 @@ static inline struct tdl_dims tdl_operand_dims(const struct tdl_operand *operand
 
 /* Passes, in this order. */
 enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
-enum tdl_result tdl_pass_fuse(struct tdl_ir *ir);
+/* `few_dispatches`: a dispatch costs more than some work done twice, as on a
+ * GPU; without it only what saves work or memory traffic is fused. */
+enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage);
 

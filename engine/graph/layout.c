@@ -41,8 +41,8 @@ static enum tdl_result place_input(struct tdl_ir *ir, struct tdl_operand *input,
         input->desc.layout = TDL_LAYOUT_NHWC;
         input->desc = tdl_desc_like(input, d);
         input->desc.layout = TDL_LAYOUT_NC4HW4;
-        input->desc.dtype = storage;
-        return TDL_OK;
+        if (storage == TDL_FLOAT32)
+            return TDL_OK; /* the very bytes that the kernels read */
     }
     struct tdl_operand *inside = add_value(ir, input);
     if (!inside)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between a bound NHWC or NCHW tensor and packs; made by the layout pass. */
+/* Between a bound tensor and the graph's own packs; made by the layout pass. */
 #include "ops.h"
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -7,15 +7,27 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims d = tdl_operand_dims(n->output);
     bool to_packs = n->inputs[0]->external;
     struct tdl_operand *plain = to_packs ? n->inputs[0] : n->output;
-    bool nchw = plain->desc.layout == TDL_LAYOUT_NCHW;
-    uint32_t pixels = d.h * d.w, local = 64;
+    uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
+    struct {
+        uint32_t channel, pixel, group, image;
+    } stride = {1, d.c, 4, pixels * d.c}; /* floats; NHWC */
+    if (plain->desc.layout == TDL_LAYOUT_NCHW) {
+        stride.channel = pixels;
+        stride.pixel = 1;
+        stride.group = 4 * pixels;
+    } else if (plain->desc.layout == TDL_LAYOUT_NC4HW4) {
+        stride.pixel = 4;
+        stride.group = 4 * pixels;
+        stride.image = 4 * pixels * packs;
+    }
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "convert", n, local, 1, 1);
-    const uint32_t values[] = {to_packs, d.c, pixels, nchw ? pixels : 1, nchw ? 1 : d.c};
+    const uint32_t values[] = {to_packs,     d.c,          pixels,      stride.channel,
+                               stride.pixel, stride.group, stride.image};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, to_packs ? 0 : 1, n->inputs[0]);
     tdl_plan_write(s, to_packs ? 1 : 0, n->output);
-    tdl_plan_groups(s, TDL_DIV_UP(pixels, local), tdl_packs(d.c), d.n);
+    tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
     return plan->status;
 }
 

@@ -15,7 +15,8 @@ extern const struct tdl_op tdl_op_mul;
 extern const struct tdl_op tdl_op_activation;
 extern const struct tdl_op tdl_op_cast;
 extern const struct tdl_op tdl_op_convert;        /* made by layout */
-extern const struct tdl_op tdl_op_squeeze_excite; /* made by fuse */
+extern const struct tdl_op tdl_op_squeeze_excite;   /* made by fuse */
+extern const struct tdl_op tdl_op_expand_depthwise; /* made by fuse */
 
 /* Shared by the operators' files. */
 
@@ -38,6 +39,8 @@ struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct td
 /* The data of a float32 constant, else NULL. */
 const float *tdl_constant_data(const struct tdl_operand *operand);
 
+/* True if one kernel can hold both: limits of tile and shared memory. */
+bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);
 /* float16 bits to float. */
 float tdl_half_to_float(uint16_t half);
 /* The `count` elements of a float16 constant, which need not be aligned. */

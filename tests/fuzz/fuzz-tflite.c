@@ -32,7 +32,7 @@ static enum tdl_result compile(struct tdl_builder *builder, const struct tdl_bui
     if (r == TDL_OK)
         r = tdl_pass_fold(plan.ir);
     if (r == TDL_OK && !params->no_fuse)
-        r = tdl_pass_fuse(plan.ir);
+        r = tdl_pass_fuse(plan.ir, true);
     if (r == TDL_OK)
         r = tdl_pass_layout(plan.ir, params, plan.storage);
     if (r == TDL_OK)

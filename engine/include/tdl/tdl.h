@@ -417,7 +417,9 @@ struct tdl_graph; /**< a compiled graph (MLGraph) */
 enum tdl_precision {
     TDL_PRECISION_AUTO = 0, /**< what is faster on this device */
     TDL_PRECISION_FP32 = 1,
-    TDL_PRECISION_FP16 = 2, /**< fp16 storage of activations, fp32 arithmetic */
+    /** 16 bits a value for activations in memory (packs of four under one
+     *  exponent, more exact than halves), float32 weights and arithmetic. */
+    TDL_PRECISION_FP16 = 2,
 };
 
 struct tdl_build_params {
@@ -425,9 +427,9 @@ struct tdl_build_params {
     /** No fusion and no rewrites: each operator its own dispatch. For
      *  debugging and for comparing. */
     bool no_fuse;
-    /** Layout in which dispatches give the inputs; NHWC by default. */
+    /** NC4HW4: dispatches give rank-4 inputs in that layout. Otherwise in
+     *  the layout that the builder was told. float32 in any case. */
     enum tdl_layout input_layout;
-    /** Precision of NC4HW4 inputs follows `precision`; others are float32. */
 };
 
 /**

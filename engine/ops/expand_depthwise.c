@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * conv2d 1×1 + depthwise conv2d in one dispatch, made by the fuse pass: the
+ * inverted bottleneck of MobileNetV2 (Sandler et al., arXiv:1801.04381).
+ */
+#include "ops.h"
+
+struct tile {
+    uint32_t w, h, group, local;
+};
+
+static uint32_t span(uint32_t tile, uint32_t stride, uint32_t kernel)
+{
+    return (tile - 1) * stride + kernel;
+}
+
+/* vec4 of shared memory that a tile needs. */
+static uint64_t shared_vec4(struct tile t, uint32_t in_packs, const struct tdl_conv2d_params *p,
+                            const uint32_t kernel[2])
+{
+    uint64_t pixels = (uint64_t)span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]);
+    return t.group * (pixels + in_packs * 4 + 1 + kernel[0] * kernel[1] + 1);
+}
+
+static struct tile choose_tile(const struct tdl_device_info *device, struct tdl_dims out,
+                               uint32_t in_packs, const struct tdl_conv2d_params *p,
+                               const uint32_t kernel[2])
+{
+    bool cpu = device->type == TDL_DEVICE_CPU;
+    struct tile t = {8, 8, 1, 64};
+    uint32_t packs = tdl_packs(out.c);
+    /* Small maps whole: no border to compute twice. */
+    if ((cpu && p->stride[0] == 1) || (out.w <= 16 && out.h <= 16) || out.w * out.h >= 1u << 14)
+        t.w = t.h = 16;
+    t.w = TDL_MIN(t.w, out.w);
+    t.h = TDL_MIN(t.h, out.h);
+    if (!cpu)
+        t.local = t.w * t.h > 64 ? 256 : 64;
+    if (cpu)
+        t.local = TDL_MIN(1024, span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]));
+    for (uint32_t group = cpu ? 4 : 1; group > 1; group--) {
+        struct tile wider = {t.w, t.h, group, t.local};
+        if (packs % group == 0 &&
+            shared_vec4(wider, in_packs, p, kernel) * 16 <= device->max_shared_memory) {
+            t.group = group;
+            break;
+        }
+    }
+    return t;
+}
+
+bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise)
+{
+    const struct tdl_conv2d_params *p = &depthwise->attr.conv.p;
+    struct tdl_dims in = tdl_operand_dims(expand->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims f = tdl_operand_dims(depthwise->inputs[TDL_CONV_FILTER]);
+    const uint32_t kernel[2] = {f.h, f.w};
+    const struct tile largest = {16, 16, 1, 256};
+    /* 16 KiB of shared memory is what every Vulkan device has. */
+    return p->dilation[0] == 1 && p->dilation[1] == 1 && f.h <= 5 && f.w <= 5 &&
+           p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128 &&
+           shared_vec4(largest, tdl_packs(in.c), p, kernel) * 16 <= 32768;
+}
+
+static uint64_t macs(const struct tdl_node *n)
+{
+    struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims out = tdl_operand_dims(n->output);
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
+    return (uint64_t)in.n * in.h * in.w * in.c * out.c +
+           (uint64_t)out.n * out.h * out.w * out.c * f.h * f.w;
+}
+
+static float channel(const float *data, uint32_t c, uint32_t count)
+{
+    return data && c < count ? data[c] : 0;
+}
+
+static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
+{
+    const float *f1 = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
+    const float *b1 = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
+    const float *f2 = tdl_constant_data(n->inputs[TDL_EXPAND_FILTER2]);
+    const float *b2 = tdl_constant_data(n->inputs[TDL_EXPAND_BIAS2]);
+    struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
+    uint32_t count = tdl_operand_dims(n->output).c, taps = f.h * f.w;
+    for (uint32_t first = 0; first < tdl_packs(count) * 4; first += group * 4) {
+        uint32_t end = first + group * 4;
+        for (uint32_t i = 0; i < tdl_packs(in.c) * 4; i++)
+            for (uint32_t c = first; c < end; c++)
+                *w++ = i < in.c && c < count ? f1[c * in.c + i] : 0;
+        for (uint32_t c = first; c < end; c++)
+            *w++ = channel(b1, c, count);
+        for (uint32_t tap = 0; tap < taps; tap++)
+            for (uint32_t c = first; c < end; c++)
+                *w++ = c < count ? f2[c * taps + tap] : 0;
+        for (uint32_t c = first; c < end; c++)
+            *w++ = channel(b2, c, count);
+    }
+}
+
+static void bind(struct tdl_plan_step *s, struct tdl_node *n, uint32_t residual)
+{
+    tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+    if (residual == 1)
+        tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
+    if (n->attr.expand.conv.pre != TDL_PRE_NONE)
+        tdl_plan_read(s, 2, n->inputs[TDL_CONV_GATE]);
+    if (n->attr.expand.conv.pre == TDL_PRE_MERGE)
+        tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
+    tdl_plan_write(s, 5, n->output);
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
+    struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims out = tdl_operand_dims(n->output), low = {1, 1, 1, 1};
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
+    const uint32_t kernel[2] = {f.h, f.w};
+    uint32_t in_packs = tdl_packs(in.c), packs = tdl_packs(out.c);
+    struct tdl_window window;
+    if (!tdl_window_resolve(in, kernel, p->stride, p->pad, p->padding, &window))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
+    if (n->inputs[TDL_CONV_LOW])
+        low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
+    uint32_t residual = n->attr.expand.residual_is_own ? 2 : n->inputs[TDL_CONV_RESIDUAL] ? 1 : 0;
+    struct tile t = choose_tile(plan->device, out, in_packs, p, kernel);
+
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_expand_depthwise", n, t.local, 1, 1);
+    const uint32_t values[] = {in.w,
+                               in.h,
+                               out.w,
+                               out.h,
+                               kernel[1],
+                               kernel[0],
+                               p->stride[1],
+                               p->stride[0],
+                               window.pad_left,
+                               window.pad_top,
+                               in_packs,
+                               packs,
+                               t.group,
+                               t.w,
+                               t.h,
+                               n->attr.expand.conv.p.activation,
+                               p->activation,
+                               residual,
+                               n->attr.expand.conv.pre,
+                               low.w,
+                               low.h,
+                               n->attr.expand.conv.coordinates};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    bind(s, n, residual);
+    float *w = tdl_plan_weights(
+        plan, s, 1, (uint64_t)packs * 4 * (in_packs * 4 + 1 + kernel[0] * kernel[1] + 1));
+    if (w)
+        pack_weights(n, t.group, w);
+    tdl_plan_groups(s, TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h), packs / t.group, in.n);
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_expand_depthwise = {
+    .name = "expandDepthwise",
+    .lower = lower,
+    .macs = macs,
+};
