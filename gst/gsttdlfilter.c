@@ -408,6 +408,23 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
     return GST_FLOW_OK;
 }
 
+/* The base class passes the failure of a pool on without a word. */
+static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base,
+                                                          GstBuffer *input, GstBuffer **output)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GError *error = NULL;
+    GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
+                             ->prepare_output_buffer(base, input, output);
+
+    if (flow == GST_FLOW_ERROR) {
+        gst_tdl_error_set(&error, TDL_ERROR_OUT_OF_MEMORY, "Cannot allocate a frame of %dx%d px",
+                          self->out_info.width, self->out_info.height);
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    }
+    return flow;
+}
+
 static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *event)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -625,6 +642,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     base->start = gst_tdl_filter_start;
     base->stop = gst_tdl_filter_stop;
     base->submit_input_buffer = gst_tdl_filter_submit_input_buffer;
+    base->prepare_output_buffer = gst_tdl_filter_prepare_output_buffer;
     base->transform = gst_tdl_filter_transform;
     base->sink_event = gst_tdl_filter_sink_event;
     base->transform_caps = gst_tdl_filter_transform_caps;

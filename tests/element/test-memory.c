@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where frames live: pools, imports, copies that are counted and announced,
+ * crop, and who holds a buffer for how long. */
+#include "util.h"
+
+#define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
+
+static void caps_info(const char *text, GstVideoInfo *info)
+{
+    GstCaps *caps = gst_caps_from_string(text);
+
+    fail_unless(gst_video_info_from_caps(info, caps));
+    gst_caps_unref(caps);
+}
+
+static gchar *import_path(struct filter *filter)
+{
+    gchar *path;
+
+    g_object_get(filter->element, "import-path", &path, NULL);
+    return path;
+}
+
+static void expect_path(struct filter *filter, const char *expected)
+{
+    g_autofree gchar *path = import_path(filter);
+
+    fail_unless_equals_string(path, expected);
+}
+
+/* Memory of no kind that the element knows, so that it must be copied. */
+static GstBuffer *foreign_buffer(GstBuffer *picture)
+{
+    GstAllocator *allocator = gst_allocator_find("fixture-foreign");
+    GstBuffer *buffer;
+    GstMapInfo map;
+
+    buffer = gst_buffer_new_allocate(allocator, gst_buffer_get_size(picture), NULL);
+    gst_buffer_map(picture, &map, GST_MAP_READ);
+    gst_buffer_fill(buffer, 0, map.data, map.size);
+    gst_buffer_unmap(picture, &map);
+    gst_object_unref(allocator);
+    gst_buffer_unref(picture);
+    return buffer;
+}
+
+typedef struct {
+    GstAllocator base;
+} ForeignAllocator;
+typedef struct {
+    GstAllocatorClass base;
+} ForeignAllocatorClass;
+GType foreign_allocator_get_type(void);
+G_DEFINE_TYPE(ForeignAllocator, foreign_allocator, GST_TYPE_ALLOCATOR)
+
+struct foreign_memory {
+    GstMemory base;
+    guint8 *data;
+};
+
+static GstMemory *foreign_alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
+{
+    struct foreign_memory *memory = g_new0(struct foreign_memory, 1);
+
+    memory->data = g_malloc(size);
+    gst_memory_init(&memory->base, params->flags, allocator, NULL, size, 0, 0, size);
+    return &memory->base;
+}
+
+static void foreign_free(GstAllocator *allocator, GstMemory *memory)
+{
+    (void)allocator;
+    g_free(((struct foreign_memory *)memory)->data);
+    g_free(memory);
+}
+
+static gpointer foreign_map(GstMemory *memory, gsize size, GstMapFlags flags)
+{
+    (void)size, (void)flags;
+    return ((struct foreign_memory *)memory)->data;
+}
+
+static void foreign_unmap(GstMemory *memory)
+{
+    (void)memory;
+}
+
+static void foreign_allocator_class_init(ForeignAllocatorClass *klass)
+{
+    GST_ALLOCATOR_CLASS(klass)->alloc = foreign_alloc;
+    GST_ALLOCATOR_CLASS(klass)->free = foreign_free;
+}
+
+static void foreign_allocator_init(ForeignAllocator *self)
+{
+    GST_ALLOCATOR(self)->mem_type = "FixtureForeign";
+    GST_ALLOCATOR(self)->mem_map = foreign_map;
+    GST_ALLOCATOR(self)->mem_unmap = foreign_unmap;
+}
+
+static void register_foreign(void)
+{
+    GstAllocator *allocator = g_object_new(foreign_allocator_get_type(), NULL);
+
+    gst_allocator_register("fixture-foreign", gst_object_ref_sink(allocator));
+}
+
+/* ------------------------------------------------------------------- paths */
+
+GST_START_TEST(pool_is_offered)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output, *expected;
+    GstMapInfo from, to;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    input = gst_harness_create_buffer(filter.harness, info.size); /* of the pool offered */
+    fail_if(gst_memory_is_type(gst_buffer_peek_memory(input, 0), GST_ALLOCATOR_SYSMEM));
+    expected = picture_new(&info, 0);
+    gst_buffer_map(expected, &from, GST_MAP_READ);
+    gst_buffer_map(input, &to, GST_MAP_WRITE);
+    memcpy(to.data, from.data, from.size); /* no VideoMeta was asked for: default strides */
+    gst_buffer_unmap(input, &to);
+    gst_buffer_unmap(expected, &from);
+
+    output = filter_run(&filter, input);
+    picture_compare(output, expected, &info, 2, "frame from the pool");
+    expect_path(&filter, "pool");
+    fail_unless_equals_uint64(filter_stat(&filter, "cpu-copied-bytes"), 0);
+    fail_unless_equals_uint64(filter_stat(&filter, "imports"), 0);
+    fail_unless(filter_message(&filter, GST_MESSAGE_ELEMENT) == NULL);
+    gst_buffer_unref(output);
+    gst_buffer_unref(expected);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* ALLOCATION as upstream sees it: a pool, whose rows are aligned for those
+ * who take GstVideoMeta, whatever allocator they put into its configuration. */
+GST_START_TEST(allocation_query)
+{
+    GstCaps *caps = gst_caps_from_string("video/x-raw,format=NV12,width=70,height=48,framerate=30/1");
+    GstQuery *query = gst_query_new_allocation(caps, TRUE);
+    GstBufferPool *pool;
+    GstStructure *config;
+    GstBuffer *buffer;
+    GstVideoMeta *meta;
+    GstAllocationParams params;
+    struct filter filter;
+    guint size, min, max;
+
+    filter_start(&filter, "", NULL);
+    gst_harness_set_src_caps(filter.harness, gst_caps_ref(caps));
+    fail_unless(gst_pad_peer_query(filter.harness->srcpad, query));
+    fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL));
+    fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, NULL));
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
+    fail_unless(pool != NULL);
+    fail_unless(min >= 2 && max == 0, "min %u, max %u", min, max);
+
+    config = gst_buffer_pool_get_config(pool);
+    gst_buffer_pool_config_set_params(config, caps, size, min, max);
+    gst_allocation_params_init(&params);
+    gst_buffer_pool_config_set_allocator(config, NULL, &params);
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    fail_unless(gst_buffer_pool_set_config(pool, config));
+    gst_buffer_pool_set_active(pool, TRUE);
+    fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, NULL), GST_FLOW_OK);
+    meta = gst_buffer_get_video_meta(buffer);
+    fail_unless(meta && meta->stride[0] == 128 && meta->stride[1] == 128, "stride %d",
+                meta ? meta->stride[0] : 0);
+    fail_unless_equals_int(gst_buffer_n_memory(buffer), 1);
+    fail_if(gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), GST_ALLOCATOR_SYSMEM));
+    gst_buffer_unref(buffer);
+    gst_buffer_pool_set_active(pool, FALSE);
+    gst_object_unref(pool);
+    gst_query_unref(query);
+    gst_caps_unref(caps);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Parts of the pool's memory, as pipewiresrc and others make them. */
+GST_START_TEST(shared_memory)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output, *expected, *part = gst_buffer_new();
+    GstMapInfo from;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    input = gst_harness_create_buffer(filter.harness, info.size);
+    expected = picture_new(&info, 0);
+    gst_buffer_map(expected, &from, GST_MAP_READ);
+    gst_buffer_fill(input, 0, from.data, from.size);
+    gst_buffer_unmap(expected, &from);
+    gst_buffer_append_memory(part, gst_memory_share(gst_buffer_peek_memory(input, 0), 0, -1));
+
+    output = filter_run(&filter, part);
+    picture_compare(output, expected, &info, 2, "shared memory");
+    expect_path(&filter, "pool");
+    gst_buffer_unref(output);
+    gst_buffer_unref(input);
+    gst_buffer_unref(expected);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+static gboolean imports_host_pointers(struct filter *filter)
+{
+    g_autofree gchar *path = import_path(filter);
+
+    return !strcmp(path, "host-pointer");
+}
+
+GST_START_TEST(host_pointer)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    input = picture_new(&info, 0);
+    for (guint i = 0; i < 5; i++) {
+        output = filter_run(&filter, gst_buffer_ref(input));
+        picture_compare(output, input, &info, 2, "host pointer");
+        gst_buffer_unref(output);
+    }
+    if (imports_host_pointers(&filter)) { /* else the device cannot, and copies */
+        fail_unless_equals_uint64(filter_stat(&filter, "imports"), 1);
+        fail_unless_equals_uint64(filter_stat(&filter, "cache-hits"), 2 * 5 - 1); /* planes */
+        fail_unless_equals_uint64(filter_stat(&filter, "cpu-copied-bytes"), 0);
+    }
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* The importers see the memory's present contents, not those of the first time. */
+GST_START_TEST(host_pointer_rewritten)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output, *other;
+    GstMapInfo from, to;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    input = picture_new(&info, 0);
+    output = filter_run(&filter, gst_buffer_ref(input));
+    picture_compare(output, input, &info, 2, "memory as it was");
+    gst_buffer_unref(output);
+    /* The GPU is done. The buffer may still be held, so write round it, as a
+     * camera does. */
+    other = picture_new(&info, 31);
+    gst_buffer_map(other, &from, GST_MAP_READ);
+    gst_buffer_map(input, &to, GST_MAP_READ);
+    memcpy(to.data, from.data, from.size);
+    gst_buffer_unmap(input, &to);
+    gst_buffer_unmap(other, &from);
+    output = filter_run(&filter, gst_buffer_ref(input));
+    picture_compare(output, other, &info, 2, "rewritten memory");
+    gst_buffer_unref(output);
+    gst_buffer_unref(other);
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Planes in memories of their own. */
+GST_START_TEST(two_memories)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output, *split = gst_buffer_new();
+    GstMapInfo map;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    input = picture_new(&info, 0);
+    gst_buffer_map(input, &map, GST_MAP_READ);
+    for (guint p = 0; p < 2; p++) {
+        gsize size = p ? info.size - info.offset[1] : info.offset[1];
+
+        gst_buffer_append_memory(
+            split, gst_memory_new_wrapped(0, g_memdup2(map.data + info.offset[p], size), size, 0,
+                                          size, NULL, NULL));
+    }
+    gst_buffer_unmap(input, &map);
+    output = filter_run(&filter, split);
+    picture_compare(output, input, &info, 2, "a memory a plane");
+    gst_buffer_unref(output);
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* ------------------------------------------------------------------- copies */
+
+GST_START_TEST(copy_is_counted_and_announced)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *picture, *output;
+    GstMessage *message;
+    guint announced = 0;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    for (guint i = 0; i < 3; i++) {
+        picture = picture_new(&info, i);
+        output = filter_run(&filter, foreign_buffer(gst_buffer_copy_deep(picture)));
+        picture_compare(output, picture, &info, 2, "copied frame");
+        gst_buffer_unref(output);
+        gst_buffer_unref(picture);
+    }
+    expect_path(&filter, "copy");
+    /* 64·48 luma and as much again by two chroma samples in four pixels. */
+    fail_unless_equals_uint64(filter_stat(&filter, "cpu-copied-bytes"), 3 * (64 * 48 * 3 / 2));
+    while ((message = gst_bus_pop_filtered(filter.bus, GST_MESSAGE_ELEMENT))) {
+        const GstStructure *said = gst_message_get_structure(message);
+
+        fail_unless(gst_structure_has_name(said, "tdl-copy"));
+        fail_unless(strstr(gst_structure_get_string(said, "reason"), "pool: ") != NULL, "%s",
+                    gst_structure_get_string(said, "reason"));
+        announced++;
+        gst_message_unref(message);
+    }
+    fail_unless_equals_int(announced, 1);
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+GST_START_TEST(copy_is_refused)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstMessage *message;
+    GError *error = NULL;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "require-zero-copy=true", CAPS);
+    fail_unless_equals_int(
+        gst_harness_push(filter.harness, foreign_buffer(picture_new(&info, 0))), GST_FLOW_ERROR);
+    message = filter_message(&filter, GST_MESSAGE_ERROR);
+    fail_unless(message != NULL);
+    gst_message_parse_error(message, &error, NULL);
+    fail_unless(strstr(error->message, "require-zero-copy=false") != NULL, "%s", error->message);
+    fail_unless_equals_uint64(filter_stat(&filter, "cpu-copied-bytes"), 0);
+    g_error_free(error);
+    gst_message_unref(message);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Odd strides cannot be written to by the GPU, but they can be read. */
+GST_START_TEST(odd_strides_copied)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *picture, *odd, *output;
+    GstVideoMeta *meta;
+
+    caps_info("video/x-raw,format=I420,width=37,height=23,framerate=30/1", &info);
+    filter_start(&filter, "mode=overlay opacity=0",
+                 "video/x-raw,format=I420,width=37,height=23,framerate=30/1");
+    picture = picture_new(&info, 0);
+    odd = picture_restride(picture, &info, 7);
+    meta = gst_buffer_get_video_meta(odd);
+    {
+        GstBuffer *copy = foreign_buffer(gst_buffer_ref(odd));
+
+        gst_buffer_add_video_meta_full(copy, 0, meta->format, meta->width, meta->height,
+                                       meta->n_planes, meta->offset, meta->stride);
+        output = filter_run(&filter, copy);
+    }
+    expect_path(&filter, "copy");
+    picture_compare(output, picture, &info, 2, "copied odd strides");
+    gst_buffer_unref(output);
+    gst_buffer_unref(odd);
+    gst_buffer_unref(picture);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* ------------------------------------------------------- metas and lifetimes */
+
+GST_START_TEST(crop)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output, *expected;
+    GstVideoCropMeta *meta;
+    GstMapInfo map, got;
+
+    caps_info("video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1", &info);
+    filter_start(&filter, "mode=replace background-color=0xffffffff",
+                 "video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1");
+    filter_all_background(&filter);
+    input = picture_new_color(&info, 0xff404040);
+    meta = gst_buffer_add_video_crop_meta(input);
+    meta->x = 16;
+    meta->y = 10;
+    meta->width = 24;
+    meta->height = 20;
+    output = filter_run(&filter, gst_buffer_ref(input));
+    meta = gst_buffer_get_video_crop_meta(output);
+    fail_unless(meta && meta->x == 16 && meta->y == 10 && meta->width == 24 && meta->height == 20);
+
+    expected = gst_buffer_copy_deep(input);
+    gst_buffer_map(expected, &map, GST_MAP_WRITE);
+    for (guint y = 10; y < 30; y++)
+        memset(map.data + y * info.stride[0] + 16, 255, 24);
+    gst_buffer_unmap(expected, &map);
+    gst_buffer_map(output, &got, GST_MAP_READ);
+    picture_compare(output, expected, &info, 1, "crop");
+    gst_buffer_unmap(output, &got);
+    gst_buffer_unref(output);
+    gst_buffer_unref(expected);
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+GST_START_TEST(metadata_survives)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output;
+    GstVideoRegionOfInterestMeta *region;
+    GstCaps *reference = gst_caps_new_empty_simple("timestamp/x-fixture");
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=mask", CAPS);
+    input = picture_new(&info, 0);
+    GST_BUFFER_PTS(input) = 3 * GST_SECOND;
+    GST_BUFFER_DTS(input) = 2 * GST_SECOND;
+    GST_BUFFER_DURATION(input) = GST_SECOND / 30;
+    GST_BUFFER_OFFSET(input) = 90;
+    GST_BUFFER_FLAG_SET(input, GST_BUFFER_FLAG_MARKER);
+    gst_buffer_add_video_region_of_interest_meta(input, "face", 10, 12, 14, 16);
+    gst_buffer_add_reference_timestamp_meta(input, reference, 42, 7);
+    output = filter_run(&filter, input);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(output), 3 * GST_SECOND);
+    fail_unless_equals_uint64(GST_BUFFER_DTS(output), 2 * GST_SECOND);
+    fail_unless_equals_uint64(GST_BUFFER_DURATION(output), GST_SECOND / 30);
+    fail_unless_equals_uint64(GST_BUFFER_OFFSET(output), 90);
+    fail_unless(GST_BUFFER_FLAG_IS_SET(output, GST_BUFFER_FLAG_MARKER));
+    region = (GstVideoRegionOfInterestMeta *)gst_buffer_get_meta(
+        output, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    fail_unless(region && region->x == 10 && region->y == 12 && region->w == 14 && region->h == 16);
+    fail_unless(gst_buffer_get_reference_timestamp_meta(output, reference) != NULL);
+    gst_buffer_unref(output);
+    gst_caps_unref(reference);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+static void on_input_freed(gpointer data, GstMiniObject *object)
+{
+    (void)object;
+    g_atomic_int_inc((gint *)data);
+}
+
+/* EOS with frames in flight: nobody has looked at an output yet, and all
+ * inputs are given back, as a camera or a decoder needs it. */
+GST_START_TEST(inputs_come_back)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    gint freed = 0;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=blur", CAPS);
+    for (guint i = 0; i < 6; i++) {
+        GstBuffer *input = picture_new(&info, i);
+
+        gst_mini_object_weak_ref(GST_MINI_OBJECT(input), on_input_freed, &freed);
+        fail_unless_equals_int(gst_harness_push(filter.harness, input), GST_FLOW_OK);
+    }
+    fail_unless(g_atomic_int_get(&freed) >= 2, "only %d of 6 are back", freed);
+    fail_unless(gst_harness_push_event(filter.harness, gst_event_new_eos()));
+    fail_unless_equals_int(g_atomic_int_get(&freed), 6);
+    fail_unless_equals_int(gst_harness_buffers_in_queue(filter.harness), 6);
+    for (guint i = 0; i < 6; i++)
+        gst_buffer_unref(gst_harness_pull(filter.harness));
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Outputs outlive the element. */
+GST_START_TEST(outputs_outlive)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *input, *output;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay opacity=0", CAPS);
+    input = picture_new(&info, 0);
+    output = filter_run(&filter, gst_buffer_ref(input));
+    filter_stop(&filter);
+    picture_compare(output, input, &info, 2, "output after the element is gone");
+    gst_buffer_unref(output);
+    gst_buffer_unref(input);
+}
+GST_END_TEST;
+
+/* From one tdlfilter to the next the frame stays on the GPU: the second one
+ * knows the first one's memory. */
+GST_START_TEST(chained)
+{
+    struct filter one, two;
+    GstVideoInfo info;
+    GstBuffer *input, *output;
+
+    caps_info(CAPS, &info);
+    filter_start(&one, "mode=overlay opacity=0", CAPS);
+    filter_start(&two, "mode=overlay opacity=0 model=person-landscape", CAPS);
+    input = picture_new(&info, 0);
+    output = filter_run(&two, filter_run(&one, gst_buffer_ref(input)));
+    picture_compare(output, input, &info, 3, "two in a row");
+    expect_path(&two, "pool");
+    fail_unless_equals_uint64(filter_stat(&two, "cpu-copied-bytes"), 0);
+    filter_stop(&one); /* in any order */
+    gst_buffer_unref(output);
+    output = filter_run(&two, gst_buffer_ref(input));
+    picture_compare(output, input, &info, 2, "the second alone");
+    gst_buffer_unref(output);
+    gst_buffer_unref(input);
+    filter_stop(&two);
+}
+GST_END_TEST;
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("memory");
+    TCase *tc = tcase_create("memory");
+
+    tcase_set_timeout(tc, 120);
+    tcase_add_checked_fixture(tc, register_foreign, NULL);
+    suite_add_tcase(s, tc);
+    tcase_add_test(tc, pool_is_offered);
+    tcase_add_test(tc, allocation_query);
+    tcase_add_test(tc, shared_memory);
+    tcase_add_test(tc, host_pointer);
+    tcase_add_test(tc, host_pointer_rewritten);
+    tcase_add_test(tc, two_memories);
+    tcase_add_test(tc, copy_is_counted_and_announced);
+    tcase_add_test(tc, copy_is_refused);
+    tcase_add_test(tc, odd_strides_copied);
+    tcase_add_test(tc, crop);
+    tcase_add_test(tc, metadata_survives);
+    tcase_add_test(tc, inputs_come_back);
+    tcase_add_test(tc, outputs_outlive);
+    tcase_add_test(tc, chained);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main(argc, argv, suite(), "memory");
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Streams: renegotiation, flush, seek, the end with frames in flight, latency,
+ * QoS, interval, several elements, stop and start again. */
+#include "util.h"
+
+#define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
+
+static void caps_info(const char *text, GstVideoInfo *info)
+{
+    GstCaps *caps = gst_caps_from_string(text);
+
+    fail_unless(gst_video_info_from_caps(info, caps));
+    gst_caps_unref(caps);
+}
+
+/* --------------------------------------------------------- renegotiation */
+
+static const char *const streams[] = {
+    "video/x-raw,format=NV12,width=64,height=48,framerate=30/1",
+    "video/x-raw,format=NV12,width=130,height=34,framerate=30/1",
+    "video/x-raw,format=RGB,width=130,height=34,framerate=30/1",
+    "video/x-raw,format=YUY2,width=37,height=23,framerate=30/1",
+    "video/x-raw,format=I420,width=320,height=240,framerate=30/1",
+    "video/x-raw,format=NV12,width=64,height=48,framerate=30/1",
+};
+
+/* All outputs are looked at after the last input went in, so that frames of
+ * one size are in flight while the next is negotiated. */
+GST_START_TEST(renegotiation_in_flight)
+{
+    struct filter filter;
+    GstBuffer *inputs[2 * G_N_ELEMENTS(streams)];
+    GstVideoInfo info;
+
+    filter_start(&filter, "mode=overlay opacity=0", NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(streams); i++) {
+        gst_harness_set_src_caps_str(filter.harness, streams[i]);
+        caps_info(streams[i], &info);
+        for (guint k = 0; k < 2; k++) {
+            inputs[2 * i + k] = picture_new(&info, i + k);
+            fail_unless_equals_int(
+                gst_harness_push(filter.harness, gst_buffer_ref(inputs[2 * i + k])), GST_FLOW_OK);
+        }
+    }
+    fail_unless_equals_int(gst_harness_buffers_in_queue(filter.harness), G_N_ELEMENTS(inputs));
+    for (guint i = 0; i < G_N_ELEMENTS(inputs); i++) {
+        GstBuffer *output = gst_harness_pull(filter.harness);
+
+        caps_info(streams[i / 2], &info);
+        picture_compare(output, inputs[i], &info, 2, "renegotiated");
+        gst_buffer_unref(output);
+        gst_buffer_unref(inputs[i]);
+    }
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* ------------------------------------------------------------------- masks */
+
+static GstBuffer *portrait(void)
+{
+    g_autofree gchar *path =
+        g_build_filename(g_getenv("TDL_TEST_DATA"), "grace_hopper.256.rgb", NULL);
+    gchar *data;
+    gsize size;
+
+    fail_unless(g_file_get_contents(path, &data, &size, NULL), "cannot read %s", path);
+    return gst_buffer_new_wrapped(data, size);
+}
+
+static GstBuffer *blank(void)
+{
+    return gst_buffer_new_wrapped(g_malloc0(256 * 256 * 3), 256 * 256 * 3);
+}
+
+/* Share of the picture that is foreground; takes the buffer. */
+static gdouble foreground(GstBuffer *mask)
+{
+    GstMapInfo map;
+    guint64 sum = 0;
+
+    fail_unless(gst_buffer_map(mask, &map, GST_MAP_READ));
+    for (gsize i = 0; i < map.size; i++)
+        sum += map.data[i];
+    gst_buffer_unmap(mask, &map);
+    gst_buffer_unref(mask);
+    return sum / 255.0 / (256 * 256);
+}
+
+#define RGB "video/x-raw,format=RGB,width=256,height=256,framerate=30/1"
+#define PERSON 0.2 /* more foreground than this: a person is seen */
+#define NOBODY 0.02
+
+GST_START_TEST(exact_masks_belong_to_their_frames)
+{
+    struct filter filter;
+
+    filter_start(&filter, "mode=mask smoothing=0", RGB);
+    for (guint i = 0; i < 4; i++) {
+        gdouble share = foreground(filter_run(&filter, i % 2 ? blank() : portrait()));
+
+        fail_unless(i % 2 ? share < NOBODY : share > PERSON, "frame %u: %f", i, share);
+    }
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), 4);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Frame n is composed before the network has seen it: a person that leaves is
+ * seen one frame longer, and no frame is held up or lost. */
+GST_START_TEST(freshest_masks_are_one_frame_old)
+{
+    struct filter filter;
+    gdouble share;
+
+    filter_start(&filter, "mode=mask smoothing=0 latency-mode=freshest", RGB);
+    share = foreground(filter_run(&filter, portrait()));
+    fail_unless(share > PERSON, "the first frame has its own mask: %f", share);
+    share = foreground(filter_run(&filter, blank()));
+    fail_unless(share > PERSON, "the second has the first one's: %f", share);
+    g_usleep(G_USEC_PER_SEC); /* the run behind it finishes */
+    share = foreground(filter_run(&filter, portrait()));
+    fail_unless(share < NOBODY, "the third has the second one's: %f", share);
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), 3);
+    fail_unless_equals_uint64(filter_stat(&filter, "frames"), 3);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+GST_START_TEST(interval)
+{
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=blur interval=3", CAPS);
+    for (guint i = 0; i < 10; i++)
+        gst_buffer_unref(filter_run(&filter, picture_new(&info, i)));
+    fail_unless_equals_uint64(filter_stat(&filter, "frames"), 10);
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), 4); /* 0, 3, 6, 9 */
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* The frames between keep the mask of the network's last run. */
+GST_START_TEST(interval_keeps_the_mask)
+{
+    struct filter filter;
+    gdouble share;
+
+    filter_start(&filter, "mode=mask smoothing=0 interval=2", RGB);
+    share = foreground(filter_run(&filter, portrait()));
+    fail_unless(share > PERSON, "%f", share);
+    share = foreground(filter_run(&filter, blank()));
+    fail_unless(share > PERSON, "kept: %f", share);
+    share = foreground(filter_run(&filter, blank()));
+    fail_unless(share < NOBODY, "run again: %f", share);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* What is kept between frames does not survive a flush: with interval and
+ * smoothing both, the next frame has a mask of its own. */
+GST_START_TEST(flush_forgets)
+{
+    struct filter filter;
+    GstSegment segment;
+    gdouble share;
+
+    filter_start(&filter, "mode=mask smoothing=0.9 interval=100", RGB);
+    share = foreground(filter_run(&filter, portrait()));
+    fail_unless(share > PERSON, "%f", share);
+    fail_unless(gst_harness_push_event(filter.harness, gst_event_new_flush_start()));
+    fail_unless(gst_harness_push_event(filter.harness, gst_event_new_flush_stop(TRUE)));
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    fail_unless(gst_harness_push_event(filter.harness, gst_event_new_segment(&segment)));
+    share = foreground(filter_run(&filter, blank()));
+    fail_unless(share < NOBODY, "after the flush: %f", share);
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* --------------------------------------------------------- latency and QoS */
+
+GST_START_TEST(latency)
+{
+    struct filter filter;
+    GstClockTime exact, freshest;
+    GstMessage *message;
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "", CAPS);
+    gst_harness_set_upstream_latency(filter.harness, 10 * GST_MSECOND);
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    exact = gst_harness_query_latency(filter.harness);
+    fail_unless(exact > 10 * GST_MSECOND && exact < 10 * GST_SECOND, "%" GST_TIME_FORMAT,
+                GST_TIME_ARGS(exact));
+    message = filter_message(&filter, GST_MESSAGE_LATENCY); /* of before */
+    g_clear_pointer(&message, gst_message_unref);
+    g_object_set(filter.element, "latency-mode", 1, NULL);
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    freshest = gst_harness_query_latency(filter.harness);
+    fail_unless_equals_uint64(freshest, 10 * GST_MSECOND);
+    message = filter_message(&filter, GST_MESSAGE_LATENCY);
+    fail_unless(message != NULL, "the pipeline is not told");
+    gst_message_unref(message);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+static GstBuffer *timed(const GstVideoInfo *info, guint i)
+{
+    GstBuffer *buffer = picture_new(info, i);
+
+    GST_BUFFER_PTS(buffer) = i * GST_SECOND / 30;
+    GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
+    return buffer;
+}
+
+GST_START_TEST(qos_drops)
+{
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, __i__ == 0 ? "" : "qos=false", CAPS);
+    gst_buffer_unref(filter_run(&filter, timed(&info, 0)));
+    fail_unless(gst_harness_push_upstream_event(
+        filter.harness, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND / 10, 0)));
+    for (guint i = 1; i < 12; i++)
+        fail_unless_equals_int(gst_harness_push(filter.harness, timed(&info, i)), GST_FLOW_OK);
+    if (__i__ == 0)
+        fail_unless(filter_stat(&filter, "dropped") >= 3, "%" G_GUINT64_FORMAT,
+                    filter_stat(&filter, "dropped"));
+    else
+        fail_unless_equals_uint64(filter_stat(&filter, "dropped"), 0);
+    fail_unless_equals_uint64(filter_stat(&filter, "frames") + filter_stat(&filter, "dropped"), 12);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* --------------------------------------------------------------- pipelines */
+
+struct run {
+    GstElement *pipeline;
+    gint frames;
+};
+
+static GstPadProbeReturn on_frame(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+    GstMapInfo map;
+
+    (void)pad;
+    fail_unless(gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ));
+    gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
+    g_atomic_int_inc((gint *)data);
+    return GST_PAD_PROBE_OK;
+}
+
+static void run_start(struct run *run, const char *line)
+{
+    GstElement *sink;
+    GstPad *pad;
+
+    run->frames = 0;
+    run->pipeline = gst_parse_launch(line, NULL);
+    sink = gst_bin_get_by_name(GST_BIN(run->pipeline), "sink");
+    pad = gst_element_get_static_pad(sink, "sink");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_frame, &run->frames, NULL);
+    gst_object_unref(pad);
+    gst_object_unref(sink);
+}
+
+static void run_to_end(struct run *run)
+{
+    GstBus *bus = gst_element_get_bus(run->pipeline);
+    GstMessage *message;
+
+    gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered(bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless(message != NULL, "neither end nor error");
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        GError *error;
+
+        gst_message_parse_error(message, &error, NULL);
+        fail("%s", error->message);
+    }
+    gst_message_unref(message);
+    gst_object_unref(bus);
+}
+
+static void run_stop(struct run *run)
+{
+    fail_unless_equals_int(gst_element_set_state(run->pipeline, GST_STATE_NULL),
+                           GST_STATE_CHANGE_SUCCESS);
+    gst_object_unref(run->pipeline);
+}
+
+#define SOURCE "videotestsrc num-buffers=30 ! " CAPS " ! "
+
+GST_START_TEST(end_with_frames_in_flight)
+{
+    struct run run;
+
+    run_start(&run, SOURCE "tdlfilter mode=blur ! fakesink name=sink");
+    run_to_end(&run);
+    fail_unless_equals_int(run.frames, 30);
+    run_stop(&run);
+}
+GST_END_TEST;
+
+GST_START_TEST(seek)
+{
+    struct run run;
+
+    run_start(&run, "videotestsrc ! " CAPS " ! tdlfilter mode=overlay ! fakesink name=sink");
+    gst_element_set_state(run.pipeline, GST_STATE_PAUSED);
+    fail_unless_equals_int(gst_element_get_state(run.pipeline, NULL, NULL, 100 * GST_SECOND),
+                           GST_STATE_CHANGE_SUCCESS);
+    gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
+    for (guint i = 0; i < 5; i++) {
+        g_usleep(50000);
+        fail_unless(gst_element_seek(run.pipeline, 1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+                                     GST_SEEK_TYPE_SET, i * GST_SECOND, GST_SEEK_TYPE_SET,
+                                     (i + 1) * GST_SECOND));
+    }
+    run_to_end(&run);
+    fail_unless(run.frames >= 30, "%d", run.frames);
+    run_stop(&run);
+}
+GST_END_TEST;
+
+GST_START_TEST(again_and_again)
+{
+    struct run run;
+
+    run_start(&run, SOURCE "tdlfilter mode=mask ! fakesink name=sink");
+    for (guint i = 0; i < 4; i++) {
+        run.frames = 0;
+        run_to_end(&run);
+        fail_unless_equals_int(run.frames, 30);
+        gst_element_set_state(run.pipeline, i % 2 ? GST_STATE_NULL : GST_STATE_READY);
+    }
+    run_stop(&run);
+}
+GST_END_TEST;
+
+/* Stopped in the middle, with everything in flight. */
+GST_START_TEST(stop_in_the_middle)
+{
+    for (guint i = 0; i < 3; i++) {
+        struct run run;
+
+        run_start(&run, "videotestsrc ! " CAPS " ! tdlfilter mode=blur latency-mode=freshest ! "
+                        "queue ! fakesink name=sink");
+        gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
+        gst_element_get_state(run.pipeline, NULL, NULL, 100 * GST_SECOND);
+        g_usleep(30000 * i);
+        run_stop(&run);
+    }
+}
+GST_END_TEST;
+
+static gint devices_opened;
+
+static void on_log(GstDebugCategory *category, GstDebugLevel level, const gchar *file,
+                   const gchar *function, gint line, GObject *object, GstDebugMessage *message,
+                   gpointer data)
+{
+    (void)level, (void)file, (void)function, (void)line, (void)object, (void)data;
+    if (!strcmp(gst_debug_category_get_name(category), "tdl") &&
+        g_str_has_prefix(gst_debug_message_get(message), "using "))
+        g_atomic_int_inc(&devices_opened);
+}
+
+/* Two branches see the same frames, a third one comes behind: one device,
+ * opened once, and nobody disturbs the others. */
+GST_START_TEST(several_in_one_pipeline)
+{
+    GstElement *filters[3];
+    struct run run;
+
+    gst_debug_add_log_function(on_log, NULL, NULL);
+    gst_debug_set_threshold_for_name("tdl", GST_LEVEL_INFO);
+    run_start(&run, SOURCE "tee name=t ! queue ! tdlfilter name=f0 mode=blur ! "
+                           "tdlfilter name=f1 mode=mask ! fakesink name=sink "
+                           "t. ! queue ! tdlfilter name=f2 device=0 mode=alpha ! fakesink");
+    run_to_end(&run);
+    fail_unless_equals_int(run.frames, 30);
+    for (guint i = 0; i < 3; i++) {
+        g_autofree gchar *name = g_strdup_printf("f%u", i);
+        GstStructure *stats;
+        guint64 frames, copied;
+
+        filters[i] = gst_bin_get_by_name(GST_BIN(run.pipeline), name);
+        g_object_get(filters[i], "stats", &stats, NULL);
+        fail_unless(gst_structure_get(stats, "frames", G_TYPE_UINT64, &frames, "cpu-copied-bytes",
+                                      G_TYPE_UINT64, &copied, NULL));
+        fail_unless_equals_uint64(frames, 30);
+        if (i == 1)
+            fail_unless_equals_uint64(copied, 0);
+        gst_structure_free(stats);
+        gst_object_unref(filters[i]);
+    }
+    fail_unless_equals_int(devices_opened, 1);
+    run_stop(&run);
+    gst_debug_remove_log_function(on_log);
+}
+GST_END_TEST;
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("stream");
+    TCase *tc = tcase_create("stream");
+
+    tcase_set_timeout(tc, 120);
+    suite_add_tcase(s, tc);
+    tcase_add_test(tc, renegotiation_in_flight);
+    tcase_add_test(tc, exact_masks_belong_to_their_frames);
+    tcase_add_test(tc, freshest_masks_are_one_frame_old);
+    tcase_add_test(tc, interval);
+    tcase_add_test(tc, interval_keeps_the_mask);
+    tcase_add_test(tc, flush_forgets);
+    tcase_add_test(tc, latency);
+    tcase_add_loop_test(tc, qos_drops, 0, 2);
+    tcase_add_test(tc, end_with_frames_in_flight);
+    tcase_add_test(tc, seek);
+    tcase_add_test(tc, again_and_again);
+    tcase_add_test(tc, stop_in_the_middle);
+    tcase_add_test(tc, several_in_one_pipeline);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main(argc, argv, suite(), "stream");
+}
