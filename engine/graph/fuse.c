@@ -21,11 +21,11 @@ static bool same_dims(const struct tdl_operand *a, const struct tdl_operand *b)
     return x.n == y.n && x.h == y.h && x.w == y.w && x.c == y.c;
 }
 
-/* One value a channel, for one image. */
-static bool is_channel_vector(const struct tdl_operand *o, uint32_t channels)
+/* One value a channel, for each image of `x`. */
+static bool is_gate_of(const struct tdl_operand *o, const struct tdl_operand *x)
 {
-    struct tdl_dims d = tdl_operand_dims(o);
-    return d.n == 1 && d.h == 1 && d.w == 1 && d.c == channels;
+    struct tdl_dims d = tdl_operand_dims(o), e = tdl_operand_dims(x);
+    return d.n == e.n && d.h == 1 && d.w == 1 && d.c == e.c;
 }
 
 static bool is_pointwise(const struct tdl_node *n)
@@ -239,7 +239,7 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
         struct tdl_node *mul = product->producer;
         for (int j = 0; j < 2; j++) {
             struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
-            if (!same_dims(x, product) || !is_channel_vector(gate, tdl_operand_dims(x).c))
+            if (!same_dims(x, product) || !is_gate_of(gate, x))
                 continue;
             n->inputs[TDL_CONV_INPUT] = x;
             n->inputs[TDL_CONV_GATE] = gate;
@@ -267,7 +267,7 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
     struct tdl_node *mul = product->producer;
     for (int j = 0; j < 2; j++) {
         struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
-        if (!same_dims(x, product) || !is_channel_vector(gate, tdl_operand_dims(x).c))
+        if (!same_dims(x, product) || !is_gate_of(gate, x))
             continue;
         n->inputs[TDL_CONV_INPUT] = x;
         n->inputs[TDL_CONV_GATE] = gate;
