@@ -15,8 +15,10 @@ layout(constant_id = 7) const uint PIXEL_STRIDE = 1;
 layout(constant_id = 8) const uint GROUP_STRIDE = 1; // of four channels
 layout(constant_id = 9) const uint IMAGE_STRIDE = 1;
 
-layout(std430, set = 0, binding = 0) buffer Plain { float plain[]; };
-layout(std430, set = 0, binding = 1) buffer Packs { PACK packs[]; };
+layout(std430, set = 0, binding = 0) readonly buffer PlainIn { float plain[]; };
+layout(std430, set = 0, binding = 1) readonly buffer PacksIn { PACK packs[]; };
+layout(std430, set = 0, binding = 2) writeonly buffer PlainOut { float plain_out[]; };
+layout(std430, set = 0, binding = 3) writeonly buffer PacksOut { PACK packs_out[]; };
 
 void main()
 {
@@ -31,10 +33,10 @@ void main()
         vec4 v = vec4(0.0);
         for (uint c = 0; c < count; c++)
             v[c] = plain[base + c * CHANNEL_STRIDE];
-        packs[at] = pack(v);
+        packs_out[at] = pack(v);
     } else {
         vec4 v = unpack(packs[at]);
         for (uint c = 0; c < count; c++)
-            plain[base + c * CHANNEL_STRIDE] = v[c];
+            plain_out[base + c * CHANNEL_STRIDE] = v[c];
     }
 }

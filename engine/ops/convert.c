@@ -26,7 +26,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, to_packs ? 0 : 1, n->inputs[0]);
-    tdl_plan_write(s, to_packs ? 1 : 0, n->output);
+    tdl_plan_write(s, to_packs ? 3 : 2, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
     return plan->status;
 }
