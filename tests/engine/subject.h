@@ -18,6 +18,7 @@ struct subject {
     float *inputs[16];  /* NHWC */
     float **values;     /* by operand id, NHWC */
     float *plain[16];   /* what the device gave: outputs, NHWC */
+    double slack;       /* factor on the tolerances; 1 */
 };
 
 /* Float32 constants that the builder owns. `shape` is rank 4, or rank 1 for a
@@ -31,6 +32,10 @@ struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const
 struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint32_t h, uint32_t w,
                                        uint32_t c);
 
+/* On a software device: let the compiler choose kernels as for a GPU, or as
+ * for what the device is. Real GPUs stay what they are. */
+void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);
+
 /* Takes the finished builder over, fills the inputs from `rng` and runs the
  * references. */
 void subject_open(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
@@ -41,6 +46,6 @@ void subject_close(struct subject *s);
 
 /* Compares NHWC values; prints the worst and the first bad index. */
 bool subject_compare(const char *what, struct tdl_dims d, const float *want, const float *got,
-                     bool half);
+                     bool half, double slack);
 
 #endif

@@ -144,14 +144,16 @@ static struct tdl_operand *build_case(struct tdl_builder *b, const struct op_cas
     }
 }
 
-static void run_case(struct tdl_context *ctx, const struct op_case *t, uint64_t seed, bool half)
+static void run_case(struct tdl_context *ctx, const struct op_case *t, uint64_t seed, bool half,
+                     bool gpu)
 {
     struct rng rng = {seed};
     struct subject s;
     struct tdl_builder *b;
     char text[320];
-    check_begin("seed %llu: %s: %s", (unsigned long long)seed, half ? "fp16" : "fp32",
-                describe(t, text, sizeof(text)));
+    check_begin("seed %llu: %s%s: %s", (unsigned long long)seed, half ? "fp16" : "fp32",
+                gpu ? " as on a GPU" : "", describe(t, text, sizeof(text)));
+    subject_pretend_gpu(ctx, gpu);
     OK(tdl_builder_create(ctx, &b));
     tdl_builder_output(b, "y", build_case(b, t, &rng));
     subject_open(&s, ctx, b, &rng);
@@ -459,7 +461,7 @@ static void check_goldens(void)
         values = calloc(ir->operand_count, sizeof(*values));
         REQUIRE(values, "out of memory");
         OK(tdl_ir_run_reference(ir, (const float *const[]){g->x, g->y}, values));
-        subject_compare("the reference", tdl_operand_dims(o), g->want, values[o->id], false);
+        subject_compare("the reference", tdl_operand_dims(o), g->want, values[o->id], false, 1);
         for (uint32_t k = 0; k < ir->operand_count; k++)
             free(values[k]);
         free(values);
@@ -492,13 +494,13 @@ int main(int argc, char **argv)
     if (argc <= 2)
         for (size_t i = 0; i < COUNT(table); i++)
             for (int half = 0; half < 2; half++)
-                run_case(ctx, &table[i], i, half);
+                run_case(ctx, &table[i], i, half, (i ^ half) & 1);
     if (argc <= 2)
         check_broadcasting(ctx);
     for (long i = 0; i < random; i++, seed++) {
         struct rng rng = {seed};
         struct op_case t = random_case(&rng);
-        run_case(ctx, &t, seed, seed & 1);
+        run_case(ctx, &t, seed, seed & 1, seed & 2);
     }
     check_context_close(ctx);
     return check_result();
