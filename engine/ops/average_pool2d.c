@@ -64,10 +64,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
     uint32_t packs = tdl_packs(in.c), local = 64, outputs = w.out_h * w.out_w;
     uint32_t team = p->window[0] * p->window[1] >= 64 ? local : 1;
+    bool full = !w.pad_top && !w.pad_left && (w.out_h - 1) * p->stride[0] + p->window[0] <= in.h &&
+                (w.out_w - 1) * p->stride[1] + p->window[1] <= in.w;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "average_pool2d", n, local, 1, 1);
     const uint32_t values[] = {team,         in.w,         in.h,         w.out_w,     w.out_h,
                                p->window[1], p->window[0], p->stride[1], p->stride[0], w.pad_left,
-                               w.pad_top,    p->activation, packs,       in.c - (packs - 1) * 4};
+                               w.pad_top,    p->activation, packs,       in.c - (packs - 1) * 4, full};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, 0, n->inputs[0]);

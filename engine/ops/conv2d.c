@@ -260,9 +260,13 @@ static void lower_depthwise(struct tdl_plan *plan, struct tdl_node *n, const str
     uint32_t packs = tdl_packs(g->in.c), taps = g->kernel[0] * g->kernel[1], local = 64;
     uint32_t px = !cpu ? 1 : g->p->stride[1] == 1 ? 4 : 2;
     px = TDL_MIN(px, g->out.w);
+    uint32_t py = cpu ? TDL_MIN(2, g->out.h) : 1;
+    uint32_t blocks = TDL_DIV_UP(g->out.w, px) * TDL_DIV_UP(g->out.h, py);
+    if (cpu) /* idle invocations cost as much as busy ones */
+        local = TDL_MIN(local, TDL_ALIGN(blocks, 8));
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_depthwise", n, local, 1, 1);
     spec_window(s, g);
-    const uint32_t values[] = {packs, px, g->p->activation, has_residual(n)};
+    const uint32_t values[] = {packs, px, g->p->activation, has_residual(n), py};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     bind_common(s, n);
@@ -271,7 +275,7 @@ static void lower_depthwise(struct tdl_plan *plan, struct tdl_node *n, const str
         for (uint32_t tap = 0; tap <= taps; tap++)
             for (uint32_t c = k * 4; c < k * 4 + 4; c++, w++)
                 *w = tap < taps ? weight(g, f, c, tap, 0) : bias && c < g->out.c ? bias[c] : 0;
-    tdl_plan_groups(s, TDL_DIV_UP(TDL_DIV_UP(g->out.w, px) * g->out.h, local), packs, g->in.n);
+    tdl_plan_groups(s, TDL_DIV_UP(blocks, local), packs, g->in.n);
 }
 
 static void lower_grouped(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
