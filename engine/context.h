@@ -4,8 +4,8 @@
  *
  * Locks. `lock` guards the queue, the timeline's last point, the read and
  * write points of every buffer and the list of deferred frees; it is held for
- * microseconds. `pipeline_lock` guards the pipeline table and may be held for
- * a whole compilation. Neither is taken inside the other.
+ * microseconds. `pipeline_lock` guards the pipeline table; compiling happens
+ * outside it. Neither is taken inside the other.
  */
 #ifndef TDL_CONTEXT_H
 #define TDL_CONTEXT_H

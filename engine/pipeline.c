@@ -242,11 +242,21 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
     tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
                      p->shader->name);
     atomic_fetch_add(&ctx->stats.pipelines, 1);
-    ctx->pipeline_cache_dirty = true;
     r = TDL_OK;
 fail:
     vkDestroyShaderModule(ctx->device, module, NULL);
     return r;
+}
+
+/* Call with the lock held. */
+static struct tdl_pipeline *find_pipeline(struct tdl_context *ctx, const char *shader_name,
+                                          const uint32_t *spec, uint32_t spec_count)
+{
+    for (struct tdl_pipeline *p = ctx->pipelines; p; p = p->next)
+        if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
+            !memcmp(p->spec, spec, spec_count * sizeof(*spec)))
+            return p;
+    return NULL;
 }
 
 enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
@@ -262,15 +272,14 @@ enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_nam
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %u specialization constants, %d at most",
                         shader_name, spec_count, TDL_MAX_SPEC);
     pthread_mutex_lock(&ctx->pipeline_lock);
-    for (p = ctx->pipelines; p; p = p->next)
-        if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
-            !memcmp(p->spec, spec, spec_count * sizeof(*spec)))
-            goto found;
+    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count);
+    pthread_mutex_unlock(&ctx->pipeline_lock);
+    if (*out_pipeline)
+        return TDL_OK;
+
     p = calloc(1, sizeof(*p));
-    if (!p) {
-        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a pipeline");
-        goto fail;
-    }
+    if (!p)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a pipeline");
     p->shader = find_shader(shader_name);
     p->spec_count = spec_count;
     memcpy(p->spec, spec, spec_count * sizeof(*spec));
@@ -278,13 +287,21 @@ enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_nam
                   : tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", shader_name);
     if (r != TDL_OK) {
         free(p);
-        goto fail;
+        return r;
     }
-    p->next = ctx->pipelines;
-    ctx->pipelines = p;
-found:
-    *out_pipeline = p;
-fail:
+    /* Another thread may have been quicker with the same one. */
+    pthread_mutex_lock(&ctx->pipeline_lock);
+    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count);
+    if (!*out_pipeline) {
+        p->next = ctx->pipelines;
+        *out_pipeline = ctx->pipelines = p;
+        ctx->pipeline_cache_dirty = true;
+        p = NULL;
+    }
     pthread_mutex_unlock(&ctx->pipeline_lock);
-    return r;
+    if (p) {
+        vkDestroyPipeline(ctx->device, p->pipeline, NULL);
+        free(p);
+    }
+    return TDL_OK;
 }

@@ -22,19 +22,6 @@ static enum tdl_dtype choose_storage(const struct tdl_context *ctx, enum tdl_pre
     return ctx->info.type == TDL_DEVICE_INTEGRATED_GPU ? TDL_FLOAT16 : TDL_FLOAT32;
 }
 
-/* pipelines: one per step, from the context's table or the cache on disk. */
-static enum tdl_result create_pipelines(struct tdl_graph *g)
-{
-    for (uint32_t i = 0; i < g->plan.step_count; i++) {
-        struct tdl_plan_step *s = &g->plan.steps[i];
-        enum tdl_result r =
-            tdl_pipeline_get(g->ctx, s->shader, s->spec, s->spec_count, &s->pipeline);
-        if (r != TDL_OK)
-            return r;
-    }
-    return TDL_OK;
-}
-
 static enum tdl_result upload_weights(struct tdl_graph *g)
 {
     size_t size = TDL_MAX(g->plan.weight_count, 4) * sizeof(float);
@@ -127,7 +114,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
         TRY(tdl_pass_fuse(g->plan.ir, g->ctx->info.type != TDL_DEVICE_CPU));
     TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
     TRY(tdl_plan_build(&g->plan));
-    TRY(create_pipelines(g));
+    TRY(tdl_pass_pipelines(g));
     TRY(upload_weights(g));
     TRY(describe_steps(g));
     *out_graph = g;

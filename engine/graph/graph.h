@@ -41,6 +41,9 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *builder,
                                           const struct tdl_build_params *params, uint64_t guard,
                                           struct tdl_graph **out_graph);
 
+/* Fill in the pipeline of every step. Blocking: compiles. */
+enum tdl_result tdl_pass_pipelines(struct tdl_graph *graph);
+
 /* record.c */
 enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,
                                      bool profile, struct tdl_recording **out_recording);
