@@ -31,6 +31,9 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
             r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
         infer->network_ns = (g_get_monotonic_time() - start) * 1000;
     }
+    /* Now, as many a pipeline ends by a signal. Failing is logged, no more. */
+    if (r == TDL_OK)
+        tdl_context_save_cache(context);
     return r;
 }
 
