@@ -9,43 +9,45 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-/* Values of MODE in shaders/frame/compose.comp. */
-enum kernel_mode {
+/* Which kernel makes the target. The first five are values of MODE in
+ * shaders/frame/compose.comp; the others are kernels of their own. */
+enum kernel {
     KERNEL_MASK = 0,
     KERNEL_OVERLAY,
-    KERNEL_BLUR,
     KERNEL_COLOR,
-    KERNEL_PICTURE,
     KERNEL_ALPHA,
     KERNEL_CONVERT,
+    KERNEL_PICTURE,
+    KERNEL_BLUR,
+    KERNEL_COPY,
 };
 
 enum {
     MAX_STEPS = 8,
-    MAX_STEP_SPEC = 9,
     BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels, and … */
-    BLOCK_Y = 8,
+    BLOCK_Y = 4,
     PIXEL_X = 16, /* … of pixels of small pictures */
     PIXEL_Y = 8,
-    GUIDED_STRIP = 4, /* STRIP in shaders/frame/guided.comp */
-    /* Window of the guided filter, mask pixels to each side. */
-    GUIDED_RADIUS = 2,
+    GUIDED_ACROSS = 4, /* ACROSS in shaders/frame/guided.comp */
 };
-/* Its penalty, of squared luma of 0…1: edges of less contrast than about the
- * root of it are left to the mask. */
+/* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
+ * than about its root are left to the mask. */
 static const float GUIDED_PENALTY = 1e-3f;
+/* A mask of unknown size is taken to be at most so wide and high. */
+static const uint32_t USUAL_MASK_SIZE = 256;
 
 /* Push constants; each layout is that of the shader named. */
-struct compose_push { /* compose.comp */
+struct compose_push { /* frame_compose.glsl */
     float matrix[3][4];
     float color[4];
     uint32_t source[4], target[4];
     uint32_t source_size, mask_size;
     float mask_scale, mask_offset, opacity;
     uint32_t blur_size;
-    float blur_step;
+    float blur_step, blur_share;
 };
 struct guide_push { /* guide.comp */
     uint32_t source[4];
@@ -73,7 +75,7 @@ struct blur_down_push { /* blur_down.comp */
 struct blur_push { /* blur.comp */
     uint32_t size;
     int32_t radius;
-    float ratio, scale;
+    float exponent, scale;
 };
 struct copy_push { /* copy.comp */
     uint32_t source[4], target[4];
@@ -81,12 +83,12 @@ struct copy_push { /* copy.comp */
 };
 static_assert(sizeof(struct compose_push) <= TDL_MAX_PUSH, "push constants");
 static_assert(sizeof(struct picture_push) <= TDL_MAX_PUSH, "push constants");
-static_assert(offsetof(struct compose_push, source) == 64, "shader's layout");
+static_assert(offsetof(struct compose_push, source_size) == 96, "shader's layout");
 static_assert(offsetof(struct blur_down_push, source_size) == 64, "shader's layout");
 
 struct step {
     const char *shader;
-    uint32_t spec[MAX_STEP_SPEC], spec_count;
+    struct tdl_frame_spec spec;
     struct tdl_bind binds[TDL_MAX_BINDS];
     union {
         struct compose_push compose;
@@ -105,24 +107,48 @@ struct plan {
     const struct tdl_composer *composer;
     const struct tdl_frame *source, *target;
     const struct tdl_compose_params *params;
+    enum kernel kernel;
     struct tdl_buffer *mask; /* NULL with reuse_mask */
+    bool few, rolling;
     struct step steps[MAX_STEPS];
     uint32_t count;
 };
 
-static struct step *add_step(struct plan *plan, const char *shader, const uint32_t *spec,
-                             uint32_t spec_count, uint32_t push_size)
+static bool needs_mask(enum kernel kernel)
+{
+    return kernel != KERNEL_CONVERT && kernel != KERNEL_COPY;
+}
+
+/* A step that knows no frame. */
+static struct step *add_plain_step(struct plan *plan, const char *shader, uint32_t group_x,
+                             uint32_t group_y, size_t push_size)
 {
     struct step *s = &plan->steps[plan->count++];
     memset(s, 0, sizeof(*s));
     s->shader = shader;
-    memcpy(s->spec, spec, spec_count * sizeof(*spec));
-    s->spec_count = spec_count;
-    s->push_size = push_size;
+    s->push_size = (uint32_t)push_size;
+    s->spec = (struct tdl_frame_spec){.group = {group_x, group_y, 1}, .few = plan->few};
     return s;
 }
-#define ADD_STEP(plan, shader, spec, member)                                                       \
-    add_step(plan, shader, spec, TDL_COUNT(spec), sizeof((plan)->steps[0].push.member))
+
+/* A step specialised for the frames. What a kernel does not look at stays 0,
+ * so that frames share what pipelines they can. */
+static struct step *add_step(struct plan *plan, const char *shader, uint32_t group_x,
+                             uint32_t group_y, size_t push_size)
+{
+    struct step *s = add_plain_step(plan, shader, group_x, group_y, push_size);
+    s->spec.source = (uint32_t)plan->source->format;
+    s->spec.source_aligned = tdl_frame_is_aligned(plan->source);
+    return s;
+}
+
+static void specialise_blocks(const struct plan *plan, struct step *s)
+{
+    s->spec.target = (uint32_t)plan->target->format;
+    s->spec.rematrix = tdl_color_rematrix(plan->source, plan->target);
+    s->spec.guided = needs_mask(plan->kernel) && plan->params->refine;
+    s->spec.rolling = needs_mask(plan->kernel) && plan->rolling;
+}
 
 static struct tdl_bind reads(struct tdl_buffer *buffer)
 {
@@ -135,9 +161,16 @@ static struct tdl_bind writes(struct tdl_buffer *buffer)
 
 static void set_groups(struct step *s, uint32_t x, uint32_t y, uint32_t z)
 {
-    s->groups[0] = TDL_DIV_UP(x, s->spec[0]);
-    s->groups[1] = TDL_DIV_UP(y, s->spec[1]);
+    s->groups[0] = TDL_DIV_UP(x, s->spec.group[0]);
+    s->groups[1] = TDL_DIV_UP(y, s->spec.group[1]);
     s->groups[2] = z;
+}
+
+/* Invocations that own blocks of the target; see frame_target.glsl. */
+static void set_block_groups(const struct plan *plan, struct step *s)
+{
+    const uint32_t wide = plan->few ? 16 : plan->target->format == TDL_FORMAT_I420 ? 8 : 4;
+    set_groups(s, TDL_DIV_UP(plan->target->width, wide), TDL_DIV_UP(plan->target->height, 2), 1);
 }
 
 static uint32_t frame_size(const struct tdl_frame *frame)
@@ -148,32 +181,28 @@ static uint32_t mask_size(const struct plan *plan)
 {
     return TDL_PACK_SIZE(plan->composer->mask_width, plan->composer->mask_height);
 }
-/* Pixels across that an invocation writes; see frame_target.glsl. */
-static uint32_t block_width(const struct tdl_frame *target)
-{
-    return target->format == TDL_FORMAT_I420 ? 8 : 4;
-}
 
 /* ------------------------------------------------------ at mask resolution */
 
 static void add_guided(struct plan *plan, bool fit)
 {
     const struct tdl_composer *c = plan->composer;
-    const uint32_t spec[] = {PIXEL_X, PIXEL_Y, 1, fit, GUIDED_RADIUS};
-    struct step *s = ADD_STEP(plan, "frame_guided", spec, guided);
+    const uint32_t strip = plan->few ? 16 : 4; /* STRIP in guided.comp */
+    struct step *s = add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
+    s->spec.mode = fit;
     s->push.guided = (struct guided_push){mask_size(plan), GUIDED_PENALTY};
     s->binds[0] = reads(fit ? c->pairs : c->lines);
-    s->binds[1] = writes(fit ? c->lines : c->pairs);
-    set_groups(s, c->mask_width, TDL_DIV_UP(c->mask_height, GUIDED_STRIP), 1);
+    s->binds[1] = writes(fit ? c->lines : c->coefficients);
+    set_groups(s, TDL_DIV_UP(c->mask_width, GUIDED_ACROSS), TDL_DIV_UP(c->mask_height, strip), 1);
 }
 
 static void add_mask(struct plan *plan)
 {
     const struct tdl_composer *c = plan->composer;
     const struct tdl_compose_params *p = plan->params;
-    const uint32_t spec[] = {PIXEL_X, PIXEL_Y, 1, (uint32_t)plan->source->format,
-                             tdl_frame_is_aligned(plan->source), p->refine};
-    struct step *s = ADD_STEP(plan, "frame_guide", spec, guide);
+    const uint32_t side = plan->few ? 2 : 1;
+    struct step *s = add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
+    s->spec.guided = p->refine;
     s->push.guide = (struct guide_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
@@ -183,8 +212,8 @@ static void add_mask(struct plan *plan)
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);
     s->binds[4] = (struct tdl_bind){.buffer = c->state, .read = true, .write = true};
-    s->binds[5] = writes(c->pairs);
-    set_groups(s, c->mask_width, c->mask_height, 1);
+    s->binds[5] = writes(p->refine ? c->pairs : c->coefficients);
+    set_groups(s, TDL_DIV_UP(c->mask_width, side), TDL_DIV_UP(c->mask_height, side), 1);
     if (p->refine) {
         add_guided(plan, true);
         add_guided(plan, false);
@@ -211,7 +240,7 @@ static void soft_step(const struct tdl_compose_params *p, float *scale, float *o
 
 /* --------------------------------------------------------- at reduced size */
 
-/* The blur's size: reduced as far as leaves a deviation of two pixels. */
+/* The blur's size: reduced as far as leaves a deviation of a pixel and a half. */
 struct blur_size {
     uint32_t factor, width, height;
 };
@@ -219,7 +248,7 @@ struct blur_size {
 static struct blur_size blur_size(const struct plan *plan)
 {
     const float sigma = plan->params->blur_radius;
-    const uint32_t f = sigma >= 32 ? 16 : sigma >= 16 ? 8 : sigma >= 8 ? 4 : 2;
+    const uint32_t f = sigma >= 24 ? 16 : sigma >= 12 ? 8 : 4;
     return (struct blur_size){f, TDL_DIV_UP(plan->source->width, f),
                               TDL_DIV_UP(plan->source->height, f)};
 }
@@ -228,16 +257,11 @@ static void add_blur_down(struct plan *plan)
 {
     const struct tdl_composer *c = plan->composer;
     const struct blur_size size = blur_size(plan);
-    const uint32_t spec[] = {PIXEL_X,
-                             PIXEL_Y,
-                             1,
-                             (uint32_t)plan->source->format,
-                             tdl_frame_is_aligned(plan->source),
-                             (uint32_t)plan->target->format,
-                             tdl_color_rematrix(plan->source, plan->target),
-                             plan->params->refine};
-    struct step *s = ADD_STEP(plan, "frame_blur_down", spec, blur_down);
+    struct step *s =
+        add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
     struct blur_down_push *push = &s->push.blur_down;
+    specialise_blocks(plan, s);
+    s->spec.rolling = false;
     *push = (struct blur_down_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
@@ -247,17 +271,17 @@ static void add_blur_down(struct plan *plan)
     soft_step(plan->params, &push->mask_scale, &push->mask_offset);
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_frame_bind(plan->source, false, s->binds, push->source);
-    s->binds[6] = reads(c->pairs);
+    s->binds[6] = reads(c->coefficients);
     s->binds[9] = writes(c->sums);
-    set_groups(s, TDL_DIV_UP(plan->source->width, TDL_MAX(size.factor, 4)), size.height, 1);
+    set_groups(s, size.width, size.height, 1);
 }
 
 static void add_blur_sweep(struct plan *plan, bool last)
 {
     const struct tdl_composer *c = plan->composer;
     const struct blur_size size = blur_size(plan);
-    const uint32_t spec[] = {PIXEL_X, PIXEL_Y, 1, last};
-    struct step *s = ADD_STEP(plan, "frame_blur", spec, blur);
+    const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
+    struct step *s = add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
     /* Shrinking by a box and growing by lines blur already: by 1/12 + 1/6 of
      * a reduced pixel squared. */
     const float sigma = plan->params->blur_radius / (float)size.factor;
@@ -266,14 +290,24 @@ static void add_blur_sweep(struct plan *plan, bool last)
     s->push.blur = (struct blur_push){.size = TDL_PACK_SIZE(size.width, size.height)};
     if (variance > 0.04f) {
         s->push.blur.radius = (int32_t)ceilf(3 * sqrtf(variance));
-        s->push.blur.ratio = expf(-0.5f / variance);
+        s->push.blur.exponent = -0.5f * (float)M_LOG2E / variance;
     }
     for (int k = 1; k <= s->push.blur.radius; k++)
-        sum += 2 * expf(-0.5f * (float)(k * k) / variance);
+        sum += 2 * exp2f(s->push.blur.exponent * (float)(k * k));
     s->push.blur.scale = 1 / sum;
+    s->spec.mode = last;
     s->binds[0] = reads(last ? c->swept : c->sums);
     s->binds[1] = writes(last ? c->blurred : c->swept);
-    set_groups(s, size.width, size.height, 1);
+    set_groups(s, last ? size.width : TDL_DIV_UP(size.width, run),
+               last ? TDL_DIV_UP(size.height, run) : size.height, 1);
+}
+
+/* Of the blurred picture in the background. A quarter of the size is blurred
+ * by two pixels at least; for less, some of the sharp picture makes the
+ * variance right. */
+static float blur_share(float sigma)
+{
+    return sigma < 2 ? sigma * sigma / 4 : 1;
 }
 
 /* ------------------------------------------------------------ at full size */
@@ -281,17 +315,14 @@ static void add_blur_sweep(struct plan *plan, bool last)
 static void add_picture(struct plan *plan)
 {
     const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture;
-    const uint32_t spec[] = {BLOCK_X,
-                             BLOCK_Y,
-                             1,
-                             (uint32_t)from->format,
-                             tdl_frame_is_aligned(from),
-                             (uint32_t)plan->target->format};
-    struct step *s = ADD_STEP(plan, "frame_picture", spec, picture);
+    struct step *s = add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
     struct picture_push *push = &s->push.picture;
     const float across = (float)from->width / (float)plan->target->width;
     const float down = (float)from->height / (float)plan->target->height;
     const float step_size = TDL_MIN(across, down);
+    s->spec.source = (uint32_t)from->format;
+    s->spec.source_aligned = tdl_frame_is_aligned(from);
+    s->spec.target = (uint32_t)plan->target->format;
     push->source_size = frame_size(from);
     push->target_size = frame_size(plan->target);
     push->step_size = step_size;
@@ -301,16 +332,13 @@ static void add_picture(struct plan *plan)
     tdl_frame_bind(from, false, &s->binds[0], push->source);
     if (to->format)
         tdl_frame_bind(to, true, &s->binds[3], push->target);
-    set_groups(s, TDL_DIV_UP(plan->target->width, block_width(plan->target)),
-               TDL_DIV_UP(plan->target->height, 2), 1);
+    set_block_groups(plan, s);
 }
 
 static void add_copy(struct plan *plan)
 {
-    const uint32_t spec[] = {64, 4, 1, (uint32_t)plan->source->format,
-                             tdl_frame_is_aligned(plan->source)};
     const uint32_t planes = tdl_format_planes(plan->source->format);
-    struct step *s = ADD_STEP(plan, "frame_copy", spec, copy);
+    struct step *s = add_step(plan, "frame_copy", 64, 4, sizeof(s->push.copy));
     struct copy_push *push = &s->push.copy;
     push->source_size = frame_size(plan->source);
     for (uint32_t p = 0; p < planes; p++) {
@@ -320,25 +348,6 @@ static void add_copy(struct plan *plan)
     tdl_frame_bind(plan->source, false, &s->binds[0], push->source);
     tdl_frame_bind(plan->target, true, &s->binds[3], push->target);
     set_groups(s, TDL_DIV_UP(push->row_bytes[0], 4), push->rows[0], planes);
-}
-
-static enum kernel_mode kernel_mode(const struct tdl_compose_params *p)
-{
-    switch (p->mode) {
-    case TDL_MODE_MASK:
-        return KERNEL_MASK;
-    case TDL_MODE_OVERLAY:
-        return KERNEL_OVERLAY;
-    case TDL_MODE_BLUR:
-        return p->blur_radius > 0 ? KERNEL_BLUR : KERNEL_CONVERT;
-    case TDL_MODE_REPLACE:
-        return p->background ? KERNEL_PICTURE : KERNEL_COLOR;
-    case TDL_MODE_ALPHA:
-        return KERNEL_ALPHA;
-    case TDL_MODE_PASSTHROUGH:
-        break;
-    }
-    return KERNEL_CONVERT;
 }
 
 static void fill_compose(const struct plan *plan, struct compose_push *push)
@@ -352,61 +361,94 @@ static void fill_compose(const struct plan *plan, struct compose_push *push)
         .opacity = p->opacity * p->overlay_color[3],
         .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
         .blur_step = 1 / (float)blur.factor,
+        .blur_share = blur_share(p->blur_radius),
     };
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_color_code(plan->target, overlay ? p->overlay_color : p->background_color, push->color);
     soft_step(p, &push->mask_scale, &push->mask_offset);
 }
 
-static void add_compose(struct plan *plan, enum kernel_mode mode)
+static void add_compose(struct plan *plan)
 {
     const struct tdl_composer *c = plan->composer;
-    const uint32_t spec[] = {BLOCK_X,
-                             BLOCK_Y,
-                             1,
-                             (uint32_t)plan->source->format,
-                             tdl_frame_is_aligned(plan->source),
-                             (uint32_t)plan->target->format,
-                             tdl_color_rematrix(plan->source, plan->target),
-                             plan->params->refine && mode != KERNEL_CONVERT,
-                             (uint32_t)mode};
-    struct step *s = ADD_STEP(plan, "frame_compose", spec, compose);
+    const char *shader = plan->kernel == KERNEL_BLUR      ? "frame_compose_blur"
+                         : plan->kernel == KERNEL_PICTURE ? "frame_compose_picture"
+                                                          : "frame_compose";
+    struct step *s = add_step(plan, shader, BLOCK_X, BLOCK_Y, sizeof(s->push.compose));
+    specialise_blocks(plan, s);
+    s->spec.mode = plan->kernel < KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
     tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
-    /* Bindings that this mode does not read still have to be there. */
-    s->binds[6] = mode == KERNEL_CONVERT ? s->binds[0] : reads(c->pairs);
-    s->binds[7] = mode == KERNEL_BLUR      ? reads(c->blurred)
-                  : mode == KERNEL_PICTURE ? reads(c->picture.planes[0].buffer)
-                                           : s->binds[0];
-    set_groups(s, TDL_DIV_UP(plan->target->width, block_width(plan->target)),
-               TDL_DIV_UP(plan->target->height, 2), 1);
+    /* A binding that is not read still has to be there. */
+    s->binds[6] = plan->kernel == KERNEL_CONVERT ? s->binds[0] : reads(c->coefficients);
+    if (plan->kernel == KERNEL_BLUR)
+        s->binds[7] = reads(c->blurred);
+    if (plan->kernel == KERNEL_PICTURE)
+        s->binds[7] = reads(c->picture.planes[0].buffer);
+    set_block_groups(plan, s);
 }
 
-static bool is_copy(const struct tdl_frame *a, const struct tdl_frame *b,
-                    const struct tdl_compose_params *p)
+static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
 {
-    return kernel_mode(p) == KERNEL_CONVERT && a->format == b->format &&
+    return a->format == b->format &&
            (!tdl_format_info(a->format)->yuv || (a->range == b->range && a->matrix == b->matrix));
+}
+
+static enum kernel choose_kernel(const struct tdl_frame *source, const struct tdl_frame *target,
+                                 const struct tdl_compose_params *p)
+{
+    const enum kernel unchanged = same_coding(source, target) ? KERNEL_COPY : KERNEL_CONVERT;
+    switch (p->mode) {
+    case TDL_MODE_MASK:
+        return KERNEL_MASK;
+    case TDL_MODE_OVERLAY:
+        return KERNEL_OVERLAY;
+    case TDL_MODE_BLUR:
+        return p->blur_radius > 0 ? KERNEL_BLUR : unchanged;
+    case TDL_MODE_REPLACE:
+        return p->background ? KERNEL_PICTURE : KERNEL_COLOR;
+    case TDL_MODE_ALPHA:
+        return KERNEL_ALPHA;
+    case TDL_MODE_PASSTHROUGH:
+        break;
+    }
+    return unchanged;
+}
+
+static struct plan plan_new(const struct tdl_composer *c, const struct tdl_frame *source,
+                            const struct tdl_frame *target,
+                            const struct tdl_compose_params *params)
+{
+    const uint32_t width = c->mask_width ? c->mask_width : USUAL_MASK_SIZE;
+    const uint32_t height = c->mask_height ? c->mask_height : USUAL_MASK_SIZE;
+    return (struct plan){
+        .composer = c,
+        .source = source,
+        .target = target,
+        .params = params,
+        .kernel = choose_kernel(source, target, params),
+        .few = tdl_frame_wants_few(c->ctx),
+        .rolling = 4 * width <= source->width && height <= source->height,
+    };
 }
 
 static void build_plan(struct plan *plan, bool picture_stale)
 {
-    const enum kernel_mode mode = kernel_mode(plan->params);
-    if (is_copy(plan->source, plan->target, plan->params)) {
+    if (plan->kernel == KERNEL_COPY) {
         add_copy(plan);
         return;
     }
-    if (mode != KERNEL_CONVERT)
+    if (needs_mask(plan->kernel))
         add_mask(plan);
-    if (mode == KERNEL_BLUR) {
+    if (plan->kernel == KERNEL_BLUR) {
         add_blur_down(plan);
         add_blur_sweep(plan, false);
         add_blur_sweep(plan, true);
     }
-    if (mode == KERNEL_PICTURE && picture_stale)
+    if (plan->kernel == KERNEL_PICTURE && picture_stale)
         add_picture(plan);
-    add_compose(plan, mode);
+    add_compose(plan);
 }
 
 /* ------------------------------------------------------------------ public */
@@ -474,24 +516,54 @@ static enum tdl_result check_mask(struct tdl_composer *c, const struct tdl_tenso
     return tdl_composer_need_mask(c, d.w, d.h);
 }
 
+static enum tdl_result get_pipeline(const struct plan *plan, uint32_t i,
+                                    const struct tdl_pipeline **out_pipeline)
+{
+    return tdl_pipeline_get(plan->composer->ctx, plan->steps[i].shader,
+                            plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
+}
+
 enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
                                      const struct tdl_frame *target,
                                      const struct tdl_compose_params *params)
 {
     const struct tdl_pipeline *pipeline;
-    struct plan plan = {
-        .composer = composer, .source = source, .target = target, .params = params};
     enum tdl_result r;
     TRY(check_formats(source, target, params));
     if (params->background && !tdl_format_info(params->background->format)) {
         r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
         goto fail;
     }
+    struct plan plan = plan_new(composer, source, target, params);
     build_plan(&plan, true);
     for (uint32_t i = 0; i < plan.count; i++)
-        TRY(tdl_pipeline_get(composer->ctx, plan.steps[i].shader, plan.steps[i].spec,
-                             plan.steps[i].spec_count, &pipeline));
+        TRY(get_pipeline(&plan, i, &pipeline));
 fail:
+    return r;
+}
+
+/* Frames of equal strides and next to no padding, which may be another
+ * picture's, are runs of bytes and need no kernel. */
+static bool can_copy_planes(const struct plan *plan)
+{
+    bool can = plan->kernel == KERNEL_COPY;
+    for (uint32_t p = 0; p < tdl_format_planes(plan->source->format); p++) {
+        const struct tdl_plane *from = &plan->source->planes[p], *to = &plan->target->planes[p];
+        can = can && from->stride == to->stride && from->buffer != to->buffer &&
+              to->stride - tdl_frame_row_bytes(plan->target, p) < 4;
+    }
+    return can;
+}
+
+static enum tdl_result copy_planes(struct tdl_batch *batch, const struct plan *plan)
+{
+    enum tdl_result r = TDL_OK;
+    for (uint32_t p = 0; p < tdl_format_planes(plan->source->format) && r == TDL_OK; p++) {
+        const struct tdl_plane *from = &plan->source->planes[p], *to = &plan->target->planes[p];
+        const uint64_t before = (uint64_t)(tdl_frame_rows(plan->source, p) - 1) * from->stride;
+        r = tdl_batch_copy(batch, from->buffer, from->offset, to->buffer, to->offset,
+                           before + tdl_frame_row_bytes(plan->source, p));
+    }
     return r;
 }
 
@@ -499,9 +571,9 @@ static enum tdl_result record(struct tdl_batch *batch, const struct plan *plan)
 {
     const struct tdl_pipeline *pipelines[MAX_STEPS];
     enum tdl_result r = TDL_OK;
+    /* All of them first: a batch should not be left with half a composition. */
     for (uint32_t i = 0; i < plan->count; i++)
-        TRY(tdl_pipeline_get(plan->composer->ctx, plan->steps[i].shader, plan->steps[i].spec,
-                             plan->steps[i].spec_count, &pipelines[i]));
+        TRY(get_pipeline(plan, i, &pipelines[i]));
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct step *s = &plan->steps[i];
         TRY(tdl_batch_dispatch(batch, pipelines[i], s->binds, TDL_MAX_BINDS, &s->push, s->push_size,
@@ -516,27 +588,28 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
                             const struct tdl_frame *target,
                             const struct tdl_compose_params *params)
 {
-    struct plan plan = {
-        .composer = composer, .source = source, .target = target, .params = params};
     bool stale = false;
     enum tdl_result r;
     TRY(check_formats(source, target, params));
     TRY(tdl_frame_check(composer->ctx, source, false, "source"));
     TRY(tdl_frame_check(composer->ctx, target, true, "target"));
-    const enum kernel_mode mode = kernel_mode(params);
-    if (mode != KERNEL_CONVERT) {
+    const enum kernel kernel = choose_kernel(source, target, params);
+    if (needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
-        plan.mask = params->reuse_mask ? NULL : mask->buffer;
-    }
-    if (mode == KERNEL_BLUR)
+    if (kernel == KERNEL_BLUR)
         TRY(tdl_composer_need_blur(composer, source->width, source->height));
-    if (mode == KERNEL_PICTURE) {
+    if (kernel == KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
         TRY(tdl_composer_need_picture(composer, params->background, target, &stale));
     }
+    struct plan plan = plan_new(composer, source, target, params);
+    if (can_copy_planes(&plan))
+        return copy_planes(batch, &plan);
+    if (needs_mask(kernel) && !params->reuse_mask)
+        plan.mask = mask->buffer;
     build_plan(&plan, stale);
     TRY(record(batch, &plan));
-    if (mode != KERNEL_CONVERT)
+    if (needs_mask(kernel))
         composer->have_state = true;
 fail:
     return r;

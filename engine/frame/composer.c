@@ -24,6 +24,7 @@ static void drop_mask(struct tdl_composer *c)
     tdl_buffer_destroy(&c->state);
     tdl_buffer_destroy(&c->pairs);
     tdl_buffer_destroy(&c->lines);
+    tdl_buffer_destroy(&c->coefficients);
     c->mask_width = c->mask_height = 0;
     c->have_state = false;
 }
@@ -71,8 +72,10 @@ enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, u
         return TDL_OK;
     drop_mask(c);
     TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask state", &c->state));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "mask pairs", &c->pairs));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "mask lines", &c->lines));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask pairs", &c->pairs));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask lines", &c->lines));
+    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask coefficients",
+                                &c->coefficients));
     c->mask_width = width;
     c->mask_height = height;
     return TDL_OK;
@@ -84,7 +87,7 @@ fail:
 enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, uint32_t height)
 {
     /* Enough for the least reduction, so that the radius may change freely. */
-    const size_t pixels = (size_t)TDL_DIV_UP(width, 2) * TDL_DIV_UP(height, 2);
+    const size_t pixels = (size_t)TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
     enum tdl_result r;
     if (c->blur_width == width && c->blur_height == height)
         return TDL_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What lives between frames. At mask resolution: `state`, the smoothed mask of
- * the last frame, and `pairs` and `lines`, between which the refinement goes
- * back and forth: guide and mask (pairs) → fitted lines → their means (pairs).
- * At reduced size: the blur's two intermediate pictures and its result. And
- * the replacement picture in the target's format and size.
+ * the last frame; `pairs`, guide and mask to be fitted; `lines`, the fits; and
+ * `coefficients`, which the full size reads. At reduced size: the blur's two
+ * intermediate pictures and its result. And the replacement picture in the
+ * target's format and size.
  */
 #ifndef TDL_FRAME_COMPOSER_H
 #define TDL_FRAME_COMPOSER_H
@@ -17,7 +17,7 @@ struct tdl_composer {
     struct tdl_context *ctx;
 
     uint32_t mask_width, mask_height;
-    struct tdl_buffer *state, *pairs, *lines;
+    struct tdl_buffer *state, *pairs, *lines, *coefficients;
     bool have_state; /* `state` holds a mask */
 
     uint32_t blur_width, blur_height; /* of the frames that the buffers are for */

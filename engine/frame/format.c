@@ -171,3 +171,8 @@ bool tdl_frame_is_aligned(const struct tdl_frame *frame)
             return false;
     return true;
 }
+
+bool tdl_frame_wants_few(const struct tdl_context *ctx)
+{
+    return ctx->info.type == TDL_DEVICE_CPU;
+}

@@ -39,4 +39,21 @@ void tdl_frame_bind(const struct tdl_frame *frame, bool written,
 /* All offsets and strides are multiples of 4. */
 bool tdl_frame_is_aligned(const struct tdl_frame *frame);
 
+/* The specialization constants of all frame kernels, in the order of their
+ * ids; a kernel ignores what it does not declare. */
+struct tdl_frame_spec {
+    uint32_t group[3]; /* 0 to 2: workgroup size */
+    uint32_t source, source_aligned, target;
+    uint32_t rematrix; /* tdl_color_rematrix() */
+    uint32_t guided;   /* the mask is refined by luma */
+    uint32_t mode;     /* the kernel's own */
+    uint32_t rolling;  /* see shaders/common/frame_mask.glsl */
+    uint32_t few;      /* few invocations that each do much */
+};
+#define TDL_FRAME_SPEC_COUNT (sizeof(struct tdl_frame_spec) / sizeof(uint32_t))
+
+/* A CPU's time goes into reads, which neighbours in one invocation share; a
+ * GPU wants many invocations. */
+bool tdl_frame_wants_few(const struct tdl_context *ctx);
+
 #endif

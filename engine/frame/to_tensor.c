@@ -81,18 +81,21 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
     TRY(fill_push(frame, dims, params ? params : &defaults, &push));
     tdl_frame_bind(frame, false, binds, push.source);
     binds[3] = (struct tdl_bind){.buffer = tensor->buffer, .size = tensor->size, .write = true};
-    const uint32_t spec[] = {GROUP_X,
-                             GROUP_Y,
-                             1,
-                             (uint32_t)frame->format,
-                             tdl_frame_is_aligned(frame),
-                             tensor->params.layout == TDL_LAYOUT_NC4HW4};
+    const bool few = tdl_frame_wants_few(ctx);
+    const struct tdl_frame_spec spec = {
+        .group = {GROUP_X, GROUP_Y, 1},
+        .source = (uint32_t)frame->format,
+        .source_aligned = tdl_frame_is_aligned(frame),
+        .mode = tensor->params.layout == TDL_LAYOUT_NC4HW4,
+        .few = few,
+    };
     TRY(tdl_pipeline_get(ctx,
                          tensor->params.dtype == TDL_FLOAT16 ? "frame_to_tensor_f16"
                                                              : "frame_to_tensor_f32",
-                         spec, TDL_COUNT(spec), &pipeline));
+                         spec.group, TDL_FRAME_SPEC_COUNT, &pipeline));
     TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_COUNT(binds), &push, sizeof(push),
-                           TDL_DIV_UP(dims.w, GROUP_X), TDL_DIV_UP(dims.h, GROUP_Y), 1));
+                           TDL_DIV_UP(dims.w, GROUP_X << few), TDL_DIV_UP(dims.h, GROUP_Y << few),
+                           1));
 fail:
     return r;
 }

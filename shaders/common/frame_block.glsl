@@ -121,17 +121,30 @@ void source_chroma2(uint x, uint j, out vec2 cb, out vec2 cr)
     cr = c.yw;
 }
 
-// As above with the first pair right of the block, for interpolation.
+// As above with the first pair right of the block, for interpolation. (Loops
+// where calls would do keep the kernel small before the driver unrolls them.)
 void source_chroma3(uint x, uint j, out vec3 cb, out vec3 cr)
 {
-    vec2 u, v, next_u, next_v;
-    source_chroma2(x, j, u, v);
-    next_u = u.yy;
-    next_v = v.yy;
-    if (x + 4u < source_width())
-        source_chroma2(x + 4u, j, next_u, next_v);
-    cb = vec3(u, next_u.x);
-    cr = vec3(v, next_v.x);
+    vec2 u[2], v[2];
+    for (uint k = 0u; k < 2u; k++) {
+        u[k] = u[0].yy;
+        v[k] = v[0].yy;
+        if (x + 4u * k < source_width())
+            source_chroma2(x + 4u * k, j, u[k], v[k]);
+    }
+    cb = vec3(u[0], u[1].x);
+    cr = vec3(v[0], v[1].x);
+}
+
+// Chroma rows round the block: in 4:2:0 the block's own and those above and
+// below it, else those of its two pixel rows.
+const uint CHROMA_ROWS = SOURCE_420 ? 3u : 2u;
+uint chroma_row(uint y, uint k)
+{
+    const uint bottom = source_height() - 1u;
+    if (SOURCE_420)
+        return min(max(y / 2u + k, 1u) - 1u, bottom / 2u);
+    return min(y + k, bottom);
 }
 
 vec4 chroma_up(vec3 c)
@@ -142,50 +155,34 @@ vec4 chroma_up(vec3 c)
 // Chroma of the source, per pixel of the block.
 void source_chroma_pixels(uint x, uint y, out vec4 cb[2], out vec4 cr[2])
 {
-    const uint bottom = source_height() - 1u;
     vec3 u[3], v[3];
+    for (uint k = 0u; k < CHROMA_ROWS; k++)
+        source_chroma3(x, chroma_row(y, k), u[k], v[k]);
     if (SOURCE_420) {
-        const uint j = y / 2u;
-        source_chroma3(x, j, u[1], v[1]);
-        source_chroma3(x, max(j, 1u) - 1u, u[0], v[0]);
-        source_chroma3(x, min(j + 1u, bottom / 2u), u[2], v[2]);
-        cb[0] = chroma_up(0.25 * u[0] + 0.75 * u[1]);
-        cr[0] = chroma_up(0.25 * v[0] + 0.75 * v[1]);
-        cb[1] = chroma_up(0.75 * u[1] + 0.25 * u[2]);
-        cr[1] = chroma_up(0.75 * v[1] + 0.25 * v[2]);
-    } else {
-        source_chroma3(x, y, u[0], v[0]);
-        source_chroma3(x, min(y + 1u, bottom), u[1], v[1]);
-        cb[0] = chroma_up(u[0]);
-        cr[0] = chroma_up(v[0]);
-        cb[1] = chroma_up(u[1]);
-        cr[1] = chroma_up(v[1]);
+        for (uint k = 0u; k < 2u; k++) {
+            u[k] = k == 0u ? 0.25 * u[0] + 0.75 * u[1] : 0.75 * u[1] + 0.25 * u[2];
+            v[k] = k == 0u ? 0.25 * v[0] + 0.75 * v[1] : 0.75 * v[1] + 0.25 * v[2];
+        }
+    }
+    for (uint k = 0u; k < 2u; k++) {
+        cb[k] = chroma_up(u[k]);
+        cr[k] = chroma_up(v[k]);
     }
 }
 
-// Chroma of the source at the target's pairs: YUV to YUV.
+// Chroma of the source at the pairs of both rows: YUV to YUV.
 void source_chroma_pairs(uint x, uint y, out vec2 cb[2], out vec2 cr[2])
 {
-    const uint bottom = source_height() - 1u, below = min(y + 1u, bottom);
-    if (SOURCE_420) {
-        source_chroma2(x, y / 2u, cb[0], cr[0]);
-        cb[1] = cb[0];
-        cr[1] = cr[0];
-        if (TARGET_422) {
-            vec2 u[2], v[2];
-            source_chroma2(x, max(y / 2u, 1u) - 1u, u[0], v[0]);
-            source_chroma2(x, min(y / 2u + 1u, bottom / 2u), u[1], v[1]);
-            cb[0] = 0.75 * cb[0] + 0.25 * u[0];
-            cr[0] = 0.75 * cr[0] + 0.25 * v[0];
-            cb[1] = 0.75 * cb[1] + 0.25 * u[1];
-            cr[1] = 0.75 * cr[1] + 0.25 * v[1];
-        }
-    } else {
-        source_chroma2(x, y, cb[0], cr[0]);
-        source_chroma2(x, below, cb[1], cr[1]);
-        if (TARGET_420) {
-            cb[0] = 0.5 * (cb[0] + cb[1]);
-            cr[0] = 0.5 * (cr[0] + cr[1]);
+    vec2 u[3], v[3];
+    for (uint k = 0u; k < CHROMA_ROWS; k++)
+        if (!SOURCE_420 || TARGET_422 || k == 1u)
+            source_chroma2(x, chroma_row(y, k), u[k], v[k]);
+    for (uint k = 0u; k < 2u; k++) {
+        cb[k] = u[SOURCE_420 ? 1u : k];
+        cr[k] = v[SOURCE_420 ? 1u : k];
+        if (SOURCE_420 && TARGET_422) {
+            cb[k] = 0.75 * u[1] + 0.25 * u[2u * k];
+            cr[k] = 0.75 * v[1] + 0.25 * v[2u * k];
         }
     }
 }
@@ -248,6 +245,10 @@ void block_from_yuv(uint x, uint y, vec4 luma[2], inout Block block)
             block.c1[k] = apply_one(1u, u);
             block.c2[k] = apply_one(2u, v);
         }
+    }
+    if (SOURCE_422 && TARGET_420) {
+        block.c1[0] = 0.5 * (block.c1[0] + block.c1[1]);
+        block.c2[0] = 0.5 * (block.c2[0] + block.c2[1]);
     }
 }
 

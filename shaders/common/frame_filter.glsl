@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A filtered sample of the source frame: a triangle as wide as the shrinking
+// Filtered samples of the source frame: a triangle as wide as the shrinking
 // asks, never narrower than one pixel (then it is bilinear interpolation).
 //
 // The conversion to RGB is affine, so each plane is filtered in its own grid
@@ -9,35 +9,60 @@
 #define FRAME_FILTER_GLSL
 #include "frame_source.glsl"
 
-// The taps of one axis: pixel k weighs 1 - |k + ½ - centre| / support.
+// One call makes SIDE×SIDE neighbouring samples: they share most of what they
+// read, and reads are what a CPU's time goes into. A GPU has one each.
+const int SIDE = FEW ? 2 : 1;
+
+// The taps of one axis for two neighbouring samples: pixel k weighs
+// 1 - |k + ½ - centre| / support.
 struct Taps {
-    float centre, inverse;
-    int first, last;
+    vec2 centre;
+    float inverse;
+    ivec2 first, last;
 };
 
-Taps taps_of(float centre, float scale, int low, int high)
+Taps taps_of(float centre, float next, float scale, int low, int high)
 {
     const float support = max(scale, 1.0);
     Taps t;
-    t.centre = centre - 0.5;
+    t.centre = vec2(centre, centre + next) - 0.5;
     t.inverse = 1.0 / support;
     // Rounding may lose a tap at the very foot of the triangle: weight ~ 0.
-    t.first = clamp(int(ceil(t.centre - support)), low, high);
-    t.last = clamp(int(floor(t.centre + support)), low, high);
+    t.first = clamp(ivec2(ceil(t.centre - support)), low, high);
+    t.last = clamp(ivec2(floor(t.centre + support)), low, high);
     return t;
 }
+int first_of(Taps t) { return t.first.x; }
+int last_of(Taps t) { return SIDE == 2 ? t.last.y : t.last.x; }
 
-float tap_weight(Taps t, int k)
+// The weights of tap k in both samples.
+vec2 tap_weight(Taps t, int k)
 {
-    return max(0.0, 1.0 - abs(float(k) - t.centre) * t.inverse);
+    return max(vec2(0.0), 1.0 - abs(float(k) - t.centre) * t.inverse);
 }
 
-// Weights of k … k+3; those outside the taps are zero.
-vec4 tap_weights(Taps t, int k)
+// Weights of `count` pixels from k on in one sample; those outside the taps
+// are zero.
+vec4 tap_weights(Taps t, int sample_index, int k, int count)
 {
     const vec4 at = float(k) + vec4(0.0, 1.0, 2.0, 3.0);
-    const vec4 w = max(vec4(0.0), 1.0 - abs(at - t.centre) * t.inverse);
-    return w * step(vec4(float(t.first)), at) * step(at, vec4(float(t.last)));
+    const vec4 w = max(vec4(0.0), 1.0 - abs(at - t.centre[sample_index]) * t.inverse);
+    const vec4 end = vec4(min(t.last[sample_index], k + count - 1));
+    return w * step(vec4(float(t.first[sample_index])), at) * step(at, end);
+}
+
+vec2 total_weight(Taps t)
+{
+    vec2 total = vec2(0.0);
+    for (int k = first_of(t); k <= last_of(t); k++)
+        total += tap_weight(t, k);
+    return total;
+}
+
+// One quantity of the samples: (0,0), (1,0), (0,1), (1,1).
+vec4 spread(vec2 across, vec2 down)
+{
+    return across.xyxy * down.xxyy;
 }
 
 // Pixels of luma per word.
@@ -57,21 +82,19 @@ vec4 luma_group_at(uint row, int x)
     return bytes_of(source_load(0u, row + uint(x)));
 }
 
-float filter_luma(Taps tx, Taps ty)
+vec4 filter_luma(Taps tx, Taps ty)
 {
     const int group = luma_group();
-    float sum = 0.0, weight_x = 0.0, weight_y = 0.0;
-    for (int x = tx.first & ~(group - 1); x <= tx.last; x += group) {
-        vec4 w = tap_weights(tx, x);
-        if (group == 2)
-            w.zw = vec2(0.0);
-        weight_x += dot(w, vec4(1.0));
-        for (int y = ty.first; y <= ty.last; y++)
-            sum += tap_weight(ty, y) * dot(w, luma_group_at(source_row(0u, uint(y)), x));
+    vec4 sum = vec4(0.0);
+    for (int x = first_of(tx) & ~(group - 1); x <= last_of(tx); x += group) {
+        const vec4 w = tap_weights(tx, 0, x, group);
+        const vec4 next = SIDE == 2 ? tap_weights(tx, 1, x, group) : w;
+        for (int y = first_of(ty); y <= last_of(ty); y++) {
+            const vec4 v = luma_group_at(source_row(0u, uint(y)), x);
+            sum += spread(vec2(dot(w, v), SIDE == 2 ? dot(next, v) : 0.0), tap_weight(ty, y));
+        }
     }
-    for (int y = ty.first; y <= ty.last; y++)
-        weight_y += tap_weight(ty, y);
-    return sum / (weight_x * weight_y);
+    return sum / spread(total_weight(tx), total_weight(ty));
 }
 
 // Chroma samples per word: 4 in a plane of its own, 2 interleaved, else 1.
@@ -80,100 +103,127 @@ int chroma_group()
     return SOURCE == F_I420 ? 4 : SOURCE == F_NV12 ? 2 : 1;
 }
 
-// Weighted sum of the Cb and Cr samples i, i+1, … of chroma row j.
-vec2 chroma_group_at(uint j, int i, vec4 w)
+// The Cb and Cr samples i, i+1, … of chroma row j.
+void chroma_group_at(uint j, int i, out vec4 cb, out vec4 cr)
 {
-    if (SOURCE == F_I420)
-        return vec2(dot(w, bytes_of(source_load(1u, source_row(1u, j) + uint(i)))),
-                    dot(w, bytes_of(source_load(2u, source_row(2u, j) + uint(i)))));
-    if (SOURCE == F_NV12) {
-        const vec4 c = bytes_of(source_load(1u, source_row(1u, j) + 2u * uint(i)));
-        return w.x * c.xy + w.y * c.zw;
+    if (SOURCE == F_I420) {
+        cb = bytes_of(source_load(1u, source_row(1u, j) + uint(i)));
+        cr = bytes_of(source_load(2u, source_row(2u, j) + uint(i)));
+        return;
     }
-    if (SOURCE == F_P010)
-        return w.x * tens_of(source_load(1u, source_row(1u, j) + 4u * uint(i)));
-    const vec4 c = bytes_of(source_load(0u, source_row(0u, j) + 4u * uint(i)));
-    return w.x * (SOURCE == F_YUY2 ? c.yw : c.xz);
+    vec4 c;
+    if (SOURCE == F_NV12)
+        c = bytes_of(source_load(1u, source_row(1u, j) + 2u * uint(i)));
+    else if (SOURCE == F_P010)
+        c = tens_of(source_load(1u, source_row(1u, j) + 4u * uint(i))).xyxy;
+    else if (SOURCE == F_YUY2)
+        c = bytes_of(source_load(0u, source_row(0u, j) + 4u * uint(i))).ywyw;
+    else
+        c = bytes_of(source_load(0u, source_row(0u, j) + 4u * uint(i))).xzxz;
+    cb = vec4(c.xz, 0.0, 0.0);
+    cr = vec4(c.yw, 0.0, 0.0);
 }
 
-vec2 filter_chroma(Taps tx, Taps ty)
+void filter_chroma(Taps tx, Taps ty, out vec4 cb, out vec4 cr)
 {
     const int group = chroma_group();
-    vec2 sum = vec2(0.0);
-    float weight_x = 0.0, weight_y = 0.0;
-    for (int i = tx.first & ~(group - 1); i <= tx.last; i += group) {
-        vec4 w = tap_weights(tx, i);
-        if (group < 4)
-            w = vec4(w.x, group == 2 ? w.y : 0.0, 0.0, 0.0);
-        weight_x += dot(w, vec4(1.0));
-        for (int j = ty.first; j <= ty.last; j++)
-            sum += tap_weight(ty, j) * chroma_group_at(uint(j), i, w);
-    }
-    for (int j = ty.first; j <= ty.last; j++)
-        weight_y += tap_weight(ty, j);
-    return sum / (weight_x * weight_y);
-}
-
-vec3 filter_rgb(Taps tx, Taps ty)
-{
-    vec3 sum = vec3(0.0);
-    float weight_x = 0.0, weight_y = 0.0;
-    const int group = format_is_packed24(SOURCE) ? 4 : 1;
-    for (int x = tx.first & ~(group - 1); x <= tx.last; x += group) {
-        vec4 w = tap_weights(tx, x);
-        if (group == 1)
-            w.yzw = vec3(0.0);
-        weight_x += dot(w, vec4(1.0));
-        for (int y = ty.first; y <= ty.last; y++) {
-            const uint row = source_row(0u, uint(y));
-            vec3 c;
-            if (group == 1) {
-                c = w.x * bytes_of(source_load(0u, row + 4u * uint(x))).xyz;
-            } else {
-                const uint at = row + 3u * uint(x);
-                const vec4 p = bytes_of(source_load(0u, at));
-                const vec4 q = bytes_of(source_load_clamped(0u, at + 4u));
-                const vec4 r = bytes_of(source_load_clamped(0u, at + 8u));
-                c = vec3(dot(w, vec4(p.x, p.w, q.z, r.y)), dot(w, vec4(p.y, q.x, q.w, r.z)),
-                         dot(w, vec4(p.z, q.y, r.x, r.w)));
-            }
-            sum += tap_weight(ty, y) * c;
+    cb = cr = vec4(0.0);
+    for (int i = first_of(tx) & ~(group - 1); i <= last_of(tx); i += group) {
+        const vec4 w = tap_weights(tx, 0, i, group);
+        const vec4 next = SIDE == 2 ? tap_weights(tx, 1, i, group) : w;
+        for (int j = first_of(ty); j <= last_of(ty); j++) {
+            const vec2 down = tap_weight(ty, j);
+            vec4 u, v;
+            chroma_group_at(uint(j), i, u, v);
+            cb += spread(vec2(dot(w, u), SIDE == 2 ? dot(next, u) : 0.0), down);
+            cr += spread(vec2(dot(w, v), SIDE == 2 ? dot(next, v) : 0.0), down);
         }
     }
-    for (int y = ty.first; y <= ty.last; y++)
-        weight_y += tap_weight(ty, y);
-    sum /= weight_x * weight_y;
-    return format_is_bgr(SOURCE) ? sum.zyx : sum;
+    const vec4 total = spread(total_weight(tx), total_weight(ty));
+    cb /= total;
+    cr /= total;
+}
+
+// Four pixels from x on, or one where a pixel is a word.
+void rgb_group_at(uint row, int x, out vec4 r, out vec4 g, out vec4 b)
+{
+    if (!format_is_packed24(SOURCE)) {
+        const vec4 p = bytes_of(source_load(0u, row + 4u * uint(x)));
+        r = vec4(p.x, 0.0, 0.0, 0.0);
+        g = vec4(p.y, 0.0, 0.0, 0.0);
+        b = vec4(p.z, 0.0, 0.0, 0.0);
+    } else {
+        const uint at = row + 3u * uint(x);
+        const vec4 p = bytes_of(source_load(0u, at));
+        const vec4 q = bytes_of(source_load_clamped(0u, at + 4u));
+        const vec4 s = bytes_of(source_load_clamped(0u, at + 8u));
+        r = vec4(p.x, p.w, q.z, s.y);
+        g = vec4(p.y, q.x, q.w, s.z);
+        b = vec4(p.z, q.y, s.x, s.w);
+    }
+}
+
+void filter_rgb(Taps tx, Taps ty, out vec4 red, out vec4 green, out vec4 blue)
+{
+    const int group = format_is_packed24(SOURCE) ? 4 : 1;
+    red = green = blue = vec4(0.0);
+    for (int x = first_of(tx) & ~(group - 1); x <= last_of(tx); x += group) {
+        const vec4 w = tap_weights(tx, 0, x, group);
+        const vec4 next = SIDE == 2 ? tap_weights(tx, 1, x, group) : w;
+        for (int y = first_of(ty); y <= last_of(ty); y++) {
+            const vec2 down = tap_weight(ty, y);
+            vec4 r, g, b;
+            rgb_group_at(source_row(0u, uint(y)), x, r, g, b);
+            red += spread(vec2(dot(w, r), SIDE == 2 ? dot(next, r) : 0.0), down);
+            green += spread(vec2(dot(w, g), SIDE == 2 ? dot(next, g) : 0.0), down);
+            blue += spread(vec2(dot(w, b), SIDE == 2 ? dot(next, b) : 0.0), down);
+        }
+    }
+    const vec4 total = spread(total_weight(tx), total_weight(ty));
+    red /= total;
+    green /= total;
+    blue /= total;
+    if (format_is_bgr(SOURCE)) {
+        const vec4 swap = red;
+        red = blue;
+        blue = swap;
+    }
 }
 
 // The codes (Y Cb Cr, or R G B) round `centre`, which counts in pixels from
-// the frame's corner; `scale` is source pixels per sample; `low` and `high`
-// are the first and last pixel that count. Without `chroma`, only what luma
-// needs is read.
-vec3 filter_source(vec2 centre, vec2 scale, ivec2 low, ivec2 high, bool chroma)
+// the frame's corner, and, where SIDE is 2, round its neighbours to the right
+// and below at a distance of `next`: samples (0,0), (1,0), (0,1), (1,1) of
+// every component. `scale` is the width of the triangle's half; `low` and
+// `high` are the first and last pixel that count. Without `chroma`, only what
+// luma needs is read.
+void filter_source(vec2 centre, vec2 next, vec2 scale, ivec2 low, ivec2 high, bool chroma,
+                   out vec4 codes[3])
 {
-    const Taps tx = taps_of(centre.x, scale.x, low.x, high.x);
-    const Taps ty = taps_of(centre.y, scale.y, low.y, high.y);
-    if (format_is_rgb(SOURCE))
-        return filter_rgb(tx, ty);
-    vec3 codes = vec3(filter_luma(tx, ty), vec2(SOURCE == F_P010 ? 512.0 : 128.0));
+    const Taps tx = taps_of(centre.x, next.x, scale.x, low.x, high.x);
+    const Taps ty = taps_of(centre.y, next.y, scale.y, low.y, high.y);
+    if (format_is_rgb(SOURCE)) {
+        filter_rgb(tx, ty, codes[0], codes[1], codes[2]);
+        return;
+    }
+    codes[0] = filter_luma(tx, ty);
+    codes[1] = codes[2] = vec4(SOURCE == F_P010 ? 512.0 : 128.0);
     if (!chroma || SOURCE == F_GRAY8)
-        return codes;
-    const Taps cx = taps_of(centre.x * 0.5 + 0.25, scale.x * 0.5, low.x >> 1, high.x >> 1);
+        return;
+    const Taps cx =
+        taps_of(centre.x * 0.5 + 0.25, next.x * 0.5, scale.x * 0.5, low.x >> 1, high.x >> 1);
     if (format_is_420(SOURCE))
-        codes.yz = filter_chroma(cx, taps_of(centre.y * 0.5, scale.y * 0.5, low.y >> 1,
-                                             high.y >> 1));
+        filter_chroma(cx, taps_of(centre.y * 0.5, next.y * 0.5, scale.y * 0.5, low.y >> 1,
+                                  high.y >> 1), codes[1], codes[2]);
     else
-        codes.yz = filter_chroma(cx, ty);
-    return codes;
+        filter_chroma(cx, ty, codes[1], codes[2]);
 }
 
 // What the edge refinement takes as its guide, 0…1.
-float guide_of(vec3 codes)
+vec4 guide_of(vec4 codes[3])
 {
     if (format_is_rgb(SOURCE))
-        return dot(codes, vec3(0.2126, 0.7152, 0.0722)) / 255.0;
-    return codes.x / format_max(SOURCE);
+        return (0.2126 * codes[0] + 0.7152 * codes[1] + 0.0722 * codes[2]) / 255.0;
+    return codes[0] / format_max(SOURCE);
 }
 
 #endif

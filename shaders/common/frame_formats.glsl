@@ -4,6 +4,14 @@
 #ifndef FRAME_FORMATS_GLSL
 #define FRAME_FORMATS_GLSL
 
+// Specialization constants, the same in all frame kernels: struct frame_spec
+// in engine/frame/format.h. Each is declared where it is used.
+//     3 SOURCE  4 SOURCE_ALIGNED  5 TARGET  6 REMATRIX  7 GUIDED  8 MODE
+//     9 ROLLING  10 FEW
+
+// Few invocations that each do much, for a CPU; else many that do little.
+layout(constant_id = 10) const bool FEW = false;
+
 const uint F_NV12 = 1u;
 const uint F_I420 = 2u;
 const uint F_YUY2 = 3u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writing the target frame. An invocation owns a block of 4×2 pixels (8×2 in
-// I420, where four chroma bytes span eight pixels), so that every word it
-// writes is its own and whole. Bytes between a row's last pixel and its stride
+// Writing the target frame in blocks of 4×2 pixels, so that every word has one
+// writer. An invocation owns TARGET_WIDE of them side by side: in I420 at least
+// two, because four chroma bytes span eight pixels. Bytes between a row's last pixel and its stride
 // may be overwritten; words wholly behind the row are not.
 //
 // The including shader has declared, in `push`:
@@ -17,7 +17,7 @@ layout(std430, set = 0, binding = 3) restrict writeonly buffer Target0 { uint ta
 layout(std430, set = 0, binding = 4) restrict writeonly buffer Target1 { uint target1[]; };
 layout(std430, set = 0, binding = 5) restrict writeonly buffer Target2 { uint target2[]; };
 
-const uint TARGET_WIDE = TARGET == F_I420 ? 2u : 1u; // 4×2 blocks per invocation
+const uint TARGET_WIDE = FEW ? 4u : TARGET == F_I420 ? 2u : 1u;
 const bool TARGET_420 = TARGET == F_NV12 || TARGET == F_I420 || TARGET == F_P010;
 const bool TARGET_422 = TARGET == F_YUY2 || TARGET == F_UYVY;
 const bool TARGET_RGB = TARGET >= F_RGBA && TARGET <= F_BGR;
@@ -102,7 +102,7 @@ void write_row(uint x, uint y, uint width, Block b, uint r)
 
 // The chroma of one block (4:2:0). I420 collects two blocks' bytes in `held`
 // and writes with the second, or with the first when there is no second.
-void write_chroma(uint x, uint y, uint width, Block b, uint part, inout uvec2 held)
+void write_chroma(uint x, uint y, uint width, Block b, inout uvec2 held)
 {
     const uvec4 cb = codes_of(b.c1[0]), cr = codes_of(b.c2[0]);
     if (TARGET == F_NV12) {
@@ -113,21 +113,23 @@ void write_chroma(uint x, uint y, uint width, Block b, uint part, inout uvec2 he
         if (x + 2u < width)
             target1[at + 1u] = cb.y << 6 | cr.y << 22;
     } else {
-        held |= uvec2(cb.x | cb.y << 8, cr.x | cr.y << 8) << (16u * part);
-        if (part == 1u || x + 4u >= width) {
+        const uvec2 bytes = uvec2(cb.x | cb.y << 8, cr.x | cr.y << 8);
+        const bool second = (x & 4u) != 0u;
+        held = second ? held | bytes << 16 : bytes;
+        if (second || x + 4u >= width) {
             target1[target_word(1u, y / 2u) + x / 8u] = held.x;
             target2[target_word(2u, y / 2u) + x / 8u] = held.y;
         }
     }
 }
 
-void write_block(uint x, uint y, uint width, uint height, Block b, uint part, inout uvec2 held)
+void write_block(uint x, uint y, uint width, uint height, Block b, inout uvec2 held)
 {
     write_row(x, y, width, b, 0u);
     if (y + 1u < height)
         write_row(x, y + 1u, width, b, 1u);
     if (TARGET_420)
-        write_chroma(x, y, width, b, part, held);
+        write_chroma(x, y, width, b, held);
 }
 
 #endif

@@ -1,10 +1,10 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shrinks the source for the blur, 2, 4, 8 or 16 times, in the target's colour
-// space. Every pixel counts as much as it is background, and that weight goes
-// along: the blur divides by it at the end, so no foreground colour reaches
-// the background around it.
+// Shrinks the source for the blur, 4, 8 or 16 times, in the target's colour
+// space. Only what is clearly background counts, and its weight goes along:
+// the blur divides by it at the end, so no foreground colour reaches the
+// background around it. The weight is taken once per block of 4×2 pixels.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(push_constant) uniform Push {
@@ -27,56 +27,53 @@ layout(std430, set = 0, binding = 9) restrict writeonly buffer Sums { uvec2 sums
 // So little that it only matters where there is no background at all.
 const float LEAST_WEIGHT = 1.0 / 512.0;
 
-// Sums over the left and the right half of the block at (x, y).
-void block_sums(uint x, uint y, uvec2 frame, inout vec4 sum[2])
+float weight_at(uint x, uint y, uvec2 frame, float guide)
 {
-    vec4 guide[2], mask[2];
-    Block b = source_block(x, y, true, guide);
-    block_mask(x, y, frame, guide, mask);
-    if (TARGET_420) {
-        b.c1[1] = b.c1[0];
-        b.c2[1] = b.c2[0];
-    }
-    const vec4 inside = step(vec4(x, x + 1u, x + 2u, x + 3u), vec4(frame.x - 1u));
-    for (uint r = 0u; r < 2u; r++) {
-        vec4 c1 = b.c1[r], c2 = b.c2[r];
-        if (TARGET == F_GRAY8) {
-            c1 = c2 = vec4(128.0);
-        } else if (!TARGET_RGB) {
-            c1 = c1.xxyy;
-            c2 = c2.xxyy;
-        }
-        if (y + r >= frame.y)
-            continue;
-        const vec4 w = inside * (1.0 - mask[r] + LEAST_WEIGHT);
-        sum[0] += vec4(dot(w.xy, b.c0[r].xy), dot(w.xy, c1.xy), dot(w.xy, c2.xy), w.x + w.y);
-        sum[1] += vec4(dot(w.zw, b.c0[r].zw), dot(w.zw, c1.zw), dot(w.zw, c2.zw), w.z + w.w);
-    }
+    const uvec2 size = uvec2(push.mask_size & 65535u, push.mask_size >> 16);
+    // Between pixels 1 and 2 of the first and the second row of the block.
+    const vec2 centre = (vec2(x, y) + vec2(2.0, 1.0)) * (vec2(size) / vec2(frame)) - 0.5;
+    const vec2 at = clamp(centre, vec2(0.0), vec2(size - 1u));
+    const vec2 c = coefficients_between(at.x, at.y, size);
+    const float mask = soft_step(vec4(GUIDED ? c.x * guide + c.y : c.y)).x;
+    return max(1.0 - 2.0 * mask, 0.0) + LEAST_WEIGHT;
 }
 
-void store(uint x, uint y, uvec2 size, vec4 sum)
+// Colour · weight and weight of the block at (x, y), summed over its pixels.
+vec4 block_sum(uint x, uint y, uvec2 frame)
 {
-    sum /= float(push.factor * push.factor);
-    sum.xyz /= TARGET_MAX;
-    if (x < size.x)
-        sums[y * size.x + x] = uvec2(packHalf2x16(sum.xy), packHalf2x16(sum.zw));
+    vec4 guide[2];
+    const Block b = source_block(x, y, true, guide);
+    const vec4 inside = step(vec4(x, x + 1u, x + 2u, x + 3u), vec4(frame.x - 1u));
+    const vec4 below = y + 1u < frame.y ? inside : vec4(0.0);
+    const float count = dot(inside + below, vec4(1.0));
+    vec4 c1[2] = b.c1, c2[2] = b.c2;
+    for (uint r = 0u; r < 2u; r++) {
+        const uint pair_row = TARGET_420 ? 0u : r;
+        if (TARGET == F_GRAY8) {
+            c1[r] = c2[r] = vec4(128.0);
+        } else if (!TARGET_RGB) {
+            c1[r] = b.c1[pair_row].xxyy;
+            c2[r] = b.c2[pair_row].xxyy;
+        }
+    }
+    const vec3 color = vec3(dot(inside, b.c0[0]) + dot(below, b.c0[1]),
+                            dot(inside, c1[0]) + dot(below, c1[1]),
+                            dot(inside, c2[0]) + dot(below, c2[1])) / TARGET_MAX;
+    const float mean_guide = (dot(inside, guide[0]) + dot(below, guide[1])) / count;
+    return weight_at(x, y, frame, mean_guide) * vec4(color, count);
 }
 
 void main()
 {
     const uvec2 frame = uvec2(source_width(), source_height()), at = gl_GlobalInvocationID.xy;
     const uvec2 size = uvec2(push.blur_size & 65535u, push.blur_size >> 16);
-    const uint wide = max(push.factor, 4u); // pixels per invocation
-    vec4 sum[2] = vec4[2](vec4(0.0), vec4(0.0));
-    if (at.y >= size.y || at.x * wide >= frame.x)
+    if (any(greaterThanEqual(at, size)))
         return;
-    for (uint y = at.y * push.factor; y < min((at.y + 1u) * push.factor, frame.y); y += 2u)
-        for (uint x = at.x * wide; x < min((at.x + 1u) * wide, frame.x); x += 4u)
-            block_sums(x, y, frame, sum);
-    if (push.factor == 2u) {
-        store(2u * at.x, at.y, size, sum[0]);
-        store(2u * at.x + 1u, at.y, size, sum[1]);
-    } else {
-        store(at.x, at.y, size, sum[0] + sum[1]);
-    }
+    const uvec2 end = min((at + 1u) * push.factor, frame);
+    vec4 sum = vec4(0.0);
+    for (uint y = at.y * push.factor; y < end.y; y += 2u)
+        for (uint x = at.x * push.factor; x < end.x; x += 4u)
+            sum += block_sum(x, y, frame);
+    sum /= float(push.factor * push.factor);
+    sums[at.y * size.x + at.x] = uvec2(packHalf2x16(sum.xy), packHalf2x16(sum.zw));
 }

@@ -17,27 +17,41 @@ layout(push_constant) uniform Push {
 #include "../common/frame_filter.glsl"
 #include "../common/frame_target.glsl"
 
-vec3 picture_at(uint x, uint y)
+// A square of 2×2 pixels; where SIDE is 1, made one by one.
+void picture_square(uint x, uint y, out vec4 color[3])
 {
-    const vec2 centre =
-        vec2(push.origin[0], push.origin[1]) + (vec2(x, y) + 0.5) * push.step_size;
-    const vec4 codes =
-        vec4(filter_source(centre, vec2(push.step_size), ivec2(0),
-                           ivec2(source_width(), source_height()) - 1, true), 1.0);
-    return vec3(dot(push.matrix[0], codes), dot(push.matrix[1], codes),
-                dot(push.matrix[2], codes));
+    const vec2 origin = vec2(push.origin[0], push.origin[1]), next = vec2(push.step_size);
+    const ivec2 last = ivec2(source_width(), source_height()) - 1;
+    vec4 codes[3];
+    if (SIDE == 2) {
+        filter_source(origin + (vec2(x, y) + 0.5) * next, next, next, ivec2(0), last, true, codes);
+    } else {
+        for (uint k = 0u; k < 4u; k++) {
+            vec4 one[3];
+            filter_source(origin + (vec2(x + (k & 1u), y + (k >> 1)) + 0.5) * next, next, next,
+                          ivec2(0), last, true, one);
+            for (uint c = 0u; c < 3u; c++)
+                codes[c][k] = one[c].x;
+        }
+    }
+    for (uint c = 0u; c < 3u; c++) {
+        const vec4 m = push.matrix[c];
+        color[c] = m.x * codes[0] + m.y * codes[1] + m.z * codes[2] + m.w;
+    }
 }
 
 Block picture_block(uint x, uint y)
 {
     Block b;
-    for (uint i = 0u; i < 8u; i++) {
-        const uint r = i >> 2, k = i & 3u;
-        const vec3 c = picture_at(x + k, y + r);
-        b.c0[r][k] = c.x;
-        b.c1[r][k] = c.y;
-        b.c2[r][k] = c.z;
-    }
+    vec4 left[3], right[3];
+    picture_square(x, y, left);
+    picture_square(x + 2u, y, right);
+    b.c0[0] = vec4(left[0].xy, right[0].xy);
+    b.c0[1] = vec4(left[0].zw, right[0].zw);
+    b.c1[0] = vec4(left[1].xy, right[1].xy);
+    b.c1[1] = vec4(left[1].zw, right[1].zw);
+    b.c2[0] = vec4(left[2].xy, right[2].xy);
+    b.c2[1] = vec4(left[2].zw, right[2].zw);
     for (uint r = 0u; r < 2u; r++) {
         b.alpha[r] = vec4(255.0);
         if (!TARGET_RGB) {
@@ -62,6 +76,6 @@ void main()
     for (uint part = 0u; part < TARGET_WIDE; part++) {
         const uint x = 4u * (TARGET_WIDE * gl_GlobalInvocationID.x + part);
         if (x < size.x)
-            write_block(x, y, size.x, size.y, picture_block(x, y), part, held);
+            write_block(x, y, size.x, size.y, picture_block(x, y), held);
     }
 }

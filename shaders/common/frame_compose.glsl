@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The frame of the kernels that make the target at full size, one per kind of
+// background. Colours are blended in the target's own codes: blending is
+// affine, so it gives what blending in RGB would, and where source and target
+// agree no pixel is converted at all.
+//
+// The including shader defines compose_block() and calls compose_all().
+#ifndef FRAME_COMPOSE_GLSL
+#define FRAME_COMPOSE_GLSL
+
+layout(push_constant) uniform Push {
+    vec4 matrix[3];      // rows: source codes → target codes
+    vec4 color;          // in the target's codes; w: alpha
+    uvec4 source, target;
+    uint source_size;
+    uint mask_size;
+    float mask_scale, mask_offset;
+    float opacity;
+    uint blur_size;      // of the blurred picture, as source_size
+    float blur_step;     // blurred pixels per frame pixel
+    float blur_share;    // of the blurred picture in the background
+} push;
+
+#include "frame_block.glsl"
+#include "frame_mask.glsl"
+
+// Weight of the mask at the chroma samples: the mean of the pixels they span.
+void chroma_weights(vec4 w[2], out vec2 pairs[2])
+{
+    for (uint r = 0u; r < 2u; r++)
+        pairs[r] = 0.5 * (w[r].xz + w[r].yw);
+    if (TARGET_420)
+        pairs[0] = 0.5 * (pairs[0] + pairs[1]);
+}
+
+// a · (1 - w) + b · w, each plane at its own sampling.
+Block blend(Block a, Block b, vec4 w[2])
+{
+    vec2 pairs[2];
+    Block block;
+    chroma_weights(w, pairs);
+    for (uint r = 0u; r < 2u; r++) {
+        const vec4 c = TARGET_RGB ? w[r] : pairs[r].xyxy;
+        block.c0[r] = mix(a.c0[r], b.c0[r], w[r]);
+        block.c1[r] = mix(a.c1[r], b.c1[r], c);
+        block.c2[r] = mix(a.c2[r], b.c2[r], c);
+        block.alpha[r] = mix(a.alpha[r], b.alpha[r], w[r]);
+    }
+    return block;
+}
+
+Block color_block()
+{
+    Block block;
+    for (uint r = 0u; r < 2u; r++) {
+        block.c0[r] = vec4(push.color.x);
+        block.c1[r] = vec4(push.color.y);
+        block.c2[r] = vec4(push.color.z);
+        block.alpha[r] = vec4(push.color.w);
+    }
+    return block;
+}
+
+Block compose_block(uint x, uint y, uvec2 frame, inout Window window);
+
+void compose_all()
+{
+    const uvec2 frame = uvec2(source_width(), source_height());
+    const uint y = 2u * gl_GlobalInvocationID.y;
+    Window window = window_new();
+    uvec2 held = uvec2(0u);
+    if (y >= frame.y)
+        return;
+    for (uint part = 0u; part < TARGET_WIDE; part++) {
+        const uint x = 4u * (TARGET_WIDE * gl_GlobalInvocationID.x + part);
+        if (x >= frame.x)
+            return;
+        write_block(x, y, frame.x, frame.y, compose_block(x, y, frame, window), held);
+    }
+}
+
+#endif
