@@ -280,44 +280,25 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
     return false;
 }
 
-/* Does making `o` need `other` first? */
-static bool depends_on(const struct tdl_operand *o, const struct tdl_operand *other, int depth)
-{
-    if (o == other)
-        return true;
-    if (!o->producer || depth > 4096)
-        return depth > 4096;
-    for (uint32_t i = 0; i < o->producer->input_count; i++)
-        if (o->producer->inputs[i] && depends_on(o->producer->inputs[i], other, depth + 1))
-            return true;
-    return false;
-}
-
-/* activate(conv(x)) + y. */
+/* activate(conv(x)) + y. The add alone reads the convolution, so `y` cannot
+ * depend on it. */
 static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
 {
     if (add->op != &tdl_op_add || add->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
         !same_dims(add->inputs[0], add->inputs[1]) || add->inputs[0] == add->inputs[1])
         return false;
-    struct tdl_operand *best = NULL, *other = NULL;
     for (int i = 0; i < 2; i++) {
         struct tdl_operand *o = add->inputs[i];
         if (!is(o, &tdl_op_conv2d) || tdl_ir_only_user(ir, o) != add ||
             slot(o->producer, TDL_CONV_RESIDUAL))
             continue;
-        /* Of two, the later one: the other must be there already. */
-        if (best && !depends_on(o, best, 0))
-            continue;
-        best = o;
-        other = add->inputs[1 - i];
+        struct tdl_node *conv = o->producer;
+        conv->inputs[TDL_CONV_RESIDUAL] = add->inputs[1 - i];
+        conv->input_count = TDL_MAX(conv->input_count, TDL_CONV_RESIDUAL + 1);
+        take_output(conv, add);
+        return true;
     }
-    if (!best)
-        return false;
-    struct tdl_node *conv = best->producer;
-    conv->inputs[TDL_CONV_RESIDUAL] = other;
-    conv->input_count = TDL_MAX(conv->input_count, TDL_CONV_RESIDUAL + 1);
-    take_output(conv, add);
-    return true;
+    return false;
 }
 
 static bool is_depthwise(const struct tdl_node *n)
