@@ -28,6 +28,13 @@ static bool is_gate_of(const struct tdl_operand *o, const struct tdl_operand *x)
     return d.n == e.n && d.h == 1 && d.w == 1 && d.c == e.c;
 }
 
+/* What kernels keep among their weights. */
+static bool has_constants(const struct tdl_node *n)
+{
+    const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
+    return tdl_constant_data(n->inputs[TDL_CONV_FILTER]) && (!bias || tdl_constant_data(bias));
+}
+
 static bool is_pointwise(const struct tdl_node *n)
 {
     if (n->op != &tdl_op_conv2d)
@@ -37,7 +44,7 @@ static bool is_pointwise(const struct tdl_node *n)
     struct tdl_dims x = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims o = tdl_operand_dims(n->output);
     return f.h == 1 && f.w == 1 && p->groups == 1 && p->stride[0] == 1 && p->stride[1] == 1 &&
-           x.h == o.h && x.w == o.w && tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
+           x.h == o.h && x.w == o.w && has_constants(n);
 }
 
 static struct tdl_operand *slot(const struct tdl_node *n, uint32_t i)
@@ -303,7 +310,7 @@ static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
 
 static bool is_depthwise(const struct tdl_node *n)
 {
-    return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE &&
+    return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE && has_constants(n) &&
            n->attr.conv.p.groups == tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c &&
            tdl_operand_dims(n->inputs[TDL_CONV_FILTER]).n == n->attr.conv.p.groups;
 }
