@@ -7,7 +7,7 @@
 /* Runs with a timestamp round every dispatch; the median is reported. */
 #define PROFILE_RUNS 15
 
-static int compile(struct bench *b)
+int bench_compile(struct bench *b)
 {
     const uint64_t start = tool_now();
     const char *name = b->model ? b->model : b->op.name;
@@ -164,7 +164,7 @@ int bench_run(struct bench *b)
     int status = tool_create_context(b->device, false, &b->context);
 
     if (status == TOOL_OK)
-        status = compile(b);
+        status = bench_compile(b);
     if (status == TOOL_OK)
         status = create_tensors(b);
     if (status == TOOL_OK)
@@ -174,6 +174,7 @@ int bench_run(struct bench *b)
 
 void bench_finish(struct bench *b)
 {
+    bench_frame_finish(b);
     for (uint32_t i = 0; i < b->input_count; i++)
         tdl_tensor_destroy(&b->inputs[i].tensor);
     for (uint32_t i = 0; i < b->output_count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parts of tdl-bench: bench_op.c builds one operator, bench.c runs a graph,
- * bench_print.c reports. */
+ * bench_frame.c whole frames, bench_picture.c draws one, bench_print.c and
+ * bench_frame_print.c report. */
 #ifndef TDL_BENCH_H
 #define TDL_BENCH_H
 
@@ -18,8 +19,19 @@ struct bench_operator {
     enum tdl_activation activation;
 };
 
+struct bench_frame;
+
+/* What --frame and its options ask for; a width of zero: not given. */
+struct bench_frame_options {
+    uint32_t size[2]; /* width, height, px */
+    enum tdl_format format;
+    enum tdl_mode mode;
+    bool device_memory; /* not mapped: as frames that never see the CPU */
+};
+
 struct bench {
     const char *model, *device;
+    struct bench_frame_options frame_options;
     struct bench_operator op;
     struct tdl_build_params build;
     uint32_t warmup, iterations;
@@ -40,11 +52,15 @@ struct bench {
     double *step_us;                  /* median per dispatch; NULL without timestamps */
     double steps_us;                  /* median of the sum of all dispatches */
     uint64_t allocations, pipelines, submits; /* during the timed runs */
+
+    struct bench_frame *frame; /* of --frame */
 };
 
 /* One operator with random weights into the builder. */
 int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder);
 
+/* Load the model or build the operator, and compile. */
+int bench_compile(struct bench *bench);
 /* Load, compile, run and measure. Prints its own error. */
 int bench_run(struct bench *bench);
 /* Safe after a bench_run() that failed. */
@@ -52,5 +68,50 @@ void bench_finish(struct bench *bench);
 
 void bench_print_text(const struct bench *bench);
 void bench_print_json(const struct bench *bench);
+/* `  "name": "value",` of a JSON object. */
+void bench_print_string(const char *name, const char *value);
+
+/* ---------------------------------------------------------- whole frames */
+
+#define BENCH_FLIGHT 3 /* frames under way at once */
+
+/* GPU times, the stages and then their sum. */
+#define BENCH_TIMES (TDL_STAGE_COUNT + 1)
+
+/* What one frame needs for itself. */
+struct bench_slot {
+    struct tdl_batch *batch;
+    struct tdl_frame source, target;
+    struct tdl_buffer *source_buffer, *target_buffer;
+};
+
+struct bench_frame {
+    struct bench_slot slots[BENCH_FLIGHT];
+    struct tdl_composer *composer;
+    struct tdl_tensor *input, *mask;
+    struct tdl_compose_params compose;
+    bool network; /* passthrough goes without it */
+    enum tdl_format target_format;
+
+    double first_ms;   /* from before the context to the first finished frame */
+    double context_ms; /* the part of it until there was a context */
+    double foreground; /* of the mask, 0…1 */
+    double *wall_ms, *cpu_ms, *gpu_ms[BENCH_TIMES];
+    struct tool_summary wall; /* begin to finished, one frame at a time */
+    struct tool_summary cpu;  /* the part of it that records and submits */
+    struct tool_summary gpu[BENCH_TIMES];
+    double rate;    /* frames/s with BENCH_FLIGHT frames under way */
+    uint64_t waits; /* of the CPU for the device, in the run of `rate` */
+};
+
+/* Run whole frames as the element does. Prints its own error. */
+int bench_frame_run(struct bench *bench);
+void bench_frame_finish(struct bench *bench);
+void bench_frame_print_text(const struct bench *bench);
+void bench_frame_print_json(const struct bench *bench);
+
+/* Draw somebody in front of a wall into a frame, the same in every run: the
+ * work of some kernels depends on what they see. Waits until it is there. */
+enum tdl_result bench_picture_draw(struct tdl_context *context, const struct tdl_frame *frame);
 
 #endif

@@ -50,7 +50,7 @@ void bench_print_text(const struct bench *b)
     }
 }
 
-static void print_string(const char *name, const char *value)
+void bench_print_string(const char *name, const char *value)
 {
     printf("  \"%s\": ", name);
     tool_json_string(stdout, value);
@@ -86,10 +86,10 @@ void bench_print_json(const struct bench *b)
 
     tdl_graph_get_stats(b->graph, &stats);
     printf("{\n");
-    print_string(b->model ? "model" : "op", b->model ? b->model : b->op.name);
-    print_string("device", device->name);
-    print_string("driver", device->driver);
-    print_string("precision", tool_precision_name(stats.precision));
+    bench_print_string(b->model ? "model" : "op", b->model ? b->model : b->op.name);
+    bench_print_string("device", device->name);
+    bench_print_string("driver", device->driver);
+    bench_print_string("precision", tool_precision_name(stats.precision));
     printf("  \"fuse\": %s,\n", b->build.no_fuse ? "false" : "true");
     printf("  \"operators\": %u, \"dispatches\": %u, \"macs\": %" PRIu64 ",\n", stats.operators,
            stats.steps, stats.macs);

@@ -88,6 +88,34 @@ bool tool_parse_activation(const char *text, enum tdl_activation *out)
     return false;
 }
 
+bool tool_parse_format(const char *text, enum tdl_format *out)
+{
+    for (int i = TDL_FORMAT_UNKNOWN + 1; i < TDL_FORMAT_COUNT; i++) {
+        if (strcasecmp(text, tdl_format_name((enum tdl_format)i)) == 0) {
+            *out = (enum tdl_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *const mode_names[] = {
+    [TDL_MODE_MASK] = "mask",       [TDL_MODE_OVERLAY] = "overlay",
+    [TDL_MODE_BLUR] = "blur",       [TDL_MODE_REPLACE] = "replace",
+    [TDL_MODE_ALPHA] = "alpha",     [TDL_MODE_PASSTHROUGH] = "passthrough",
+};
+
+bool tool_parse_mode(const char *text, enum tdl_mode *out)
+{
+    for (size_t i = 0; i < sizeof(mode_names) / sizeof(mode_names[0]); i++) {
+        if (strcasecmp(text, mode_names[i]) == 0) {
+            *out = (enum tdl_mode)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Digits only: strtoul() would take signs and blanks. */
 static bool parse_digits(const char **text, uint32_t *out)
 {
@@ -129,6 +157,11 @@ const char *tool_precision_name(enum tdl_precision precision)
     return precision == TDL_PRECISION_FP32   ? "fp32"
            : precision == TDL_PRECISION_FP16 ? "fp16"
                                              : "auto";
+}
+
+const char *tool_mode_name(enum tdl_mode mode)
+{
+    return mode_names[mode];
 }
 
 const char *tool_device_type_name(enum tdl_device_type type)

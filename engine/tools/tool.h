@@ -3,7 +3,7 @@
 #ifndef TDL_TOOL_H
 #define TDL_TOOL_H
 
-#include <tdl/tdl.h>
+#include <tdl/frame.h>
 
 #include <stdio.h>
 
@@ -23,11 +23,14 @@ int tool_create_context(const char *device, bool validation, struct tdl_context 
 /* Words and numbers of options; false if the text is none. */
 bool tool_parse_precision(const char *text, enum tdl_precision *out);
 bool tool_parse_activation(const char *text, enum tdl_activation *out);
+bool tool_parse_format(const char *text, enum tdl_format *out);
+bool tool_parse_mode(const char *text, enum tdl_mode *out);
 bool tool_parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *out);
 /* `count` numbers ≥ 1 with `separator` between them. */
 bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t *out);
 
 const char *tool_precision_name(enum tdl_precision precision);
+const char *tool_mode_name(enum tdl_mode mode);
 const char *tool_device_type_name(enum tdl_device_type type);
 
 /* "float32[1,256,256,3]" into `text`; returns it. */

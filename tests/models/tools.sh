@@ -49,6 +49,12 @@ expect 2 'a model or --op' "$bench" --op add model.tflite
 expect 2 "'0' is not a value" "$bench" --op add --iterations 0
 expect 2 "'1,2,3' is not a value" "$bench" --op add --shape 1,2,3
 expect 2 "'-3x3' is not a value" "$bench" --op conv2d --kernel -3x3
+expect 2 'goes with a model' "$bench" --frame 64x48 --op add
+expect 2 'belong to --frame' "$bench" --mode blur model.tflite
+expect 2 'needs a model' "$bench" --frame 64x48
+expect 2 "'64' is not a value" "$bench" --frame 64 model.tflite
+expect 2 "'NV21' is not a value" "$bench" --frame 64x48 --format NV21 model.tflite
+expect 2 "'fog' is not a value" "$bench" --frame 64x48 --mode fog model.tflite
 expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
 echo 'this is no model at all' >"$dir/text.tflite"
 expect 1 'not a TensorFlow Lite model' "$info" --operators-only "$dir/text.tflite"
@@ -84,6 +90,33 @@ if [ -e "$model" ]; then
     expect 0 '"fuse": false' "$bench" --no-fuse --precision fp32 -w 1 -i 3 --json "$model"
     json 'o["macs"] == 33324928 and o["allocations"] == 0 and o["pipelines"] == 0'
     json 'o["submits"] == 3 and o["arena_bytes"] < o["tensor_bytes"]'
+fi
+
+# Whole frames: with the network in every mode but one, and nothing made anew.
+# frame TARGET-FORMAT OPTION...
+frame() {
+    local target=$1
+    shift
+    expect 0 '"first_frame_ms"' "$bench" --frame 98x70 -w 3 -i 4 --json "$@" "$model"
+    json 'o["target_format"] == "'$target'" and (o["width"], o["height"]) == (98, 70)'
+    json 'o["submits"] == 8 and o["allocations"] == 0 and o["pipelines"] == 0'
+    json 'o["frames_per_second"] > 0 and 0 < o["cpu_ms"]["median"] <= o["wall_ms"]["max"]'
+    json 'o["first_frame_ms"] > o["context_ms"] + o["build_ms"] > 0'
+    # The drawn person is found, so the kernels see both of what they look for.
+    json '"foreground" not in o or 0.1 < o["foreground"] < 0.5'
+    json '("foreground" in o) == (o["mode"] != "passthrough")'
+    json '"gpu_ms" not in o or 0 < o["gpu_ms"]["compose"]["max"] <= o["gpu_ms"]["sum"]["max"]'
+}
+if [ -e "$model" ]; then
+    frame NV12
+    frame GRAY8 --mode mask --format YUY2
+    frame RGB --mode blur --format RGB --frame-memory device
+    frame P010 --mode replace --format P010
+    frame BGRA --mode alpha --format BGRx
+    frame RGBA --mode alpha --format I420
+    frame GRAY8 --mode passthrough --format GRAY8
+    expect 0 'frames/s with 3 under way' "$bench" --frame 64x48 -w 1 -i 2 "$model"
+    expect 1 'too large' "$bench" --frame 40000x2 "$model"
 fi
 [ $failed = 0 ] && echo "all as expected"
 exit $failed
