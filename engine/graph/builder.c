@@ -136,6 +136,9 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
     if (b->ir->input_count == TDL_COUNT(b->ir->inputs))
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu inputs",
                                 TDL_COUNT(b->ir->inputs));
+    if (!desc)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "input \"%s\" has no description",
+                                name);
     if (desc->dtype != TDL_FLOAT32)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                 "input \"%s\" is %s; graph inputs are float32 so far", name,
@@ -151,6 +154,8 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
 struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl_operand_desc *desc,
                                          const void *data, size_t size)
 {
+    if (!desc)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "a constant has no description");
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_CONSTANT, desc);
     if (!o)
         return NULL;
@@ -228,6 +233,23 @@ static struct tdl_operand *add_node(struct tdl_builder *b, const struct tdl_op *
     return n->output;
 }
 
+/* False, with an error, if `value` is past the last of its enum. */
+static bool known(struct tdl_builder *b, const struct tdl_op *op, const char *what, unsigned value,
+                  unsigned last)
+{
+    if (value > last)
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: there is no %s %u", op->name, what,
+                         value);
+    return value <= last;
+}
+
+static bool known_window(struct tdl_builder *b, const struct tdl_op *op, enum tdl_padding padding,
+                         enum tdl_activation activation)
+{
+    return known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
+           known(b, op, "activation", activation, TDL_ACTIVATION_TANH);
+}
+
 static uint32_t or_one(uint32_t value)
 {
     return value ? value : 1;
@@ -246,6 +268,8 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     }
     p->groups = or_one(p->groups);
     p->bias = NULL;
+    if (!known_window(b, &tdl_op_conv2d, p->padding, p->activation))
+        return NULL;
     return add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }
 
@@ -259,6 +283,9 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
     for (int i = 0; i < 2; i++)
         attr.conv_transpose.stride[i] = or_one(attr.conv_transpose.stride[i]);
     attr.conv_transpose.bias = NULL;
+    if (!known_window(b, &tdl_op_conv_transpose2d, attr.conv_transpose.padding,
+                      attr.conv_transpose.activation))
+        return NULL;
     return add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }
 
@@ -266,6 +293,8 @@ struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *b, struct tdl
                                                const struct tdl_pool2d_params *params)
 {
     union tdl_attr attr = {.pool = params ? *params : (struct tdl_pool2d_params){0}};
+    if (!known_window(b, &tdl_op_average_pool2d, attr.pool.padding, attr.pool.activation))
+        return NULL;
     if (b->status == TDL_OK && input)
         for (int i = 0; i < 2; i++) {
             struct tdl_dims d = tdl_operand_dims(input);
@@ -285,7 +314,12 @@ struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *b,
 struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
                                            const struct tdl_resample2d_params *params)
 {
+    if (!params)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "resample2d: no size was given");
     union tdl_attr attr = {.resample = *params};
+    if (!known(b, &tdl_op_resample2d, "way of coordinates", params->coordinates,
+               TDL_RESAMPLE_ASYMMETRIC))
+        return NULL;
     return add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
 }
 
@@ -309,6 +343,8 @@ struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_ope
     union tdl_attr attr = {.eltwise.activation = activation};
     if (activation == TDL_ACTIVATION_NONE)
         return input;
+    if (!known(b, &tdl_op_activation, "activation", activation, TDL_ACTIVATION_TANH))
+        return NULL;
     return add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
 }
 

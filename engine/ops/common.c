@@ -43,7 +43,8 @@ bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint
         return true;
     }
     uint64_t h = (uint64_t)in.h + pad[0] + pad[1], w = (uint64_t)in.w + pad[2] + pad[3];
-    if (h < kernel[0] || w < kernel[1] || !kernel[0] || !kernel[1])
+    if (h < kernel[0] || w < kernel[1] || !kernel[0] || !kernel[1] || h > INT32_MAX ||
+        w > INT32_MAX)
         return false;
     out->out_h = (uint32_t)((h - kernel[0]) / stride[0] + 1);
     out->out_w = (uint32_t)((w - kernel[1]) / stride[1] + 1);

@@ -52,7 +52,9 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
                         tdl_operand_text(bias), tdl_operand_dims(f).n);
     if (!resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "convTranspose2d: the padding leaves nothing of the output");
+                        "convTranspose2d: strides and padding leave no output, or too large a "
+                        "one, of input %s and filter %s",
+                        tdl_operand_text(x), tdl_operand_text(f));
     *out = tdl_desc_like(x, g.out);
     return TDL_OK;
 }
