@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Builders used wrongly: the first mistake is kept, its text names the
+ * operator and the shapes, and nothing crashes. No device is needed.
+ */
+#include "subject.h"
+
+struct bench {
+    struct tdl_builder *b, *other;
+    struct rng rng;
+    struct tdl_operand *x;       /* 1×8×6×4 */
+    struct tdl_operand *foreign; /* of the other builder */
+};
+typedef struct bench *B;
+
+static struct tdl_operand *filter(B t, uint32_t out, uint32_t k, uint32_t in)
+{
+    return subject_filter(t->b, &t->rng, out, k, k, in);
+}
+
+static struct tdl_operand *input(B t, const char *name, uint32_t n, uint32_t h, uint32_t w,
+                                 uint32_t c)
+{
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, n, h, w, c);
+    return tdl_builder_input(t->b, name, &p);
+}
+
+static const float values[16];
+static const struct tdl_tensor_params four = {.rank = 1, .shape = {4}};
+
+#define CASE(name) static void name(B t)
+#define CONV(filter, ...)                                                                          \
+    tdl_builder_conv2d(t->b, t->x, filter, &(struct tdl_conv2d_params){__VA_ARGS__})
+#define TRANSPOSE(filter, ...)                                                                     \
+    tdl_builder_conv_transpose2d(t->b, t->x, filter,                                               \
+                                 &(struct tdl_conv_transpose2d_params){__VA_ARGS__})
+#define POOL(...) tdl_builder_average_pool2d(t->b, t->x, &(struct tdl_pool2d_params){__VA_ARGS__})
+#define RESAMPLE(...)                                                                              \
+    tdl_builder_resample2d(t->b, t->x, &(struct tdl_resample2d_params){__VA_ARGS__})
+
+/* Missing and foreign operands. */
+CASE(conv_null_input) { tdl_builder_conv2d(t->b, NULL, filter(t, 4, 1, 4), NULL); }
+CASE(conv_null_filter) { tdl_builder_conv2d(t->b, t->x, NULL, NULL); }
+CASE(conv_foreign_input) { tdl_builder_conv2d(t->b, t->foreign, filter(t, 4, 1, 4), NULL); }
+CASE(conv_foreign_bias) { CONV(filter(t, 4, 1, 4), .bias = t->foreign); }
+CASE(transpose_null) { tdl_builder_conv_transpose2d(t->b, NULL, NULL, NULL); }
+CASE(pool_null) { tdl_builder_average_pool2d(t->b, NULL, NULL); }
+CASE(global_pool_foreign) { tdl_builder_global_average_pool(t->b, t->foreign); }
+CASE(resample_null)
+{
+    tdl_builder_resample2d(t->b, NULL, &(struct tdl_resample2d_params){.size = {1, 1}});
+}
+CASE(resample_null_params) { tdl_builder_resample2d(t->b, t->x, NULL); }
+CASE(add_null) { tdl_builder_add(t->b, t->x, NULL); }
+CASE(add_foreign) { tdl_builder_add(t->b, t->foreign, t->x); }
+CASE(mul_null) { tdl_builder_mul(t->b, NULL, t->x); }
+CASE(activation_null) { tdl_builder_activation(t->b, NULL, TDL_ACTIVATION_RELU); }
+CASE(activation_foreign) { tdl_builder_activation(t->b, t->foreign, TDL_ACTIVATION_RELU); }
+CASE(cast_null) { tdl_builder_cast(t->b, NULL, TDL_FLOAT32); }
+CASE(cast_of_input) { tdl_builder_cast(t->b, t->x, TDL_FLOAT16); }
+
+/* Shapes that do not fit. */
+CASE(conv_channels) { CONV(filter(t, 4, 3, 5)); }
+CASE(conv_groups) { CONV(filter(t, 4, 1, 1), .groups = 3); }
+CASE(conv_more_groups_than_channels) { CONV(filter(t, 8, 1, 1), .groups = 8); }
+CASE(conv_window) { CONV(filter(t, 4, 7, 4)); }
+CASE(conv_dilation) { CONV(filter(t, 4, 2, 4), .dilation = {UINT32_MAX, 1}); }
+CASE(conv_padding)
+{
+    CONV(filter(t, 4, 1, 4), .pad = {UINT32_MAX, UINT32_MAX, 0, 0});
+}
+CASE(conv_filter_rank) { CONV(subject_constant(t->b, 1, four.shape, values)); }
+CASE(conv_input_rank)
+{
+    struct tdl_tensor_params p = {.rank = 2, .shape = {6, 4}};
+    tdl_builder_conv2d(t->b, tdl_builder_input(t->b, "flat", &p), filter(t, 4, 1, 4), NULL);
+}
+CASE(conv_bias) { CONV(filter(t, 5, 1, 4), .bias = subject_constant(t->b, 1, four.shape, values)); }
+CASE(transpose_channels) { TRANSPOSE(filter(t, 4, 2, 3)); }
+CASE(transpose_padding) { TRANSPOSE(filter(t, 4, 2, 4), .pad = {9, 9, 0, 0}); }
+CASE(transpose_stride) { TRANSPOSE(filter(t, 4, 2, 4), .stride = {UINT32_MAX, UINT32_MAX}); }
+CASE(transpose_bias)
+{
+    TRANSPOSE(filter(t, 5, 2, 4), .bias = subject_constant(t->b, 1, four.shape, values));
+}
+CASE(pool_window) { POOL(.window = {9, 2}); }
+CASE(pool_padding) { POOL(.window = {2, 2}, .pad = {2, 0, 0, 0}); }
+CASE(pool_rank)
+{
+    struct tdl_tensor_params p = {.rank = 3, .shape = {8, 6, 4}};
+    tdl_builder_global_average_pool(t->b, tdl_builder_input(t->b, "flat", &p));
+}
+CASE(resample_nothing) { RESAMPLE(.size = {0, 4}); }
+CASE(resample_too_much) { RESAMPLE(.size = {UINT32_MAX, UINT32_MAX}); }
+CASE(add_shapes) { tdl_builder_add(t->b, t->x, input(t, "y", 1, 8, 5, 4)); }
+CASE(mul_layouts)
+{
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NCHW, 1, 8, 6, 4);
+    tdl_builder_mul(t->b, t->x, tdl_builder_input(t->b, "y", &p));
+}
+CASE(add_ranks) { tdl_builder_add(t->b, t->x, tdl_builder_input(t->b, "y", &four)); }
+
+/* Numbers that are in no enum. */
+CASE(wrong_activation) { tdl_builder_activation(t->b, t->x, (enum tdl_activation)99); }
+CASE(wrong_conv_activation) { CONV(filter(t, 4, 1, 4), .activation = (enum tdl_activation)99); }
+CASE(wrong_padding) { CONV(filter(t, 4, 1, 4), .padding = (enum tdl_padding)99); }
+CASE(wrong_pool_padding) { POOL(.window = {2, 2}, .padding = (enum tdl_padding)99); }
+CASE(wrong_coordinates)
+{
+    RESAMPLE(.size = {4, 4}, .coordinates = (enum tdl_resample_coordinates)99);
+}
+CASE(wrong_dtype)
+{
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 1, 1, 1);
+    p.dtype = (enum tdl_dtype)99;
+    tdl_builder_constant(t->b, &p, values, 4);
+}
+
+/* Inputs, constants, outputs. */
+CASE(input_twice) { input(t, "x", 1, 1, 1, 1); }
+CASE(input_without_name) { input(t, NULL, 1, 1, 1, 1); }
+CASE(input_with_empty_name) { input(t, "", 1, 1, 1, 1); }
+CASE(input_with_long_name)
+{
+    char name[200];
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = 0;
+    input(t, name, 1, 1, 1, 1);
+}
+CASE(input_without_desc) { tdl_builder_input(t->b, "y", NULL); }
+CASE(input_of_nothing) { input(t, "y", 1, 0, 1, 1); }
+CASE(input_too_large) { input(t, "y", UINT32_MAX, UINT32_MAX, UINT32_MAX, 1); }
+CASE(input_int8)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_INT8, .rank = 1, .shape = {4}};
+    tdl_builder_input(t->b, "y", &p);
+}
+CASE(input_packed)
+{
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NC4HW4, 1, 2, 2, 4);
+    tdl_builder_input(t->b, "y", &p);
+}
+CASE(input_rank)
+{
+    struct tdl_tensor_params p = {.rank = 5};
+    tdl_builder_input(t->b, "y", &p);
+}
+CASE(inputs_many)
+{
+    char name[] = "a";
+    for (; *name <= 'z'; ++*name)
+        input(t, name, 1, 1, 1, 1);
+}
+CASE(constant_size) { tdl_builder_constant(t->b, &four, values, 12); }
+CASE(constant_null) { tdl_builder_constant(t->b, &four, NULL, 16); }
+CASE(constant_without_desc) { tdl_builder_constant(t->b, NULL, values, 16); }
+CASE(output_null) { tdl_builder_output(t->b, "y", NULL); }
+CASE(output_foreign) { tdl_builder_output(t->b, "y", t->foreign); }
+CASE(output_of_input) { tdl_builder_output(t->b, "y", t->x); }
+CASE(output_without_name)
+{
+    tdl_builder_output(t->b, NULL, tdl_builder_global_average_pool(t->b, t->x));
+}
+CASE(output_names_twice)
+{
+    tdl_builder_output(t->b, "y", tdl_builder_global_average_pool(t->b, t->x));
+    tdl_builder_output(t->b, "y", tdl_builder_global_average_pool(t->b, t->x));
+}
+CASE(output_twice)
+{
+    struct tdl_operand *o = tdl_builder_global_average_pool(t->b, t->x);
+    tdl_builder_output(t->b, "y", o);
+    tdl_builder_output(t->b, "z", o);
+}
+
+/* Parts of the text: the operator, then what is wrong. */
+static const struct row {
+    const char *name;
+    void (*run)(B t);
+    enum tdl_result want;
+    const char *says[3];
+} rows[] = {
+#define ARG TDL_ERROR_INVALID_ARGUMENT
+#define UNSUPPORTED TDL_ERROR_UNSUPPORTED
+#define X "float32[1,8,6,4]"
+#define ROW(name, result, ...) {#name, name, result, {__VA_ARGS__}}
+    ROW(conv_null_input, ARG, "conv2d", "input 0"),
+    ROW(conv_null_filter, ARG, "conv2d", "input 1"),
+    ROW(conv_foreign_input, ARG, "conv2d", "another builder"),
+    ROW(conv_foreign_bias, ARG, "conv2d", "another builder"),
+    ROW(transpose_null, ARG, "convTranspose2d", "input 0"),
+    ROW(pool_null, ARG, "averagePool2d", "input 0"),
+    ROW(global_pool_foreign, ARG, "averagePool2d", "another builder"),
+    ROW(resample_null, ARG, "resample2d", "input 0"),
+    ROW(resample_null_params, ARG, "resample2d"),
+    ROW(add_null, ARG, "add", "input 1"),
+    ROW(add_foreign, ARG, "add", "another builder"),
+    ROW(mul_null, ARG, "mul", "input 0"),
+    ROW(activation_null, ARG, "activation", "input 0"),
+    ROW(activation_foreign, ARG, "activation", "another builder"),
+    ROW(cast_null, UNSUPPORTED, "cast"),
+    ROW(cast_of_input, UNSUPPORTED, "cast"),
+    ROW(conv_channels, ARG, "conv2d", "float32[4,3,3,5]", X),
+    ROW(conv_groups, ARG, "conv2d", "3 groups", X),
+    ROW(conv_more_groups_than_channels, ARG, "conv2d", "8 groups", X),
+    ROW(conv_window, ARG, "conv2d", "float32[4,7,7,4]", X),
+    ROW(conv_dilation, ARG, "conv2d", "float32[4,2,2,4]", X),
+    ROW(conv_padding, ARG, "conv2d", "float32[4,1,1,4]", X),
+    ROW(conv_filter_rank, ARG, "conv2d", "float32[4]", X),
+    ROW(conv_input_rank, ARG, "conv2d", "float32[6,4]", "rank 4"),
+    ROW(conv_bias, ARG, "conv2d", "float32[4]", "5 output channels"),
+    ROW(transpose_channels, ARG, "convTranspose2d", "float32[4,2,2,3]", X),
+    ROW(transpose_padding, ARG, "convTranspose2d", "padding", X),
+    ROW(transpose_stride, ARG, "convTranspose2d"),
+    ROW(transpose_bias, ARG, "convTranspose2d", "float32[4]", "5 output channels"),
+    ROW(pool_window, ARG, "averagePool2d", "9x2", X),
+    ROW(pool_padding, ARG, "averagePool2d", "2x2", X),
+    ROW(pool_rank, ARG, "averagePool2d", "float32[8,6,4]"),
+    ROW(resample_nothing, ARG, "resample2d", "0x4", X),
+    ROW(resample_too_much, ARG, "resample2d", X),
+    ROW(add_shapes, ARG, "add", X, "float32[1,8,5,4]"),
+    ROW(mul_layouts, ARG, "mul", X, "float32[1,4,8,6]"),
+    ROW(add_ranks, ARG, "add", X, "float32[4]"),
+    ROW(wrong_activation, ARG, "activation", "99"),
+    ROW(wrong_conv_activation, ARG, "conv2d", "99"),
+    ROW(wrong_padding, ARG, "conv2d", "99"),
+    ROW(wrong_pool_padding, ARG, "averagePool2d", "99"),
+    ROW(wrong_coordinates, ARG, "resample2d", "99"),
+    ROW(wrong_dtype, ARG, "99"),
+    ROW(input_twice, ARG, "two inputs", "\"x\""),
+    ROW(input_without_name, ARG, "name"),
+    ROW(input_with_empty_name, ARG, "name"),
+    ROW(input_with_long_name, ARG, "name"),
+    ROW(input_without_desc, ARG, "\"y\""),
+    ROW(input_of_nothing, ARG, "dimension"),
+    ROW(input_too_large, ARG, "size"),
+    ROW(input_int8, UNSUPPORTED, "\"y\"", "int8"),
+    ROW(input_packed, ARG, "NC4HW4"),
+    ROW(input_rank, ARG, "rank 5"),
+    ROW(inputs_many, UNSUPPORTED, "16 inputs"),
+    ROW(constant_size, ARG, "float32[4]", "12 bytes", "16"),
+    ROW(constant_null, ARG, "float32[4]", "0 bytes"),
+    ROW(constant_without_desc, ARG, "constant"),
+    ROW(output_null, ARG, "output"),
+    ROW(output_foreign, ARG, "output"),
+    ROW(output_of_input, UNSUPPORTED, "\"y\""),
+    ROW(output_without_name, ARG, "output", "name"),
+    ROW(output_names_twice, ARG, "two outputs", "\"y\""),
+    ROW(output_twice, UNSUPPORTED, "\"z\""),
+};
+
+static void bench_open(B t)
+{
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 8, 6, 4);
+    *t = (struct bench){.rng = {1}};
+    OK(tdl_builder_create(NULL, &t->b));
+    OK(tdl_builder_create(NULL, &t->other));
+    t->x = tdl_builder_input(t->b, "x", &p);
+    t->foreign = tdl_builder_input(t->other, "x", &p);
+}
+
+static void bench_close(B t)
+{
+    tdl_builder_destroy(&t->b);
+    tdl_builder_destroy(&t->other);
+}
+
+static void check_row(const struct row *row)
+{
+    struct bench t;
+    struct tdl_graph *graph;
+    check_begin("%s", row->name);
+    bench_open(&t);
+    row->run(&t);
+    const char *text = tdl_builder_error(t.b);
+    CHECK(tdl_builder_status(t.b) == row->want, "\"%s\" (%s) instead of \"%s\"",
+          tdl_result_string(tdl_builder_status(t.b)), text, tdl_result_string(row->want));
+    for (size_t i = 0; i < COUNT(row->says) && row->says[i]; i++)
+        CHECK(strstr(text, row->says[i]), "\"%s\" does not say \"%s\"", text, row->says[i]);
+    /* Later calls do nothing, in silence, and the first error stays. */
+    char first[512];
+    snprintf(first, sizeof(first), "%s", text);
+    CHECK(!tdl_builder_add(t.b, t.x, t.x) && !tdl_builder_add(t.b, NULL, NULL),
+          "an operator after the error was accepted");
+    CHECK(!strcmp(tdl_builder_error(t.b), first), "the first error was replaced");
+    FAILS(tdl_builder_build(t.b, NULL, &graph), row->want, first);
+    CHECK(!graph, "a graph in spite of the error");
+    bench_close(&t);
+}
+
+static void check_build(void)
+{
+    struct bench t;
+    struct tdl_graph *graph;
+    check_begin("build");
+    bench_open(&t);
+    struct tdl_operand *o = tdl_builder_global_average_pool(t.b, t.x);
+    FAILS(tdl_builder_build(t.b, NULL, &graph), TDL_ERROR_INVALID_STATE, "context");
+    tdl_builder_output(t.b, "y", o);
+    FAILS(tdl_builder_build(t.b, NULL, &graph), TDL_ERROR_INVALID_STATE, "context");
+    bench_close(&t);
+}
+
+static void check_label(void)
+{
+    struct bench t;
+    check_begin("label");
+    bench_open(&t);
+    tdl_builder_set_label(t.b, "operator 12 CONV_2D");
+    tdl_builder_conv2d(t.b, t.x, NULL, NULL);
+    CHECK(strstr(tdl_builder_error(t.b), "operator 12 CONV_2D: conv2d"), "\"%s\"",
+          tdl_builder_error(t.b));
+    bench_close(&t);
+}
+
+static unsigned released;
+static void release(void *memory)
+{
+    (void)memory;
+    released++;
+}
+
+static void check_ownership(void)
+{
+    struct bench t;
+    check_begin("ownership");
+    bench_open(&t);
+    for (int i = 0; i < 3; i++)
+        tdl_builder_own(t.b, &t, release);
+    tdl_builder_fail(t.b, TDL_ERROR_IO, "file %s", "x");
+    CHECK(tdl_builder_status(t.b) == TDL_ERROR_IO && !strcmp(tdl_builder_error(t.b), "file x"),
+          "tdl_builder_fail said \"%s\"", tdl_builder_error(t.b));
+    CHECK(!released, "memory was released early");
+    bench_close(&t);
+    CHECK(released == 3, "%u of 3 were released", released);
+    tdl_builder_destroy(&t.b); /* NULL by now */
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_row(&rows[i]);
+    check_build();
+    check_label();
+    check_ownership();
+    return check_result();
+}
