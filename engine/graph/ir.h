@@ -129,6 +129,9 @@ struct tdl_op {
     /* Plain C from the definition; NHWC float32, `inputs` by slot. */
     void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);
     uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
+    /* Bits of the slots whose constants `lower` takes itself; constants in
+     * others reach it as values in packs. */
+    uint32_t weight_slots;
 };
 
 struct tdl_ir *tdl_ir_create(void);

@@ -19,7 +19,10 @@ static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
     n->input_count = 1;
     n->output = to;
     to->producer = n;
-    snprintf(n->label, sizeof(n->label), "convert %s", from->external ? from->name : to->name);
+    snprintf(n->label, sizeof(n->label), "convert %s",
+             from->kind == TDL_OPERAND_CONSTANT ? "constant"
+             : from->external                   ? from->name
+                                                : to->name);
     return TDL_OK;
 }
 
@@ -51,6 +54,23 @@ static enum tdl_result place_input(struct tdl_ir *ir, struct tdl_operand *input,
     return add_convert(ir, input, inside);
 }
 
+/* Constants that an operator reads like a value. */
+static enum tdl_result place_constants(struct tdl_ir *ir, struct tdl_node *n)
+{
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        struct tdl_operand *o = n->inputs[i];
+        if (!o || o->kind != TDL_OPERAND_CONSTANT || n->op->weight_slots & 1u << i)
+            continue;
+        if (o->desc.dtype != TDL_FLOAT32)
+            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: the constant %s is not float32", n->label,
+                            tdl_operand_text(o));
+        n->inputs[i] = add_value(ir, o);
+        if (!n->inputs[i] || add_convert(ir, o, n->inputs[i]) != TDL_OK)
+            return TDL_ERROR_OUT_OF_MEMORY;
+    }
+    return TDL_OK;
+}
+
 static enum tdl_result place_output(struct tdl_ir *ir, struct tdl_operand *output)
 {
     output->external = true;
@@ -69,6 +89,8 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
                                 enum tdl_dtype storage)
 {
     enum tdl_result r;
+    for (uint32_t i = 0, count = ir->node_count; i < count; i++)
+        TRY(place_constants(ir, ir->nodes[i]));
     for (uint32_t i = 0; i < ir->input_count; i++) {
         ir->inputs[i]->binding = (int32_t)i;
         TRY(place_input(ir, ir->inputs[i], params, storage));

@@ -14,6 +14,15 @@ static size_t element_count(const struct tdl_operand *o)
     return (size_t)d.n * d.h * d.w * d.c;
 }
 
+static void copy_nchw(struct tdl_dims d, const float *nchw, float *nhwc)
+{
+    for (uint32_t n = 0; n < d.n; n++)
+        for (uint32_t y = 0; y < d.h; y++)
+            for (uint32_t x = 0; x < d.w; x++)
+                for (uint32_t c = 0; c < d.c; c++)
+                    *nhwc++ = nchw[(((size_t)n * d.c + c) * d.h + y) * d.w + x];
+}
+
 enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const float *const *inputs,
                                      float **out_values)
 {
@@ -30,7 +39,9 @@ enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const float *const
         for (uint32_t j = 0; j < ir->input_count; j++)
             if (ir->inputs[j] == o)
                 source = inputs[j];
-        if (source)
+        if (source == o->data && source && o->desc.rank == 4 && o->desc.layout == TDL_LAYOUT_NCHW)
+            copy_nchw(tdl_operand_dims(o), source, out_values[i]);
+        else if (source)
             memcpy(out_values[i], source, count * sizeof(float));
     }
     for (uint32_t i = 0; i < ir->node_count; i++) {

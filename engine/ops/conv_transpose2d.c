@@ -187,4 +187,5 @@ const struct tdl_op tdl_op_conv_transpose2d = {
     .lower = lower,
     .reference = reference,
     .macs = macs,
+    .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
 };

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between a bound tensor and the graph's own packs; made by the layout pass. */
+/* Between a bound tensor or a constant and the graph's own packs; made by the
+ * layout pass. */
 #include "ops.h"
+
+#include <string.h>
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_dims d = tdl_operand_dims(n->output);
-    bool to_packs = n->inputs[0]->external;
+    const float *constant = tdl_constant_data(n->inputs[0]);
+    bool to_packs = constant || n->inputs[0]->external;
     struct tdl_operand *plain = to_packs ? n->inputs[0] : n->output;
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     struct {
@@ -25,7 +29,14 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                stride.pixel, stride.group, stride.image};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
-    tdl_plan_read(s, to_packs ? 0 : 1, n->inputs[0]);
+    if (constant) {
+        uint64_t count = (uint64_t)d.n * pixels * d.c;
+        float *w = tdl_plan_weights(plan, s, 0, count);
+        if (w)
+            memcpy(w, constant, count * sizeof(float));
+    } else {
+        tdl_plan_read(s, to_packs ? 0 : 1, n->inputs[0]);
+    }
     tdl_plan_write(s, to_packs ? 3 : 2, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
     return plan->status;

@@ -166,4 +166,6 @@ const struct tdl_op tdl_op_expand_depthwise = {
     .name = "expandDepthwise",
     .lower = lower,
     .macs = macs,
+    .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS | 1u << TDL_EXPAND_FILTER2 |
+                    1u << TDL_EXPAND_BIAS2,
 };

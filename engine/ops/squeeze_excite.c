@@ -58,4 +58,9 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
-const struct tdl_op tdl_op_squeeze_excite = {.name = "squeezeExcite", .lower = lower};
+const struct tdl_op tdl_op_squeeze_excite = {
+    .name = "squeezeExcite",
+    .lower = lower,
+    .weight_slots = 1u << TDL_GATE_WEIGHT1 | 1u << TDL_GATE_BIAS1 | 1u << TDL_GATE_WEIGHT2 |
+                    1u << TDL_GATE_BIAS2,
+};
