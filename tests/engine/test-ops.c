@@ -382,6 +382,53 @@ static void check_broadcasting(struct tdl_context *ctx)
     }
 }
 
+/* ---------------------------------------------------------------- constants */
+
+static struct tdl_operand *image_constant(struct tdl_builder *b, struct rng *rng,
+                                          struct tdl_tensor_params p)
+{
+    size_t size = tdl_tensor_params_size(&p);
+    float *values = malloc(size);
+    REQUIRE(values, "out of memory");
+    for (size_t i = 0; i < size / sizeof(float); i++)
+        values[i] = rng_float(rng, -2, 2);
+    tdl_builder_own(b, values, free);
+    return tdl_builder_constant(b, &p, values, size);
+}
+
+/* Constants where values are expected, and two constants with each other. */
+static void check_constants(struct tdl_context *ctx, enum tdl_layout layout, bool half, bool fuse)
+{
+    const struct op_case t = {CONV, 1, 5, 7, 6, 5, .layout = layout};
+    struct rng rng = {1};
+    struct tdl_builder *b;
+    struct subject s;
+    check_begin("constants as values, %s, %s%s", layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC",
+                half ? "fp16" : "fp32", fuse ? ", fused" : "");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = image_input(b, &t, "x", 0);
+    struct tdl_operand *whole = image_constant(b, &rng, subject_image(layout, 1, 5, 7, 6));
+    struct tdl_operand *vector = image_constant(b, &rng, subject_image(layout, 1, 1, 1, 6));
+    struct tdl_operand *low = image_constant(b, &rng, subject_image(layout, 1, 2, 3, 6));
+    struct tdl_resample2d_params up = {.size = {5, 7}};
+    tdl_builder_output(b, "sum", tdl_builder_add(b, x, whole));
+    tdl_builder_output(b, "product", tdl_builder_mul(b, vector, x));
+    tdl_builder_output(b, "both", tdl_builder_add(b, whole, vector));
+    tdl_builder_output(b, "pool", tdl_builder_global_average_pool(b, whole));
+    tdl_builder_output(b, "conv", build_conv(b, &t, &rng, whole));
+    tdl_builder_output(b, "gated", build_conv(b, &t, &rng, tdl_builder_mul(b, x, vector)));
+    tdl_builder_output(b, "merged",
+                       build_conv(b, &t, &rng,
+                                  tdl_builder_add(b, tdl_builder_mul(b, x, vector),
+                                                  tdl_builder_resample2d(b, low, &up))));
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){
+                        .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+                        .no_fuse = !fuse,
+                    });
+    subject_close(&s);
+}
+
 /* ----------------------------------------------------------- worked by hand */
 
 #define LIST(...) (const float[]){__VA_ARGS__}
@@ -495,8 +542,12 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < COUNT(table); i++)
             for (int half = 0; half < 2; half++)
                 run_case(ctx, &table[i], i, half, (i ^ half) & 1);
-    if (argc <= 2)
+    if (argc <= 2) {
         check_broadcasting(ctx);
+        check_constants(ctx, TDL_LAYOUT_NHWC, false, false);
+        check_constants(ctx, TDL_LAYOUT_NCHW, false, true);
+        check_constants(ctx, TDL_LAYOUT_NHWC, true, true);
+    }
     for (long i = 0; i < random; i++, seed++) {
         struct rng rng = {seed};
         struct op_case t = random_case(&rng);
