@@ -31,6 +31,8 @@ struct tdl_batch {
     bool open; /* own[own_used - 1] is being recorded */
     VkCommandBuffer parts[MAX_PARTS];
     uint32_t part_count;
+    atomic_uint *pins[MAX_PARTS];
+    uint32_t pin_count;
     VkDescriptorPool descriptors;
     VkDescriptorSet sets[MAX_SETS];
     uint32_t sets_used;
@@ -137,12 +139,21 @@ fail:
     return r;
 }
 
+/* The work recorded elsewhere has its point now, or was given up. */
+static void unpin(struct tdl_batch *b)
+{
+    for (uint32_t i = 0; i < b->pin_count; i++)
+        atomic_fetch_sub(b->pins[i], 1);
+    b->pin_count = 0;
+}
+
 void tdl_batch_destroy(struct tdl_batch **batch)
 {
     struct tdl_batch *b = *batch;
     *batch = NULL;
     if (!b)
         return;
+    unpin(b);
     struct tdl_context *ctx = b->ctx;
     tdl_context_defer(ctx, b->point, batch_free, b);
     tdl_context_destroy(&ctx);
@@ -227,6 +238,7 @@ void tdl_batch_cancel(struct tdl_batch *b)
 {
     if (b->open)
         vkEndCommandBuffer(b->own[b->own_used - 1]);
+    unpin(b);
     b->open = false;
     b->state = IDLE;
     b->mark_count = b->submitted_marks = 0;
@@ -408,7 +420,7 @@ enum tdl_result tdl_batch_fill_zero(struct tdl_batch *b, struct tdl_buffer *targ
 
 enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
                                   const struct tdl_bind *uses, uint32_t use_count,
-                                  uint32_t dispatches)
+                                  uint32_t dispatches, atomic_uint *pins)
 {
     enum tdl_result r = add_uses(b, uses, use_count);
     if (r == TDL_OK)
@@ -420,6 +432,10 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
                         "the batch was not begun, or is full: begin or submit it");
     b->parts[b->part_count++] = recorded;
     b->dispatches += dispatches;
+    if (pins) {
+        atomic_fetch_add(pins, 1);
+        b->pins[b->pin_count++] = pins;
+    }
     return TDL_OK;
 }
 
@@ -530,6 +546,7 @@ enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
         }
     }
     pthread_mutex_unlock(&ctx->lock);
+    unpin(b);
     b->state = IDLE;
     if (r != TDL_OK)
         return r;

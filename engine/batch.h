@@ -31,10 +31,12 @@ enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *sourc
                                uint64_t target_offset, uint64_t size);
 enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
 /* Add a command buffer recorded elsewhere with the buffers that it uses. It
- * must order its own dispatches and stay valid until the batch has finished. */
+ * must order its own dispatches and stay valid until the batch has finished:
+ * `pins` (may be NULL) counts the batches that hold it but are not submitted
+ * yet, whose point nobody knows; at 0 the context's last point is enough. */
 enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer commands,
                                   const struct tdl_bind *uses, uint32_t use_count,
-                                  uint32_t dispatches);
+                                  uint32_t dispatches, atomic_uint *pins);
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
 
 /* Borrow a batch for one-off work, begun; the context keeps those that were

@@ -130,8 +130,10 @@ void tdl_graph_destroy(struct tdl_graph **graph)
     *graph = NULL;
     if (!g)
         return;
-    for (uint32_t i = 0; i < TDL_MAX_RECORDINGS; i++)
-        tdl_recording_destroy(g, &g->recordings[i]);
+    for (struct tdl_recording *rec = g->recordings, *next; rec; rec = next) {
+        next = rec->next;
+        tdl_recording_destroy(g, &rec);
+    }
     tdl_buffer_destroy(&g->arena);
     tdl_buffer_destroy(&g->weights);
     tdl_plan_finish(&g->plan);
@@ -256,34 +258,47 @@ static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *b
     return true;
 }
 
-/* The recording for these buffers, made if need be; the oldest makes room.
- * Call with the graph's lock held. */
+/* Make room for one more: the oldest goes that no unsubmitted batch holds. */
+static void drop_oldest(struct tdl_graph *g)
+{
+    struct tdl_recording **oldest = NULL;
+    for (struct tdl_recording **p = &g->recordings; *p; p = &(*p)->next)
+        if (!atomic_load(&(*p)->pins) && (!oldest || (*p)->last_used < (*oldest)->last_used))
+            oldest = p;
+    if (!oldest)
+        return;
+    struct tdl_recording *rec = *oldest;
+    *oldest = rec->next;
+    g->recording_count--;
+    tdl_recording_destroy(g, &rec);
+}
+
+/* The recording for these buffers, made if need be. Call with the graph's
+ * lock held. */
 static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *const *bound,
                                       struct tdl_recording **out)
 {
-    uint32_t count = g->plan.ir->input_count + g->plan.ir->output_count, oldest = 0;
-    for (uint32_t i = 0; i < TDL_MAX_RECORDINGS; i++) {
-        struct tdl_recording *rec = g->recordings[i];
-        if (rec && matches(rec, bound, count)) {
-            rec->last_used = ++g->use_counter;
-            *out = rec;
-            return TDL_OK;
-        }
-        if (g->recordings[oldest] &&
-            (!rec || rec->last_used < g->recordings[oldest]->last_used))
-            oldest = i;
+    uint32_t count = g->plan.ir->input_count + g->plan.ir->output_count;
+    struct tdl_recording *rec = g->recordings;
+    while (rec && !matches(rec, bound, count))
+        rec = rec->next;
+    if (!rec) {
+        if (g->recording_count >= TDL_MAX_RECORDINGS)
+            drop_oldest(g);
+        enum tdl_result r = tdl_recording_create(g, bound, false, &rec);
+        if (r != TDL_OK)
+            return r;
+        rec->next = g->recordings;
+        g->recordings = rec;
+        g->recording_count++;
     }
-    tdl_recording_destroy(g, &g->recordings[oldest]);
-    enum tdl_result r = tdl_recording_create(g, bound, false, &g->recordings[oldest]);
-    if (r != TDL_OK)
-        return r;
-    g->recordings[oldest]->last_used = ++g->use_counter;
-    *out = g->recordings[oldest];
+    rec->last_used = ++g->use_counter;
+    *out = rec;
     return TDL_OK;
 }
 
 static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
-                               const struct tdl_recording *rec, struct tdl_buffer *const *bound)
+                               struct tdl_recording *rec, struct tdl_buffer *const *bound)
 {
     struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {{.buffer = g->arena, .read = true, .write = true},
                                                   {.buffer = g->weights, .read = true}};
@@ -291,7 +306,7 @@ static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
     for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
         uses[count++] = (struct tdl_bind){
             .buffer = bound[i], .read = i < inputs, .write = i >= inputs};
-    return tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count);
+    return tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count, &rec->pins);
 }
 
 enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,

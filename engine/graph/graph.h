@@ -10,10 +10,12 @@
 #include "plan.h"
 
 #define TDL_MAX_BINDINGS 32 /* inputs and outputs of one graph */
-#define TDL_MAX_RECORDINGS 8
+#define TDL_MAX_RECORDINGS 8 /* kept; more only while batches hold them all */
 
 /* The plan recorded for one set of bound tensors. */
 struct tdl_recording {
+    struct tdl_recording *next;
+    atomic_uint pins; /* batches that hold it and are not submitted yet */
     /* Which buffers, by id: a recording does not keep memory alive, and one
      * whose buffer has gone is never found again. */
     uint64_t bound[TDL_MAX_BINDINGS];
@@ -30,7 +32,8 @@ struct tdl_graph {
     uint32_t operator_count;
     struct tdl_buffer *arena, *weights;
     pthread_mutex_t lock; /* guards recordings */
-    struct tdl_recording *recordings[TDL_MAX_RECORDINGS];
+    struct tdl_recording *recordings;
+    uint32_t recording_count;
     uint64_t use_counter;
     struct tdl_graph_step *steps;
 };
