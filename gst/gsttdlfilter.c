@@ -38,6 +38,12 @@ struct pending {
     gboolean has_picture; /* picture may be NULL: back to the colour */
 };
 
+/* Something to be loaded while streaming. */
+struct wish {
+    guint serial, loaded; /* of the newest wish, of the last one taken on */
+    gboolean loading;     /* a helper thread is at work */
+};
+
 struct _GstTdlFilter {
     GstBaseTransform base;
 
@@ -52,7 +58,7 @@ struct _GstTdlFilter {
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
     struct pending pending;
-    guint model_serial, picture_serial; /* of the newest request */
+    struct wish wishes[2]; /* for a model, for a picture */
     GstClockTime latency;
     struct gst_tdl_stats stats;
     const gchar *import_path, *export_path;
@@ -158,10 +164,14 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_sources sources;
     struct gst_tdl_session *session;
+    guint serials[G_N_ELEMENTS(self->wishes)];
+    gboolean late[G_N_ELEMENTS(self->wishes)]; /* changed while this was loading */
     GError *error = NULL;
 
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
+    for (guint i = 0; i < G_N_ELEMENTS(serials); i++)
+        serials[i] = self->wishes[i].serial;
     GST_OBJECT_UNLOCK(self);
     session = gst_tdl_session_new(&sources, &error);
     gst_tdl_sources_clear(&sources);
@@ -172,11 +182,18 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->announced_copy = FALSE;
     GST_OBJECT_LOCK(self);
     self->session = session;
+    for (guint i = 0; i < G_N_ELEMENTS(serials); i++) {
+        self->wishes[i].loaded = serials[i];
+        late[i] = self->wishes[i].serial != serials[i];
+    }
     self->active = self->settings.live;
     self->latency = gst_tdl_session_latency(session, &self->active);
     self->stats = (struct gst_tdl_stats){ 0 };
     self->import_path = self->export_path = "none";
     GST_OBJECT_UNLOCK(self);
+    for (guint i = 0; i < G_N_ELEMENTS(late); i++)
+        if (late[i])
+            gst_tdl_filter_reload(self, i ? GST_TDL_PICTURE : GST_TDL_MODEL);
     return TRUE;
 }
 
@@ -197,8 +214,8 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     session = g_steal_pointer(&self->session);
     pending = self->pending;
     self->pending = (struct pending){ NULL };
-    self->model_serial++; /* what is still being loaded comes too late */
-    self->picture_serial++;
+    for (guint i = 0; i < G_N_ELEMENTS(self->wishes); i++)
+        self->wishes[i].serial++; /* what is still being loaded comes too late */
     self->streaming = FALSE;
     self->active = self->settings.live;
     GST_OBJECT_UNLOCK(self);
@@ -207,71 +224,100 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     return TRUE;
 }
 
-/* A request to load, on its way to the helper thread. */
+/* What a helper thread has to load. */
 struct reload {
-    enum gst_tdl_effect effect;
+    enum gst_tdl_effect effect; /* GST_TDL_MODEL or GST_TDL_PICTURE */
     struct gst_tdl_sources sources;
     struct tdl_context *context;
     guint serial;
 };
 
-static void reload_free(gpointer data)
+/* FALSE when there is nothing (more) to load. Call with the object lock held. */
+static gboolean reload_take(GstTdlFilter *self, struct reload *reload)
 {
-    struct reload *reload = data;
+    struct wish *wish = &self->wishes[reload->effect == GST_TDL_PICTURE];
 
-    gst_tdl_sources_clear(&reload->sources);
-    tdl_context_destroy(&reload->context);
-    g_free(reload);
+    if (!self->session || wish->serial == wish->loaded) {
+        wish->loading = FALSE;
+        return FALSE;
+    }
+    reload->serial = wish->loaded = wish->serial;
+    reload->context = tdl_context_ref(self->session->context);
+    gst_tdl_sources_copy(&self->settings.sources, &reload->sources);
+    return TRUE;
 }
 
-/* Helper thread. What comes of an outdated request is dropped. */
+static void reload_load(const struct reload *reload, struct pending *loaded, GError **error)
+{
+    *loaded = (struct pending){ .has_picture = reload->effect == GST_TDL_PICTURE };
+    if (reload->effect == GST_TDL_MODEL)
+        loaded->infer = gst_tdl_session_load_infer(reload->context, &reload->sources, error);
+    else if (*reload->sources.background)
+        loaded->picture = gst_tdl_picture_load(reload->context, reload->sources.background, error);
+}
+
+/* Hand over to the streaming thread, or keep what nobody wishes any more. Call
+ * with the object lock held. */
+static void reload_hand_over(GstTdlFilter *self, const struct reload *reload,
+                             struct pending *loaded)
+{
+    struct pending *pending = &self->pending, old = *pending;
+
+    if (!self->session || self->wishes[reload->effect == GST_TDL_PICTURE].serial != reload->serial)
+        return;
+    if (reload->effect == GST_TDL_MODEL) {
+        pending->infer = loaded->infer;
+        loaded->infer = old.infer;
+    } else {
+        pending->picture = loaded->picture;
+        pending->has_picture = TRUE;
+        loaded->picture = old.picture;
+    }
+}
+
+/* Helper thread: at most one for models and one for pictures. Wishes that come
+ * while it loads replace one another, and the last one is loaded next. */
 static void reload_run(GstElement *element, gpointer data)
 {
     GstTdlFilter *self = GST_TDL_FILTER(element);
-    struct reload *reload = data;
-    gboolean is_model = reload->effect == GST_TDL_MODEL;
-    struct pending loaded = { .has_picture = !is_model }, outdated;
-    GError *error = NULL;
+    struct reload reload = { .effect = GPOINTER_TO_INT(data) };
+    struct pending loaded;
+    gboolean more;
 
-    if (is_model)
-        loaded.infer = gst_tdl_session_load_infer(reload->context, &reload->sources, &error);
-    else if (*reload->sources.background)
-        loaded.picture = gst_tdl_picture_load(reload->context, reload->sources.background, &error);
     GST_OBJECT_LOCK(self);
-    outdated = loaded;
-    if (!error && reload->serial == (is_model ? self->model_serial : self->picture_serial)) {
-        outdated = (struct pending){ NULL };
-        if (is_model) {
-            outdated.infer = self->pending.infer;
-            self->pending.infer = loaded.infer;
-        } else {
-            outdated.picture = self->pending.picture;
-            self->pending.picture = loaded.picture;
-            self->pending.has_picture = TRUE;
-        }
-    }
+    more = reload_take(self, &reload);
     GST_OBJECT_UNLOCK(self);
-    pending_clear(&outdated);
-    if (error) /* the stream goes on with what it has */
-        gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
+    while (more) {
+        GError *error = NULL;
+
+        reload_load(&reload, &loaded, &error);
+        gst_tdl_sources_clear(&reload.sources);
+        if (error) /* the stream goes on with what it has */
+            gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
+        GST_OBJECT_LOCK(self);
+        if (!error)
+            reload_hand_over(self, &reload, &loaded);
+        GST_OBJECT_UNLOCK(self);
+        pending_clear(&loaded);
+        tdl_context_destroy(&reload.context);
+        GST_OBJECT_LOCK(self);
+        more = reload_take(self, &reload);
+        GST_OBJECT_UNLOCK(self);
+    }
 }
 
 static void gst_tdl_filter_reload(GstTdlFilter *self, enum gst_tdl_effect effect)
 {
-    struct reload *reload = NULL;
+    struct wish *wish = &self->wishes[effect == GST_TDL_PICTURE];
+    gboolean start;
 
     GST_OBJECT_LOCK(self);
-    if (self->session) {
-        reload = g_new0(struct reload, 1);
-        reload->effect = effect;
-        reload->context = tdl_context_ref(self->session->context);
-        reload->serial =
-            effect == GST_TDL_MODEL ? ++self->model_serial : ++self->picture_serial;
-        gst_tdl_sources_copy(&self->settings.sources, &reload->sources);
-    }
+    wish->serial++;
+    start = self->session && !wish->loading;
+    wish->loading |= start;
     GST_OBJECT_UNLOCK(self);
-    if (reload)
-        gst_element_call_async(GST_ELEMENT(self), reload_run, reload, reload_free);
+    if (start)
+        gst_element_call_async(GST_ELEMENT(self), reload_run, GINT_TO_POINTER(effect), NULL);
 }
 
 /* ---------------------------------------------------------------- streaming */

@@ -89,6 +89,8 @@ static gboolean compile(struct gst_tdl_model *model, const struct gst_tdl_model_
 
     if (r == TDL_OK)
         r = import(builder, params->model);
+    if (r == TDL_ERROR_INVALID_ARGUMENT)
+        r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
     if (r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
     if (r == TDL_ERROR_IO && !g_file_test(params->model, G_FILE_TEST_EXISTS))

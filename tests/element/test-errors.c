@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What can go wrong ends in an error message that says what it is and what to
+ * do, and in nothing worse. */
+#include "util.h"
+
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+#define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
+#define MAX_WORDS 4
+
+static void check_text(GstMessage *message, const char *const *words)
+{
+    g_autoptr(GError) error = NULL;
+
+    fail_unless(message != NULL, "no error message");
+    gst_message_parse_error(message, &error, NULL);
+    for (guint i = 0; i < MAX_WORDS && words[i]; i++)
+        fail_unless(strstr(error->message, words[i]) != NULL, "no \"%s\" in: %s", words[i],
+                    error->message);
+    gst_message_unref(message);
+}
+
+/* ------------------------------------------------------------ READY → PAUSED */
+
+static void expect_start_error(const char *property, const char *value, const char *const *words)
+{
+    GstElement *element = gst_element_factory_make("tdlfilter", NULL);
+    GstBus *bus = gst_bus_new();
+
+    gst_object_ref_sink(element);
+    gst_element_set_bus(element, bus);
+    g_object_set(element, property, value, NULL);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_FAILURE);
+    check_text(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), words);
+    /* The next try, with the mistake corrected, works. */
+    g_object_set(element, property, "", NULL);
+    fail_unless(gst_element_set_state(element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+}
+
+static const struct {
+    const char *property, *value, *words[MAX_WORDS];
+} starts[] = {
+    { "device", "no-such-gpu", { "no-such-gpu", "tdl-info", "Vulkan driver" } },
+    { "model", "/nonexistent/model.tflite", { "/nonexistent/model.tflite", "person-landscape" } },
+    { "model", "persson", { "persson", "person-landscape" } },
+    { "model", "/", { "Cannot load model \"/\"" } },
+    { "background", "/nonexistent/picture.jpg", { "/nonexistent/picture.jpg", "does not exist",
+                                                  "background-color" } },
+    { "background", "/", { "cannot be decoded" } },
+};
+
+GST_START_TEST(wrong_property)
+{
+    expect_start_error(starts[__i__].property, starts[__i__].value, starts[__i__].words);
+}
+GST_END_TEST;
+
+static gchar *write_file(const char *data, gsize size)
+{
+    gchar *path;
+    gint fd = g_file_open_tmp("tdl-test-XXXXXX", &path, NULL);
+
+    fail_unless(fd >= 0);
+    close(fd);
+    fail_unless(g_file_set_contents(path, data, size, NULL));
+    return path;
+}
+
+static gchar *read_model(gsize *out_size)
+{
+    g_autofree gchar *path =
+        g_build_filename(g_getenv("TDL_TEST_MODELS"), "selfie_segmentation.tflite", NULL);
+    gchar *data;
+
+    fail_unless(g_file_get_contents(path, &data, out_size, NULL), "cannot read %s", path);
+    return data;
+}
+
+GST_START_TEST(truncated_model)
+{
+    static const char *const words[MAX_WORDS] = { "Cannot load model", "damaged",
+                                                  "leave \"model\" empty" };
+    static const gsize sizes[] = { 0, 10, 1000, 100000 };
+    g_autofree gchar *path = NULL, *data = NULL;
+    gsize size;
+
+    data = read_model(&size);
+    fail_unless(size > 100000);
+    path = write_file(data, sizes[__i__]);
+    expect_start_error("model", path, words);
+    g_unlink(path);
+}
+GST_END_TEST;
+
+static gchar *find_bytes(gchar *data, gsize size, const char *text)
+{
+    for (gsize i = 0; i + strlen(text) <= size; i++)
+        if (!memcmp(data + i, text, strlen(text)))
+            return data + i;
+    return NULL;
+}
+
+/* The person model with its custom operator given a name that nobody knows. */
+GST_START_TEST(unsupported_operator)
+{
+    static const char *const words[MAX_WORDS] = { "Convolution2DTransposeXXXX", "operator",
+                                                  "Choose another model" };
+    g_autofree gchar *path = NULL, *data = NULL;
+    gchar *name;
+    gsize size;
+
+    data = read_model(&size);
+    name = find_bytes(data, size, "Convolution2DTransposeBias");
+    fail_unless(name != NULL, "no custom operator in the model");
+    memcpy(name + strlen("Convolution2DTranspose"), "XXXX", 4);
+    path = write_file(data, size);
+    expect_start_error("model", path, words);
+    g_unlink(path);
+}
+GST_END_TEST;
+
+GST_START_TEST(background_is_text)
+{
+    static const char *const words[MAX_WORDS] = { "cannot be decoded", "leave it empty" };
+    static const char text[] = "This is a letter, not a picture.\n";
+    g_autofree gchar *path = write_file(text, strlen(text));
+
+    expect_start_error("background", path, words);
+    g_unlink(path);
+}
+GST_END_TEST;
+
+/* ----------------------------------------------------------- while streaming */
+
+static void caps_info(const char *text, GstVideoInfo *info)
+{
+    GstCaps *caps = gst_caps_from_string(text);
+
+    fail_unless(gst_video_info_from_caps(info, caps));
+    gst_caps_unref(caps);
+}
+
+GST_START_TEST(frame_too_small)
+{
+    static const char *const words[MAX_WORDS] = { "too small", "64x48", "NV12" };
+    struct filter filter;
+
+    filter_start(&filter, "", CAPS);
+    fail_unless_equals_int(
+        gst_harness_push(filter.harness, gst_buffer_new_allocate(NULL, 64 * 48, NULL)),
+        GST_FLOW_ERROR);
+    check_text(filter_message(&filter, GST_MESSAGE_ERROR), words);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* A VideoMeta that points out of its buffer must not be followed. */
+GST_START_TEST(meta_out_of_bounds)
+{
+    static const char *const words[MAX_WORDS] = { "too small" };
+    gsize offset[GST_VIDEO_MAX_PLANES] = { 0, 64 * 48 };
+    gint stride[GST_VIDEO_MAX_PLANES] = { 64, 64 };
+    GstVideoInfo info;
+    GstBuffer *input;
+    struct filter filter;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "", CAPS);
+    if (__i__ == 0)
+        offset[1] += 2;
+    else
+        stride[0] = 1000;
+    input = gst_buffer_new_allocate(NULL, info.size, NULL);
+    gst_buffer_add_video_meta_full(input, 0, GST_VIDEO_FORMAT_NV12, 64, 48, 2, offset, stride);
+    fail_unless_equals_int(gst_harness_push(filter.harness, input), GST_FLOW_ERROR);
+    check_text(filter_message(&filter, GST_MESSAGE_ERROR), words);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Larger than the device, or the engine, can take. */
+GST_START_TEST(frame_too_large)
+{
+    static const struct {
+        const char *caps;
+        const char *words[MAX_WORDS];
+    } rows[] = {
+        { "video/x-raw,format=GRAY8,width=100000,height=2,framerate=30/1", { "100000" } },
+        { "video/x-raw,format=RGBA,width=16384,height=16384,framerate=30/1",
+          { "16384x16384", "smaller frames" } },
+    };
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(rows[__i__].caps, &info);
+    filter_start(&filter, "", rows[__i__].caps);
+    fail_unless(gst_harness_push(filter.harness, gst_buffer_new_allocate(NULL, info.size, NULL)) !=
+                GST_FLOW_OK);
+    check_text(filter_message(&filter, GST_MESSAGE_ERROR), rows[__i__].words);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Live change to a mode whose format downstream does not take. */
+GST_START_TEST(mode_refused)
+{
+    static const char *const words[MAX_WORDS] = { "mode=mask makes GRAY8", "videoconvert" };
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=blur", NULL);
+    gst_harness_set_caps_str(filter.harness, CAPS, CAPS);
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    gst_util_set_object_arg(G_OBJECT(filter.element), "mode", "mask");
+    fail_unless_equals_int(gst_harness_push(filter.harness, picture_new(&info, 1)),
+                           GST_FLOW_NOT_NEGOTIATED);
+    check_text(filter_message(&filter, GST_MESSAGE_ERROR), words);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("errors");
+    TCase *tc = tcase_create("errors");
+
+    tcase_set_timeout(tc, 120);
+    suite_add_tcase(s, tc);
+    tcase_add_loop_test(tc, wrong_property, 0, G_N_ELEMENTS(starts));
+    tcase_add_loop_test(tc, truncated_model, 0, 4);
+    tcase_add_test(tc, unsupported_operator);
+    tcase_add_test(tc, background_is_text);
+    tcase_add_test(tc, frame_too_small);
+    tcase_add_loop_test(tc, meta_out_of_bounds, 0, 2);
+    tcase_add_loop_test(tc, frame_too_large, 0, 2);
+    tcase_add_test(tc, mode_refused);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main(argc, argv, suite(), "errors");
+}
