@@ -60,9 +60,10 @@ void main()
     for (uint i = gl_LocalInvocationID.x; i <= TAPS; i += gl_WorkGroupSize.x)
         w[i] = weights[group * (TAPS + 1) + i];
     barrier();
-    uint item = gl_GlobalInvocationID.x;
-    if (item >= COLUMNS * ROWS)
-        return;
+    // No early return: llvmpipe reads a constant index once for all invocations
+    // only outside of any branch.
+    uint item = min(gl_GlobalInvocationID.x, COLUMNS * ROWS - 1);
+    bool used = gl_GlobalInvocationID.x < COLUMNS * ROWS;
     uint x0 = item % COLUMNS * PX, y0 = item / COLUMNS * PY;
     ivec2 corner = ivec2(x0 * STRIDE_W, y0 * STRIDE_H) - ivec2(PAD_LEFT, PAD_TOP);
     [[unroll]] for (uint i = 0; i < PX * PY; i++)
@@ -82,7 +83,7 @@ void main()
     }
     [[unroll]] for (uint q = 0; q < PY; q++)
         [[unroll]] for (uint p = 0; p < PX; p++) {
-            if (x0 + p >= OUT_W || y0 + q >= OUT_H)
+            if (!used || x0 + p >= OUT_W || y0 + q >= OUT_H)
                 continue;
             uint o = (plane * OUT_H + y0 + q) * OUT_W + x0 + p;
             vec4 u = activate(ACTIVATION, sum[q * PX + p]);

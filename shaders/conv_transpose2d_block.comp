@@ -28,9 +28,8 @@ void main()
     for (uint i = gl_LocalInvocationID.x; i <= IN_PACKS * 4; i += gl_WorkGroupSize.x)
         w[i] = weights[i];
     barrier();
-    uint pixel = gl_GlobalInvocationID.x, image = gl_WorkGroupID.z;
-    if (pixel >= IN_W * IN_H)
-        return;
+    // No early return before the weights: see conv2d_depthwise.comp.
+    uint pixel = min(gl_GlobalInvocationID.x, IN_W * IN_H - 1), image = gl_WorkGroupID.z;
     vec4 sum = w[IN_PACKS * 4];
     [[unroll]] for (uint k = 0; k < IN_PACKS; k++) {
         vec4 v = unpack(x[(image * IN_PACKS + k) * IN_W * IN_H + pixel]);
@@ -40,6 +39,8 @@ void main()
         sum = fma(v.wwww, w[k * 4 + 3], sum);
     }
     sum = activate(ACTIVATION, sum);
+    if (gl_GlobalInvocationID.x >= IN_W * IN_H)
+        return;
     uint y = pixel / IN_W, column = pixel % IN_W;
     uint top = (image * IN_H * 2 + y * 2) * IN_W + column; // in pairs
     if (LINEAR != 0) {
