@@ -155,8 +155,9 @@ static enum tdl_result write_cache(struct tdl_context *ctx, const char *path, co
     struct cache_header header = {.size = size, .checksum = hash_bytes(HASH_START, data, size)};
     memcpy(header.magic, cache_magic, sizeof(cache_magic));
     make_folders(ctx->cache_dir);
-    snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid());
-    FILE *f = fopen(temporary, "wb");
+    snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+    int fd = mkstemp(temporary);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
     bool ok = f && fwrite(&header, sizeof(header), 1, f) == 1 && fwrite(data, size, 1, f) == 1;
     if (f)
         ok = fclose(f) == 0 && ok;
@@ -164,7 +165,8 @@ static enum tdl_result write_cache(struct tdl_context *ctx, const char *path, co
         ok = rename(temporary, path) == 0;
     if (!ok) {
         int error = errno;
-        unlink(temporary);
+        if (fd >= 0)
+            unlink(temporary);
         tdl_log(ctx, TDL_LOG_WARNING, "the pipeline cache %s cannot be written: %s", path,
                 strerror(error));
         return tdl_fail(TDL_ERROR_IO, "the pipeline cache %s cannot be written: %s", path,
