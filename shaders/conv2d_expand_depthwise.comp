@@ -66,7 +66,7 @@ vec4 load(uint plane, uint pixel, bilinear near)
 
 // The 1×1 at one pixel of the tile or its border; zero outside the image,
 // which is what the depthwise pads with.
-void expand(uint at, ivec2 position)
+void expand(uint at, ivec2 position, bool used)
 {
     bool inside = all(greaterThanEqual(position, ivec2(0))) &&
                   all(lessThan(position, ivec2(IN_W, IN_H)));
@@ -87,15 +87,16 @@ void expand(uint at, ivec2 position)
             sum[g] = fma(v.wwww, w[n + 3 * GROUP], sum[g]);
         }
     }
-    [[unroll]] for (uint g = 0; g < GROUP; g++)
-        wide[g * SPAN_W * SPAN_H + at] = inside ? activate(ACTIVATION1, sum[g]) : vec4(0.0);
+    if (used) {
+        [[unroll]] for (uint g = 0; g < GROUP; g++)
+            wide[g * SPAN_W * SPAN_H + at] = inside ? activate(ACTIVATION1, sum[g]) : vec4(0.0);
+    }
 }
 
-void depthwise(uvec2 inner, uvec2 tile)
+void depthwise(uvec2 inner, uvec2 tile, bool used)
 {
     uvec2 position = tile + inner;
-    if (position.x >= OUT_W || position.y >= OUT_H)
-        return;
+    used = used && position.x < OUT_W && position.y < OUT_H;
     uint corner = inner.y * STRIDE_H * SPAN_W + inner.x * STRIDE_W;
     [[unroll]] for (uint g = 0; g < GROUP; g++) {
         vec4 v = w[EXPAND + TAPS * GROUP + g];
@@ -107,10 +108,11 @@ void depthwise(uvec2 inner, uvec2 tile)
         uint plane = gl_WorkGroupID.z * OUT_PACKS + gl_WorkGroupID.y * GROUP + g;
         uint o = (plane * OUT_H + position.y) * OUT_W + position.x;
         if (RESIDUAL == 1)
-            v += unpack(residual[o]);
+            v += unpack(residual[used ? o : 0]);
         if (RESIDUAL == 2)
             v += wide[g * SPAN_W * SPAN_H + corner + PAD_TOP * SPAN_W + PAD_LEFT];
-        result[o] = pack(v);
+        if (used)
+            result[o] = pack(v);
     }
 }
 
@@ -127,18 +129,18 @@ void main()
     barrier();
     // With an invocation for each there is no loop: drivers unroll better.
     if (size >= SPAN_W * SPAN_H) {
-        if (local < SPAN_W * SPAN_H)
-            expand(local, origin + ivec2(local % SPAN_W, local / SPAN_W));
+        uint i = min(local, SPAN_W * SPAN_H - 1);
+        expand(i, origin + ivec2(i % SPAN_W, i / SPAN_W), local < SPAN_W * SPAN_H);
     } else {
         [[dont_unroll]] for (uint i = local; i < SPAN_W * SPAN_H; i += size)
-            expand(i, origin + ivec2(i % SPAN_W, i / SPAN_W));
+            expand(i, origin + ivec2(i % SPAN_W, i / SPAN_W), true);
     }
     barrier();
     if (size >= TILE_W * TILE_H) {
-        if (local < TILE_W * TILE_H)
-            depthwise(uvec2(local % TILE_W, local / TILE_W), tile);
+        uint i = min(local, TILE_W * TILE_H - 1);
+        depthwise(uvec2(i % TILE_W, i / TILE_W), tile, local < TILE_W * TILE_H);
     } else {
         [[dont_unroll]] for (uint i = local; i < TILE_W * TILE_H; i += size)
-            depthwise(uvec2(i % TILE_W, i / TILE_W), tile);
+            depthwise(uvec2(i % TILE_W, i / TILE_W), tile, true);
     }
 }
