@@ -21,6 +21,7 @@
 
 #include "gsttdlcaps.h"
 #include "gsttdlpool.h"
+#include "gsttdlreload.h"
 #include "gsttdlsession.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
@@ -30,19 +31,6 @@ GST_DEBUG_CATEGORY_STATIC(performance);
 #define POOL_MIN (GST_TDL_FLIGHT_SLOTS + 1)
 /* A new latency is announced when it differs by more. */
 #define LATENCY_STEP (5 * GST_MSECOND)
-
-/* Loaded by a helper thread, taken by the streaming thread. */
-struct pending {
-    struct gst_tdl_infer *infer;
-    struct gst_tdl_picture *picture;
-    gboolean has_picture; /* picture may be NULL: back to the colour */
-};
-
-/* Something to be loaded while streaming. */
-struct wish {
-    guint serial, loaded; /* of the newest wish, of the last one taken on */
-    gboolean loading;     /* a helper thread is at work */
-};
 
 struct _GstTdlFilter {
     GstBaseTransform base;
@@ -57,8 +45,7 @@ struct _GstTdlFilter {
     struct gst_tdl_live active;
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
-    struct pending pending;
-    struct wish wishes[2]; /* for a model, for a picture */
+    struct gst_tdl_reload reload;
     GstClockTime latency;
     struct gst_tdl_stats stats;
     const gchar *import_path, *export_path;
@@ -77,8 +64,6 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
 static guint first_own_property;
 enum { IMPORT_PATH, EXPORT_PATH, STATS };
 
-static void gst_tdl_filter_reload(GstTdlFilter *self, enum gst_tdl_effect effect);
-
 static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue *value,
                                         GParamSpec *pspec)
 {
@@ -95,8 +80,10 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     else if (effect == GST_TDL_RENEGOTIATE)
         gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
-    else if (effect == GST_TDL_MODEL || effect == GST_TDL_PICTURE)
-        gst_tdl_filter_reload(self, effect);
+    else if (effect == GST_TDL_MODEL)
+        gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_MODEL);
+    else if (effect == GST_TDL_PICTURE)
+        gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
 }
 
 /* Call with the object lock held. */
@@ -157,21 +144,18 @@ static void install_own_properties(GObjectClass *klass)
                            "timestamps)", GST_TYPE_STRUCTURE, flags));
 }
 
-/* ------------------------------------------------------------ start, reload */
+/* -------------------------------------------------------------- start, stop */
 
 static gboolean gst_tdl_filter_start(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_sources sources;
     struct gst_tdl_session *session;
-    guint serials[G_N_ELEMENTS(self->wishes)];
-    gboolean late[G_N_ELEMENTS(self->wishes)]; /* changed while this was loading */
     GError *error = NULL;
 
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
-    for (guint i = 0; i < G_N_ELEMENTS(serials); i++)
-        serials[i] = self->wishes[i].serial;
+    gst_tdl_reload_begin(&self->reload);
     GST_OBJECT_UNLOCK(self);
     session = gst_tdl_session_new(&sources, &error);
     gst_tdl_sources_clear(&sources);
@@ -182,142 +166,28 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->announced_copy = FALSE;
     GST_OBJECT_LOCK(self);
     self->session = session;
-    for (guint i = 0; i < G_N_ELEMENTS(serials); i++) {
-        self->wishes[i].loaded = serials[i];
-        late[i] = self->wishes[i].serial != serials[i];
-    }
     self->active = self->settings.live;
     self->latency = gst_tdl_session_latency(session, &self->active);
     self->stats = (struct gst_tdl_stats){ 0 };
     self->import_path = self->export_path = "none";
     GST_OBJECT_UNLOCK(self);
-    for (guint i = 0; i < G_N_ELEMENTS(late); i++)
-        if (late[i])
-            gst_tdl_filter_reload(self, i ? GST_TDL_PICTURE : GST_TDL_MODEL);
+    gst_tdl_reload_start(&self->reload, session->context);
     return TRUE;
-}
-
-static void pending_clear(struct pending *pending)
-{
-    gst_tdl_infer_free(pending->infer);
-    gst_tdl_picture_free(pending->picture);
-    *pending = (struct pending){ NULL };
 }
 
 static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_session *session;
-    struct pending pending;
 
+    gst_tdl_reload_stop(&self->reload);
     GST_OBJECT_LOCK(self);
     session = g_steal_pointer(&self->session);
-    pending = self->pending;
-    self->pending = (struct pending){ NULL };
-    for (guint i = 0; i < G_N_ELEMENTS(self->wishes); i++)
-        self->wishes[i].serial++; /* what is still being loaded comes too late */
     self->streaming = FALSE;
     self->active = self->settings.live;
     GST_OBJECT_UNLOCK(self);
-    pending_clear(&pending);
     gst_tdl_session_free(session);
     return TRUE;
-}
-
-/* What a helper thread has to load. */
-struct reload {
-    enum gst_tdl_effect effect; /* GST_TDL_MODEL or GST_TDL_PICTURE */
-    struct gst_tdl_sources sources;
-    struct tdl_context *context;
-    guint serial;
-};
-
-/* FALSE when there is nothing (more) to load. Call with the object lock held. */
-static gboolean reload_take(GstTdlFilter *self, struct reload *reload)
-{
-    struct wish *wish = &self->wishes[reload->effect == GST_TDL_PICTURE];
-
-    if (!self->session || wish->serial == wish->loaded) {
-        wish->loading = FALSE;
-        return FALSE;
-    }
-    reload->serial = wish->loaded = wish->serial;
-    reload->context = tdl_context_ref(self->session->context);
-    gst_tdl_sources_copy(&self->settings.sources, &reload->sources);
-    return TRUE;
-}
-
-static void reload_load(const struct reload *reload, struct pending *loaded, GError **error)
-{
-    *loaded = (struct pending){ .has_picture = reload->effect == GST_TDL_PICTURE };
-    if (reload->effect == GST_TDL_MODEL)
-        loaded->infer = gst_tdl_session_load_infer(reload->context, &reload->sources, error);
-    else if (*reload->sources.background)
-        loaded->picture = gst_tdl_picture_load(reload->context, reload->sources.background, error);
-}
-
-/* Hand over to the streaming thread, or keep what nobody wishes any more. Call
- * with the object lock held. */
-static void reload_hand_over(GstTdlFilter *self, const struct reload *reload,
-                             struct pending *loaded)
-{
-    struct pending *pending = &self->pending, old = *pending;
-
-    if (!self->session || self->wishes[reload->effect == GST_TDL_PICTURE].serial != reload->serial)
-        return;
-    if (reload->effect == GST_TDL_MODEL) {
-        pending->infer = loaded->infer;
-        loaded->infer = old.infer;
-    } else {
-        pending->picture = loaded->picture;
-        pending->has_picture = TRUE;
-        loaded->picture = old.picture;
-    }
-}
-
-/* Helper thread: at most one for models and one for pictures. Wishes that come
- * while it loads replace one another, and the last one is loaded next. */
-static void reload_run(GstElement *element, gpointer data)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(element);
-    struct reload reload = { .effect = GPOINTER_TO_INT(data) };
-    struct pending loaded;
-    gboolean more;
-
-    GST_OBJECT_LOCK(self);
-    more = reload_take(self, &reload);
-    GST_OBJECT_UNLOCK(self);
-    while (more) {
-        GError *error = NULL;
-
-        reload_load(&reload, &loaded, &error);
-        gst_tdl_sources_clear(&reload.sources);
-        if (error) /* the stream goes on with what it has */
-            gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
-        GST_OBJECT_LOCK(self);
-        if (!error)
-            reload_hand_over(self, &reload, &loaded);
-        GST_OBJECT_UNLOCK(self);
-        pending_clear(&loaded);
-        tdl_context_destroy(&reload.context);
-        GST_OBJECT_LOCK(self);
-        more = reload_take(self, &reload);
-        GST_OBJECT_UNLOCK(self);
-    }
-}
-
-static void gst_tdl_filter_reload(GstTdlFilter *self, enum gst_tdl_effect effect)
-{
-    struct wish *wish = &self->wishes[effect == GST_TDL_PICTURE];
-    gboolean start;
-
-    GST_OBJECT_LOCK(self);
-    wish->serial++;
-    start = self->session && !wish->loading;
-    wish->loading |= start;
-    GST_OBJECT_UNLOCK(self);
-    if (start)
-        gst_element_call_async(GST_ELEMENT(self), reload_run, GINT_TO_POINTER(effect), NULL);
 }
 
 /* ---------------------------------------------------------------- streaming */
@@ -350,20 +220,16 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-static void gst_tdl_filter_take_pending(GstTdlFilter *self)
+static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
 {
-    struct pending pending;
+    struct gst_tdl_loaded loaded = gst_tdl_reload_take(&self->reload);
     gboolean new_latency = FALSE;
 
-    GST_OBJECT_LOCK(self);
-    pending = self->pending;
-    self->pending = (struct pending){ NULL };
-    GST_OBJECT_UNLOCK(self);
-    if (pending.has_picture)
-        gst_tdl_session_take_picture(self->session, pending.picture);
-    if (!pending.infer)
+    if (loaded.has_picture)
+        gst_tdl_session_take_picture(self->session, loaded.picture);
+    if (!loaded.infer)
         return;
-    gst_tdl_session_take_infer(self->session, pending.infer);
+    gst_tdl_session_take_infer(self->session, loaded.infer);
     GST_OBJECT_LOCK(self);
     new_latency = ABS(GST_CLOCK_DIFF(self->latency, gst_tdl_session_latency(
                                          self->session, &self->active))) > LATENCY_STEP;
@@ -438,7 +304,7 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
     const gchar *old_path = self->import_path;
     GError *error = NULL;
 
-    gst_tdl_filter_take_pending(self);
+    gst_tdl_filter_take_loaded(self);
     if (!gst_tdl_session_frame(self->session, &self->active, input, &self->in_info, output,
                                &self->out_info, &error)) {
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
@@ -703,6 +569,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
 static void gst_tdl_filter_init(GstTdlFilter *self)
 {
     gst_tdl_settings_init(&self->settings);
+    gst_tdl_reload_init(&self->reload, GST_ELEMENT(self), &self->settings.sources);
     self->active = self->settings.live;
     self->import_path = self->export_path = "none";
     gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);

@@ -19,25 +19,12 @@
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-struct gst_tdl_infer *gst_tdl_session_load_infer(struct tdl_context *context,
-                                                 const struct gst_tdl_sources *sources,
-                                                 GError **error)
-{
-    struct gst_tdl_model_params params = {
-        .context = context,
-        .model = sources->model,
-        .precision = sources->precision,
-        .fuse = sources->fuse,
-    };
-
-    if (sources->classes->len)
-        GST_WARNING("\"classes\" has no effect on models with one class");
-    return gst_tdl_infer_new(&params, error);
-}
-
 struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
+    struct gst_tdl_model_params params = {
+        .model = sources->model, .precision = sources->precision, .fuse = sources->fuse
+    };
     enum tdl_result r;
 
     session->context = gst_tdl_context_acquire(sources->device, error);
@@ -53,7 +40,10 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         gst_tdl_error_set(error, r, "Cannot set up the device");
         goto fail;
     }
-    session->infer = gst_tdl_session_load_infer(session->context, sources, error);
+    if (sources->classes->len)
+        GST_WARNING("\"classes\" has no effect on models with one class");
+    params.context = session->context;
+    session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)
         goto fail;
     if (*sources->background) {

@@ -37,10 +37,6 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
 /* Waits for the GPU. */
 void gst_tdl_session_free(struct gst_tdl_session *session);
 
-/* Load what `sources` name, for a session in use: any thread, blocking. */
-struct gst_tdl_infer *gst_tdl_session_load_infer(struct tdl_context *context,
-                                                 const struct gst_tdl_sources *sources,
-                                                 GError **error);
 /* Take over; the old one goes when the GPU has passed it. */
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer);
 void gst_tdl_session_take_picture(struct gst_tdl_session *session,

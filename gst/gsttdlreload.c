@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlreload.h"
+
+#define LOCK(reload) GST_OBJECT_LOCK((reload)->element)
+#define UNLOCK(reload) GST_OBJECT_UNLOCK((reload)->element)
+
+/* What a helper thread is loading. */
+struct job {
+    struct gst_tdl_reload *reload; /* lives in the element, which the thread holds */
+    enum gst_tdl_wish which;
+    struct gst_tdl_sources sources;
+    struct tdl_context *context;
+    guint serial;
+};
+
+void gst_tdl_reload_init(struct gst_tdl_reload *reload, GstElement *element,
+                         const struct gst_tdl_sources *sources)
+{
+    *reload = (struct gst_tdl_reload){ .element = element, .sources = sources };
+}
+
+static void loaded_clear(struct gst_tdl_loaded *loaded)
+{
+    gst_tdl_infer_free(loaded->infer);
+    gst_tdl_picture_free(loaded->picture);
+    *loaded = (struct gst_tdl_loaded){ NULL };
+}
+
+/* FALSE when there is nothing (more) to load. */
+static gboolean job_begin(struct job *job)
+{
+    struct gst_tdl_reload *reload = job->reload;
+    gboolean more;
+
+    LOCK(reload);
+    more = reload->context &&
+           reload->wishes[job->which].serial != reload->wishes[job->which].taken_on;
+    reload->wishes[job->which].loading = more;
+    if (more) {
+        job->serial = reload->wishes[job->which].taken_on = reload->wishes[job->which].serial;
+        job->context = tdl_context_ref(reload->context);
+        gst_tdl_sources_copy(reload->sources, &job->sources);
+    }
+    UNLOCK(reload);
+    return more;
+}
+
+static void job_end(struct job *job)
+{
+    tdl_context_destroy(&job->context);
+    gst_tdl_sources_clear(&job->sources);
+}
+
+static struct gst_tdl_loaded job_load(const struct job *job, GError **error)
+{
+    struct gst_tdl_loaded loaded = { .has_picture = job->which == GST_TDL_WISH_PICTURE };
+    struct gst_tdl_model_params params = {
+        .context = job->context,
+        .model = job->sources.model,
+        .precision = job->sources.precision,
+        .fuse = job->sources.fuse,
+    };
+
+    if (job->which == GST_TDL_WISH_MODEL)
+        loaded.infer = gst_tdl_infer_new(&params, error);
+    else if (*job->sources.background)
+        loaded.picture = gst_tdl_picture_load(job->context, job->sources.background, error);
+    return loaded;
+}
+
+/* To the streaming thread; leaves in `loaded` what nobody wishes (any more). */
+static void job_hand_over(const struct job *job, struct gst_tdl_loaded *loaded)
+{
+    struct gst_tdl_reload *reload = job->reload;
+    struct gst_tdl_loaded *ready = &reload->ready, old;
+
+    LOCK(reload);
+    old = *ready;
+    if (!reload->context || reload->wishes[job->which].serial != job->serial) {
+        /* outdated */
+    } else if (job->which == GST_TDL_WISH_MODEL) {
+        ready->infer = loaded->infer;
+        loaded->infer = old.infer;
+    } else {
+        ready->picture = loaded->picture;
+        ready->has_picture = TRUE;
+        loaded->picture = old.picture;
+    }
+    UNLOCK(reload);
+}
+
+static void job_run(GstElement *element, gpointer data)
+{
+    struct job *job = data;
+
+    while (job_begin(job)) {
+        GError *error = NULL;
+        struct gst_tdl_loaded loaded = job_load(job, &error);
+
+        if (error)
+            gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
+        else
+            job_hand_over(job, &loaded);
+        loaded_clear(&loaded);
+        job_end(job);
+    }
+}
+
+void gst_tdl_reload_begin(struct gst_tdl_reload *reload)
+{
+    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
+        reload->wishes[i].at_begin = reload->wishes[i].serial;
+}
+
+/* Get a helper thread to work, if there is something to do and none is. */
+static void kick(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
+{
+    struct job *job;
+    gboolean start;
+
+    LOCK(reload);
+    start = reload->context && !reload->wishes[which].loading &&
+            reload->wishes[which].serial != reload->wishes[which].taken_on;
+    reload->wishes[which].loading |= start;
+    UNLOCK(reload);
+    if (!start)
+        return;
+    job = g_new0(struct job, 1);
+    job->reload = reload;
+    job->which = which;
+    gst_element_call_async(reload->element, job_run, job, g_free);
+}
+
+void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct tdl_context *context)
+{
+    LOCK(reload);
+    reload->context = tdl_context_ref(context);
+    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
+        reload->wishes[i].taken_on = reload->wishes[i].at_begin;
+    UNLOCK(reload);
+    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
+        kick(reload, i);
+}
+
+void gst_tdl_reload_stop(struct gst_tdl_reload *reload)
+{
+    struct gst_tdl_loaded loaded;
+    struct tdl_context *context;
+
+    LOCK(reload);
+    context = g_steal_pointer(&reload->context);
+    loaded = reload->ready;
+    reload->ready = (struct gst_tdl_loaded){ NULL };
+    for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
+        reload->wishes[i].serial++;
+    UNLOCK(reload);
+    loaded_clear(&loaded);
+    tdl_context_destroy(&context);
+}
+
+void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
+{
+    LOCK(reload);
+    reload->wishes[which].serial++;
+    UNLOCK(reload);
+    kick(reload, which);
+}
+
+struct gst_tdl_loaded gst_tdl_reload_take(struct gst_tdl_reload *reload)
+{
+    struct gst_tdl_loaded loaded;
+
+    LOCK(reload);
+    loaded = reload->ready;
+    reload->ready = (struct gst_tdl_loaded){ NULL };
+    UNLOCK(reload);
+    return loaded;
+}

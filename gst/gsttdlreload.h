@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Models and pictures loaded while frames flow. A change of a property is a
+ * wish; a helper thread loads what the newest wish is, at most one thread for
+ * models and one for pictures; the streaming thread takes what is ready. The
+ * stream goes on with what it has until then, and if loading fails.
+ *
+ * Everything here is guarded by the element's object lock, which callers do
+ * not hold unless it is said.
+ */
+#ifndef GST_TDL_RELOAD_H
+#define GST_TDL_RELOAD_H
+
+#include "gsttdlinfer.h"
+#include "gsttdlpicture.h"
+#include "gsttdlsettings.h"
+
+enum gst_tdl_wish { GST_TDL_WISH_MODEL, GST_TDL_WISH_PICTURE, GST_TDL_WISH_COUNT };
+
+struct gst_tdl_loaded {
+    struct gst_tdl_infer *infer;
+    struct gst_tdl_picture *picture;
+    gboolean has_picture; /* picture may be NULL: back to the colour */
+};
+
+struct gst_tdl_reload {
+    GstElement *element;                   /* borrowed: who owns this */
+    const struct gst_tdl_sources *sources; /* borrowed: what to load */
+    struct tdl_context *context;           /* NULL: stopped */
+    struct {
+        guint serial, taken_on; /* of the newest wish, of the last one being loaded */
+        guint at_begin;
+        gboolean loading; /* a helper thread is at work */
+    } wishes[GST_TDL_WISH_COUNT];
+    struct gst_tdl_loaded ready;
+};
+
+void gst_tdl_reload_init(struct gst_tdl_reload *reload, GstElement *element,
+                         const struct gst_tdl_sources *sources);
+/* The owner reads the sources now, to load by itself. Call with the lock held. */
+void gst_tdl_reload_begin(struct gst_tdl_reload *reload);
+/* The owner has loaded and streams: wishes made since begin are taken on. */
+void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct tdl_context *context);
+/* What is still being loaded comes too late. Waits for nobody. */
+void gst_tdl_reload_stop(struct gst_tdl_reload *reload);
+/* The sources have changed. */
+void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which);
+/* What is ready, if anything; the caller's from then on. */
+struct gst_tdl_loaded gst_tdl_reload_take(struct gst_tdl_reload *reload);
+
+#endif
