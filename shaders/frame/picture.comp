@@ -17,21 +17,25 @@ layout(push_constant) uniform Push {
 #include "../common/frame_filter.glsl"
 #include "../common/frame_target.glsl"
 
-// A square of 2×2 pixels; where SIDE is 1, made one by one.
+// A square of 2×2 pixels; where SIDE is 1, made one by one. Outside the target
+// its last pixels repeat.
 void picture_square(uint x, uint y, out vec4 color[3])
 {
-    const vec2 origin = vec2(push.origin[0], push.origin[1]), next = vec2(push.step_size);
+    const vec2 origin = vec2(push.origin[0], push.origin[1]);
     const ivec2 last = ivec2(source_width(), source_height()) - 1;
+    const uvec2 end = uvec2(push.target_size & 65535u, push.target_size >> 16) - 1u;
     vec4 codes[3];
-    if (SIDE == 2) {
-        filter_source(origin + (vec2(x, y) + 0.5) * next, next, next, ivec2(0), last, true, codes);
-    } else {
-        for (uint k = 0u; k < 4u; k++) {
-            vec4 one[3];
-            filter_source(origin + (vec2(x + (k & 1u), y + (k >> 1)) + 0.5) * next, next, next,
-                          ivec2(0), last, true, one);
-            for (uint c = 0u; c < 3u; c++)
-                codes[c][k] = one[c].x;
+    for (uint k = 0u; k < (SIDE == 2 ? 1u : 4u); k++) {
+        const uvec2 at = min(uvec2(x + (k & 1u), y + (k >> 1)), end);
+        const vec2 next = vec2(lessThan(at, end)) * push.step_size;
+        vec4 part[3];
+        filter_source(origin + (vec2(at) + 0.5) * push.step_size, next, vec2(push.step_size),
+                      ivec2(0), last, true, part);
+        for (uint c = 0u; c < 3u; c++) {
+            if (SIDE == 2)
+                codes[c] = part[c];
+            else
+                codes[c][k] = part[c].x;
         }
     }
     for (uint c = 0u; c < 3u; c++) {

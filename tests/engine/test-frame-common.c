@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "test-frame-common.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ random */
@@ -377,5 +378,47 @@ void pixel_codes(const struct picture *p, int x, int y, double codes[4])
         }
         codes[c] = (1 - fy) * ((1 - fx) * get_code(p, c, i, j) + fx * get_code(p, c, right, j)) +
                    fy * ((1 - fx) * get_code(p, c, i, other) + fx * get_code(p, c, right, other));
+    }
+}
+
+/* ---------------------------------------------------------------- filter */
+
+/* Value of one plane's component round `centre` (pixel k's centre is k + ½):
+ * a triangle of half width max(scale, 1) over the samples first … last. */
+static double filter(const struct picture *p, int component, double cx, double cy, double sx,
+                     double sy, const int first[2], const int last[2])
+{
+    const double wide = fmax(sx, 1), high = fmax(sy, 1);
+    double sum = 0, weight = 0;
+    for (int y = first[1]; y <= last[1]; y++)
+        for (int x = first[0]; x <= last[0]; x++) {
+            const double w = fmax(0, 1 - fabs(x + 0.5 - cx) / wide) *
+                             fmax(0, 1 - fabs(y + 0.5 - cy) / high);
+            if (w > 0)
+                sum += w * get_code(p, component, x, y);
+            weight += w;
+        }
+    return sum / weight;
+}
+
+void filtered_codes(const struct picture *p, const double centre[2], const double scale[2],
+                    const int first[2], const int last[2], double codes[3])
+{
+    const enum tdl_format f = p->frame.format;
+    codes[0] = filter(p, 0, centre[0], centre[1], scale[0], scale[1], first, last);
+    for (int c = 1; c < 3; c++) {
+        if (f == TDL_FORMAT_GRAY8) {
+            codes[c] = 128;
+        } else if (format_rgb(f)) {
+            codes[c] = filter(p, c, centre[0], centre[1], scale[0], scale[1], first, last);
+        } else {
+            /* Chroma in its own grid: sample i at pixel 2i across; down at
+             * pixel j, or half-way between 2j and 2j + 1. */
+            const bool both = chroma_shift_y(f);
+            const int cfirst[2] = {first[0] / 2, both ? first[1] / 2 : first[1]};
+            const int clast[2] = {last[0] / 2, both ? last[1] / 2 : last[1]};
+            codes[c] = filter(p, c, (centre[0] - 0.5) / 2 + 0.5, both ? centre[1] / 2 : centre[1],
+                              scale[0] / 2, both ? scale[1] / 2 : scale[1], cfirst, clast);
+        }
     }
 }

@@ -74,6 +74,11 @@ void from_rgb(const struct tdl_frame *frame, const double rgb[3], double codes[3
  * interpolated: samples on the left pixel of a pair, half-way between rows. */
 void pixel_codes(const struct picture *p, int x, int y, double codes[4]);
 
+/* The codes round `centre` (pixel k's centre is k + ½) by a triangle whose half
+ * width is `scale` pixels, one at least; pixels first … last count. */
+void filtered_codes(const struct picture *p, const double centre[2], const double scale[2],
+                    const int first[2], const int last[2], double codes[3]);
+
 /* Submit and wait. */
 void run_batch(struct tdl_batch *batch, struct tdl_context *ctx);
 struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype,

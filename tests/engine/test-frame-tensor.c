@@ -9,49 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Value of one plane's component round `centre` (pixel k's centre is k + ½):
- * a triangle of half width max(scale, 1) over the samples first … last. */
-static double filter(const struct picture *p, int component, double cx, double cy, double sx,
-                     double sy, const int first[2], const int last[2])
-{
-    const double wide = fmax(sx, 1), high = fmax(sy, 1);
-    double sum = 0, weight = 0;
-    for (int y = first[1]; y <= last[1]; y++)
-        for (int x = first[0]; x <= last[0]; x++) {
-            const double w = fmax(0, 1 - fabs(x + 0.5 - cx) / wide) *
-                             fmax(0, 1 - fabs(y + 0.5 - cy) / high);
-            if (w > 0)
-                sum += w * get_code(p, component, x, y);
-            weight += w;
-        }
-    return sum / weight;
-}
-
 static void reference(const struct picture *p, const uint32_t crop[4], uint32_t w, uint32_t h,
                       uint32_t x, uint32_t y, double rgb[3])
 {
-    const enum tdl_format f = p->frame.format;
     const double sx = (double)crop[2] / w, sy = (double)crop[3] / h;
     const double cx = crop[0] + (x + 0.5) * sx, cy = crop[1] + (y + 0.5) * sy;
     const int first[2] = {(int)crop[0], (int)crop[1]};
     const int last[2] = {(int)(crop[0] + crop[2]) - 1, (int)(crop[1] + crop[3]) - 1};
     double codes[3];
-    codes[0] = filter(p, 0, cx, cy, sx, sy, first, last);
-    for (int c = 1; c < 3; c++) {
-        if (f == TDL_FORMAT_GRAY8) {
-            codes[c] = 128;
-        } else if (format_rgb(f)) {
-            codes[c] = filter(p, c, cx, cy, sx, sy, first, last);
-        } else {
-            /* Chroma in its own grid: sample i at pixel 2i across; down at
-             * pixel j, or half-way between 2j and 2j + 1. */
-            const bool both = chroma_shift_y(f);
-            const int cfirst[2] = {first[0] / 2, both ? first[1] / 2 : first[1]};
-            const int clast[2] = {last[0] / 2, both ? last[1] / 2 : last[1]};
-            codes[c] = filter(p, c, (cx - 0.5) / 2 + 0.5, both ? cy / 2 : cy, sx / 2,
-                              both ? sy / 2 : sy, cfirst, clast);
-        }
-    }
+    filtered_codes(p, (double[]){cx, cy}, (double[]){sx, sy}, first, last, codes);
     to_rgb(&p->frame, codes, rgb);
     for (int c = 0; c < 3; c++)
         rgb[c] = clamp_double(rgb[c], 0, 1);

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Composition against the double-precision reference: every conversion, every
+ * mode in every format, odd sizes and geometry, refinement, feather, inversion.
+ */
+#include "test-frame-reference.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct tdl_context *ctx;
+static struct tdl_batch *batch;
+
+static struct tdl_tensor *mask_tensor(struct map *mask)
+{
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, (uint32_t)mask->height,
+                                      (uint32_t)mask->width, 1);
+    const size_t count = (size_t)(mask->width * mask->height);
+    float *values = malloc(count * sizeof(*values));
+    CHECK(values, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (float)mask->at[i];
+        mask->at[i] = values[i];
+    }
+    OK(tdl_tensor_write(t, values, count * sizeof(*values), NULL));
+    free(values);
+    return t;
+}
+
+/* Blobs with soft edges, so that interpolation and the step matter. */
+static struct map random_mask(int width, int height)
+{
+    struct map m = map_new(width, height);
+    const double fx = 1 + 3 * random_unit(), fy = 1 + 3 * random_unit(), phase = 6 * random_unit();
+    for (int i = 0; i < width * height; i++)
+        m.at[i] = 0.5 + 0.5 * sin(phase + fx * (i % width)) * cos(fy * (i / width));
+    return m;
+}
+
+struct scene {
+    struct picture source, target, background;
+    bool has_background;
+    struct tdl_compose_params params;
+    int mask_width, mask_height;
+};
+
+static void run(struct scene *s, double tolerance, const char *what)
+{
+    char text[200];
+    struct tdl_composer *composer;
+    struct map mask = random_mask(s->mask_width, s->mask_height);
+    struct tdl_tensor *t = mask_tensor(&mask);
+    snprintf(text, sizeof(text), "%s, from %s, mask %d×%d%s", what,
+             tdl_format_name(s->source.frame.format), s->mask_width, s->mask_height,
+             s->params.refine ? ", refined" : "");
+    s->params.background = s->has_background ? &s->background.frame : NULL;
+    OK(tdl_composer_create(ctx, &composer));
+    OK(tdl_batch_begin(batch));
+    OK(tdl_compose(batch, composer, &s->source.frame, t, &s->target.frame, &s->params));
+    run_batch(batch, ctx);
+    struct samples want = s->params.mode == TDL_MODE_PASSTHROUGH
+                              ? convert(&s->source, &s->target.frame)
+                              : compose(&s->source, &mask, s->has_background ? &s->background : NULL,
+                                        &s->target.frame, &s->params);
+    check_target(&s->target, &want, tolerance, text);
+    picture_check_sentinels(&s->target, text);
+    samples_free(&want);
+    map_free(&mask);
+    tdl_tensor_destroy(&t);
+    tdl_composer_destroy(&composer);
+}
+
+static struct scene scene_new(enum tdl_format from, enum tdl_format to, uint32_t w, uint32_t h,
+                              enum geometry geometry)
+{
+    struct scene s = {
+        .source = picture_new(ctx, from, w, h, geometry),
+        .target = picture_new(ctx, to, w, h, GEOMETRY_WORDS),
+        .params = {.overlay_color = {0.1f, 0.9f, 0.3f, 0.75f},
+                   .background_color = {0.8f, 0.25f, 0.5f, 0.5f},
+                   .opacity = 0.8f,
+                   .threshold = 0.45f,
+                   .feather = 0.7f,
+                   .blur_radius = 3},
+        .mask_width = 5,
+        .mask_height = 4,
+    };
+    s.source.frame.matrix = s.target.frame.matrix = (enum tdl_matrix)random_below(3);
+    s.source.frame.range = s.target.frame.range = (enum tdl_range)random_below(2);
+    return s;
+}
+
+static void scene_free(struct scene *s)
+{
+    picture_free(&s->source);
+    picture_free(&s->target);
+    if (s->has_background)
+        picture_free(&s->background);
+}
+
+static const uint32_t sizes[][2] = {{1, 1}, {3, 5}, {17, 33}, {8, 2}, {5, 4}, {30, 7}, {2, 3}};
+
+/* Every format into every other, matrices and ranges at random. */
+static void test_conversions(void)
+{
+    for (size_t i = 0; i < COUNT(all_formats); i++)
+        for (size_t j = 0; j < COUNT(all_formats); j++) {
+            if (i == j && format_rgb(all_formats[i]))
+                continue; /* a copy of bytes, tested by itself */
+            const uint32_t *size = sizes[(i * 5 + j) % COUNT(sizes)];
+            const enum geometry g = (i + j) % 2 ? GEOMETRY_ODD : GEOMETRY_WORDS;
+            struct scene s = scene_new(all_formats[i], all_formats[j], size[0], size[1], g);
+            s.params.mode = TDL_MODE_PASSTHROUGH;
+            s.target.frame.range = (enum tdl_range)random_below(2);
+            if (j % 2)
+                s.target.frame.matrix = (enum tdl_matrix)random_below(3);
+            run(&s, 0.01, "conversion");
+            scene_free(&s);
+        }
+}
+
+/* Equal formats pass bit by bit, whatever the bytes are. */
+static void test_passthrough_is_lossless(void)
+{
+    for (size_t i = 0; i < COUNT(all_formats); i++)
+        for (size_t k = 0; k < COUNT(sizes); k++) {
+            struct scene s = scene_new(all_formats[i], all_formats[i], sizes[k][0], sizes[k][1],
+                                       k % 2 ? GEOMETRY_ODD : GEOMETRY_WORDS);
+            struct tdl_composer *composer;
+            s.params.mode = TDL_MODE_PASSTHROUGH;
+            OK(tdl_composer_create(ctx, &composer));
+            OK(tdl_batch_begin(batch));
+            OK(tdl_compose(batch, composer, &s.source.frame, NULL, &s.target.frame, &s.params));
+            run_batch(batch, ctx);
+            struct tdl_frame rows = s.source.frame;
+            tdl_frame_layout(&rows, all_formats[i], sizes[k][0], sizes[k][1], 4);
+            for (uint32_t p = 0; p < tdl_format_planes(all_formats[i]); p++) {
+                const bool half = p && all_formats[i] != TDL_FORMAT_YUY2;
+                const uint32_t h = half ? (sizes[k][1] + 1) / 2 : sizes[k][1];
+                uint32_t bytes = sizes[k][0];
+                if (format_rgb(all_formats[i]))
+                    bytes *= all_formats[i] >= TDL_FORMAT_RGB ? 3 : 4;
+                else if (chroma_shift_x(all_formats[i]) && !chroma_shift_y(all_formats[i]))
+                    bytes *= 2;
+                if (all_formats[i] == TDL_FORMAT_P010)
+                    bytes *= 2;
+                if (half && all_formats[i] == TDL_FORMAT_I420)
+                    bytes = (bytes + 1) / 2;
+                for (uint32_t y = 0; y < h; y++)
+                    CHECK(!memcmp(s.source.bytes + s.source.frame.planes[p].offset +
+                                      (size_t)y * s.source.frame.planes[p].stride,
+                                  s.target.bytes + s.target.frame.planes[p].offset +
+                                      (size_t)y * s.target.frame.planes[p].stride,
+                                  bytes),
+                          "%s %u×%u: row %u of plane %u differs", tdl_format_name(all_formats[i]),
+                          sizes[k][0], sizes[k][1], y, p);
+            }
+            picture_check_sentinels(&s.target, "passthrough");
+            tdl_composer_destroy(&composer);
+            scene_free(&s);
+        }
+}
+
+static void test_modes(void)
+{
+    static const enum tdl_mode modes[] = {TDL_MODE_MASK, TDL_MODE_OVERLAY, TDL_MODE_REPLACE,
+                                          TDL_MODE_ALPHA};
+    for (size_t m = 0; m < COUNT(modes); m++)
+        for (size_t i = 0; i < COUNT(all_formats); i++)
+            for (size_t k = i % 2; k < COUNT(sizes); k += 2) {
+                const enum tdl_format to = modes[m] == TDL_MODE_MASK    ? TDL_FORMAT_GRAY8
+                                           : modes[m] == TDL_MODE_ALPHA ? TDL_FORMAT_BGRA
+                                                                        : all_formats[i];
+                struct scene s = scene_new(all_formats[i], to, sizes[k][0], sizes[k][1],
+                                           i % 3 ? GEOMETRY_WORDS : GEOMETRY_ODD);
+                s.params.mode = modes[m];
+                s.params.invert = k == 2;
+                /* Also a mask finer than the frame, and one of a single pixel. */
+                s.mask_width = k == 4 ? 40 : k == 3 ? 1 : 5;
+                s.mask_height = k == 4 ? 9 : k == 3 ? 1 : 4;
+                /* Coefficients are coded in steps of 1 / 2048. */
+                run(&s, 0.15, "mode");
+                scene_free(&s);
+            }
+}
+
+static void test_refinement(void)
+{
+    for (size_t i = 0; i < COUNT(all_formats); i++) {
+        const uint32_t *size = sizes[i % 2 ? 2 : 5];
+        struct scene s = scene_new(all_formats[i], TDL_FORMAT_GRAY8, size[0], size[1],
+                                   i % 3 ? GEOMETRY_WORDS : GEOMETRY_ODD);
+        s.params.mode = TDL_MODE_MASK;
+        s.params.refine = true;
+        s.mask_width = 9;
+        s.mask_height = 6;
+        run(&s, 0.5, "mode mask");
+        scene_free(&s);
+    }
+}
+
+/* Feather 0: 0 or 255, whichever side of the threshold the mask is on; pixels
+ * on the threshold, up to the coding's step, may be either. */
+static void test_hard_edge(void)
+{
+    struct scene s = scene_new(TDL_FORMAT_NV12, TDL_FORMAT_GRAY8, 33, 17, GEOMETRY_TIGHT);
+    struct tdl_composer *composer;
+    struct map mask = random_mask(5, 4);
+    struct tdl_tensor *t = mask_tensor(&mask);
+    int sides[2] = {0, 0};
+    s.params.mode = TDL_MODE_MASK;
+    OK(tdl_composer_create(ctx, &composer));
+    for (int invert = 0; invert < 2; invert++) {
+        s.params.invert = invert;
+        s.params.feather = 0;
+        OK(tdl_batch_begin(batch));
+        OK(tdl_compose(batch, composer, &s.source.frame, t, &s.target.frame, &s.params));
+        run_batch(batch, ctx);
+        s.params.feather = 0.002f;
+        struct map want = full_mask(&s.source, &mask, &s.params);
+        for (int i = 0; i < 33 * 17; i++) {
+            const double got = get_code(&s.target, 0, i % 33, i / 33);
+            CHECK(got == 0 || got == 255, "a hard edge has a pixel of %g", got);
+            if (want.at[i] > 0 && want.at[i] < 1)
+                continue;
+            CHECK(got == 255 * want.at[i], "hard edge: pixel %d is %g (seed %#x)", i, got,
+                  random_seed());
+            sides[got > 0]++;
+        }
+        map_free(&want);
+    }
+    CHECK(sides[0] > 100 && sides[1] > 100, "the mask has one side only");
+    map_free(&mask);
+    tdl_tensor_destroy(&t);
+    tdl_composer_destroy(&composer);
+    scene_free(&s);
+}
+
+static void test_background_pictures(void)
+{
+    static const uint32_t pictures[][2] = {{17, 33}, {40, 10}, {5, 3}, {64, 70}};
+    for (size_t i = 0; i < COUNT(all_formats); i++)
+        for (size_t k = 0; k < 2; k++) {
+            const size_t n = (2 * i + k) % COUNT(pictures);
+            struct scene s = scene_new(all_formats[i], all_formats[i], sizes[2][0] + (uint32_t)k,
+                                       sizes[2][1], GEOMETRY_WORDS);
+            s.background = picture_new(ctx, all_formats[(5 * i + 3 * k) % COUNT(all_formats)],
+                                       pictures[n][0], pictures[n][1], GEOMETRY_ODD);
+            s.background.frame.matrix = s.source.frame.matrix;
+            s.has_background = true;
+            s.params.mode = TDL_MODE_REPLACE;
+            /* One code: the picture is rounded once more. */
+            run(&s, 1.01, "background picture");
+            scene_free(&s);
+        }
+}
+
+static void test_blur(void)
+{
+    static const float sigmas[] = {0.5f, 3, 10, 20, 50};
+    for (size_t i = 0; i < COUNT(all_formats); i++)
+        for (size_t k = 0; k < COUNT(sigmas); k++) {
+            struct scene s =
+                scene_new(all_formats[i], all_formats[i], 45 - (uint32_t)k, 31 + (uint32_t)k,
+                          k % 2 ? GEOMETRY_WORDS : GEOMETRY_ODD);
+            s.params.mode = TDL_MODE_BLUR;
+            s.params.blur_radius = sigmas[k];
+            run(&s, 1.0, "blur");
+            scene_free(&s);
+        }
+}
+
+int main(void)
+{
+    ctx = open_context();
+    OK(tdl_batch_create(ctx, &batch));
+    random_seed();
+    test_passthrough_is_lossless();
+    test_conversions();
+    test_modes();
+    test_refinement();
+    test_hard_edge();
+    test_background_pictures();
+    test_blur();
+    tdl_batch_destroy(&batch);
+    close_context(ctx);
+    printf("composition: ok\n");
+    return 0;
+}
