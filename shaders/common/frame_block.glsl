@@ -35,29 +35,29 @@ vec4 repeat_last(vec4 v, uint inside)
 
 vec4 source_luma(uint x, uint y, uint inside)
 {
-    const uint row = source_row(0u, y);
+    const uint row = source_row_0(y);
     vec4 v;
     if (SOURCE == F_P010) {
-        v.xy = tens_of(source_load(0u, row + 2u * x));
-        v.zw = inside > 2u ? tens_of(source_load(0u, row + 2u * x + 4u)) : v.yy;
+        v.xy = tens_of(source_load_0(row + 2u * x));
+        v.zw = inside > 2u ? tens_of(source_load_0(row + 2u * x + 4u)) : v.yy;
     } else if (SOURCE_422) {
-        const vec4 p = bytes_of(source_load(0u, row + 2u * x));
-        const vec4 q = inside > 2u ? bytes_of(source_load(0u, row + 2u * x + 4u)) : p;
+        const vec4 p = bytes_of(source_load_0(row + 2u * x));
+        const vec4 q = inside > 2u ? bytes_of(source_load_0(row + 2u * x + 4u)) : p;
         v = SOURCE == F_YUY2 ? vec4(p.xz, q.xz) : vec4(p.yw, q.yw);
     } else {
-        v = bytes_of(source_load(0u, row + x));
+        v = bytes_of(source_load_0(row + x));
     }
     return repeat_last(v, inside);
 }
 
 vec4 source_rgba(uint x, uint y)
 {
-    const uint row = source_row(0u, y);
+    const uint row = source_row_0(y);
     vec4 p;
     if (format_is_packed24(SOURCE))
-        p = vec4(bytes_of(source_load_any(0u, row + 3u * x)).xyz, 255.0);
+        p = vec4(bytes_of(source_load_any_0(row + 3u * x)).xyz, 255.0);
     else
-        p = bytes_of(source_load(0u, row + 4u * x));
+        p = bytes_of(source_load_0(row + 4u * x));
     if (!format_has_alpha(SOURCE))
         p.w = 255.0;
     return format_is_bgr(SOURCE) ? p.zyxw : p;
@@ -67,10 +67,10 @@ void source_rgb_row(uint x, uint y, uint inside, out vec4 r, out vec4 g, out vec
 {
     a = vec4(255.0);
     if (format_is_packed24(SOURCE)) {
-        const uint at = source_row(0u, y) + 3u * x;
-        const vec4 p = bytes_of(source_load(0u, at));
-        const vec4 q = inside > 1u ? bytes_of(source_load(0u, at + 4u)) : p;
-        const vec4 s = inside > 2u ? bytes_of(source_load(0u, at + 8u)) : q;
+        const uint at = source_row_0(y) + 3u * x;
+        const vec4 p = bytes_of(source_load_0(at));
+        const vec4 q = inside > 1u ? bytes_of(source_load_0(at + 4u)) : p;
+        const vec4 s = inside > 2u ? bytes_of(source_load_0(at + 8u)) : q;
         r = repeat_last(vec4(p.x, p.w, q.z, s.y), inside);
         g = repeat_last(vec4(p.y, q.x, q.w, s.z), inside);
         b = repeat_last(vec4(p.z, q.y, s.x, s.w), inside);
@@ -97,24 +97,24 @@ void source_chroma2(uint x, uint j, out vec2 cb, out vec2 cr)
     const bool both = x + 2u < source_width();
     vec4 c;
     if (SOURCE == F_NV12) {
-        c = bytes_of(source_load(1u, source_row(1u, j) + x));
+        c = bytes_of(source_load_1(source_row_1(j) + x));
         if (!both)
             c.zw = c.xy;
     } else if (SOURCE == F_I420) {
         // Half a word: the pairs begin at an even byte.
         const uint at = x / 2u, shift = (at & 2u) * 8u;
-        const uint u = source_load(1u, source_row(1u, j) + (at & ~3u)) >> shift;
-        const uint v = source_load(2u, source_row(2u, j) + (at & ~3u)) >> shift;
+        const uint u = source_load_1(source_row_1(j) + (at & ~3u)) >> shift;
+        const uint v = source_load_2(source_row_2(j) + (at & ~3u)) >> shift;
         c = vec4(uvec4(u, v, u >> 8, v >> 8) & 255u);
         if (!both)
             c.zw = c.xy;
     } else if (SOURCE == F_P010) {
-        c.xy = tens_of(source_load(1u, source_row(1u, j) + 2u * x));
-        c.zw = both ? tens_of(source_load(1u, source_row(1u, j) + 2u * x + 4u)) : c.xy;
+        c.xy = tens_of(source_load_1(source_row_1(j) + 2u * x));
+        c.zw = both ? tens_of(source_load_1(source_row_1(j) + 2u * x + 4u)) : c.xy;
     } else {
-        const uint at = source_row(0u, j) + 2u * x;
-        const vec4 p = bytes_of(source_load(0u, at));
-        const vec4 q = both ? bytes_of(source_load(0u, at + 4u)) : p;
+        const uint at = source_row_0(j) + 2u * x;
+        const vec4 p = bytes_of(source_load_0(at));
+        const vec4 q = both ? bytes_of(source_load_0(at + 4u)) : p;
         c = SOURCE == F_YUY2 ? vec4(p.yw, q.yw) : vec4(p.xz, q.xz);
     }
     cb = c.xz;

@@ -74,12 +74,12 @@ int luma_group()
 vec4 luma_group_at(uint row, int x)
 {
     if (SOURCE == F_P010)
-        return vec4(tens_of(source_load(0u, row + 2u * uint(x))), 0.0, 0.0);
+        return vec4(tens_of(source_load_0(row + 2u * uint(x))), 0.0, 0.0);
     if (SOURCE == F_YUY2)
-        return vec4(bytes_of(source_load(0u, row + 2u * uint(x))).xz, 0.0, 0.0);
+        return vec4(bytes_of(source_load_0(row + 2u * uint(x))).xz, 0.0, 0.0);
     if (SOURCE == F_UYVY)
-        return vec4(bytes_of(source_load(0u, row + 2u * uint(x))).yw, 0.0, 0.0);
-    return bytes_of(source_load(0u, row + uint(x)));
+        return vec4(bytes_of(source_load_0(row + 2u * uint(x))).yw, 0.0, 0.0);
+    return bytes_of(source_load_0(row + uint(x)));
 }
 
 vec4 filter_luma(Taps tx, Taps ty)
@@ -90,7 +90,7 @@ vec4 filter_luma(Taps tx, Taps ty)
         const vec4 w = tap_weights(tx, 0, x, group);
         const vec4 next = SIDE == 2 ? tap_weights(tx, 1, x, group) : w;
         for (int y = first_of(ty); y <= last_of(ty); y++) {
-            const vec4 v = luma_group_at(source_row(0u, uint(y)), x);
+            const vec4 v = luma_group_at(source_row_0(uint(y)), x);
             sum += spread(vec2(dot(w, v), SIDE == 2 ? dot(next, v) : 0.0), tap_weight(ty, y));
         }
     }
@@ -107,19 +107,19 @@ int chroma_group()
 void chroma_group_at(uint j, int i, out vec4 cb, out vec4 cr)
 {
     if (SOURCE == F_I420) {
-        cb = bytes_of(source_load(1u, source_row(1u, j) + uint(i)));
-        cr = bytes_of(source_load(2u, source_row(2u, j) + uint(i)));
+        cb = bytes_of(source_load_1(source_row_1(j) + uint(i)));
+        cr = bytes_of(source_load_2(source_row_2(j) + uint(i)));
         return;
     }
     vec4 c;
     if (SOURCE == F_NV12)
-        c = bytes_of(source_load(1u, source_row(1u, j) + 2u * uint(i)));
+        c = bytes_of(source_load_1(source_row_1(j) + 2u * uint(i)));
     else if (SOURCE == F_P010)
-        c = tens_of(source_load(1u, source_row(1u, j) + 4u * uint(i))).xyxy;
+        c = tens_of(source_load_1(source_row_1(j) + 4u * uint(i))).xyxy;
     else if (SOURCE == F_YUY2)
-        c = bytes_of(source_load(0u, source_row(0u, j) + 4u * uint(i))).ywyw;
+        c = bytes_of(source_load_0(source_row_0(j) + 4u * uint(i))).ywyw;
     else
-        c = bytes_of(source_load(0u, source_row(0u, j) + 4u * uint(i))).xzxz;
+        c = bytes_of(source_load_0(source_row_0(j) + 4u * uint(i))).xzxz;
     cb = vec4(c.xz, 0.0, 0.0);
     cr = vec4(c.yw, 0.0, 0.0);
 }
@@ -148,15 +148,15 @@ void filter_chroma(Taps tx, Taps ty, out vec4 cb, out vec4 cr)
 void rgb_group_at(uint row, int x, out vec4 r, out vec4 g, out vec4 b)
 {
     if (!format_is_packed24(SOURCE)) {
-        const vec4 p = bytes_of(source_load(0u, row + 4u * uint(x)));
+        const vec4 p = bytes_of(source_load_0(row + 4u * uint(x)));
         r = vec4(p.x, 0.0, 0.0, 0.0);
         g = vec4(p.y, 0.0, 0.0, 0.0);
         b = vec4(p.z, 0.0, 0.0, 0.0);
     } else {
         const uint at = row + 3u * uint(x);
-        const vec4 p = bytes_of(source_load(0u, at));
-        const vec4 q = bytes_of(source_load_clamped(0u, at + 4u));
-        const vec4 s = bytes_of(source_load_clamped(0u, at + 8u));
+        const vec4 p = bytes_of(source_load_0(at));
+        const vec4 q = bytes_of(source_load_end_0(at + 4u));
+        const vec4 s = bytes_of(source_load_end_0(at + 8u));
         r = vec4(p.x, p.w, q.z, s.y);
         g = vec4(p.y, q.x, q.w, s.z);
         b = vec4(p.z, q.y, s.x, s.w);
@@ -173,7 +173,7 @@ void filter_rgb(Taps tx, Taps ty, out vec4 red, out vec4 green, out vec4 blue)
         for (int y = first_of(ty); y <= last_of(ty); y++) {
             const vec2 down = tap_weight(ty, y);
             vec4 r, g, b;
-            rgb_group_at(source_row(0u, uint(y)), x, r, g, b);
+            rgb_group_at(source_row_0(uint(y)), x, r, g, b);
             red += spread(vec2(dot(w, r), SIDE == 2 ? dot(next, r) : 0.0), down);
             green += spread(vec2(dot(w, g), SIDE == 2 ? dot(next, g) : 0.0), down);
             blue += spread(vec2(dot(w, b), SIDE == 2 ? dot(next, b) : 0.0), down);

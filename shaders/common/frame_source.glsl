@@ -22,59 +22,49 @@ layout(std430, set = 0, binding = 2) restrict readonly buffer Source2 { uint sou
 uint source_width() { return push.source_size & 65535u; }
 uint source_height() { return push.source_size >> 16; }
 
-// Byte address of row `y` of a plane; `plane` is a literal.
-uint source_row(uint plane, uint y)
-{
-    if (plane == 0u)
-        return (push.source.x & 255u) + y * push.source.y;
-    if (plane == 1u)
-        return ((push.source.x >> 8) & 255u) + y * push.source.z;
-    return ((push.source.x >> 16) & 255u) + y * push.source.w;
-}
+// For plane n:
+// source_row_n(y)            byte address of a row
+// source_load_any_n(address) four bytes from any address on; those behind the
+//                            plane's end are undefined
+// source_load_n(address)     the same, where the address is a multiple of four
+//                            bytes from its row's start
+// source_load_end_n(address) the same, where it may lie behind the plane's end
+//
+// (Macros, and single returns: what a plane does not need never reaches the
+// driver's compiler, which would inline it a hundred times.)
+#define SOURCE_PLANE(n, stride)                                                                    \
+    uint source_row_##n(uint y)                                                                    \
+    {                                                                                              \
+        return ((push.source.x >> (8 * n)) & 255u) + y * push.source.stride;                       \
+    }                                                                                              \
+    uint source_load_any_##n(uint address)                                                         \
+    {                                                                                              \
+        const uint i = address >> 2, shift = (address & 3u) << 3;                                  \
+        uint word = source##n[i];                                                                  \
+        if (shift != 0u)                                                                           \
+            word = (word >> shift) |                                                               \
+                   (source##n[min(i + 1u, uint(source##n.length()) - 1u)] << (32u - shift));       \
+        return word;                                                                               \
+    }                                                                                              \
+    uint source_load_##n(uint address)                                                             \
+    {                                                                                              \
+        uint word;                                                                                 \
+        if (SOURCE_ALIGNED)                                                                        \
+            word = source##n[address >> 2];                                                        \
+        else                                                                                       \
+            word = source_load_any_##n(address);                                                   \
+        return word;                                                                               \
+    }                                                                                              \
+    uint source_load_end_##n(uint address)                                                         \
+    {                                                                                              \
+        uint word = 0u;                                                                            \
+        if (address >> 2 < uint(source##n.length()))                                               \
+            word = source_load_##n(address);                                                       \
+        return word;                                                                               \
+    }
 
-uint source_word(uint plane, uint i)
-{
-    if (plane == 0u)
-        return source0[i];
-    if (plane == 1u)
-        return source1[i];
-    return source2[i];
-}
-
-uint source_last_word(uint plane)
-{
-    if (plane == 0u)
-        return uint(source0.length()) - 1u;
-    if (plane == 1u)
-        return uint(source1.length()) - 1u;
-    return uint(source2.length()) - 1u;
-}
-
-// Four bytes from any address on. Bytes behind the plane's end are undefined.
-uint source_load_any(uint plane, uint address)
-{
-    const uint i = address >> 2, shift = (address & 3u) << 3;
-    const uint low = source_word(plane, i);
-    if (shift == 0u)
-        return low;
-    const uint high = source_word(plane, min(i + 1u, source_last_word(plane)));
-    return (low >> shift) | (high << (32u - shift));
-}
-
-// As above, for addresses whose distance from the row's start is a multiple
-// of four.
-uint source_load(uint plane, uint address)
-{
-    if (SOURCE_ALIGNED)
-        return source_word(plane, address >> 2);
-    return source_load_any(plane, address);
-}
-
-// As above, where the address may lie behind the end of the plane.
-uint source_load_clamped(uint plane, uint address)
-{
-    const uint behind = (source_last_word(plane) + 1u) << 2;
-    return address < behind ? source_load(plane, address) : 0u;
-}
+SOURCE_PLANE(0, y)
+SOURCE_PLANE(1, z)
+SOURCE_PLANE(2, w)
 
 #endif

@@ -15,27 +15,15 @@ layout(push_constant) uniform Push {
 #include "../common/frame_source.glsl"
 #include "../common/frame_target.glsl"
 
-void copy(uint plane, uint x, uint y)
-{
-    if (4u * x >= push.row_bytes[plane] || y >= push.rows[plane])
-        return;
-    const uint word = source_load(plane, source_row(plane, y) + 4u * x);
-    const uint at = target_word(plane, y) + x;
-    if (plane == 0u)
-        target0[at] = word;
-    else if (plane == 1u)
-        target1[at] = word;
-    else
-        target2[at] = word;
-}
-
 void main()
 {
     const uvec3 at = gl_GlobalInvocationID;
+    if (4u * at.x >= push.row_bytes[at.z] || at.y >= push.rows[at.z])
+        return;
     if (at.z == 0u)
-        copy(0u, at.x, at.y);
+        target0[target_word(0u, at.y) + at.x] = source_load_0(source_row_0(at.y) + 4u * at.x);
     else if (at.z == 1u)
-        copy(1u, at.x, at.y);
+        target1[target_word(1u, at.y) + at.x] = source_load_1(source_row_1(at.y) + 4u * at.x);
     else
-        copy(2u, at.x, at.y);
+        target2[target_word(2u, at.y) + at.x] = source_load_2(source_row_2(at.y) + 4u * at.x);
 }
