@@ -263,8 +263,7 @@ static void context_free(struct tdl_context *ctx)
             vkGetInstanceProcAddr(ctx->instance, "vkDestroyDebugUtilsMessengerEXT");
         destroy(ctx->instance, ctx->messenger, NULL);
     }
-    if (ctx->instance)
-        vkDestroyInstance(ctx->instance, NULL);
+    tdl_instance_destroy(ctx->instance);
     pthread_mutex_destroy(&ctx->lock);
     pthread_mutex_destroy(&ctx->pipeline_lock);
     free(ctx->cache_dir);

@@ -20,8 +20,7 @@ static bool layer_installed(const char *name)
     return false;
 }
 
-enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
-                                    bool *out_validation)
+static enum tdl_result create_instance(bool validate, VkInstance *out_instance)
 {
     static const char *const layer = "VK_LAYER_KHRONOS_validation";
     static const char *const debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
@@ -33,8 +32,6 @@ enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
         .enabledValidationFeatureCount = TDL_COUNT(enables),
         .pEnabledValidationFeatures = enables,
     };
-    bool validate = validation && layer_installed(layer);
-    *out_validation = validate;
     VkResult result = vkCreateInstance(
         &(VkInstanceCreateInfo){
             .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -52,6 +49,37 @@ enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
         },
         NULL, out_instance);
     return result < 0 ? tdl_vk_fail(NULL, result, "vkCreateInstance(") : TDL_OK;
+}
+
+/* One plain instance serves the whole process and is never destroyed, so that
+ * drivers stay loaded: loaded and unloaded again and again, NVIDIA's refuses
+ * after some twenty times (seen with 580.159), and each time costs 0.1 s. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static VkInstance shared_instance;
+
+static enum tdl_result get_shared_instance(VkInstance *out_instance)
+{
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&shared_lock);
+    if (!shared_instance)
+        r = create_instance(false, &shared_instance);
+    *out_instance = shared_instance;
+    pthread_mutex_unlock(&shared_lock);
+    return r;
+}
+
+enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
+                                    bool *out_validation)
+{
+    enum tdl_result r = get_shared_instance(out_instance);
+    *out_validation = r == TDL_OK && validation && layer_installed("VK_LAYER_KHRONOS_validation");
+    return *out_validation ? create_instance(true, out_instance) : r;
+}
+
+void tdl_instance_destroy(VkInstance instance)
+{
+    if (instance && instance != shared_instance)
+        vkDestroyInstance(instance, NULL);
 }
 
 bool tdl_device_has_extension(VkPhysicalDevice physical, const char *name)
@@ -223,7 +251,7 @@ enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capa
         for (uint32_t i = 0; i < count && out_infos && i < capacity; i++)
             tdl_device_describe(devices[i], &out_infos[i]);
     }
-    vkDestroyInstance(instance, NULL);
+    tdl_instance_destroy(instance);
     return r;
 }
 

@@ -5,10 +5,13 @@
 
 #include "context.h"
 
-/* Create an instance; with `validation`, the Khronos layer and debug utils if
+/* Give an instance, a new one or the process's own; with `validation`, the Khronos layer and debug utils if
  * they are installed (out_validation says so). */
 enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
                                     bool *out_validation);
+
+/* Give it back. NULL is accepted. */
+void tdl_instance_destroy(VkInstance instance);
 
 /* Fill `out_info` for one physical device, `usable` included. */
 void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *out_info);
