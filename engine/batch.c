@@ -139,12 +139,16 @@ fail:
     return r;
 }
 
-/* The work recorded elsewhere has its point now, or was given up. */
+/* What the batch held until its work had a point, or was given up: work
+ * recorded elsewhere, and the buffers in use, which their owners may destroy
+ * or replace in between. */
 static void unpin(struct tdl_batch *b)
 {
     for (uint32_t i = 0; i < b->pin_count; i++)
         atomic_fetch_sub(b->pins[i], 1);
-    b->pin_count = 0;
+    for (uint32_t i = 0; i < b->use_count; i++)
+        tdl_buffer_destroy(&b->uses[i].buffer);
+    b->pin_count = b->use_count = 0;
 }
 
 void tdl_batch_destroy(struct tdl_batch **batch)
@@ -324,7 +328,7 @@ static enum tdl_result add_uses(struct tdl_batch *b, const struct tdl_bind *uses
                                 "the batch uses more than %d buffers: submit it and begin another",
                                 MAX_USES);
             u = &b->uses[b->use_count++];
-            *u = (struct use){.buffer = uses[i].buffer, .epoch = b->epoch};
+            *u = (struct use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
         }
         u->read |= uses[i].read;
         u->write |= uses[i].write;
