@@ -36,8 +36,11 @@ enum {
 /* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
  * than about its root are left to the mask. */
 static const float GUIDED_PENALTY = 1e-3f;
-/* A mask of unknown size is taken to be at most so wide and high. */
-static const uint32_t USUAL_MASK_SIZE = 256;
+/* The least variance of the blur's sweeps, of reduced pixels squared: enough
+ * to fill what the foreground left empty from the background beside it. */
+static const float LEAST_VARIANCE = 0.1225f;
+/* What shrinking by a box (1/12) and growing by lines (1/6) blur. */
+static const float RESIZE_VARIANCE = 0.25f;
 
 /* Push constants; each layout is that of the shader named. */
 struct compose_push { /* frame_compose.glsl */
@@ -282,16 +285,14 @@ static void add_blur_sweep(struct plan *plan, bool last)
     const struct blur_size size = blur_size(plan);
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
     struct step *s = add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
-    /* Shrinking by a box and growing by lines blur already: by 1/12 + 1/6 of
-     * a reduced pixel squared. */
     const float sigma = plan->params->blur_radius / (float)size.factor;
-    const float variance = sigma * sigma - 0.25f;
+    const float variance = TDL_MAX(sigma * sigma - RESIZE_VARIANCE, LEAST_VARIANCE);
     float sum = 1;
-    s->push.blur = (struct blur_push){.size = TDL_PACK_SIZE(size.width, size.height)};
-    if (variance > 0.04f) {
-        s->push.blur.radius = (int32_t)ceilf(3 * sqrtf(variance));
-        s->push.blur.exponent = -0.5f * (float)M_LOG2E / variance;
-    }
+    s->push.blur = (struct blur_push){
+        .size = TDL_PACK_SIZE(size.width, size.height),
+        .radius = (int32_t)ceilf(3 * sqrtf(variance)),
+        .exponent = -0.5f * (float)M_LOG2E / variance,
+    };
     for (int k = 1; k <= s->push.blur.radius; k++)
         sum += 2 * exp2f(s->push.blur.exponent * (float)(k * k));
     s->push.blur.scale = 1 / sum;
@@ -302,12 +303,13 @@ static void add_blur_sweep(struct plan *plan, bool last)
                last ? TDL_DIV_UP(size.height, run) : size.height, 1);
 }
 
-/* Of the blurred picture in the background. A quarter of the size is blurred
- * by two pixels at least; for less, some of the sharp picture makes the
- * variance right. */
+/* Of the blurred picture in the background. A quarter of the size cannot be
+ * blurred by less than about two pixels; for less, some of the sharp picture
+ * makes the variance right. */
 static float blur_share(float sigma)
 {
-    return sigma < 2 ? sigma * sigma / 4 : 1;
+    const float least = 16 * (RESIZE_VARIANCE + LEAST_VARIANCE);
+    return TDL_MIN(sigma * sigma / least, 1);
 }
 
 /* ------------------------------------------------------------ at full size */
@@ -420,8 +422,6 @@ static struct plan plan_new(const struct tdl_composer *c, const struct tdl_frame
                             const struct tdl_frame *target,
                             const struct tdl_compose_params *params)
 {
-    const uint32_t width = c->mask_width ? c->mask_width : USUAL_MASK_SIZE;
-    const uint32_t height = c->mask_height ? c->mask_height : USUAL_MASK_SIZE;
     return (struct plan){
         .composer = c,
         .source = source,
@@ -429,7 +429,7 @@ static struct plan plan_new(const struct tdl_composer *c, const struct tdl_frame
         .params = params,
         .kernel = choose_kernel(source, target, params),
         .few = tdl_frame_wants_few(c->ctx),
-        .rolling = 4 * width <= source->width && height <= source->height,
+        .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
     };
 }
 
@@ -535,9 +535,14 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
         goto fail;
     }
     struct plan plan = plan_new(composer, source, target, params);
-    build_plan(&plan, true);
-    for (uint32_t i = 0; i < plan.count; i++)
-        TRY(get_pipeline(&plan, i, &pipeline));
+    /* As long as no mask has been seen, its size might be either way. */
+    for (int guess = composer->mask_width ? 1 : 0; guess < 2; guess++) {
+        plan.count = 0;
+        build_plan(&plan, true);
+        for (uint32_t i = 0; i < plan.count; i++)
+            TRY(get_pipeline(&plan, i, &pipeline));
+        plan.rolling = !plan.rolling;
+    }
 fail:
     return r;
 }

@@ -25,7 +25,7 @@ layout(push_constant) uniform Push {
 layout(std430, set = 0, binding = 9) restrict writeonly buffer Sums { uvec2 sums[]; };
 
 // So little that it only matters where there is no background at all.
-const float LEAST_WEIGHT = 1.0 / 512.0;
+const float LEAST_WEIGHT = 1.0 / 8192.0;
 
 float weight_at(uint x, uint y, uvec2 frame, float guide)
 {

@@ -392,12 +392,12 @@ static double blur_weight(const struct map *mask, const struct tdl_compose_param
     const double *top = &mask->at[j * mask->width], *low = &mask->at[j1 * mask->width];
     const double q = (1 - (cv - j)) * ((1 - (cu - i)) * top[i] + (cu - i) * top[i1]) +
                      (cv - j) * ((1 - (cu - i)) * low[i] + (cu - i) * low[i1]);
-    return fmax(1 - 2 * step_of(q, params), 0) + 1 / 512.0;
+    return fmax(1 - 2 * step_of(q, params), 0) + 1 / 8192.0;
 }
 
 /* Means over cells of `f` pixels, weighted by the background; Gaussian less
  * what shrinking and growing blur by themselves; bilinear growth. Below two
- * pixels the blurred picture is mixed with the sharp one. No refinement. */
+ * pixels and a half the blurred picture is mixed with the sharp one. No refinement. */
 struct samples blurred(const struct samples *s, const struct map *mask,
                        const struct tdl_frame *target, const struct tdl_compose_params *params)
 {
@@ -405,9 +405,8 @@ struct samples blurred(const struct samples *s, const struct map *mask,
     const int f = sigma >= 24 ? 16 : sigma >= 12 ? 8 : 4;
     const int width = (int)target->width, height = (int)target->height;
     const int w = (width + f - 1) / f, h = (height + f - 1) / f;
-    const double variance = sigma * sigma / (f * f) - 0.25;
-    const double small = variance > 0.04 ? sqrt(variance) : 0;
-    const double share = sigma < 2 ? sigma * sigma / 4 : 1;
+    const double small = sqrt(fmax(sigma * sigma / (f * f) - 0.25, 0.1225));
+    const double share = fmin(sigma * sigma / 5.96, 1);
     struct samples out = samples_new(target);
     struct map weight = map_new(w, h);
     for (int y = 0; y < height; y++)
