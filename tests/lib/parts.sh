@@ -87,16 +87,11 @@ part_sanitizers() {
     local build=$root/build-asan
     expect "build with sanitizers" build_with_sanitizers "$build"
     [ -e "$build/build.ninja" ] || return
-    # Third parties are silenced by name in the file of suppressions only.
-    export ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:allocator_may_return_null=1
-    export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
-    export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    export G_SLICE=always-malloc
-    meson_tests "$build" --timeout-multiplier 6 --suite engine --suite models --suite element
+    local run=(--wrapper "$root/tests/lib/sanitized.sh $build" --timeout-multiplier 6)
+    meson_tests "$build" "${run[@]}" --suite engine --suite models --suite element
     # One whole pipeline, for its leaks; the other tests of that suite start
     # gst-launch-1.0, which is not built with sanitizers.
-    meson_tests "$build" --timeout-multiplier 6 zero-copy
-    unset ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS G_SLICE
+    meson_tests "$build" "${run[@]}" zero-copy
 }
 
 build_with_sanitizers() {

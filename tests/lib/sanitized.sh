@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Run a test of the build with sanitizers. What leaks in third-party libraries
+# is named in tests/lsan.supp, and nowhere else.
+#
+#   tests/lib/sanitized.sh BUILD COMMAND [ARGUMENT...]
+set -u
+build=$1
+shift
+tests=$(cd "$(dirname "$0")/.." && pwd)
+export ASAN_OPTIONS=detect_leaks=1:halt_on_error=1:allocator_may_return_null=1
+export LSAN_OPTIONS=suppressions=$tests/lsan.supp:print_suppressions=0
+export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+# One process for all cases of a GstCheck suite: in a fork, what the parent
+# holds would look leaked. GLib's slices would hide leaks.
+export CK_FORK=no G_SLICE=always-malloc G_DEBUG=gc-friendly
+exec env LD_PRELOAD="$(gcc -print-file-name=libasan.so):$build/tests/lib/libkeep-loaded.so" "$@"
