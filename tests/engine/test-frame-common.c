@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "test-frame-common.h"
 
+#include "context.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +44,7 @@ static void log_line(void *data, enum tdl_log_level level, const char *message)
     fprintf(stderr, "[%d] %s\n", (int)level, message);
 }
 
-struct tdl_context *open_context(void)
+struct tdl_context *open_context(int argc, char **argv)
 {
     struct tdl_context *ctx;
     enum tdl_result r = tdl_context_create(
@@ -52,6 +54,8 @@ struct tdl_context *open_context(void)
         exit(SKIP);
     }
     CHECK(r == TDL_OK, "tdl_context_create: %s", tdl_last_error());
+    if (argc > 1)
+        ctx->info.type = strcmp(argv[1], "gpu") ? TDL_DEVICE_CPU : TDL_DEVICE_DISCRETE_GPU;
     return ctx;
 }
 

@@ -31,8 +31,10 @@ uint32_t random_seed(void);
 uint32_t random_below(uint32_t limit);
 double random_unit(void);
 
-/* Exits with SKIP when there is no device. */
-struct tdl_context *open_context(void);
+/* Exits with SKIP when there is no device. Kernels differ for CPUs and GPUs:
+ * "gpu" or "cpu" as the program's argument says which to take, whatever the
+ * device is; else they follow the device. */
+struct tdl_context *open_context(int argc, char **argv);
 /* Fails when the validation layers said anything; destroys the context. */
 void close_context(struct tdl_context *ctx);
 

@@ -285,9 +285,9 @@ static void test_refusals(void)
     stage_free(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    ctx = open_context();
+    ctx = open_context(argc, argv);
     OK(tdl_batch_create(ctx, &batch));
     test_smoothing();
     test_wild_masks();

@@ -223,9 +223,9 @@ static void test_blur_width(void)
     picture_free(&target);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    ctx = open_context();
+    ctx = open_context(argc, argv);
     OK(tdl_batch_create(ctx, &batch));
     test_mask_edge();
     test_round_trip(TDL_FORMAT_NV12);

@@ -99,10 +99,10 @@ static void test_refusals(struct tdl_context *ctx)
     picture_free(&p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     test_layouts();
-    struct tdl_context *ctx = open_context();
+    struct tdl_context *ctx = open_context(argc, argv);
     test_refusals(ctx);
     close_context(ctx);
     printf("frame formats: ok\n");

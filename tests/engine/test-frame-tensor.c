@@ -159,9 +159,9 @@ static void test_known_colours(struct tdl_context *ctx, struct tdl_batch *batch)
     picture_free(&p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    struct tdl_context *ctx = open_context();
+    struct tdl_context *ctx = open_context(argc, argv);
     struct tdl_batch *batch;
     OK(tdl_batch_create(ctx, &batch));
     test_known_colours(ctx, batch);
