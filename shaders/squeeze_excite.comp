@@ -33,6 +33,10 @@ const uint TEAMS1 = gl_WorkGroupSize.x > MIDDLE1 ? gl_WorkGroupSize.x / MIDDLE1 
 const uint TEAMS2 = gl_WorkGroupSize.x > OUT_PACKS ? gl_WorkGroupSize.x / OUT_PACKS : 1;
 const uint SHARE1 = (IN + TEAMS1 - 1) / TEAMS1;
 const uint SHARE2 = (INNER + TEAMS2 - 1) / TEAMS2;
+// How much of a share is unrolled: all of the usual ones, but compilers take
+// minutes for a thousand steps.
+const uint PIECE1 = SHARE1 < 64 ? SHARE1 : 64;
+const uint PIECE2 = SHARE2 < 64 ? SHARE2 : 64;
 
 shared vec4 partial[IN_PACKS * TEAMS];
 shared float mean[IN];
@@ -86,15 +90,26 @@ void pool(uint image)
     barrier();
 }
 
+float piece1(uint from, uint end, uint o)
+{
+    float sum = 0.0;
+    [[unroll]] for (uint j = 0; j < PIECE1; j++)
+        if (from + j < end)
+            sum += mean[from + j] * w1[(from + j) * MIDDLE + o];
+    return sum;
+}
+
 void first_layer()
 {
     uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     for (uint n = local; n < MIDDLE * TEAMS1; n += size) {
-        uint o = n % MIDDLE, from = n / MIDDLE * SHARE1;
+        uint o = n % MIDDLE, from = n / MIDDLE * SHARE1, end = min(from + SHARE1, IN);
         float sum = 0.0;
-        [[unroll]] for (uint j = 0; j < SHARE1; j++)
-            if (from + j < IN)
-                sum += mean[from + j] * w1[(from + j) * MIDDLE + o];
+        if (SHARE1 == PIECE1)
+            sum = piece1(from, end, o);
+        else
+            [[dont_unroll]] for (uint i = from; i < end; i += PIECE1)
+                sum += piece1(i, end, o);
         partial1[n] = sum;
     }
     barrier();
@@ -107,16 +122,26 @@ void first_layer()
     barrier();
 }
 
+vec4 piece2(uint from, uint end, uint o)
+{
+    vec4 sum = vec4(0.0);
+    [[unroll]] for (uint j = 0; j < PIECE2; j++)
+        if (from + j < end)
+            sum += (MIDDLE != 0 ? hidden[from + j] : mean[from + j]) * w2[(from + j) * OUT_PACKS + o];
+    return sum;
+}
+
 void second_layer(uint image)
 {
     uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     for (uint n = local; n < OUT_PACKS * TEAMS2; n += size) {
-        uint o = n % OUT_PACKS, from = n / OUT_PACKS * SHARE2;
+        uint o = n % OUT_PACKS, from = n / OUT_PACKS * SHARE2, end = min(from + SHARE2, INNER);
         vec4 sum = vec4(0.0);
-        [[unroll]] for (uint j = 0; j < SHARE2; j++)
-            if (from + j < INNER)
-                sum += (MIDDLE != 0 ? hidden[from + j] : mean[from + j]) *
-                       w2[(from + j) * OUT_PACKS + o];
+        if (SHARE2 == PIECE2)
+            sum = piece2(from, end, o);
+        else
+            [[dont_unroll]] for (uint i = from; i < end; i += PIECE2)
+                sum += piece2(i, end, o);
         partial2[n] = sum;
     }
     barrier();
