@@ -195,6 +195,10 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
                    second->inputs[TDL_CONV_INPUT] != first->output))
         second = NULL;
     struct tdl_node *last = second ? second : first;
+    if (!tdl_squeeze_excite_fits(tdl_operand_dims(pool->output).c,
+                                 second ? tdl_operand_dims(first->output).c : 0,
+                                 tdl_operand_dims(last->output).c))
+        return false;
     struct tdl_operand *a = pool->inputs[0], *b = NULL;
     if (is(a, &tdl_op_add) && a->producer->attr.eltwise.activation == TDL_ACTIVATION_NONE &&
         tdl_ir_only_user(ir, a) == pool) {

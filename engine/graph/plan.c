@@ -106,6 +106,12 @@ void tdl_plan_groups(struct tdl_plan_step *s, uint32_t x, uint32_t y, uint32_t z
     s->groups[2] = z;
 }
 
+void tdl_plan_shared(struct tdl_plan_step *s, uint64_t bytes)
+{
+    if (s)
+        s->shared_bytes = bytes;
+}
+
 /* ------------------------------------------------------------------ arena */
 
 static void find_lifetimes(struct tdl_plan *plan)

@@ -29,6 +29,7 @@ struct tdl_plan_step {
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     struct tdl_plan_bind binds[TDL_MAX_BINDS];
     uint32_t groups[3];
+    uint64_t shared_bytes; /* of shared memory, as the kernel declares it */
     uint64_t macs, bytes;
     const struct tdl_pipeline *pipeline;
 };
@@ -62,6 +63,12 @@ void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_ope
 float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step, uint32_t binding,
                         uint64_t count);
 void tdl_plan_groups(struct tdl_plan_step *step, uint32_t x, uint32_t y, uint32_t z);
+/* Shared memory that the kernel declares; what does not fit is refused. */
+void tdl_plan_shared(struct tdl_plan_step *step, uint64_t bytes);
+
+/* What every Vulkan device has, at least. */
+#define TDL_LEAST_SHARED_MEMORY 16384 /* bytes */
+#define TDL_LEAST_GROUPS 65535        /* workgroups in each dimension */
 
 /* Packs of four channels. */
 static inline uint32_t tdl_packs(uint32_t channels)

@@ -63,7 +63,9 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (!resolve(n, &in, &w))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
     uint32_t packs = tdl_packs(in.c), local = 64, outputs = w.out_h * w.out_w;
-    uint32_t team = p->window[0] * p->window[1] >= 64 ? local : 1;
+    /* A workgroup an output, if it has work and there are not too many. */
+    bool large = (uint64_t)p->window[0] * p->window[1] >= 64;
+    uint32_t team = large && outputs <= TDL_LEAST_GROUPS ? local : 1;
     bool full = !w.pad_top && !w.pad_left && (w.out_h - 1) * p->stride[0] + p->window[0] <= in.h &&
                 (w.out_w - 1) * p->stride[1] + p->window[1] <= in.w;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "average_pool2d", n, local, 1, 1);
@@ -74,6 +76,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
+    tdl_plan_shared(s, (uint64_t)local * 16);
     tdl_plan_groups(s, team > 1 ? outputs : TDL_DIV_UP(outputs, local), packs, in.n);
     return plan->status;
 }

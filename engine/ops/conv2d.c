@@ -213,6 +213,7 @@ static void lower_pointwise(struct tdl_plan *plan, struct tdl_node *n, const str
         tdl_plan_spec(s, n->attr.conv.coordinates);
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
+    tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16);
     uint32_t groups = TDL_DIV_UP(out, tile);
     float *w = tdl_plan_weights(plan, s, 1, (uint64_t)groups * (in * 4 + 1) * tile * 4);
     if (w)
@@ -225,6 +226,7 @@ static void lower_direct(struct tdl_plan *plan, struct tdl_node *n, const struct
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), taps = g->kernel[0] * g->kernel[1];
     uint32_t tile = TDL_MIN(out, 4), chunk = divisor(in, 16), local = 64;
     bool unroll = taps * in <= 36;
+    uint32_t kept = (unroll ? taps * in : chunk) * 4 * tile; /* vec4 in shared memory */
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_direct", n, local, 1, 1);
     spec_window(s, g);
     const uint32_t values[] = {in,
@@ -234,11 +236,12 @@ static void lower_direct(struct tdl_plan *plan, struct tdl_node *n, const struct
                                g->p->activation,
                                has_residual(n),
                                unroll,
-                               (unroll ? taps * in : chunk) * 4 * tile,
+                               kept,
                                g->in.c};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     bind_common(s, n);
+    tdl_plan_shared(s, (uint64_t)kept * 16);
     uint32_t groups = TDL_DIV_UP(out, tile);
     float *w = tdl_plan_weights(plan, s, 1, (uint64_t)groups * ((uint64_t)taps * in * 4 + 1) * tile * 4);
     if (w)
@@ -270,6 +273,7 @@ static void lower_depthwise(struct tdl_plan *plan, struct tdl_node *n, const str
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     bind_common(s, n);
+    tdl_plan_shared(s, (uint64_t)(taps + 1) * 16);
     float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * (taps + 1) * 4);
     for (uint32_t k = 0; w && k < packs; k++)
         for (uint32_t tap = 0; tap <= taps; tap++)

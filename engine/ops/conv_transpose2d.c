@@ -102,9 +102,12 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
         output[i] = tdl_activate(g.p->activation, output[i]);
 }
 
+/* Its weights are kept in shared memory, and its loop is unrolled. */
+#define MAX_BLOCK_CHANNELS 256
+
 static bool is_block(const struct geometry *g)
 {
-    return g->out.c == 1 && g->kernel[0] == 2 && g->kernel[1] == 2 && g->p->stride[0] == 2 &&
+    return g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS && g->kernel[0] == 2 && g->kernel[1] == 2 && g->p->stride[0] == 2 &&
            g->p->stride[1] == 2 && g->out.h == g->in.h * 2 && g->out.w == g->in.w * 2 &&
            !g->pad_top && !g->pad_left;
 }
@@ -132,7 +135,8 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, n->output->external ? 6 : 5, n->output);
-    float *w = tdl_plan_weights(plan, s, 1, (in * 4 + 1) * 4);
+    tdl_plan_shared(s, ((uint64_t)in * 4 + 1) * 16);
+    float *w = tdl_plan_weights(plan, s, 1, ((uint64_t)in * 4 + 1) * 4);
     for (uint32_t i = 0; w && i <= in * 4; i++)
         for (uint32_t tap = 0; tap < 4; tap++)
             *w++ = i < in * 4 ? filter_at(g, f, 0, tap, i) : bias ? bias[0] : 0;

@@ -38,6 +38,10 @@ static struct tile choose_tile(const struct tdl_device_info *device, struct tdl_
         t.local = t.w * t.h > 64 ? 256 : 64;
     if (cpu)
         t.local = TDL_MIN(1024, span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]));
+    t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
+    while (shared_vec4(t, in_packs, p, kernel) * 16 > device->max_shared_memory &&
+           (t.w > 1 || t.h > 1))
+        *(t.w > t.h ? &t.w : &t.h) /= 2;
     for (uint32_t group = cpu ? 4 : 1; group > 1; group--) {
         struct tile wider = {t.w, t.h, group, t.local};
         if (packs % group == 0 &&
@@ -54,12 +58,9 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
     const struct tdl_conv2d_params *p = &depthwise->attr.conv.p;
     struct tdl_dims in = tdl_operand_dims(expand->inputs[TDL_CONV_INPUT]);
     struct tdl_dims f = tdl_operand_dims(depthwise->inputs[TDL_CONV_FILTER]);
-    const uint32_t kernel[2] = {f.h, f.w};
-    const struct tile largest = {16, 16, 1, 256};
-    /* 16 KiB of shared memory is what every Vulkan device has. */
+    /* Of these, a tile of 8×8 fits into the shared memory of every device. */
     return p->dilation[0] == 1 && p->dilation[1] == 1 && f.h <= 5 && f.w <= 5 &&
-           p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128 &&
-           shared_vec4(largest, tdl_packs(in.c), p, kernel) * 16 <= 32768;
+           p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128;
 }
 
 static uint64_t macs(const struct tdl_node *n)
@@ -154,6 +155,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     bind(s, n, residual);
+    tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);
     float *w = tdl_plan_weights(
         plan, s, 1, (uint64_t)packs * 4 * (in_packs * 4 + 1 + kernel[0] * kernel[1] + 1));
     if (w)

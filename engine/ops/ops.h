@@ -39,8 +39,11 @@ struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct td
 /* The data of a float32 constant, else NULL. */
 const float *tdl_constant_data(const struct tdl_operand *operand);
 
-/* True if one kernel can hold both: limits of tile and shared memory. */
+/* True if there is a kernel for both in one. */
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);
+/* True if one workgroup of any device can hold a gate of so many channels;
+ * `middle` is 0 for one layer. */
+bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
 /* float16 bits to float. */
 float tdl_half_to_float(uint16_t half);
 /* The `count` elements of a float16 constant, which need not be aligned. */

@@ -2,6 +2,51 @@
 /* The gate of a squeeze-and-excite block, made by the fuse pass. */
 #include "ops.h"
 
+/* How a workgroup shares the work. */
+struct split {
+    uint32_t local; /* invocations */
+    uint32_t teams; /* of them for each input pack, 2ⁿ */
+};
+
+static struct split split_of(uint32_t local, uint32_t packs, uint32_t pixels)
+{
+    struct split split = {local, 1};
+    while ((uint64_t)split.teams * 2 * packs <= local && split.teams * 2 <= pixels)
+        split.teams *= 2;
+    return split;
+}
+
+/* What shaders/squeeze_excite.comp declares. */
+static uint64_t shared_bytes(struct split split, uint32_t packs, uint32_t middle,
+                             uint32_t out_packs)
+{
+    uint64_t middle1 = TDL_MAX(middle, 1), inner = middle ? middle : (uint64_t)packs * 4;
+    uint64_t teams1 = TDL_MAX(split.local / middle1, 1);
+    uint64_t teams2 = TDL_MAX(split.local / out_packs, 1);
+    return 16 * ((uint64_t)packs * split.teams + out_packs * teams2) +
+           4 * ((uint64_t)packs * 4 + middle1 * teams1 + inner);
+}
+
+enum { LEAST_LOCAL = 32 };
+
+static struct split choose_split(const struct tdl_device_info *device, uint32_t packs,
+                                 uint32_t middle, uint32_t out_packs, uint32_t pixels)
+{
+    uint32_t most = device->type == TDL_DEVICE_CPU ? 64 : 512;
+    struct split split =
+        split_of(TDL_MIN(device->max_workgroup_invocations, most), packs, pixels);
+    while (split.local > LEAST_LOCAL &&
+           shared_bytes(split, packs, middle, out_packs) > device->max_shared_memory)
+        split = split_of(split.local / 2, packs, pixels);
+    return split;
+}
+
+bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out)
+{
+    return shared_bytes((struct split){LEAST_LOCAL, 1}, tdl_packs(in), middle, tdl_packs(out)) <=
+           TDL_LEAST_SHARED_MEMORY;
+}
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_GATE_INPUT]);
@@ -15,17 +60,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t middle = two ? tdl_operand_dims(n->inputs[TDL_GATE_WEIGHT1]).n : 0;
     uint32_t packs = tdl_packs(in.c), out_packs = tdl_packs(out.c), pixels = in.h * in.w;
     uint32_t inner = two ? middle : packs * 4, real_inner = two ? middle : in.c;
-    uint32_t local = TDL_MIN(plan->device->max_workgroup_invocations, 512);
-    if (plan->device->type == TDL_DEVICE_CPU)
-        local = 64;
-    uint32_t teams = 1;
-    while (teams * 2 * packs <= local && teams * 2 <= pixels)
-        teams *= 2;
+    struct split split = choose_split(plan->device, packs, middle, out_packs, pixels);
     uint32_t pixels2 = 0;
     if (second)
         pixels2 = tdl_operand_dims(second).h * tdl_operand_dims(second).w;
 
-    struct tdl_plan_step *s = tdl_plan_add_step(plan, "squeeze_excite", n, local, 1, 1);
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "squeeze_excite", n, split.local, 1, 1);
     const uint32_t values[] = {pixels,
                                pixels2,
                                packs,
@@ -33,13 +73,14 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                out_packs,
                                n->attr.gate.activation[0],
                                n->attr.gate.activation[1],
-                               teams};
+                               split.teams};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, 0, n->inputs[TDL_GATE_INPUT]);
     if (second)
         tdl_plan_read(s, 1, second);
     tdl_plan_write(s, 4, n->output);
+    tdl_plan_shared(s, shared_bytes(split, packs, middle, out_packs));
     if (two) {
         float *w = tdl_plan_weights(plan, s, 2, (uint64_t)packs * 4 * middle + middle);
         for (uint32_t i = 0; w && i < in.c; i++)
