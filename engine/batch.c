@@ -31,8 +31,8 @@ struct tdl_batch {
     bool open; /* own[own_used - 1] is being recorded */
     VkCommandBuffer parts[MAX_PARTS];
     uint32_t part_count;
-    atomic_uint *pins[MAX_PARTS];
-    uint32_t pin_count;
+    struct tdl_hold holds[MAX_PARTS];
+    uint32_t hold_count;
     VkDescriptorPool descriptors;
     VkDescriptorSet sets[MAX_SETS];
     uint32_t sets_used;
@@ -142,13 +142,13 @@ fail:
 /* What the batch held until its work had a point, or was given up: work
  * recorded elsewhere, and the buffers in use, which their owners may destroy
  * or replace in between. */
-static void unpin(struct tdl_batch *b)
+static void let_go(struct tdl_batch *b)
 {
-    for (uint32_t i = 0; i < b->pin_count; i++)
-        atomic_fetch_sub(b->pins[i], 1);
+    for (uint32_t i = 0; i < b->hold_count; i++)
+        b->holds[i].release(b->ctx, b->holds[i].data);
     for (uint32_t i = 0; i < b->use_count; i++)
         tdl_buffer_destroy(&b->uses[i].buffer);
-    b->pin_count = b->use_count = 0;
+    b->hold_count = b->use_count = 0;
 }
 
 void tdl_batch_destroy(struct tdl_batch **batch)
@@ -157,7 +157,7 @@ void tdl_batch_destroy(struct tdl_batch **batch)
     *batch = NULL;
     if (!b)
         return;
-    unpin(b);
+    let_go(b);
     struct tdl_context *ctx = b->ctx;
     tdl_context_defer(ctx, b->point, batch_free, b);
     tdl_context_destroy(&ctx);
@@ -242,7 +242,7 @@ void tdl_batch_cancel(struct tdl_batch *b)
 {
     if (b->open)
         vkEndCommandBuffer(b->own[b->own_used - 1]);
-    unpin(b);
+    let_go(b);
     b->open = false;
     b->state = IDLE;
     b->mark_count = b->submitted_marks = 0;
@@ -424,22 +424,21 @@ enum tdl_result tdl_batch_fill_zero(struct tdl_batch *b, struct tdl_buffer *targ
 
 enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
                                   const struct tdl_bind *uses, uint32_t use_count,
-                                  uint32_t dispatches, atomic_uint *pins)
+                                  uint32_t dispatches, struct tdl_hold hold)
 {
+    if (b->state != RECORDING)
+        return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     enum tdl_result r = add_uses(b, uses, use_count);
     if (r == TDL_OK)
         r = close_commands(b);
     if (r != TDL_OK)
         return r;
-    if (b->state != RECORDING || b->part_count == MAX_PARTS)
-        return tdl_fail(TDL_ERROR_INVALID_STATE,
-                        "the batch was not begun, or is full: begin or submit it");
+    if (b->part_count == MAX_PARTS)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
     b->parts[b->part_count++] = recorded;
     b->dispatches += dispatches;
-    if (pins) {
-        atomic_fetch_add(pins, 1);
-        b->pins[b->pin_count++] = pins;
-    }
+    b->holds[b->hold_count++] = hold;
     return TDL_OK;
 }
 
@@ -550,7 +549,7 @@ enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
         }
     }
     pthread_mutex_unlock(&ctx->lock);
-    unpin(b);
+    let_go(b);
     b->state = IDLE;
     if (r != TDL_OK)
         return r;

@@ -30,13 +30,17 @@ enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *sourc
                                uint64_t source_offset, struct tdl_buffer *target,
                                uint64_t target_offset, uint64_t size);
 enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
+/* Something that a batch keeps alive until its work has a point or was given
+ * up; release() then frees it behind the context's last point. */
+struct tdl_hold {
+    void *data;
+    void (*release)(struct tdl_context *ctx, void *data);
+};
 /* Add a command buffer recorded elsewhere with the buffers that it uses. It
- * must order its own dispatches and stay valid until the batch has finished:
- * `pins` (may be NULL) counts the batches that hold it but are not submitted
- * yet, whose point nobody knows; at 0 the context's last point is enough. */
+ * must order its own dispatches. On success the batch takes `hold` over. */
 enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer commands,
                                   const struct tdl_bind *uses, uint32_t use_count,
-                                  uint32_t dispatches, atomic_uint *pins);
+                                  uint32_t dispatches, struct tdl_hold hold);
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
 
 /* Borrow a batch for one-off work, begun; the context keeps those that were

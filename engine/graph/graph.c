@@ -132,7 +132,7 @@ void tdl_graph_destroy(struct tdl_graph **graph)
         return;
     for (struct tdl_recording *rec = g->recordings, *next; rec; rec = next) {
         next = rec->next;
-        tdl_recording_destroy(g, &rec);
+        tdl_recording_release(g->ctx, rec);
     }
     tdl_buffer_destroy(&g->arena);
     tdl_buffer_destroy(&g->weights);
@@ -258,19 +258,19 @@ static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *b
     return true;
 }
 
-/* Make room for one more: the oldest goes that no unsubmitted batch holds. */
+/* Make room for one more. */
 static void drop_oldest(struct tdl_graph *g)
 {
     struct tdl_recording **oldest = NULL;
     for (struct tdl_recording **p = &g->recordings; *p; p = &(*p)->next)
-        if (!atomic_load(&(*p)->pins) && (!oldest || (*p)->last_used < (*oldest)->last_used))
+        if (!oldest || (*p)->last_used < (*oldest)->last_used)
             oldest = p;
     if (!oldest)
         return;
     struct tdl_recording *rec = *oldest;
     *oldest = rec->next;
     g->recording_count--;
-    tdl_recording_destroy(g, &rec);
+    tdl_recording_release(g->ctx, rec);
 }
 
 /* The recording for these buffers, made if need be. Call with the graph's
@@ -306,7 +306,12 @@ static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
     for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
         uses[count++] = (struct tdl_bind){
             .buffer = bound[i], .read = i < inputs, .write = i >= inputs};
-    return tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count, &rec->pins);
+    atomic_fetch_add(&rec->refs, 1);
+    enum tdl_result r = tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count,
+                                          (struct tdl_hold){rec, tdl_recording_release});
+    if (r != TDL_OK)
+        tdl_recording_release(g->ctx, rec);
+    return r;
 }
 
 enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,
@@ -382,6 +387,6 @@ enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding 
     TRY(read_times(g, rec));
 fail:
     tdl_batch_give_back(&batch);
-    tdl_recording_destroy(g, &rec);
+    tdl_recording_release(g->ctx, rec);
     return r;
 }

@@ -10,12 +10,12 @@
 #include "plan.h"
 
 #define TDL_MAX_BINDINGS 32 /* inputs and outputs of one graph */
-#define TDL_MAX_RECORDINGS 8 /* kept; more only while batches hold them all */
+#define TDL_MAX_RECORDINGS 8
 
 /* The plan recorded for one set of bound tensors. */
 struct tdl_recording {
     struct tdl_recording *next;
-    atomic_uint pins; /* batches that hold it and are not submitted yet */
+    atomic_int refs; /* the graph's, and unsubmitted batches' */
     /* Which buffers, by id: a recording does not keep memory alive, and one
      * whose buffer has gone is never found again. */
     uint64_t bound[TDL_MAX_BINDINGS];
@@ -50,7 +50,8 @@ enum tdl_result tdl_pass_pipelines(struct tdl_graph *graph);
 /* record.c */
 enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,
                                      bool profile, struct tdl_recording **out_recording);
-/* Frees when the timeline passes what has been submitted so far. */
-void tdl_recording_destroy(struct tdl_graph *graph, struct tdl_recording **recording);
+/* Drop a reference; the last one frees when the timeline passes what has been
+ * submitted so far. A release function of struct tdl_hold. */
+void tdl_recording_release(struct tdl_context *ctx, void *recording);
 
 #endif

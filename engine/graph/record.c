@@ -210,6 +210,7 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
         r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while recording a graph");
         goto done;
     }
+    atomic_init(&rec->refs, 1);
     for (uint32_t i = 0; i < binding_count; i++)
         rec->bound[i] = bound[i]->id;
     TRY(create_objects(g, profile, rec));
@@ -228,7 +229,7 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
     *out_recording = rec;
     goto done;
 fail:
-    tdl_recording_destroy(g, &rec);
+    tdl_recording_release(g->ctx, rec);
 done:
     free(sets);
     free(hazards);
@@ -244,11 +245,9 @@ static void recording_free(struct tdl_context *ctx, void *data)
     free(rec);
 }
 
-void tdl_recording_destroy(struct tdl_graph *g, struct tdl_recording **recording)
+void tdl_recording_release(struct tdl_context *ctx, void *recording)
 {
-    struct tdl_recording *rec = *recording;
-    *recording = NULL;
-    if (!rec)
-        return;
-    tdl_context_defer(g->ctx, tdl_context_last_point(g->ctx), recording_free, rec);
+    struct tdl_recording *rec = recording;
+    if (rec && atomic_fetch_sub(&rec->refs, 1) == 1)
+        tdl_context_defer(ctx, tdl_context_last_point(ctx), recording_free, rec);
 }
