@@ -101,5 +101,7 @@ void check_context_close(struct tdl_context *ctx)
     tdl_context_get_stats(ctx, &stats);
     CHECK(stats.validation_errors == 0, "%llu validation messages",
           (unsigned long long)stats.validation_errors);
+    CHECK(stats.memory_bytes == 0, "%llu bytes of device memory are left",
+          (unsigned long long)stats.memory_bytes);
     tdl_context_destroy(&ctx);
 }

@@ -66,7 +66,8 @@ float rng_float(struct rng *rng, float low, float high);
 void check_log(void *data, enum tdl_log_level level, const char *message);
 /* A context under validation; the program is skipped if there is no device. */
 struct tdl_context *check_context_open(void);
-/* Fails if the validation layers had anything to say; destroys the context. */
+/* Fails if the validation layers had anything to say, or if something on the
+ * device was not destroyed; destroys the context. */
 void check_context_close(struct tdl_context *ctx);
 
 #endif

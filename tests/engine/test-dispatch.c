@@ -524,6 +524,39 @@ static void check_batches(void)
     tdl_graph_destroy(&g);
 }
 
+/* What a batch was given may go before the batch is submitted, or given up. */
+static void check_early_destruction(void)
+{
+    struct tdl_tensor *result = tensor_of(ctx, READ | WRITE);
+    struct tdl_batch *b;
+    OK(tdl_batch_create(ctx, &b));
+    for (int i = 0; i < 8; i++) {
+        struct tdl_graph *g = line_graph(ctx, 1, (float)i);
+        struct tdl_tensor *x = tensor_of(ctx, READ | WRITE), *y = tensor_of(ctx, READ | WRITE);
+        check_begin("batch: its tensors%s destroyed before it is %s", i & 2 ? " and graph" : "",
+                    i & 1 ? "cancelled" : "submitted");
+        write_all(x, 5);
+        OK(tdl_context_sync(ctx));
+        OK(tdl_batch_begin(b));
+        OK(add_to_batch(b, g, x, y));
+        OK(add_to_batch(b, g, y, result));
+        tdl_tensor_destroy(&x);
+        tdl_tensor_destroy(&y);
+        if (i & 2)
+            tdl_graph_destroy(&g);
+        OK(tdl_context_sync(ctx));
+        if (i & 1) {
+            tdl_batch_cancel(b);
+        } else {
+            OK(tdl_batch_submit(b, NULL));
+            expect_all(result, 5 + 2 * (float)i);
+        }
+        tdl_graph_destroy(&g);
+    }
+    tdl_batch_destroy(&b);
+    tdl_tensor_destroy(&result);
+}
+
 static void check_stages(void)
 {
     struct tdl_graph *g = line_graph(ctx, 1, 1);
@@ -838,6 +871,7 @@ int main(void)
         check_copies(seed);
     check_barriers();
     check_batches();
+    check_early_destruction();
     check_stages();
     check_many_sets();
     check_steady_state();
