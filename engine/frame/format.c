@@ -99,7 +99,8 @@ static enum tdl_result check_plane(const struct tdl_context *ctx, const struct t
                         "%s frame: plane %u lies in a buffer of another context", what, p);
     if (plane->stride < tdl_frame_row_bytes(frame, p))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s frame: plane %u of %s, %u px wide, needs a stride of %u bytes; it is %u",
+                        "%s frame: plane %u of %s, %u px wide, needs a stride of %u bytes; it is "
+                        "%u",
                         what, p, name, frame->width, tdl_frame_row_bytes(frame, p), plane->stride);
     if (written && (plane->stride % 4 || plane->offset % 4))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
@@ -115,8 +116,8 @@ static enum tdl_result check_plane(const struct tdl_context *ctx, const struct t
                         (unsigned long long)(plane->offset + extent), plane->buffer->size);
     if (extent + 256 > ctx->properties.limits.maxStorageBufferRange)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s frame: plane %u has %llu bytes; this device's kernels reach %u", what, p,
-                        (unsigned long long)extent,
+                        "%s frame: plane %u has %llu bytes; this device's kernels reach %u", what,
+                        p, (unsigned long long)extent,
                         ctx->properties.limits.maxStorageBufferRange);
     return TDL_OK;
 }

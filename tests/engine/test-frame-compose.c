@@ -60,7 +60,8 @@ static void run(struct scene *s, double tolerance, const char *what)
     run_batch(batch, ctx);
     struct samples want = s->params.mode == TDL_MODE_PASSTHROUGH
                               ? convert(&s->source, &s->target.frame)
-                              : compose(&s->source, &mask, s->has_background ? &s->background : NULL,
+                              : compose(&s->source, &mask,
+                                        s->has_background ? &s->background : NULL,
                                         &s->target.frame, &s->params);
     check_target(&s->target, &want, tolerance, text);
     picture_check_sentinels(&s->target, text);

@@ -46,7 +46,8 @@ static void test_layouts(void)
             tdl_frame_layout(&f, rows[i].format, rows[i].width, rows[i].height, rows[i].align);
         CHECK(size == rows[i].size, "row %zu: %zu bytes, not %zu", i, size, rows[i].size);
         for (uint32_t p = 0; size && p < rows[i].planes; p++)
-            CHECK(f.planes[p].offset == rows[i].offset[p] && f.planes[p].stride == rows[i].stride[p],
+            CHECK(f.planes[p].offset == rows[i].offset[p] &&
+                      f.planes[p].stride == rows[i].stride[p],
                   "row %zu, plane %u: offset %llu, stride %u", i, p,
                   (unsigned long long)f.planes[p].offset, f.planes[p].stride);
     }

@@ -264,7 +264,8 @@ struct map full_mask(const struct picture *source, const struct map *mask,
 /* The mask's weight at a sample: the mean of the pixels that it serves. */
 static double weight_at(const struct map *full, const struct samples *s, int c, int x, int y)
 {
-    const int across = s->width[0] > s->width[c] ? 2 : 1, down = s->height[0] > s->height[c] ? 2 : 1;
+    const int across = s->width[0] > s->width[c] ? 2 : 1;
+    const int down = s->height[0] > s->height[c] ? 2 : 1;
     double sum = 0;
     for (int j = 0; j < down; j++)
         for (int i = 0; i < across; i++)
@@ -386,7 +387,8 @@ static double blur_weight(const struct map *mask, const struct tdl_compose_param
 {
     const double u = (x / 4 * 4 + 2.0) * mask->width / width - 0.5;
     const double v = (y / 2 * 2 + 1.0) * mask->height / height - 0.5;
-    const double cu = clamp_double(u, 0, mask->width - 1), cv = clamp_double(v, 0, mask->height - 1);
+    const double cu = clamp_double(u, 0, mask->width - 1);
+    const double cv = clamp_double(v, 0, mask->height - 1);
     const int i = (int)cu, j = (int)cv;
     const int i1 = at_most(i + 1, mask->width - 1), j1 = at_most(j + 1, mask->height - 1);
     const double *top = &mask->at[j * mask->width], *low = &mask->at[j1 * mask->width];

@@ -184,7 +184,9 @@ struct tdl_compose_params {
     float smoothing;    /**< 0…0.99: weight of the previous mask */
     bool refine;        /**< sharpen edges by the full-size luma (guided filter) */
     bool invert;        /**< background and foreground change places */
-    /** Replacement picture, any format, stretched to cover; NULL: the colour. */
+    /** Replacement picture, any format, scaled to cover, what sticks out cut off
+     *  evenly; NULL: the colour. It is read when first seen and kept: another
+     *  buffer, or tdl_composer_reset(), makes a change of its pixels count. */
     const struct tdl_frame *background;
     /** Mask not new: use the composer's last mask (interval > 1). */
     bool reuse_mask;
@@ -199,7 +201,7 @@ struct tdl_composer;
 TDL_API enum tdl_result tdl_composer_create(struct tdl_context *context,
                                             struct tdl_composer **out_composer);
 TDL_API void tdl_composer_destroy(struct tdl_composer **composer);
-/** Forget the previous mask (seek, flush, cut). */
+/** Forget the previous mask (seek, flush, cut) and the replacement picture. */
 TDL_API void tdl_composer_reset(struct tdl_composer *composer);
 /**
  * Compile what tdl_compose() will need for these frames, off the frame path.
@@ -211,9 +213,9 @@ TDL_API enum tdl_result tdl_composer_prepare(struct tdl_composer *composer,
                                              const struct tdl_compose_params *params);
 /**
  * Queue the composition of `target` from `source` and the mask.
- * @param mask  [1, h, w, 1] float32, 1 where foreground, covering `crop` of
- *              the frame (all zero: the whole); not read with reuse_mask or
- *              in passthrough, and may be NULL then
+ * @param mask  [1, h, w, 1] float32, 1 where foreground, covering the whole
+ *              frame; not read with reuse_mask or in passthrough, and may be
+ *              NULL then
  * `target` has `source`'s size. One dispatch for mask, overlay, alpha and
  * replace once the mask is refined; blur adds a few at reduced size.
  */

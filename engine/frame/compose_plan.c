@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "compose_plan.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static_assert(sizeof(struct compose_push) <= TDL_MAX_PUSH, "push constants");
+static_assert(sizeof(struct picture_push) <= TDL_MAX_PUSH, "push constants");
+static_assert(offsetof(struct compose_push, source_size) == 96, "shader's layout");
+static_assert(offsetof(struct blur_down_push, source_size) == 64, "shader's layout");
+
+enum {
+    BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels, and … */
+    BLOCK_Y = 4,
+    PIXEL_X = 16, /* … of pixels of small pictures */
+    PIXEL_Y = 8,
+    GUIDED_ACROSS = 4, /* ACROSS in shaders/frame/guided.comp */
+};
+/* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
+ * than about its root are left to the mask. */
+static const float GUIDED_PENALTY = 1e-3f;
+/* The least variance of the blur's sweeps, of reduced pixels squared: enough
+ * to fill what the foreground left empty from the background beside it. */
+static const float LEAST_VARIANCE = 0.1225f;
+/* What shrinking by a box (1/12) and growing by lines (1/6) blur. */
+static const float RESIZE_VARIANCE = 0.25f;
+
+bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel)
+{
+    return kernel != KERNEL_CONVERT && kernel != KERNEL_COPY;
+}
+
+/* A step that knows no frame. */
+static struct tdl_compose_step *add_plain_step(struct tdl_compose_plan *plan, const char *shader,
+                                               uint32_t group_x, uint32_t group_y,
+                                               size_t push_size)
+{
+    struct tdl_compose_step *s = &plan->steps[plan->count++];
+    memset(s, 0, sizeof(*s));
+    s->shader = shader;
+    s->push_size = (uint32_t)push_size;
+    s->spec = (struct tdl_frame_spec){.group = {group_x, group_y, 1}, .few = plan->few};
+    return s;
+}
+
+/* A step specialised for the frames. What a kernel does not look at stays 0,
+ * so that frames share what pipelines they can. */
+static struct tdl_compose_step *add_step(struct tdl_compose_plan *plan, const char *shader,
+                                         uint32_t group_x, uint32_t group_y, size_t push_size)
+{
+    struct tdl_compose_step *s = add_plain_step(plan, shader, group_x, group_y, push_size);
+    s->spec.source = (uint32_t)plan->source->format;
+    s->spec.source_aligned = tdl_frame_is_aligned(plan->source);
+    return s;
+}
+
+static void specialise_blocks(const struct tdl_compose_plan *plan, struct tdl_compose_step *s)
+{
+    s->spec.target = (uint32_t)plan->target->format;
+    s->spec.rematrix = tdl_color_rematrix(plan->source, plan->target);
+    s->spec.guided = tdl_compose_needs_mask(plan->kernel) && plan->params->refine;
+    s->spec.rolling = tdl_compose_needs_mask(plan->kernel) && plan->rolling;
+}
+
+static struct tdl_bind reads(struct tdl_buffer *buffer)
+{
+    return (struct tdl_bind){.buffer = buffer, .read = true};
+}
+static struct tdl_bind writes(struct tdl_buffer *buffer)
+{
+    return (struct tdl_bind){.buffer = buffer, .write = true};
+}
+
+static void set_groups(struct tdl_compose_step *s, uint32_t x, uint32_t y, uint32_t z)
+{
+    s->groups[0] = TDL_DIV_UP(x, s->spec.group[0]);
+    s->groups[1] = TDL_DIV_UP(y, s->spec.group[1]);
+    s->groups[2] = z;
+}
+
+/* Invocations that own blocks of the target; see frame_target.glsl. */
+static void set_block_groups(const struct tdl_compose_plan *plan, struct tdl_compose_step *s)
+{
+    const uint32_t wide = plan->few ? 16 : plan->target->format == TDL_FORMAT_I420 ? 8 : 4;
+    set_groups(s, TDL_DIV_UP(plan->target->width, wide), TDL_DIV_UP(plan->target->height, 2), 1);
+}
+
+static uint32_t frame_size(const struct tdl_frame *frame)
+{
+    return TDL_PACK_SIZE(frame->width, frame->height);
+}
+static uint32_t mask_size(const struct tdl_compose_plan *plan)
+{
+    return TDL_PACK_SIZE(plan->composer->mask_width, plan->composer->mask_height);
+}
+
+/* ------------------------------------------------------ at mask resolution */
+
+static void add_guided(struct tdl_compose_plan *plan, bool fit)
+{
+    const struct tdl_composer *c = plan->composer;
+    const uint32_t strip = plan->few ? 16 : 4; /* STRIP in guided.comp */
+    struct tdl_compose_step *s =
+        add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
+    s->spec.mode = fit;
+    s->push.guided = (struct guided_push){mask_size(plan), GUIDED_PENALTY};
+    s->binds[0] = reads(fit ? c->pairs : c->lines);
+    s->binds[1] = writes(fit ? c->lines : c->coefficients);
+    set_groups(s, TDL_DIV_UP(c->mask_width, GUIDED_ACROSS), TDL_DIV_UP(c->mask_height, strip), 1);
+}
+
+static void add_mask(struct tdl_compose_plan *plan)
+{
+    const struct tdl_composer *c = plan->composer;
+    const struct tdl_compose_params *p = plan->params;
+    const uint32_t side = plan->few ? 2 : 1;
+    struct tdl_compose_step *s =
+        add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
+    s->spec.guided = p->refine;
+    s->push.guide = (struct guide_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .keep = c->have_state ? p->smoothing : 0,
+        .reuse = p->reuse_mask,
+    };
+    tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
+    s->binds[3] = reads(plan->mask ? plan->mask : c->state);
+    s->binds[4] = (struct tdl_bind){.buffer = c->state, .read = true, .write = true};
+    s->binds[5] = writes(p->refine ? c->pairs : c->coefficients);
+    set_groups(s, TDL_DIV_UP(c->mask_width, side), TDL_DIV_UP(c->mask_height, side), 1);
+    if (p->refine) {
+        add_guided(plan, true);
+        add_guided(plan, false);
+    }
+}
+
+/* The soft step as value · scale + offset, to be clamped to 0…1. */
+static void soft_step(const struct tdl_compose_params *p, float *scale, float *offset)
+{
+    /* A hard edge: what is above the threshold by more than rounding is in. */
+    const float hardness = 65536;
+    if (p->feather > 1 / hardness) {
+        *scale = 1 / p->feather;
+        *offset = 0.5f - p->threshold * *scale;
+    } else {
+        *scale = hardness;
+        *offset = -p->threshold * hardness;
+    }
+    if (p->invert) {
+        *scale = -*scale;
+        *offset = 1 - *offset;
+    }
+}
+
+/* --------------------------------------------------------- at reduced size */
+
+/* The blur's size: reduced as far as leaves a deviation of a pixel and a half. */
+struct blur_size {
+    uint32_t factor, width, height;
+};
+
+static struct blur_size blur_size(const struct tdl_compose_plan *plan)
+{
+    const float sigma = plan->params->blur_radius;
+    const uint32_t f = sigma >= 24 ? 16 : sigma >= 12 ? 8 : 4;
+    return (struct blur_size){f, TDL_DIV_UP(plan->source->width, f),
+                              TDL_DIV_UP(plan->source->height, f)};
+}
+
+static void add_blur_down(struct tdl_compose_plan *plan)
+{
+    const struct tdl_composer *c = plan->composer;
+    const struct blur_size size = blur_size(plan);
+    struct tdl_compose_step *s =
+        add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
+    struct blur_down_push *push = &s->push.blur_down;
+    specialise_blocks(plan, s);
+    s->spec.rolling = false;
+    *push = (struct blur_down_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .blur_size = TDL_PACK_SIZE(size.width, size.height),
+        .factor = size.factor,
+    };
+    soft_step(plan->params, &push->mask_scale, &push->mask_offset);
+    tdl_color_convert(plan->source, plan->target, push->matrix);
+    tdl_frame_bind(plan->source, false, s->binds, push->source);
+    s->binds[6] = reads(c->coefficients);
+    s->binds[9] = writes(c->sums);
+    set_groups(s, size.width, size.height, 1);
+}
+
+static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
+{
+    const struct tdl_composer *c = plan->composer;
+    const struct blur_size size = blur_size(plan);
+    const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
+    struct tdl_compose_step *s =
+        add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
+    const float sigma = plan->params->blur_radius / (float)size.factor;
+    const float variance = TDL_MAX(sigma * sigma - RESIZE_VARIANCE, LEAST_VARIANCE);
+    float sum = 1;
+    s->push.blur = (struct blur_push){
+        .size = TDL_PACK_SIZE(size.width, size.height),
+        .radius = (int32_t)ceilf(3 * sqrtf(variance)),
+        .exponent = -0.5f * (float)M_LOG2E / variance,
+    };
+    for (int k = 1; k <= s->push.blur.radius; k++)
+        sum += 2 * exp2f(s->push.blur.exponent * (float)(k * k));
+    s->push.blur.scale = 1 / sum;
+    s->spec.mode = last;
+    s->binds[0] = reads(last ? c->swept : c->sums);
+    s->binds[1] = writes(last ? c->blurred : c->swept);
+    set_groups(s, last ? size.width : TDL_DIV_UP(size.width, run),
+               last ? TDL_DIV_UP(size.height, run) : size.height, 1);
+}
+
+/* Of the blurred picture in the background. A quarter of the size cannot be
+ * blurred by less than about two pixels; for less, some of the sharp picture
+ * makes the variance right. */
+static float blur_share(float sigma)
+{
+    const float least = 16 * (RESIZE_VARIANCE + LEAST_VARIANCE);
+    return TDL_MIN(sigma * sigma / least, 1);
+}
+
+/* ------------------------------------------------------------ at full size */
+
+static void add_picture(struct tdl_compose_plan *plan)
+{
+    const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture;
+    struct tdl_compose_step *s =
+        add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
+    struct picture_push *push = &s->push.picture;
+    const float across = (float)from->width / (float)plan->target->width;
+    const float down = (float)from->height / (float)plan->target->height;
+    const float step_size = TDL_MIN(across, down);
+    s->spec.source = (uint32_t)from->format;
+    s->spec.source_aligned = tdl_frame_is_aligned(from);
+    s->spec.target = (uint32_t)plan->target->format;
+    push->source_size = frame_size(from);
+    push->target_size = frame_size(plan->target);
+    push->step_size = step_size;
+    push->origin[0] = ((float)from->width - step_size * (float)plan->target->width) / 2;
+    push->origin[1] = ((float)from->height - step_size * (float)plan->target->height) / 2;
+    tdl_color_convert(from, plan->target, push->matrix);
+    tdl_frame_bind(from, false, &s->binds[0], push->source);
+    if (to->format)
+        tdl_frame_bind(to, true, &s->binds[3], push->target);
+    set_block_groups(plan, s);
+}
+
+static void add_copy(struct tdl_compose_plan *plan)
+{
+    const uint32_t planes = tdl_format_planes(plan->source->format);
+    struct tdl_compose_step *s =
+        add_step(plan, "frame_copy", 32, 4, sizeof(s->push.copy));
+    struct copy_push *push = &s->push.copy;
+    push->source_size = frame_size(plan->source);
+    for (uint32_t p = 0; p < planes; p++) {
+        push->row_bytes[p] = tdl_frame_row_bytes(plan->source, p);
+        push->rows[p] = tdl_frame_rows(plan->source, p);
+    }
+    tdl_frame_bind(plan->source, false, &s->binds[0], push->source);
+    tdl_frame_bind(plan->target, true, &s->binds[3], push->target);
+    set_groups(s, TDL_DIV_UP(push->row_bytes[0], 4), push->rows[0], planes);
+}
+
+static void fill_compose(const struct tdl_compose_plan *plan, struct compose_push *push)
+{
+    const struct tdl_compose_params *p = plan->params;
+    const struct blur_size blur = blur_size(plan);
+    const bool overlay = p->mode == TDL_MODE_OVERLAY;
+    *push = (struct compose_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .opacity = p->opacity * p->overlay_color[3],
+        .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
+        .blur_step = 1 / (float)blur.factor,
+        .blur_share = blur_share(p->blur_radius),
+    };
+    tdl_color_convert(plan->source, plan->target, push->matrix);
+    tdl_color_code(plan->target, overlay ? p->overlay_color : p->background_color, push->color);
+    soft_step(p, &push->mask_scale, &push->mask_offset);
+}
+
+static void add_compose(struct tdl_compose_plan *plan)
+{
+    const struct tdl_composer *c = plan->composer;
+    const char *shader = plan->kernel == KERNEL_BLUR      ? "frame_compose_blur"
+                         : plan->kernel == KERNEL_PICTURE ? "frame_compose_picture"
+                                                          : "frame_compose";
+    struct tdl_compose_step *s = add_step(plan, shader, BLOCK_X, BLOCK_Y, sizeof(s->push.compose));
+    specialise_blocks(plan, s);
+    s->spec.mode = plan->kernel < KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
+    fill_compose(plan, &s->push.compose);
+    tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
+    tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
+    /* A binding that is not read still has to be there. */
+    s->binds[6] = plan->kernel == KERNEL_CONVERT ? s->binds[0] : reads(c->coefficients);
+    if (plan->kernel == KERNEL_BLUR)
+        s->binds[7] = reads(c->blurred);
+    if (plan->kernel == KERNEL_PICTURE)
+        s->binds[7] = reads(c->picture.planes[0].buffer);
+    set_block_groups(plan, s);
+}
+
+static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
+{
+    return a->format == b->format &&
+           (!tdl_format_info(a->format)->yuv || (a->range == b->range && a->matrix == b->matrix));
+}
+
+enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
+                                           const struct tdl_frame *target,
+                                           const struct tdl_compose_params *p)
+{
+    const enum tdl_compose_kernel unchanged =
+        same_coding(source, target) ? KERNEL_COPY : KERNEL_CONVERT;
+    switch (p->mode) {
+    case TDL_MODE_MASK:
+        return KERNEL_MASK;
+    case TDL_MODE_OVERLAY:
+        return KERNEL_OVERLAY;
+    case TDL_MODE_BLUR:
+        return p->blur_radius > 0 ? KERNEL_BLUR : unchanged;
+    case TDL_MODE_REPLACE:
+        return p->background ? KERNEL_PICTURE : KERNEL_COLOR;
+    case TDL_MODE_ALPHA:
+        return KERNEL_ALPHA;
+    case TDL_MODE_PASSTHROUGH:
+        break;
+    }
+    return unchanged;
+}
+
+struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *c,
+                                             const struct tdl_frame *source,
+                                             const struct tdl_frame *target,
+                                             const struct tdl_compose_params *params)
+{
+    return (struct tdl_compose_plan){
+        .composer = c,
+        .source = source,
+        .target = target,
+        .params = params,
+        .kernel = tdl_compose_choose(source, target, params),
+        .few = tdl_frame_wants_few(c->ctx),
+        .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
+    };
+}
+
+void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
+{
+    if (plan->kernel == KERNEL_COPY) {
+        add_copy(plan);
+        return;
+    }
+    if (tdl_compose_needs_mask(plan->kernel))
+        add_mask(plan);
+    if (plan->kernel == KERNEL_BLUR) {
+        add_blur_down(plan);
+        add_blur_sweep(plan, false);
+        add_blur_sweep(plan, true);
+    }
+    if (plan->kernel == KERNEL_PICTURE && picture_stale)
+        add_picture(plan);
+    add_compose(plan);
+}
+

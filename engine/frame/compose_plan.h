@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A composition is a short list of steps: the mask's at its own resolution,
+ * the blur's at reduced size, and one at full size. The list is made first and
+ * recorded or compiled after, so that tdl_composer_prepare() cannot forget a
+ * pipeline. What a slider moves is a push constant, never a specialization.
+ */
+#ifndef TDL_FRAME_COMPOSE_PLAN_H
+#define TDL_FRAME_COMPOSE_PLAN_H
+
+#include "composer.h"
+
+/* Which kernel makes the target. The first five are values of MODE in
+ * shaders/frame/compose.comp; the others are kernels of their own. */
+enum tdl_compose_kernel {
+    KERNEL_MASK = 0,
+    KERNEL_OVERLAY,
+    KERNEL_COLOR,
+    KERNEL_ALPHA,
+    KERNEL_CONVERT,
+    KERNEL_PICTURE,
+    KERNEL_BLUR,
+    KERNEL_COPY,
+};
+
+enum { TDL_COMPOSE_MAX_STEPS = 8 };
+
+/* Push constants; each layout is that of the shader named. */
+struct compose_push { /* frame_compose.glsl */
+    float matrix[3][4];
+    float color[4];
+    uint32_t source[4], target[4];
+    uint32_t source_size, mask_size;
+    float mask_scale, mask_offset, opacity;
+    uint32_t blur_size;
+    float blur_step, blur_share;
+};
+struct guide_push { /* guide.comp */
+    uint32_t source[4];
+    uint32_t source_size, mask_size;
+    float keep;
+    uint32_t reuse;
+};
+struct guided_push { /* guided.comp */
+    uint32_t mask_size;
+    float penalty;
+};
+struct picture_push { /* picture.comp */
+    float matrix[3][4];
+    uint32_t source[4], target[4];
+    uint32_t source_size, target_size;
+    float origin[2], step_size;
+};
+struct blur_down_push { /* blur_down.comp */
+    float matrix[3][4];
+    uint32_t source[4];
+    uint32_t source_size, mask_size;
+    float mask_scale, mask_offset;
+    uint32_t blur_size, factor;
+};
+struct blur_push { /* blur.comp */
+    uint32_t size;
+    int32_t radius;
+    float exponent, scale;
+};
+struct copy_push { /* copy.comp */
+    uint32_t source[4], target[4];
+    uint32_t source_size, row_bytes[TDL_MAX_PLANES], rows[TDL_MAX_PLANES];
+};
+struct tdl_compose_step {
+    const char *shader;
+    struct tdl_frame_spec spec;
+    struct tdl_bind binds[TDL_MAX_BINDS];
+    union {
+        struct compose_push compose;
+        struct guide_push guide;
+        struct guided_push guided;
+        struct picture_push picture;
+        struct blur_down_push blur_down;
+        struct blur_push blur;
+        struct copy_push copy;
+    } push;
+    uint32_t push_size;
+    uint32_t groups[3];
+};
+
+struct tdl_compose_plan {
+    const struct tdl_composer *composer;
+    const struct tdl_frame *source, *target;
+    const struct tdl_compose_params *params;
+    enum tdl_compose_kernel kernel;
+    struct tdl_buffer *mask; /* NULL with reuse_mask */
+    bool few, rolling;
+    struct tdl_compose_step steps[TDL_COMPOSE_MAX_STEPS];
+    uint32_t count;
+};
+
+
+enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
+                                           const struct tdl_frame *target,
+                                           const struct tdl_compose_params *params);
+/* The kernel reads a mask. */
+bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel);
+/* A plan without steps, for the mask's size of now. The frames and params stay
+ * the caller's. */
+struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *composer,
+                                             const struct tdl_frame *source,
+                                             const struct tdl_frame *target,
+                                             const struct tdl_compose_params *params);
+/* Add the steps; `picture_stale`: the replacement picture has to be made. */
+void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale);
+
+#endif
