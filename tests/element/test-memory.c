@@ -286,9 +286,10 @@ GST_START_TEST(two_memories)
     for (guint p = 0; p < 2; p++) {
         gsize size = p ? info.size - info.offset[1] : info.offset[1];
 
+        gpointer plane = g_memdup2(map.data + info.offset[p], size);
+
         gst_buffer_append_memory(
-            split, gst_memory_new_wrapped(0, g_memdup2(map.data + info.offset[p], size), size, 0,
-                                          size, NULL, NULL));
+            split, gst_memory_new_wrapped(0, plane, size, 0, size, plane, g_free));
     }
     gst_buffer_unmap(input, &map);
     output = filter_run(&filter, split);
