@@ -52,7 +52,9 @@ build() {
     mkdir -p "$TDL_BUILD"
     if [ ! -e "$TDL_BUILD/build.ninja" ]; then
         say "Configuring ${TDL_BUILD#"$PWD"/}"
-        meson setup "$TDL_BUILD" "$TDL_ROOT" --buildtype=debugoptimized >"$log" 2>&1 ||
+        # shellcheck disable=SC2086 # TDL_MESON_ARGS holds several words
+        meson setup "$TDL_BUILD" "$TDL_ROOT" --buildtype=debugoptimized ${TDL_MESON_ARGS:-} \
+            >"$log" 2>&1 ||
             { cat "$log" >&2; die "meson setup failed"; }
     fi
     say "Building"
