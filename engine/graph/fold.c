@@ -8,6 +8,9 @@ enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
         struct tdl_node *n = ir->nodes[i];
         if (n->op != &tdl_op_cast || n->inputs[0]->kind != TDL_OPERAND_CONSTANT)
             continue;
+        if (n->output->is_output)
+            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: output \"%s\" is a constant", n->label,
+                            n->output->name);
         size_t size = tdl_tensor_params_size(&n->output->desc);
         float *data = tdl_ir_alloc(ir, size);
         if (!data)

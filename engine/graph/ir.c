@@ -173,18 +173,42 @@ void tdl_ir_replace(struct tdl_ir *ir, struct tdl_operand *from, struct tdl_oper
                 ir->nodes[i]->inputs[j] = to;
 }
 
+/* Marks what nobody reads, given the readers of each operand; last nodes
+ * first, so that a chain goes at once. False if nothing changed. */
+static bool mark_dead(struct tdl_ir *ir, uint32_t *readers)
+{
+    bool changed = false;
+    for (uint32_t i = ir->node_count; i-- > 0;) {
+        struct tdl_node *n = ir->nodes[i];
+        if (n->dead || readers[n->output->id])
+            continue;
+        n->dead = changed = true;
+        for (uint32_t j = 0; j < n->input_count; j++)
+            if (n->inputs[j])
+                readers[n->inputs[j]->id]--;
+    }
+    return changed;
+}
+
+static void count_readers(const struct tdl_ir *ir, uint32_t *readers)
+{
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        readers[i] = ir->operands[i]->is_output;
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        for (uint32_t j = 0; j < ir->nodes[i]->input_count && !ir->nodes[i]->dead; j++)
+            if (ir->nodes[i]->inputs[j])
+                readers[ir->nodes[i]->inputs[j]->id]++;
+}
+
 void tdl_ir_sweep(struct tdl_ir *ir)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t i = 0; i < ir->node_count; i++) {
-            struct tdl_node *n = ir->nodes[i];
-            if (!n->dead && !tdl_ir_use_count(ir, n->output))
-                n->dead = changed = true;
-        }
+    uint32_t *readers = calloc(ir->operand_count + 1, sizeof(*readers)), kept = 0;
+    if (readers) { /* else work that nobody needs is done, too */
+        count_readers(ir, readers);
+        while (mark_dead(ir, readers))
+            ;
+        free(readers);
     }
-    uint32_t kept = 0;
     for (uint32_t i = 0; i < ir->node_count; i++) {
         struct tdl_node *n = ir->nodes[i];
         if (!n->dead) {

@@ -85,6 +85,22 @@ static enum tdl_result place_output(struct tdl_ir *ir, struct tdl_operand *outpu
     return add_convert(ir, inside, output);
 }
 
+/* Kernels count with 32 bits, and no device's buffers are larger. */
+static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype storage)
+{
+    struct tdl_dims d = tdl_operand_dims(o);
+    const uint64_t factors[] = {d.n, ((uint64_t)d.c + 3) / 4, d.h, d.w, tdl_dtype_size(storage)};
+    uint64_t packed = 4;
+    bool fits = true;
+    for (size_t i = 0; i < TDL_COUNT(factors) && fits; i++)
+        fits = !__builtin_mul_overflow(packed, factors[i], &packed);
+    o->size = o->external ? tdl_tensor_params_size(&o->desc) : packed;
+    if (!fits || packed > UINT32_MAX || o->size > UINT32_MAX)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: a value of %s is more than 4 GiB",
+                        o->producer ? o->producer->label : o->name, tdl_operand_text(o));
+    return TDL_OK;
+}
+
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage)
 {
@@ -100,12 +116,12 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
         TRY(place_output(ir, ir->outputs[i]));
     }
     TRY(tdl_ir_sort(ir));
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        struct tdl_operand *o = ir->operands[i];
-        struct tdl_dims d = tdl_operand_dims(o);
-        o->size = o->external
-                      ? tdl_tensor_params_size(&o->desc)
-                      : (uint64_t)d.n * tdl_packs(d.c) * d.h * d.w * 4 * tdl_dtype_size(storage);
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        struct tdl_node *n = ir->nodes[i];
+        for (uint32_t j = 0; j < n->input_count; j++)
+            if (n->inputs[j] && n->inputs[j]->kind != TDL_OPERAND_CONSTANT)
+                TRY(find_size(n->inputs[j], storage));
+        TRY(find_size(n->output, storage));
     }
     tdl_ir_dump(ir, "layout");
 fail:

@@ -142,29 +142,32 @@ static int by_size(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-/* The lowest offset where `o` overlaps none of the placed that live with it. */
+/* The lowest offset where `o` overlaps none of the placed that live with it.
+ * These are sorted by offset: what lies before one that is in the way ends
+ * before it or was avoided already. */
 static uint64_t find_offset(struct tdl_operand *const *placed, uint32_t count,
                             const struct tdl_operand *o, uint64_t guard)
 {
     uint64_t offset = 0;
-    bool moved = true;
-    while (moved) {
-        moved = false;
-        for (uint32_t i = 0; i < count; i++) {
-            const struct tdl_operand *p = placed[i];
-            if ((guard || lives_with(o, p)) && offset < p->offset + p->size + guard &&
-                p->offset < offset + o->size + guard) {
-                offset = TDL_ALIGN(p->offset + p->size, ALIGNMENT) + guard;
-                moved = true;
-            }
-        }
+    for (uint32_t i = 0; i < count && placed[i]->offset < offset + o->size + guard; i++) {
+        const struct tdl_operand *p = placed[i];
+        if ((guard || lives_with(o, p)) && offset < p->offset + p->size + guard)
+            offset = TDL_ALIGN(p->offset + p->size, ALIGNMENT) + guard;
     }
     return offset;
 }
 
+static void insert_by_offset(struct tdl_operand **placed, uint32_t count, struct tdl_operand *o)
+{
+    for (; count && placed[count - 1]->offset > o->offset; count--)
+        placed[count] = placed[count - 1];
+    placed[count] = o;
+}
+
 static enum tdl_result place_operands(struct tdl_plan *plan)
 {
-    struct tdl_operand **list = calloc(plan->ir->operand_count + 1, sizeof(*list));
+    struct tdl_operand **list = calloc(2 * (size_t)plan->ir->operand_count + 1, sizeof(*list));
+    struct tdl_operand **placed = list ? list + plan->ir->operand_count : NULL;
     uint32_t count = 0;
     if (!list)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning the arena");
@@ -178,7 +181,8 @@ static enum tdl_result place_operands(struct tdl_plan *plan)
     }
     qsort(list, count, sizeof(*list), by_size);
     for (uint32_t i = 0; i < count; i++) {
-        list[i]->offset = find_offset(list, i, list[i], plan->guard);
+        list[i]->offset = find_offset(placed, i, list[i], plan->guard);
+        insert_by_offset(placed, i, list[i]);
         plan->arena_size =
             TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size + plan->guard);
     }

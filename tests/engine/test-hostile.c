@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Graphs that nobody means well with: valid step by step, absurd as a whole.
+ * Each ends with an error that names the culprit, or compiles in good time.
+ */
+#include "check.h"
+
+#define SLOW_IF_CUBIC 20000 /* operators: seconds if quadratic, hours if cubic */
+
+static struct tdl_context *ctx;
+
+static struct tdl_builder *open_builder(void)
+{
+    struct tdl_builder *b;
+    OK(tdl_builder_create(ctx, &b));
+    return b;
+}
+
+static struct tdl_operand *input(struct tdl_builder *b, uint32_t c)
+{
+    return tdl_builder_input(
+        b, "input",
+        &(struct tdl_operand_desc){.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, c}});
+}
+
+static void refused(struct tdl_builder *b, struct tdl_operand *output, enum tdl_result expected,
+                    const char *text)
+{
+    struct tdl_graph *g;
+    OK(tdl_builder_output(b, "output", output));
+    for (int no_fuse = 0; no_fuse < 2; no_fuse++)
+        FAILS(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = no_fuse}, &g), expected,
+              text);
+    tdl_builder_destroy(&b);
+}
+
+static void test_constant_output(void)
+{
+    static const uint16_t half[4] = {0x3c00};
+    struct tdl_builder *b = open_builder();
+    check_begin("an output that is a constant");
+    struct tdl_operand *o = tdl_builder_constant(
+        b, &(struct tdl_operand_desc){.dtype = TDL_FLOAT16, .rank = 4, .shape = {1, 1, 1, 4}},
+        half, sizeof(half));
+    refused(b, tdl_builder_cast(b, o, TDL_FLOAT32), TDL_ERROR_UNSUPPORTED,
+            "output \"output\" is a constant");
+}
+
+/* Of 2⁶⁰ pixels: bytes overflow 64 bits once in packs of four floats. Between
+ * small ends, so that no tensor could be refused before. */
+static void test_huge_values(void)
+{
+    for (uint32_t log = 15; log <= 30; log += 5) {
+        const uint32_t side = 1u << log;
+        struct tdl_builder *b = open_builder();
+        check_begin("%ux%u px in the middle", side, side);
+        struct tdl_operand *x = tdl_builder_resample2d(
+            b, input(b, 1), &(struct tdl_resample2d_params){.size = {side, side}});
+        refused(b, tdl_builder_global_average_pool(b, x), TDL_ERROR_UNSUPPORTED, "4 GiB");
+    }
+}
+
+/* A long chain that ends in nothing, beside a short one that does not. */
+static void test_dead_chain(void)
+{
+    struct tdl_builder *b = open_builder();
+    struct tdl_operand *x = input(b, 4), *y = x;
+    struct tdl_graph *g;
+    check_begin("%d operators for nothing", SLOW_IF_CUBIC);
+    for (int i = 0; i < SLOW_IF_CUBIC; i++)
+        y = tdl_builder_activation(b, y, TDL_ACTIVATION_TANH);
+    OK(tdl_builder_output(b, "output", tdl_builder_activation(b, x, TDL_ACTIVATION_RELU)));
+    OK(tdl_builder_build(b, NULL, &g));
+    struct tdl_graph_stats stats;
+    tdl_graph_get_stats(g, &stats);
+    CHECK(stats.steps <= 3, "%u steps for one operator", stats.steps);
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
+/* Values that all live at once are placed one behind the other. */
+static void test_wide_graph(void)
+{
+    enum { WIDTH = 600 };
+    struct tdl_builder *b = open_builder();
+    struct tdl_operand *x = input(b, 4), *values[WIDTH], *sum;
+    struct tdl_graph_stats stats;
+    struct tdl_graph *g;
+    check_begin("%d values at once", WIDTH);
+    for (int i = 0; i < WIDTH; i++)
+        values[i] = tdl_builder_activation(b, x, TDL_ACTIVATION_TANH);
+    sum = values[0];
+    for (int i = 1; i < WIDTH; i++)
+        sum = tdl_builder_add(b, sum, values[i]);
+    OK(tdl_builder_output(b, "output", sum));
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = true}, &g));
+    tdl_graph_get_stats(g, &stats);
+    CHECK(stats.arena_bytes >= (WIDTH - 1) * 256, "%llu bytes for %d values",
+          (unsigned long long)stats.arena_bytes, WIDTH);
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
+int main(void)
+{
+    ctx = check_context_open();
+    test_constant_output();
+    test_huge_values();
+    test_dead_chain();
+    test_wide_graph();
+    check_context_close(ctx);
+    return check_result();
+}
