@@ -160,7 +160,9 @@ static struct tdl_graph *conv_graph(struct tdl_context *ctx, uint32_t size, uint
 static void check_points(void)
 {
     struct tdl_context *ctx = check_context_open();
-    const uint32_t size = 128, channels = 32;
+    /* Enough work for the device to be still at it when it is asked. */
+    bool cpu = tdl_context_device(ctx)->type == TDL_DEVICE_CPU;
+    const uint32_t size = cpu ? 128 : 512, channels = cpu ? 32 : 64;
     struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, size, size, channels);
     struct tdl_tensor *x, *y;
     uint64_t point = 0, before, first = 0;
