@@ -12,11 +12,10 @@ static_assert(offsetof(struct compose_push, source_size) == 96, "shader's layout
 static_assert(offsetof(struct blur_down_push, source_size) == 64, "shader's layout");
 
 enum {
-    BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels, and … */
+    BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels (see frame_target.glsl), and … */
     BLOCK_Y = 4,
     PIXEL_X = 16, /* … of pixels of small pictures */
     PIXEL_Y = 8,
-    GUIDED_ACROSS = 4, /* ACROSS in shaders/frame/guided.comp */
 };
 /* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
  * than about its root are left to the mask. */
@@ -101,14 +100,15 @@ static uint32_t mask_size(const struct tdl_compose_plan *plan)
 static void add_guided(struct tdl_compose_plan *plan, bool fit)
 {
     const struct tdl_composer *c = plan->composer;
-    const uint32_t strip = plan->few ? 16 : 4; /* STRIP in guided.comp */
+    /* ACROSS and STRIP in guided.comp. */
+    const uint32_t across = plan->few ? 4 : 1, strip = plan->few ? 16 : 1;
     struct tdl_compose_step *s =
         add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
     s->spec.mode = fit;
     s->push.guided = (struct guided_push){mask_size(plan), GUIDED_PENALTY};
     s->binds[0] = reads(fit ? c->pairs : c->lines);
     s->binds[1] = writes(fit ? c->lines : c->coefficients);
-    set_groups(s, TDL_DIV_UP(c->mask_width, GUIDED_ACROSS), TDL_DIV_UP(c->mask_height, strip), 1);
+    set_groups(s, TDL_DIV_UP(c->mask_width, across), TDL_DIV_UP(c->mask_height, strip), 1);
 }
 
 static void add_mask(struct tdl_compose_plan *plan)

@@ -69,14 +69,12 @@ void compose_all()
     const uint y = 2u * gl_GlobalInvocationID.y;
     Window window = window_new();
     uvec2 held = uvec2(0u);
-    if (y >= frame.y)
-        return;
     for (uint part = 0u; part < TARGET_WIDE; part++) {
         const uint x = 4u * (TARGET_WIDE * gl_GlobalInvocationID.x + part);
-        if (x >= frame.x)
-            return;
-        write_block(x, y, frame.x, frame.y, compose_block(x, y, frame, window), held);
+        if (x < frame.x && y < frame.y)
+            write_block(x, y, frame.x, frame.y, compose_block(x, y, frame, window), held);
     }
+    write_staged(frame.x, frame.y);
 }
 
 #endif

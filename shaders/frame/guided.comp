@@ -23,13 +23,13 @@ layout(std430, set = 0, binding = 0) restrict readonly buffer In { uint values[]
 layout(std430, set = 0, binding = 1) restrict writeonly buffer Out { uint results[]; };
 
 const int RADIUS = 2;
-const int ACROSS = 4;
-const int STRIP = FEW ? 16 : 4;
+const int ACROSS = FEW ? 4 : 1;
+const int STRIP = FEW ? 16 : 1;
 const int WINDOW = 2 * RADIUS + 1;
 
-// What is summed over a window; the same four numbers for ACROSS pixels.
+// What is summed over a window: four numbers for each of ACROSS pixels.
 struct Sums {
-    vec4 pixel[ACROSS];
+    vec4 pixel[4];
 };
 
 // A value as its terms. The penalty keeps |a| below 1 / 4√penalty, so that
@@ -48,7 +48,7 @@ vec4 terms_at(int x, int y, ivec2 size)
 Sums row_sums(int x, int y, ivec2 size)
 {
     Sums s;
-    vec4 terms[ACROSS + 2 * RADIUS];
+    vec4 terms[4 + 2 * RADIUS];
     if (y < 0 || y >= size.y) {
         for (int i = 0; i < ACROSS; i++)
             s.pixel[i] = vec4(0.0);

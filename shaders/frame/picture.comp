@@ -75,11 +75,10 @@ void main()
     const uvec2 size = uvec2(push.target_size & 65535u, push.target_size >> 16);
     const uint y = 2u * gl_GlobalInvocationID.y;
     uvec2 held = uvec2(0u);
-    if (y >= size.y)
-        return;
     for (uint part = 0u; part < TARGET_WIDE; part++) {
         const uint x = 4u * (TARGET_WIDE * gl_GlobalInvocationID.x + part);
-        if (x < size.x)
+        if (x < size.x && y < size.y)
             write_block(x, y, size.x, size.y, picture_block(x, y), held);
     }
+    write_staged(size.x, size.y);
 }
