@@ -106,7 +106,7 @@ static void check_not_selected(const char *selector)
 
 static void check_selection(void)
 {
-    char index[8], uuid[40] = "", upper[40] = "", name[8];
+    char index[16], uuid[40] = "", upper[40] = "", name[8];
     uint32_t first = 0;
     while (first + 1 < device_count && !list[first].usable)
         first++;
@@ -335,30 +335,33 @@ static void overwrite(const char *path, long at, const void *data, size_t size)
 
 static void check_damaged(const char *folder, const char *path, struct lines *l)
 {
-    struct stat st;
-    REQUIRE(!stat(path, &st) && st.st_size > 24, "no cache");
-    const struct {
+    /* `at` and `cut` count from the end if negative; a `cut` of 0 cuts nothing. */
+    static const struct {
         const char *name;
         long at;
         const char *bytes;
         size_t size;
-        off_t cut;
+        long cut;
     } damages[] = {
-        {"the last byte", st.st_size - 1, "\xa5", 1, 0},
+        {"the last byte", -1, "\xa5", 1, 0},
         {"the first byte behind the header", 24, "\xa5\x5a", 2, 0},
         {"the mark", 0, "NOTCACHE", 8, 0},
         {"a size of nearly 2^64", 8, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, 0},
         {"a size of 0", 8, "\0\0\0\0\0\0\0\0", 8, 0},
         {"the checksum", 16, "\1\2\3\4\5\6\7\10", 8, 0},
-        {"cut short by one", 0, "T", 1, st.st_size - 1},
+        {"cut short by one", 0, "T", 1, -1},
         {"cut in its header", 0, "T", 1, 11},
         {"cut to one byte", 0, "T", 1, 1},
     };
     for (size_t i = 0; i < COUNT(damages); i++) {
+        struct stat st;
         check_begin("cache: damaged: %s", damages[i].name);
-        overwrite(path, damages[i].at, damages[i].bytes, damages[i].size);
+        REQUIRE(!stat(path, &st) && st.st_size > 32, "no cache");
+        overwrite(path, damages[i].at + (damages[i].at < 0 ? (long)st.st_size : 0),
+                  damages[i].bytes, damages[i].size);
         if (damages[i].cut)
-            REQUIRE(!truncate(path, damages[i].cut), "cannot cut");
+            REQUIRE(!truncate(path, damages[i].cut + (damages[i].cut < 0 ? st.st_size : 0)),
+                    "cannot cut");
         CHECK(use_cache(folder, l) == 0, "it was used");
         CHECK(!l->count[TDL_LOG_ERROR], "an error:\n%s", l->text);
         CHECK(use_cache(folder, l) > 0, "it was not written anew");
