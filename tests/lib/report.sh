@@ -25,12 +25,13 @@ expect() {
     esac
 }
 
-# meson_tests BUILD ARGUMENT... : run `meson test` and count each of its tests.
+# meson_tests BUILD PROCESSES ARGUMENT... : run `meson test`, so many tests at a
+# time, and count each of its tests.
 meson_tests() {
-    local build=$1 result name detail
-    shift
+    local build=$1 processes=$2 result name detail
+    shift 2
     rm -f "$build"/meson-logs/testlog*.json
-    meson test -C "$build" --no-rebuild --num-processes 1 "$@" >"$logs/$part-meson.log" 2>&1 || true
+    meson test -C "$build" --no-rebuild --num-processes "$processes" "$@" >"$logs/$part-meson.log" 2>&1 || true
     while IFS=$'\t' read -r result name detail; do
         case $result in
         ok) pass "$name ($detail)" ;;
