@@ -72,11 +72,37 @@ static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_
                             plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
+/* Dispatch nothing with each pipeline: some drivers, software ones above all,
+ * compile when a pipeline is first used and not when it is made. */
+static enum tdl_result touch_pipelines(struct tdl_composer *c, const struct tdl_compose_plan *plan)
+{
+    const struct tdl_pipeline *pipeline;
+    struct tdl_batch *batch = NULL;
+    struct tdl_bind binds[TDL_MAX_BINDS];
+    enum tdl_result r;
+    if (!c->scratch)
+        TRY(tdl_buffer_create_named(c->ctx, 256, TDL_BUFFER_DEVICE, "nothing", &c->scratch));
+    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
+        binds[i] = (struct tdl_bind){.buffer = c->scratch, .read = true, .write = true};
+    TRY(tdl_batch_borrow(c->ctx, &batch));
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct tdl_compose_step *s = &plan->steps[i];
+        TRY(get_pipeline(plan, i, &pipeline));
+        TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_MAX_BINDS, &s->push, s->push_size, 0, 0,
+                               0));
+    }
+    uint64_t point;
+    TRY(tdl_batch_submit(batch, &point));
+    TRY(tdl_context_wait(c->ctx, point, TDL_WAIT_FOREVER));
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
+}
+
 enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
                                      const struct tdl_frame *target,
                                      const struct tdl_compose_params *params)
 {
-    const struct tdl_pipeline *pipeline;
     enum tdl_result r;
     TRY(check_formats(source, target, params));
     if (params->background && !tdl_format_info(params->background->format)) {
@@ -88,8 +114,7 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
     for (int guess = composer->mask_width ? 1 : 0; guess < 2; guess++) {
         plan.count = 0;
         tdl_compose_plan_build(&plan, true);
-        for (uint32_t i = 0; i < plan.count; i++)
-            TRY(get_pipeline(&plan, i, &pipeline));
+        TRY(touch_pipelines(composer, &plan));
         plan.rolling = !plan.rolling;
     }
 fail:

@@ -54,6 +54,7 @@ void tdl_composer_destroy(struct tdl_composer **composer)
     drop_mask(c);
     drop_blur(c);
     drop_picture(c);
+    tdl_buffer_destroy(&c->scratch);
     tdl_context_destroy(&c->ctx);
     free(c);
 }

@@ -27,6 +27,8 @@ struct tdl_composer {
     struct tdl_frame picture_source; /* what it was made of, and */
     struct tdl_frame picture_target; /* … for */
     struct tdl_buffer *picture_refs[TDL_MAX_PLANES];
+
+    struct tdl_buffer *scratch; /* bound where nothing is read or written */
 };
 
 /* Make the buffers that a mask, a blur or a picture needs, if they are not
