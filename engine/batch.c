@@ -476,20 +476,23 @@ bool tdl_batch_stage_times(struct tdl_batch *b, uint64_t out_ns[TDL_STAGE_COUNT]
         uint64_t value, available;
     } ticks[MAX_TIMESTAMPS];
     uint32_t count = b->submitted_marks;
+    uint64_t passed = 0;
     memset(out_ns, 0, TDL_STAGE_COUNT * sizeof(*out_ns));
-    if (!count || vkGetQueryPoolResults(b->ctx->device, b->queries, 0, count, sizeof(ticks), ticks,
-                                        sizeof(ticks[0]),
-                                        VK_QUERY_RESULT_64_BIT |
-                                            VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0)
+    /* The queries keep what the submission before wrote until the device gets
+     * to reset them. */
+    if (!count ||
+        b->ctx->fn.get_semaphore_value(b->ctx->device, b->ctx->timeline, &passed) < 0 ||
+        passed < b->point)
         return false;
-    uint64_t mask =
-        b->ctx->timestamp_bits >= 64 ? UINT64_MAX : (1ull << b->ctx->timestamp_bits) - 1;
+    if (vkGetQueryPoolResults(b->ctx->device, b->queries, 0, count, sizeof(ticks), ticks,
+                              sizeof(ticks[0]),
+                              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0)
+        return false;
     for (uint32_t i = 0; i < count; i++)
         if (!ticks[i].available)
             return false;
     for (uint32_t i = 0; i + 1 < count; i++)
-        out_ns[b->marks[i]] += (uint64_t)((double)((ticks[i + 1].value - ticks[i].value) & mask) *
-                                          (double)b->ctx->properties.limits.timestampPeriod);
+        out_ns[b->marks[i]] += tdl_context_ticks_ns(b->ctx, ticks[i].value, ticks[i + 1].value);
     return true;
 }
 

@@ -432,6 +432,13 @@ const struct tdl_device_info *tdl_context_device(const struct tdl_context *ctx)
     return &ctx->info;
 }
 
+uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint64_t to)
+{
+    uint64_t mask = ctx->timestamp_bits >= 64 ? UINT64_MAX : (1ull << ctx->timestamp_bits) - 1;
+    return (uint64_t)((double)((to - from) & mask) *
+                      (double)ctx->properties.limits.timestampPeriod);
+}
+
 void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle,
                       const char *name)
 {

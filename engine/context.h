@@ -77,6 +77,9 @@ struct tdl_context {
 /* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
 enum tdl_result tdl_context_check(struct tdl_context *ctx);
 
+/* Nanoseconds between two timestamps of the queue, whose counter wraps. */
+uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint64_t to);
+
 /* Give an object the name that validation messages and captures show. */
 void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle,
                       const char *name);

@@ -360,9 +360,8 @@ static enum tdl_result read_times(struct tdl_graph *g, const struct tdl_recordin
         VK(g->ctx, vkGetQueryPoolResults(g->ctx->device, rec->queries, 0, count,
                                          count * sizeof(*ticks), ticks, sizeof(*ticks),
                                          VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
-    double period = (double)g->ctx->properties.limits.timestampPeriod;
     for (uint32_t i = 0; r == TDL_OK && i + 1 < count; i++)
-        g->steps[i].gpu_ns = (uint64_t)((double)(ticks[i + 1] - ticks[i]) * period);
+        g->steps[i].gpu_ns = tdl_context_ticks_ns(g->ctx, ticks[i], ticks[i + 1]);
     free(ticks);
     return r;
 }
