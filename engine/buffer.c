@@ -83,22 +83,47 @@ static enum tdl_result create_vk_buffer(struct tdl_buffer *b, VkExternalMemoryHa
     return r;
 }
 
-static enum tdl_result allocate(struct tdl_buffer *b, uint64_t size, uint32_t type,
-                                const void *next)
+static VkResult allocate(struct tdl_buffer *b, uint64_t size, uint32_t type, const void *next)
 {
-    enum tdl_result r = VK(b->ctx, vkAllocateMemory(b->ctx->device,
-                                                    &(VkMemoryAllocateInfo){
-                                                        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                                        .pNext = next,
-                                                        .allocationSize = size,
-                                                        .memoryTypeIndex = type,
-                                                    },
-                                                    NULL, &b->memory));
-    if (r != TDL_OK)
-        return r;
+    return vkAllocateMemory(b->ctx->device,
+                            &(VkMemoryAllocateInfo){
+                                .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                .pNext = next,
+                                .allocationSize = size,
+                                .memoryTypeIndex = type,
+                            },
+                            NULL, &b->memory);
+}
+
+static enum tdl_result bind(struct tdl_buffer *b)
+{
     atomic_fetch_add(&b->ctx->stats.allocations, 1);
     atomic_fetch_add(&b->ctx->stats.memory_bytes, b->size);
     return VK(b->ctx, vkBindBufferMemory(b->ctx->device, b->buffer, b->memory, 0));
+}
+
+/* Memory of the best type. Mapped memory may be of a small heap (256 MiB of a
+ * GPU's memory behind the bus): if that is full, the next best type does. */
+static enum tdl_result allocate_best(struct tdl_buffer *b, const VkMemoryRequirements *requirements,
+                                     enum tdl_buffer_access access, const char *name)
+{
+    uint32_t types = requirements->memoryTypeBits;
+    uint32_t type = memory_type_for(b->ctx, types, access);
+    if (type == NO_MEMORY_TYPE)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "the device has no memory for %s", name);
+    VkResult result = allocate(b, requirements->size, type, NULL);
+    while (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && access != TDL_BUFFER_DEVICE) {
+        types &= ~(1u << type);
+        uint32_t next = memory_type_for(b->ctx, types, access);
+        if (next == NO_MEMORY_TYPE)
+            break;
+        tdl_log(b->ctx, TDL_LOG_WARNING,
+                "%s: memory of type %u is full, %zu bytes come from type %u, which may be slower",
+                name, type, b->size, next);
+        type = next;
+        result = allocate(b, requirements->size, type, NULL);
+    }
+    return result < 0 ? tdl_vk_fail(b->ctx, result, "vkAllocateMemory(") : bind(b);
 }
 
 static struct tdl_buffer *buffer_new(struct tdl_context *ctx, size_t size)
@@ -144,12 +169,7 @@ enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
     TRY(create_vk_buffer(b, 0, &requirements));
-    uint32_t type = memory_type_for(ctx, requirements.memoryTypeBits, access);
-    if (type == NO_MEMORY_TYPE) {
-        r = tdl_fail(TDL_ERROR_UNSUPPORTED, "the device has no memory for %s", name);
-        goto fail;
-    }
-    TRY(allocate(b, requirements.size, type, NULL));
+    TRY(allocate_best(b, &requirements, access, name));
     b->host_visible = access != TDL_BUFFER_DEVICE;
     if (b->host_visible)
         TRY(VK(ctx, vkMapMemory(ctx->device, b->memory, 0, VK_WHOLE_SIZE, 0, &b->map)));
@@ -165,6 +185,9 @@ enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
                                   enum tdl_buffer_access access, struct tdl_buffer **out_buffer)
 {
     static const char *const names[] = {"frame (device)", "frame (upload)", "frame (readback)"};
+    *out_buffer = NULL;
+    if ((unsigned)access >= TDL_COUNT(names))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer with unknown access %d", access);
     return tdl_buffer_create_named(context, size, access, names[access], out_buffer);
 }
 
@@ -178,6 +201,8 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
     *out_buffer = NULL;
     if (r != TDL_OK)
         return r;
+    if (!pointer || !size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no host memory to import");
     if (!ctx->host_pointer_alignment || !ctx->fn.get_host_pointer_properties)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no VK_EXT_external_memory_host",
                         ctx->info.name);
@@ -199,12 +224,13 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
         r = tdl_fail(TDL_ERROR_UNSUPPORTED, "no coherent memory type takes this host pointer");
         goto fail;
     }
-    TRY(allocate(b, whole, type,
-                 &(VkImportMemoryHostPointerInfoEXT){
-                     .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-                     .handleType = kind,
-                     .pHostPointer = (void *)start,
-                 }));
+    TRY(VK(ctx, allocate(b, whole, type,
+                         &(VkImportMemoryHostPointerInfoEXT){
+                             .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                             .handleType = kind,
+                             .pHostPointer = (void *)start,
+                         })));
+    TRY(bind(b));
     b->host_visible = true;
     tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)b->buffer, "host import");
     *out_buffer = b;
