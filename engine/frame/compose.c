@@ -169,6 +169,9 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
 {
     bool stale = false;
     enum tdl_result r;
+    if (tdl_batch_context(batch) != composer->ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: batch and composer are of different contexts");
     TRY(check_formats(source, target, params));
     TRY(tdl_frame_check(composer->ctx, source, false, "source"));
     TRY(tdl_frame_check(composer->ctx, target, true, "target"));
