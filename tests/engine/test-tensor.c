@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tensors and what graphs are given: what is kept, and what is refused with
+ * which text.
+ */
+#include "line.h"
+
+static struct tdl_context *ctx;
+
+/* ------------------------------------------------------------------ tensors */
+
+static void check_round_trip(void)
+{
+    static const struct tdl_tensor_params all[] = {
+        {.dtype = TDL_FLOAT32, .rank = 0},
+        {.dtype = TDL_FLOAT16, .rank = 1, .shape = {3}},
+        {.dtype = TDL_INT32, .rank = 2, .shape = {5, 7}},
+        {.dtype = TDL_UINT32, .rank = 3, .shape = {2, 3, 1}},
+        {.dtype = TDL_INT8, .rank = 1, .shape = {1}},
+        {.dtype = TDL_UINT8, .rank = 4, .shape = {1, 3, 5, 3}, .layout = TDL_LAYOUT_NCHW},
+        {.dtype = TDL_INT64, .rank = 1, .shape = {9}},
+        {.dtype = TDL_UINT64, .rank = 4, .shape = {1, 2, 2, 5}, .layout = TDL_LAYOUT_NC4HW4},
+    };
+    for (size_t i = 0; i < COUNT(all); i++) {
+        struct tdl_tensor_params p = all[i];
+        struct tdl_tensor *t;
+        uint8_t in[512], got[512];
+        struct rng rng = {i};
+        size_t size = tdl_tensor_params_size(&p);
+        check_begin("round trip of %s, rank %u", tdl_dtype_name(p.dtype), p.rank);
+        p.usage = READ | WRITE;
+        REQUIRE(size && size <= sizeof(in), "%zu bytes", size);
+        OK(tdl_tensor_create(ctx, &p, &t));
+        OK(tdl_tensor_read(t, got, size));
+        memset(in, 0, size);
+        CHECK(!memcmp(in, got, size), "a new tensor is not zero");
+        for (size_t k = 0; k < size; k++)
+            in[k] = (uint8_t)rng_next(&rng);
+        OK(tdl_tensor_write(t, in, size, NULL));
+        OK(tdl_tensor_read(t, got, size));
+        CHECK(!memcmp(in, got, size), "what was read is not what was written");
+        CHECK(tdl_tensor_get_params(t)->dtype == p.dtype && tdl_tensor_get_params(t)->label,
+              "the params are not kept");
+        tdl_tensor_destroy(&t);
+    }
+    check_begin("sizes");
+    const struct tdl_tensor_params packed = {
+        .rank = 4, .shape = {2, 3, 5, 6}, .layout = TDL_LAYOUT_NC4HW4};
+    CHECK(tdl_tensor_params_size(&packed) == 2 * 2 * 3 * 5 * 4 * 4, "NC4HW4 has %zu bytes",
+          tdl_tensor_params_size(&packed));
+    CHECK(tdl_dtype_size((enum tdl_dtype)99) == 0 && tdl_dtype_name((enum tdl_dtype)99),
+          "a data type 99");
+}
+
+static void check_tensor_errors(void)
+{
+    static const struct {
+        const char *name;
+        struct tdl_tensor_params p;
+        enum tdl_result want;
+        const char *says;
+    } wrong[] = {
+        {"rank 5", {.rank = 5}, TDL_ERROR_INVALID_ARGUMENT, "rank 5"},
+        {"no elements", {.rank = 2, .shape = {4, 0}}, TDL_ERROR_INVALID_ARGUMENT, "dimension"},
+        {"data type", {.dtype = 99}, TDL_ERROR_INVALID_ARGUMENT, "99"},
+        {"layout", {.rank = 4, .shape = {1, 1, 1, 1}, .layout = 9}, TDL_ERROR_INVALID_ARGUMENT,
+         "layout"},
+        {"packs of rank 3", {.rank = 3, .shape = {4, 4, 4}, .layout = TDL_LAYOUT_NC4HW4},
+         TDL_ERROR_INVALID_ARGUMENT, "rank 4"},
+        {"2^96 elements", {.rank = 4, .shape = {1u << 24, 1u << 24, 1u << 24, 1u << 24}},
+         TDL_ERROR_INVALID_ARGUMENT, "size"},
+        {"2^63 bytes", {.rank = 3, .shape = {1u << 31, 1u << 30, 1}}, TDL_ERROR_UNSUPPORTED,
+         "bytes"},
+        {"exportable", {.rank = 1, .shape = {4}, .usage = TDL_TENSOR_EXPORTABLE},
+         TDL_ERROR_UNSUPPORTED, "exportable"},
+    };
+    struct tdl_context_stats before = stats_of(ctx);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        struct tdl_tensor_params p = wrong[i].p;
+        struct tdl_tensor *t = (struct tdl_tensor *)&p;
+        check_begin("tensor: %s", wrong[i].name);
+        p.label = "my tensor";
+        FAILS(tdl_tensor_create(ctx, &p, &t), wrong[i].want, wrong[i].says);
+        CHECK(strstr(tdl_last_error(), "my tensor"), "\"%s\" does not name the tensor",
+              tdl_last_error());
+        CHECK(!t, "a tensor in spite of the error");
+    }
+    CHECK(stats_of(ctx).memory_bytes == before.memory_bytes, "memory was left");
+
+    check_begin("tensor: access");
+    float data[ELEMENTS + 1] = {0};
+    struct tdl_tensor *none = tensor_of(ctx, 0), *reader = tensor_of(ctx, READ);
+    struct tdl_tensor *writer = tensor_of(ctx, WRITE);
+    FAILS(tdl_tensor_write(none, data, ELEMENTS * 4, NULL), TDL_ERROR_INVALID_ARGUMENT, "WRITABLE");
+    FAILS(tdl_tensor_write(reader, data, ELEMENTS * 4, NULL), TDL_ERROR_INVALID_ARGUMENT,
+          "WRITABLE");
+    FAILS(tdl_tensor_read(none, data, ELEMENTS * 4), TDL_ERROR_INVALID_ARGUMENT, "READABLE");
+    FAILS(tdl_tensor_read(writer, data, ELEMENTS * 4), TDL_ERROR_INVALID_ARGUMENT, "READABLE");
+    FAILS(tdl_tensor_read(reader, data, sizeof(data)), TDL_ERROR_INVALID_ARGUMENT,
+          "float32[1,5,7,6]");
+    FAILS(tdl_tensor_write(writer, data, ELEMENTS * 4 - 1, NULL), TDL_ERROR_INVALID_ARGUMENT,
+          "839 bytes");
+    FAILS(tdl_tensor_write(writer, data, 0, NULL), TDL_ERROR_INVALID_ARGUMENT, "840");
+    tdl_tensor_destroy(&none);
+    tdl_tensor_destroy(&reader);
+    tdl_tensor_destroy(&writer);
+    tdl_tensor_destroy(&writer);
+}
+
+static void check_reshape(void)
+{
+    struct tdl_tensor *t = tensor_of(ctx, READ | WRITE), *view, *again, *none;
+    struct tdl_tensor_params p = image(READ);
+    float data[ELEMENTS], got[ELEMENTS];
+    check_begin("reshape");
+    for (int i = 0; i < ELEMENTS; i++)
+        data[i] = (float)i;
+    OK(tdl_tensor_reshape(t, 2, (uint32_t[]){H * W, C}, &view));
+    OK(tdl_tensor_reshape(view, 1, (uint32_t[]){ELEMENTS}, &again));
+    CHECK(tdl_tensor_get_params(view)->rank == 2 && tdl_tensor_get_params(view)->shape[1] == C,
+          "the view has another shape");
+    OK(tdl_tensor_write(again, data, sizeof(data), NULL));
+    tdl_tensor_destroy(&again);
+    tdl_tensor_destroy(&t);
+    OK(tdl_tensor_read(view, got, sizeof(got)));
+    CHECK(!memcmp(data, got, sizeof(got)), "the views do not share their memory");
+    FAILS(tdl_tensor_reshape(view, 2, (uint32_t[]){H, W}, &none), TDL_ERROR_INVALID_ARGUMENT,
+          "float32[35,6] cannot be reshaped to float32[5,7]");
+    CHECK(!none, "a view in spite of the error");
+    FAILS(tdl_tensor_reshape(view, 5, (uint32_t[]){1, 1, 1, 1, 1}, &none),
+          TDL_ERROR_INVALID_ARGUMENT, "rank 5");
+    FAILS(tdl_tensor_reshape(view, 1, (uint32_t[]){0}, &none), TDL_ERROR_INVALID_ARGUMENT,
+          "reshaped");
+    tdl_tensor_destroy(&view);
+    p.layout = TDL_LAYOUT_NC4HW4;
+    OK(tdl_tensor_create(ctx, &p, &t));
+    FAILS(tdl_tensor_reshape(t, 1, (uint32_t[]){ELEMENTS}, &none), TDL_ERROR_INVALID_ARGUMENT,
+          "NC4HW4");
+    tdl_tensor_destroy(&t);
+}
+
+/* ----------------------------------------------------------------- bindings */
+
+static void check_bindings(void)
+{
+    struct tdl_context *other = check_context_open();
+    struct tdl_graph *g = line_graph(ctx, 1, 1);
+    struct tdl_tensor *x = tensor_of(ctx, READ | WRITE), *y = tensor_of(ctx, READ), *view;
+    struct tdl_tensor *foreign = tensor_of(other, READ), *wrong[4];
+    struct tdl_tensor_params p = image(0);
+    struct tdl_binding in = {"x", x}, out = {"y", y};
+    const char *name;
+    check_begin("bindings");
+    CHECK(tdl_graph_input(g, 0, &name) && !strcmp(name, "x") && !tdl_graph_input(g, 1, NULL),
+          "the inputs are wrong");
+    CHECK(tdl_graph_output(g, 0, &name) && !strcmp(name, "y") && !tdl_graph_output(g, 1, NULL),
+          "the outputs are wrong");
+    p.shape[1]++;
+    OK(tdl_tensor_create(ctx, &p, &wrong[0]));
+    p = image(0);
+    p.dtype = TDL_FLOAT16;
+    OK(tdl_tensor_create(ctx, &p, &wrong[1]));
+    p = image(0);
+    p.layout = TDL_LAYOUT_NCHW;
+    OK(tdl_tensor_create(ctx, &p, &wrong[2]));
+    OK(tdl_tensor_reshape(x, 2, (uint32_t[]){H * W, C}, &wrong[3]));
+    static const char *const says[] = {"float32[1,6,7,6]", "float16[1,5,7,6]", "layout",
+                                       "float32[35,6]"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        FAILS(dispatch(g, wrong[i], y), TDL_ERROR_INVALID_ARGUMENT, says[i]);
+        CHECK(strstr(tdl_last_error(), "\"x\"") && strstr(tdl_last_error(), "float32[1,5,7,6]"),
+              "\"%s\"", tdl_last_error());
+        FAILS(dispatch(g, x, wrong[i]), TDL_ERROR_INVALID_ARGUMENT, "\"y\"");
+        tdl_tensor_destroy(&wrong[i]);
+    }
+    FAILS(dispatch(g, NULL, y), TDL_ERROR_INVALID_ARGUMENT, "\"x\" has no tensor");
+    FAILS(dispatch(g, foreign, y), TDL_ERROR_INVALID_ARGUMENT, "another context");
+    FAILS(dispatch(g, x, foreign), TDL_ERROR_INVALID_ARGUMENT, "another context");
+    FAILS(dispatch(g, x, x), TDL_ERROR_INVALID_ARGUMENT, "shares");
+    OK(tdl_tensor_reshape(x, 4, (uint32_t[]){1, H, W, C}, &view));
+    FAILS(dispatch(g, x, view), TDL_ERROR_INVALID_ARGUMENT, "shares");
+    FAILS(tdl_graph_dispatch(g, NULL, 0, &out, 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "1 inputs");
+    FAILS(tdl_graph_dispatch(g, &in, 1, NULL, 0, NULL), TDL_ERROR_INVALID_ARGUMENT, "1 outputs");
+    in.name = "z";
+    FAILS(tdl_graph_dispatch(g, &in, 1, &out, 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "\"x\"");
+    in.name = NULL;
+    FAILS(tdl_graph_dispatch(g, &in, 1, &out, 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "\"x\"");
+    /* After all that, it works. */
+    write_all(x, 4);
+    OK(dispatch(g, view, y));
+    expect_all(y, 5);
+    tdl_tensor_destroy(&view);
+    tdl_tensor_destroy(&x);
+    tdl_tensor_destroy(&y);
+    tdl_tensor_destroy(&foreign);
+    tdl_graph_destroy(&g);
+    tdl_graph_destroy(&g);
+    check_context_close(other);
+}
+
+/* Filters are not computed, and outputs are needed. */
+static void check_build_errors(void)
+{
+    struct tdl_tensor_params p = image(0), f = subject_image(TDL_LAYOUT_NHWC, 4, 1, 1, C);
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    check_begin("build");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &p);
+    FAILS(tdl_builder_build(b, NULL, &g), TDL_ERROR_INVALID_STATE, "no output");
+    tdl_builder_output(b, "y", tdl_builder_conv2d(b, x, tdl_builder_input(b, "f", &f), NULL));
+    FAILS(tdl_builder_build(b, NULL, &g), TDL_ERROR_UNSUPPORTED, "constants");
+    CHECK(!g, "a graph in spite of the error");
+    tdl_builder_destroy(&b);
+}
+
+int main(void)
+{
+    ctx = check_context_open();
+    check_round_trip();
+    check_tensor_errors();
+    check_reshape();
+    check_bindings();
+    check_build_errors();
+    check_context_close(ctx);
+    return check_result();
+}
