@@ -197,10 +197,10 @@ enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
 
 /* -------------------------------------------------------------- operators */
 
-/* Appends a node: checks that the inputs belong here, infers the output. */
-static struct tdl_operand *add_node(struct tdl_builder *b, const struct tdl_op *op,
-                                    const union tdl_attr *attr, struct tdl_operand *const *inputs,
-                                    uint32_t count, uint32_t required)
+struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl_op *op,
+                                         const union tdl_attr *attr,
+                                         struct tdl_operand *const *inputs, uint32_t count,
+                                         uint32_t required)
 {
     struct tdl_tensor_params desc;
     if (b->status != TDL_OK)
@@ -233,9 +233,8 @@ static struct tdl_operand *add_node(struct tdl_builder *b, const struct tdl_op *
     return n->output;
 }
 
-/* False, with an error, if `value` is past the last of its enum. */
-static bool known(struct tdl_builder *b, const struct tdl_op *op, const char *what, unsigned value,
-                  unsigned last)
+bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
+                       unsigned value, unsigned last)
 {
     if (value > last)
         tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: there is no %s %u", op->name, what,
@@ -246,8 +245,8 @@ static bool known(struct tdl_builder *b, const struct tdl_op *op, const char *wh
 static bool known_window(struct tdl_builder *b, const struct tdl_op *op, enum tdl_padding padding,
                          enum tdl_activation activation)
 {
-    return known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
-           known(b, op, "activation", activation, TDL_ACTIVATION_TANH);
+    return tdl_builder_known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
+           tdl_builder_known(b, op, "activation", activation, TDL_ACTIVATION_TANH);
 }
 
 static uint32_t or_one(uint32_t value)
@@ -270,7 +269,7 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     p->bias = NULL;
     if (!known_window(b, &tdl_op_conv2d, p->padding, p->activation))
         return NULL;
-    return add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
+    return tdl_builder_add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }
 
 struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,
@@ -286,7 +285,7 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
     if (!known_window(b, &tdl_op_conv_transpose2d, attr.conv_transpose.padding,
                       attr.conv_transpose.activation))
         return NULL;
-    return add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
+    return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }
 
 struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *b, struct tdl_operand *input,
@@ -302,7 +301,7 @@ struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *b, struct tdl
             if (!attr.pool.window[i])
                 attr.pool.window[i] = i ? d.w : d.h;
         }
-    return add_node(b, &tdl_op_average_pool2d, &attr, &input, 1, 1);
+    return tdl_builder_add_node(b, &tdl_op_average_pool2d, &attr, &input, 1, 1);
 }
 
 struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *b,
@@ -317,24 +316,24 @@ struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_ope
     if (!params)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "resample2d: no size was given");
     union tdl_attr attr = {.resample = *params};
-    if (!known(b, &tdl_op_resample2d, "way of coordinates", params->coordinates,
+    if (!tdl_builder_known(b, &tdl_op_resample2d, "way of coordinates", params->coordinates,
                TDL_RESAMPLE_ASYMMETRIC))
         return NULL;
-    return add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
+    return tdl_builder_add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
 }
 
 struct tdl_operand *tdl_builder_add(struct tdl_builder *b, struct tdl_operand *x,
                                     struct tdl_operand *y)
 {
     union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
-    return add_node(b, &tdl_op_add, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+    return tdl_builder_add_node(b, &tdl_op_add, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
 }
 
 struct tdl_operand *tdl_builder_mul(struct tdl_builder *b, struct tdl_operand *x,
                                     struct tdl_operand *y)
 {
     union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
-    return add_node(b, &tdl_op_mul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+    return tdl_builder_add_node(b, &tdl_op_mul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
 }
 
 struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_operand *input,
@@ -343,9 +342,9 @@ struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_ope
     union tdl_attr attr = {.eltwise.activation = activation};
     if (activation == TDL_ACTIVATION_NONE)
         return input;
-    if (!known(b, &tdl_op_activation, "activation", activation, TDL_ACTIVATION_TANH))
+    if (!tdl_builder_known(b, &tdl_op_activation, "activation", activation, TDL_ACTIVATION_TANH))
         return NULL;
-    return add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
+    return tdl_builder_add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
 }
 
 struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,
@@ -358,5 +357,5 @@ struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *
         dtype != TDL_FLOAT32)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                 "cast: so far only constants, from float16 to float32");
-    return add_node(b, &tdl_op_cast, &attr, &input, 1, 1);
+    return tdl_builder_add_node(b, &tdl_op_cast, &attr, &input, 1, 1);
 }

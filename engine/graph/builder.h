@@ -17,4 +17,15 @@ struct tdl_builder {
     } *owned;
 };
 
+/* For the operators' functions. Appends a node: checks that the inputs belong
+ * here (the first `required` of them must be there), infers the output. NULL
+ * when that failed, or when the builder had failed before. */
+struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl_op *op,
+                                         const union tdl_attr *attr,
+                                         struct tdl_operand *const *inputs, uint32_t count,
+                                         uint32_t required);
+/* False, with an error, if `value` is past the last of its enum. */
+bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
+                       unsigned value, unsigned last);
+
 #endif
