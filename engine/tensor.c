@@ -30,10 +30,13 @@ const char *tdl_dtype_name(enum tdl_dtype dtype)
 
 struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
 {
-    uint32_t s[TDL_MAX_RANK] = {1, 1, 1, 1};
-    for (uint32_t i = 0; i < params->rank; i++)
-        s[TDL_MAX_RANK - params->rank + i] = params->shape[i];
-    if (params->rank == TDL_MAX_RANK && params->layout == TDL_LAYOUT_NCHW)
+    uint32_t s[4] = {1, 1, 1, 1};
+    for (uint32_t i = 0; i < params->rank; i++) {
+        /* What is more than four dimensions is many images. */
+        uint32_t at = i + 4 > params->rank ? i + 4 - params->rank : 0;
+        s[at] *= params->shape[i];
+    }
+    if (params->rank == 4 && params->layout == TDL_LAYOUT_NCHW)
         return (struct tdl_dims){.n = s[0], .c = s[1], .h = s[2], .w = s[3]};
     return (struct tdl_dims){.n = s[0], .h = s[1], .w = s[2], .c = s[3]};
 }
@@ -77,7 +80,7 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", label, params->rank,
                         TDL_MAX_RANK);
     if ((unsigned)params->layout > TDL_LAYOUT_NC4HW4 ||
-        (params->layout == TDL_LAYOUT_NC4HW4 && params->rank != TDL_MAX_RANK))
+        (params->layout == TDL_LAYOUT_NC4HW4 && params->rank != 4))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: layout NC4HW4 needs rank 4", label);
     if (!tdl_tensor_params_size(params))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

@@ -17,7 +17,8 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params);
 /* "float32[1,256,256,3]" into `text`; returns `text`. */
 char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text, size_t size);
 
-/* A rank-4 shape whatever its layout; lower ranks fill from C. */
+/* A rank-4 shape whatever its layout; lower ranks fill from C, and the first
+ * dimensions of higher ones are n together. */
 struct tdl_dims {
     uint32_t n, h, w, c;
 };

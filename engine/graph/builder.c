@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "builder.h"
 
-#include "../ops/ops.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,120 +240,9 @@ bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const cha
     return value <= last;
 }
 
-static bool known_window(struct tdl_builder *b, const struct tdl_op *op, enum tdl_padding padding,
-                         enum tdl_activation activation)
+bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
+                              enum tdl_padding padding, enum tdl_activation activation)
 {
     return tdl_builder_known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
            tdl_builder_known(b, op, "activation", activation, TDL_ACTIVATION_TANH);
-}
-
-static uint32_t or_one(uint32_t value)
-{
-    return value ? value : 1;
-}
-
-struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
-                                       struct tdl_operand *filter,
-                                       const struct tdl_conv2d_params *params)
-{
-    union tdl_attr attr = {.conv.p = params ? *params : (struct tdl_conv2d_params){0}};
-    struct tdl_conv2d_params *p = &attr.conv.p;
-    struct tdl_operand *inputs[] = {input, filter, p->bias};
-    for (int i = 0; i < 2; i++) {
-        p->stride[i] = or_one(p->stride[i]);
-        p->dilation[i] = or_one(p->dilation[i]);
-    }
-    p->groups = or_one(p->groups);
-    p->bias = NULL;
-    if (!known_window(b, &tdl_op_conv2d, p->padding, p->activation))
-        return NULL;
-    return tdl_builder_add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
-}
-
-struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,
-                                                 struct tdl_operand *filter,
-                                                 const struct tdl_conv_transpose2d_params *params)
-{
-    union tdl_attr attr = {
-        .conv_transpose = params ? *params : (struct tdl_conv_transpose2d_params){0}};
-    struct tdl_operand *inputs[] = {input, filter, attr.conv_transpose.bias};
-    for (int i = 0; i < 2; i++)
-        attr.conv_transpose.stride[i] = or_one(attr.conv_transpose.stride[i]);
-    attr.conv_transpose.bias = NULL;
-    if (!known_window(b, &tdl_op_conv_transpose2d, attr.conv_transpose.padding,
-                      attr.conv_transpose.activation))
-        return NULL;
-    return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
-}
-
-struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *b, struct tdl_operand *input,
-                                               const struct tdl_pool2d_params *params)
-{
-    union tdl_attr attr = {.pool = params ? *params : (struct tdl_pool2d_params){0}};
-    if (!known_window(b, &tdl_op_average_pool2d, attr.pool.padding, attr.pool.activation))
-        return NULL;
-    if (b->status == TDL_OK && input)
-        for (int i = 0; i < 2; i++) {
-            struct tdl_dims d = tdl_operand_dims(input);
-            attr.pool.stride[i] = or_one(attr.pool.stride[i]);
-            if (!attr.pool.window[i])
-                attr.pool.window[i] = i ? d.w : d.h;
-        }
-    return tdl_builder_add_node(b, &tdl_op_average_pool2d, &attr, &input, 1, 1);
-}
-
-struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *b,
-                                                    struct tdl_operand *input)
-{
-    return tdl_builder_average_pool2d(b, input, NULL);
-}
-
-struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
-                                           const struct tdl_resample2d_params *params)
-{
-    if (!params)
-        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "resample2d: no size was given");
-    union tdl_attr attr = {.resample = *params};
-    if (!tdl_builder_known(b, &tdl_op_resample2d, "way of coordinates", params->coordinates,
-               TDL_RESAMPLE_ASYMMETRIC))
-        return NULL;
-    return tdl_builder_add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
-}
-
-struct tdl_operand *tdl_builder_add(struct tdl_builder *b, struct tdl_operand *x,
-                                    struct tdl_operand *y)
-{
-    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
-    return tdl_builder_add_node(b, &tdl_op_add, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
-}
-
-struct tdl_operand *tdl_builder_mul(struct tdl_builder *b, struct tdl_operand *x,
-                                    struct tdl_operand *y)
-{
-    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
-    return tdl_builder_add_node(b, &tdl_op_mul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
-}
-
-struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_operand *input,
-                                           enum tdl_activation activation)
-{
-    union tdl_attr attr = {.eltwise.activation = activation};
-    if (activation == TDL_ACTIVATION_NONE)
-        return input;
-    if (!tdl_builder_known(b, &tdl_op_activation, "activation", activation, TDL_ACTIVATION_TANH))
-        return NULL;
-    return tdl_builder_add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
-}
-
-struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,
-                                     enum tdl_dtype dtype)
-{
-    union tdl_attr attr = {0};
-    if (b->status != TDL_OK)
-        return NULL;
-    if (!input || input->kind != TDL_OPERAND_CONSTANT || input->desc.dtype != TDL_FLOAT16 ||
-        dtype != TDL_FLOAT32)
-        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                "cast: so far only constants, from float16 to float32");
-    return tdl_builder_add_node(b, &tdl_op_cast, &attr, &input, 1, 1);
 }

@@ -27,5 +27,13 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
 /* False, with an error, if `value` is past the last of its enum. */
 bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
                        unsigned value, unsigned last);
+/* The same for the enums of an operator with a window. */
+bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
+                              enum tdl_padding padding, enum tdl_activation activation);
+/* Zero means 1, as for strides. */
+static inline uint32_t tdl_or_one(uint32_t value)
+{
+    return value ? value : 1;
+}
 
 #endif

@@ -208,7 +208,7 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
                             what, operand->name);
         if (p->dtype != q->dtype || p->rank != q->rank ||
             memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
-            (p->rank == TDL_MAX_RANK && p->layout != q->layout))
+            (p->rank == 4 && p->layout != q->layout))
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                             "%s \"%s\" is %s layout %d; the graph has %s layout %d", what,
                             operand->name, tdl_tensor_params_text(p, have, sizeof(have)), p->layout,

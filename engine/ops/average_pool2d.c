@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../graph/builder.h"
 #include "ops.h"
 
 static bool resolve(const struct tdl_node *n, struct tdl_dims *in, struct tdl_window *w)
@@ -87,3 +88,26 @@ const struct tdl_op tdl_op_average_pool2d = {
     .lower = lower,
     .reference = reference,
 };
+
+struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *b, struct tdl_operand *input,
+                                               const struct tdl_pool2d_params *params)
+{
+    union tdl_attr attr = {.pool = params ? *params : (struct tdl_pool2d_params){0}};
+    if (!tdl_builder_known_window(b, &tdl_op_average_pool2d, attr.pool.padding,
+                                  attr.pool.activation))
+        return NULL;
+    if (b->status == TDL_OK && input)
+        for (int i = 0; i < 2; i++) {
+            struct tdl_dims d = tdl_operand_dims(input);
+            attr.pool.stride[i] = tdl_or_one(attr.pool.stride[i]);
+            if (!attr.pool.window[i])
+                attr.pool.window[i] = i ? d.w : d.h;
+        }
+    return tdl_builder_add_node(b, &tdl_op_average_pool2d, &attr, &input, 1, 1);
+}
+
+struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *b,
+                                                    struct tdl_operand *input)
+{
+    return tdl_builder_average_pool2d(b, input, NULL);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* cast of constants; the fold pass takes all of them away. */
+#include "../graph/builder.h"
 #include "ops.h"
 
 #include <string.h>
@@ -54,3 +55,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 
 const struct tdl_op tdl_op_cast = {
     .name = "cast", .infer = infer, .lower = lower, .reference = reference};
+
+struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,
+                                     enum tdl_dtype dtype)
+{
+    union tdl_attr attr = {0};
+    if (b->status != TDL_OK)
+        return NULL;
+    if (!input || input->kind != TDL_OPERAND_CONSTANT || input->desc.dtype != TDL_FLOAT16 ||
+        dtype != TDL_FLOAT32)
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "cast: so far only constants, from float16 to float32");
+    return tdl_builder_add_node(b, &tdl_op_cast, &attr, &input, 1, 1);
+}

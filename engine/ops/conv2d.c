@@ -3,6 +3,7 @@
  * conv2d, and the choice of its kernel: a table of rows, each with a predicate,
  * first match wins.
  */
+#include "../graph/builder.h"
 #include "ops.h"
 
 #include <string.h>
@@ -350,3 +351,21 @@ const struct tdl_op tdl_op_conv2d = {
     .macs = macs,
     .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
 };
+
+struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
+                                       struct tdl_operand *filter,
+                                       const struct tdl_conv2d_params *params)
+{
+    union tdl_attr attr = {.conv.p = params ? *params : (struct tdl_conv2d_params){0}};
+    struct tdl_conv2d_params *p = &attr.conv.p;
+    struct tdl_operand *inputs[] = {input, filter, p->bias};
+    for (int i = 0; i < 2; i++) {
+        p->stride[i] = tdl_or_one(p->stride[i]);
+        p->dilation[i] = tdl_or_one(p->dilation[i]);
+    }
+    p->groups = tdl_or_one(p->groups);
+    p->bias = NULL;
+    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->activation))
+        return NULL;
+    return tdl_builder_add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
+}

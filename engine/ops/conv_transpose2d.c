@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../graph/builder.h"
 #include "ops.h"
 
 struct geometry {
@@ -193,3 +194,19 @@ const struct tdl_op tdl_op_conv_transpose2d = {
     .macs = macs,
     .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
 };
+
+struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,
+                                                 struct tdl_operand *filter,
+                                                 const struct tdl_conv_transpose2d_params *params)
+{
+    union tdl_attr attr = {
+        .conv_transpose = params ? *params : (struct tdl_conv_transpose2d_params){0}};
+    struct tdl_operand *inputs[] = {input, filter, attr.conv_transpose.bias};
+    for (int i = 0; i < 2; i++)
+        attr.conv_transpose.stride[i] = tdl_or_one(attr.conv_transpose.stride[i]);
+    attr.conv_transpose.bias = NULL;
+    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, attr.conv_transpose.padding,
+                                  attr.conv_transpose.activation))
+        return NULL;
+    return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
+}

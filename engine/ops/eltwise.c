@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* add, mul and the activations: one shape of work, one kernel. */
+#include "../graph/builder.h"
 #include "ops.h"
 
 enum operation { COPY = 0, ADD, MUL };
@@ -94,3 +95,28 @@ const struct tdl_op tdl_op_mul = {
     .name = "mul", .infer = infer, .lower = lower, .reference = reference};
 const struct tdl_op tdl_op_activation = {
     .name = "activation", .infer = infer, .lower = lower, .reference = reference};
+
+struct tdl_operand *tdl_builder_add(struct tdl_builder *b, struct tdl_operand *x,
+                                    struct tdl_operand *y)
+{
+    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
+    return tdl_builder_add_node(b, &tdl_op_add, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+}
+
+struct tdl_operand *tdl_builder_mul(struct tdl_builder *b, struct tdl_operand *x,
+                                    struct tdl_operand *y)
+{
+    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
+    return tdl_builder_add_node(b, &tdl_op_mul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+}
+
+struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_operand *input,
+                                           enum tdl_activation activation)
+{
+    union tdl_attr attr = {.eltwise.activation = activation};
+    if (activation == TDL_ACTIVATION_NONE)
+        return input;
+    if (!tdl_builder_known(b, &tdl_op_activation, "activation", activation, TDL_ACTIVATION_TANH))
+        return NULL;
+    return tdl_builder_add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
+}

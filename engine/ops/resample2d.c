@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN resample2d, linear: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-resample2d-method */
+#include "../graph/builder.h"
 #include "ops.h"
 
 static struct tdl_dims out_dims(const struct tdl_node *n)
@@ -72,3 +73,15 @@ const struct tdl_op tdl_op_resample2d = {
     .lower = lower,
     .reference = reference,
 };
+
+struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
+                                           const struct tdl_resample2d_params *params)
+{
+    if (!params)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "resample2d: no size was given");
+    union tdl_attr attr = {.resample = *params};
+    if (!tdl_builder_known(b, &tdl_op_resample2d, "way of coordinates", params->coordinates,
+                           TDL_RESAMPLE_ASYMMETRIC))
+        return NULL;
+    return tdl_builder_add_node(b, &tdl_op_resample2d, &attr, &input, 1, 1);
+}

@@ -104,7 +104,7 @@ static struct tdl_operand *second_input(const struct bench_operator *op,
 {
     struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = 4};
 
-    memcpy(desc.shape, op->shape, sizeof(desc.shape));
+    memcpy(desc.shape, op->shape, sizeof(op->shape));
     return tdl_builder_input(builder, "input2", &desc);
 }
 
@@ -138,7 +138,7 @@ int bench_build_operator(const struct bench_operator *op, struct tdl_builder *bu
     enum tdl_activation activation;
     bool known = false;
 
-    memcpy(desc.shape, op->shape, sizeof(desc.shape));
+    memcpy(desc.shape, op->shape, sizeof(op->shape));
     input = tdl_builder_input(builder, "input", &desc);
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]) && !known; i++) {
         known = strcmp(op->name, operators[i].name) == 0;

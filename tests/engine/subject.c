@@ -62,7 +62,7 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
 {
     struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 4, .layout = layout};
     const uint32_t nhwc[] = {n, h, w, c}, nchw[] = {n, c, h, w};
-    memcpy(p.shape, layout == TDL_LAYOUT_NCHW ? nchw : nhwc, sizeof(p.shape));
+    memcpy(p.shape, layout == TDL_LAYOUT_NCHW ? nchw : nhwc, sizeof(nhwc));
     return p;
 }
 

@@ -142,7 +142,7 @@ CASE(input_packed)
 }
 CASE(input_rank)
 {
-    struct tdl_tensor_params p = {.rank = 5};
+    struct tdl_tensor_params p = {.rank = 7};
     tdl_builder_input(t->b, "y", &p);
 }
 CASE(inputs_many)
@@ -236,7 +236,7 @@ static const struct row {
     ROW(input_too_large, ARG, "size"),
     ROW(input_int8, UNSUPPORTED, "\"y\"", "int8"),
     ROW(input_packed, ARG, "NC4HW4"),
-    ROW(input_rank, ARG, "rank 5"),
+    ROW(input_rank, ARG, "rank 7"),
     ROW(inputs_many, UNSUPPORTED, "16 inputs"),
     ROW(constant_size, ARG, "float32[4]", "12 bytes", "16"),
     ROW(constant_null, ARG, "float32[4]", "0 bytes"),

@@ -19,6 +19,7 @@ static void check_round_trip(void)
         {.dtype = TDL_INT8, .rank = 1, .shape = {1}},
         {.dtype = TDL_UINT8, .rank = 4, .shape = {1, 3, 5, 3}, .layout = TDL_LAYOUT_NCHW},
         {.dtype = TDL_INT64, .rank = 1, .shape = {9}},
+        {.dtype = TDL_INT32, .rank = 6, .shape = {2, 1, 3, 2, 1, 4}},
         {.dtype = TDL_UINT64, .rank = 4, .shape = {1, 2, 2, 5}, .layout = TDL_LAYOUT_NC4HW4},
     };
     for (size_t i = 0; i < COUNT(all); i++) {
@@ -60,7 +61,7 @@ static void check_tensor_errors(void)
         enum tdl_result want;
         const char *says;
     } wrong[] = {
-        {"rank 5", {.rank = 5}, TDL_ERROR_INVALID_ARGUMENT, "rank 5"},
+        {"rank 7", {.rank = 7}, TDL_ERROR_INVALID_ARGUMENT, "rank 7"},
         {"no elements", {.rank = 2, .shape = {4, 0}}, TDL_ERROR_INVALID_ARGUMENT, "dimension"},
         {"data type", {.dtype = 99}, TDL_ERROR_INVALID_ARGUMENT, "99"},
         {"layout", {.rank = 4, .shape = {1, 1, 1, 1}, .layout = 9}, TDL_ERROR_INVALID_ARGUMENT,
@@ -127,8 +128,8 @@ static void check_reshape(void)
     FAILS(tdl_tensor_reshape(view, 2, (uint32_t[]){H, W}, &none), TDL_ERROR_INVALID_ARGUMENT,
           "float32[35,6] cannot be reshaped to float32[5,7]");
     CHECK(!none, "a view in spite of the error");
-    FAILS(tdl_tensor_reshape(view, 5, (uint32_t[]){1, 1, 1, 1, 1}, &none),
-          TDL_ERROR_INVALID_ARGUMENT, "rank 5");
+    FAILS(tdl_tensor_reshape(view, 7, (uint32_t[]){1, 1, 1, 1, 1, 1, 1}, &none),
+          TDL_ERROR_INVALID_ARGUMENT, "rank 7");
     FAILS(tdl_tensor_reshape(view, 1, (uint32_t[]){0}, &none), TDL_ERROR_INVALID_ARGUMENT,
           "reshaped");
     tdl_tensor_destroy(&view);

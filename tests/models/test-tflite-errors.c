@@ -79,7 +79,7 @@ CHANGE(half_result, m->tensors[5].type = 1)
 CHANGE(unknown_type, m->tensors[0].type = 77)
 CHANGE(half_without_dequantize, m->ops[2].inputs[1] = 1)
 CHANGE(int_activation, m->tensors[6].type = 2)
-CHANGE(five_dimensions, m->tensors[0].rank = 5)
+CHANGE(seven_dimensions, m->tensors[0].rank = 7)
 CHANGE(dynamic_shape, m->tensors[0].shape[0] = -1)
 CHANGE(empty_shape, m->tensors[0].shape[1] = 0)
 CHANGE(huge_shape, (m->tensors[0].shape[1] = m->tensors[0].shape[2] = 0x7fffffff))
@@ -239,7 +239,7 @@ static const struct row rows[] = {
      "operator 2 CONV_2D: tensor 1 'filter_f16' is float16"},
     {"int32 operand", int_activation, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 3 ADD: tensor 6 'offset' is int32"},
-    {"five dimensions", five_dimensions, NULL, TDL_ERROR_UNSUPPORTED, "has 5 dimensions"},
+    {"seven dimensions", seven_dimensions, NULL, TDL_ERROR_UNSUPPORTED, "has 7 dimensions"},
     {"dynamic shape", dynamic_shape, NULL, TDL_ERROR_UNSUPPORTED, "size -1 in dimension 0"},
     {"empty shape", empty_shape, NULL, TDL_ERROR_UNSUPPORTED, "size 0 in dimension 1"},
     {"huge shape", huge_shape, NULL, TDL_ERROR_UNSUPPORTED, "more than 2^30 elements"},

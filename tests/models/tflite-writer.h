@@ -14,7 +14,7 @@
 struct writer_tensor {
     const char *name;     /* NULL: no name stored */
     int type;             /* TensorType: 0 float32, 1 float16, 2 int32, 9 int8 */
-    int rank, shape[6];
+    int rank, shape[8];
     const void *data;     /* NULL: not constant */
     size_t data_size;     /* bytes */
     int buffer;           /* number of another buffer, 0: its own or none */

@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 /** Largest number of dimensions of a tensor. */
-#define TDL_MAX_RANK 4
+#define TDL_MAX_RANK 6
 /** Bytes of a device UUID (VK_UUID_SIZE). */
 #define TDL_UUID_SIZE 16
 /** Wait for ever, in functions that take a timeout in ns. */
