@@ -4,6 +4,7 @@
 # From a bare Debian 12 or 13 to all tests passed.
 #
 #   tests/run.sh                 every part but bookworm and trixie
+#   tests/run.sh --no-vm         the same without the virtual machine
 #   tests/run.sh --quick         build headers shaders engine models element pipelines
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
@@ -20,7 +21,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 . tests/lib/parts.sh
 
 quick=(build headers shaders engine models element pipelines)
-all=("${quick[@]}" demo validation sanitizers fuzz soak)
+all=("${quick[@]}" demo validation sanitizers fuzz soak vm)
 optional=(bookworm trixie)
 
 list_parts() {
@@ -30,10 +31,20 @@ list_parts() {
     done
 }
 
+# without NAME : leave a part out of `all`.
+without() {
+    local name kept=()
+    for name in "${all[@]}"; do
+        [ "$name" = "$1" ] || kept+=("$name")
+    done
+    all=("${kept[@]}")
+}
+
 chosen=()
 for arg in "$@"; do
     case $arg in
     --list) list_parts; exit ;;
+    --no-vm) without vm ;;
     --quick) chosen+=("${quick[@]}") ;;
     *)
         [[ " ${all[*]} ${optional[*]} " == *" $arg "* ]] || {

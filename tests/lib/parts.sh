@@ -15,6 +15,7 @@ describe() {
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
     fuzz) echo "libFuzzer on the model importer, one minute" ;;
     soak) echo "5,000 frames with resident memory flat" ;;
+    vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
     trixie) echo "the same in a fresh Debian 13" ;;
     esac
@@ -110,6 +111,8 @@ build_with_sanitizers() {
 }
 
 part_fuzz() { expect "importer, 60 s" tests/fuzz/run.sh 60; }
+
+part_vm() { told_results tests/vm/run.sh; }
 
 part_bookworm() { fresh_debian bookworm; }
 part_trixie() { fresh_debian trixie; }

@@ -47,3 +47,18 @@ meson_tests() {
         esac
     done < <(python3 "$root/tests/lib/meson_results.py" "$build"/meson-logs)
 }
+
+# told_results COMMAND... : count the results that a command tells in lines such
+# as "ok WHAT", "FAILED WHAT: WHY", "skipped WHAT: WHY"; "| TEXT" is shown.
+told_results() {
+    local line count=$((passed + failed + skipped))
+    while IFS= read -r line; do
+        case $line in
+        "ok "*) pass "${line#ok }" ;;
+        "FAILED "*) fail "${line#FAILED }" ;;
+        "skipped "*) skip "$(cut -d: -f1 <<<"${line#skipped }")" "${line#*: }" ;;
+        "| "*) printf '    %s\n' "$line" ;;
+        esac
+    done < <("$@" 2>&1 </dev/null)
+    [ $((passed + failed + skipped)) -gt "$count" ] || fail "$* told no result"
+}

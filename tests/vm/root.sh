@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Inside the trixie root, entered by tests/debian.sh: install what the guest
+# needs, take kernel and modules out of their package, build the plugin and the
+# guest's programs. Quick when nothing has changed.
+set -euo pipefail
+. "$(dirname "$0")/../../pipelines/common.sh"
+build=$TDL_ROOT/build-vm
+vm=/vm
+
+packages=(
+    "${TDL_PACKAGES[@]}"
+    gstreamer1.0-plugins-bad v4l-utils weston strace kmod xz-utils
+)
+
+phase() { printf 'VM PHASE %s %s\n' "$SECONDS" "$*"; }
+
+install_packages() {
+    local stamp=$vm/packages wanted="${packages[*]}"
+    [ ! -e "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ] || return 0
+    phase packages
+    # No manuals, no fsync after each file: this system is made for tests.
+    printf 'path-exclude=/usr/share/%s/*\n' doc man locale >/etc/dpkg/dpkg.cfg.d/tests
+    echo force-unsafe-io >>/etc/dpkg/dpkg.cfg.d/tests
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" </dev/null
+    apt-get clean
+    printf '%s' "$wanted" >"$stamp"
+}
+
+# The kernel's package is unpacked, not installed: its scripts would make an
+# initial ram disk that nobody needs.
+take_kernel() {
+    local name unpacked version
+    [ ! -e "$vm/vmlinuz" ] || return 0
+    phase kernel
+    name=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
+    unpacked=$(mktemp -d)
+    (cd "$unpacked" && apt-get download -qq -o APT::Sandbox::User=root "$name" &&
+        dpkg-deb -x "$name"_*.deb .)
+    version=$(basename "$unpacked"/usr/lib/modules/*)
+    rm -rf "/usr/lib/modules/$version"
+    mkdir -p "/usr/lib/modules/$version"
+    take_modules "$unpacked/usr/lib/modules/$version" "/usr/lib/modules/$version"
+    depmod "$version"
+    cp "$unpacked/boot/vmlinuz-$version" "$vm/vmlinuz.new"
+    mv "$vm/vmlinuz.new" "$vm/vmlinuz"
+    rm -rf "$unpacked"
+}
+
+# take_modules FROM TO: those of the virtual camera, the displays and all that
+# they stand on.
+take_modules() {
+    local file
+    cp "$1"/modules.{order,builtin,builtin.modinfo} "$2/"
+    (cd "$1" && find kernel -name '*.ko*' \( -path '*/media/test-drivers/*' -o -path '*/media/common/*' \
+        -o -path '*/media/v4l2-core/*' -o -path '*/media/mc/*' -o -path '*/media/rc/*' \
+        -o -path '*/media/cec/*' -o -path '*/gpu/drm/drm*' -o -path '*/drm/display/*' \
+        -o -path '*/drm/vgem/*' -o -path '*/drm/tiny/*' -o -path '*/drm/ttm/*' \
+        -o -path '*/drm/virtio/*' -o -path '*/kernel/lib/*' -o -path '*/drivers/virtio/*' \)) |
+        while read -r file; do
+            install -D -m 644 "$1/$file" "$2/$file"
+        done
+    find "$2" -name '*.ko.xz' -exec unxz {} +
+}
+
+build_tree() {
+    phase build
+    if [ ! -e "$build/build.ninja" ]; then
+        meson setup "$build" "$TDL_ROOT" --buildtype=debugoptimized
+    fi
+    ninja -C "$build" vm-guest
+}
+
+# Scanning plugins takes the emulated processor fifteen seconds.
+make_registry() {
+    phase registry
+    GST_REGISTRY=$vm/registry.bin GST_PLUGIN_PATH=$build/gst gst-inspect-1.0 tdlfilter
+}
+
+mkdir -p "$vm"
+install_packages
+take_kernel
+build_tree
+make_registry
+phase end
