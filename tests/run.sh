@@ -21,7 +21,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 . tests/lib/parts.sh
 
 quick=(build headers shaders engine models element pipelines)
-all=("${quick[@]}" demo validation sanitizers fuzz soak vm)
+all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
 optional=(bookworm trixie)
 
 list_parts() {

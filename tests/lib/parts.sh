@@ -13,6 +13,8 @@ describe() {
     demo) echo "pipelines/demo.sh, shortened" ;;
     validation) echo "element and pipelines under the Vulkan validation layer, as the others always are" ;;
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
+    threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
+    library) echo "libtdl installed, and its examples built against it" ;;
     fuzz) echo "libFuzzer on the model importer, one minute" ;;
     soak) echo "5,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
@@ -109,6 +111,28 @@ build_with_sanitizers() {
     fi
     ninja -C "$1"
 }
+
+part_threads() {
+    local build=$root/build-tsan tests=(context tensor dispatch strangers) name
+    local programs=(tests/lib/race)
+    for name in "${tests[@]}"; do programs+=("tests/engine/test-$name"); done
+    expect "build with ThreadSanitizer" build_with_tsan "$build" "${programs[@]}"
+    [ -e "$build/tests/lib/race" ] || return
+    expect "a race is noticed" must_fail "$root/tests/lib/raced.sh" "$build/tests/lib/race"
+    meson_tests "$build" 2 --wrapper "$root/tests/lib/raced.sh" --timeout-multiplier 6 \
+        "${tests[@]/#/engine-}"
+}
+
+build_with_tsan() { # build_with_tsan FOLDER TARGET...
+    if [ ! -e "$1/build.ninja" ]; then
+        meson setup "$1" "$root" --buildtype=debugoptimized -Dgst=disabled \
+            -Db_sanitize=thread -Db_lundef=false || return 1
+        ln -sfn "$TDL_BUILD/cache" "$1/cache"
+    fi
+    ninja -C "$@"
+}
+
+part_library() { meson_tests "$TDL_BUILD" 1 --suite library; }
 
 part_fuzz() { expect "importer, 60 s" tests/fuzz/run.sh 60; }
 

@@ -126,8 +126,11 @@ enum tdl_stage {
     TDL_STAGE_COUNT
 };
 
+/** Create a batch, not begun. Allocates its pools; never waits for the device. */
 TDL_API enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch);
+/** Gives up what was not submitted; what was, runs on. */
 TDL_API void tdl_batch_destroy(struct tdl_batch **batch);
+/** Start anew. Blocking: waits for the batch's previous submission. */
 TDL_API enum tdl_result tdl_batch_begin(struct tdl_batch *batch);
 /** Give up what was added since begin. */
 TDL_API void tdl_batch_cancel(struct tdl_batch *batch);
@@ -198,8 +201,10 @@ struct tdl_compose_params {
  * seen, then constant.
  */
 struct tdl_composer;
+/** Create a composer that has seen no frame. Not blocking. */
 TDL_API enum tdl_result tdl_composer_create(struct tdl_context *context,
                                             struct tdl_composer **out_composer);
+/** Deferred: its memory goes when the timeline has passed the last use. */
 TDL_API void tdl_composer_destroy(struct tdl_composer **composer);
 /** Forget the previous mask (seek, flush, cut) and the replacement picture. */
 TDL_API void tdl_composer_reset(struct tdl_composer *composer);

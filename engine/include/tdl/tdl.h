@@ -306,6 +306,7 @@ TDL_API void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*r
  *  such as "operator 12 CONV_2D"; NULL for none. */
 TDL_API void tdl_builder_set_label(struct tdl_builder *builder, const char *label);
 
+/** Type and shape of an operand. Owned by the operand. */
 TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand);
 
 /** A named input. Names are unique among inputs. */
@@ -350,6 +351,7 @@ struct tdl_build_params {
 TDL_API enum tdl_result tdl_builder_build(struct tdl_builder *builder,
                                           const struct tdl_build_params *params,
                                           struct tdl_graph **out_graph);
+/** Deferred: runs that are queued finish, then the memory goes. */
 TDL_API void tdl_graph_destroy(struct tdl_graph **graph);
 
 struct tdl_binding {
@@ -394,6 +396,7 @@ struct tdl_graph_stats {
     uint64_t weight_bytes;
     enum tdl_precision precision; /**< FP32 or FP16 */
 };
+/** Figures of the compiled graph, known before it first runs. Thread-safe, never blocks. */
 TDL_API void tdl_graph_get_stats(const struct tdl_graph *graph, struct tdl_graph_stats *out);
 /** NULL past the end. */
 TDL_API const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *graph,
