@@ -116,6 +116,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
     TRY(tdl_plan_build(&g->plan));
     TRY(tdl_pass_pipelines(g));
     TRY(upload_weights(g));
+    tdl_ir_forget_constants(g->plan.ir); /* their owner may now free them */
     TRY(describe_steps(g));
     *out_graph = g;
     return TDL_OK;

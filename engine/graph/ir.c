@@ -18,16 +18,25 @@ void tdl_ir_destroy(struct tdl_ir **pointer)
     *pointer = NULL;
     if (!ir)
         return;
+    tdl_ir_forget_constants(ir);
     for (uint32_t i = 0; i < ir->operand_count; i++)
         free(ir->operands[i]);
     for (uint32_t i = 0; i < ir->node_count; i++)
         free(ir->nodes[i]);
-    for (uint32_t i = 0; i < ir->owned_count; i++)
-        free(ir->owned[i]);
     free(ir->operands);
     free(ir->nodes);
-    free(ir->owned);
     free(ir);
+}
+
+void tdl_ir_forget_constants(struct tdl_ir *ir)
+{
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        ir->operands[i]->data = NULL;
+    for (uint32_t i = 0; i < ir->owned_count; i++)
+        free(ir->owned[i]);
+    free(ir->owned);
+    ir->owned = NULL;
+    ir->owned_count = 0;
 }
 
 /* Grow a pointer array to hold one more. */

@@ -149,6 +149,8 @@ struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *b
                                      const struct tdl_op *op);
 /* Memory for a constant that a pass makes; freed with the IR. */
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
+/* Let go of the constants' data, borrowed or made, once the device has them. */
+void tdl_ir_forget_constants(struct tdl_ir *ir);
 
 /* Uses of an operand as a node's input, and being an output, counted. */
 uint32_t tdl_ir_use_count(const struct tdl_ir *ir, const struct tdl_operand *operand);
