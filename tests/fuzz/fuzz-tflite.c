@@ -5,41 +5,13 @@
  * What it takes goes on through the passes of the compiler that need no
  * device, fused and not, on a device made up here.
  */
-#include "../../engine/graph/plan.h"
+#include "compile.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-
-/* Passes look through all nodes for each node; that is not what we test. */
-#define MAX_NODES 300
-
-static enum tdl_result compile(struct tdl_builder *builder, const struct tdl_build_params *params)
-{
-    static const struct tdl_device_info device = {
-        .subgroup_size = 32, .max_workgroup_invocations = 128, .max_shared_memory = 16384};
-    struct tdl_plan plan = {
-        .device = &device,
-        .ir = tdl_ir_clone(tdl_builder_ir(builder)),
-        .storage = params->precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32,
-    };
-    enum tdl_result r = plan.ir ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;
-
-    if (r == TDL_OK)
-        r = tdl_pass_fold(plan.ir);
-    if (r == TDL_OK && !params->no_fuse)
-        r = tdl_pass_fuse(plan.ir, true);
-    if (r == TDL_OK)
-        r = tdl_pass_layout(plan.ir, params, plan.storage);
-    if (r == TDL_OK)
-        r = tdl_plan_build(&plan);
-    tdl_plan_finish(&plan);
-    return r;
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -49,16 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tdl_builder_create(NULL, &builder) != TDL_OK)
         return 0;
     r = tdl_tflite_import(builder, data, size);
-    if (r != tdl_builder_status(builder) || (r != TDL_OK && !*tdl_builder_error(builder))) {
-        fprintf(stderr, "result %d, builder %d \"%s\"\n", r, tdl_builder_status(builder),
-                tdl_builder_error(builder));
-        abort();
-    }
-    if (r == TDL_OK && tdl_builder_ir(builder)->node_count <= MAX_NODES) {
-        compile(builder, &(struct tdl_build_params){.precision = TDL_PRECISION_FP16});
-        compile(builder, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32,
-                                                    .no_fuse = true});
-    }
+    fuzz_check_status(builder, r);
+    if (r == TDL_OK)
+        fuzz_compile(builder);
     tdl_builder_destroy(&builder);
     return 0;
 }

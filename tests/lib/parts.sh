@@ -15,7 +15,7 @@ describe() {
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it" ;;
-    fuzz) echo "libFuzzer on the model importer, one minute" ;;
+    fuzz) echo "libFuzzer on the model importer and on the builder, a minute each" ;;
     soak) echo "5,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
@@ -134,7 +134,10 @@ build_with_tsan() { # build_with_tsan FOLDER TARGET...
 
 part_library() { meson_tests "$TDL_BUILD" 1 --suite library; }
 
-part_fuzz() { expect "importer, 60 s" tests/fuzz/run.sh 60; }
+part_fuzz() {
+    expect "importer, 60 s" tests/fuzz/run.sh tflite 60
+    expect "builder, 60 s" tests/fuzz/run.sh builder 60
+}
 
 part_vm() { told_results tests/vm/run.sh; }
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libFuzzer target: any bytes are a sequence of calls on a builder, right ones
+ * and wrong ones: operands that are missing or another builder's, shapes that
+ * do not fit, sizes that overflow. A builder may refuse, with a text; what it
+ * takes goes on through the compiler.
+ */
+#include "compile.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MAX_OPERANDS = 48, MAX_CALLS = 48, MAX_CONSTANT = 4096 };
+
+struct fuzz {
+    const uint8_t *data;
+    size_t size;
+    struct tdl_builder *builder;
+    struct tdl_operand *operands[MAX_OPERANDS];
+    uint32_t count;
+};
+
+/* ------------------------------------------------------- what bytes become */
+
+static uint8_t byte(struct fuzz *f)
+{
+    if (!f->size)
+        return 0;
+    f->size--;
+    return *f->data++;
+}
+
+static bool one_in_16(struct fuzz *f)
+{
+    return byte(f) >= 240;
+}
+
+/* Mostly small, sometimes where 32 bits end. */
+static uint32_t number(struct fuzz *f)
+{
+    static const uint32_t telling[] = {0x7f, 0x80, 0xffff, 0x10000, 0x7fffffff, 0x80000000u,
+                                       0xffffffffu, 0x55555556};
+    uint8_t b = byte(f);
+    return b < 224 ? b % 9 : telling[b % 8];
+}
+
+static void numbers(struct fuzz *f, uint32_t *out, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = number(f);
+}
+
+/* An operand; now and then none. */
+static struct tdl_operand *pick(struct fuzz *f)
+{
+    uint8_t b = byte(f);
+    return !f->count || b >= 250 ? NULL : f->operands[b % f->count];
+}
+
+static struct tdl_operand *pick_or_none(struct fuzz *f)
+{
+    return byte(f) % 2 ? pick(f) : NULL;
+}
+
+static void keep(struct fuzz *f, struct tdl_operand *operand)
+{
+    if (operand && f->count < MAX_OPERANDS)
+        f->operands[f->count++] = operand;
+}
+
+static struct tdl_tensor_params desc_of(struct fuzz *f)
+{
+    struct tdl_tensor_params p = {0};
+    p.dtype = one_in_16(f) ? byte(f) : byte(f) % 2 ? TDL_FLOAT32 : byte(f) % 8;
+    p.rank = one_in_16(f) ? byte(f) : byte(f) % 2 ? 4 : byte(f) % (TDL_MAX_RANK + 1);
+    p.layout = one_in_16(f) ? byte(f) : byte(f) % 2;
+    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
+        p.shape[i] = one_in_16(f) ? number(f) : 1 + byte(f) % 8;
+    return p;
+}
+
+/* --------------------------------------------------------------- the calls */
+
+static void call_input(struct fuzz *f)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "", "e", "f", "g"};
+    struct tdl_tensor_params p = desc_of(f);
+    keep(f, tdl_builder_input(f->builder, names[byte(f) % 8], &p));
+}
+
+static void call_constant(struct fuzz *f)
+{
+    static const uint8_t zeros[MAX_CONSTANT];
+    struct tdl_tensor_params p = desc_of(f);
+    size_t size = tdl_tensor_params_size(&p);
+    if (size > sizeof(zeros) || one_in_16(f)) /* a wrong size */
+        size = byte(f);
+    keep(f, tdl_builder_constant(f->builder, &p, zeros, size));
+}
+
+static void call_output(struct fuzz *f)
+{
+    static const char *const names[] = {"x", "y", "z", "a"};
+    tdl_builder_output(f->builder, names[byte(f) % 4], pick(f));
+}
+
+static void call_conv2d(struct fuzz *f)
+{
+    struct tdl_conv2d_params p = {0};
+    struct tdl_operand *input = pick(f), *filter = pick(f);
+    numbers(f, p.stride, 2);
+    numbers(f, p.dilation, 2);
+    numbers(f, p.pad, 4);
+    p.padding = byte(f) % 3;
+    p.groups = number(f);
+    p.bias = pick_or_none(f);
+    p.activation = byte(f) % 8;
+    keep(f, tdl_builder_conv2d(f->builder, input, filter, byte(f) % 8 ? &p : NULL));
+}
+
+/* A convolution that fits, so that deeper passes are reached often. */
+static void call_good_conv2d(struct fuzz *f)
+{
+    static const float zeros[16 * 9 * 16];
+    struct tdl_operand *input = pick(f);
+    if (!input)
+        return;
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(input);
+    uint32_t channels = in->layout == TDL_LAYOUT_NCHW ? in->shape[1] : in->shape[3];
+    uint32_t kernel = byte(f) % 2 ? 3 : 1;
+    bool depthwise = byte(f) % 2;
+    struct tdl_tensor_params filter = {
+        .rank = 4, .shape = {depthwise ? channels : 1 + byte(f) % 16, kernel, kernel,
+                             depthwise ? 1 : channels}};
+    if (in->rank != 4 || !channels || channels > 16)
+        return;
+    struct tdl_conv2d_params p = {.padding = TDL_PADDING_SAME_UPPER,
+                                  .groups = depthwise ? channels : 1,
+                                  .activation = byte(f) % 6,
+                                  .stride = {1 + byte(f) % 2, 1}};
+    struct tdl_operand *w =
+        tdl_builder_constant(f->builder, &filter, zeros, tdl_tensor_params_size(&filter));
+    keep(f, tdl_builder_conv2d(f->builder, input, w, &p));
+}
+
+static void call_conv_transpose2d(struct fuzz *f)
+{
+    struct tdl_conv_transpose2d_params p = {0};
+    struct tdl_operand *input = pick(f), *filter = pick(f);
+    numbers(f, p.stride, 2);
+    numbers(f, p.pad, 4);
+    p.padding = byte(f) % 3;
+    p.bias = pick_or_none(f);
+    p.activation = byte(f) % 8;
+    keep(f, tdl_builder_conv_transpose2d(f->builder, input, filter, byte(f) % 8 ? &p : NULL));
+}
+
+static void call_pool2d(struct fuzz *f)
+{
+    struct tdl_pool2d_params p = {0};
+    struct tdl_operand *input = pick(f);
+    numbers(f, p.window, 2);
+    numbers(f, p.stride, 2);
+    numbers(f, p.pad, 4);
+    p.padding = byte(f) % 3;
+    p.activation = byte(f) % 8;
+    keep(f, tdl_builder_average_pool2d(f->builder, input, byte(f) % 8 ? &p : NULL));
+}
+
+static void call_resample2d(struct fuzz *f)
+{
+    struct tdl_resample2d_params p = {0};
+    struct tdl_operand *input = pick(f);
+    numbers(f, p.size, 2);
+    p.coordinates = byte(f) % 5;
+    keep(f, tdl_builder_resample2d(f->builder, input, byte(f) % 8 ? &p : NULL));
+}
+
+static void call_binary(struct fuzz *f)
+{
+    struct tdl_operand *a = pick(f), *b = pick(f);
+    keep(f, (byte(f) % 2 ? tdl_builder_add : tdl_builder_mul)(f->builder, a, b));
+}
+
+static void call_activation(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f);
+    keep(f, tdl_builder_activation(f->builder, x, byte(f) % 8));
+}
+
+static void call_cast(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f);
+    keep(f, tdl_builder_cast(f->builder, x, byte(f) % 9));
+}
+
+static void (*const calls[])(struct fuzz *) = {
+    call_input,  call_constant, call_output,     call_conv2d, call_good_conv2d, call_conv_transpose2d,
+    call_pool2d, call_resample2d, call_binary, call_activation, call_cast,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz f = {.data = data, .size = size}, other = {0};
+    const struct tdl_tensor_params image = {.rank = 4, .shape = {1, 4, 4, 8}};
+
+    if (tdl_builder_create(NULL, &f.builder) != TDL_OK ||
+        tdl_builder_create(NULL, &other.builder) != TDL_OK)
+        return 0;
+    keep(&f, tdl_builder_input(f.builder, "image", &image));
+    if (size && data[0] > 250) /* a stranger among the operands */
+        keep(&f, tdl_builder_input(other.builder, "image", &image));
+    for (int i = 0; i < MAX_CALLS && f.size; i++)
+        calls[byte(&f) % (sizeof(calls) / sizeof(calls[0]))](&f);
+    if (f.count && tdl_builder_status(f.builder) == TDL_OK)
+        tdl_builder_output(f.builder, "last", f.operands[f.count - 1]);
+    fuzz_check_status(f.builder, tdl_builder_status(f.builder));
+    if (tdl_builder_status(f.builder) == TDL_OK)
+        fuzz_compile(f.builder);
+    tdl_builder_destroy(&other.builder);
+    tdl_builder_destroy(&f.builder);
+    return 0;
+}
