@@ -4,7 +4,6 @@
 #extension GL_EXT_control_flow_attributes : require
 // resample2d, linear. One invocation an output pack.
 #include "common/storage.glsl"
-#include "common/resample.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint IN_W = 1;
@@ -12,7 +11,11 @@ layout(constant_id = 4) const uint IN_H = 1;
 layout(constant_id = 5) const uint OUT_W = 1;
 layout(constant_id = 6) const uint OUT_H = 1;
 layout(constant_id = 7) const uint PACKS = 1;
-layout(constant_id = 8) const uint COORDINATES = 0;
+// Source coordinate of output pixel x: x · RATIO + START, within the image.
+layout(constant_id = 8) const float RATIO_W = 1.0;
+layout(constant_id = 9) const float START_W = 0.0;
+layout(constant_id = 10) const float RATIO_H = 1.0;
+layout(constant_id = 11) const float START_H = 0.0;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Out { PACK result[]; };
@@ -23,10 +26,12 @@ void main()
     uint plane = gl_WorkGroupID.z * PACKS + gl_WorkGroupID.y;
     if (o >= OUT_W * OUT_H)
         return;
-    bilinear b = bilinear_at(COORDINATES, uvec2(o % OUT_W, o / OUT_W), uvec2(IN_W, IN_H),
-                             uvec2(OUT_W, OUT_H));
-    uvec4 at = plane * IN_W * IN_H + b.index;
-    vec4 v = unpack(x[at.x]) * b.weight.x + unpack(x[at.y]) * b.weight.y +
-             unpack(x[at.z]) * b.weight.z + unpack(x[at.w]) * b.weight.w;
-    result[plane * OUT_W * OUT_H + o] = pack(v);
+    vec2 s = vec2(o % OUT_W, o / OUT_W) * vec2(RATIO_W, RATIO_H) + vec2(START_W, START_H);
+    s = clamp(s, vec2(0.0), vec2(IN_W - 1, IN_H - 1));
+    uvec2 low = uvec2(s), high = min(low + 1, uvec2(IN_W - 1, IN_H - 1));
+    vec2 f = s - vec2(low);
+    uint top = (plane * IN_H + low.y) * IN_W, bottom = (plane * IN_H + high.y) * IN_W;
+    vec4 a = unpack(x[top + low.x]), b = unpack(x[top + high.x]);
+    vec4 c = unpack(x[bottom + low.x]), d = unpack(x[bottom + high.x]);
+    result[plane * OUT_W * OUT_H + o] = pack(mix(mix(a, b, f.x), mix(c, d, f.x), f.y));
 }

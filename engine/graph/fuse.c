@@ -59,7 +59,8 @@ static enum tdl_activation *activation_of(struct tdl_node *n)
         return slot(n, TDL_CONV_RESIDUAL) ? NULL : &n->attr.conv.p.activation;
     if (n->op == &tdl_op_conv_transpose2d)
         return &n->attr.conv_transpose.activation;
-    if (n->op == &tdl_op_average_pool2d)
+    if (n->op == &tdl_op_average_pool2d || n->op == &tdl_op_max_pool2d ||
+        n->op == &tdl_op_l2_pool2d)
         return &n->attr.pool.activation;
     if (n->op == &tdl_op_add || n->op == &tdl_op_mul)
         return &n->attr.eltwise.activation;
@@ -138,19 +139,17 @@ static struct tdl_operand *same_mean(struct tdl_operand *o)
         return o;
     struct tdl_operand *low = o->producer->inputs[0];
     struct tdl_dims d = tdl_operand_dims(o), l = tdl_operand_dims(low);
-    return o->producer->attr.resample.coordinates == TDL_RESAMPLE_HALF_PIXEL && d.h == 2 * l.h &&
-                   d.w == 2 * l.w
+    return tdl_resample2d_is_linear(o->producer) &&
+                   o->producer->attr.resample.coordinates == TDL_RESAMPLE_HALF_PIXEL &&
+                   d.h == 2 * l.h && d.w == 2 * l.w
                ? low
                : o;
 }
 
 static bool is_global_pool(const struct tdl_node *n)
 {
-    if (n->op != &tdl_op_average_pool2d || n->attr.pool.activation != TDL_ACTIVATION_NONE)
-        return false;
-    struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
-    return out.h == 1 && out.w == 1 && n->attr.pool.window[0] == in.h &&
-           n->attr.pool.window[1] == in.w;
+    return n->op == &tdl_op_average_pool2d && n->attr.pool.activation == TDL_ACTIVATION_NONE &&
+           tdl_pool2d_is_global(n);
 }
 
 /* A tensor of few pixels with the same mean as `o`: 8×8 means of equal parts,
@@ -243,7 +242,8 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     for (int i = 0; i < 2; i++) {
         struct tdl_operand *product = sum->producer->inputs[i], *up = sum->producer->inputs[1 - i];
-        if (!is(product, &tdl_op_mul) || !is(up, &tdl_op_resample2d) || !same_dims(product, up) ||
+        if (!is(product, &tdl_op_mul) || !is(up, &tdl_op_resample2d) ||
+            !tdl_resample2d_is_linear(up->producer) || !same_dims(product, up) ||
             product->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
             tdl_ir_only_user(ir, product) != sum->producer)
             continue;

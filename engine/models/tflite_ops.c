@@ -358,6 +358,7 @@ static bool add_resize(struct tflite_import *im, const struct tflite_op *op)
     if (corners && half)
         return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                            "align_corners and half_pixel_centers exclude each other");
+    params.mode = TDL_RESAMPLE_LINEAR;
     params.size[0] = (uint32_t)size[0];
     params.size[1] = (uint32_t)size[1];
     params.coordinates = corners ? TDL_RESAMPLE_ALIGN_CORNERS

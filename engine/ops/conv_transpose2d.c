@@ -5,56 +5,83 @@
 struct geometry {
     struct tdl_dims in, out;
     uint32_t kernel[2], pad_top, pad_left;
+    uint32_t dilation[2], groups;
+    uint32_t in_per_group, out_per_group;
     const struct tdl_conv_transpose2d_params *p;
 };
+
+/* Output pixels along one axis, 0 if there is no right number. */
+static uint32_t resolve_axis(struct geometry *g, int i, uint32_t in, uint32_t *out_pad)
+{
+    const struct tdl_conv_transpose2d_params *p = g->p;
+    const uint64_t stride = p->stride[i], asked = p->output_size[i], more = p->output_padding[i];
+    const uint64_t extent = (uint64_t)(g->kernel[i] - 1) * g->dilation[i] + 1;
+    const uint64_t full = (in - 1) * stride + extent;
+    const uint64_t cut = (uint64_t)p->pad[2 * i] + p->pad[2 * i + 1];
+    uint64_t size = full > cut ? full - cut : 0;
+    *out_pad = p->pad[2 * i];
+    if (p->padding == TDL_PADDING_SAME_UPPER) {
+        /* The gradient of TensorFlow's SAME convolution. */
+        uint64_t over = extent > stride ? extent - stride : 0;
+        *out_pad = (uint32_t)TDL_MIN(over / 2, INT32_MAX);
+        size = in * stride;
+        if (asked || more)
+            return 0;
+    } else if (asked) {
+        size = asked >= size && asked < size + stride ? asked : 0;
+    } else {
+        size = more < stride ? size + more : 0;
+    }
+    /* What the kernel counts with. */
+    return extent <= INT32_MAX && stride <= INT32_MAX && *out_pad <= INT32_MAX &&
+                   size + *out_pad + stride * extent <= INT32_MAX
+               ? (uint32_t)size
+               : 0;
+}
 
 static bool resolve(const struct tdl_node *n, struct geometry *g)
 {
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    uint64_t size[2];
-    g->p = &n->attr.conv_transpose;
-    g->in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
-    g->kernel[0] = f.h;
-    g->kernel[1] = f.w;
-    g->pad_top = g->p->pad[0];
-    g->pad_left = g->p->pad[2];
-    const uint32_t in[2] = {g->in.h, g->in.w};
-    for (int i = 0; i < 2; i++) {
-        uint64_t full = (uint64_t)(in[i] - 1) * g->p->stride[i] + g->kernel[i];
-        uint64_t cut = (uint64_t)g->p->pad[2 * i] + g->p->pad[2 * i + 1];
-        if (g->p->padding == TDL_PADDING_SAME_UPPER) {
-            /* The gradient of TensorFlow's SAME convolution. */
-            uint32_t over = g->kernel[i] > g->p->stride[i] ? g->kernel[i] - g->p->stride[i] : 0;
-            *(i ? &g->pad_left : &g->pad_top) = over / 2;
-            size[i] = (uint64_t)in[i] * g->p->stride[i];
-        } else {
-            size[i] = full > cut ? full - cut : 0;
-        }
-        if (!size[i] || size[i] > INT32_MAX || g->p->pad[2 * i] > INT32_MAX)
-            return false;
-    }
-    g->out = (struct tdl_dims){g->in.n, (uint32_t)size[0], (uint32_t)size[1], f.n};
-    return true;
+    const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
+    *g = (struct geometry){
+        .in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]),
+        .kernel = {f.h, f.w},
+        .dilation = {tdl_or_one(p->dilation[0]), tdl_or_one(p->dilation[1])},
+        .groups = tdl_or_one(p->groups),
+        .out_per_group = f.n,
+        .p = p,
+    };
+    uint64_t channels = (uint64_t)f.n * g->groups;
+    if (channels > INT32_MAX || g->in.c % g->groups != 0)
+        return false;
+    g->in_per_group = g->in.c / g->groups;
+    g->out = (struct tdl_dims){.n = g->in.n, .c = (uint32_t)channels};
+    g->out.h = resolve_axis(g, 0, g->in.h, &g->pad_top);
+    g->out.w = resolve_axis(g, 1, g->in.w, &g->pad_left);
+    return g->out.h && g->out.w;
 }
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     const struct tdl_operand *x = n->inputs[TDL_CONV_INPUT], *f = n->inputs[TDL_CONV_FILTER];
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
+    const uint32_t groups = tdl_or_one(n->attr.conv_transpose.groups);
     struct geometry g;
     if (x->desc.rank != 4 || f->desc.rank != 4 || f->desc.layout != TDL_LAYOUT_NHWC ||
-        tdl_operand_dims(f).c != tdl_operand_dims(x).c)
+        tdl_operand_dims(f).c != tdl_operand_dims(x).c || tdl_operand_dims(x).c % groups != 0)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "convTranspose2d: filter %s (ohwi) does not fit input %s",
-                        tdl_operand_text(f), tdl_operand_text(x));
-    if (bias && (bias->desc.rank != 1 || bias->desc.shape[0] != tdl_operand_dims(f).n))
+                        "convTranspose2d: filter %s (ohwi) does not fit input %s with %u groups",
+                        tdl_operand_text(f), tdl_operand_text(x), groups);
+    if (bias && (bias->desc.rank != 1 ||
+                 bias->desc.shape[0] != (uint64_t)tdl_operand_dims(f).n * groups))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "convTranspose2d: bias %s does not fit %u output channels",
-                        tdl_operand_text(bias), tdl_operand_dims(f).n);
+                        "convTranspose2d: bias %s does not fit %llu output channels",
+                        tdl_operand_text(bias),
+                        (unsigned long long)tdl_operand_dims(f).n * groups);
     if (!resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "convTranspose2d: strides and padding leave no output, or too large a "
-                        "one, of input %s and filter %s",
+                        "convTranspose2d: strides, padding and output size leave no output, or "
+                        "too large a one, of input %s and filter %s",
                         tdl_operand_text(x), tdl_operand_text(f));
     *out = tdl_desc_like(x, g.out);
     return TDL_OK;
@@ -63,42 +90,44 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 static uint64_t macs(const struct tdl_node *n)
 {
     struct geometry g;
-    return resolve(n, &g) ? (uint64_t)g.in.n * g.in.h * g.in.w * g.in.c * g.out.c * g.kernel[0] *
-                                g.kernel[1]
+    return resolve(n, &g) ? (uint64_t)g.in.n * g.in.h * g.in.w * g.in.c * g.out_per_group *
+                                g.kernel[0] * g.kernel[1]
                           : 0;
+}
+
+/* One tap of one input pixel `px` into the output pixel `to`. */
+static void stamp(const struct geometry *g, const float *px, const float *f, uint32_t tap, float *to)
+{
+    uint32_t taps = g->kernel[0] * g->kernel[1];
+    for (uint32_t o = 0; o < g->out.c; o++) {
+        uint32_t first = o / g->out_per_group * g->in_per_group;
+        const float *w = f + ((size_t)(o % g->out_per_group) * taps + tap) * g->in.c;
+        for (uint32_t i = first; i < first + g->in_per_group; i++)
+            to[o] += px[i] * w[i];
+    }
 }
 
 /* The scatter of the definition: every input pixel stamps the kernel. */
 static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
 {
-    const float *x = inputs[TDL_CONV_INPUT], *f = inputs[TDL_CONV_FILTER];
-    const float *bias = inputs[TDL_CONV_BIAS];
+    const float *x = inputs[TDL_CONV_INPUT], *bias = inputs[TDL_CONV_BIAS];
     struct geometry g;
     if (!resolve(n, &g))
         return;
     size_t pixels = (size_t)g.out.n * g.out.h * g.out.w;
     for (size_t i = 0; i < pixels * g.out.c; i++)
         output[i] = bias ? bias[i % g.out.c] : 0;
-    for (uint32_t b = 0; b < g.in.n; b++)
-        for (uint32_t iy = 0; iy < g.in.h; iy++)
-            for (uint32_t ix = 0; ix < g.in.w; ix++)
-                for (uint32_t ky = 0; ky < g.kernel[0]; ky++)
-                    for (uint32_t kx = 0; kx < g.kernel[1]; kx++) {
-                        int64_t oy = (int64_t)iy * g.p->stride[0] + ky - g.pad_top;
-                        int64_t ox = (int64_t)ix * g.p->stride[1] + kx - g.pad_left;
-                        if (oy < 0 || ox < 0 || oy >= g.out.h || ox >= g.out.w)
-                            continue;
-                        const float *px = x + (((size_t)b * g.in.h + iy) * g.in.w + ix) * g.in.c;
-                        float *to = output + (((size_t)b * g.out.h + (size_t)oy) * g.out.w +
-                                              (size_t)ox) *
-                                                 g.out.c;
-                        for (uint32_t o = 0; o < g.out.c; o++)
-                            for (uint32_t i = 0; i < g.in.c; i++)
-                                to[o] += px[i] * f[(((size_t)o * g.kernel[0] + ky) * g.kernel[1] +
-                                                    kx) *
-                                                       g.in.c +
-                                                   i];
-                    }
+    for (size_t i = 0; i < (size_t)g.in.n * g.in.h * g.in.w; i++)
+        for (uint32_t tap = 0; tap < g.kernel[0] * g.kernel[1]; tap++) {
+            size_t ix = i % g.in.w, iy = i / g.in.w % g.in.h, b = i / g.in.w / g.in.h;
+            int64_t oy = (int64_t)iy * g.p->stride[0] - g.pad_top +
+                         (int64_t)(tap / g.kernel[1]) * g.dilation[0];
+            int64_t ox = (int64_t)ix * g.p->stride[1] - g.pad_left +
+                         (int64_t)(tap % g.kernel[1]) * g.dilation[1];
+            if (oy >= 0 && ox >= 0 && oy < g.out.h && ox < g.out.w)
+                stamp(&g, x + i * g.in.c, inputs[TDL_CONV_FILTER], tap,
+                      output + ((b * g.out.h + (size_t)oy) * g.out.w + (size_t)ox) * g.out.c);
+        }
     for (size_t i = 0; i < pixels * g.out.c; i++)
         output[i] = tdl_activate(g.p->activation, output[i]);
 }
@@ -108,9 +137,10 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
 
 static bool is_block(const struct geometry *g)
 {
-    return g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS && g->kernel[0] == 2 && g->kernel[1] == 2 && g->p->stride[0] == 2 &&
-           g->p->stride[1] == 2 && g->out.h == g->in.h * 2 && g->out.w == g->in.w * 2 &&
-           !g->pad_top && !g->pad_left;
+    return g->groups == 1 && g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS &&
+           g->kernel[0] == 2 && g->kernel[1] == 2 && g->dilation[0] == 1 && g->dilation[1] == 1 &&
+           g->p->stride[0] == 2 && g->p->stride[1] == 2 && g->out.h == g->in.h * 2 &&
+           g->out.w == g->in.w * 2 && !g->pad_top && !g->pad_left;
 }
 
 bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n)
@@ -119,11 +149,13 @@ bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n)
     return n->op == &tdl_op_conv_transpose2d && resolve(n, &g) && is_block(&g);
 }
 
-static float filter_at(const struct geometry *g, const float *f, uint32_t o, uint32_t tap, uint32_t i)
+/* 0 between channels of different groups, and where packs are filled up. */
+static float filter_at(const struct geometry *g, const float *f, uint32_t o, uint32_t tap,
+                       uint32_t i)
 {
-    return o < g->out.c && i < g->in.c
-               ? f[((size_t)o * g->kernel[0] * g->kernel[1] + tap) * g->in.c + i]
-               : 0;
+    if (o >= g->out.c || i >= g->in.c || i / g->in_per_group != o / g->out_per_group)
+        return 0;
+    return f[((size_t)(o % g->out_per_group) * g->kernel[0] * g->kernel[1] + tap) * g->in.c + i];
 }
 
 static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
@@ -144,30 +176,83 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
     tdl_plan_groups(s, TDL_DIV_UP(g->in.h * g->in.w, local), 1, g->in.n);
 }
 
+static uint32_t first_pack(const struct geometry *g, uint32_t out_pack)
+{
+    return out_pack * 4 / g->out_per_group * g->in_per_group / 4;
+}
+
+/* Input packs that any output pack reads, at most. */
+static uint32_t packs_of_group(const struct geometry *g)
+{
+    uint32_t most = 1;
+    for (uint32_t k = 0; k < tdl_packs(g->out.c); k++) {
+        uint32_t last = TDL_MIN(k * 4 + 3, g->out.c - 1) / g->out_per_group;
+        uint32_t end = tdl_packs((last + 1) * g->in_per_group);
+        most = TDL_MAX(most, end - first_pack(g, k));
+    }
+    return most;
+}
+
+static uint32_t step_of(uint32_t stride, uint32_t dilation)
+{
+    uint32_t a = stride, b = dilation;
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return stride / a;
+}
+
+/* Pixels of an invocation: each weight is read once for all of them, but a
+ * GPU wants many invocations. */
+static uint32_t share_of(const struct tdl_plan *plan, const struct geometry *g)
+{
+    const uint64_t enough = plan->device->type == TDL_DEVICE_CPU ? 64 : 32768;
+    uint64_t outputs = (uint64_t)g->out.n * g->out.h * g->out.w * tdl_packs(g->out.c);
+    uint32_t row = TDL_DIV_UP(g->out.w, g->p->stride[1]);
+    return outputs / 4 >= enough && row >= 4 ? 4 : outputs / 2 >= enough && row >= 2 ? 2 : 1;
+}
+
+static void pack_weights(const struct geometry *g, const float *f, const float *bias,
+                         uint32_t group_packs, bool depthwise, float *w)
+{
+    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
+    for (uint32_t k = 0; k < out; k++) {
+        uint32_t first = TDL_MIN(first_pack(g, k), in - group_packs) * 4;
+        for (uint32_t tap = 0; tap < g->kernel[0] * g->kernel[1]; tap++)
+            for (uint32_t i = 0; i < (depthwise ? 1 : group_packs * 4); i++)
+                for (uint32_t o = k * 4; o < k * 4 + 4; o++)
+                    *w++ = filter_at(g, f, o, tap, depthwise ? o : first + i);
+        for (uint32_t o = k * 4; o < k * 4 + 4; o++)
+            *w++ = bias && o < g->out.c ? bias[o] : 0;
+    }
+}
+
 static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
                          const float *f, const float *bias)
 {
+    bool depthwise = g->in_per_group == 1 && g->out_per_group == 1;
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), local = 64;
-    uint32_t taps = g->kernel[0] * g->kernel[1];
+    uint32_t taps = g->kernel[0] * g->kernel[1], group = packs_of_group(g);
+    uint32_t stride_w = g->p->stride[1], stride_h = g->p->stride[0], share = share_of(plan, g);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d", n, local, 1, 1);
-    const uint32_t values[] = {g->in.w,         g->in.h,         g->out.w,       g->out.h,
-                               g->kernel[1],    g->kernel[0],    g->p->stride[1], g->p->stride[0],
-                               g->pad_left,     g->pad_top,      in,             out,
-                               g->p->activation, g->out.c - (out - 1) * 4};
+    const uint32_t values[] = {
+        g->in.w, g->in.h, g->out.w, g->out.h, g->kernel[1], g->kernel[0], stride_w, stride_h,
+        g->dilation[1], g->dilation[0], step_of(stride_w, g->dilation[1]),
+        step_of(stride_h, g->dilation[0]), g->pad_left, g->pad_top, in, out, g->p->activation,
+        g->out.c - (out - 1) * 4, group, g->in_per_group, g->out_per_group, depthwise, share,
+    };
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, n->output);
-    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)out * ((uint64_t)taps * in * 4 + 1) * 4);
-    for (uint32_t k = 0; w && k < out; k++) {
-        for (uint32_t tap = 0; tap < taps; tap++)
-            for (uint32_t i = 0; i < in * 4; i++)
-                for (uint32_t o = k * 4; o < k * 4 + 4; o++)
-                    *w++ = filter_at(g, f, o, tap, i);
-        for (uint32_t o = k * 4; o < k * 4 + 4; o++)
-            *w++ = bias && o < g->out.c ? bias[o] : 0;
-    }
-    tdl_plan_groups(s, TDL_DIV_UP(g->out.h * g->out.w, local), out, g->in.n);
+    uint64_t vectors = (uint64_t)taps * (depthwise ? 1 : group * 4) + 1;
+    float *w = tdl_plan_weights(plan, s, 1, out * vectors * 4);
+    if (w)
+        pack_weights(g, f, bias, group, depthwise, w);
+    uint64_t row = (uint64_t)TDL_DIV_UP(g->out.w, stride_w * share) * stride_w;
+    tdl_plan_groups(s, (uint32_t)TDL_DIV_UP(g->out.h * row, local), out, g->in.n);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -201,12 +286,12 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
 {
     union tdl_attr attr = {
         .conv_transpose = params ? *params : (struct tdl_conv_transpose2d_params){0}};
-    struct tdl_operand *inputs[] = {input, filter, attr.conv_transpose.bias};
+    struct tdl_conv_transpose2d_params *p = &attr.conv_transpose;
+    struct tdl_operand *inputs[] = {input, filter, p->bias};
     for (int i = 0; i < 2; i++)
-        attr.conv_transpose.stride[i] = tdl_or_one(attr.conv_transpose.stride[i]);
-    attr.conv_transpose.bias = NULL;
-    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, attr.conv_transpose.padding,
-                                  attr.conv_transpose.activation))
+        p->stride[i] = tdl_or_one(p->stride[i]);
+    p->bias = NULL;
+    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, p->padding, p->activation))
         return NULL;
     return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }

@@ -9,6 +9,8 @@
 extern const struct tdl_op tdl_op_conv2d;
 extern const struct tdl_op tdl_op_conv_transpose2d;
 extern const struct tdl_op tdl_op_average_pool2d;
+extern const struct tdl_op tdl_op_max_pool2d;
+extern const struct tdl_op tdl_op_l2_pool2d;
 extern const struct tdl_op tdl_op_resample2d;
 extern const struct tdl_op tdl_op_add;
 extern const struct tdl_op tdl_op_mul;
@@ -48,6 +50,10 @@ bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
 float tdl_half_to_float(uint16_t half);
 /* The `count` elements of a float16 constant, which need not be aligned. */
 void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count);
+/* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
+bool tdl_resample2d_is_linear(const struct tdl_node *n);
+/* True for a pool of one window that is the whole image. */
+bool tdl_pool2d_is_global(const struct tdl_node *pool);
 /* True if the node can write a one-channel float32 tensor without packs. */
 bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n);
 

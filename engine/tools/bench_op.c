@@ -92,6 +92,7 @@ static struct tdl_operand *add_resample(const struct bench_operator *op,
                                         struct tdl_builder *builder, struct tdl_operand *input)
 {
     const struct tdl_resample2d_params params = {
+        .mode = TDL_RESAMPLE_LINEAR,
         .size = {op->size[0] ? op->size[0] : 2 * op->shape[1],
                  op->size[1] ? op->size[1] : 2 * op->shape[2]},
     };

@@ -104,6 +104,7 @@ static struct tdl_operand *resample(struct graph *g, struct tdl_operand *x, uint
 {
     return disturb(g, tdl_builder_resample2d(g->b, x,
                                              &(struct tdl_resample2d_params){
+                                                 .mode = TDL_RESAMPLE_LINEAR,
                                                  .size = {h, w},
                                                  .coordinates = RNG_PICK(&g->rng, 0, 0, 1, 2),
                                              }));

@@ -55,7 +55,8 @@ static void test_huge_values(void)
         struct tdl_builder *b = open_builder();
         check_begin("%ux%u px in the middle", side, side);
         struct tdl_operand *x = tdl_builder_resample2d(
-            b, input(b, 1), &(struct tdl_resample2d_params){.size = {side, side}});
+            b, input(b, 1),
+            &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .size = {side, side}});
         refused(b, tdl_builder_global_average_pool(b, x), TDL_ERROR_UNSUPPORTED, "4 GiB");
     }
 }

@@ -280,7 +280,7 @@ static void test_many_windows(struct tdl_context *ctx)
     struct tdl_operand *x = tdl_builder_average_pool2d(
         b, image(b, 300, 280, 1), &(struct tdl_pool2d_params){.window = {8, 8}});
     OK(tdl_builder_output(b, "output", x));
-    run(ctx, b, "average_pool2d", 1);
+    run(ctx, b, "pool2d", 1);
 }
 
 /* What does not fit is refused with a text, before anything is compiled. */

@@ -132,6 +132,7 @@ static struct tdl_operand *build_case(struct tdl_builder *b, const struct op_cas
     case RESAMPLE:
         return tdl_builder_resample2d(b, x,
                                       &(struct tdl_resample2d_params){
+                                          .mode = TDL_RESAMPLE_LINEAR,
                                           .size = {t->size[0], t->size[1]},
                                           .coordinates = t->coordinates,
                                       });
@@ -410,7 +411,7 @@ static void check_constants(struct tdl_context *ctx, enum tdl_layout layout, boo
     struct tdl_operand *whole = image_constant(b, &rng, subject_image(layout, 1, 5, 7, 6));
     struct tdl_operand *vector = image_constant(b, &rng, subject_image(layout, 1, 1, 1, 6));
     struct tdl_operand *low = image_constant(b, &rng, subject_image(layout, 1, 2, 3, 6));
-    struct tdl_resample2d_params up = {.size = {5, 7}};
+    struct tdl_resample2d_params up = {.mode = TDL_RESAMPLE_LINEAR, .size = {5, 7}};
     tdl_builder_output(b, "sum", tdl_builder_add(b, x, whole));
     tdl_builder_output(b, "product", tdl_builder_mul(b, vector, x));
     tdl_builder_output(b, "both", tdl_builder_add(b, whole, vector));

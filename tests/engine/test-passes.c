@@ -83,7 +83,8 @@ static O pool(S s, O x)
 
 static O resample(S s, O x, uint32_t size)
 {
-    return tdl_builder_resample2d(s->b, x, &(struct tdl_resample2d_params){.size = {size, size}});
+    struct tdl_resample2d_params p = {.mode = TDL_RESAMPLE_LINEAR, .size = {size, size}};
+    return tdl_builder_resample2d(s->b, x, &p);
 }
 
 static O input(S s, const char *name, uint32_t n, uint32_t h, uint32_t w, uint32_t c)

@@ -55,45 +55,102 @@ TDL_API struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *builder,
                                                struct tdl_operand *input,
                                                struct tdl_operand *filter,
                                                const struct tdl_conv2d_params *params);
-/** WebNN convTranspose2d, filter "ohwi"; pad crops the output. */
+/** WebNN convTranspose2d. Zero strides, dilations and groups mean 1. */
 struct tdl_conv_transpose2d_params {
-    uint32_t stride[2];
-    uint32_t pad[4]; /**< top, bottom, left, right, px of the output cut away */
-    enum tdl_padding padding; /**< SAME_UPPER: out = in · stride */
-    struct tdl_operand *bias;
+    uint32_t stride[2];   /**< vertical, horizontal, px of the output */
+    uint32_t dilation[2]; /**< vertical, horizontal */
+    uint32_t pad[4];      /**< top, bottom, left, right, px of the output cut away */
+    /** SAME_UPPER: out = in · stride; takes no output padding and size. */
+    enum tdl_padding padding;
+    uint32_t output_padding[2]; /**< px more at bottom and right; below the stride */
+    /** Height, width, px; 0: from the rest. Overrides `output_padding`; within
+     *  a stride above the smallest output. */
+    uint32_t output_size[2];
+    uint32_t groups;
+    struct tdl_operand *bias; /**< [out channels], or NULL */
     enum tdl_activation activation;
 };
+/**
+ * @param filter  "ohwi": [out / groups, kh, kw, in], a float32 constant
+ * out size = (in − 1) · stride + (k − 1) · dilation + 1 − pads + output padding.
+ * The input's layout (NHWC or NCHW) is the output's.
+ */
 TDL_API struct tdl_operand *
 tdl_builder_conv_transpose2d(struct tdl_builder *builder, struct tdl_operand *input,
                              struct tdl_operand *filter,
                              const struct tdl_conv_transpose2d_params *params);
 
-/** WebNN averagePool2d: the mean of the pixels inside the image. */
+/** How a pool's output size is rounded. */
+enum tdl_rounding {
+    TDL_ROUNDING_FLOOR = 0,
+    TDL_ROUNDING_CEIL = 1, /**< but no window starts behind the image (ONNX) */
+};
+/** Of the pools over windows. Zero strides and dilations mean 1. */
 struct tdl_pool2d_params {
-    uint32_t window[2]; /**< height, width; 0 means the whole image */
-    uint32_t stride[2];
-    uint32_t pad[4];
+    uint32_t window[2];   /**< height, width, px; 0 means the whole image */
+    uint32_t stride[2];   /**< vertical, horizontal, px */
+    uint32_t dilation[2]; /**< vertical, horizontal, px */
+    uint32_t pad[4];      /**< top, bottom, left, right, px */
     enum tdl_padding padding;
+    enum tdl_rounding rounding;
+    /** Height, width, px; 0: from `rounding`. What either rounding gives. */
+    uint32_t output_size[2];
+    /** averagePool2d: padding counts as pixels of 0 (ONNX count_include_pad),
+     *  as far as `pad` goes; else the mean is that of the pixels inside. */
+    bool count_include_pad;
     enum tdl_activation activation;
 };
+/**
+ * WebNN averagePool2d, maxPool2d, l2Pool2d: mean, largest value, or root of
+ * the sum of squares of the pixels of each window that are inside the image,
+ * for each channel. The input is float32 of rank 4; the output has its layout.
+ * Every window must see a pixel.
+ */
 TDL_API struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *builder,
                                                        struct tdl_operand *input,
                                                        const struct tdl_pool2d_params *params);
-/** Mean over the two spatial axes, kept as 1 (WebNN reduceMean). */
+TDL_API struct tdl_operand *tdl_builder_max_pool2d(struct tdl_builder *builder,
+                                                   struct tdl_operand *input,
+                                                   const struct tdl_pool2d_params *params);
+TDL_API struct tdl_operand *tdl_builder_l2_pool2d(struct tdl_builder *builder,
+                                                  struct tdl_operand *input,
+                                                  const struct tdl_pool2d_params *params);
+/** The same over the two spatial axes whole, kept as 1. */
 TDL_API struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *builder,
                                                             struct tdl_operand *input);
+TDL_API struct tdl_operand *tdl_builder_global_max_pool(struct tdl_builder *builder,
+                                                        struct tdl_operand *input);
+TDL_API struct tdl_operand *tdl_builder_global_l2_pool(struct tdl_builder *builder,
+                                                       struct tdl_operand *input);
 
-/** Which input pixel an output pixel's centre falls on. */
+/** Which input pixel an output pixel's centre falls on (ONNX Resize). `in / out`
+ *  is 1 / scale where a scale was given. */
 enum tdl_resample_coordinates {
     TDL_RESAMPLE_HALF_PIXEL = 0,    /**< (x + ½) · in / out − ½ */
     TDL_RESAMPLE_ALIGN_CORNERS = 1, /**< x · (in − 1) / (out − 1) */
     TDL_RESAMPLE_ASYMMETRIC = 2,    /**< x · in / out */
 };
-/** WebNN resample2d, linear, to the given spatial size. */
-struct tdl_resample2d_params {
-    uint32_t size[2]; /**< height, width, px */
-    enum tdl_resample_coordinates coordinates;
+enum tdl_resample_mode {
+    TDL_RESAMPLE_NEAREST = 0, /**< WebNN "nearest-neighbor", its default */
+    TDL_RESAMPLE_LINEAR = 1,  /**< between four pixels */
 };
+/** Of a coordinate to the nearest pixel's (ONNX nearest_mode). */
+enum tdl_resample_rounding {
+    TDL_RESAMPLE_PREFER_FLOOR = 0, /**< halves down */
+    TDL_RESAMPLE_PREFER_CEIL = 1,  /**< halves up */
+    TDL_RESAMPLE_FLOOR = 2,
+    TDL_RESAMPLE_CEIL = 3,
+};
+/** WebNN resample2d, over height and width whatever the layout. */
+struct tdl_resample2d_params {
+    enum tdl_resample_mode mode;
+    uint32_t size[2]; /**< height, width, px; both 0: floor(in · scale) */
+    float scale[2];   /**< vertical, horizontal, without a size; 0 means 1 */
+    enum tdl_resample_coordinates coordinates;
+    enum tdl_resample_rounding rounding; /**< of TDL_RESAMPLE_NEAREST */
+};
+/** The input is float32 of rank 4; the output has its layout. Coordinates
+ *  outside the image are clamped to it. A size or a scale must be given. */
 TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
                                                    struct tdl_operand *input,
                                                    const struct tdl_resample2d_params *params);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pool2d.h"
+
+#include <math.h>
+
+static double larger(double so_far, double pixel)
+{
+    return pixel > so_far ? pixel : so_far;
+}
+
+static double itself(double joined, uint32_t count)
+{
+    (void)count;
+    return joined;
+}
+
+static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
+{
+    tdl_pool2d_reference(n, &(struct tdl_pool_definition){-HUGE_VAL, larger, itself}, inputs[0],
+                         output);
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    return tdl_pool2d_lower(plan, n, TDL_POOL_MAX);
+}
+
+const struct tdl_op tdl_op_max_pool2d = {
+    .name = "maxPool2d",
+    .infer = tdl_pool2d_infer,
+    .lower = lower,
+    .reference = reference,
+};
+
+struct tdl_operand *tdl_builder_max_pool2d(struct tdl_builder *b, struct tdl_operand *input,
+                                           const struct tdl_pool2d_params *params)
+{
+    return tdl_pool2d_add(b, &tdl_op_max_pool2d, input, params);
+}
+
+struct tdl_operand *tdl_builder_global_max_pool(struct tdl_builder *b, struct tdl_operand *input)
+{
+    return tdl_builder_max_pool2d(b, input, NULL);
+}

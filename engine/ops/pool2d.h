@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the three pools over windows share: geometry, kernel, reference. */
+#ifndef TDL_POOL2D_H
+#define TDL_POOL2D_H
+
+#include "../graph/builder.h"
+#include "ops.h"
+
+/* KIND of shaders/pool2d.comp. */
+enum tdl_pool_kind { TDL_POOL_AVERAGE = 0, TDL_POOL_MAX, TDL_POOL_L2 };
+
+struct tdl_operand *tdl_pool2d_add(struct tdl_builder *b, const struct tdl_op *op,
+                                   struct tdl_operand *input,
+                                   const struct tdl_pool2d_params *params);
+enum tdl_result tdl_pool2d_infer(const struct tdl_node *n, struct tdl_tensor_params *out);
+enum tdl_result tdl_pool2d_lower(struct tdl_plan *plan, struct tdl_node *n,
+                                 enum tdl_pool_kind kind);
+/* `start` begins a window; `join` adds a pixel; `finish` makes the result of
+ * what was joined and the count of pixels. */
+struct tdl_pool_definition {
+    double start;
+    double (*join)(double so_far, double pixel);
+    double (*finish)(double joined, uint32_t count);
+};
+void tdl_pool2d_reference(const struct tdl_node *n, const struct tdl_pool_definition *definition,
+                          const float *input, float *output);
+
+#endif

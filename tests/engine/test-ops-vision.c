@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Operators over images on the device against their plain C references, in
+ * both layouts and both precisions, and the references against results worked
+ * out by hand: convTranspose2d in full, pools, resample2d.
+ *
+ *     test-ops-vision [cases [seed]]    that many random cases a family
+ */
+#include "subject.h"
+
+#include <ops/ops.h>
+
+/* A family adds one operator of random params to `x`; `text` says which. */
+struct family {
+    const char *name;
+    struct tdl_operand *(*add)(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                               char text[256]);
+};
+
+static uint32_t random_size(struct rng *rng)
+{
+    return RNG_PICK(rng, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33);
+}
+
+static uint32_t random_channels(struct rng *rng)
+{
+    return RNG_PICK(rng, 1, 3, 4, 5, 8, 16, 17);
+}
+
+/* ---------------------------------------------------------- convTranspose2d */
+
+static struct tdl_operand *add_transpose(struct tdl_builder *b, struct rng *rng,
+                                         struct tdl_operand *x, char text[256])
+{
+    struct tdl_dims d = tdl_operand_dims(x);
+    uint32_t groups = rng_one_in(rng, 3) ? d.c : rng_one_in(rng, 2) && d.c % 2 == 0 ? 2 : 1;
+    uint32_t of_group = groups == d.c ? RNG_PICK(rng, 1, 1, 2) : random_channels(rng), k[2];
+    struct tdl_conv_transpose2d_params p = {.groups = groups};
+    for (int i = 0; i < 2; i++) {
+        k[i] = RNG_PICK(rng, 1, 2, 3, 3, 4, 5);
+        p.stride[i] = RNG_PICK(rng, 1, 2, 2, 3, 4);
+        p.dilation[i] = RNG_PICK(rng, 1, 1, 1, 2, 3, 4);
+        p.output_padding[i] = rng_below(rng, p.stride[i]);
+        for (int side = 0; side < 2; side++)
+            p.pad[2 * i + side] = rng_below(rng, (k[i] - 1) * p.dilation[i] / 2 + 1);
+        uint32_t smallest = ((i ? d.w : d.h) - 1) * p.stride[i] + (k[i] - 1) * p.dilation[i] + 1 -
+                            p.pad[2 * i] - p.pad[2 * i + 1];
+        if (rng_one_in(rng, 3))
+            p.output_size[i] = smallest + rng_below(rng, p.stride[i]);
+    }
+    p.bias = rng_one_in(rng, 4) ? NULL : subject_bias(b, rng, of_group * groups);
+    p.activation = RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_RELU, TDL_ACTIVATION_SIGMOID);
+    snprintf(text, 256,
+             "-> %u groups %u kernel %ux%u stride %ux%u dilation %ux%u pad %u,%u,%u,%u output "
+             "padding %ux%u size %ux%u%s",
+             of_group * groups, groups, k[0], k[1], p.stride[0], p.stride[1], p.dilation[0],
+             p.dilation[1], p.pad[0], p.pad[1], p.pad[2], p.pad[3], p.output_padding[0],
+             p.output_padding[1], p.output_size[0], p.output_size[1], p.bias ? "" : " no bias");
+    return tdl_builder_conv_transpose2d(b, x, subject_filter(b, rng, of_group, k[0], k[1], d.c),
+                                        &p);
+}
+
+/* -------------------------------------------------------------------- pools */
+
+typedef struct tdl_operand *(*add_pool_fn)(struct tdl_builder *, struct tdl_operand *,
+                                           const struct tdl_pool2d_params *);
+
+static struct tdl_operand *add_pool(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                                    char text[256])
+{
+    static const add_pool_fn kinds[] = {tdl_builder_average_pool2d, tdl_builder_max_pool2d,
+                                        tdl_builder_l2_pool2d};
+    struct tdl_dims d = tdl_operand_dims(x);
+    uint32_t kind = rng_below(rng, 3);
+    struct tdl_pool2d_params p = {.rounding = rng_below(rng, 2)};
+    p.count_include_pad = rng_one_in(rng, 2);
+    p.padding = rng_one_in(rng, 4) ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT;
+    for (int i = 0; i < 2; i++) {
+        uint32_t in = i ? d.w : d.h, window = RNG_PICK(rng, 1, 2, 3, 3, 5, 9);
+        uint32_t dilation = RNG_PICK(rng, 1, 1, 2, 3);
+        p.window[i] = TDL_MIN(window, in);
+        if (p.window[i] > 1 && (p.window[i] - 1) * dilation < in)
+            p.dilation[i] = dilation;
+        p.stride[i] = RNG_PICK(rng, 1, 2, 2, 3, 5);
+        for (int side = 0; side < 2; side++) /* any window sees a pixel then */
+            p.pad[2 * i + side] = p.dilation[i] > 1 && in < (p.window[i] - 1) * p.dilation[i]
+                                      ? 0
+                                      : rng_below(rng, p.window[i]);
+        if (p.padding == TDL_PADDING_SAME_UPPER)
+            p.dilation[i] = 1;
+    }
+    if (rng_one_in(rng, 4)) /* global */
+        p = (struct tdl_pool2d_params){0};
+    p.activation = RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_TANH);
+    snprintf(text, 256,
+             "kind %u window %ux%u stride %ux%u dilation %ux%u pad %u,%u,%u,%u%s%s%s", kind,
+             p.window[0], p.window[1], p.stride[0], p.stride[1], p.dilation[0], p.dilation[1],
+             p.pad[0], p.pad[1], p.pad[2], p.pad[3], p.padding ? " same" : "",
+             p.rounding ? " ceil" : "", p.count_include_pad ? " padding counts" : "");
+    return kinds[kind](b, x, &p);
+}
+
+/* ----------------------------------------------------------------- resample */
+
+static struct tdl_operand *add_resample(struct tdl_builder *b, struct rng *rng,
+                                        struct tdl_operand *x, char text[256])
+{
+    struct tdl_dims d = tdl_operand_dims(x);
+    struct tdl_resample2d_params p = {
+        .mode = rng_below(rng, 3) ? TDL_RESAMPLE_NEAREST : TDL_RESAMPLE_LINEAR,
+        .coordinates = rng_below(rng, 3),
+        .rounding = rng_below(rng, 4),
+    };
+    static const float scales[] = {1, 2, 3, 0.5f, 1.5f, 2.5f, 0.3f, 4};
+    bool by_scale = rng_one_in(rng, 2);
+    for (int i = 0; i < 2; i++) {
+        uint32_t in = i ? d.w : d.h;
+        if (by_scale) {
+            p.scale[i] = scales[rng_below(rng, COUNT(scales))];
+            if (in * p.scale[i] < 1)
+                p.scale[i] = 2;
+        } else {
+            p.size[i] = rng_one_in(rng, 2) ? random_size(rng) : in * (1 + rng_below(rng, 3));
+        }
+    }
+    snprintf(text, 256, "%s size %ux%u scale %gx%g coordinates %u rounding %u",
+             p.mode ? "linear" : "nearest", p.size[0], p.size[1], (double)p.scale[0],
+             (double)p.scale[1], p.coordinates, p.rounding);
+    return tdl_builder_resample2d(b, x, &p);
+}
+
+static const struct family families[] = {
+    {"convTranspose2d", add_transpose},
+    {"pool", add_pool},
+    {"resample2d", add_resample},
+};
+
+static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t seed)
+{
+    struct rng rng = {seed * 7919 + 1};
+    struct subject s;
+    struct tdl_builder *b;
+    char text[256];
+    enum tdl_layout layout = rng_below(&rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+    bool half = rng_below(&rng, 2);
+    uint32_t n = RNG_PICK(&rng, 1, 1, 2, 3), h = random_size(&rng), w = random_size(&rng);
+    uint32_t c = random_channels(&rng);
+    struct tdl_tensor_params desc = subject_image(layout, n, h, w, c);
+    subject_pretend_gpu(ctx, rng_below(&rng, 2));
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *y = f->add(b, &rng, tdl_builder_input(b, "x", &desc), text);
+    check_begin("%s seed %llu: %ux%ux%ux%u %s %s %s", f->name, (unsigned long long)seed, n, h, w, c,
+                layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", half ? "fp16" : "fp32", text);
+    REQUIRE(y, "%s", tdl_builder_error(b));
+    tdl_builder_output(b, "y", y);
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){
+                        .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+                    });
+    subject_close(&s);
+}
+
+/* ----------------------------------------------------------- worked by hand */
+
+#define LIST(...) (const float[]){__VA_ARGS__}
+
+static void expect(const char *what, struct tdl_builder *b, struct tdl_operand *y, const float *x,
+                   const float *want)
+{
+    struct tdl_ir *ir = tdl_builder_ir(b);
+    check_begin("worked by hand: %s", what);
+    REQUIRE(y, "%s", tdl_builder_error(b));
+    float **values = calloc(ir->operand_count, sizeof(*values));
+    REQUIRE(values, "out of memory");
+    OK(tdl_ir_run_reference(ir, &x, values));
+    subject_compare("the reference", tdl_operand_dims(y), want, values[y->id], false, 1);
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        free(values[i]);
+    free(values);
+    tdl_builder_destroy(&b);
+}
+
+/* One row of `w` pixels of `c` channels. */
+static struct tdl_operand *row(struct tdl_builder **b, uint32_t w, uint32_t c)
+{
+    struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 1, 1, w, c);
+    OK(tdl_builder_create(NULL, b));
+    return tdl_builder_input(*b, "x", &d);
+}
+
+static void check_transpose_goldens(void)
+{
+    const uint32_t one_to_one[] = {1, 1, 2, 1}, depthwise[] = {1, 1, 2, 2};
+    struct tdl_builder *b;
+    struct tdl_operand *x = row(&b, 2, 1);
+    struct tdl_conv_transpose2d_params p = {.stride = {1, 3}, .dilation = {1, 2},
+                                            .output_padding = {0, 1}};
+    expect("dilation and output padding", b,
+           tdl_builder_conv_transpose2d(b, x, subject_constant(b, 4, one_to_one, LIST(1, 10)), &p),
+           LIST(1, 2), LIST(1, 0, 10, 2, 0, 20, 0));
+    x = row(&b, 1, 2);
+    p = (struct tdl_conv_transpose2d_params){.groups = 2};
+    expect("groups", b,
+           tdl_builder_conv_transpose2d(
+               b, x, subject_constant(b, 4, depthwise, LIST(1, 2, 10, 20)), &p),
+           LIST(3, 5), LIST(3, 10, 30, 100));
+}
+
+static void check_pool_goldens(void)
+{
+    struct tdl_builder *b;
+    struct tdl_operand *x = row(&b, 5, 1);
+    struct tdl_pool2d_params p = {.window = {1, 2}, .dilation = {1, 2}, .stride = {1, 2},
+                                  .pad = {0, 0, 1, 0}, .rounding = TDL_ROUNDING_CEIL};
+    /* Taps at -1 and 1, 1 and 3, 3 and 5. */
+    expect("maxPool2d", b, tdl_builder_max_pool2d(b, x, &p), LIST(5, -1, 7, -3, 9),
+           LIST(-1, -1, -3));
+    x = row(&b, 5, 1);
+    expect("l2Pool2d", b, tdl_builder_l2_pool2d(b, x, &p), LIST(5, 3, 7, 4, 9), LIST(3, 5, 4));
+    x = row(&b, 3, 1);
+    p = (struct tdl_pool2d_params){.window = {1, 2}, .stride = {1, 2}, .pad = {0, 0, 1, 0},
+                                   .count_include_pad = true};
+    expect("averagePool2d, padding counts", b, tdl_builder_average_pool2d(b, x, &p), LIST(2, 4, 8),
+           LIST(1, 6));
+}
+
+static void check_resample_goldens(void)
+{
+    static const struct {
+        struct tdl_resample2d_params p;
+        uint32_t w;
+        float want[4];
+    } table[] = {
+        {{.size = {1, 4}}, 2, {0, 0, 1, 1}},
+        {{.scale = {1, 2}}, 2, {0, 0, 1, 1}},
+        {{.size = {1, 2}}, 4, {0, 2}}, /* ½ and 2½: down */
+        {{.size = {1, 2}, .rounding = TDL_RESAMPLE_PREFER_CEIL}, 4, {1, 3}},
+        {{.size = {1, 2}, .rounding = TDL_RESAMPLE_CEIL}, 4, {1, 3}},
+        {{.size = {1, 3}, .coordinates = TDL_RESAMPLE_ALIGN_CORNERS}, 2, {0, 0, 1}},
+        {{.size = {1, 3}, .coordinates = TDL_RESAMPLE_ASYMMETRIC}, 2, {0, 1, 1}},
+        {{.size = {1, 3}, .coordinates = TDL_RESAMPLE_ASYMMETRIC, .rounding = TDL_RESAMPLE_FLOOR},
+         2, {0, 0, 1}},
+        /* floor(2 · 1.8) = 3 pixels, 1 / 1.8 apart. */
+        {{.mode = TDL_RESAMPLE_LINEAR, .scale = {1, 1.8f},
+          .coordinates = TDL_RESAMPLE_ASYMMETRIC},
+         2, {0, 0.5555556f, 1}},
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct tdl_builder *b;
+        char what[32];
+        struct tdl_operand *x = row(&b, table[i].w, 1);
+        snprintf(what, sizeof(what), "resample2d %zu", i);
+        expect(what, b, tdl_builder_resample2d(b, x, &table[i].p), LIST(0, 1, 2, 3), table[i].want);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *env = getenv("TDL_TEST_CASES");
+    long cases = argc > 1 ? atol(argv[1]) : env ? atol(env) : 12;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    check_transpose_goldens();
+    check_pool_goldens();
+    check_resample_goldens();
+    struct tdl_context *ctx = check_context_open();
+    for (size_t f = 0; f < COUNT(families); f++)
+        for (long i = 0; i < cases; i++)
+            run_case(ctx, &families[f], seed + (uint64_t)i);
+    check_context_close(ctx);
+    return check_result();
+}
