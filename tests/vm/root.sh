@@ -72,6 +72,7 @@ build_tree() {
         meson setup "$build" "$TDL_ROOT" --buildtype=debugoptimized
     fi
     ninja -C "$build" vm-guest
+    "$build/tests/vm/tiny-model" "$vm/tiny.tflite"
 }
 
 # Scanning plugins takes the emulated processor fifteen seconds.

@@ -9,6 +9,5 @@ check "dma heap" test -c /dev/dma_heap/system
 check "display" grep -q cirrus /sys/class/drm/card*/device/uevent
 check "element" gst-inspect-1.0 tdlfilter
 still_camera
-check "tiny model" $build/tests/vm/tiny-model $tiny
 check "camera to element" gst-launch-1.0 -q v4l2src device=$camera num-buffers=5 ! \
     video/x-raw,format=NV12,width=320,height=180 ! tdlfilter model=$tiny ! fakesink

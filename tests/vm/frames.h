@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shared by the guest's programs: what a buffer holds, whichever way its caps
+ * and its memory are described. These functions look at pixels with the CPU, on
+ * the test's own account.
+ */
+#ifndef TDL_TESTS_VM_FRAMES_H
+#define TDL_TESTS_VM_FRAMES_H
+
+#include "harness.h"
+
+#include <gst/video/video.h>
+
+/** Prints "ok: …" or "FAILED: …", and ends the program after the latter. */
+void frames_check(gboolean good, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/** The picture that `caps` describe: plain ones, or memory:DMABuf with
+ *  format=DMA_DRM, which must be linear. */
+gboolean frames_info(const GstCaps *caps, GstVideoInfo *out_info);
+
+/** A copy in system memory with GStreamer's default strides; padding is zero. */
+GstBuffer *frames_copy(GstBuffer *buffer, const GstVideoInfo *info);
+
+/** Bytes from row to row of the first plane. */
+gint frames_stride(GstBuffer *buffer, const GstVideoInfo *info);
+
+/** Every memory of the buffer is a dma-buf. */
+gboolean frames_are_dma_buf(GstBuffer *buffer);
+
+#endif
