@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "batch.h"
 
+#include "handover.h"
+#include "rent.h"
+#include "sync.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +21,7 @@ struct use {
     struct tdl_buffer *buffer;
     uint32_t epoch;
     bool read, write;
+    bool give; /* it goes to others with this batch */
 };
 
 enum state { IDLE, RECORDING };
@@ -31,6 +36,8 @@ struct tdl_batch {
     bool open; /* own[own_used - 1] is being recorded */
     VkCommandBuffer parts[MAX_PARTS];
     uint32_t part_count;
+    VkCommandBuffer handover[2]; /* in front of the parts and behind them */
+    struct tdl_sync sync;
     struct tdl_hold holds[MAX_PARTS];
     uint32_t hold_count;
     VkDescriptorPool descriptors;
@@ -54,12 +61,14 @@ static void batch_free(struct tdl_context *ctx, void *data)
     vkDestroyCommandPool(ctx->device, b->pool, NULL);
     vkDestroyDescriptorPool(ctx->device, b->descriptors, NULL);
     vkDestroyQueryPool(ctx->device, b->queries, NULL);
+    tdl_sync_finish(ctx, &b->sync);
     free(b);
 }
 
 static enum tdl_result create_commands(struct tdl_batch *b)
 {
     struct tdl_context *ctx = b->ctx;
+    VkCommandBuffer all[MAX_OWN + 2];
     enum tdl_result r =
         VK(ctx, vkCreateCommandPool(ctx->device,
                                     &(VkCommandPoolCreateInfo){
@@ -70,15 +79,20 @@ static enum tdl_result create_commands(struct tdl_batch *b)
                                     NULL, &b->pool));
     if (r != TDL_OK)
         return r;
-    return VK(ctx, vkAllocateCommandBuffers(
-                       ctx->device,
-                       &(VkCommandBufferAllocateInfo){
-                           .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                           .commandPool = b->pool,
-                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                           .commandBufferCount = MAX_OWN,
-                       },
-                       b->own));
+    r = VK(ctx, vkAllocateCommandBuffers(
+                    ctx->device,
+                    &(VkCommandBufferAllocateInfo){
+                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                        .commandPool = b->pool,
+                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                        .commandBufferCount = TDL_COUNT(all),
+                    },
+                    all));
+    if (r != TDL_OK)
+        return r;
+    memcpy(b->own, all, sizeof(b->own));
+    memcpy(b->handover, &all[MAX_OWN], sizeof(b->handover));
+    return TDL_OK;
 }
 
 static enum tdl_result create_descriptors(struct tdl_batch *b)
@@ -231,6 +245,7 @@ enum tdl_result tdl_batch_begin(struct tdl_batch *b)
         r = VK(b->ctx, vkResetCommandPool(b->ctx->device, b->pool, 0));
     if (r != TDL_OK)
         return r;
+    tdl_sync_begin(b->ctx, &b->sync);
     b->state = RECORDING;
     b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
@@ -243,9 +258,20 @@ void tdl_batch_cancel(struct tdl_batch *b)
     if (b->open)
         vkEndCommandBuffer(b->own[b->own_used - 1]);
     let_go(b);
+    tdl_sync_submitted(b->ctx, &b->sync, false);
     b->open = false;
     b->state = IDLE;
     b->mark_count = b->submitted_marks = 0;
+}
+
+enum tdl_result tdl_batch_sync(struct tdl_batch *b, bool recording, struct tdl_sync **out_sync)
+{
+    *out_sync = &b->sync;
+    if ((b->state == RECORDING) == recording)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_STATE, recording
+                                                 ? "the batch was not begun: call tdl_batch_begin"
+                                                 : "the batch was not submitted yet");
 }
 
 /* The command buffer under recording, opened if need be. */
@@ -303,6 +329,11 @@ static void barrier(VkCommandBuffer cb, bool to_host)
 static enum tdl_result add_uses(struct tdl_batch *b, const struct tdl_bind *uses, uint32_t count)
 {
     bool conflict = false;
+    for (uint32_t i = 0; i < count; i++) {
+        enum tdl_result r = uses[i].buffer ? tdl_lease_check(uses[i].buffer) : TDL_OK;
+        if (r != TDL_OK)
+            return r;
+    }
     for (uint32_t i = 0; i < count && !conflict; i++)
         for (uint32_t j = 0; j < b->use_count && !conflict && uses[i].buffer; j++)
             conflict = b->uses[j].epoch == b->epoch && b->uses[j].buffer == uses[i].buffer &&
@@ -528,6 +559,62 @@ fail:
     return r;
 }
 
+/* Take shared and returned buffers over in front of the work, and give back
+ * what is to go behind it. Only with the lock held is it known who has them. */
+static enum tdl_result hand_over(struct tdl_batch *b, bool *out_any)
+{
+    struct tdl_handover h = {.acquire_count = 0};
+    enum tdl_result r = TDL_OK;
+    for (uint32_t i = 0; i < b->use_count; i++) {
+        TRY(tdl_lease_check_locked(b->uses[i].buffer));
+        TRY(tdl_handover_add(&h, b->uses[i].buffer, b->uses[i].give));
+        TRY(tdl_lease_wait(b->uses[i].buffer, &b->sync));
+    }
+    *out_any = h.acquire_count || h.release_count;
+    if (*out_any)
+        TRY(tdl_handover_record(b->ctx, &h, b->handover));
+fail:
+    return r;
+}
+
+/* With the lock held. */
+static enum tdl_result submit_locked(struct tdl_batch *b)
+{
+    struct tdl_context *ctx = b->ctx;
+    VkCommandBuffer list[MAX_PARTS + 2];
+    uint64_t before = ctx->last_point;
+    bool around;
+    enum tdl_result r = hand_over(b, &around);
+    if (r != TDL_OK)
+        return r;
+    list[0] = b->handover[0];
+    memcpy(&list[1], b->parts, b->part_count * sizeof(list[0]));
+    list[1 + b->part_count] = b->handover[1];
+    const struct tdl_submission submission = {
+        .commands = around ? list : b->parts,
+        .command_count = b->part_count + (around ? 2 : 0),
+        .prepend_barrier = needs_barrier(b),
+        .waits = b->sync.waits,
+        .wait_count = b->sync.wait_count,
+        .signals = b->sync.signals,
+        .signal_count = b->sync.signal_count,
+    };
+    r = tdl_context_submit_locked(ctx, &submission, &b->point);
+    if (r != TDL_OK)
+        return r;
+    if (b->epoch)
+        ctx->barrier_point = TDL_MAX(ctx->barrier_point, before);
+    for (uint32_t i = 0; i < b->use_count; i++) {
+        struct tdl_buffer *buffer = b->uses[i].buffer;
+        if (b->uses[i].read)
+            buffer->read_point = b->point;
+        if (b->uses[i].write)
+            buffer->write_point = b->point;
+        tdl_lease_used(buffer, b->uses[i].give);
+    }
+    return TDL_OK;
+}
+
 enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
 {
     struct tdl_context *ctx = b->ctx;
@@ -539,20 +626,10 @@ enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
         return r;
     }
     pthread_mutex_lock(&ctx->lock);
-    uint64_t before = ctx->last_point;
-    r = tdl_context_submit_locked(ctx, b->parts, b->part_count, needs_barrier(b), &b->point);
-    if (r == TDL_OK) {
-        if (b->epoch)
-            ctx->barrier_point = TDL_MAX(ctx->barrier_point, before);
-        for (uint32_t i = 0; i < b->use_count; i++) {
-            if (b->uses[i].read)
-                b->uses[i].buffer->read_point = b->point;
-            if (b->uses[i].write)
-                b->uses[i].buffer->write_point = b->point;
-        }
-    }
+    r = submit_locked(b);
     pthread_mutex_unlock(&ctx->lock);
     let_go(b);
+    tdl_sync_submitted(ctx, &b->sync, r == TDL_OK);
     b->state = IDLE;
     if (r != TDL_OK)
         return r;

@@ -41,6 +41,11 @@ struct tdl_hold {
 enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer commands,
                                   const struct tdl_bind *uses, uint32_t use_count,
                                   uint32_t dispatches, struct tdl_hold hold);
+struct tdl_sync;
+/* What the batch waits for and signals, if it is being recorded, or if it is
+ * not; else an error. */
+enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording,
+                               struct tdl_sync **out_sync);
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
 
 /* Borrow a batch for one-off work, begun; the context keeps those that were

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "buffer.h"
 
+#include "rent.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_MEMORY_TYPE UINT32_MAX
-
-/* The vkGet… of a type that has all `required` flags and the most `wanted`. */
-static uint32_t find_memory_type(const struct tdl_context *ctx, uint32_t type_bits,
-                                 VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,
-                                 VkMemoryPropertyFlags unwanted)
+uint32_t tdl_memory_type_find(const struct tdl_context *ctx, uint32_t type_bits,
+                              VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,
+                              VkMemoryPropertyFlags unwanted)
 {
-    uint32_t best = NO_MEMORY_TYPE;
+    uint32_t best = TDL_NO_MEMORY_TYPE;
     int best_score = -1;
     for (uint32_t i = 0; i < ctx->memory_properties.memoryTypeCount; i++) {
         VkMemoryPropertyFlags flags = ctx->memory_properties.memoryTypes[i].propertyFlags;
@@ -26,8 +25,8 @@ static uint32_t find_memory_type(const struct tdl_context *ctx, uint32_t type_bi
     return best;
 }
 
-static uint32_t memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
-                                enum tdl_buffer_access access)
+uint32_t tdl_memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
+                             enum tdl_buffer_access access)
 {
     const VkMemoryPropertyFlags mapped =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -35,21 +34,23 @@ static uint32_t memory_type_for(const struct tdl_context *ctx, uint32_t type_bit
     case TDL_BUFFER_UPLOAD:
         /* Written once by the CPU and read once by the GPU: plain system
          * memory does; device-local (resizable BAR) spares the GPU the bus. */
-        return find_memory_type(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
+        return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                    0);
     case TDL_BUFFER_READBACK:
         /* Uncached reads by the CPU are slower by an order of magnitude. */
-        return find_memory_type(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                                VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+        return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                                    VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
     case TDL_BUFFER_DEVICE:
         break;
     }
-    return find_memory_type(ctx, type_bits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+    return tdl_memory_type_find(ctx, type_bits, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
 }
 
 static void buffer_free(struct tdl_context *ctx, void *data)
 {
     struct tdl_buffer *b = data;
+    tdl_lease_free(b);
     vkDestroyBuffer(ctx->device, b->buffer, NULL);
     if (b->memory) {
         vkFreeMemory(ctx->device, b->memory, NULL); /* unmaps too */
@@ -58,8 +59,8 @@ static void buffer_free(struct tdl_context *ctx, void *data)
     free(b);
 }
 
-static enum tdl_result create_vk_buffer(struct tdl_buffer *b, VkExternalMemoryHandleTypeFlags external,
-                                        VkMemoryRequirements *out_requirements)
+enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b, VkExternalMemoryHandleTypeFlags external,
+                                     VkMemoryRequirements *out_requirements)
 {
     enum tdl_result r = VK(
         b->ctx, vkCreateBuffer(b->ctx->device,
@@ -73,9 +74,7 @@ static enum tdl_result create_vk_buffer(struct tdl_buffer *b, VkExternalMemoryHa
                                                  .handleTypes = external}
                                            : NULL,
                                    .size = b->size,
-                                   .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                            VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                            VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                   .usage = TDL_BUFFER_USAGE,
                                },
                                NULL, &b->buffer));
     if (r == TDL_OK)
@@ -83,7 +82,7 @@ static enum tdl_result create_vk_buffer(struct tdl_buffer *b, VkExternalMemoryHa
     return r;
 }
 
-static VkResult allocate(struct tdl_buffer *b, uint64_t size, uint32_t type, const void *next)
+VkResult tdl_buffer_allocate(struct tdl_buffer *b, uint64_t size, uint32_t type, const void *next)
 {
     return vkAllocateMemory(b->ctx->device,
                             &(VkMemoryAllocateInfo){
@@ -95,7 +94,7 @@ static VkResult allocate(struct tdl_buffer *b, uint64_t size, uint32_t type, con
                             NULL, &b->memory);
 }
 
-static enum tdl_result bind(struct tdl_buffer *b)
+enum tdl_result tdl_buffer_bind(struct tdl_buffer *b)
 {
     atomic_fetch_add(&b->ctx->stats.allocations, 1);
     atomic_fetch_add(&b->ctx->stats.memory_bytes, b->size);
@@ -108,25 +107,25 @@ static enum tdl_result allocate_best(struct tdl_buffer *b, const VkMemoryRequire
                                      enum tdl_buffer_access access, const char *name)
 {
     uint32_t types = requirements->memoryTypeBits;
-    uint32_t type = memory_type_for(b->ctx, types, access);
-    if (type == NO_MEMORY_TYPE)
+    uint32_t type = tdl_memory_type_for(b->ctx, types, access);
+    if (type == TDL_NO_MEMORY_TYPE)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "the device has no memory for %s", name);
-    VkResult result = allocate(b, requirements->size, type, NULL);
+    VkResult result = tdl_buffer_allocate(b, requirements->size, type, NULL);
     while (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && access != TDL_BUFFER_DEVICE) {
         types &= ~(1u << type);
-        uint32_t next = memory_type_for(b->ctx, types, access);
-        if (next == NO_MEMORY_TYPE)
+        uint32_t next = tdl_memory_type_for(b->ctx, types, access);
+        if (next == TDL_NO_MEMORY_TYPE)
             break;
         tdl_log(b->ctx, TDL_LOG_WARNING,
                 "%s: memory of type %u is full, %zu bytes come from type %u, which may be slower",
                 name, type, b->size, next);
         type = next;
-        result = allocate(b, requirements->size, type, NULL);
+        result = tdl_buffer_allocate(b, requirements->size, type, NULL);
     }
-    return result < 0 ? tdl_vk_fail(b->ctx, result, "vkAllocateMemory(") : bind(b);
+    return result < 0 ? tdl_vk_fail(b->ctx, result, "vkAllocateMemory(") : tdl_buffer_bind(b);
 }
 
-static struct tdl_buffer *buffer_new(struct tdl_context *ctx, size_t size)
+struct tdl_buffer *tdl_buffer_new(struct tdl_context *ctx, size_t size)
 {
     static atomic_ullong next_id = 1;
     struct tdl_buffer *b = calloc(1, sizeof(*b));
@@ -138,11 +137,11 @@ static struct tdl_buffer *buffer_new(struct tdl_context *ctx, size_t size)
     atomic_init(&b->refs, 1);
     b->id = atomic_fetch_add(&next_id, 1);
     b->size = size;
+    b->external_family = VK_QUEUE_FAMILY_IGNORED;
     return b;
 }
 
-/* A buffer that was never used by the GPU goes at once. */
-static enum tdl_result buffer_abandon(struct tdl_buffer *b, enum tdl_result r)
+enum tdl_result tdl_buffer_abandon(struct tdl_buffer *b, enum tdl_result r)
 {
     struct tdl_context *ctx = b->ctx;
     buffer_free(ctx, b);
@@ -165,10 +164,10 @@ enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s needs a buffer of %zu bytes; this device's kernels reach %u", name, size,
                         ctx->properties.limits.maxStorageBufferRange);
-    struct tdl_buffer *b = buffer_new(ctx, TDL_ALIGN(size, 16));
+    struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(size, 16));
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
-    TRY(create_vk_buffer(b, 0, &requirements));
+    TRY(tdl_buffer_create_vk(b, 0, &requirements));
     TRY(allocate_best(b, &requirements, access, name));
     b->host_visible = access != TDL_BUFFER_DEVICE;
     if (b->host_visible)
@@ -178,7 +177,7 @@ enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
     *out_buffer = b;
     return TDL_OK;
 fail:
-    return buffer_abandon(b, r);
+    return tdl_buffer_abandon(b, r);
 }
 
 enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
@@ -213,31 +212,32 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
     if (ctx->fn.get_host_pointer_properties(ctx->device, kind, (void *)start, &properties) < 0 ||
         !properties.memoryTypeBits)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "the driver refuses to import this host pointer");
-    struct tdl_buffer *b = buffer_new(ctx, whole);
+    struct tdl_buffer *b = tdl_buffer_new(ctx, whole);
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
-    TRY(create_vk_buffer(b, kind, &requirements));
+    TRY(tdl_buffer_create_vk(b, kind, &requirements));
     uint32_t type =
-        find_memory_type(ctx, properties.memoryTypeBits & requirements.memoryTypeBits,
-                         VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
-    if (type == NO_MEMORY_TYPE || requirements.size > whole) {
+        tdl_memory_type_find(ctx, properties.memoryTypeBits & requirements.memoryTypeBits,
+                             VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                             VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
+    if (type == TDL_NO_MEMORY_TYPE || requirements.size > whole) {
         r = tdl_fail(TDL_ERROR_UNSUPPORTED, "no coherent memory type takes this host pointer");
         goto fail;
     }
-    TRY(VK(ctx, allocate(b, whole, type,
+    TRY(VK(ctx, tdl_buffer_allocate(b, whole, type,
                          &(VkImportMemoryHostPointerInfoEXT){
                              .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
                              .handleType = kind,
                              .pHostPointer = (void *)start,
                          })));
-    TRY(bind(b));
+    TRY(tdl_buffer_bind(b));
     b->host_visible = true;
     tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)b->buffer, "host import");
     *out_buffer = b;
     *out_offset = (uintptr_t)pointer - start;
     return TDL_OK;
 fail:
-    return buffer_abandon(b, r);
+    return tdl_buffer_abandon(b, r);
 }
 
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)

@@ -21,12 +21,49 @@ struct tdl_buffer {
     void *map;          /* persistent mapping, NULL for device-only and imported */
     bool host_visible;  /* the CPU reads what the GPU writes here */
     uint64_t read_point, write_point; /* last submitted uses, under ctx->lock */
+
+    /* Memory that others see, too (external.c). The queue family that stands
+     * for them, or VK_QUEUE_FAMILY_IGNORED; with `shared`, every batch takes
+     * the buffer from them before its first use and gives it back after the
+     * last, else rent.c does that. */
+    uint32_t external_family;
+    bool shared;
+    VkExternalMemoryHandleTypeFlags export_types; /* it can be exported as */
+    struct tdl_lease *lease; /* of a tensor that may be rented, or NULL */
 };
+
+/* What every buffer is created for. */
+#define TDL_BUFFER_USAGE                                                                           \
+    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                       \
+     VK_BUFFER_USAGE_TRANSFER_DST_BIT)
 
 /* As tdl_buffer_create(), with a debug name. */
 enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
+
+/* ---- the steps of creating one, for imports and exports */
+
+#define TDL_NO_MEMORY_TYPE UINT32_MAX
+/* The memory type among `type_bits` that has all `required` flags and the most
+ * `wanted`, or TDL_NO_MEMORY_TYPE. */
+uint32_t tdl_memory_type_find(const struct tdl_context *ctx, uint32_t type_bits,
+                              VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,
+                              VkMemoryPropertyFlags unwanted);
+uint32_t tdl_memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
+                             enum tdl_buffer_access access);
+/* One reference, no Vulkan object yet; NULL with text. */
+struct tdl_buffer *tdl_buffer_new(struct tdl_context *ctx, size_t size);
+/* The VkBuffer of `size`, and what memory it wants. */
+enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *buffer,
+                                     VkExternalMemoryHandleTypeFlags external,
+                                     VkMemoryRequirements *out_requirements);
+VkResult tdl_buffer_allocate(struct tdl_buffer *buffer, uint64_t size, uint32_t type,
+                             const void *next);
+/* Bind and count the memory. */
+enum tdl_result tdl_buffer_bind(struct tdl_buffer *buffer);
+/* Free a buffer that the GPU never used; returns `r`. */
+enum tdl_result tdl_buffer_abandon(struct tdl_buffer *buffer, enum tdl_result r);
 
 #endif

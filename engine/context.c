@@ -51,54 +51,6 @@ static enum tdl_result create_messenger(struct tdl_context *ctx)
                           NULL, &ctx->messenger));
 }
 
-static enum tdl_result create_device(struct tdl_context *ctx)
-{
-    const char *extensions[4];
-    uint32_t count = 0;
-    bool v12 = ctx->info.api_version >= VK_API_VERSION_1_2;
-    if (!v12)
-        extensions[count++] = VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME;
-    if (ctx->info.external_memory_host)
-        extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
-
-    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-        .timelineSemaphore = VK_TRUE,
-    };
-    const float priority = 1.0f;
-    enum tdl_result r = VK(
-        ctx, vkCreateDevice(ctx->physical,
-                            &(VkDeviceCreateInfo){
-                                .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                .pNext = &timeline,
-                                .queueCreateInfoCount = 1,
-                                .pQueueCreateInfos =
-                                    &(VkDeviceQueueCreateInfo){
-                                        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                        .queueFamilyIndex = ctx->queue_family,
-                                        .queueCount = 1,
-                                        .pQueuePriorities = &priority,
-                                    },
-                                .enabledExtensionCount = count,
-                                .ppEnabledExtensionNames = extensions,
-                            },
-                            NULL, &ctx->device));
-    if (r != TDL_OK)
-        return r;
-    vkGetDeviceQueue(ctx->device, ctx->queue_family, 0, &ctx->queue);
-
-#define LOAD(field, type, name, khr)                                                               \
-    ctx->fn.field = (type)vkGetDeviceProcAddr(ctx->device, v12 ? name : khr)
-    LOAD(wait_semaphores, PFN_vkWaitSemaphores, "vkWaitSemaphores", "vkWaitSemaphoresKHR");
-    LOAD(get_semaphore_value, PFN_vkGetSemaphoreCounterValue, "vkGetSemaphoreCounterValue",
-         "vkGetSemaphoreCounterValueKHR");
-#undef LOAD
-    ctx->fn.get_host_pointer_properties =
-        (PFN_vkGetMemoryHostPointerPropertiesEXT)vkGetDeviceProcAddr(
-            ctx->device, "vkGetMemoryHostPointerPropertiesEXT");
-    return TDL_OK;
-}
-
 static void query_limits(struct tdl_context *ctx)
 {
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
@@ -193,6 +145,39 @@ static bool env_is_on(const char *name)
 
 static void context_free(struct tdl_context *ctx);
 
+static struct tdl_context *context_new(const struct tdl_context_params *params)
+{
+    struct tdl_context *ctx = calloc(1, sizeof(*ctx));
+    if (!ctx) {
+        tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
+        return NULL;
+    }
+    atomic_init(&ctx->refs, 1);
+    pthread_mutex_init(&ctx->lock, NULL);
+    pthread_mutex_init(&ctx->queue_lock, NULL);
+    pthread_mutex_init(&ctx->pipeline_lock, NULL);
+    ctx->log = params->log;
+    ctx->log_data = params->log_data;
+    ctx->log_level = params->log_level ? params->log_level : TDL_LOG_WARNING;
+    ctx->cache_dir = find_cache_dir(params->cache_dir);
+    return ctx;
+}
+
+/* What every context has on its device, whoever made that. */
+static enum tdl_result create_objects(struct tdl_context *ctx)
+{
+    enum tdl_result r;
+    query_limits(ctx);
+    TRY(create_timeline(ctx));
+    TRY(record_barrier(ctx));
+    TRY(tdl_pipelines_init(ctx));
+    tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)ctx->timeline, "timeline");
+    tdl_log(ctx, TDL_LOG_INFO, "device: %s (%s)%s", ctx->info.name, ctx->info.driver,
+            ctx->setup.borrowed ? ", from outside" : "");
+fail:
+    return r;
+}
+
 enum tdl_result tdl_context_create(const struct tdl_context_params *params,
                                    struct tdl_context **out_context)
 {
@@ -201,16 +186,9 @@ enum tdl_result tdl_context_create(const struct tdl_context_params *params,
     *out_context = NULL;
     if (!params)
         params = &defaults;
-    struct tdl_context *ctx = calloc(1, sizeof(*ctx));
+    struct tdl_context *ctx = context_new(params);
     if (!ctx)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
-    atomic_init(&ctx->refs, 1);
-    pthread_mutex_init(&ctx->lock, NULL);
-    pthread_mutex_init(&ctx->pipeline_lock, NULL);
-    ctx->log = params->log;
-    ctx->log_data = params->log_data;
-    ctx->log_level = params->log_level ? params->log_level : TDL_LOG_WARNING;
-    ctx->cache_dir = find_cache_dir(params->cache_dir);
+        return TDL_ERROR_OUT_OF_MEMORY;
 
     bool wanted = params->validation || env_is_on("TDL_VALIDATION"), validation;
     TRY(tdl_instance_create(wanted, &ctx->instance, &validation));
@@ -225,13 +203,29 @@ enum tdl_result tdl_context_create(const struct tdl_context_params *params,
     }
     TRY(tdl_device_select(ctx->instance, params->device, &ctx->physical, &ctx->info));
     ctx->queue_family = tdl_device_queue_family(ctx->physical, &ctx->timestamp_bits);
-    query_limits(ctx);
-    TRY(create_device(ctx));
-    TRY(create_timeline(ctx));
-    TRY(record_barrier(ctx));
-    TRY(tdl_pipelines_init(ctx));
-    tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)ctx->timeline, "timeline");
-    tdl_log(ctx, TDL_LOG_INFO, "device: %s (%s)", ctx->info.name, ctx->info.driver);
+    TRY(tdl_setup_create_device(ctx));
+    TRY(create_objects(ctx));
+    *out_context = ctx;
+    return TDL_OK;
+fail:
+    context_free(ctx);
+    return r;
+}
+
+enum tdl_result tdl_context_create_from_vulkan(const struct tdl_context_params *params,
+                                               const struct tdl_vulkan_device *device,
+                                               struct tdl_context **out_context)
+{
+    static const struct tdl_context_params defaults;
+    enum tdl_result r;
+    *out_context = NULL;
+    if (!device)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "no Vulkan device was given");
+    struct tdl_context *ctx = context_new(params ? params : &defaults);
+    if (!ctx)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    TRY(tdl_setup_adopt_device(ctx, device));
+    TRY(create_objects(ctx));
     *out_context = ctx;
     return TDL_OK;
 fail:
@@ -241,10 +235,29 @@ fail:
 
 /* ----------------------------------------------------------- destruction */
 
+/* A borrowed device may be busy with what is none of ours. */
+static void wait_idle(struct tdl_context *ctx)
+{
+    if (ctx->setup.borrowed) {
+        if (ctx->timeline && ctx->last_point)
+            ctx->fn.wait_semaphores(
+                ctx->device,
+                &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                       .semaphoreCount = 1,
+                                       .pSemaphores = &ctx->timeline,
+                                       .pValues = &ctx->last_point},
+                UINT64_MAX);
+        return;
+    }
+    pthread_mutex_lock(&ctx->queue_lock);
+    vkDeviceWaitIdle(ctx->device);
+    pthread_mutex_unlock(&ctx->queue_lock);
+}
+
 static void context_free(struct tdl_context *ctx)
 {
     if (ctx->device) {
-        vkDeviceWaitIdle(ctx->device);
+        wait_idle(ctx);
         for (struct tdl_deferred *d = ctx->deferred, *next; d; d = next) {
             next = d->next;
             d->free_fn(ctx, d->data);
@@ -256,15 +269,19 @@ static void context_free(struct tdl_context *ctx)
         tdl_pipelines_finish(ctx);
         vkDestroyCommandPool(ctx->device, ctx->barrier_pool, NULL);
         vkDestroySemaphore(ctx->device, ctx->timeline, NULL);
-        vkDestroyDevice(ctx->device, NULL);
+        if (!ctx->setup.borrowed)
+            vkDestroyDevice(ctx->device, NULL);
     }
     if (ctx->messenger) {
         PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)
             vkGetInstanceProcAddr(ctx->instance, "vkDestroyDebugUtilsMessengerEXT");
         destroy(ctx->instance, ctx->messenger, NULL);
     }
-    tdl_instance_destroy(ctx->instance);
+    if (!ctx->setup.borrowed)
+        tdl_instance_destroy(ctx->instance);
+    tdl_setup_finish(&ctx->setup);
     pthread_mutex_destroy(&ctx->lock);
+    pthread_mutex_destroy(&ctx->queue_lock);
     pthread_mutex_destroy(&ctx->pipeline_lock);
     free(ctx->cache_dir);
     free(ctx);
@@ -295,44 +312,87 @@ enum tdl_result tdl_context_check(struct tdl_context *ctx)
     return TDL_OK;
 }
 
-enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx,
-                                          const VkCommandBuffer *commands, uint32_t count,
-                                          bool prepend_barrier, uint64_t *out_point)
+void tdl_context_lock_queue(struct tdl_context *ctx)
+{
+    if (!ctx->setup.borrowed)
+        pthread_mutex_lock(&ctx->queue_lock);
+    else if (ctx->setup.lock_queue)
+        ctx->setup.lock_queue(ctx->setup.lock_data);
+}
+
+void tdl_context_unlock_queue(struct tdl_context *ctx)
+{
+    if (!ctx->setup.borrowed)
+        pthread_mutex_unlock(&ctx->queue_lock);
+    else if (ctx->setup.unlock_queue)
+        ctx->setup.unlock_queue(ctx->setup.lock_data);
+}
+
+/* The two halves of VkSubmitInfo and its timeline values. */
+struct semaphores {
+    VkSemaphore handles[TDL_MAX_SEMAPHORES + 1];
+    uint64_t values[TDL_MAX_SEMAPHORES + 1];
+    uint32_t count;
+};
+
+static void add_semaphores(struct semaphores *list, const struct tdl_semaphore_op *ops,
+                           uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        list->handles[list->count] = ops[i].semaphore;
+        list->values[list->count++] = ops[i].value;
+    }
+}
+
+enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct tdl_submission *s,
+                                          uint64_t *out_point)
 {
     enum { MAX_COMMANDS = 32 };
     VkCommandBuffer list[MAX_COMMANDS];
+    VkPipelineStageFlags stages[TDL_MAX_SEMAPHORES];
+    struct semaphores waits = {.count = 0}, signals = {.count = 0};
     uint32_t n = 0;
-    if (count >= MAX_COMMANDS)
+    if (s->command_count >= MAX_COMMANDS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "a batch holds more than %d parts: submit earlier",
                         MAX_COMMANDS - 1);
-    if (prepend_barrier)
+    if (s->prepend_barrier)
         list[n++] = ctx->barrier_commands;
-    memcpy(&list[n], commands, count * sizeof(*commands));
-    n += count;
+    memcpy(&list[n], s->commands, s->command_count * sizeof(*s->commands));
+    n += s->command_count;
 
-    uint64_t point = ctx->last_point + 1;
-    enum tdl_result r =
-        VK(ctx, vkQueueSubmit(ctx->queue, 1,
-                              &(VkSubmitInfo){
-                                  .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                  .pNext =
-                                      &(VkTimelineSemaphoreSubmitInfo){
-                                          .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-                                          .signalSemaphoreValueCount = 1,
-                                          .pSignalSemaphoreValues = &point,
-                                      },
-                                  .commandBufferCount = n,
-                                  .pCommandBuffers = list,
-                                  .signalSemaphoreCount = 1,
-                                  .pSignalSemaphores = &ctx->timeline,
-                              },
-                              VK_NULL_HANDLE));
+    const struct tdl_semaphore_op point = {ctx->timeline, ctx->last_point + 1};
+    add_semaphores(&signals, &point, 1);
+    add_semaphores(&signals, s->signals, s->signal_count);
+    add_semaphores(&waits, s->waits, s->wait_count);
+    for (uint32_t i = 0; i < s->wait_count; i++)
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkTimelineSemaphoreSubmitInfo timeline = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = waits.count,
+        .pWaitSemaphoreValues = waits.values,
+        .signalSemaphoreValueCount = signals.count,
+        .pSignalSemaphoreValues = signals.values,
+    };
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &timeline,
+        .waitSemaphoreCount = waits.count,
+        .pWaitSemaphores = waits.handles,
+        .pWaitDstStageMask = stages,
+        .commandBufferCount = n,
+        .pCommandBuffers = list,
+        .signalSemaphoreCount = signals.count,
+        .pSignalSemaphores = signals.handles,
+    };
+    tdl_context_lock_queue(ctx);
+    enum tdl_result r = VK(ctx, vkQueueSubmit(ctx->queue, 1, &submit, VK_NULL_HANDLE));
+    tdl_context_unlock_queue(ctx);
     if (r != TDL_OK)
         return r;
-    if (prepend_barrier)
+    if (s->prepend_barrier)
         ctx->barrier_point = ctx->last_point;
-    ctx->last_point = point;
-    *out_point = point;
+    ctx->last_point = point.value;
+    *out_point = point.value;
     atomic_fetch_add(&ctx->stats.submits, 1);
     return TDL_OK;
 }
@@ -426,6 +486,35 @@ void tdl_context_collect(struct tdl_context *ctx)
 }
 
 /* ----------------------------------------------------------------- other */
+
+/* For those who were given our device: their lock is ours. */
+static void lock_for_others(void *data)
+{
+    tdl_context_lock_queue(data);
+}
+
+static void unlock_for_others(void *data)
+{
+    tdl_context_unlock_queue(data);
+}
+
+void tdl_context_get_vulkan(struct tdl_context *ctx, struct tdl_vulkan_device *out)
+{
+    *out = (struct tdl_vulkan_device){
+        .instance = ctx->instance,
+        .physical_device = ctx->physical,
+        .device = ctx->device,
+        .queue = ctx->queue,
+        .queue_family = ctx->queue_family,
+        .instance_version = ctx->setup.instance_version,
+        .extensions = ctx->setup.extensions,
+        .extension_count = ctx->setup.extension_count,
+        .features = &ctx->setup.features,
+        .lock_queue = lock_for_others,
+        .unlock_queue = unlock_for_others,
+        .lock_data = ctx,
+    };
+}
 
 const struct tdl_device_info *tdl_context_device(const struct tdl_context *ctx)
 {

@@ -5,11 +5,13 @@
  * Locks. `lock` guards the queue, the timeline's last point, the read and
  * write points of every buffer and the list of deferred frees; it is held for
  * microseconds. `pipeline_lock` guards the pipeline table; compiling happens
- * outside it. Neither is taken inside the other.
+ * outside it. Neither is taken inside the other. `queue_lock`, or the lock of a
+ * borrowed queue's owner, is held round each call on the queue, inside `lock`.
  */
 #ifndef TDL_CONTEXT_H
 #define TDL_CONTEXT_H
 
+#include "setup.h"
 #include "vk.h"
 
 #include <pthread.h>
@@ -22,18 +24,25 @@ struct tdl_batch;
 struct tdl_device_functions {
     PFN_vkWaitSemaphores wait_semaphores;
     PFN_vkGetSemaphoreCounterValue get_semaphore_value;
-    PFN_vkGetMemoryHostPointerPropertiesEXT get_host_pointer_properties; /* may be NULL */
-    PFN_vkSetDebugUtilsObjectNameEXT set_object_name;                    /* may be NULL */
+    /* NULL where their extension is not enabled. */
+    PFN_vkGetMemoryHostPointerPropertiesEXT get_host_pointer_properties;
+    PFN_vkGetMemoryFdKHR get_memory_fd;
+    PFN_vkGetMemoryFdPropertiesKHR get_memory_fd_properties;
+    PFN_vkGetSemaphoreFdKHR get_semaphore_fd;
+    PFN_vkImportSemaphoreFdKHR import_semaphore_fd;
+    PFN_vkSetDebugUtilsObjectNameEXT set_object_name;
 };
 
 struct tdl_context {
     atomic_int refs;
     pthread_mutex_t lock;
+    pthread_mutex_t queue_lock; /* of a device of our own; see tdl_context_lock_queue() */
 
     tdl_log_fn log;
     void *log_data;
     enum tdl_log_level log_level;
 
+    struct tdl_setup setup;
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
     VkPhysicalDevice physical;
@@ -84,11 +93,25 @@ uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint
 void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle,
                       const char *name);
 
-/* Submit; `prepend_barrier` first orders it after all earlier work. Signals
- * and returns the next point. Call with ctx->lock held. */
+/* Somebody's semaphore, and what a timeline one is to reach. */
+struct tdl_semaphore_op {
+    VkSemaphore semaphore;
+    uint64_t value; /* not looked at for binary ones */
+};
+#define TDL_MAX_SEMAPHORES 16 /* others', that a submission waits for or signals */
+
+struct tdl_submission {
+    const VkCommandBuffer *commands;
+    uint32_t command_count;
+    bool prepend_barrier; /* first order it after all earlier work */
+    const struct tdl_semaphore_op *waits, *signals;
+    uint32_t wait_count, signal_count; /* at most TDL_MAX_SEMAPHORES each */
+};
+
+/* Submit. Signals and returns the next point, too. Call with ctx->lock held. */
 enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx,
-                                          const VkCommandBuffer *commands, uint32_t count,
-                                          bool prepend_barrier, uint64_t *out_point);
+                                          const struct tdl_submission *submission,
+                                          uint64_t *out_point);
 
 /* Run `free_fn(ctx, data)` when the timeline has passed `point` (at once if it
  * has). Takes the lock. */

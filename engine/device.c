@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "device.h"
 
+#include "buffer.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,18 +84,37 @@ void tdl_instance_destroy(VkInstance instance)
         vkDestroyInstance(instance, NULL);
 }
 
-bool tdl_device_has_extension(VkPhysicalDevice physical, const char *name)
+enum tdl_result tdl_extensions_init(struct tdl_extensions *extensions, VkPhysicalDevice physical)
 {
+    *extensions = (struct tdl_extensions){.count = 0};
     uint32_t count = 0;
-    bool found = false;
-    if (vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL) < 0 || !count)
-        return false;
-    VkExtensionProperties *list = calloc(count, sizeof(*list));
-    if (list && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, list) >= 0)
-        for (uint32_t i = 0; i < count && !found; i++)
-            found = !strcmp(list[i].extensionName, name);
-    free(list);
-    return found;
+    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    if (result >= 0 && count) {
+        extensions->list = calloc(count, sizeof(*extensions->list));
+        if (!extensions->list)
+            return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while listing extensions");
+        result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, extensions->list);
+    }
+    if (result < 0) {
+        tdl_extensions_finish(extensions);
+        return tdl_vk_fail(NULL, result, "vkEnumerateDeviceExtensionProperties(");
+    }
+    extensions->count = count;
+    return TDL_OK;
+}
+
+void tdl_extensions_finish(struct tdl_extensions *extensions)
+{
+    free(extensions->list);
+    *extensions = (struct tdl_extensions){.count = 0};
+}
+
+bool tdl_extensions_have(const struct tdl_extensions *extensions, const char *name)
+{
+    for (uint32_t i = 0; i < extensions->count; i++)
+        if (!strcmp(extensions->list[i].extensionName, name))
+            return true;
+    return false;
 }
 
 uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits)
@@ -156,18 +177,88 @@ static void describe_usable(VkPhysicalDevice physical, const VkPhysicalDevicePro
     snprintf(info->unusable_reason, sizeof(info->unusable_reason), "%s", reason);
 }
 
+static VkExternalMemoryFeatureFlags buffer_features(VkPhysicalDevice physical,
+                                                    VkExternalMemoryHandleTypeFlagBits type)
+{
+    VkExternalBufferProperties properties = {.sType =
+                                                 VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vkGetPhysicalDeviceExternalBufferProperties(
+        physical,
+        &(VkPhysicalDeviceExternalBufferInfo){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+            .usage = TDL_BUFFER_USAGE,
+            .handleType = type,
+        },
+        &properties);
+    return properties.externalMemoryProperties.externalMemoryFeatures;
+}
+
+static bool shares_semaphores(VkPhysicalDevice physical, VkSemaphoreType type,
+                              VkExternalSemaphoreHandleTypeFlagBits handle)
+{
+    const VkExternalSemaphoreFeatureFlags both =
+        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+    VkExternalSemaphoreProperties properties = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    vkGetPhysicalDeviceExternalSemaphoreProperties(
+        physical,
+        &(VkPhysicalDeviceExternalSemaphoreInfo){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+            .pNext =
+                &(VkSemaphoreTypeCreateInfo){
+                    .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                    .semaphoreType = type,
+                },
+            .handleType = handle,
+        },
+        &properties);
+    return (properties.externalSemaphoreFeatures & both) == both;
+}
+
+/* What others can be given and what can be taken from them, by file
+ * descriptor. Not before Vulkan 1.1. */
+static void describe_sharing(VkPhysicalDevice physical, const struct tdl_extensions *extensions,
+                             bool timeline, struct tdl_device_info *info)
+{
+    const VkExternalMemoryFeatureFlags both =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    bool memory = tdl_extensions_have(extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    bool semaphores =
+        tdl_extensions_have(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    info->external_memory_fd =
+        memory && (buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) &
+                   both) == both;
+    if (memory &&
+        tdl_extensions_have(extensions, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME)) {
+        VkExternalMemoryFeatureFlags features =
+            buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT);
+        info->external_memory_dma_buf = features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+        info->dma_buf_export = features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
+    }
+    info->sync_fd = semaphores && shares_semaphores(physical, VK_SEMAPHORE_TYPE_BINARY,
+                                                    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT);
+    info->timeline_fd =
+        semaphores && timeline &&
+        shares_semaphores(physical, VK_SEMAPHORE_TYPE_TIMELINE,
+                          VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT);
+    info->drm_format_modifiers =
+        tdl_extensions_have(extensions, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
+}
+
 void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info)
 {
     memset(info, 0, sizeof(*info));
     VkPhysicalDeviceProperties plain;
     vkGetPhysicalDeviceProperties(physical, &plain);
     bool v11 = plain.apiVersion >= VK_API_VERSION_1_1;
+    struct tdl_extensions extensions;
+    enum tdl_result listed = tdl_extensions_init(&extensions, physical);
     bool has_driver = plain.apiVersion >= VK_API_VERSION_1_2 ||
-                      tdl_device_has_extension(physical, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
-    bool has_drm = tdl_device_has_extension(physical, VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME);
+                      tdl_extensions_have(&extensions, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+    bool has_drm = tdl_extensions_have(&extensions, VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME);
     bool has_timeline =
         plain.apiVersion >= VK_API_VERSION_1_2 ||
-        tdl_device_has_extension(physical, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+        tdl_extensions_have(&extensions, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
 
     VkPhysicalDeviceDrmPropertiesEXT drm = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRM_PROPERTIES_EXT};
@@ -209,16 +300,19 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     info->max_shared_memory = plain.limits.maxComputeSharedMemorySize;
     info->storage_16bit = storage16.storageBuffer16BitAccess;
     info->external_memory_host =
-        tdl_device_has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-    info->external_memory_dma_buf =
-        tdl_device_has_extension(physical, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME);
-    info->drm_format_modifiers =
-        tdl_device_has_extension(physical, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
+        tdl_extensions_have(&extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    if (v11)
+        describe_sharing(physical, &extensions, timeline.timelineSemaphore, info);
     uint32_t timestamp_bits = 0;
     tdl_device_queue_family(physical, &timestamp_bits);
     info->timestamps = timestamp_bits > 0 && plain.limits.timestampPeriod > 0;
     describe_memory(physical, info);
     describe_usable(physical, &plain, v11 && timeline.timelineSemaphore, info);
+    if (listed != TDL_OK) {
+        info->usable = false;
+        snprintf(info->unusable_reason, sizeof(info->unusable_reason), "%.100s", tdl_last_error());
+    }
+    tdl_extensions_finish(&extensions);
 }
 
 static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices, uint32_t *count)

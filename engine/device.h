@@ -25,7 +25,13 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
  * UINT32_MAX if there is none. */
 uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits);
 
-/* True if the device offers the extension. */
-bool tdl_device_has_extension(VkPhysicalDevice physical, const char *name);
+/* The extensions that a device offers, asked for once. */
+struct tdl_extensions {
+    VkExtensionProperties *list;
+    uint32_t count;
+};
+enum tdl_result tdl_extensions_init(struct tdl_extensions *extensions, VkPhysicalDevice physical);
+void tdl_extensions_finish(struct tdl_extensions *extensions);
+bool tdl_extensions_have(const struct tdl_extensions *extensions, const char *name);
 
 #endif

@@ -114,6 +114,10 @@ struct tdl_device_info {
     bool external_memory_host;     /**< page-aligned host pointers can be imported */
     bool external_memory_dma_buf;  /**< dma-bufs can be imported */
     bool drm_format_modifiers;     /**< tiled images can be imported */
+    bool external_memory_fd;       /**< memory goes to and comes from its like by opaque fd */
+    bool dma_buf_export;           /**< our memory can be handed out as dma-buf */
+    bool sync_fd;                  /**< sync files go in and out of the queue */
+    bool timeline_fd;              /**< timeline semaphores can be shared by opaque fd */
     bool timestamps;               /**< GPU times can be measured */
     bool storage_16bit;            /**< 16-bit types in storage buffers */
 };

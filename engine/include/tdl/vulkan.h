@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * @file vulkan.h
+ * Sharing with others: a context on somebody else's VkDevice and ours for
+ * them, memory and images by file descriptor, order between devices without
+ * the CPU, and tensors rented out.
+ *
+ * Whose memory it is. Vulkan has memory that several drivers see pass from
+ * owner to owner. libtdl does that by itself: a batch takes every such buffer
+ * over before its first use and gives it back after its last. What it cannot
+ * know is when the others are done: say so with a semaphore or a sync file
+ * (tdl_batch_wait_…), and tell them in the same way (tdl_batch_signal_…).
+ */
+#ifndef TDL_VULKAN_H
+#define TDL_VULKAN_H
+
+#include <tdl/frame.h>
+#include <vulkan/vulkan_core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- devices */
+
+/** A VkDevice with all that libtdl has to know of it. */
+struct tdl_vulkan_device {
+    VkInstance instance;
+    VkPhysicalDevice physical_device;
+    VkDevice device;
+    VkQueue queue;             /**< of a family that computes */
+    uint32_t queue_family;
+    uint32_t instance_version; /**< VkApplicationInfo.apiVersion of the instance */
+    /** Enabled on the device; the versions' own need not be named. */
+    const char *const *extensions;
+    uint32_t extension_count;
+    /** Enabled, with the whole pNext chain; NULL: none are known to be. */
+    const VkPhysicalDeviceFeatures2 *features;
+    /** Called round every use of the queue; both or, if nobody else uses it,
+     *  neither. They are not called from within each other. */
+    void (*lock_queue)(void *data);
+    void (*unlock_queue)(void *data);
+    void *lock_data;
+};
+
+/**
+ * Create a context on a device that belongs to the caller, who keeps instance
+ * and device alive until the context and all that was made from it have gone.
+ * `device` and its lists are copied. Several contexts may share one device and
+ * queue: give them the same lock.
+ *
+ * libtdl works with what was enabled; tdl_context_device() then tells what is
+ * left. For everything: VK_KHR_external_memory_fd, VK_EXT_external_memory_dma_buf,
+ * VK_EXT_external_memory_host, VK_KHR_external_semaphore_fd,
+ * VK_EXT_queue_family_foreign, VK_EXT_image_drm_format_modifier.
+ *
+ * @param params  `device` and `validation` have no meaning here
+ * @return TDL_ERROR_UNSUPPORTED when timeline semaphores or Vulkan 1.1 are
+ *         missing, with what to enable. Blocking: reads the pipeline cache.
+ */
+TDL_API enum tdl_result tdl_context_create_from_vulkan(const struct tdl_context_params *params,
+                                                       const struct tdl_vulkan_device *device,
+                                                       struct tdl_context **out_context);
+/**
+ * The device of any context, for neighbours who want to share it; fit for
+ * tdl_context_create_from_vulkan(). `features` are those that libtdl knows of.
+ * All of it is valid as long as the context. Thread-safe.
+ */
+TDL_API void tdl_context_get_vulkan(struct tdl_context *context,
+                                    struct tdl_vulkan_device *out_device);
+/** Keep libtdl from the queue while the caller uses it (vkQueueSubmit,
+ *  vkQueuePresentKHR, vkQueueWaitIdle). No libtdl call in between. */
+TDL_API void tdl_context_lock_queue(struct tdl_context *context);
+/** The end of tdl_context_lock_queue(), on the same thread. */
+TDL_API void tdl_context_unlock_queue(struct tdl_context *context);
+
+/* -------------------------------------------- memory by file descriptor */
+
+enum tdl_handle_type {
+    TDL_HANDLE_OPAQUE_FD = 0, /**< between Vulkan devices of one driver and version */
+    TDL_HANDLE_DMA_BUF = 1,   /**< between any drivers of one machine */
+};
+
+/**
+ * Make memory that somebody shares a buffer, without copying.
+ *
+ * @param fd    borrowed: duplicated inside, and never closed
+ * @param size  bytes that will be used; for dma-bufs 0 asks the fd
+ * @return TDL_ERROR_UNSUPPORTED with the driver's reason: no extension, no
+ *         memory type, a dma-buf smaller than the driver wants it (some round
+ *         up to pages or read ahead), one that the CPU cannot map (software
+ *         devices need that, and O_RDWR).
+ *
+ * An opaque fd has to come from a buffer of tdl_buffer_create_exportable(), of
+ * tdl_tensor_rent(), or from one made alike: same size, dedicated allocation,
+ * usage of storage, transfer source and destination.
+ *
+ * Several imports of one dma-buf alias each other and libtdl does not order
+ * their uses: keep one buffer per dma-buf.
+ */
+TDL_API enum tdl_result tdl_buffer_import_fd(struct tdl_context *context,
+                                             enum tdl_handle_type type, int fd, size_t size,
+                                             struct tdl_buffer **out_buffer);
+/**
+ * Create a buffer that others can be given. Not mapped. Where the driver has
+ * such memory, dma-bufs are made so that the CPU of others can map them.
+ * @return TDL_ERROR_UNSUPPORTED when the driver cannot export it.
+ */
+TDL_API enum tdl_result tdl_buffer_create_exportable(struct tdl_context *context,
+                                                     enum tdl_handle_type type, size_t size,
+                                                     struct tdl_buffer **out_buffer);
+/**
+ * A new fd for the memory of a buffer made by tdl_buffer_create_exportable().
+ * The caller closes it; it keeps the memory alive on its own. -1 on failure.
+ */
+TDL_API enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out_fd);
+
+/* ------------------------------------------------- order between devices */
+
+/**
+ * The batch's work begins when `semaphore` (of the context's VkDevice) is
+ * signalled, or has reached `value` if it is a timeline. Nothing blocks here;
+ * later batches of the context queue up behind. A semaphore that is never
+ * signalled stops the context for ever. Up to 16 waits in one batch.
+ * The caller keeps the semaphore alive until the batch's point has passed.
+ */
+TDL_API enum tdl_result tdl_batch_wait_semaphore(struct tdl_batch *batch, VkSemaphore semaphore,
+                                                 uint64_t value);
+/** The batch's end signals `semaphore`, or brings a timeline to `value`.
+ *  Otherwise as tdl_batch_wait_semaphore(); up to 15. */
+TDL_API enum tdl_result tdl_batch_signal_semaphore(struct tdl_batch *batch, VkSemaphore semaphore,
+                                                   uint64_t value);
+/**
+ * The batch's work begins when the sync file `fd` has signalled; -1 is one
+ * that has. On success libtdl owns the fd, on failure the caller still does.
+ * @return TDL_ERROR_UNSUPPORTED where tdl_device_info.sync_fd is false: poll()
+ *         the fd instead.
+ */
+TDL_API enum tdl_result tdl_batch_wait_sync_fd(struct tdl_batch *batch, int fd);
+/** Before submission: have its end as a sync file.
+ *  @return TDL_ERROR_UNSUPPORTED where tdl_device_info.sync_fd is false. */
+TDL_API enum tdl_result tdl_batch_want_sync_fd(struct tdl_batch *batch);
+/**
+ * After submission and before the next begin, once: a sync file that signals
+ * when the batch's work is done. The caller closes it; -1 with TDL_OK is one
+ * that has signalled already.
+ */
+TDL_API enum tdl_result tdl_batch_take_sync_fd(struct tdl_batch *batch, int *out_fd);
+
+/**
+ * The fences that the kernel keeps with a dma-buf, as one sync file: what has
+ * to be waited for before reading it, or before writing (for_write: readers,
+ * too). The caller closes it. Does not wait.
+ * @return TDL_ERROR_UNSUPPORTED when the kernel or this fd has none (Linux
+ *         before 5.20, not a dma-buf): poll() the dma-buf for POLLIN, or for
+ *         POLLOUT before writing.
+ */
+TDL_API enum tdl_result tdl_dma_buf_get_fence(int dma_buf_fd, bool for_write, int *out_sync_fd);
+/**
+ * Add a sync file to the fences of a dma-buf: others then wait for our read,
+ * or with for_write for our write. -1 is nothing to add. Closes neither fd.
+ * @return TDL_ERROR_UNSUPPORTED as above: finish the work before handing the
+ *         dma-buf on.
+ */
+TDL_API enum tdl_result tdl_dma_buf_set_fence(int dma_buf_fd, bool for_write, int sync_fd);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

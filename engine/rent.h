@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The rental state of a buffer under a tensor that may be rented. A batch asks
+ * when it notes a use, for an early error, and again when it is submitted,
+ * which counts: then the lock is held.
+ */
+#ifndef TDL_RENT_H
+#define TDL_RENT_H
+
+#include "buffer.h"
+#include "sync.h"
+
+/* Guarded by ctx->lock. */
+struct tdl_lease {
+    bool rented; /* others have it: every use is an error */
+    bool away;   /* others had it: the next submission takes it over */
+    struct tdl_semaphore_op wait; /* what that submission waits for, if any */
+    VkSemaphore timeline; /* ours, shared with those who rent; or VK_NULL_HANDLE */
+    uint64_t value;       /* last known of it */
+    VkSemaphore import;   /* ours, for a sync file that comes back */
+    char label[64];       /* the tensor's, for messages */
+};
+
+/* All of these accept buffers that cannot be rented. TDL_OK, or that the
+ * tensor is rented. */
+enum tdl_result tdl_lease_check(const struct tdl_buffer *buffer);
+enum tdl_result tdl_lease_check_locked(const struct tdl_buffer *buffer);
+/* Have the submission wait until those who had it are done. */
+enum tdl_result tdl_lease_wait(const struct tdl_buffer *buffer, struct tdl_sync *sync);
+/* A submission used it, and gave it away or not. Call with the lock held. */
+void tdl_lease_used(struct tdl_buffer *buffer, bool gave);
+void tdl_lease_free(struct tdl_buffer *buffer);
+
+#endif
