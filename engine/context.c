@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "device.h"
+#include "tuning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ static enum tdl_result create_objects(struct tdl_context *ctx)
     TRY(create_timeline(ctx));
     TRY(record_barrier(ctx));
     TRY(tdl_pipelines_init(ctx));
+    TRY(tdl_context_init_tuning(ctx));
     tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)ctx->timeline, "timeline");
     tdl_log(ctx, TDL_LOG_INFO, "device: %s (%s)%s", ctx->info.name, ctx->info.driver,
             ctx->setup.borrowed ? ", from outside" : "");
@@ -283,6 +285,7 @@ static void context_free(struct tdl_context *ctx)
     pthread_mutex_destroy(&ctx->lock);
     pthread_mutex_destroy(&ctx->queue_lock);
     pthread_mutex_destroy(&ctx->pipeline_lock);
+    tdl_context_finish_tuning(ctx);
     free(ctx->cache_dir);
     free(ctx);
 }

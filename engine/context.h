@@ -4,8 +4,8 @@
  *
  * Locks. `lock` guards the queue, the timeline's last point, the read and
  * write points of every buffer and the list of deferred frees; it is held for
- * microseconds. `pipeline_lock` guards the pipeline table; compiling happens
- * outside it. Neither is taken inside the other. `queue_lock`, or the lock of a
+ * microseconds. `pipeline_lock` guards the pipeline table and the tuning;
+ * compiling happens outside it. Neither is taken inside the other. `queue_lock`, or the lock of a
  * borrowed queue's owner, is held round each call on the queue, inside `lock`.
  */
 #ifndef TDL_CONTEXT_H
@@ -20,6 +20,7 @@
 struct tdl_deferred;
 struct tdl_pipeline;
 struct tdl_batch;
+struct tdl_tuning;
 
 struct tdl_device_functions {
     PFN_vkWaitSemaphores wait_semaphores;
@@ -76,6 +77,7 @@ struct tdl_context {
     bool pipeline_cache_dirty;
     struct tdl_pipeline *pipelines;
     char *cache_dir; /* NULL: keep none */
+    struct tdl_tuning *tuning; /* under pipeline_lock */
 
     struct {
         atomic_ullong submits, dispatches, waits, pipelines, allocations, memory_bytes;

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cache file is one per device and build: its name carries vendor, device,
- * driver version, cache UUID and a hash of all shaders, so that nothing stale
- * is ever read. A file that is damaged is ignored: the driver checks Vulkan's
+ * A cache file (cache.h) that is damaged is ignored: the driver checks Vulkan's
  * header, and the checksum in front of it covers the rest.
  */
 #include "pipeline.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "cache.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct cache_header {
     char magic[8];
@@ -22,32 +18,6 @@ struct cache_header {
 };
 static const char cache_magic[8] = "TDLPIPE1";
 #define MAX_CACHE_BYTES (256u << 20)
-
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const uint8_t *p = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ p[i]) * 0x100000001b3ull;
-    return hash;
-}
-#define HASH_START 0xcbf29ce484222325ull
-
-static bool cache_path(const struct tdl_context *ctx, char *path, size_t size)
-{
-    uint64_t shaders = HASH_START;
-    char uuid[2 * VK_UUID_SIZE + 1];
-    if (!ctx->cache_dir)
-        return false;
-    for (size_t i = 0; i < tdl_shader_count; i++)
-        shaders = hash_bytes(shaders, tdl_shaders[i].code, tdl_shaders[i].size);
-    for (size_t i = 0; i < VK_UUID_SIZE; i++)
-        snprintf(&uuid[2 * i], 3, "%02x", ctx->properties.pipelineCacheUUID[i]);
-    int length = snprintf(path, size, "%s/pipelines-%04x-%04x-%x-%s-%016llx.bin", ctx->cache_dir,
-                          ctx->properties.vendorID, ctx->properties.deviceID,
-                          ctx->properties.driverVersion, uuid, (unsigned long long)shaders);
-    return length > 0 && (size_t)length < size;
-}
 
 /* The cache's bytes, or NULL. Owned by the caller. */
 static void *read_cache(const char *path, size_t *out_size)
@@ -62,7 +32,7 @@ static void *read_cache(const char *path, size_t *out_size)
         header.size <= MAX_CACHE_BYTES)
         data = malloc(header.size);
     if (data && (fread(data, header.size, 1, f) != 1 ||
-                 hash_bytes(HASH_START, data, header.size) != header.checksum)) {
+                 tdl_hash_bytes(TDL_HASH_START, data, header.size) != header.checksum)) {
         free(data);
         data = NULL;
     }
@@ -72,26 +42,12 @@ static void *read_cache(const char *path, size_t *out_size)
     return data;
 }
 
-static void make_folders(const char *path)
-{
-    char part[1100];
-    snprintf(part, sizeof(part), "%s", path);
-    for (char *p = part + 1; *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        mkdir(part, 0700);
-        *p = '/';
-    }
-    mkdir(part, 0700);
-}
-
 enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
 {
     VkDescriptorSetLayoutBinding bindings[TDL_MAX_BINDS];
     char path[1200];
     size_t size = 0;
-    void *data = cache_path(ctx, path, sizeof(path)) ? read_cache(path, &size) : NULL;
+    void *data = tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)) ? read_cache(path, &size) : NULL;
     enum tdl_result r;
     for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
@@ -148,33 +104,6 @@ void tdl_pipelines_finish(struct tdl_context *ctx)
     vkDestroyDescriptorSetLayout(ctx->device, ctx->set_layout, NULL);
 }
 
-static enum tdl_result write_cache(struct tdl_context *ctx, const char *path, const void *data,
-                                   size_t size)
-{
-    char temporary[1300];
-    struct cache_header header = {.size = size, .checksum = hash_bytes(HASH_START, data, size)};
-    memcpy(header.magic, cache_magic, sizeof(cache_magic));
-    make_folders(ctx->cache_dir);
-    snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-    int fd = mkstemp(temporary);
-    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    bool ok = f && fwrite(&header, sizeof(header), 1, f) == 1 && fwrite(data, size, 1, f) == 1;
-    if (f)
-        ok = fclose(f) == 0 && ok;
-    if (ok)
-        ok = rename(temporary, path) == 0;
-    if (!ok) {
-        int error = errno;
-        if (fd >= 0)
-            unlink(temporary);
-        tdl_log(ctx, TDL_LOG_WARNING, "the pipeline cache %s cannot be written: %s", path,
-                strerror(error));
-        return tdl_fail(TDL_ERROR_IO, "the pipeline cache %s cannot be written: %s", path,
-                        strerror(error));
-    }
-    return TDL_OK;
-}
-
 enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
 {
     char path[1200];
@@ -182,13 +111,16 @@ enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
     void *data = NULL;
     enum tdl_result r = TDL_OK;
     pthread_mutex_lock(&ctx->pipeline_lock);
-    if (!ctx->pipeline_cache_dirty || !cache_path(ctx, path, sizeof(path)))
+    if (!ctx->pipeline_cache_dirty || !tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)))
         goto fail;
     TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, NULL)));
     if (!size || !(data = malloc(size)))
         goto fail;
     TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, data)));
-    TRY(write_cache(ctx, path, data, size));
+    struct cache_header header = {.size = size,
+                                  .checksum = tdl_hash_bytes(TDL_HASH_START, data, size)};
+    memcpy(header.magic, cache_magic, sizeof(cache_magic));
+    TRY(tdl_cache_write(ctx, path, &header, sizeof(header), data, size));
     ctx->pipeline_cache_dirty = false;
 fail:
     free(data);

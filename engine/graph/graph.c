@@ -2,7 +2,8 @@
 /* Compiling a builder's graph, and dispatching it. */
 #include "graph.h"
 
-#include "../ops/ops.h"
+#include "../ops/conv/conv.h"
+#include "../tuning.h"
 #include "builder.h"
 
 #include <stdio.h>
@@ -60,6 +61,8 @@ static enum tdl_result describe_steps(struct tdl_graph *g)
             .local_size = s->spec[0] * s->spec[1] * s->spec[2],
             .macs = s->macs,
             .bytes = s->bytes,
+            .algorithm = s->algorithm,
+            .choice = s->choice,
         };
     }
     return TDL_OK;
@@ -88,11 +91,31 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
                                           const struct tdl_build_params *params, uint64_t guard,
                                           struct tdl_graph **out_graph)
 {
-    static const struct tdl_build_params defaults;
+    struct tdl_plan_policy policy = {.forced = params ? params->conv2d_algorithm : NULL};
+    struct tdl_tuning tuning = {0};
+    enum tdl_result r;
     *out_graph = NULL;
-    enum tdl_result r = check_buildable(b);
-    if (r != TDL_OK)
-        return r;
+    TRY(check_buildable(b));
+    if (policy.forced)
+        TRY(tdl_conv_check_forced(policy.forced));
+    if (!tdl_context_copy_tuning(b->ctx, &tuning))
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    policy.tuning = &tuning;
+    r = tdl_builder_build_by(b, params, guard, &policy, out_graph);
+    if (r == TDL_OK)
+        (*out_graph)->plan.policy.tuning = NULL;
+fail:
+    tdl_tuning_finish(&tuning);
+    return r;
+}
+
+enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_build_params *params,
+                                     uint64_t guard, const struct tdl_plan_policy *policy,
+                                     struct tdl_graph **out_graph)
+{
+    static const struct tdl_build_params defaults;
+    enum tdl_result r;
+    *out_graph = NULL;
     if (!params)
         params = &defaults;
     struct tdl_graph *g = calloc(1, sizeof(*g));
@@ -102,6 +125,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
     pthread_mutex_init(&g->lock, NULL);
     g->plan.device = &g->ctx->info;
     g->plan.guard = guard;
+    g->plan.policy = *policy;
     g->plan.storage = choose_storage(g->ctx, params->precision);
     g->plan.ir = tdl_ir_clone(b->ir);
     if (!g->plan.ir) {
@@ -114,6 +138,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
         TRY(tdl_pass_fuse(g->plan.ir, g->ctx->info.type != TDL_DEVICE_CPU));
     TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
     TRY(tdl_plan_build(&g->plan));
+    TRY(tdl_conv_check_obeyed(&g->plan.policy));
     TRY(tdl_pass_pipelines(g));
     TRY(upload_weights(g));
     tdl_ir_forget_constants(g->plan.ir); /* their owner may now free them */

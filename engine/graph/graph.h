@@ -44,6 +44,12 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *builder,
                                           const struct tdl_build_params *params, uint64_t guard,
                                           struct tdl_graph **out_graph);
 
+/* The same, with the choice of algorithms in the caller's hand. */
+enum tdl_result tdl_builder_build_by(struct tdl_builder *builder,
+                                     const struct tdl_build_params *params, uint64_t guard,
+                                     const struct tdl_plan_policy *policy,
+                                     struct tdl_graph **out_graph);
+
 /* Fill in the pipeline of every step. Blocking: compiles. */
 enum tdl_result tdl_pass_pipelines(struct tdl_graph *graph);
 

@@ -31,7 +31,25 @@ struct tdl_plan_step {
     uint32_t groups[3];
     uint64_t shared_bytes; /* of shared memory, as the kernel declares it */
     uint64_t macs, bytes;
+    char algorithm[48]; /* of an operator with several: "winograd43:64x64" */
+    char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
+    enum tdl_choice choice;
     const struct tdl_pipeline *pipeline;
+};
+
+struct tdl_tuning;
+
+/* How operators with several algorithms choose. */
+struct tdl_plan_policy {
+    const char *forced;              /* tdl_build_params.conv2d_algorithm, or NULL */
+    const struct tdl_tuning *tuning; /* what was measured, or NULL */
+    /* While tuning: take the candidate of this number, from 1 on; `more` is set
+     * where there is one behind it. Those estimated to take `patience` times
+     * as long as the best are none. */
+    uint32_t candidate;
+    double patience;
+    bool more;
+    uint32_t layers, obeyed; /* convolutions, and those that took `forced` */
 };
 
 struct tdl_plan {
@@ -47,6 +65,7 @@ struct tdl_plan {
      * so that a test sees a kernel that reaches too far. Values then share no
      * memory over time. 0 but in tests; a multiple of 256. */
     uint64_t guard;
+    struct tdl_plan_policy policy;
     enum tdl_result status; /* the first failure of the appending calls */
 };
 

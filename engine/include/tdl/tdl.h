@@ -108,6 +108,7 @@ struct tdl_device_info {
     uint32_t subgroup_size;        /**< invocations */
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;    /**< bytes */
+    uint64_t max_buffer_bytes;     /**< that a kernel reaches in one buffer */
     uint64_t memory_bytes;         /**< largest device-local heap */
     bool usable;                   /**< has all that libtdl needs */
     char unusable_reason[128];     /**< why not, if not usable */
@@ -344,6 +345,24 @@ struct tdl_build_params {
     /** NC4HW4: dispatches give rank-4 inputs in that layout. Otherwise in
      *  the layout that the builder was told. float32 in any case. */
     enum tdl_layout input_layout;
+    /** Compute convolutions so, where the way takes the layer's shape; the
+     *  others choose as ever, and struct tdl_graph_step says which did. One of
+     *  tdl_conv2d_algorithm_name(), or "name:variant" ("implicit:64x64"); NULL:
+     *  what tdl_tune() found, or else what is estimated to be fastest. A name
+     *  that there is not is TDL_ERROR_INVALID_ARGUMENT; one that no convolution
+     *  of the graph can take is TDL_ERROR_UNSUPPORTED. */
+    const char *conv2d_algorithm;
+};
+
+/** The ways to compute conv2d, by index; NULL past the end. */
+TDL_API const char *tdl_conv2d_algorithm_name(uint32_t index);
+
+/** Why a dispatch is computed as it is. */
+enum tdl_choice {
+    TDL_CHOICE_ONLY = 0, /**< there is one way */
+    TDL_CHOICE_DEFAULT,  /**< by estimate, for this kind of device */
+    TDL_CHOICE_TUNED,    /**< measured on this device by tdl_tune() */
+    TDL_CHOICE_FORCED,   /**< asked for in struct tdl_build_params */
 };
 
 /**
@@ -390,6 +409,8 @@ struct tdl_graph_step {
     uint64_t macs;          /**< multiply-accumulates */
     uint64_t bytes;         /**< activations and weights read and written */
     uint64_t gpu_ns;        /**< of the last tdl_graph_profile(), else 0 */
+    const char *algorithm;  /**< "implicit:64x64"; "" where there is one way */
+    enum tdl_choice choice; /**< why this one */
 };
 struct tdl_graph_stats {
     uint32_t operators;     /**< of the builder */

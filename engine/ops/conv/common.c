@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the rows of the convolution table share. */
+#include "conv.h"
+
+#include <math.h>
+#include <stdio.h>
+
+bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g)
+{
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    uint32_t extent[2];
+    g->p = &n->attr.conv.p;
+    g->in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    g->kernel[0] = f.h;
+    g->kernel[1] = f.w;
+    g->pre = n->attr.conv.pre;
+    g->residual = n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL];
+    for (int i = 0; i < 2; i++) {
+        uint64_t e = (uint64_t)(g->kernel[i] - 1) * g->p->dilation[i] + 1;
+        if (e > INT32_MAX || g->p->stride[i] > INT32_MAX)
+            return false;
+        extent[i] = (uint32_t)e;
+    }
+    g->in_per_group = f.c;
+    g->out_per_group = f.n / g->p->groups;
+    if (!tdl_window_resolve(g->in, extent, g->p->stride, g->p->pad, g->p->padding, &g->window))
+        return false;
+    g->out = (struct tdl_dims){g->in.n, g->window.out_h, g->window.out_w, f.n};
+    return true;
+}
+
+/* ------------------------------------------------------------------- costs */
+
+double tdl_conv_macs(const struct tdl_conv_geometry *g)
+{
+    return (double)g->out.n * g->out.h * g->out.w * g->out.c * tdl_conv_taps(g) * g->in_per_group;
+}
+
+uint32_t tdl_conv_value_bytes(const struct tdl_conv_geometry *g)
+{
+    return g->storage == TDL_FLOAT16 ? 2 : 4;
+}
+
+double tdl_conv_bytes(const struct tdl_conv_geometry *g)
+{
+    double in = (double)g->in.n * g->in.h * g->in.w * g->in.c;
+    double out = (double)g->out.n * g->out.h * g->out.w * g->out.c * (g->residual ? 2 : 1);
+    return (in + out) * tdl_conv_value_bytes(g) +
+           4.0 * g->out.c * tdl_conv_taps(g) * g->in_per_group;
+}
+
+/* What a kind of device does at best: orders of magnitude, which is all that
+ * a choice between rows needs. Multiply-accumulates and bytes in a ns, ns a
+ * dispatch, workgroups at work at once. */
+struct speed {
+    double macs, bytes, dispatch, groups;
+};
+
+static struct speed speed_of(const struct tdl_device_info *device)
+{
+    enum { NVIDIA = 0x10de, AMD = 0x1002 };
+    if (device->type == TDL_DEVICE_CPU)
+        return (struct speed){20, 8, 10000, 2};
+    if (device->type == TDL_DEVICE_INTEGRATED_GPU)
+        return (struct speed){800, 50, 3000, 16};
+    if (device->vendor_id == NVIDIA)
+        return (struct speed){20000, 2000, 2000, 128};
+    if (device->vendor_id == AMD)
+        return (struct speed){10000, 1000, 2500, 64};
+    return (struct speed){5000, 400, 3000, 32};
+}
+
+double tdl_conv_time(const struct tdl_conv_geometry *g, double macs, double efficiency,
+                     double bytes, uint32_t steps, double groups)
+{
+    const struct speed s = speed_of(g->device);
+    const double busy = fmin(1, groups / s.groups);
+    return s.dispatch * steps + fmax(macs / (s.macs * efficiency * busy), bytes / s.bytes);
+}
+
+/* ------------------------------------------------------------------ weights */
+
+uint32_t tdl_conv_divisor(uint32_t value, uint32_t limit)
+{
+    for (uint32_t d = TDL_MIN(value, limit); d > 1; d--)
+        if (value % d == 0)
+            return d;
+    return 1;
+}
+
+float tdl_conv_weight(const struct tdl_conv_geometry *g, const float *f, uint32_t o, uint32_t tap,
+                      uint32_t i)
+{
+    if (o >= g->out.c || i >= g->in_per_group)
+        return 0;
+    return f[((size_t)o * tdl_conv_taps(g) + tap) * g->in_per_group + i];
+}
+
+void tdl_conv_pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
+                           uint32_t tile, float *w)
+{
+    const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
+    const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
+    uint32_t taps = tdl_conv_taps(g), in = tdl_packs(g->in.c) * 4;
+    for (uint32_t first = 0; first < tdl_packs(g->out.c); first += tile) {
+        for (uint32_t tap = 0; tap < taps; tap++)
+            for (uint32_t i = 0; i < in; i++)
+                for (uint32_t o = 0; o < tile * 4; o++)
+                    *w++ = tdl_conv_weight(g, f, first * 4 + o, tap, i);
+        for (uint32_t o = first * 4; o < (first + tile) * 4; o++)
+            *w++ = bias && o < g->out.c ? bias[o] : 0;
+    }
+}
+
+/* -------------------------------------------------------------------- steps */
+
+void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n)
+{
+    tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+    if (n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL])
+        tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
+    tdl_plan_write(s, 5, n->output);
+}
+
+void tdl_conv_spec(struct tdl_plan_step *s, const uint32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tdl_plan_spec(s, values[i]);
+}
+
+void tdl_conv_spec_window(struct tdl_plan_step *s, const struct tdl_conv_geometry *g)
+{
+    const uint32_t values[] = {g->in.w,           g->in.h,           g->out.w,
+                               g->out.h,          g->kernel[1],      g->kernel[0],
+                               g->p->stride[1],   g->p->stride[0],   g->p->dilation[1],
+                               g->p->dilation[0], g->window.pad_left, g->window.pad_top};
+    tdl_conv_spec(s, values, TDL_COUNT(values));
+}
+
+struct tdl_operand *tdl_conv_scratch(struct tdl_plan *plan, struct tdl_node *n, uint64_t bytes)
+{
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1, .shape = {(uint32_t)(bytes / 4)}};
+    struct tdl_operand *o =
+        plan->status == TDL_OK ? tdl_ir_add_operand(plan->ir, TDL_OPERAND_VALUE, &desc) : NULL;
+    if (!o) {
+        if (plan->status == TDL_OK)
+            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+        return NULL;
+    }
+    o->size = bytes;
+    o->producer = n;
+    return o;
+}
+
+bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes)
+{
+    /* Input and output lie in the same arena. */
+    const double others = tdl_conv_bytes(g);
+    return (double)bytes + others <= (double)g->device->max_buffer_bytes;
+}

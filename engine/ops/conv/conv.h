@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ways to compute conv2d: rows of one table (table.c), one file each. A row
+ * says which shapes it takes and what it will cost about; the cheapest is taken,
+ * unless a file of measurements (tuning.h) or the caller says otherwise.
+ */
+#ifndef TDL_CONV_H
+#define TDL_CONV_H
+
+#include "../ops.h"
+
+/* A layer, with its padding resolved. */
+struct tdl_conv_geometry {
+    struct tdl_dims in, out;
+    uint32_t kernel[2];
+    struct tdl_window window;
+    const struct tdl_conv2d_params *p;
+    uint32_t in_per_group, out_per_group;
+    enum tdl_conv_pre pre;
+    bool residual;
+    /* Where it will run. */
+    const struct tdl_device_info *device;
+    enum tdl_dtype storage;
+};
+
+/* False if the window does not fit. Leaves device and storage alone. */
+bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g);
+
+/* Sizes of tiles and workgroups; what `v` holds is the row's own affair. */
+struct tdl_conv_variant {
+    const char *name; /* "" where there is just one */
+    uint32_t v[6];
+};
+
+struct tdl_conv_algorithm {
+    const char *name;
+    const struct tdl_conv_variant *variants;
+    uint32_t variant_count;
+    bool (*accepts)(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
+    /* An estimate in ns, for choosing without having measured. */
+    double (*cost)(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
+    void (*lower)(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                  const struct tdl_conv_variant *v);
+};
+
+extern const struct tdl_conv_algorithm tdl_conv_pointwise, tdl_conv_depthwise, tdl_conv_direct,
+    tdl_conv_grouped, tdl_conv_implicit, tdl_conv_im2col, tdl_conv_winograd23,
+    tdl_conv_winograd43, tdl_conv_matrix;
+
+/* Take the best row and append its steps. */
+enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
+                               struct tdl_conv_geometry *g);
+
+/* TDL_OK, or an error that lists the names that there are. */
+enum tdl_result tdl_conv_check_forced(const char *name);
+/* After lowering: TDL_OK, or that nothing took what was forced. */
+enum tdl_result tdl_conv_check_obeyed(const struct tdl_plan_policy *policy);
+
+/* ------------------------------------------------------- shared by the rows */
+
+static inline bool tdl_conv_is_cpu(const struct tdl_conv_geometry *g)
+{
+    return g->device->type == TDL_DEVICE_CPU;
+}
+static inline bool tdl_conv_one_group(const struct tdl_conv_geometry *g)
+{
+    return g->p->groups == 1 && g->pre == TDL_PRE_NONE;
+}
+static inline uint32_t tdl_conv_taps(const struct tdl_conv_geometry *g)
+{
+    return g->kernel[0] * g->kernel[1];
+}
+static inline uint32_t tdl_conv_pixels(const struct tdl_conv_geometry *g)
+{
+    return g->out.h * g->out.w;
+}
+/* Multiply-accumulates of the definition. */
+double tdl_conv_macs(const struct tdl_conv_geometry *g);
+/* Bytes of one value in memory. */
+uint32_t tdl_conv_value_bytes(const struct tdl_conv_geometry *g);
+/* Input, weights and output, each once. */
+double tdl_conv_bytes(const struct tdl_conv_geometry *g);
+/* ns for `macs` at `efficiency` of what the kind of device can do, or for
+ * `bytes` of traffic, whichever takes longer, with what `steps` dispatches
+ * cost by themselves. `groups`: workgroups that can run at once, to see when
+ * too few keep the device busy. */
+double tdl_conv_time(const struct tdl_conv_geometry *g, double macs, double efficiency,
+                     double bytes, uint32_t steps, double groups);
+
+/* Largest divisor of `value` that is at most `limit`. */
+uint32_t tdl_conv_divisor(uint32_t value, uint32_t limit);
+/* Tap `tap`, input channel `i` of output channel `o`; 0 past the ends. `f` is
+ * the filter as "ohwi". */
+float tdl_conv_weight(const struct tdl_conv_geometry *g, const float *f, uint32_t o, uint32_t tap,
+                      uint32_t i);
+/* Per group of `tile` packs: [tap][in channel][tile] vec4, then the bias. */
+void tdl_conv_pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
+                           uint32_t tile, float *w);
+/* Input at binding 0, residual at 4, output at 5. */
+void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n);
+/* Specialization constants 3–14 of every k×k kernel. */
+void tdl_conv_spec_window(struct tdl_plan_step *s, const struct tdl_conv_geometry *g);
+void tdl_conv_spec(struct tdl_plan_step *s, const uint32_t *values, size_t count);
+
+/* ------------------------------------------------------------------- gemm */
+
+/* One tiled matrix product, or one per batch (gemm.c, shaders/conv2d_gemm.comp):
+ * the whole of the implicit row, the last step of im2col, the middle one of
+ * Winograd. Rows of a are channels in packs, for every tap of the window. */
+struct tdl_conv_gemm {
+    struct tdl_conv_geometry g; /* of what is multiplied; 1×1 for a plain product */
+    uint32_t batches;           /* products with weights of their own; else 1 */
+    bool wide;                  /* float32 in, float32 out, nothing added */
+    struct tdl_operand *in, *out, *residual;
+};
+#define TDL_CONV_GEMM_VARIANTS 8
+extern const struct tdl_conv_variant tdl_conv_gemm_variants[TDL_CONV_GEMM_VARIANTS];
+bool tdl_conv_gemm_accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
+/* Weights for it: fills [batch][k][out] through `fill`, then the bias. */
+typedef float (*tdl_conv_weight_fn)(const void *data, uint32_t batch, uint32_t o, uint32_t tap,
+                                    uint32_t i);
+void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
+                         const struct tdl_conv_variant *v, tdl_conv_weight_fn weight,
+                         const void *data);
+double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
+                          double macs, double bytes, uint32_t batches, uint32_t pixels);
+
+/* Memory in the arena for a row's own use. NULL when out of memory. */
+struct tdl_operand *tdl_conv_scratch(struct tdl_plan *plan, struct tdl_node *n, uint64_t bytes);
+/* True if a buffer of so many bytes is one that the device's kernels reach. */
+bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes);
+
+#endif

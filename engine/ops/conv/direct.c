@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* k×k, one group: a few output packs of one pixel an invocation. */
+#include "conv.h"
+
+/* v: packs, workgroup size; 0: the most that is useful, 64. */
+static const struct tdl_conv_variant variants[] = {
+    {"", {0, 0}},
+    {"1", {1, 64}},
+    {"2", {2, 64}},
+    {"4-128", {4, 128}},
+};
+
+static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return tdl_conv_one_group(g) && v->v[0] <= tdl_packs(g->out.c) &&
+           v->v[1] <= g->device->max_workgroup_invocations;
+}
+
+struct tile {
+    uint32_t packs, local, chunk, kept; /* kept: vec4 in shared memory */
+    bool unroll;
+};
+
+static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), taps = tdl_conv_taps(g);
+    struct tile t = {
+        .packs = v->v[0] ? v->v[0] : TDL_MIN(out, 4),
+        .local = v->v[1] ? v->v[1] : 64,
+        .chunk = tdl_conv_divisor(in, 16),
+        .unroll = taps * in <= 36,
+    };
+    t.kept = (t.unroll ? taps * in : t.chunk) * 4 * t.packs;
+    return t;
+}
+
+static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    struct tile t = choose_tile(g, v);
+    double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local) *
+                    TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
+    double efficiency = tdl_conv_is_cpu(g) ? 0.9 : 0.06 + 0.02 * t.packs;
+    return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
+           (v->v[0] ? 1.1 : 1);
+}
+
+static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                  const struct tdl_conv_variant *v)
+{
+    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), taps = tdl_conv_taps(g);
+    struct tile t = choose_tile(g, v);
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_direct", n, t.local, 1, 1);
+    tdl_conv_spec_window(s, g);
+    const uint32_t values[] = {in,          out,      t.packs, t.chunk, g->p->activation,
+                               g->residual, t.unroll, t.kept,  g->in.c};
+    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_conv_bind(s, n);
+    tdl_plan_shared(s, (uint64_t)t.kept * 16);
+    uint32_t groups = TDL_DIV_UP(out, t.packs);
+    float *w = tdl_plan_weights(plan, s, 1,
+                                (uint64_t)groups * ((uint64_t)taps * in * 4 + 1) * t.packs * 4);
+    if (w)
+        tdl_conv_pack_weights(g, n, t.packs, w);
+    tdl_plan_groups(s, TDL_DIV_UP(g->out.h * g->out.w, t.local), groups, g->in.n);
+}
+
+const struct tdl_conv_algorithm tdl_conv_direct = {
+    .name = "direct",
+    .variants = variants,
+    .variant_count = TDL_COUNT(variants),
+    .accepts = accepts,
+    .cost = cost,
+    .lower = lower,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* 1×1, one group, a few packs of a few pixels an invocation. The only row that
+ * multiplies by a gate or adds a resampled tensor while it reads its input. */
+#include "conv.h"
+
+/* v: packs, px, workgroup size; 0 packs: by device and size. */
+static const struct tdl_conv_variant variants[] = {
+    {"", {0}},
+    {"1x1", {1, 1, 64}},
+    {"2x1", {2, 1, 64}},
+    {"4x1", {4, 1, 64}},
+    {"4x2", {4, 2, 64}},
+    {"4x4", {4, 4, 64}},
+    {"2x2-128", {2, 2, 128}},
+    {"4x2-128", {4, 2, 128}},
+};
+
+static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    uint32_t out = tdl_packs(g->out.c);
+    return g->p->groups == 1 && g->kernel[0] == 1 && g->kernel[1] == 1 && g->p->stride[0] == 1 &&
+           g->p->stride[1] == 1 && !g->window.pad_top && !g->window.pad_left &&
+           g->in.h == g->out.h && g->in.w == g->out.w &&
+           (!v->v[0] || (v->v[0] <= out && v->v[2] <= g->device->max_workgroup_invocations));
+}
+
+/* How much of the output an invocation makes. */
+struct tile {
+    uint32_t packs, px, local, chunk;
+    bool prefetch;
+};
+
+static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
+    if (v->v[0])
+        return (struct tile){v->v[0], v->v[1], v->v[2], 32, !tdl_conv_is_cpu(g) && in <= 32};
+    if (tdl_conv_is_cpu(g)) {
+        /* Registers are few and loads dear: reuse each pack for 16 channels. */
+        uint32_t packs = out % 4 == 0 || out > 8 ? 4 : TDL_MIN(out, 6);
+        return (struct tile){TDL_MIN(out, packs), pixels > 1 ? 2 : 1, 64, 32, false};
+    }
+    /* A GPU is far from full with these sizes: many invocations with little
+     * work each, and loads in flight while the weights arrive. */
+    uint64_t work = (uint64_t)pixels * out;
+    uint32_t packs = work >= 1u << 21 ? 4 : work >= 1u << 18 ? 2 : 1;
+    return (struct tile){TDL_MIN(out, packs), 1, 64, 32, in <= 32};
+}
+
+static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    struct tile t = choose_tile(g, v);
+    double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local * t.px) *
+                    TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
+    /* Small tiles read their input again and again; the compiler's own choice
+     * is the first of equals. */
+    double efficiency = tdl_conv_is_cpu(g) ? 1 : 0.08 + 0.02 * (t.packs * t.px);
+    return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
+           (v->v[0] ? 1.1 : 1);
+}
+
+static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                  const struct tdl_conv_variant *v)
+{
+    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = g->in.h * g->in.w;
+    struct tile t = choose_tile(g, v);
+    uint32_t tile = t.packs, px = t.px, chunk = tdl_conv_divisor(in, t.chunk), local = t.local;
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
+    const uint32_t values[] = {pixels, in, out, tile, px, chunk, g->p->activation,
+                               n->attr.conv.pre, g->residual, t.prefetch, g->in.w};
+    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_conv_bind(s, n);
+    if (n->attr.conv.pre != TDL_PRE_NONE)
+        tdl_plan_read(s, 2, n->inputs[TDL_CONV_GATE]);
+    if (n->attr.conv.pre == TDL_PRE_MERGE) {
+        struct tdl_dims low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
+        const uint32_t merge[] = {low.w, low.h, n->attr.conv.coordinates};
+        tdl_conv_spec(s, merge, TDL_COUNT(merge));
+        tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
+    }
+    tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16);
+    uint32_t groups = TDL_DIV_UP(out, tile);
+    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)groups * (in * 4 + 1) * tile * 4);
+    if (w)
+        tdl_conv_pack_weights(g, n, tile, w);
+    tdl_plan_groups(s, TDL_DIV_UP(pixels, local * px), groups, g->in.n);
+}
+
+const struct tdl_conv_algorithm tdl_conv_pointwise = {
+    .name = "pointwise",
+    .variants = variants,
+    .variant_count = TDL_COUNT(variants),
+    .accepts = accepts,
+    .cost = cost,
+    .lower = lower,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The table of convolution algorithms, and the choice. In this order: what the
+ * caller forces, what was measured, the lowest estimate. A candidate is a row
+ * with one of its variants.
+ */
+#include "conv.h"
+
+#include "../../tuning.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct tdl_conv_algorithm *const rows[] = {
+    &tdl_conv_pointwise,  &tdl_conv_depthwise,  &tdl_conv_direct, &tdl_conv_implicit,
+    &tdl_conv_winograd23, &tdl_conv_winograd43, &tdl_conv_im2col, &tdl_conv_grouped,
+};
+
+struct candidate {
+    const struct tdl_conv_algorithm *row;
+    const struct tdl_conv_variant *variant;
+    double cost;
+};
+
+enum { MAX_CANDIDATES = 96 };
+
+static void name_of(const struct candidate *c, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s", c->row->name, *c->variant->name ? ":" : "", c->variant->name);
+}
+
+/* What decides between candidates, in words: the key of the tuning file. */
+static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
+{
+    snprintf(text, size,
+             "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s",
+             g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
+             g->out.h, g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0],
+             g->p->stride[1], g->p->dilation[0], g->p->dilation[1], g->window.pad_top,
+             g->window.pad_left, g->p->groups, (int)g->pre, g->residual ? "-residual" : "");
+}
+
+/* True if `text` is the row's name, or "name:variant" of this variant. */
+static bool is_named(const struct candidate *c, const char *text)
+{
+    char name[64];
+    name_of(c, name, sizeof(name));
+    return !strcmp(text, name) || !strcmp(text, c->row->name);
+}
+
+static uint32_t collect(const struct tdl_conv_geometry *g, struct candidate *out)
+{
+    uint32_t count = 0;
+    for (size_t r = 0; r < TDL_COUNT(rows); r++)
+        for (uint32_t v = 0; v < rows[r]->variant_count && count < MAX_CANDIDATES; v++)
+            if (rows[r]->accepts(g, &rows[r]->variants[v]))
+                out[count++] = (struct candidate){rows[r], &rows[r]->variants[v],
+                                                  rows[r]->cost(g, &rows[r]->variants[v])};
+    return count;
+}
+
+static const struct candidate *cheapest(const struct candidate *list, uint32_t count,
+                                        const char *named)
+{
+    const struct candidate *best = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if ((!named || is_named(&list[i], named)) && (!best || list[i].cost < best->cost))
+            best = &list[i];
+    return best;
+}
+
+/* The candidate of number policy->candidate; the best one where there are
+ * fewer. */
+static const struct candidate *numbered(struct tdl_plan_policy *policy,
+                                        const struct candidate *list, uint32_t count)
+{
+    const struct candidate *best = cheapest(list, count, NULL), *found = NULL;
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i].cost > best->cost * policy->patience)
+            continue;
+        number++;
+        if (number == policy->candidate)
+            found = &list[i];
+    }
+    policy->more |= number > policy->candidate;
+    return found ? found : best;
+}
+
+static const struct candidate *choose(struct tdl_plan *plan, const char *layer,
+                                      const struct candidate *list, uint32_t count,
+                                      enum tdl_choice *out_choice)
+{
+    struct tdl_plan_policy *policy = &plan->policy;
+    const struct candidate *c = NULL;
+    const char *measured;
+    policy->layers++;
+    *out_choice = TDL_CHOICE_FORCED;
+    if (policy->candidate)
+        return numbered(policy, list, count);
+    if (policy->forced && (c = cheapest(list, count, policy->forced))) {
+        policy->obeyed++;
+        return c;
+    }
+    *out_choice = TDL_CHOICE_TUNED;
+    if ((measured = tdl_tuning_find(policy->tuning, layer)) &&
+        (c = cheapest(list, count, measured)))
+        return c;
+    *out_choice = TDL_CHOICE_DEFAULT;
+    return cheapest(list, count, NULL);
+}
+
+enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
+                               struct tdl_conv_geometry *g)
+{
+    struct candidate list[MAX_CANDIDATES];
+    char layer[sizeof(plan->steps->layer)];
+    enum tdl_choice choice;
+    uint32_t first = plan->step_count, count = collect(g, list);
+    describe(g, layer, sizeof(layer));
+    if (!count)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: no kernel takes this convolution (%s)",
+                        n->label, layer);
+    const struct candidate *c = choose(plan, layer, list, count, &choice);
+    c->row->lower(plan, n, g, c->variant);
+    for (uint32_t i = first; i < plan->step_count; i++) {
+        struct tdl_plan_step *s = &plan->steps[i];
+        name_of(c, s->algorithm, sizeof(s->algorithm));
+        snprintf(s->layer, sizeof(s->layer), "%s", layer);
+        s->choice = choice;
+    }
+    return plan->status;
+}
+
+/* ------------------------------------------------------------------- public */
+
+const char *tdl_conv2d_algorithm_name(uint32_t index)
+{
+    return index < TDL_COUNT(rows) ? rows[index]->name : NULL;
+}
+
+enum tdl_result tdl_conv_check_forced(const char *name)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (size_t r = 0; r < TDL_COUNT(rows); r++) {
+        for (uint32_t v = 0; v < rows[r]->variant_count; v++)
+            if (is_named(&(struct candidate){rows[r], &rows[r]->variants[v], 0}, name))
+                return TDL_OK;
+        if (used < sizeof(list))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", r ? ", " : "",
+                                     rows[r]->name);
+    }
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                    "conv2d_algorithm: there is no \"%s\"; there are %s, each also with a "
+                    "variant of its own behind a colon",
+                    name, list);
+}
+
+enum tdl_result tdl_conv_check_obeyed(const struct tdl_plan_policy *policy)
+{
+    if (policy->forced && !policy->obeyed)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "conv2d_algorithm: none of the %u convolutions of this graph can be "
+                        "computed by \"%s\"",
+                        policy->layers, policy->forced);
+    return TDL_OK;
+}

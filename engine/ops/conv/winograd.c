@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Winograd's minimal filtering for 3×3, stride 1 (Lavin and Gray,
+ * arXiv:1509.09308): tiles of m × m outputs are made from (m + 2)² inputs with
+ * as many multiplications a channel, instead of 9 m². Three steps: transform
+ * the input's tiles, one matrix product for each of the (m + 2)² positions,
+ * transform back. The filters are transformed here, in double precision.
+ *
+ * What lies between the steps is float32 whatever the storage type: the
+ * transforms of F(4,3) magnify rounding tenfold.
+ */
+#include "conv.h"
+
+#include <stdlib.h>
+
+static const double g23[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+/* Points 0, ±1, ±2 and infinity. */
+static const double g43[6][3] = {{1.0 / 4, 0, 0},
+                                 {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                 {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                 {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                 {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                 {0, 0, 1}};
+
+static uint32_t tiles_of(const struct tdl_conv_geometry *g, uint32_t m)
+{
+    return g->in.n * TDL_DIV_UP(g->out.h, m) * TDL_DIV_UP(g->out.w, m);
+}
+
+static uint64_t scratch_bytes(const struct tdl_conv_geometry *g, uint32_t m, uint32_t channels)
+{
+    return (uint64_t)(m + 2) * (m + 2) * tdl_packs(channels) * 16 * tiles_of(g, m);
+}
+
+static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v, uint32_t m)
+{
+    return tdl_conv_one_group(g) && g->kernel[0] == 3 && g->kernel[1] == 3 &&
+           g->p->stride[0] == 1 && g->p->stride[1] == 1 && g->p->dilation[0] == 1 &&
+           g->p->dilation[1] == 1 && tdl_conv_gemm_accepts(g, v) &&
+           tdl_packs(g->in.c) <= TDL_LEAST_GROUPS && tdl_packs(g->out.c) <= TDL_LEAST_GROUPS &&
+           tdl_conv_scratch_fits(g, scratch_bytes(g, m, g->in.c) + scratch_bytes(g, m, g->out.c));
+}
+
+static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v, uint32_t m)
+{
+    uint32_t positions = (m + 2) * (m + 2), tiles = tiles_of(g, m);
+    double in = (double)scratch_bytes(g, m, g->in.c), out = (double)scratch_bytes(g, m, g->out.c);
+    double macs = (double)positions * tiles * g->in.c * g->out.c;
+    return tdl_conv_time(g, 0, 1, tdl_conv_bytes(g) + 1.3 * (in + out), 2, 1) +
+           tdl_conv_gemm_cost(g, v, macs, in + out, positions, tiles);
+}
+
+/* U = G g Gᵀ of every pair of channels, [position][out][in]. */
+static double *transform_filter(const struct tdl_conv_geometry *g, const float *f, uint32_t m)
+{
+    const uint32_t a = m + 2;
+    const double(*G)[3] = m == 2 ? g23 : g43;
+    double *u = malloc((size_t)a * a * g->out.c * g->in.c * sizeof(*u));
+    for (uint32_t o = 0; u && o < g->out.c; o++)
+        for (uint32_t i = 0; i < g->in.c; i++)
+            for (uint32_t y = 0; y < a; y++)
+                for (uint32_t x = 0; x < a; x++) {
+                    double sum = 0;
+                    for (uint32_t tap = 0; tap < 9; tap++)
+                        sum += G[y][tap / 3] * G[x][tap % 3] *
+                               (double)tdl_conv_weight(g, f, o, tap, i);
+                    u[((size_t)(y * a + x) * g->out.c + o) * g->in.c + i] = sum;
+                }
+    return u;
+}
+
+struct source {
+    const double *u;
+    uint32_t out, in;
+};
+
+static float weight(const void *data, uint32_t batch, uint32_t o, uint32_t tap, uint32_t i)
+{
+    const struct source *s = data;
+    (void)tap;
+    return (float)s->u[((size_t)batch * s->out + o) * s->in + i];
+}
+
+/* Both transforms have an invocation a tile and pack. */
+static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
+                          const struct tdl_conv_geometry *g, uint32_t m, bool output,
+                          struct tdl_operand *scratch)
+{
+    uint32_t channels = output ? g->out.c : g->in.c, tiles = tiles_of(g, m);
+    const uint32_t values[] = {g->in.w,
+                               g->in.h,
+                               g->out.w,
+                               g->out.h,
+                               g->window.pad_left,
+                               g->window.pad_top,
+                               tdl_packs(channels),
+                               m,
+                               TDL_DIV_UP(g->out.w, m),
+                               TDL_DIV_UP(g->out.h, m),
+                               tiles,
+                               g->p->activation,
+                               g->residual};
+    struct tdl_plan_step *s = tdl_plan_add_step(
+        plan, output ? "conv2d_winograd_output" : "conv2d_winograd_input", n, 64, 1, 1);
+    tdl_conv_spec(s, values, TDL_COUNT(values));
+    if (output) {
+        const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
+        tdl_plan_read(s, 6, scratch);
+        if (g->residual)
+            tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
+        tdl_plan_write(s, 5, n->output);
+        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)tdl_packs(g->out.c) * 4);
+        for (uint32_t o = 0; w && bias && o < g->out.c; o++)
+            w[o] = bias[o];
+    } else {
+        tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+        tdl_plan_write(s, 7, scratch);
+    }
+    tdl_plan_groups(s, TDL_DIV_UP(tiles, 64), tdl_packs(channels), 1);
+    if (s)
+        s->macs = 0;
+}
+
+static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                  const struct tdl_conv_variant *v, uint32_t m)
+{
+    static const struct tdl_conv2d_params once = {
+        .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+    const uint32_t positions = (m + 2) * (m + 2);
+    struct tdl_operand *in = tdl_conv_scratch(plan, n, scratch_bytes(g, m, g->in.c));
+    struct tdl_operand *out = tdl_conv_scratch(plan, n, scratch_bytes(g, m, g->out.c));
+    double *u = transform_filter(g, tdl_constant_data(n->inputs[TDL_CONV_FILTER]), m);
+    if (!in || !out || !u) {
+        if (plan->status == TDL_OK)
+            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "%s: out of memory for filters",
+                                    n->label);
+        free(u);
+        return;
+    }
+    const struct source source = {u, g->out.c, g->in.c};
+    struct tdl_conv_gemm product = {
+        .g = *g, .batches = positions, .wide = true, .in = in, .out = out};
+    product.g.p = &once;
+    product.g.in = (struct tdl_dims){1, 1, tiles_of(g, m), g->in.c};
+    product.g.out = (struct tdl_dims){1, 1, tiles_of(g, m), g->out.c};
+    product.g.kernel[0] = product.g.kernel[1] = 1;
+    product.g.window.pad_top = product.g.window.pad_left = 0;
+    add_transform(plan, n, g, m, false, in);
+    tdl_conv_gemm_lower(plan, n, &product, v, weight, &source);
+    add_transform(plan, n, g, m, true, out);
+    free(u);
+}
+
+/* ----------------------------------------------------------------- two rows */
+
+static bool accepts23(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return accepts(g, v, 2);
+}
+static double cost23(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return cost(g, v, 2);
+}
+static void lower23(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                    const struct tdl_conv_variant *v)
+{
+    lower(plan, n, g, v, 2);
+}
+
+static bool accepts43(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return accepts(g, v, 4);
+}
+static double cost43(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return cost(g, v, 4);
+}
+static void lower43(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                    const struct tdl_conv_variant *v)
+{
+    lower(plan, n, g, v, 4);
+}
+
+const struct tdl_conv_algorithm tdl_conv_winograd23 = {
+    .name = "winograd23",
+    .variants = tdl_conv_gemm_variants,
+    .variant_count = TDL_CONV_GEMM_VARIANTS,
+    .accepts = accepts23,
+    .cost = cost23,
+    .lower = lower23,
+};
+const struct tdl_conv_algorithm tdl_conv_winograd43 = {
+    .name = "winograd43",
+    .variants = tdl_conv_gemm_variants,
+    .variant_count = TDL_CONV_GEMM_VARIANTS,
+    .accepts = accepts43,
+    .cost = cost43,
+    .lower = lower43,
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// Winograd, last step: Y = Aᵀ m A of every tile, M × M output pixels, with
+// bias, activation and residual. The products come as [position][pack][tile].
+#include "common/storage.glsl"
+#include "common/activation.glsl"
+
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = 3) const uint IN_W = 1;
+layout(constant_id = 4) const uint IN_H = 1;
+layout(constant_id = 5) const uint OUT_W = 1;
+layout(constant_id = 6) const uint OUT_H = 1;
+layout(constant_id = 7) const uint PAD_LEFT = 0;
+layout(constant_id = 8) const uint PAD_TOP = 0;
+layout(constant_id = 9) const uint PACKS = 1;
+layout(constant_id = 10) const uint M = 2; // 2 or 4
+layout(constant_id = 11) const uint TILES_W = 1;
+layout(constant_id = 12) const uint TILES_H = 1;
+layout(constant_id = 13) const uint TILES = 1;
+layout(constant_id = 14) const uint ACTIVATION = 0;
+layout(constant_id = 15) const uint RESIDUAL = 0;
+
+layout(std430, set = 0, binding = 1) readonly buffer Bias { vec4 bias[]; };
+layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
+layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
+layout(std430, set = 0, binding = 6) readonly buffer In { vec4 x[]; };
+
+// Aᵀ m of one column.
+void transform(const vec4 m[6], out vec4 y[4])
+{
+    vec4 a = m[1] + m[2], b = m[1] - m[2];
+    if (M == 2) {
+        y[0] = m[0] + a;
+        y[1] = b - m[3];
+        y[2] = y[3] = vec4(0.0);
+    } else {
+        vec4 c = m[3] + m[4], d = m[3] - m[4];
+        y[0] = m[0] + a + c;
+        y[1] = b + 2.0 * d;
+        y[2] = a + 4.0 * c;
+        y[3] = b + 8.0 * d + m[5];
+    }
+}
+
+void main()
+{
+    const uint A = M + 2;
+    bool used = gl_GlobalInvocationID.x < TILES;
+    uint tile = min(gl_GlobalInvocationID.x, TILES - 1), pack_index = gl_WorkGroupID.y;
+    uint image = tile / (TILES_W * TILES_H), inner = tile % (TILES_W * TILES_H);
+    uvec2 corner = uvec2(inner % TILES_W, inner / TILES_W) * M;
+    vec4 t[24]; // columns transformed
+    [[unroll]] for (uint i = 0; i < A; i++) {
+        vec4 m[6], y[4];
+        [[unroll]] for (uint j = 0; j < 6; j++)
+            m[j] = vec4(0.0);
+        [[unroll]] for (uint j = 0; j < A; j++)
+            m[j] = x[((j * A + i) * PACKS + pack_index) * TILES + tile];
+        transform(m, y);
+        [[unroll]] for (uint j = 0; j < M; j++)
+            t[j * 6 + i] = y[j];
+    }
+    vec4 add = bias[pack_index];
+    [[unroll]] for (uint j = 0; j < M; j++) {
+        vec4 m[6], y[4];
+        [[unroll]] for (uint i = 0; i < 6; i++)
+            m[i] = i < A ? t[j * 6 + i] : vec4(0.0);
+        transform(m, y);
+        [[unroll]] for (uint i = 0; i < M; i++) {
+            uvec2 at = corner + uvec2(i, j);
+            if (!used || at.x >= OUT_W || at.y >= OUT_H)
+                continue;
+            uint o = ((image * PACKS + pack_index) * OUT_H + at.y) * OUT_W + at.x;
+            vec4 v = activate(ACTIVATION, y[i] + add);
+            if (RESIDUAL != 0)
+                v += unpack(residual[o]);
+            result[o] = pack(v);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every way to compute conv2d, forced by name, on every kind of shape that it
+ * takes, against the definition in plain C; and that it takes just these.
+ *
+ *     test-conv [cases [seed]]    that many random cases, from that seed on
+ */
+#include "subject.h"
+
+#include <ops/conv/conv.h>
+
+/* Zero means 1 for n, strides, dilations and groups. */
+struct shape {
+    uint32_t n, h, w, c, out;
+    uint32_t kernel[2], stride[2], dilation[2], pad[4];
+    bool same, no_bias, residual;
+    uint32_t groups, activation;
+    enum tdl_layout layout; /* of the graph's tensors: NHWC or NCHW */
+    bool packed;
+};
+
+static uint32_t or_one(uint32_t v)
+{
+    return v ? v : 1;
+}
+
+static const char *describe(const struct shape *t, char *text, size_t size)
+{
+    snprintf(text, size,
+             "%ux%ux%ux%u -> %u kernel %ux%u stride %ux%u dilation %ux%u pad %u,%u,%u,%u%s "
+             "groups %u %s%s%s %s%s",
+             or_one(t->n), t->h, t->w, t->c, t->out, t->kernel[0], t->kernel[1], t->stride[0],
+             t->stride[1], t->dilation[0], t->dilation[1], t->pad[0], t->pad[1], t->pad[2],
+             t->pad[3], t->same ? " same" : "", or_one(t->groups),
+             tdl_activation_name(t->activation), t->no_bias ? " no bias" : "",
+             t->residual ? " residual" : "", t->layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC",
+             t->packed ? " packed" : "");
+    return text;
+}
+
+/* conv2d, and what is added to it: the input or one of its own. */
+static struct tdl_operand *build(struct tdl_builder *b, const struct shape *t, struct rng *rng)
+{
+    const uint32_t groups = or_one(t->groups);
+    struct tdl_tensor_params d = subject_image(t->layout, or_one(t->n), t->h, t->w, t->c);
+    struct tdl_operand *x = tdl_builder_input(b, "x", &d);
+    struct tdl_conv2d_params p = {
+        .stride = {t->stride[0], t->stride[1]},
+        .dilation = {t->dilation[0], t->dilation[1]},
+        .pad = {t->pad[0], t->pad[1], t->pad[2], t->pad[3]},
+        .padding = t->same ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT,
+        .groups = groups,
+        .activation = t->activation,
+        .bias = t->no_bias ? NULL : subject_bias(b, rng, t->out),
+    };
+    struct tdl_operand *filter =
+        subject_filter(b, rng, t->out, t->kernel[0], t->kernel[1], t->c / groups);
+    struct tdl_operand *y = tdl_builder_conv2d(b, x, filter, &p);
+    if (!y || !t->residual)
+        return y;
+    d = *tdl_operand_get_desc(y);
+    return tdl_builder_add(b, y, tdl_builder_input(b, "y", &d));
+}
+
+/* ------------------------------------------------------------------ who takes */
+
+static bool is_pointwise(const struct shape *t)
+{
+    return t->kernel[0] == 1 && t->kernel[1] == 1 && or_one(t->stride[0]) == 1 &&
+           or_one(t->stride[1]) == 1 && or_one(t->groups) == 1 && !t->pad[0] && !t->pad[1] &&
+           !t->pad[2] && !t->pad[3];
+}
+
+static bool is_depthwise(const struct shape *t)
+{
+    return or_one(t->groups) == t->c && t->out == t->c && t->kernel[0] * t->kernel[1] <= 64;
+}
+
+static bool is_3x3(const struct shape *t)
+{
+    return t->kernel[0] == 3 && t->kernel[1] == 3 && or_one(t->stride[0]) == 1 &&
+           or_one(t->stride[1]) == 1 && or_one(t->dilation[0]) == 1 &&
+           or_one(t->dilation[1]) == 1 && or_one(t->groups) == 1;
+}
+
+static bool is_one_group(const struct shape *t)
+{
+    return or_one(t->groups) == 1;
+}
+
+static bool is_any(const struct shape *t)
+{
+    (void)t;
+    return true;
+}
+
+/* What each row promises to take, from its documentation. */
+static const struct row {
+    const char *name;
+    bool (*takes)(const struct shape *t);
+    bool needs_matrix; /* hardware; a device without it takes nothing */
+} rows[] = {
+    {"pointwise", is_pointwise, false}, {"depthwise", is_depthwise, false},
+    {"direct", is_one_group, false},    {"implicit", is_one_group, false},
+    {"winograd23", is_3x3, false},      {"winograd43", is_3x3, false},
+    {"im2col", is_one_group, false},    {"grouped", is_any, false},
+};
+
+/* --------------------------------------------------------------------- a case */
+
+static void check_steps(struct tdl_builder *b, const struct tdl_build_params *params)
+{
+    const struct tdl_graph_step *s;
+    struct tdl_graph *graph;
+    uint32_t forced = 0;
+    uint64_t macs = 0;
+    OK(tdl_builder_build(b, params, &graph));
+    for (uint32_t i = 0; (s = tdl_graph_get_step(graph, i)); i++) {
+        macs += s->macs;
+        if (s->choice != TDL_CHOICE_FORCED)
+            continue;
+        forced++;
+        CHECK(!strncmp(s->algorithm, params->conv2d_algorithm, strlen(params->conv2d_algorithm)),
+              "step %u is computed by %s", i, s->algorithm);
+    }
+    CHECK(forced > 0, "no step says that it was forced");
+    for (uint32_t i = 0; i < tdl_builder_ir(b)->node_count; i++)
+        if (!strcmp(tdl_builder_ir(b)->nodes[i]->op->name, "conv2d"))
+            CHECK(macs == tdl_builder_ir(b)->nodes[i]->op->macs(tdl_builder_ir(b)->nodes[i]),
+                  "the steps count %llu multiply-accumulates", (unsigned long long)macs);
+    tdl_graph_destroy(&graph);
+}
+
+/* `takes`: whether the build has to succeed. */
+static void run(struct tdl_context *ctx, const struct shape *t, const char *algorithm, bool takes,
+                bool half, uint64_t seed)
+{
+    struct rng rng = {seed + 1};
+    struct tdl_builder *b;
+    struct tdl_graph *graph = NULL;
+    struct subject s;
+    char text[320];
+    const struct tdl_build_params params = {
+        .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+        .input_layout = t->packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+        .conv2d_algorithm = algorithm,
+    };
+    check_begin("seed %llu: %s %s: %s", (unsigned long long)seed, algorithm,
+                half ? "fp16" : "fp32", describe(t, text, sizeof(text)));
+    OK(tdl_builder_create(ctx, &b));
+    tdl_builder_output(b, "y", build(b, t, &rng));
+    if (takes) {
+        check_steps(b, &params);
+        subject_open(&s, ctx, b, &rng);
+        subject_run(&s, &params);
+        subject_close(&s);
+        return;
+    }
+    enum tdl_result r = tdl_builder_build(b, &params, &graph);
+    CHECK(r == TDL_ERROR_UNSUPPORTED, "%s although the shape is not for it",
+          r == TDL_OK ? "it was built" : tdl_last_error());
+    CHECK(r == TDL_OK || strstr(tdl_last_error(), algorithm), "the error does not name it: %s",
+          tdl_last_error());
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&b);
+}
+
+/* ------------------------------------------------------------------ the tables */
+
+#define SAME .same = true
+#define NCHW .layout = TDL_LAYOUT_NCHW
+#define PACKED .packed = true
+#define RELU .activation = TDL_ACTIVATION_RELU
+#define HARD_SWISH .activation = TDL_ACTIVATION_HARD_SWISH
+#define NO_BIAS .no_bias = true
+#define RESIDUAL .residual = true
+#define K(h, w) .kernel = {h, w}
+#define S(h, w) .stride = {h, w}
+#define D(h, w) .dilation = {h, w}
+#define P(t, b, l, r) .pad = {t, b, l, r}
+
+static const struct shape shapes[] = {
+    {1, 1, 1, 1, 1, K(1, 1)},
+    {2, 5, 7, 5, 6, K(1, 1), RELU, RESIDUAL, NCHW},
+    {1, 9, 13, 68, 33, K(1, 1), PACKED},
+    {1, 1, 1, 3, 2, K(3, 3), P(1, 1, 1, 1), NCHW},
+    {3, 6, 5, 7, 9, K(3, 3), SAME, RELU, RESIDUAL},
+    {1, 4, 4, 4, 4, K(3, 3)},
+    {2, 9, 11, 17, 20, K(3, 3), P(2, 0, 1, 3), HARD_SWISH, NCHW},
+    {1, 3, 3, 33, 12, K(3, 3), NO_BIAS, PACKED},
+    {2, 8, 9, 5, 9, K(3, 3), S(2, 2), SAME, RELU},
+    {1, 11, 7, 6, 5, K(5, 3), S(1, 2), D(1, 2), P(2, 1, 0, 3), RESIDUAL, NCHW},
+    {2, 6, 6, 8, 8, K(3, 3), SAME, .groups = 8, RELU, RESIDUAL},
+    {2, 5, 6, 6, 9, K(3, 3), SAME, .groups = 3, NCHW},
+    {1, 7, 5, 5, 5, K(5, 5), S(2, 2), SAME, .groups = 5, PACKED},
+};
+
+/* One pixel or one channel more or less than whole tiles. */
+static const struct shape edges[] = {
+    {1, 1, 127, 16, 128, K(1, 1)}, {1, 1, 129, 12, 132, K(1, 1), NCHW},
+    {1, 3, 21, 20, 60, K(1, 1)},   {1, 5, 13, 17, 65, K(3, 3), SAME},
+    {1, 1, 33, 4, 17, K(1, 1)},    {1, 31, 1, 5, 31, K(3, 3), SAME},
+};
+
+static void check_variants(struct tdl_context *ctx)
+{
+    static const char *const gemms[] = {"implicit", "winograd43", "im2col"};
+    char name[64];
+    for (uint32_t v = 0; v < TDL_CONV_GEMM_VARIANTS; v++) {
+        const struct shape *t = &edges[v % COUNT(edges)];
+        snprintf(name, sizeof(name), "implicit:%s", tdl_conv_gemm_variants[v].name);
+        run(ctx, &edges[v < 2 ? v : v % 2], name, true, v & 1, v);
+        if (v > 1) {
+            struct shape small = {1, 5, 13, 17, 40 + v, K(3, 3), SAME};
+            snprintf(name, sizeof(name), "%s:%s", gemms[v % 3], tdl_conv_gemm_variants[v].name);
+            run(ctx, v == 3 ? &(struct shape){1, 5, 13, 17, 65, K(3, 3), SAME} : &small, name, true,
+                v >> 1 & 1, v);
+        }
+        (void)t;
+    }
+    static const struct {
+        const struct tdl_conv_algorithm *row;
+        struct shape t;
+    } others[] = {
+        {&tdl_conv_pointwise, {2, 1, 67, 17, 31, K(1, 1), RELU}},
+        {&tdl_conv_direct, {1, 7, 11, 5, 17, K(3, 3), SAME}},
+        {&tdl_conv_depthwise, {1, 9, 11, 6, 6, K(3, 3), SAME, .groups = 6}},
+        {&tdl_conv_grouped, {2, 5, 7, 6, 4, K(3, 3), SAME, .groups = 2}},
+    };
+    for (size_t i = 0; i < COUNT(others); i++)
+        for (uint32_t v = 0; v < others[i].row->variant_count; v++) {
+            snprintf(name, sizeof(name), "%s%s%s", others[i].row->name,
+                     *others[i].row->variants[v].name ? ":" : "", others[i].row->variants[v].name);
+            run(ctx, &others[i].t, name, true, v & 1, v);
+        }
+}
+
+/* ------------------------------------------------------------------- at random */
+
+static struct shape random_shape(struct rng *rng)
+{
+    struct shape t = {
+        .n = RNG_PICK(rng, 1, 1, 2, 3),
+        .h = RNG_PICK(rng, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17),
+        .w = RNG_PICK(rng, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17),
+        .c = RNG_PICK(rng, 1, 3, 4, 5, 8, 15, 16, 17, 33),
+        .out = RNG_PICK(rng, 1, 3, 4, 5, 8, 15, 16, 17, 33),
+        .same = rng_one_in(rng, 2),
+        .no_bias = rng_one_in(rng, 4),
+        .residual = rng_one_in(rng, 3),
+        .activation = rng_below(rng, TDL_ACTIVATION_TANH + 1),
+        .layout = rng_one_in(rng, 2) ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC,
+        .packed = rng_one_in(rng, 4),
+    };
+    bool winograd = rng_one_in(rng, 2);
+    for (int i = 0; i < 2; i++) {
+        t.kernel[i] = winograd ? 3 : RNG_PICK(rng, 1, 1, 2, 3, 5);
+        t.stride[i] = winograd ? 1 : RNG_PICK(rng, 1, 1, 2);
+        t.dilation[i] = winograd ? 1 : RNG_PICK(rng, 1, 1, 2);
+        if ((t.kernel[i] - 1) * t.dilation[i] + 1 > (i ? t.w : t.h))
+            t.same = true;
+    }
+    for (int i = 0; i < 4 && !t.same; i++)
+        t.pad[i] = rng_below(rng, 3);
+    return t;
+}
+
+/* ------------------------------------------------------------------ wrong names */
+
+static void check_names(struct tdl_context *ctx)
+{
+    static const char *const wrong[] = {"", "winograd", "direct:", "implicit:7x7", "pointwise:4x2x"};
+    const struct shape t = {1, 4, 4, 4, 4, K(3, 3)};
+    struct tdl_graph *graph = NULL;
+    struct tdl_builder *b;
+    struct rng rng = {1};
+    check_begin("names that there are not");
+    OK(tdl_builder_create(ctx, &b));
+    tdl_builder_output(b, "y", build(b, &t, &rng));
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        enum tdl_result r = tdl_builder_build(
+            b, &(struct tdl_build_params){.conv2d_algorithm = wrong[i]}, &graph);
+        CHECK(r == TDL_ERROR_INVALID_ARGUMENT && !graph, "\"%s\" was taken", wrong[i]);
+        CHECK(strstr(tdl_last_error(), "winograd43"), "the error has no list: %s",
+              tdl_last_error());
+    }
+    tdl_builder_destroy(&b);
+    for (uint32_t i = 0; i < COUNT(rows); i++) {
+        bool found = false;
+        for (uint32_t k = 0; tdl_conv2d_algorithm_name(k); k++)
+            found |= !strcmp(tdl_conv2d_algorithm_name(k), rows[i].name);
+        CHECK(found, "there is no row %s", rows[i].name);
+    }
+    for (uint32_t k = 0; tdl_conv2d_algorithm_name(k); k++) {
+        bool found = false;
+        for (uint32_t i = 0; i < COUNT(rows); i++)
+            found |= !strcmp(tdl_conv2d_algorithm_name(k), rows[i].name);
+        CHECK(found, "the row %s is not tested", tdl_conv2d_algorithm_name(k));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *env = getenv("TDL_TEST_CASES");
+    long random = argc > 1 ? atol(argv[1]) : env ? atol(env) : 6;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    struct tdl_context *ctx = check_context_open();
+    check_names(ctx);
+    for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
+        for (size_t r = 0; r < COUNT(rows); r++)
+            run(ctx, &shapes[i], rows[r].name, rows[r].takes(&shapes[i]), (i ^ r) & 1, i);
+    if (argc <= 2)
+        check_variants(ctx);
+    for (long i = 0; i < random; i++, seed++) {
+        struct rng rng = {seed};
+        struct shape t = random_shape(&rng);
+        for (size_t r = 0; r < COUNT(rows); r++)
+            if (rows[r].takes(&t))
+                run(ctx, &t, rows[r].name, true, seed & 1, seed);
+    }
+    check_context_close(ctx);
+    return check_result();
+}
