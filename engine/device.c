@@ -300,6 +300,7 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     info->max_shared_memory = plain.limits.maxComputeSharedMemorySize;
     info->max_buffer_bytes = plain.limits.maxStorageBufferRange;
     info->storage_16bit = storage16.storageBuffer16BitAccess;
+    info->shader_int64 = features.features.shaderInt64;
     info->external_memory_host =
         tdl_extensions_have(&extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     if (v11)

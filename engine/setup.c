@@ -92,10 +92,11 @@ static uint32_t pick_extensions(const struct tdl_context *ctx,
     return count;
 }
 
-static void chain_features(struct tdl_setup *setup)
+static void chain_features(struct tdl_setup *setup, bool int64)
 {
     setup->features = (VkPhysicalDeviceFeatures2){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &setup->timeline};
+    setup->features.features.shaderInt64 = int64;
     setup->timeline = (VkPhysicalDeviceTimelineSemaphoreFeatures){
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         .timelineSemaphore = VK_TRUE};
@@ -115,7 +116,7 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
     if (r != TDL_OK)
         return r;
     ctx->setup.instance_version = VK_API_VERSION_1_2;
-    chain_features(&ctx->setup);
+    chain_features(&ctx->setup, ctx->info.shader_int64);
     r = VK(ctx, vkCreateDevice(ctx->physical,
                                &(VkDeviceCreateInfo){
                                    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -232,7 +233,8 @@ enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the device was created without timeline semaphores: enable "
                         "VK_KHR_timeline_semaphore, or create the instance for Vulkan 1.2");
-    chain_features(setup);
+    ctx->info.shader_int64 &= d->features->features.shaderInt64 == VK_TRUE;
+    chain_features(setup, ctx->info.shader_int64);
     clamp_info(ctx);
     setup->instance_version = d->instance_version;
     setup->lock_queue = d->lock_queue;

@@ -116,10 +116,15 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     if (params->usage & TDL_TENSOR_EXPORTABLE)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: exportable tensors are not supported yet",
                         params->label ? params->label : "tensor");
+    if ((params->dtype == TDL_INT64 || params->dtype == TDL_UINT64) &&
+        !tdl_context_device(context)->shader_int64)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
+                        params->label ? params->label : "tensor", tdl_dtype_name(params->dtype),
+                        tdl_context_device(context)->name);
     struct tdl_tensor *t = tensor_new(params);
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
-    TRY(tdl_buffer_create_named(context, t->size, TDL_BUFFER_DEVICE, t->label, &t->buffer));
+    TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE, t->label, &t->buffer));
     TRY(tdl_batch_borrow(context, &batch));
     TRY(tdl_batch_fill_zero(batch, t->buffer));
     TRY(tdl_batch_submit(batch, NULL));

@@ -5,8 +5,12 @@
 
 #include "buffer.h"
 
+/* Kernels read and write whole words, so the buffer of a tensor of so many
+ * bytes has up to 15 more. */
+#define TDL_TENSOR_BYTES(size) TDL_ALIGN(size, 16)
+
 struct tdl_tensor {
-    struct tdl_buffer *buffer;
+    struct tdl_buffer *buffer; /* of TDL_TENSOR_BYTES(size) or more */
     struct tdl_tensor_params params; /* label points into `label` */
     size_t size;                     /* bytes */
     char label[64];

@@ -137,10 +137,11 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
     if (!desc)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "input \"%s\" has no description",
                                 name);
-    if (desc->dtype != TDL_FLOAT32)
+    if ((desc->dtype == TDL_INT64 || desc->dtype == TDL_UINT64) && b->ctx &&
+        !tdl_context_device(b->ctx)->shader_int64)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                "input \"%s\" is %s; graph inputs are float32 so far", name,
-                                tdl_dtype_name(desc->dtype));
+                                "input \"%s\": %s needs shaderInt64, which %s lacks", name,
+                                tdl_dtype_name(desc->dtype), tdl_context_device(b->ctx)->name);
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_INPUT, desc);
     if (!o)
         return NULL;
@@ -207,6 +208,11 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
         if (inputs[i] ? inputs[i]->ir != b->ir : i < required)
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                     "%s: input %u is missing or of another builder", op->name, i);
+        if (op->storage == TDL_STORAGE_PACKED && inputs[i] &&
+            inputs[i]->desc.dtype != TDL_FLOAT32 && inputs[i]->desc.dtype != TDL_FLOAT16)
+            return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                    "%s: input %u is %s; float32 or float16 is needed, cast it",
+                                    op->name, i, tdl_operand_text(inputs[i]));
     }
     struct tdl_node *n = tdl_ir_add_node(b->ir, op);
     if (!n)

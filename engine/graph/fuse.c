@@ -18,14 +18,14 @@ static bool is(const struct tdl_operand *o, const struct tdl_op *op)
 static bool same_dims(const struct tdl_operand *a, const struct tdl_operand *b)
 {
     struct tdl_dims x = tdl_operand_dims(a), y = tdl_operand_dims(b);
-    return x.n == y.n && x.h == y.h && x.w == y.w && x.c == y.c;
+    return a->desc.rank == 4 && b->desc.rank == 4 && x.n == y.n && x.h == y.h && x.w == y.w && x.c == y.c;
 }
 
 /* One value a channel, for each image of `x`. */
 static bool is_gate_of(const struct tdl_operand *o, const struct tdl_operand *x)
 {
     struct tdl_dims d = tdl_operand_dims(o), e = tdl_operand_dims(x);
-    return d.n == e.n && d.h == 1 && d.w == 1 && d.c == e.c;
+    return o->desc.rank == 4 && d.n == e.n && d.h == 1 && d.w == 1 && d.c == e.c;
 }
 
 /* What kernels keep among their weights. */

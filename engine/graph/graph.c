@@ -178,7 +178,7 @@ static const struct tdl_tensor_params *describe(struct tdl_operand *const *list,
         return NULL;
     if (out_name)
         *out_name = list[index]->name;
-    return &list[index]->desc;
+    return &list[index]->bound;
 }
 
 const struct tdl_tensor_params *tdl_graph_input(const struct tdl_graph *g, uint32_t index,
@@ -228,7 +228,7 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
         if (!t)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\" has no tensor", what,
                             operand->name);
-        const struct tdl_tensor_params *p = &t->params, *q = &operand->desc;
+        const struct tdl_tensor_params *p = &t->params, *q = &operand->bound;
         if (t->buffer->ctx != g->ctx)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\": the tensor is of another context",
                             what, operand->name);

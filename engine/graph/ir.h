@@ -14,6 +14,18 @@ struct tdl_plan;
 
 #define TDL_MAX_NODE_INPUTS 8
 
+/* How a value lies in memory inside a graph. */
+enum tdl_storage {
+    /* NC4HW4: rank 4, float32 semantics (16 bits a value in precision FP16). */
+    TDL_STORAGE_PACKED = 0,
+    /* Row-major in the order of desc.shape, elements of desc.dtype without
+     * gaps; the size is rounded up to 16 bytes. What the last word holds behind
+     * the last element is of no meaning, and may be written. */
+    TDL_STORAGE_LINEAR,
+    /* Of operators only: inputs and output in the one or in the other. */
+    TDL_STORAGE_EITHER,
+};
+
 enum tdl_operand_kind {
     TDL_OPERAND_VALUE,    /* made by a node */
     TDL_OPERAND_INPUT,    /* given at dispatch */
@@ -30,12 +42,17 @@ struct tdl_operand {
     const void *data; /* constants: borrowed */
     struct tdl_node *producer;
 
-    /* Set by layout and plan. `external`: bound at dispatch, desc.layout and
-     * desc.dtype are its storage; else NC4HW4 in the arena. */
+    /* Set by layout and plan. Values lie in the arena; `external` ones are
+     * bound at dispatch to tensors like `bound`, and constants that linear
+     * operators read lie among the weights. */
+    enum tdl_storage storage;
     bool external;
+    struct tdl_tensor_params bound;
     int32_t binding;    /* external: index among inputs, or inputs + outputs */
+    struct tdl_operand *twin; /* the same value in the other storage, or NULL */
     uint64_t size;      /* bytes of storage */
-    uint64_t offset;    /* in the arena */
+    uint64_t offset;    /* in the arena, or among the weights */
+    bool uploaded;      /* a constant that has its place among the weights */
     uint32_t first_step, last_step;
 };
 
@@ -104,6 +121,7 @@ struct tdl_node {
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
     uint32_t input_count;
     struct tdl_operand *output;
+    enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
     char label[96];
     bool dead;
 };
@@ -126,8 +144,19 @@ struct tdl_op {
     enum tdl_result (*infer)(const struct tdl_node *node, struct tdl_tensor_params *out);
     /* Append the dispatches that compute the node. */
     enum tdl_result (*lower)(struct tdl_plan *plan, struct tdl_node *node);
-    /* Plain C from the definition; NHWC float32, `inputs` by slot. */
+    /* What lower() reads and writes: inputs (but constants in weight slots)
+     * and output. EITHER: layout picks packs where a neighbour has them and
+     * output and inputs are images of floats (inputs of lower rank are made
+     * rank 4), and says so in node->storage. */
+    enum tdl_storage storage;
+    /* Of an EITHER: can this node work in packs? NULL: it can. */
+    bool (*can_pack)(const struct tdl_node *node);
+    /* Plain C from the definition, `inputs` by slot. Of PACKED operators:
+     * NHWC float32. */
     void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);
+    /* Of LINEAR and EITHER ones: row-major in desc.shape's order, elements of
+     * desc.dtype (float16 as bits in uint16_t). */
+    void (*reference_linear)(const struct tdl_node *node, const void *const *inputs, void *output);
     uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
     /* Bits of the slots whose constants `lower` takes itself; constants in
      * others reach it as values in packs. */
@@ -180,11 +209,12 @@ enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage);
 
-/* Run the graph by the operators' references. `inputs` NHWC float32 in the
- * order of ir->inputs; out_values[operand id] is malloc'ed by the callee for
- * every operand (NULL for unused), and freed by the caller. */
-enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const float *const *inputs,
-                                     float **out_values);
+/* Run the graph by the operators' references. `inputs` in the order of
+ * ir->inputs; these and out_values[operand id] are row-major in the order of
+ * desc.shape, elements of desc.dtype. The values are malloc'ed by the callee
+ * for every operand, and freed by the caller. */
+enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
+                                     void **out_values);
 
 /* The builder's IR, for tools and tests. */
 struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder);

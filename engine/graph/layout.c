@@ -1,24 +1,101 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * layout: inside the graph everything is in packs of four channels. What is
- * bound at dispatch keeps its own storage, and a convert node stands between,
- * unless the neighbour reads or writes that storage itself.
+ * layout: where every value lies. Operators say what they work on, packs of
+ * four channels or linear memory (enum tdl_storage); those that can do either
+ * follow their neighbours. Tensors bound at dispatch are linear, and linear
+ * operators read and write them in place. Where a reader differs from what it
+ * reads, a convert node stands between, one for all readers.
  */
 #include "../ops/ops.h"
 
 #include <stdio.h>
 #include <string.h>
 
+struct layout {
+    struct tdl_ir *ir;
+    enum tdl_dtype packs; /* what values in packs are stored as */
+};
+
+static bool is_float(const struct tdl_operand *o)
+{
+    return o->desc.dtype == TDL_FLOAT32 || o->desc.dtype == TDL_FLOAT16;
+}
+
+/* ---------------------------------------------------------- what nodes do */
+
+/* An input that layout may convert; constants in weight slots are lower()'s. */
+static struct tdl_operand *value_input(const struct tdl_node *n, uint32_t slot)
+{
+    struct tdl_operand *o = n->inputs[slot];
+    bool weight = o && o->kind == TDL_OPERAND_CONSTANT && n->op->weight_slots & 1u << slot;
+    return weight ? NULL : o;
+}
+
+static bool can_pack(const struct tdl_node *n)
+{
+    if (n->op->storage != TDL_STORAGE_EITHER || n->output->desc.rank != 4 || !is_float(n->output))
+        return false;
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct tdl_operand *o = value_input(n, i);
+        if (o && (!is_float(o) || o->desc.rank > 4 ||
+                  (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout)))
+            return false;
+    }
+    return !n->op->can_pack || n->op->can_pack(n);
+}
+
+/* Is the operand in packs, as far as is known? */
+static bool in_packs(const struct tdl_operand *o)
+{
+    return o->producer ? o->producer->storage == TDL_STORAGE_PACKED
+                       : o->bound.layout == TDL_LAYOUT_NC4HW4;
+}
+
+/* Packs spread from the operators that have nothing else, over those that can
+ * have them, up and down; the rest is linear. */
+static void choose_storages(struct tdl_ir *ir)
+{
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        ir->nodes[i]->storage = ir->nodes[i]->op->storage == TDL_STORAGE_PACKED
+                                    ? TDL_STORAGE_PACKED
+                                    : TDL_STORAGE_LINEAR;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < ir->node_count; i++) {
+            struct tdl_node *n = ir->nodes[i];
+            for (uint32_t j = 0; j < n->input_count; j++) {
+                const struct tdl_operand *o = value_input(n, j);
+                if (!o)
+                    continue;
+                bool packs = in_packs(o);
+                struct tdl_node *other = packs ? n : o->producer;
+                if (!other || packs == (n->storage == TDL_STORAGE_PACKED) || !can_pack(other))
+                    continue;
+                other->storage = TDL_STORAGE_PACKED;
+                changed = true;
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------ conversions */
+
+static enum tdl_result out_of_memory(void)
+{
+    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
+}
+
 static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
                                    struct tdl_operand *to)
 {
     struct tdl_node *n = tdl_ir_add_node(ir, &tdl_op_convert);
     if (!n)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
+        return out_of_memory();
     n->inputs[0] = from;
     n->input_count = 1;
     n->output = to;
     to->producer = n;
+    n->storage = to->storage;
     snprintf(n->label, sizeof(n->label), "convert %s",
              from->kind == TDL_OPERAND_CONSTANT ? "constant"
              : from->external                   ? from->name
@@ -26,76 +103,103 @@ static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
     return TDL_OK;
 }
 
-static struct tdl_operand *add_value(struct tdl_ir *ir, const struct tdl_operand *like)
+/* The same value in the other storage. NULL when out of memory. */
+static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
+                                   enum tdl_storage storage, enum tdl_layout layout)
 {
-    struct tdl_operand *o = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &like->desc);
-    if (!o)
-        tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
-    return o;
+    struct tdl_tensor_params desc = o->desc;
+    if (storage == TDL_STORAGE_PACKED && desc.rank < 4) {
+        /* Broadcasting puts ones in front. */
+        uint32_t more = 4 - desc.rank;
+        memmove(desc.shape + more, desc.shape, desc.rank * sizeof(desc.shape[0]));
+        for (uint32_t i = 0; i < more; i++)
+            desc.shape[i] = 1;
+        desc.rank = 4;
+        desc.layout = layout;
+    }
+    if (o->twin && o->twin->storage == storage && o->twin->desc.layout == desc.layout)
+        return o->twin;
+    struct tdl_operand *twin = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
+    if (!twin) {
+        out_of_memory();
+        return NULL;
+    }
+    twin->storage = storage;
+    o->twin = twin;
+    return add_convert(ir, o, twin) == TDL_OK ? twin : NULL;
 }
 
-static enum tdl_result place_input(struct tdl_ir *ir, struct tdl_operand *input,
-                                   const struct tdl_build_params *params, enum tdl_dtype storage)
+/* Let the node read what it can read. */
+static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t slot)
+{
+    struct tdl_operand *o = value_input(n, slot);
+    enum tdl_layout layout = n->output->desc.layout;
+    if (!o)
+        return TDL_OK;
+    /* A tensor of float32 packs is of use for no kernel but convert, if the
+     * graph's own packs are others. */
+    if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 && o->kind == TDL_OPERAND_INPUT)
+        o = twin_of(l->ir, o, TDL_STORAGE_PACKED, layout);
+    if (o && o->storage != n->storage)
+        o = twin_of(l->ir, o, n->storage, layout);
+    n->inputs[slot] = o;
+    return o ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;
+}
+
+/* ------------------------------------------------------- inputs and outputs */
+
+static void place_input(struct tdl_operand *input, const struct tdl_build_params *params)
 {
     input->external = true;
-    if (params->input_layout == TDL_LAYOUT_NC4HW4 && input->desc.rank == 4) {
-        /* Given in packs: shape as NHWC, whatever the model's order was. */
-        struct tdl_dims d = tdl_operand_dims(input);
-        input->desc.layout = TDL_LAYOUT_NHWC;
-        input->desc = tdl_desc_like(input, d);
-        input->desc.layout = TDL_LAYOUT_NC4HW4;
-        if (storage == TDL_FLOAT32)
-            return TDL_OK; /* the very bytes that the kernels read */
-    }
-    struct tdl_operand *inside = add_value(ir, input);
-    if (!inside)
-        return TDL_ERROR_OUT_OF_MEMORY;
-    tdl_ir_replace(ir, input, inside);
-    return add_convert(ir, input, inside);
+    input->bound = input->desc;
+    input->storage = TDL_STORAGE_LINEAR;
+    if (params->input_layout != TDL_LAYOUT_NC4HW4 || input->desc.rank != 4 ||
+        input->desc.dtype != TDL_FLOAT32)
+        return;
+    /* Given in packs: shape as NHWC, whatever the model's order was. */
+    const struct tdl_dims d = tdl_operand_dims(input);
+    const uint32_t nhwc[] = {d.n, d.h, d.w, d.c};
+    memcpy(input->bound.shape, nhwc, sizeof(nhwc));
+    input->bound.layout = TDL_LAYOUT_NC4HW4;
+    input->storage = TDL_STORAGE_PACKED;
 }
 
-/* Constants that an operator reads like a value. */
-static enum tdl_result place_constants(struct tdl_ir *ir, struct tdl_node *n)
-{
-    for (uint32_t i = 0; i < n->input_count; i++) {
-        struct tdl_operand *o = n->inputs[i];
-        if (!o || o->kind != TDL_OPERAND_CONSTANT || n->op->weight_slots & 1u << i)
-            continue;
-        if (o->desc.dtype != TDL_FLOAT32)
-            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: the constant %s is not float32", n->label,
-                            tdl_operand_text(o));
-        n->inputs[i] = add_value(ir, o);
-        if (!n->inputs[i] || add_convert(ir, o, n->inputs[i]) != TDL_OK)
-            return TDL_ERROR_OUT_OF_MEMORY;
-    }
-    return TDL_OK;
-}
-
+/* Written in place, or from packs by a convert node. */
 static enum tdl_result place_output(struct tdl_ir *ir, struct tdl_operand *output)
 {
     output->external = true;
-    if (tdl_ir_use_count(ir, output) == 1 && tdl_conv_transpose2d_writes_linear(output->producer))
+    output->bound = output->desc;
+    output->storage = TDL_STORAGE_LINEAR;
+    if (output->producer->storage == TDL_STORAGE_LINEAR ||
+        (tdl_ir_use_count(ir, output) == 1 &&
+         tdl_conv_transpose2d_writes_linear(output->producer)))
         return TDL_OK;
-    struct tdl_operand *inside = add_value(ir, output);
+    struct tdl_operand *inside = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &output->desc);
     if (!inside)
-        return TDL_ERROR_OUT_OF_MEMORY;
+        return out_of_memory();
     inside->producer = output->producer;
     inside->producer->output = inside;
+    inside->twin = output; /* for others that read it linear */
     tdl_ir_replace(ir, output, inside);
     return add_convert(ir, inside, output);
 }
 
+/* ------------------------------------------------------------------- sizes */
+
 /* Kernels count with 32 bits, and no device's buffers are larger. */
-static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype storage)
+static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
 {
     struct tdl_dims d = tdl_operand_dims(o);
-    const uint64_t factors[] = {d.n, ((uint64_t)d.c + 3) / 4, d.h, d.w, tdl_dtype_size(storage)};
-    uint64_t packed = 4;
+    const uint64_t factors[] = {d.n, ((uint64_t)d.c + 3) / 4, d.h, d.w, tdl_dtype_size(packs)};
     bool fits = true;
-    for (size_t i = 0; i < TDL_COUNT(factors) && fits; i++)
-        fits = !__builtin_mul_overflow(packed, factors[i], &packed);
-    o->size = o->external ? tdl_tensor_params_size(&o->desc) : packed;
-    if (!fits || packed > UINT32_MAX || o->size > UINT32_MAX)
+    o->size = 4;
+    if (o->external || o->storage == TDL_STORAGE_LINEAR)
+        o->size = TDL_ALIGN((uint64_t)tdl_tensor_params_size(o->external ? &o->bound : &o->desc),
+                            16);
+    else
+        for (size_t i = 0; i < TDL_COUNT(factors) && fits; i++)
+            fits = !__builtin_mul_overflow(o->size, factors[i], &o->size);
+    if (!fits || !o->size || o->size > UINT32_MAX)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: a value of %s is more than 4 GiB",
                         o->producer ? o->producer->label : o->name, tdl_operand_text(o));
     return TDL_OK;
@@ -104,17 +208,26 @@ static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype storage)
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage)
 {
+    struct layout l = {ir, storage};
     enum tdl_result r;
-    for (uint32_t i = 0, count = ir->node_count; i < count; i++)
-        TRY(place_constants(ir, ir->nodes[i]));
     for (uint32_t i = 0; i < ir->input_count; i++) {
         ir->inputs[i]->binding = (int32_t)i;
-        TRY(place_input(ir, ir->inputs[i], params, storage));
+        place_input(ir->inputs[i], params);
     }
+    choose_storages(ir);
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        struct tdl_operand *o = ir->operands[i];
+        if (!o->external)
+            o->storage = o->producer ? o->producer->storage : TDL_STORAGE_LINEAR;
+    }
+    uint32_t count = ir->node_count;
     for (uint32_t i = 0; i < ir->output_count; i++) {
         ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
         TRY(place_output(ir, ir->outputs[i]));
     }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < ir->nodes[i]->input_count; j++)
+            TRY(place_read(&l, ir->nodes[i], j));
     TRY(tdl_ir_sort(ir));
     for (uint32_t i = 0; i < ir->node_count; i++) {
         struct tdl_node *n = ir->nodes[i];

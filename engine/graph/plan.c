@@ -15,9 +15,9 @@
 
 #define ALIGNMENT 256 /* the largest minStorageBufferOffsetAlignment there is */
 
-struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
-                                        const struct tdl_node *node, uint32_t local_x,
-                                        uint32_t local_y, uint32_t local_z)
+static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
+                                      const char *suffix, const struct tdl_node *node,
+                                      const uint32_t local[3])
 {
     if (plan->status != TDL_OK)
         return NULL;
@@ -33,14 +33,49 @@ struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shade
     }
     struct tdl_plan_step *s = &plan->steps[plan->step_count++];
     memset(s, 0, sizeof(*s));
-    snprintf(s->shader, sizeof(s->shader), "%s_%s", shader,
-             plan->storage == TDL_FLOAT16 ? "f16" : "f32");
+    s->plan = plan;
+    snprintf(s->shader, sizeof(s->shader), "%s%s", shader, suffix);
     snprintf(s->label, sizeof(s->label), "%s", node->label);
     s->macs = node->op->macs ? node->op->macs(node) : 0;
-    tdl_plan_spec(s, local_x);
-    tdl_plan_spec(s, local_y);
-    tdl_plan_spec(s, local_z);
+    for (int i = 0; i < 3; i++)
+        tdl_plan_spec(s, local[i]);
     return s;
+}
+
+struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
+                                        const struct tdl_node *node, uint32_t local_x,
+                                        uint32_t local_y, uint32_t local_z)
+{
+    return add_step(plan, shader, plan->storage == TDL_FLOAT16 ? "_f16" : "_f32", node,
+                    (const uint32_t[]){local_x, local_y, local_z});
+}
+
+struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
+                                               enum tdl_dtype dtype, const struct tdl_node *node,
+                                               uint32_t local_x, uint32_t local_y,
+                                               uint32_t local_z)
+{
+    static const char *const suffixes[] = {
+        [TDL_FLOAT32] = "_float", [TDL_FLOAT16] = "_float", [TDL_INT32] = "_int",
+        [TDL_INT8] = "_int",      [TDL_UINT32] = "_uint",   [TDL_UINT8] = "_uint",
+        [TDL_INT64] = "_i64",     [TDL_UINT64] = "_u64",
+    };
+    bool wide = dtype == TDL_INT64 || dtype == TDL_UINT64;
+    if (plan->status == TDL_OK && wide && !plan->device->shader_int64)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
+                                node->label, tdl_dtype_name(dtype), plan->device->name);
+    return add_step(plan, shader, suffixes[dtype], node,
+                    (const uint32_t[]){local_x, local_y, local_z});
+}
+
+void tdl_plan_linear_groups(struct tdl_plan_step *s, const struct tdl_operand *o)
+{
+    uint64_t size = tdl_tensor_params_size(&o->desc), element = tdl_dtype_size(o->desc.dtype);
+    if (!s)
+        return;
+    uint64_t groups = TDL_DIV_UP(size, TDL_MAX(element, 4) * s->spec[0]);
+    uint64_t rows = TDL_DIV_UP(groups, TDL_LEAST_GROUPS);
+    tdl_plan_groups(s, (uint32_t)TDL_DIV_UP(groups, rows), (uint32_t)rows, 1);
 }
 
 void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)
@@ -58,9 +93,31 @@ static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_o
     s->bytes += o->size;
 }
 
+/* Its own bytes among the weights; a second reader gets the same ones. */
+static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o)
+{
+    uint64_t size = tdl_tensor_params_size(&o->desc);
+    if (!o->uploaded) {
+        o->size = TDL_ALIGN(size, 16);
+        float *w = tdl_plan_weights(s->plan, s, binding, o->size / sizeof(float));
+        if (!w)
+            return;
+        memcpy(w, o->data, size);
+        o->offset = s->binds[binding].offset;
+        o->uploaded = true;
+        return;
+    }
+    s->binds[binding] = (struct tdl_plan_bind){
+        .kind = TDL_PLAN_BIND_WEIGHTS, .offset = o->offset, .size = o->size};
+    s->bytes += o->size;
+}
+
 void tdl_plan_read(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
 {
-    bind_operand(s, binding, operand, false);
+    if (s && operand->kind == TDL_OPERAND_CONSTANT)
+        bind_constant(s, binding, operand);
+    else
+        bind_operand(s, binding, operand, false);
 }
 
 void tdl_plan_write(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)

@@ -35,6 +35,7 @@ struct tdl_plan_step {
     char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
     enum tdl_choice choice;
     const struct tdl_pipeline *pipeline;
+    struct tdl_plan *plan;
 };
 
 struct tdl_tuning;
@@ -74,7 +75,18 @@ struct tdl_plan {
 struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
                                         const struct tdl_node *node, uint32_t local_x,
                                         uint32_t local_y, uint32_t local_z);
+/* The same for a kernel on linear values: the name gets the suffix of the
+ * class of elements that it works on ("_float", "_int", "_uint", "_i64",
+ * "_u64"; see shaders/common/linear.glsl). */
+struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
+                                               enum tdl_dtype dtype, const struct tdl_node *node,
+                                               uint32_t local_x, uint32_t local_y,
+                                               uint32_t local_z);
+/* Workgroups for one invocation a 32-bit word of `o` (of 64-bit types, an
+ * element), as linear_word() in the shader counts them. */
+void tdl_plan_linear_groups(struct tdl_plan_step *step, const struct tdl_operand *o);
 void tdl_plan_spec(struct tdl_plan_step *step, uint32_t value);
+/* An operand of a node. A constant is uploaded as it is, once. */
 void tdl_plan_read(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
 void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
 /* Room for `count` floats among the weights, zeroed, bound for reading. The

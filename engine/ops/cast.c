@@ -3,6 +3,7 @@
 #include "../graph/builder.h"
 #include "ops.h"
 
+#include <math.h>
 #include <string.h>
 
 float tdl_half_to_float(uint16_t half)
@@ -23,6 +24,23 @@ float tdl_half_to_float(uint16_t half)
     return value;
 }
 
+uint16_t tdl_float_to_half(float value)
+{
+    /* Round to nearest, ties to even, as IEEE 754 section 4.3.1. */
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    uint16_t sign = bits >> 16 & 0x8000;
+    bits &= 0x7fffffff;
+    if (bits > 0x7f800000) /* a NaN stays one */
+        return (uint16_t)(sign | 0x7e00);
+    if (bits >= 0x477ff000) /* 65520 and more */
+        return (uint16_t)(sign | 0x7c00);
+    if (bits < 0x38800000) /* less than 2^-14: in units of 2^-24 */
+        return (uint16_t)(sign | (uint32_t)lrintf(fabsf(value) * 0x1p24f));
+    bits += 0xfff + (bits >> 13 & 1);
+    return (uint16_t)(sign | ((bits - 0x38000000) >> 13));
+}
+
 void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count)
 {
     const uint8_t *bytes = from->data; /* files do not promise alignment */
@@ -40,11 +58,10 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
-static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
+static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     (void)inputs;
-    tdl_cast_constant(n->inputs[0], output,
-                      tdl_tensor_params_size(&n->output->desc) / sizeof(float));
+    tdl_cast_constant(n->inputs[0], output, tdl_operand_count(n->output));
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -54,7 +71,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 }
 
 const struct tdl_op tdl_op_cast = {
-    .name = "cast", .infer = infer, .lower = lower, .reference = reference};
+    .name = "cast",
+    .infer = infer,
+    .lower = lower,
+    .storage = TDL_STORAGE_LINEAR,
+    .reference_linear = reference};
 
 struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,
                                      enum tdl_dtype dtype)

@@ -55,7 +55,7 @@ bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint
 
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims d)
 {
-    struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 4};
+    struct tdl_tensor_params p = {.dtype = like->desc.dtype, .rank = 4};
     p.layout = like->desc.rank == 4 ? like->desc.layout : TDL_LAYOUT_NHWC;
     bool nchw = p.layout == TDL_LAYOUT_NCHW;
     p.shape[0] = d.n;

@@ -146,7 +146,8 @@ static bool is_block(const struct geometry *g)
 bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n)
 {
     struct geometry g;
-    return n->op == &tdl_op_conv_transpose2d && resolve(n, &g) && is_block(&g);
+    return n->op == &tdl_op_conv_transpose2d && n->output->desc.dtype == TDL_FLOAT32 &&
+           resolve(n, &g) && is_block(&g);
 }
 
 /* 0 between channels of different groups, and where packs are filled up. */

@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between a bound tensor or a constant and the graph's own packs; made by the
- * layout pass. */
+/* Between linear memory (a bound tensor, a value, a constant) and the graph's
+ * packs; made by the layout pass. */
 #include "ops.h"
 
-#include <string.h>
+struct strides {
+    uint32_t channel, pixel, group, image; /* elements */
+};
+
+/* Where the plain side's elements are. */
+static struct strides strides_of(const struct tdl_tensor_params *plain, struct tdl_dims d)
+{
+    uint32_t pixels = d.h * d.w;
+    if (plain->layout == TDL_LAYOUT_NC4HW4)
+        return (struct strides){1, 4, 4 * pixels, 4 * pixels * tdl_packs(d.c)};
+    if (plain->layout == TDL_LAYOUT_NCHW && plain->rank == 4)
+        return (struct strides){pixels, 1, 4 * pixels, pixels * d.c};
+    return (struct strides){1, d.c, 4, pixels * d.c};
+}
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    struct tdl_dims d = tdl_operand_dims(n->output);
-    const float *constant = tdl_constant_data(n->inputs[0]);
-    bool to_packs = constant || n->inputs[0]->external;
-    struct tdl_operand *plain = to_packs ? n->inputs[0] : n->output;
+    struct tdl_operand *from = n->inputs[0], *to = n->output;
+    struct tdl_dims d = tdl_operand_dims(to);
+    bool to_packs = to->storage == TDL_STORAGE_PACKED, half = from->desc.dtype == TDL_FLOAT16;
+    /* A value of lower rank is read in the order of the images it goes to. */
+    const struct strides stride =
+        strides_of(to_packs && from->bound.layout == TDL_LAYOUT_NC4HW4 ? &from->bound
+                                                                             : &to->desc,
+                   d);
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
-    struct {
-        uint32_t channel, pixel, group, image;
-    } stride = {1, d.c, 4, pixels * d.c}; /* floats; NHWC */
-    if (plain->desc.layout == TDL_LAYOUT_NCHW) {
-        stride.channel = pixels;
-        stride.pixel = 1;
-        stride.group = 4 * pixels;
-    } else if (plain->desc.layout == TDL_LAYOUT_NC4HW4) {
-        stride.pixel = 4;
-        stride.group = 4 * pixels;
-        stride.image = 4 * pixels * packs;
-    }
+    uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "convert", n, local, 1, 1);
-    const uint32_t values[] = {to_packs,     d.c,          pixels,      stride.channel,
-                               stride.pixel, stride.group, stride.image};
+    const uint32_t values[] = {to_packs,     d.c,          pixels,       stride.channel,
+                               stride.pixel, stride.group, stride.image, half,
+                               (uint32_t)count};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
-    if (constant) {
-        uint64_t count = (uint64_t)d.n * pixels * d.c;
-        float *w = tdl_plan_weights(plan, s, 0, count);
-        if (w)
-            memcpy(w, constant, count * sizeof(float));
-    } else {
-        tdl_plan_read(s, to_packs ? 0 : 1, n->inputs[0]);
-    }
-    tdl_plan_write(s, to_packs ? 3 : 2, n->output);
-    tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
+    tdl_plan_read(s, to_packs ? 0 : 1, from);
+    tdl_plan_write(s, to_packs ? 3 : 2, to);
+    if (half && !to_packs)
+        tdl_plan_linear_groups(s, to);
+    else
+        tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
     return plan->status;
 }
 

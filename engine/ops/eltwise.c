@@ -3,6 +3,8 @@
 #include "../graph/builder.h"
 #include "ops.h"
 
+#include <string.h>
+
 enum operation { COPY = 0, ADD, MUL };
 
 static enum operation operation_of(const struct tdl_node *n)
@@ -10,52 +12,58 @@ static enum operation operation_of(const struct tdl_node *n)
     return n->op == &tdl_op_add ? ADD : n->op == &tdl_op_mul ? MUL : COPY;
 }
 
-static bool broadcast(uint32_t a, uint32_t b, uint32_t *out)
-{
-    *out = TDL_MAX(a, b);
-    return a == b || a == 1 || b == 1;
-}
-
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     const struct tdl_operand *a = n->inputs[0], *b = n->inputs[n->input_count - 1];
-    struct tdl_dims da = tdl_operand_dims(a), db = tdl_operand_dims(b), d;
-    if (a->desc.rank != 4 || b->desc.rank != 4 || a->desc.layout != b->desc.layout ||
-        a->desc.dtype != TDL_FLOAT32 || b->desc.dtype != TDL_FLOAT32 ||
-        !broadcast(da.n, db.n, &d.n) || !broadcast(da.h, db.h, &d.h) ||
-        !broadcast(da.w, db.w, &d.w) || !broadcast(da.c, db.c, &d.c))
+    bool is_float = a->desc.dtype == TDL_FLOAT32 || a->desc.dtype == TDL_FLOAT16;
+    if (a->desc.dtype != b->desc.dtype || !tdl_broadcast_shapes(&a->desc, &b->desc, out))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: %s and %s do not broadcast (float32, rank 4, one layout)", n->op->name,
-                        tdl_operand_text(a), tdl_operand_text(b));
-    *out = tdl_desc_like(a, d);
+                        "%s: %s and %s do not broadcast (one data type; images of one layout)",
+                        n->op->name, tdl_operand_text(a), tdl_operand_text(b));
+    if (n->op == &tdl_op_activation && !is_float)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "activation: %s is not float32 or float16",
+                        tdl_operand_text(a));
     return TDL_OK;
 }
 
-static float value_at(const float *data, struct tdl_dims d, uint32_t b, uint32_t y, uint32_t x,
-                      uint32_t c)
+static float combine_float(const struct tdl_node *n, float x, float y)
 {
-    b = d.n == 1 ? 0 : b;
-    y = d.h == 1 ? 0 : y;
-    x = d.w == 1 ? 0 : x;
-    c = d.c == 1 ? 0 : c;
-    return data[(((size_t)b * d.h + y) * d.w + x) * d.c + c];
+    float v = n->op == &tdl_op_add ? x + y : n->op == &tdl_op_mul ? x * y : x;
+    return tdl_activate(n->attr.eltwise.activation, v);
 }
 
-static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
+/* Sums and products of integers wrap: the low bits do not depend on the sign. */
+static uint64_t combine_integer(const struct tdl_node *n, uint64_t x, uint64_t y)
 {
-    struct tdl_dims out = tdl_operand_dims(n->output), a = tdl_operand_dims(n->inputs[0]);
-    struct tdl_dims b = tdl_operand_dims(n->inputs[n->input_count - 1]);
-    for (uint32_t i = 0; i < out.n; i++)
-        for (uint32_t y = 0; y < out.h; y++)
-            for (uint32_t x = 0; x < out.w; x++)
-                for (uint32_t c = 0; c < out.c; c++) {
-                    float v = value_at(inputs[0], a, i, y, x, c);
-                    if (n->op == &tdl_op_add)
-                        v += value_at(inputs[1], b, i, y, x, c);
-                    if (n->op == &tdl_op_mul)
-                        v *= value_at(inputs[1], b, i, y, x, c);
-                    *output++ = tdl_activate(n->attr.eltwise.activation, v);
-                }
+    return n->op == &tdl_op_add ? x + y : n->op == &tdl_op_mul ? x * y : x;
+}
+
+static uint64_t integer_at(const void *data, size_t size, size_t i)
+{
+    uint64_t v = 0;
+    memcpy(&v, (const uint8_t *)data + i * size, size); /* little-endian */
+    return v;
+}
+
+static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *out = &n->output->desc, *da = &n->inputs[0]->desc;
+    const struct tdl_tensor_params *db = &n->inputs[n->input_count - 1]->desc;
+    const void *a = inputs[0], *b = inputs[n->input_count - 1];
+    size_t size = tdl_dtype_size(out->dtype), count = tdl_operand_count(n->output);
+    for (size_t i = 0; i < count; i++) {
+        size_t x = tdl_broadcast_index(out, da, i), y = tdl_broadcast_index(out, db, i);
+        if (out->dtype == TDL_FLOAT32) {
+            ((float *)output)[i] = combine_float(n, ((const float *)a)[x], ((const float *)b)[y]);
+        } else if (out->dtype == TDL_FLOAT16) {
+            ((uint16_t *)output)[i] = tdl_float_to_half(
+                combine_float(n, tdl_half_to_float(((const uint16_t *)a)[x]),
+                              tdl_half_to_float(((const uint16_t *)b)[y])));
+        } else {
+            uint64_t v = combine_integer(n, integer_at(a, size, x), integer_at(b, size, y));
+            memcpy((uint8_t *)output + i * size, &v, size);
+        }
+    }
 }
 
 /* The bits of shaders/eltwise.comp's BROADCAST. */
@@ -65,7 +73,7 @@ static uint32_t broadcast_mask(struct tdl_dims in, struct tdl_dims out)
            (in.w < out.w ? 8u : 0);
 }
 
-static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_operand *b = n->inputs[n->input_count - 1];
@@ -89,12 +97,45 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
-const struct tdl_op tdl_op_add = {
-    .name = "add", .infer = infer, .lower = lower, .reference = reference};
-const struct tdl_op tdl_op_mul = {
-    .name = "mul", .infer = infer, .lower = lower, .reference = reference};
-const struct tdl_op tdl_op_activation = {
-    .name = "activation", .infer = infer, .lower = lower, .reference = reference};
+static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
+    struct tdl_operand *a = n->inputs[0], *b = n->inputs[n->input_count - 1];
+    enum tdl_dtype dtype = n->output->desc.dtype;
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "eltwise_linear", dtype, n, 64, 1, 1);
+    struct tdl_broadcast shape;
+    tdl_broadcast_resolve(&n->output->desc,
+                          (const struct tdl_tensor_params *[]){&a->desc, &b->desc}, 2, &shape);
+    const uint32_t values[] = {operation_of(n), n->attr.eltwise.activation, dtype,
+                               (uint32_t)tdl_operand_count(n->output), shape.rank};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    for (size_t i = 0; i + 1 < TDL_MAX_RANK; i++)
+        tdl_plan_spec(s, shape.size[i]);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < TDL_MAX_RANK; i++)
+            tdl_plan_spec(s, shape.stride[k][i]);
+    tdl_plan_read(s, 0, a);
+    if (operation_of(n) != COPY)
+        tdl_plan_read(s, 1, b);
+    tdl_plan_write(s, 2, n->output);
+    tdl_plan_linear_groups(s, n->output);
+    return plan->status;
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    return n->storage == TDL_STORAGE_PACKED ? lower_packed(plan, n) : lower_linear(plan, n);
+}
+
+#define ELTWISE(text)                                                                              \
+    {.name = text,                                                                                 \
+     .infer = infer,                                                                               \
+     .lower = lower,                                                                               \
+     .storage = TDL_STORAGE_EITHER,                                                                \
+     .reference_linear = reference}
+const struct tdl_op tdl_op_add = ELTWISE("add");
+const struct tdl_op tdl_op_mul = ELTWISE("mul");
+const struct tdl_op tdl_op_activation = ELTWISE("activation");
 
 struct tdl_operand *tdl_builder_add(struct tdl_builder *b, struct tdl_operand *x,
                                     struct tdl_operand *y)

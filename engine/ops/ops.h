@@ -35,7 +35,32 @@ struct tdl_window {
 bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint32_t stride[2],
                         const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out);
 
-/* A params struct of the given dims in the layout of `like`, float32. */
+/* What two linear values broadcast to, with `a`'s data type; false if they do
+ * not, or are images of two layouts. */
+bool tdl_broadcast_shapes(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b,
+                          struct tdl_tensor_params *out);
+/* How far apart the elements of inputs lie that broadcast to an output.
+ * Dimensions from the last one; neighbours are joined where all inputs allow
+ * it, so that values of one shape have rank 1. */
+#define TDL_MAX_BROADCAST 3
+struct tdl_broadcast {
+    uint32_t rank; /* ≥ 1 */
+    uint32_t size[TDL_MAX_RANK], stride[TDL_MAX_BROADCAST][TDL_MAX_RANK];
+};
+void tdl_broadcast_resolve(const struct tdl_tensor_params *out,
+                           const struct tdl_tensor_params *const *inputs, uint32_t count,
+                           struct tdl_broadcast *broadcast);
+/* Which element of the input element `i` of the output reads: for references. */
+size_t tdl_broadcast_index(const struct tdl_tensor_params *out, const struct tdl_tensor_params *in,
+                           size_t i);
+
+/* Elements of a value. */
+static inline size_t tdl_operand_count(const struct tdl_operand *o)
+{
+    return tdl_tensor_params_size(&o->desc) / tdl_dtype_size(o->desc.dtype);
+}
+
+/* A params struct of the given dims in the layout and data type of `like`. */
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
 
 /* The data of a float32 constant, else NULL. */
@@ -46,8 +71,9 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
 /* True if one workgroup of any device can hold a gate of so many channels;
  * `middle` is 0 for one layer. */
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
-/* float16 bits to float. */
+/* float16 bits to float, and back to the nearest. */
 float tdl_half_to_float(uint16_t half);
+uint16_t tdl_float_to_half(float value);
 /* The `count` elements of a float16 constant, which need not be aligned. */
 void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */

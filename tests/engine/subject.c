@@ -2,6 +2,7 @@
 #include "subject.h"
 
 #include <math.h>
+#include <ops/ops.h>
 
 enum { GUARD = 16 << 10 };
 
@@ -17,17 +18,24 @@ static void fill_pattern(uint8_t *bytes, size_t size)
 
 /* ------------------------------------------------------------------ graphs */
 
+struct tdl_operand *subject_typed_constant(struct tdl_builder *b,
+                                           const struct tdl_tensor_params *desc,
+                                           const void *bytes)
+{
+    size_t size = tdl_tensor_params_size(desc);
+    void *copy = malloc(size);
+    REQUIRE(size && copy, "a constant without size");
+    memcpy(copy, bytes, size);
+    tdl_builder_own(b, copy, free);
+    return tdl_builder_constant(b, desc, copy, size);
+}
+
 struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const uint32_t *shape,
                                      const float *values)
 {
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = rank};
     memcpy(desc.shape, shape, rank * sizeof(*shape));
-    size_t size = tdl_tensor_params_size(&desc);
-    float *copy = malloc(size);
-    REQUIRE(size && copy, "a constant without size");
-    memcpy(copy, values, size);
-    tdl_builder_own(b, copy, free);
-    return tdl_builder_constant(b, &desc, copy, size);
+    return subject_typed_constant(b, &desc, values);
 }
 
 static struct tdl_operand *random_constant(struct tdl_builder *b, struct rng *rng, uint32_t rank,
@@ -66,9 +74,9 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
     return p;
 }
 
-static size_t element_count(struct tdl_dims d)
+static size_t element_count(const struct tdl_tensor_params *p)
 {
-    return (size_t)d.n * d.h * d.w * d.c;
+    return tdl_tensor_params_size(p) / tdl_dtype_size(p->dtype);
 }
 
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu)
@@ -77,24 +85,54 @@ void subject_pretend_gpu(struct tdl_context *ctx, bool gpu)
         ctx->info.type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_CPU;
 }
 
+void subject_fill(const struct tdl_tensor_params *desc, struct rng *rng, void *values)
+{
+    uint8_t *bytes = values;
+    size_t size = tdl_dtype_size(desc->dtype), count = element_count(desc);
+    for (size_t i = 0; i < count; i++) {
+        if (desc->dtype == TDL_FLOAT32) {
+            ((float *)values)[i] = rng_float(rng, -4, 4);
+        } else if (desc->dtype == TDL_FLOAT16) {
+            ((uint16_t *)values)[i] = tdl_float_to_half(rng_float(rng, -4, 4));
+        } else {
+            bool is_signed = desc->dtype == TDL_INT32 || desc->dtype == TDL_INT8 ||
+                             desc->dtype == TDL_INT64;
+            uint64_t v = rng_one_in(rng, 2) ? rng_next(rng) : rng_below(rng, 20) - 9ull * is_signed;
+            memcpy(bytes + i * size, &v, size);
+        }
+    }
+}
+
+static void fill_input(uint32_t index, const struct tdl_tensor_params *desc, struct rng *rng,
+                       void *values)
+{
+    (void)index;
+    subject_fill(desc, rng, values);
+}
+
 void subject_open(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
                   struct rng *rng)
+{
+    subject_open_filled(s, ctx, builder, rng, fill_input);
+}
+
+void subject_open_filled(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
+                         struct rng *rng, subject_fill_fn fill)
 {
     *s = (struct subject){
         .ctx = ctx, .builder = builder, .ir = tdl_builder_ir(builder), .slack = 1};
     REQUIRE(tdl_builder_status(builder) == TDL_OK, "%s", tdl_builder_error(builder));
     for (uint32_t i = 0; i < s->ir->input_count; i++) {
-        size_t count = element_count(tdl_operand_dims(s->ir->inputs[i]));
-        s->inputs[i] = malloc(count * sizeof(float));
+        const struct tdl_tensor_params *desc = &s->ir->inputs[i]->desc;
+        s->inputs[i] = malloc(tdl_tensor_params_size(desc));
         REQUIRE(s->inputs[i], "out of memory");
-        for (size_t k = 0; k < count; k++)
-            s->inputs[i][k] = rng_float(rng, -4, 4);
+        fill(i, desc, rng, s->inputs[i]);
     }
     s->values = calloc(s->ir->operand_count, sizeof(*s->values));
     REQUIRE(s->values, "out of memory");
-    OK(tdl_ir_run_reference(s->ir, (const float *const *)s->inputs, s->values));
+    OK(tdl_ir_run_reference(s->ir, (const void *const *)s->inputs, s->values));
     for (uint32_t i = 0; i < s->ir->output_count; i++) {
-        s->plain[i] = malloc(element_count(tdl_operand_dims(s->ir->outputs[i])) * sizeof(float));
+        s->plain[i] = malloc(tdl_tensor_params_size(&s->ir->outputs[i]->desc));
         REQUIRE(s->plain[i], "out of memory");
     }
 }
@@ -113,59 +151,34 @@ void subject_close(struct subject *s)
 
 /* ------------------------------------------------------------------ storage */
 
-/* Round to the nearest float16, ties to even. */
-static uint16_t half_from_float(float value)
+/* Row-major elements as the tensor of params `p` holds them: the same bytes,
+ * unless it is one of packs; `desc` is the operand's. */
+static void store(const struct tdl_tensor_params *p, const struct tdl_tensor_params *desc,
+                  const void *values, uint8_t *bytes)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    uint32_t sign = bits >> 16 & 0x8000;
-    double v = fabs((double)value);
-    if (v >= 65520)
-        return (uint16_t)(sign | 0x7c00);
-    if (v < 0x1p-14) /* subnormal: units of 2^-24 */
-        return (uint16_t)(sign | (uint32_t)nearbyint(v * 0x1p24));
-    int exponent;
-    double fraction = frexp(v, &exponent); /* v = fraction · 2^exponent, ½ … 1 */
-    uint32_t mantissa = (uint32_t)nearbyint(fraction * 2048);
-    return (uint16_t)(sign | (((uint32_t)(exponent + 14) << 10) + mantissa - 1024));
-}
-
-/* Where element (n, y, x, c) lies in a tensor of these params. */
-static size_t index_of(const struct tdl_tensor_params *p, uint32_t n, uint32_t y, uint32_t x,
-                       uint32_t c)
-{
-    struct tdl_dims d = tdl_tensor_params_dims(p);
-    if (p->layout == TDL_LAYOUT_NCHW)
-        return (((size_t)n * d.c + c) * d.h + y) * d.w + x;
-    if (p->layout == TDL_LAYOUT_NC4HW4)
-        return ((((size_t)n * ((d.c + 3) / 4) + c / 4) * d.h + y) * d.w + x) * 4 + c % 4;
-    return (((size_t)n * d.h + y) * d.w + x) * d.c + c;
-}
-
-static void store(const struct tdl_tensor_params *p, const float *nhwc, uint8_t *bytes)
-{
+    if (p->layout != TDL_LAYOUT_NC4HW4) {
+        memcpy(bytes, values, tdl_tensor_params_size(p));
+        return;
+    }
     struct tdl_dims d = tdl_tensor_params_dims(p);
     memset(bytes, 0, tdl_tensor_params_size(p));
     for (uint32_t n = 0; n < d.n; n++)
         for (uint32_t y = 0; y < d.h; y++)
             for (uint32_t x = 0; x < d.w; x++)
-                for (uint32_t c = 0; c < d.c; c++, nhwc++) {
-                    size_t at = index_of(p, n, y, x, c);
-                    if (p->dtype == TDL_FLOAT16)
-                        ((uint16_t *)bytes)[at] = half_from_float(*nhwc);
-                    else
-                        ((float *)bytes)[at] = *nhwc;
+                for (uint32_t c = 0; c < d.c; c++) {
+                    size_t to = ((((size_t)n * ((d.c + 3) / 4) + c / 4) * d.h + y) * d.w + x) * 4 +
+                                c % 4;
+                    size_t from = desc->layout == TDL_LAYOUT_NCHW
+                                      ? (((size_t)n * d.c + c) * d.h + y) * d.w + x
+                                      : (((size_t)n * d.h + y) * d.w + x) * d.c + c;
+                    ((float *)bytes)[to] = ((const float *)values)[from];
                 }
 }
 
-static void load(const struct tdl_tensor_params *p, const uint8_t *bytes, float *nhwc)
+/* Where the kernels' writes must end: at a word. */
+static size_t word_end(const struct tdl_tensor_params *p)
 {
-    struct tdl_dims d = tdl_tensor_params_dims(p);
-    for (uint32_t n = 0; n < d.n; n++)
-        for (uint32_t y = 0; y < d.h; y++)
-            for (uint32_t x = 0; x < d.w; x++)
-                for (uint32_t c = 0; c < d.c; c++)
-                    *nhwc++ = ((const float *)bytes)[index_of(p, n, y, x, c)];
+    return TDL_ALIGN(tdl_tensor_params_size(p), 4);
 }
 
 /* A tensor whose buffer goes on for GUARD bytes of the pattern. `whole` sees
@@ -194,14 +207,15 @@ static void guarded_create(struct tdl_context *ctx, const struct tdl_tensor_para
     g->tensor->size = g->size;
 }
 
-/* `nhwc` NULL: all sentinels. */
-static void guarded_write(struct guarded *g, const float *nhwc)
+/* `values` NULL: all sentinels. */
+static void guarded_write(struct guarded *g, const struct tdl_tensor_params *desc,
+                          const void *values)
 {
     uint8_t *bytes = malloc(g->size + GUARD);
     REQUIRE(bytes, "out of memory");
     fill_pattern(bytes, g->size + GUARD);
-    if (nhwc)
-        store(&g->tensor->params, nhwc, bytes);
+    if (values)
+        store(&g->tensor->params, desc, values, bytes);
     OK(tdl_tensor_write(g->whole, bytes, g->size + GUARD, NULL));
     free(bytes);
 }
@@ -209,21 +223,21 @@ static void guarded_write(struct guarded *g, const float *nhwc)
 /* The sentinels from `size` on. */
 static bool check_pattern(const char *what, const uint8_t *bytes, size_t size)
 {
-    for (size_t i = size; i < size + GUARD; i++)
+    for (size_t i = size; i < size + GUARD - 16; i++)
         if (bytes[i] != (uint8_t)(pattern >> i % 4 * 8))
             return CHECK(false, "byte %zu behind %s was overwritten (with %#x)", i - size, what,
                          bytes[i]);
     return true;
 }
 
-static bool guarded_read(struct guarded *g, const char *what, float *nhwc)
+static bool guarded_read(struct guarded *g, const char *what, void *values)
 {
     uint8_t *bytes = malloc(g->size + GUARD);
     REQUIRE(bytes, "out of memory");
     OK(tdl_tensor_read(g->whole, bytes, g->size + GUARD));
-    bool ok = check_pattern(what, bytes, g->size);
-    if (nhwc)
-        load(&g->tensor->params, bytes, nhwc);
+    bool ok = check_pattern(what, bytes, word_end(&g->tensor->params));
+    if (values)
+        memcpy(values, bytes, g->size);
     free(bytes);
     return ok;
 }
@@ -267,10 +281,11 @@ static bool check_arena(struct tdl_graph *graph)
     for (uint32_t i = 0; i < graph->plan.ir->operand_count; i++) {
         const struct tdl_operand *o = graph->plan.ir->operands[i];
         char what[96];
-        if (o->external || o->first_step == UINT32_MAX)
+        if (o->external || o->first_step == UINT32_MAX || o->kind == TDL_OPERAND_CONSTANT)
             continue;
         snprintf(what, sizeof(what), "operand %u (%s)", o->id, tdl_operand_text(o));
-        ok &= check_pattern(what, bytes + o->offset, o->size);
+        ok &= check_pattern(what, bytes + o->offset,
+                            o->storage == TDL_STORAGE_LINEAR ? word_end(&o->desc) : o->size);
     }
     free(bytes);
     return ok;
@@ -278,29 +293,81 @@ static bool check_arena(struct tdl_graph *graph)
 
 /* -------------------------------------------------------------- comparison */
 
-bool subject_compare(const char *what, struct tdl_dims d, const float *want, const float *got,
-                     bool half, double slack)
+static double element(const struct tdl_tensor_params *p, const void *values, size_t i)
 {
+    switch (p->dtype) {
+    case TDL_FLOAT32:
+        return (double)((const float *)values)[i];
+    case TDL_FLOAT16:
+        return (double)tdl_half_to_float(((const uint16_t *)values)[i]);
+    case TDL_INT32:
+        return ((const int32_t *)values)[i];
+    case TDL_UINT32:
+        return ((const uint32_t *)values)[i];
+    case TDL_INT8:
+        return ((const int8_t *)values)[i];
+    case TDL_UINT8:
+        return ((const uint8_t *)values)[i];
+    case TDL_INT64:
+        return (double)((const int64_t *)values)[i];
+    case TDL_UINT64:
+        return (double)((const uint64_t *)values)[i];
+    }
+    return 0;
+}
+
+/* "[1, 0, 7]" of element `i`. */
+static const char *index_text(const struct tdl_tensor_params *p, size_t i, char *text, size_t size)
+{
+    size_t step = element_count(p), used = 1;
+    snprintf(text, size, "[");
+    for (uint32_t d = 0; d < p->rank; d++) {
+        step /= p->shape[d];
+        used += (size_t)snprintf(text + used, size - used, "%s%zu", d ? ", " : "",
+                                 i / step % p->shape[d]);
+    }
+    snprintf(text + used, size - used, "]");
+    return text;
+}
+
+static bool compare_integers(const char *what, const struct tdl_tensor_params *p, const void *want,
+                             const void *got)
+{
+    size_t size = tdl_dtype_size(p->dtype), count = element_count(p);
+    char where[96];
+    for (size_t i = 0; i < count; i++)
+        if (memcmp((const uint8_t *)want + i * size, (const uint8_t *)got + i * size, size) != 0)
+            return CHECK(false, "%s: element %s is %.0f instead of %.0f", what,
+                         index_text(p, i, where, sizeof(where)), element(p, got, i),
+                         element(p, want, i));
+    return true;
+}
+
+bool subject_compare(const char *what, const struct tdl_tensor_params *p, const void *want,
+                     const void *got, bool half, double slack)
+{
+    half |= p->dtype == TDL_FLOAT16;
     const double tolerance = slack * (half ? 5e-3 : 1e-4), limit = slack * (half ? 5e-6 : 1e-9);
-    size_t count = element_count(d), first = SIZE_MAX;
+    size_t count = element_count(p), first = SIZE_MAX;
     double error = 0, power = 0, worst = 0;
+    char where[96];
+    if (p->dtype != TDL_FLOAT32 && p->dtype != TDL_FLOAT16)
+        return compare_integers(what, p, want, got);
     for (size_t i = 0; i < count; i++) {
-        double e = fabs((double)got[i] - (double)want[i]);
-        error += e * e;
-        power += (double)want[i] * want[i];
-        worst = e > worst ? e : worst;
-        if (!(e <= tolerance * (1 + fabs((double)want[i]))) && first == SIZE_MAX)
+        double w = element(p, want, i), g = element(p, got, i), e = fabs(g - w);
+        if ((isnan(w) && isnan(g)) || (isinf(w) && w == g))
+            continue;
+        if (!(e <= tolerance * (1 + fabs(w))) && first == SIZE_MAX)
             first = i;
+        error += e * e;
+        power += w * w;
+        worst = e > worst ? e : worst;
     }
     double nmse = power > 0 ? error / power : error;
-    if (first != SIZE_MAX) {
-        size_t c = first % d.c, x = first / d.c % d.w, y = first / d.c / d.w % d.h;
-        return CHECK(false,
-                     "%s: element [n %zu, y %zu, x %zu, c %zu] is %.7g instead of %.7g "
-                     "(worst error %.3g, NMSE %.3g)",
-                     what, first / d.c / d.w / d.h, y, x, c, (double)got[first],
-                     (double)want[first], worst, nmse);
-    }
+    if (first != SIZE_MAX)
+        return CHECK(false, "%s: element %s is %.7g instead of %.7g (worst error %.3g, NMSE %.3g)",
+                     what, index_text(p, first, where, sizeof(where)), element(p, got, first),
+                     element(p, want, first), worst, nmse);
     return CHECK(nmse <= limit, "%s: NMSE %.3g is more than %.3g (worst error %.3g)", what, nmse,
                  limit, worst);
 }
@@ -319,7 +386,7 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
             in ? tdl_graph_input(graph, i, &bindings[i].name)
                : tdl_graph_output(graph, i - inputs, &bindings[i].name);
         guarded_create(s->ctx, p, &guarded[i]);
-        guarded_write(&guarded[i], in ? s->inputs[i] : NULL);
+        guarded_write(&guarded[i], in ? &s->ir->inputs[i]->desc : NULL, in ? s->inputs[i] : NULL);
         bindings[i].tensor = guarded[i].tensor;
     }
     move_arena(graph, NULL);
@@ -331,7 +398,7 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
                            i < inputs ? NULL : s->plain[i - inputs]);
         if (i >= inputs) {
             const struct tdl_operand *o = s->ir->outputs[i - inputs];
-            ok &= subject_compare(o->name, tdl_operand_dims(o), s->values[o->id],
+            ok &= subject_compare(o->name, &o->desc, s->values[o->id],
                                   s->plain[i - inputs], half, s->slack);
         }
         guarded_destroy(&guarded[i]);

@@ -15,9 +15,10 @@ struct subject {
     struct tdl_context *ctx;
     struct tdl_builder *builder;
     struct tdl_ir *ir;  /* the builder's */
-    float *inputs[16];  /* NHWC */
-    float **values;     /* by operand id, NHWC */
-    float *plain[16];   /* what the device gave: outputs, NHWC */
+    /* Row-major in the order of desc.shape, elements of desc.dtype. */
+    void *inputs[16];
+    void **values;      /* what the references gave, by operand id */
+    void *plain[16];    /* what the device gave: outputs */
     double slack;       /* factor on the tolerances; 1 */
 };
 
@@ -28,6 +29,10 @@ struct tdl_operand *subject_filter(struct tdl_builder *b, struct rng *rng, uint3
 struct tdl_operand *subject_bias(struct tdl_builder *b, struct rng *rng, uint32_t out);
 struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const uint32_t *shape,
                                      const float *values);
+/* A constant of any data type and shape; `bytes` are copied. */
+struct tdl_operand *subject_typed_constant(struct tdl_builder *b,
+                                           const struct tdl_tensor_params *desc,
+                                           const void *bytes);
 /* desc of an image in NHWC or NCHW. */
 struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint32_t h, uint32_t w,
                                        uint32_t c);
@@ -36,16 +41,26 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
  * for what the device is. Real GPUs stay what they are. */
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);
 
+/* Random elements of the desc's type: floats in -4 … 4; integers small or, one
+ * in two, any. */
+void subject_fill(const struct tdl_tensor_params *desc, struct rng *rng, void *values);
+/* Writes the elements of input `index` (desc of its operand). */
+typedef void (*subject_fill_fn)(uint32_t index, const struct tdl_tensor_params *desc,
+                                struct rng *rng, void *values);
 /* Takes the finished builder over, fills the inputs from `rng` and runs the
  * references. */
 void subject_open(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
                   struct rng *rng);
+/* The same with inputs of the caller's. */
+void subject_open_filled(struct subject *s, struct tdl_context *ctx, struct tdl_builder *builder,
+                         struct rng *rng, subject_fill_fn fill);
 /* Run on the device and compare; false if a check failed. */
 bool subject_run(struct subject *s, const struct tdl_build_params *params);
 void subject_close(struct subject *s);
 
-/* Compares NHWC values; prints the worst and the first bad index. */
-bool subject_compare(const char *what, struct tdl_dims d, const float *want, const float *got,
-                     bool half, double slack);
+/* Compares values of the desc's type, integers exactly, NaN with NaN; prints
+ * the worst and the first bad index. `half`: computed with 16 bits. */
+bool subject_compare(const char *what, const struct tdl_tensor_params *desc, const void *want,
+                     const void *got, bool half, double slack);
 
 #endif

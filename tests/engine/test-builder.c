@@ -98,7 +98,11 @@ CASE(mul_layouts)
     struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NCHW, 1, 8, 6, 4);
     tdl_builder_mul(t->b, t->x, tdl_builder_input(t->b, "y", &p));
 }
-CASE(add_ranks) { tdl_builder_add(t->b, t->x, tdl_builder_input(t->b, "y", &four)); }
+CASE(add_ranks)
+{
+    struct tdl_tensor_params p = {.rank = 2, .shape = {2, 4}};
+    tdl_builder_add(t->b, t->x, tdl_builder_input(t->b, "y", &p));
+}
 
 /* Numbers that are in no enum. */
 CASE(wrong_activation) { tdl_builder_activation(t->b, t->x, (enum tdl_activation)99); }
@@ -130,10 +134,20 @@ CASE(input_with_long_name)
 CASE(input_without_desc) { tdl_builder_input(t->b, "y", NULL); }
 CASE(input_of_nothing) { input(t, "y", 1, 0, 1, 1); }
 CASE(input_too_large) { input(t, "y", UINT32_MAX, UINT32_MAX, UINT32_MAX, 1); }
-CASE(input_int8)
+CASE(activation_of_integers)
 {
     struct tdl_tensor_params p = {.dtype = TDL_INT8, .rank = 1, .shape = {4}};
-    tdl_builder_input(t->b, "y", &p);
+    tdl_builder_activation(t->b, tdl_builder_input(t->b, "y", &p), TDL_ACTIVATION_TANH);
+}
+CASE(pool_of_integers)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_INT32, .rank = 4, .shape = {1, 4, 4, 1}};
+    tdl_builder_global_average_pool(t->b, tdl_builder_input(t->b, "y", &p));
+}
+CASE(add_dtypes)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_FLOAT16, .rank = 1, .shape = {4}};
+    tdl_builder_add(t->b, t->x, tdl_builder_input(t->b, "y", &p));
 }
 CASE(input_packed)
 {
@@ -220,7 +234,7 @@ static const struct row {
     ROW(resample_too_much, ARG, "resample2d", X),
     ROW(add_shapes, ARG, "add", X, "float32[1,8,5,4]"),
     ROW(mul_layouts, ARG, "mul", X, "float32[1,4,8,6]"),
-    ROW(add_ranks, ARG, "add", X, "float32[4]"),
+    ROW(add_ranks, ARG, "add", X, "float32[2,4]"),
     ROW(wrong_activation, ARG, "activation", "99"),
     ROW(wrong_conv_activation, ARG, "conv2d", "99"),
     ROW(wrong_padding, ARG, "conv2d", "99"),
@@ -234,7 +248,9 @@ static const struct row {
     ROW(input_without_desc, ARG, "\"y\""),
     ROW(input_of_nothing, ARG, "dimension"),
     ROW(input_too_large, ARG, "size"),
-    ROW(input_int8, UNSUPPORTED, "\"y\"", "int8"),
+    ROW(activation_of_integers, ARG, "activation", "int8[4]"),
+    ROW(pool_of_integers, ARG, "averagePool2d", "int32[1,4,4,1]", "cast"),
+    ROW(add_dtypes, ARG, "add", X, "float16[4]"),
     ROW(input_packed, ARG, "NC4HW4"),
     ROW(input_rank, ARG, "rank 7"),
     ROW(inputs_many, UNSUPPORTED, "16 inputs"),

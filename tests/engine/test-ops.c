@@ -500,7 +500,7 @@ static void check_goldens(void)
         struct rng rng = {0};
         struct tdl_builder *b;
         char text[320];
-        float **values;
+        void **values;
         check_begin("worked by hand: %s", describe(&g->op, text, sizeof(text)));
         OK(tdl_builder_create(NULL, &b));
         struct tdl_operand *o = build_case(b, &g->op, &rng);
@@ -508,8 +508,8 @@ static void check_goldens(void)
         struct tdl_ir *ir = tdl_builder_ir(b);
         values = calloc(ir->operand_count, sizeof(*values));
         REQUIRE(values, "out of memory");
-        OK(tdl_ir_run_reference(ir, (const float *const[]){g->x, g->y}, values));
-        subject_compare("the reference", tdl_operand_dims(o), g->want, values[o->id], false, 1);
+        OK(tdl_ir_run_reference(ir, (const void *const[]){g->x, g->y}, values));
+        subject_compare("the reference", &o->desc, g->want, values[o->id], false, 1);
         for (uint32_t k = 0; k < ir->operand_count; k++)
             free(values[k]);
         free(values);

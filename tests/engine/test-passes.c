@@ -501,7 +501,7 @@ static void check_layout(void)
               cases[i].converts);
         check_order(ir);
         CHECK(ir->inputs[0]->external && ir->inputs[0]->desc.dtype == TDL_FLOAT32 &&
-                  ir->inputs[0]->desc.layout == cases[i].layout,
+                  ir->inputs[0]->bound.layout == cases[i].layout,
               "the input is not bound as asked");
         tdl_ir_destroy(&ir);
         tdl_builder_destroy(&s.b);

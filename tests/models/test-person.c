@@ -324,7 +324,7 @@ static void check_value(const struct tdl_operand *operand, const float *got, con
 }
 
 static uint32_t check_batch(struct tdl_context *context, struct tdl_builder *builder,
-                            const float *picture, float *const *expected)
+                            const float *picture, void *const *expected)
 {
     const struct tdl_build_params params = {.precision = TDL_PRECISION_FP32, .no_fuse = true};
     struct tdl_ir *ir = tdl_builder_ir(builder);
@@ -348,8 +348,8 @@ static void test_intermediates(const struct model *model, struct tdl_context *co
     struct tdl_builder *builder = load(model, context);
     struct tdl_ir *ir = tdl_builder_ir(builder);
     float *picture = read_picture(model), *mask = read_mask(model);
-    float **expected = allocate(ir->operand_count * sizeof(*expected));
-    const float *const inputs[] = {picture};
+    void **expected = allocate(ir->operand_count * sizeof(*expected));
+    const void *const inputs[] = {picture};
     struct difference d;
     uint32_t checked = 0, values = 0;
 

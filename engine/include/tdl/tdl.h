@@ -121,6 +121,7 @@ struct tdl_device_info {
     bool timeline_fd;              /**< timeline semaphores can be shared by opaque fd */
     bool timestamps;               /**< GPU times can be measured */
     bool storage_16bit;            /**< 16-bit types in storage buffers */
+    bool shader_int64;             /**< tensors of int64 and uint64 */
 };
 
 /**
