@@ -170,10 +170,10 @@ static void expect(const char *what, struct tdl_builder *b, struct tdl_operand *
     struct tdl_ir *ir = tdl_builder_ir(b);
     check_begin("worked by hand: %s", what);
     REQUIRE(y, "%s", tdl_builder_error(b));
-    float **values = calloc(ir->operand_count, sizeof(*values));
+    void **values = calloc(ir->operand_count, sizeof(*values));
     REQUIRE(values, "out of memory");
-    OK(tdl_ir_run_reference(ir, &x, values));
-    subject_compare("the reference", tdl_operand_dims(y), want, values[y->id], false, 1);
+    OK(tdl_ir_run_reference(ir, (const void *const[]){x}, values));
+    subject_compare("the reference", &y->desc, want, values[y->id], false, 1);
     for (uint32_t i = 0; i < ir->operand_count; i++)
         free(values[i]);
     free(values);
