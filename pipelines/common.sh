@@ -17,6 +17,7 @@ TDL_PACKAGES=(
 TDL_TEST_PACKAGES=(
     g++ spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad
     clang libclang-rt-dev
+    libonnx-testdata libonnx-dev protobuf-c-compiler libprotobuf-c-dev
 )
 
 say() { printf '%s\n' "$@"; }

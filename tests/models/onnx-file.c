@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "onnx-file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t *read_file(const char *path, size_t *out_size)
+{
+    FILE *f = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    long size = -1;
+    if (f && fseek(f, 0, SEEK_END) == 0 && (size = ftell(f)) >= 0)
+        bytes = malloc((size_t)size + 1);
+    if (bytes) {
+        rewind(f);
+        *out_size = fread(bytes, 1, (size_t)size, f);
+        if (*out_size != (size_t)size) {
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    if (f)
+        fclose(f);
+    return bytes;
+}
+
+/* NULL also when there is no such file: the last one was the one before. */
+static Onnx__TensorProto *read_tensor(const char *folder, const char *kind, size_t index)
+{
+    char path[512];
+    size_t size;
+    snprintf(path, sizeof(path), "%s/test_data_set_0/%s_%zu.pb", folder, kind, index);
+    uint8_t *bytes = read_file(path, &size);
+    Onnx__TensorProto *t = bytes ? onnx__tensor_proto__unpack(NULL, size, bytes) : NULL;
+    free(bytes);
+    return t;
+}
+
+void onnx_case_finish(struct onnx_case *c)
+{
+    for (size_t i = 0; i < c->input_count; i++)
+        onnx__tensor_proto__free_unpacked(c->inputs[i], NULL);
+    for (size_t i = 0; i < c->output_count; i++)
+        onnx__tensor_proto__free_unpacked(c->outputs[i], NULL);
+    if (c->model)
+        onnx__model_proto__free_unpacked(c->model, NULL);
+    memset(c, 0, sizeof(*c));
+}
+
+const char *onnx_case_read(const char *folder, struct onnx_case *c)
+{
+    char path[512];
+    size_t size;
+    memset(c, 0, sizeof(*c));
+    snprintf(path, sizeof(path), "%s/model.onnx", folder);
+    uint8_t *bytes = read_file(path, &size);
+    c->model = bytes ? onnx__model_proto__unpack(NULL, size, bytes) : NULL;
+    free(bytes);
+    if (!c->model || !c->model->graph)
+        return "the model cannot be read";
+    while (c->input_count < ONNX_MAX_TENSORS &&
+           (c->inputs[c->input_count] = read_tensor(folder, "input", c->input_count)))
+        c->input_count++;
+    while (c->output_count < ONNX_MAX_TENSORS &&
+           (c->outputs[c->output_count] = read_tensor(folder, "output", c->output_count)))
+        c->output_count++;
+    if (c->input_count == c->model->graph->n_input && c->output_count == c->model->graph->n_output)
+        return NULL;
+    onnx_case_finish(c);
+    return "its inputs and outputs are no plain tensors, or too many";
+}
+
+/* ---------------------------------------------------------------- tensors */
+
+static const struct {
+    int onnx;
+    enum tdl_dtype dtype;
+} types[] = {
+    {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, TDL_FLOAT32},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, TDL_FLOAT16},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__INT32, TDL_INT32},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__UINT32, TDL_UINT32},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__INT8, TDL_INT8},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, TDL_UINT8},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, TDL_UINT8}, /* as in WebNN */
+    {ONNX__TENSOR_PROTO__DATA_TYPE__INT64, TDL_INT64},
+    {ONNX__TENSOR_PROTO__DATA_TYPE__UINT64, TDL_UINT64},
+};
+
+const char *onnx_tensor_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out)
+{
+    *out = (struct tdl_tensor_params){.layout = TDL_LAYOUT_NCHW};
+    size_t type = 0;
+    while (type < sizeof(types) / sizeof(*types) && types[type].onnx != t->data_type)
+        type++;
+    if (type == sizeof(types) / sizeof(*types))
+        return "a data type that libtdl lacks";
+    if (t->n_dims > TDL_MAX_RANK)
+        return "more dimensions than libtdl has";
+    out->dtype = types[type].dtype;
+    out->rank = (uint32_t)t->n_dims;
+    for (size_t i = 0; i < t->n_dims; i++) {
+        if (t->dims[i] < 1 || t->dims[i] > INT32_MAX)
+            return "a tensor without elements";
+        out->shape[i] = (uint32_t)t->dims[i];
+    }
+    return NULL;
+}
+
+size_t onnx_tensor_count(const Onnx__TensorProto *t)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < t->n_dims; i++)
+        count *= (size_t)t->dims[i];
+    return count;
+}
+
+/* The narrow types lie in int32_data, one element each (onnx.proto). */
+static void spread(const Onnx__TensorProto *t, size_t element, size_t count, uint8_t *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = 0;
+        if (i < t->n_float_data)
+            memcpy(&bits, &t->float_data[i], sizeof(float));
+        else if (i < t->n_int32_data)
+            bits = (uint64_t)t->int32_data[i];
+        else if (i < t->n_int64_data)
+            bits = (uint64_t)t->int64_data[i];
+        else if (i < t->n_uint64_data)
+            bits = t->uint64_data[i];
+        memcpy(to + i * element, &bits, element); /* little-endian, like raw_data */
+    }
+}
+
+void *onnx_tensor_data(const Onnx__TensorProto *t, size_t *out_size)
+{
+    struct tdl_tensor_params p;
+    size_t count = onnx_tensor_count(t);
+    onnx_tensor_params(t, &p);
+    *out_size = count * tdl_dtype_size(p.dtype);
+    uint8_t *bytes = calloc(1, *out_size ? *out_size : 1);
+    if (bytes && t->has_raw_data && t->raw_data.len == *out_size)
+        memcpy(bytes, t->raw_data.data, *out_size);
+    else if (bytes)
+        spread(t, tdl_dtype_size(p.dtype), count, bytes);
+    return bytes;
+}
+
+int64_t onnx_tensor_int(const Onnx__TensorProto *t, size_t i)
+{
+    struct tdl_tensor_params p;
+    size_t size;
+    int64_t value = 0;
+    onnx_tensor_params(t, &p);
+    uint8_t *bytes = onnx_tensor_data(t, &size);
+    if (bytes && p.dtype == TDL_INT64 && (i + 1) * 8 <= size)
+        memcpy(&value, bytes + i * 8, 8);
+    else if (bytes && p.dtype == TDL_INT32 && (i + 1) * 4 <= size)
+        value = (int32_t)((uint32_t)bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 |
+                          (uint32_t)bytes[4 * i + 2] << 16 | (uint32_t)bytes[4 * i + 3] << 24);
+    free(bytes);
+    return value;
+}

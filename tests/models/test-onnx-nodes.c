@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's published node tests (Debian package libonnx-testdata) as an
+ * independent reference: each case of an operator that libtdl has is run on
+ * the device and compared with the outputs that ONNX gives. Cases of others
+ * are listed as not covered.
+ *
+ *     test-onnx-nodes [-v] [FOLDER [PART]]    only cases with PART in the name
+ */
+#include "../engine/check.h"
+
+#ifdef HAVE_ONNX
+#include "onnx-net.h"
+
+#include <dirent.h>
+#include <math.h>
+
+#define DEFAULT_FOLDER "/usr/share/libonnx-testdata/data/node"
+/* Fewer would mean that operators got lost; see the last line printed. */
+#define LEAST_PASSED 33
+
+enum verdict { PASSED, FAILED, NOT_COVERED };
+
+static float half_value(uint16_t half)
+{
+    int exponent = half >> 10 & 31;
+    double v = exponent == 31  ? (half & 1023 ? NAN : INFINITY)
+               : exponent == 0 ? ldexp(half & 1023, -24)
+                               : ldexp((half & 1023) + 1024, exponent - 25);
+    return (float)(half & 0x8000 ? -v : v);
+}
+
+static double float_at(enum tdl_dtype dtype, const void *data, size_t i)
+{
+    uint16_t half;
+    float value;
+    if (dtype == TDL_FLOAT16) {
+        memcpy(&half, (const uint8_t *)data + 2 * i, 2);
+        return half_value(half);
+    }
+    memcpy(&value, (const uint8_t *)data + 4 * i, 4);
+    return value;
+}
+
+/* Integers have to be equal, reals to agree as ONNX's own runner asks. */
+static bool compare(const struct tdl_tensor_params *p, const void *want, const void *got)
+{
+    const bool half = p->dtype == TDL_FLOAT16;
+    size_t size = tdl_tensor_params_size(p), count = size / tdl_dtype_size(p->dtype);
+    if (p->dtype != TDL_FLOAT32 && !half)
+        return CHECK(!memcmp(want, got, size), "integers differ");
+    for (size_t i = 0; i < count; i++) {
+        double w = float_at(p->dtype, want, i), g = float_at(p->dtype, got, i);
+        bool same = w == g || (isnan(w) && isnan(g)) ||
+                    fabs(w - g) <= (half ? 1e-3 : 1e-6) + 1e-3 * fabs(w);
+        if (!CHECK(same, "element %zu is %.9g instead of %.9g", i, g, w))
+            return false;
+    }
+    return true;
+}
+
+static struct tdl_tensor *tensor_of(struct tdl_context *ctx, const struct tdl_tensor_params *p)
+{
+    struct tdl_tensor_params q = *p;
+    struct tdl_tensor *t;
+    q.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
+    OK(tdl_tensor_create(ctx, &q, &t));
+    return t;
+}
+
+static struct tdl_tensor *input_tensor(struct tdl_context *ctx, const struct onnx_value *v)
+{
+    size_t size;
+    void *data = onnx_tensor_data(v->tensor, &size);
+    struct tdl_tensor *t = tensor_of(ctx, tdl_operand_get_desc(v->operand));
+    OK(tdl_tensor_write(t, data, size, NULL));
+    free(data);
+    return t;
+}
+
+static bool check_output(struct tdl_tensor *t, const Onnx__TensorProto *expected)
+{
+    struct tdl_tensor_params p;
+    const struct tdl_tensor_params *have = tdl_tensor_get_params(t);
+    const char *why = onnx_tensor_params(expected, &p);
+    if (!CHECK(!why && p.dtype == have->dtype && p.rank == have->rank &&
+                   !memcmp(p.shape, have->shape, p.rank * sizeof(*p.shape)),
+               "the output is of another type or shape"))
+        return false;
+    size_t size;
+    void *want = onnx_tensor_data(expected, &size), *got = malloc(size);
+    REQUIRE(want && got, "out of memory");
+    OK(tdl_tensor_read(t, got, size));
+    bool ok = compare(&p, want, got);
+    free(want);
+    free(got);
+    return ok;
+}
+
+static bool run(struct tdl_context *ctx, struct onnx_net *net, const struct onnx_case *c)
+{
+    struct tdl_graph *graph;
+    struct tdl_binding in[ONNX_MAX_VALUES], out[ONNX_MAX_TENSORS];
+    uint32_t in_count = 0, out_count = (uint32_t)c->output_count;
+    bool ok = true;
+    if (!CHECK(tdl_builder_build(net->builder,
+                                 &(struct tdl_build_params){.precision = TDL_PRECISION_FP32},
+                                 &graph) == TDL_OK,
+               "%s", tdl_last_error()))
+        return false;
+    for (size_t i = 0; i < net->count; i++)
+        if (net->values[i].fed)
+            in[in_count++] = (struct tdl_binding){net->values[i].name,
+                                                  input_tensor(ctx, &net->values[i])};
+    for (uint32_t i = 0; i < out_count; i++) {
+        const struct tdl_tensor_params *p = tdl_graph_output(graph, i, &out[i].name);
+        out[i].tensor = tensor_of(ctx, p);
+    }
+    OK(tdl_graph_dispatch(graph, in, in_count, out, out_count, NULL));
+    for (uint32_t i = 0; i < out_count; i++) {
+        ok &= check_output(out[i].tensor, c->outputs[i]);
+        tdl_tensor_destroy(&out[i].tensor);
+    }
+    for (uint32_t i = 0; i < in_count; i++)
+        tdl_tensor_destroy(&in[i].tensor);
+    tdl_graph_destroy(&graph);
+    return ok;
+}
+
+static enum verdict run_case(struct tdl_context *ctx, const char *folder, const char *name)
+{
+    char path[512];
+    struct onnx_case c;
+    struct onnx_net net = {0};
+    struct tdl_builder *builder;
+    enum verdict verdict = NOT_COVERED;
+    check_begin("%s", name);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    const char *why = onnx_case_read(path, &c);
+    if (why) {
+        printf("not covered: %s: %s\n", name, why);
+        return NOT_COVERED;
+    }
+    OK(tdl_builder_create(ctx, &builder));
+    if (!onnx_net_add(&net, builder, &c)) {
+        printf("not covered: %s: %s\n", name, net.missing);
+    } else if (tdl_builder_status(builder) == TDL_ERROR_UNSUPPORTED) {
+        printf("not covered: %s: %s\n", name, tdl_builder_error(builder));
+    } else {
+        bool ok = CHECK(tdl_builder_status(builder) == TDL_OK, "%s", tdl_builder_error(builder));
+        verdict = ok && run(ctx, &net, &c) ? PASSED : FAILED;
+    }
+    tdl_builder_destroy(&builder);
+    onnx_case_finish(&c);
+    return verdict;
+}
+
+static int is_case(const struct dirent *d)
+{
+    return !strncmp(d->d_name, "test_", 5);
+}
+
+int main(int argc, char **argv)
+{
+    const bool verbose = argc > 1 && !strcmp(argv[1], "-v");
+    const char *folder = argc > 1 + verbose ? argv[1 + verbose] : DEFAULT_FOLDER;
+    const char *part = argc > 2 + verbose ? argv[2 + verbose] : NULL;
+    unsigned counts[3] = {0};
+    struct dirent **names;
+    int count = scandir(folder, &names, is_case, alphasort);
+    if (count <= 0) {
+        printf("skipped: no test cases in %s; install libonnx-testdata\n", folder);
+        return EXIT_SKIP;
+    }
+    struct tdl_context *ctx = check_context_open();
+    for (int i = 0; i < count; i++) {
+        if (!part || strstr(names[i]->d_name, part)) {
+            enum verdict v = run_case(ctx, folder, names[i]->d_name);
+            counts[v]++;
+            if (verbose && v == PASSED)
+                printf("passed: %s\n", names[i]->d_name);
+        }
+        free(names[i]);
+    }
+    free(names);
+    check_context_close(ctx);
+    if (!part && argc == 1)
+        CHECK(counts[PASSED] >= LEAST_PASSED, "%u cases passed, %d at least are known to",
+              counts[PASSED], LEAST_PASSED);
+    printf("%u passed, %u failed, %u not covered, of %d cases\n", counts[PASSED], counts[FAILED],
+           counts[NOT_COVERED], count);
+    return check_result();
+}
+
+#else
+int main(void)
+{
+    printf("skipped: built without libonnx-dev, protobuf-c-compiler and libprotobuf-c-dev\n");
+    return EXIT_SKIP;
+}
+#endif
