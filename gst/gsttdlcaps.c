@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlcaps.h"
 
-/* Of equal formats the first is preferred, when the peer leaves the choice. */
+#include <string.h>
+
+/* Of equal formats the first is preferred, when the peer leaves the choice.
+ * DRM names the order of bits in a little-endian word, GStreamer that of bytes. */
 static const struct {
     GstVideoFormat video;
     enum tdl_format tdl;
     const gchar *name;
-    gboolean bgr; /* bytes run from blue to red */
+    const gchar drm[5];
+    gboolean bgr;   /* bytes run from blue to red */
+    gboolean image; /* GStreamer's Vulkan library has images of it */
 } formats[] = {
-    { GST_VIDEO_FORMAT_NV12, TDL_FORMAT_NV12, "NV12", FALSE },
-    { GST_VIDEO_FORMAT_I420, TDL_FORMAT_I420, "I420", FALSE },
-    { GST_VIDEO_FORMAT_YUY2, TDL_FORMAT_YUY2, "YUY2", FALSE },
-    { GST_VIDEO_FORMAT_UYVY, TDL_FORMAT_UYVY, "UYVY", FALSE },
-    { GST_VIDEO_FORMAT_P010_10LE, TDL_FORMAT_P010, "P010_10LE", FALSE },
-    { GST_VIDEO_FORMAT_RGBA, TDL_FORMAT_RGBA, "RGBA", FALSE },
-    { GST_VIDEO_FORMAT_BGRA, TDL_FORMAT_BGRA, "BGRA", TRUE },
-    { GST_VIDEO_FORMAT_RGBx, TDL_FORMAT_RGBX, "RGBx", FALSE },
-    { GST_VIDEO_FORMAT_BGRx, TDL_FORMAT_BGRX, "BGRx", TRUE },
-    { GST_VIDEO_FORMAT_RGB, TDL_FORMAT_RGB, "RGB", FALSE },
-    { GST_VIDEO_FORMAT_BGR, TDL_FORMAT_BGR, "BGR", TRUE },
-    { GST_VIDEO_FORMAT_GRAY8, TDL_FORMAT_GRAY8, "GRAY8", FALSE },
+    { GST_VIDEO_FORMAT_NV12, TDL_FORMAT_NV12, "NV12", "NV12", FALSE, TRUE },
+    { GST_VIDEO_FORMAT_I420, TDL_FORMAT_I420, "I420", "YU12", FALSE, FALSE },
+    { GST_VIDEO_FORMAT_YUY2, TDL_FORMAT_YUY2, "YUY2", "YUYV", FALSE, FALSE },
+    { GST_VIDEO_FORMAT_UYVY, TDL_FORMAT_UYVY, "UYVY", "UYVY", FALSE, FALSE },
+    { GST_VIDEO_FORMAT_P010_10LE, TDL_FORMAT_P010, "P010_10LE", "P010", FALSE, FALSE },
+    { GST_VIDEO_FORMAT_RGBA, TDL_FORMAT_RGBA, "RGBA", "AB24", FALSE, TRUE },
+    { GST_VIDEO_FORMAT_BGRA, TDL_FORMAT_BGRA, "BGRA", "AR24", TRUE, TRUE },
+    { GST_VIDEO_FORMAT_RGBx, TDL_FORMAT_RGBX, "RGBx", "XB24", FALSE, TRUE },
+    { GST_VIDEO_FORMAT_BGRx, TDL_FORMAT_BGRX, "BGRx", "XR24", TRUE, TRUE },
+    { GST_VIDEO_FORMAT_RGB, TDL_FORMAT_RGB, "RGB", "BG24", FALSE, FALSE },
+    { GST_VIDEO_FORMAT_BGR, TDL_FORMAT_BGR, "BGR", "RG24", TRUE, FALSE },
+    { GST_VIDEO_FORMAT_GRAY8, TDL_FORMAT_GRAY8, "GRAY8", "R8  ", FALSE, TRUE },
 };
+
+static gint format_index(const gchar *name)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        if (!g_strcmp0(formats[i].name, name))
+            return i;
+    return -1;
+}
 
 enum tdl_format gst_tdl_format(GstVideoFormat format)
 {
@@ -30,12 +43,94 @@ enum tdl_format gst_tdl_format(GstVideoFormat format)
     return TDL_FORMAT_UNKNOWN;
 }
 
-static gboolean is_bgr(const gchar *name)
+/* --------------------------------------------------------------------- DRM */
+
+guint32 gst_tdl_drm_fourcc(GstVideoFormat format)
 {
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (!g_strcmp0(formats[i].name, name))
-            return formats[i].bgr;
+        if (formats[i].video == format)
+            return GST_MAKE_FOURCC(formats[i].drm[0], formats[i].drm[1], formats[i].drm[2],
+                                   formats[i].drm[3]);
+    return 0;
+}
+
+gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint64 *out_modifier)
+{
+    const gchar *colon = text ? strchr(text, ':') : NULL;
+    gsize length = colon ? (gsize)(colon - text) : text ? strlen(text) : 0;
+
+    *out_modifier = GST_TDL_LINEAR;
+    if (colon && !g_ascii_string_to_unsigned(g_str_has_prefix(colon + 1, "0x") ? colon + 3
+                                                                               : colon + 1,
+                                             16, 0, G_MAXUINT64, out_modifier, NULL))
+        return FALSE;
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+        if (length == 4 && !strncmp(formats[i].drm, text, 4)) {
+            *out_format = formats[i].video;
+            return TRUE;
+        }
+    }
     return FALSE;
+}
+
+/* ------------------------------------------------------------- format lists */
+
+/* Formats as bits of indices into the table: sets keep the table's order, a
+ * list of a peer's is kept by copying its structure. */
+#define ALL_FORMATS ((1u << G_N_ELEMENTS(formats)) - 1)
+
+static gboolean is_tiling(const struct gst_tdl_abilities *abilities, GstVideoFormat format,
+                          guint64 modifier)
+{
+    for (guint i = 0; i < abilities->n_tilings; i++)
+        if (abilities->tilings[i].format == format && abilities->tilings[i].modifier == modifier)
+            return TRUE;
+    return FALSE;
+}
+
+static guint bit_of(const gchar *text, gboolean drm, GstPadDirection direction,
+                    const struct gst_tdl_abilities *abilities)
+{
+    GstVideoFormat format;
+    guint64 modifier;
+
+    if (!drm)
+        return format_index(text) < 0 ? 0 : 1u << format_index(text);
+    if (!gst_tdl_drm_parse(text, &format, &modifier))
+        return 0;
+    if (modifier != GST_TDL_LINEAR &&
+        (direction == GST_PAD_SRC || !is_tiling(abilities, format, modifier)))
+        return 0;
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        if (formats[i].video == format)
+            return 1u << i;
+    return 0;
+}
+
+static gboolean is_drm(const GstStructure *structure)
+{
+    return !g_strcmp0(gst_structure_get_string(structure, "format"), "DMA_DRM");
+}
+
+/* Ours among the formats that the structure, on side `direction`, allows. */
+static guint read_formats(const GstStructure *structure, GstPadDirection direction,
+                          const struct gst_tdl_abilities *abilities)
+{
+    gboolean drm = is_drm(structure);
+    const GValue *value = gst_structure_get_value(structure, drm ? "drm-format" : "format");
+    guint set = 0;
+
+    if (!value)
+        return ALL_FORMATS;
+    if (G_VALUE_HOLDS_STRING(value))
+        return bit_of(g_value_get_string(value), drm, direction, abilities);
+    for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++) {
+        const GValue *item = gst_value_list_get_value(value, i);
+
+        if (G_VALUE_HOLDS_STRING(item))
+            set |= bit_of(g_value_get_string(item), drm, direction, abilities);
+    }
+    return set;
 }
 
 static void append_string(GValue *list, const gchar *text)
@@ -47,85 +142,216 @@ static void append_string(GValue *list, const gchar *text)
     gst_value_list_append_and_take_value(list, &item);
 }
 
-/* Alpha comes in the byte order of the input, so that nothing downstream has
- * to turn it round; the other order is offered, too. */
-static void set_alpha_formats(GstStructure *structure)
+/* A list of one is a plain string. */
+static void take_list(GstStructure *structure, const gchar *field, GValue *list)
 {
-    gboolean bgr = is_bgr(gst_structure_get_string(structure, "format"));
-    GValue list = G_VALUE_INIT;
-
-    g_value_init(&list, GST_TYPE_LIST);
-    append_string(&list, bgr ? "BGRA" : "RGBA");
-    append_string(&list, bgr ? "RGBA" : "BGRA");
-    gst_structure_take_value(structure, "format", &list);
+    if (gst_value_list_get_size(list) == 1) {
+        gst_structure_set_value(structure, field, gst_value_list_get_value(list, 0));
+        g_value_unset(list);
+    } else {
+        gst_structure_take_value(structure, field, list);
+    }
 }
 
-static void set_all_formats(GstStructure *structure)
+/* Of alpha's two byte orders, the input's first: nothing downstream has to
+ * turn it round. */
+static void write_formats(GstStructure *structure, guint set, gboolean bgr)
 {
     GValue list = G_VALUE_INIT;
+    gint bgra = format_index("BGRA");
+    gboolean first = bgr && set == (1u << format_index("RGBA") | 1u << bgra);
 
     g_value_init(&list, GST_TYPE_LIST);
+    if (first)
+        append_string(&list, "BGRA");
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        append_string(&list, formats[i].name);
-    gst_structure_take_value(structure, "format", &list);
+        if (set & 1u << i && !(first && (gint)i == bgra))
+            append_string(&list, formats[i].name);
+    take_list(structure, "format", &list);
 }
 
-/* Can this side's structure be what `mode` puts out? */
-static gboolean output_matches(enum tdl_mode mode, const GstStructure *structure)
+static void write_drm_formats(GstStructure *structure, guint set, GstPadDirection direction,
+                              const struct gst_tdl_abilities *abilities)
 {
-    const gchar *wanted = mode == TDL_MODE_MASK ? "{ GRAY8 }" : "{ RGBA, BGRA }";
-    const GValue *format = gst_structure_get_value(structure, "format");
     GValue list = G_VALUE_INIT;
-    gboolean matches; /* gst_value_can_intersect() says yes to any list */
 
-    if (!format)
-        return TRUE;
     g_value_init(&list, GST_TYPE_LIST);
-    gst_value_deserialize(&list, wanted);
-    matches = gst_value_intersect(NULL, format, &list);
-    g_value_unset(&list);
-    return matches;
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+        if (!(set & 1u << i))
+            continue;
+        append_string(&list, formats[i].drm);
+        for (guint t = 0; direction == GST_PAD_SINK && t < abilities->n_tilings; t++) {
+            gchar text[32];
+
+            if (abilities->tilings[t].format != formats[i].video)
+                continue;
+            g_snprintf(text, sizeof(text), "%s:0x%016" G_GINT64_MODIFIER "x", formats[i].drm,
+                       abilities->tilings[t].modifier);
+            append_string(&list, text);
+        }
+    }
+    gst_structure_set(structure, "format", G_TYPE_STRING, "DMA_DRM", NULL);
+    take_list(structure, "drm-format", &list);
 }
 
-static gboolean in_system_memory(const GstCapsFeatures *features)
+static guint image_formats(void)
 {
-    return !features || gst_caps_features_is_any(features) ||
-           gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+    guint set = 0;
+
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        set |= (guint)formats[i].image << i;
+    return set;
 }
 
-/* Rows to come here: memory:VulkanImage, memory:DMABuf. */
-static gboolean has_known_features(GstCaps *caps, guint index)
+/* ---------------------------------------------------------------- transform */
+
+static guint bgr_formats(void)
 {
-    return in_system_memory(gst_caps_get_features(caps, index));
+    guint set = 0;
+
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        set |= (guint)formats[i].bgr << i;
+    return set;
 }
 
-GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction, GstCaps *caps,
-                                GstCaps *filter)
+/* How caps of a kind of memory are written. */
+enum style { SYSTEM, DMA_BUF, DMA_DRM, VULKAN, STYLES };
+
+static gboolean style_of(GstCaps *caps, guint index, enum style *out_style)
 {
-    GstCaps *result = gst_caps_new_empty();
+    const GstCapsFeatures *features = gst_caps_get_features(caps, index);
+
+    if (!features || gst_caps_features_is_any(features) ||
+        gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY))
+        *out_style = SYSTEM;
+    else if (gst_caps_features_get_size(features) != 1)
+        return FALSE;
+    else if (gst_caps_features_contains(features, GST_TDL_CAPS_DMA_BUF))
+        *out_style = is_drm(gst_caps_get_structure(caps, index)) ? DMA_DRM : DMA_BUF;
+    else if (gst_caps_features_contains(features, GST_TDL_CAPS_VULKAN))
+        *out_style = VULKAN;
+    else
+        return FALSE;
+    return TRUE;
+}
+
+/* From what costs least to what costs most: the kind that is on the other side
+ * already, dma-bufs, Vulkan images, system memory. Dma-bufs that the device
+ * cannot import are taken all the same, but behind: they will be copied. */
+static guint list_styles(GstPadDirection direction, enum style from,
+                         const struct gst_tdl_abilities *abilities, enum style out[STYLES])
+{
+    gboolean sink = direction == GST_PAD_SINK;
+    gboolean dma_buf = sink ? abilities->dma_buf_in : abilities->dma_buf_out;
+    guint count = 0;
+
+    if (from == VULKAN && abilities->vulkan_image)
+        out[count++] = VULKAN;
+    if (dma_buf && abilities->drm_caps)
+        out[count++] = DMA_DRM;
+    if (dma_buf)
+        out[count++] = DMA_BUF;
+    if (from != VULKAN && abilities->vulkan_image)
+        out[count++] = VULKAN;
+    out[count++] = SYSTEM;
+    if (!dma_buf && (sink || abilities->dma_buf_in) && abilities->drm_caps)
+        out[count++] = DMA_DRM;
+    if (!dma_buf && (sink || abilities->dma_buf_in))
+        out[count++] = DMA_BUF;
+    return count;
+}
+
+static GstCapsFeatures *features_of(enum style style)
+{
+    if (style == VULKAN)
+        return gst_caps_features_new(GST_TDL_CAPS_VULKAN, NULL);
+    return style == SYSTEM ? NULL : gst_caps_features_new(GST_TDL_CAPS_DMA_BUF, NULL);
+}
+
+/* Which formats the other side may have when this one has `set`. */
+static guint convert_formats(enum tdl_mode mode, GstPadDirection direction, guint set)
+{
+    guint made = ALL_FORMATS;
+
+    if (mode == TDL_MODE_MASK)
+        made = 1u << format_index("GRAY8");
+    else if (mode == TDL_MODE_ALPHA)
+        made = 1u << format_index("RGBA") | 1u << format_index("BGRA");
+    else
+        return set;
+    if (direction == GST_PAD_SINK)
+        return made;
+    return set & made ? ALL_FORMATS : 0;
+}
+
+/* `from`, which has `style`, on the other side in style `to`; NULL: impossible. */
+static GstStructure *transform_structure(enum tdl_mode mode, GstPadDirection direction,
+                                         const struct gst_tdl_abilities *abilities,
+                                         const GstStructure *from, enum style style, enum style to)
+{
+    GstPadDirection other = direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
     gboolean converts = mode == TDL_MODE_MASK || mode == TDL_MODE_ALPHA;
+    guint had = read_formats(from, direction, abilities);
+    guint set = convert_formats(mode, direction, had);
+    GstStructure *structure;
 
+    if (to == VULKAN)
+        set &= image_formats();
+    if (!set && (style != to || to == DMA_DRM || to == VULKAN || converts))
+        return NULL;
+    structure = gst_structure_copy(from);
+    if (converts) /* they describe the other format's samples */
+        gst_structure_remove_fields(structure, "colorimetry", "chroma-site", NULL);
+    if (style == DMA_DRM)
+        gst_structure_remove_fields(structure, "format", "drm-format", NULL);
+    if (to == DMA_DRM)
+        write_drm_formats(structure, set, other, abilities);
+    else if (converts)
+        write_formats(structure, set, direction == GST_PAD_SINK && !(had & ~bgr_formats()));
+    else if (style == DMA_DRM || to == VULKAN)
+        write_formats(structure, set, FALSE);
+    return structure;
+}
+
+/* The other side in one style; in passthrough buffers stay what they are. */
+static GstCaps *append_style(GstCaps *result, enum tdl_mode mode, GstPadDirection direction,
+                             const struct gst_tdl_abilities *abilities, GstCaps *caps,
+                             enum style to)
+{
     for (guint i = 0; i < gst_caps_get_size(caps); i++) {
         const GstStructure *from = gst_caps_get_structure(caps, i);
-        GstStructure *to;
+        GstStructure *structure;
+        enum style style;
 
-        if (!has_known_features(caps, i))
+        if (!style_of(caps, i, &style) || (mode == TDL_MODE_PASSTHROUGH && style != to))
             continue;
-        if (converts && direction == GST_PAD_SRC && !output_matches(mode, from))
-            continue;
-        to = gst_structure_copy(from);
-        if (converts) {
-            /* They describe the other format's samples. */
-            gst_structure_remove_fields(to, "colorimetry", "chroma-site", NULL);
-            if (direction == GST_PAD_SRC)
-                set_all_formats(to);
-            else if (mode == TDL_MODE_MASK)
-                gst_structure_set(to, "format", G_TYPE_STRING, "GRAY8", NULL);
-            else
-                set_alpha_formats(to);
-        }
-        result = gst_caps_merge_structure(result, to);
+        structure = mode == TDL_MODE_PASSTHROUGH
+                        ? gst_structure_copy(from)
+                        : transform_structure(mode, direction, abilities, from, style, to);
+        if (structure)
+            result = gst_caps_merge_structure_full(result, structure, features_of(to));
     }
+    return result;
+}
+
+GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
+                                const struct gst_tdl_abilities *abilities, GstCaps *caps,
+                                GstCaps *filter)
+{
+    static const enum style all[STYLES] = { VULKAN, DMA_DRM, DMA_BUF, SYSTEM };
+    GstPadDirection other = direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
+    GstCaps *result = gst_caps_new_empty();
+    enum style styles[STYLES], first = SYSTEM;
+    guint count = STYLES;
+
+    if (gst_caps_get_size(caps) > 0)
+        style_of(caps, 0, &first);
+    if (mode == TDL_MODE_PASSTHROUGH)
+        memcpy(styles, all, sizeof(all));
+    else
+        count = list_styles(other, first, abilities, styles);
+    for (guint i = 0; i < count; i++)
+        result = append_style(result, mode, direction, abilities, caps, styles[i]);
     if (filter) {
         GstCaps *both = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
 
@@ -133,6 +359,69 @@ GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction, G
         result = both;
     }
     return result;
+}
+
+GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities)
+{
+    GstCaps *system = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(GST_TDL_FORMATS));
+    GstCaps *caps = gst_tdl_caps_transform(TDL_MODE_OVERLAY, GST_PAD_SRC, abilities, system, NULL);
+
+    for (guint i = 0; i < gst_caps_get_size(caps); i++) /* tilings are the device's */
+        gst_structure_remove_field(gst_caps_get_structure(caps, i), "drm-format");
+    gst_caps_unref(system);
+    return caps;
+}
+
+static gboolean takes_anything(const GstCaps *caps)
+{
+    if (gst_caps_is_any(caps))
+        return TRUE;
+    for (guint i = 0; i < gst_caps_get_size(caps); i++)
+        if (gst_caps_features_is_any(gst_caps_get_features(caps, i)))
+            return TRUE;
+    return FALSE;
+}
+
+GstCaps *gst_tdl_caps_prefer(const GstCaps *input, GstCaps *candidates, const GstCaps *peer)
+{
+    GstCaps *result;
+    enum style style, wanted = SYSTEM;
+
+    if (!takes_anything(peer) || gst_caps_is_any(candidates))
+        return candidates;
+    style_of((GstCaps *)input, 0, &wanted);
+    result = gst_caps_new_empty();
+    for (guint pass = 0; pass < 2; pass++)
+        for (guint i = 0; i < gst_caps_get_size(candidates); i++)
+            if ((style_of(candidates, i, &style) && style == wanted) == (pass == 0))
+                gst_caps_append(result, gst_caps_copy_nth(candidates, i));
+    gst_caps_unref(candidates);
+    return result;
+}
+
+gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_video)
+{
+    enum style style;
+    GstVideoFormat format;
+    GstCaps *plain;
+    gboolean ok;
+
+    *out_video = (struct gst_tdl_video){ .modifier = GST_TDL_LINEAR };
+    if (gst_caps_get_size(caps) != 1 || !style_of((GstCaps *)caps, 0, &style))
+        return FALSE;
+    out_video->memory = style == SYSTEM   ? GST_TDL_MEMORY_SYSTEM
+                        : style == VULKAN ? GST_TDL_MEMORY_VULKAN
+                                          : GST_TDL_MEMORY_DMA_BUF;
+    if (style != DMA_DRM)
+        return gst_video_info_from_caps(&out_video->info, caps);
+    if (!gst_tdl_drm_parse(gst_structure_get_string(gst_caps_get_structure(caps, 0), "drm-format"),
+                           &format, &out_video->modifier))
+        return FALSE;
+    plain = gst_caps_copy(caps);
+    gst_caps_set_simple(plain, "format", G_TYPE_STRING, gst_video_format_to_string(format), NULL);
+    ok = gst_video_info_from_caps(&out_video->info, plain);
+    gst_caps_unref(plain);
+    return ok;
 }
 
 gboolean gst_tdl_caps_fit(enum tdl_mode mode, GstVideoFormat in, GstVideoFormat out)

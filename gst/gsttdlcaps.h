@@ -9,10 +9,59 @@
 #define GST_TDL_FORMATS                                                                            \
     "{ NV12, I420, YUY2, UYVY, P010_10LE, RGBA, BGRA, RGBx, BGRx, RGB, BGR, GRAY8 }"
 
+/* Kinds of memory that caps speak of. */
+enum gst_tdl_memory {
+    GST_TDL_MEMORY_SYSTEM = 0,
+    GST_TDL_MEMORY_DMA_BUF,
+    GST_TDL_MEMORY_VULKAN,
+};
+#define GST_TDL_CAPS_DMA_BUF "memory:DMABuf"
+#define GST_TDL_CAPS_VULKAN "memory:VulkanImage"
+
+/* A layout of pixels that dma-bufs may have and the device samples. */
+struct gst_tdl_tiling {
+    GstVideoFormat format;
+    guint64 modifier;
+};
+
+/* What caps may say on this device and with this GStreamer. */
+struct gst_tdl_abilities {
+    gboolean drm_caps;     /* dma-bufs are format=DMA_DRM with a drm-format (GStreamer 1.24) */
+    gboolean dma_buf_in;   /* dma-bufs of others can be imported */
+    gboolean dma_buf_out;  /* dma-bufs can be made */
+    gboolean vulkan_image; /* the device is shared with GStreamer's Vulkan elements */
+    const struct gst_tdl_tiling *tilings; /* of input, beyond linear; borrowed */
+    guint n_tilings;
+};
+
+/* All that a device might do: what pad templates say. */
+GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities);
+
 /* The caps on the other side of the element in `mode`: `direction` is the
- * side that `caps` belong to. `filter` may be NULL. Returns new caps. */
-GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction, GstCaps *caps,
+ * side that `caps` belong to. Memory is converted, too; what costs least comes
+ * first, and system memory last but for those memories that would be copied.
+ * `filter` may be NULL. Returns new caps. */
+GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
+                                const struct gst_tdl_abilities *abilities, GstCaps *caps,
                                 GstCaps *filter);
+
+/* Put first what a peer that takes anything should be given: the kind of
+ * memory that comes in. Others said what they want. Takes `candidates`. */
+GstCaps *gst_tdl_caps_prefer(const GstCaps *input, GstCaps *candidates, const GstCaps *peer);
+
+/* Fixed caps, read. */
+struct gst_tdl_video {
+    GstVideoInfo info; /* of DMA_DRM caps: the format behind the fourcc */
+    enum gst_tdl_memory memory;
+    guint64 modifier; /* GST_TDL_LINEAR, too, where caps say nothing */
+};
+#define GST_TDL_LINEAR G_GUINT64_CONSTANT(0)
+gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_video);
+
+/* A drm-format ("NV12", "XR24:0x0100000000000002") of our formats; FALSE for others. */
+gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint64 *out_modifier);
+/* The fourcc of one of our formats, as drm.h counts. 0 where it has none. */
+guint32 gst_tdl_drm_fourcc(GstVideoFormat format);
 
 /* Whether `mode` makes `out` of `in`. */
 gboolean gst_tdl_caps_fit(enum tdl_mode mode, GstVideoFormat in, GstVideoFormat out);

@@ -19,16 +19,12 @@
  */
 #include "gsttdlfilter.h"
 
-#include "gsttdlcaps.h"
-#include "gsttdlpool.h"
+#include "gsttdlexport.h"
 #include "gsttdlreload.h"
-#include "gsttdlsession.h"
+#include "gsttdlreport.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
-GST_DEBUG_CATEGORY_STATIC(performance);
 
-/* Upstream needs this many buffers while the GPU holds its own. */
-#define POOL_MIN (GST_TDL_FLIGHT_SLOTS + 1)
 /* A new latency is announced when it differs by more. */
 #define LATENCY_STEP (5 * GST_MSECOND)
 
@@ -36,8 +32,9 @@ struct _GstTdlFilter {
     GstBaseTransform base;
 
     /* Streaming thread. */
-    GstVideoInfo in_info, out_info;
-    gboolean announced_copy;
+    struct gst_tdl_video in, out;
+    struct gst_tdl_report report;
+    GString *export_reason; /* why the path is no better */
 
     /* Guarded by the object lock; `session` itself changes only in start and
      * stop, when nothing streams. */
@@ -46,6 +43,7 @@ struct _GstTdlFilter {
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
     struct gst_tdl_reload reload;
+    struct gst_tdl_abilities abilities;
     GstClockTime latency;
     struct gst_tdl_stats stats;
     const gchar *import_path, *export_path;
@@ -53,11 +51,6 @@ struct _GstTdlFilter {
 
 G_DEFINE_FINAL_TYPE(GstTdlFilter, gst_tdl_filter, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_FILTER)
-
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(GST_TDL_FORMATS)));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(GST_TDL_FORMATS)));
 
 /* -------------------------------------------------------------- properties */
 
@@ -95,8 +88,10 @@ static GstStructure *gst_tdl_filter_stats(GstTdlFilter *self)
         "tdl-stats", "frames", G_TYPE_UINT64, stats->frames, "dropped", G_TYPE_UINT64,
         stats->dropped, "network-runs", G_TYPE_UINT64, stats->network_runs, "imports",
         G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,
-        stats->import.cache_hits, "cpu-copied-bytes", G_TYPE_UINT64,
-        stats->import.cpu_copied_bytes, "preprocess-ns", G_TYPE_UINT64,
+        stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64,
+        stats->import.cpu_mapped_bytes, "cpu-copied-bytes", G_TYPE_UINT64,
+        stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64, stats->import.cpu_waits,
+        "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
         stats->stage_ns[TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
         stats->stage_ns[TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
         stats->stage_ns[TDL_STAGE_COMPOSE], NULL);
@@ -126,20 +121,25 @@ static void install_own_properties(GObjectClass *klass)
     g_object_class_install_property(
         klass, first_own_property + IMPORT_PATH,
         g_param_spec_string("import-path", "Import path",
-                            "How the last frame came to the GPU: \"pool\" (written into our own "
-                            "memory), \"host-pointer\" (upstream's memory imported), \"copy\" (copied "
-                            "by the CPU), \"none\" (no frame yet)", "none", flags));
+                            "How the last frame came to the GPU: \"dma-buf\" (imported as it is), "
+                            "\"pool\" (written into our own memory), \"host-pointer\" (upstream's "
+                            "memory imported), \"copy\" (copied by the CPU), \"none\" (no frame "
+                            "yet)", "none", flags));
     g_object_class_install_property(
         klass, first_own_property + EXPORT_PATH,
         g_param_spec_string("export-path", "Export path",
-                            "How frames go downstream: \"pool\" (mapped memory that the GPU writes), "
-                            "\"passthrough\" (upstream's own buffers), \"none\" (no caps yet)", "none",
-                            flags));
+                            "How frames go downstream: \"dma-buf-downstream\" (written into the "
+                            "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), \"pool\" "
+                            "(mapped memory that the GPU writes), \"passthrough\" (upstream's own "
+                            "buffers), \"none\" (no caps yet)", "none", flags));
     g_object_class_install_property(
         klass, first_own_property + STATS,
         g_param_spec_boxed("stats", "Statistics",
                            "Since the last start: frames, dropped, network-runs, imports, "
-                           "cache-hits, cpu-copied-bytes, and the mean GPU time in ns of "
+                           "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
+                           "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
+                           "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
+                           "(pixels read and written by the GPU), and the mean GPU time in ns of "
                            "preprocess-ns, network-ns and compose-ns (0 where the device has no "
                            "timestamps)", GST_TYPE_STRUCTURE, flags));
 }
@@ -163,9 +163,10 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return FALSE;
     }
-    self->announced_copy = FALSE;
+    self->report = (struct gst_tdl_report){ 0 };
     GST_OBJECT_LOCK(self);
     self->session = session;
+    gst_tdl_session_abilities(session, &self->abilities);
     self->active = self->settings.live;
     self->latency = gst_tdl_session_latency(session, &self->active);
     self->stats = (struct gst_tdl_stats){ 0 };
@@ -183,6 +184,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     gst_tdl_reload_stop(&self->reload);
     GST_OBJECT_LOCK(self);
     session = g_steal_pointer(&self->session);
+    gst_tdl_session_abilities(NULL, &self->abilities);
     self->streaming = FALSE;
     self->active = self->settings.live;
     GST_OBJECT_UNLOCK(self);
@@ -280,21 +282,30 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
     return flow;
 }
 
-static void gst_tdl_filter_announce_copy(GstTdlFilter *self)
+/* Frames that a device made go on in memory for the CPU. */
+static gboolean gst_tdl_filter_falls_back(GstTdlFilter *self)
+{
+    return self->export_path == gst_tdl_export_pool &&
+           gst_tdl_import_is_gpu(self->session->importer.path);
+}
+
+static GstFlowReturn gst_tdl_filter_report(GstTdlFilter *self)
 {
     const struct gst_tdl_importer *importer = &self->session->importer;
 
-    if (importer->path != gst_tdl_import_copy || self->announced_copy)
-        return;
-    self->announced_copy = TRUE;
-    GST_CAT_WARNING_OBJECT(performance, self, "the CPU copies every frame into GPU memory (%s)",
-                           importer->declined);
-    gst_element_post_message(
-        GST_ELEMENT(self),
-        gst_message_new_element(GST_OBJECT(self),
-                                gst_structure_new("tdl-copy", "path", G_TYPE_STRING,
-                                                  importer->path, "reason", G_TYPE_STRING,
-                                                  importer->declined, NULL)));
+    if (importer->path == gst_tdl_import_copy)
+        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_INPUT, importer->path,
+                                importer->declined);
+    if (!gst_tdl_filter_falls_back(self))
+        return GST_FLOW_OK;
+    if (!self->active.require_zero_copy) {
+        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_OUTPUT,
+                                self->export_path, self->export_reason->str);
+        return GST_FLOW_OK;
+    }
+    gst_tdl_error_post(self, GST_MESSAGE_ERROR,
+                       gst_tdl_report_output_error(self->export_path, self->export_reason->str));
+    return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer *input,
@@ -305,8 +316,8 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
     GError *error = NULL;
 
     gst_tdl_filter_take_loaded(self);
-    if (!gst_tdl_session_frame(self->session, &self->active, input, &self->in_info, output,
-                               &self->out_info, &error)) {
+    if (!gst_tdl_session_frame(self->session, &self->active, input, &self->in, output, &self->out,
+                               &error)) {
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return GST_FLOW_ERROR;
     }
@@ -316,8 +327,7 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
     GST_OBJECT_UNLOCK(self);
     if (old_path != self->import_path)
         g_object_notify(G_OBJECT(self), "import-path");
-    gst_tdl_filter_announce_copy(self);
-    return GST_FLOW_OK;
+    return gst_tdl_filter_report(self);
 }
 
 /* The base class passes the failure of a pool on without a word. */
@@ -331,7 +341,7 @@ static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base
 
     if (flow == GST_FLOW_ERROR) {
         gst_tdl_error_set(&error, TDL_ERROR_OUT_OF_MEMORY, "Cannot allocate a frame of %dx%d px",
-                          self->out_info.width, self->out_info.height);
+                          self->out.info.width, self->out.info.height);
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
     }
     return flow;
@@ -361,37 +371,49 @@ static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *even
 
 /* ------------------------------------------------------ caps and allocation */
 
-static enum tdl_mode gst_tdl_filter_mode(GstTdlFilter *self)
+static GstCaps *gst_tdl_filter_transform_caps(GstBaseTransform *base, GstPadDirection direction,
+                                              GstCaps *caps, GstCaps *filter)
 {
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    struct gst_tdl_abilities abilities;
     enum tdl_mode mode;
 
     GST_OBJECT_LOCK(self);
     mode = self->active.mode;
+    abilities = self->abilities;
     GST_OBJECT_UNLOCK(self);
-    return mode;
+    return gst_tdl_caps_transform(mode, direction, &abilities, caps, filter);
 }
 
-static GstCaps *gst_tdl_filter_transform_caps(GstBaseTransform *base, GstPadDirection direction,
-                                              GstCaps *caps, GstCaps *filter)
+static GstCaps *gst_tdl_filter_fixate_caps(GstBaseTransform *base, GstPadDirection direction,
+                                           GstCaps *caps, GstCaps *candidates)
 {
-    return gst_tdl_caps_transform(gst_tdl_filter_mode(GST_TDL_FILTER(base)), direction, caps,
-                                  filter);
+    if (direction == GST_PAD_SINK) {
+        GstCaps *peer = gst_pad_peer_query_caps(base->srcpad, NULL);
+
+        candidates = gst_tdl_caps_prefer(caps, candidates, peer);
+        gst_caps_unref(peer);
+    }
+    return GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
+        ->fixate_caps(base, direction, caps, candidates);
 }
 
 static gboolean gst_tdl_filter_set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
+    gboolean passthrough = gst_base_transform_is_passthrough(base);
     GError *error = NULL;
 
-    if (!gst_video_info_from_caps(&self->in_info, in) ||
-        !gst_video_info_from_caps(&self->out_info, out)) {
+    /* Passthrough takes pictures that nobody here can read; the caps of others
+     * are of use when the mode changes, as the base class does not say them again. */
+    if (!(gst_tdl_video_from_caps(in, &self->in) && gst_tdl_video_from_caps(out, &self->out)) &&
+        !passthrough) {
         GST_ERROR_OBJECT(self, "cannot parse %" GST_PTR_FORMAT " or %" GST_PTR_FORMAT, in, out);
         return FALSE;
     }
     gst_tdl_session_reset(self->session);
-    if (gst_base_transform_is_passthrough(base) ||
-        gst_tdl_session_prepare(self->session, &self->active, &self->in_info, &self->out_info,
-                                &error))
+    if (passthrough || gst_tdl_session_prepare(self->session, &self->active, &self->in, &self->out,
+                                               &error))
         return TRUE;
     gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
     return FALSE;
@@ -399,24 +421,13 @@ static gboolean gst_tdl_filter_set_caps(GstBaseTransform *base, GstCaps *in, Gst
 
 static gboolean gst_tdl_filter_get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size)
 {
-    GstVideoInfo info;
+    struct gst_tdl_video video;
 
     (void)base;
-    if (!gst_video_info_from_caps(&info, caps))
+    if (!gst_tdl_video_from_caps(caps, &video))
         return FALSE;
-    *size = GST_VIDEO_INFO_SIZE(&info);
+    *size = GST_VIDEO_INFO_SIZE(&video.info);
     return TRUE;
-}
-
-static GstAllocator *gst_tdl_filter_ref_allocator(GstTdlFilter *self, gboolean upload)
-{
-    GstAllocator *allocator = NULL;
-
-    GST_OBJECT_LOCK(self);
-    if (self->session)
-        allocator = gst_object_ref(upload ? self->session->upload : self->session->readback);
-    GST_OBJECT_UNLOCK(self);
-    return allocator;
 }
 
 /* What upstream writes goes straight to the GPU. It is offered in passthrough,
@@ -424,69 +435,45 @@ static GstAllocator *gst_tdl_filter_ref_allocator(GstTdlFilter *self, gboolean u
 static gboolean gst_tdl_filter_propose_allocation(GstBaseTransform *base, GstQuery *decide_query,
                                                   GstQuery *query)
 {
-    GstAllocator *allocator = gst_tdl_filter_ref_allocator(GST_TDL_FILTER(base), TRUE);
-    GstBufferPool *pool = NULL;
-    GstVideoInfo info;
-    gboolean need_pool;
-    GstCaps *caps;
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    struct gst_tdl_offer offer = { .context = NULL };
+    GstPad *upstream;
+    gboolean ok;
 
     (void)decide_query;
-    gst_query_parse_allocation(query, &caps, &need_pool);
-    if (!allocator || !caps || !gst_video_info_from_caps(&info, caps)) {
-        gst_clear_object(&allocator);
+    GST_OBJECT_LOCK(self);
+    if (self->session)
+        gst_tdl_session_offer(self->session, &offer);
+    GST_OBJECT_UNLOCK(self);
+    if (!offer.context)
         return FALSE;
-    }
-    if (need_pool) {
-        GstStructure *config;
-
-        pool = gst_tdl_pool_new(allocator);
-        config = gst_buffer_pool_get_config(pool);
-        gst_buffer_pool_config_set_params(config, caps, info.size, POOL_MIN, 0);
-        gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-        gst_buffer_pool_set_config(pool, config);
-    }
-    gst_query_add_allocation_param(query, allocator, NULL);
-    gst_query_add_allocation_pool(query, pool, info.size, POOL_MIN, 0);
-    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
-    gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, NULL);
-    gst_clear_object(&pool);
-    gst_object_unref(allocator);
-    return TRUE;
+    upstream = gst_pad_get_peer(base->sinkpad);
+    ok = gst_tdl_export_propose(&offer, query, upstream);
+    gst_clear_object(&upstream);
+    gst_tdl_offer_clear(&offer);
+    return ok;
 }
 
-/* Downstream's pool would make the CPU copy or wait: always ours, whose map
- * waits for the GPU. (A pool of dma-bufs will be another matter.) */
 static gboolean gst_tdl_filter_decide_allocation(GstBaseTransform *base, GstQuery *query)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstAllocator *allocator = gst_tdl_filter_ref_allocator(self, FALSE);
-    GstBufferPool *pool;
-    GstStructure *config;
-    guint size = 0, min = 0, max = 0;
-    gboolean ok, exists = gst_query_get_n_allocation_pools(query) > 0;
-    GstCaps *caps;
+    GError *error = NULL;
+    const gchar *path;
 
-    if (!allocator)
+    path = gst_tdl_export_decide(self->session, query, &self->out, self->export_reason, &error);
+    if (path == gst_tdl_export_pool && self->active.require_zero_copy &&
+        self->in.memory != GST_TDL_MEMORY_SYSTEM)
+        error = gst_tdl_report_output_error(path, self->export_reason->str);
+    if (error) {
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return FALSE;
-    gst_query_parse_allocation(query, &caps, NULL);
-    if (exists)
-        gst_query_parse_nth_allocation_pool(query, 0, NULL, &size, &min, &max);
-    pool = gst_tdl_pool_new(allocator);
-    config = gst_buffer_pool_get_config(pool);
-    gst_buffer_pool_config_set_params(config, caps, GST_VIDEO_INFO_SIZE(&self->out_info), min, 0);
-    if (gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL))
-        gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    ok = gst_buffer_pool_set_config(pool, config);
-    if (exists)
-        gst_query_set_nth_allocation_pool(query, 0, pool, self->out_info.size, min, 0);
-    else
-        gst_query_add_allocation_pool(query, pool, self->out_info.size, min, 0);
+    }
+    GST_INFO_OBJECT(self, "frames go by \"%s\"%s%s", path, self->export_reason->len ? ", as " : "",
+                    self->export_reason->str);
     GST_OBJECT_LOCK(self);
-    self->export_path = "pool";
+    self->export_path = path;
     GST_OBJECT_UNLOCK(self);
-    gst_object_unref(pool);
-    gst_object_unref(allocator);
-    return ok;
+    return TRUE;
 }
 
 /* The output has the input's size: what is said of the picture stays true. */
@@ -527,7 +514,22 @@ static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection dir
 static void gst_tdl_filter_finalize(GObject *object)
 {
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
+    g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
+}
+
+static void add_pad_templates(GstElementClass *element)
+{
+    struct gst_tdl_abilities all;
+    GstCaps *caps;
+
+    gst_tdl_session_abilities(NULL, &all);
+    caps = gst_tdl_caps_template(&all);
+    gst_element_class_add_pad_template(
+        element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+    gst_element_class_add_pad_template(
+        element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
 }
 
 static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
@@ -536,7 +538,6 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     GstElementClass *element = GST_ELEMENT_CLASS(klass);
     GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
 
-    GST_DEBUG_CATEGORY_GET(performance, "GST_PERFORMANCE");
     object->set_property = gst_tdl_filter_set_property;
     object->get_property = gst_tdl_filter_get_property;
     object->finalize = gst_tdl_filter_finalize;
@@ -548,8 +549,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
         "Finds the person in every frame with a neural network on the GPU (Vulkan) and tints, "
         "blurs, replaces or removes the background, or hands on the mask",
         "The tdlfilter developers");
-    gst_element_class_add_static_pad_template(element, &sink_template);
-    gst_element_class_add_static_pad_template(element, &src_template);
+    add_pad_templates(element);
 
     base->start = gst_tdl_filter_start;
     base->stop = gst_tdl_filter_stop;
@@ -558,6 +558,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     base->transform = gst_tdl_filter_transform;
     base->sink_event = gst_tdl_filter_sink_event;
     base->transform_caps = gst_tdl_filter_transform_caps;
+    base->fixate_caps = gst_tdl_filter_fixate_caps;
     base->set_caps = gst_tdl_filter_set_caps;
     base->get_unit_size = gst_tdl_filter_get_unit_size;
     base->propose_allocation = gst_tdl_filter_propose_allocation;
@@ -571,6 +572,8 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     gst_tdl_settings_init(&self->settings);
     gst_tdl_reload_init(&self->reload, GST_ELEMENT(self), &self->settings.sources);
     self->active = self->settings.live;
+    self->export_reason = g_string_new(NULL);
+    gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
     gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }

@@ -47,7 +47,7 @@ void gst_tdl_flight_finish(struct gst_tdl_flight *flight)
     gst_tdl_flight_retire(flight, TRUE);
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
         tdl_batch_destroy(&flight->slots[i].batch);
-        tdl_buffer_destroy(&flight->slots[i].staging.buffer);
+        gst_tdl_staging_clear(&flight->slots[i].staging);
     }
 }
 
@@ -72,15 +72,22 @@ void gst_tdl_flight_cancel(struct gst_tdl_slot *slot)
     tdl_batch_cancel(slot->batch);
 }
 
-enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input)
+enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input,
+                                      struct gst_tdl_importer *importer,
+                                      struct gst_tdl_fences *fences)
 {
     uint64_t point = 0;
-    enum tdl_result r = tdl_batch_submit(slot->batch, &point);
+    enum tdl_result r = gst_tdl_fences_wait(fences, importer, slot->batch);
 
+    if (r != TDL_OK) {
+        tdl_batch_cancel(slot->batch);
+        return r;
+    }
+    r = tdl_batch_submit(slot->batch, &point);
     if (r != TDL_OK)
         return r;
     slot->point = point;
     slot->held = gst_buffer_ref(input);
     slot->timed = TRUE;
-    return TDL_OK;
+    return gst_tdl_fences_attach(fences, importer, slot->batch, point);
 }

@@ -7,7 +7,7 @@
 #ifndef GST_TDL_FLIGHT_H
 #define GST_TDL_FLIGHT_H
 
-#include "gsttdlimport.h"
+#include "gsttdlfence.h"
 
 #define GST_TDL_FLIGHT_SLOTS 4
 
@@ -35,8 +35,10 @@ void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
 enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight,
                                      struct gst_tdl_slot **out_slot);
 void gst_tdl_flight_cancel(struct gst_tdl_slot *slot);
-/* Submit, and hold `input` until the GPU is done. */
-enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input);
+/* Submit in order with `fences`, and hold `input` until the GPU is done. */
+enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input,
+                                      struct gst_tdl_importer *importer,
+                                      struct gst_tdl_fences *fences);
 
 /* Give back what the GPU has finished; with `wait`, everything. */
 void gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);

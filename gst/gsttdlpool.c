@@ -3,6 +3,8 @@
 
 #include "gsttdlerror.h"
 
+#include <stdatomic.h>
+
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
 #define MEMORY_TYPE "TdlMemory"
@@ -19,6 +21,7 @@ typedef struct {
     GstAllocator base;
     struct tdl_context *context;
     enum tdl_buffer_access access;
+    atomic_ullong mapped; /* bytes */
 } GstTdlAllocator;
 typedef struct {
     GstAllocatorClass base;
@@ -67,6 +70,7 @@ static gpointer memory_map(GstMemory *base, GstMapInfo *info, gsize maxsize)
         GST_CAT_ERROR(GST_CAT_DEFAULT, "cannot map a frame: %s", tdl_last_error());
         return NULL;
     }
+    atomic_fetch_add(&((GstTdlAllocator *)base->allocator)->mapped, base->size);
     return tdl_buffer_data(memory->buffer);
 }
 
@@ -122,6 +126,11 @@ GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, enum tdl_buffer
     self->context = tdl_context_ref(context);
     self->access = access;
     return gst_object_ref_sink(self);
+}
+
+guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator)
+{
+    return atomic_load(&((GstTdlAllocator *)allocator)->mapped);
 }
 
 struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_context *context,

@@ -13,6 +13,9 @@
  * reads. The allocator, and all memory of it, keeps the context alive. */
 GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, enum tdl_buffer_access access);
 
+/* Bytes of its memories that anybody has mapped so far. */
+guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator);
+
 /* The buffer behind `memory` and where memory starts in it; NULL when the
  * memory is not of our making or belongs to another context. Borrowed. */
 struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_context *context,

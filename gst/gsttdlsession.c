@@ -72,6 +72,36 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
     g_free(session);
 }
 
+gboolean gst_tdl_session_makes_dma_bufs(const struct gst_tdl_session *session)
+{
+    return tdl_context_device(session->context)->dma_buf_export;
+}
+
+void gst_tdl_session_abilities(const struct gst_tdl_session *session,
+                               struct gst_tdl_abilities *out_abilities)
+{
+    *out_abilities = (struct gst_tdl_abilities){
+        .drm_caps = GST_CHECK_VERSION(1, 24, 0),
+        .dma_buf_in = !session || session->importer.able.dma_buf,
+        .dma_buf_out = !session || gst_tdl_session_makes_dma_bufs(session),
+    };
+}
+
+void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer)
+{
+    *out_offer = (struct gst_tdl_offer){
+        .context = tdl_context_ref(session->context),
+        .upload = gst_object_ref(session->upload),
+        .dma_buf = gst_tdl_session_makes_dma_bufs(session),
+    };
+}
+
+void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
+{
+    gst_clear_object(&offer->upload);
+    tdl_context_destroy(&offer->context);
+}
+
 void gst_tdl_session_reset(struct gst_tdl_session *session)
 {
     gst_tdl_compose_reset(&session->compose);
@@ -97,29 +127,46 @@ void gst_tdl_session_take_picture(struct gst_tdl_session *session, struct gst_td
     session->compose.picture = picture;
 }
 
-gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                                 const GstVideoInfo *in, const GstVideoInfo *out, GError **error)
+static enum tdl_mode frame_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                                const struct gst_tdl_video *out)
 {
-    enum tdl_mode mode =
-        gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(in), GST_VIDEO_INFO_FORMAT(out));
+    return gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(&in->info),
+                             GST_VIDEO_INFO_FORMAT(&out->info));
+}
+
+gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                 const struct gst_tdl_video *in, const struct gst_tdl_video *out,
+                                 GError **error)
+{
+    enum tdl_mode mode = frame_mode(live, in, out);
     struct gst_tdl_frames frames = { .cropped = FALSE };
     enum tdl_result r;
 
-    gst_tdl_caps_frame(in, &frames.source_part);
-    gst_tdl_caps_frame(out, &frames.target_part);
+    gst_tdl_caps_frame(&in->info, &frames.source_part);
+    gst_tdl_caps_frame(&out->info, &frames.target_part);
     r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames);
     if (r != TDL_OK)
-        return gst_tdl_error_set(error, r, "Cannot prepare for %dx%d px of %s", in->width,
-                                 in->height, GST_VIDEO_INFO_NAME(in));
+        return gst_tdl_error_set(error, r, "Cannot prepare for %dx%d px of %s", in->info.width,
+                                 in->info.height, GST_VIDEO_INFO_NAME(&in->info));
     return TRUE;
 }
 
-static void crop(struct gst_tdl_frames *frames, GstBuffer *input, const GstVideoInfo *in,
-                 const GstVideoInfo *out)
+/* One frame's way through the batches. */
+struct work {
+    GstBuffer *input;
+    enum tdl_mode mode;
+    struct gst_tdl_import source, target;
+    struct gst_tdl_frames frames;
+};
+
+static void crop(struct work *work, const GstVideoInfo *in, const GstVideoInfo *out)
 {
-    GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(input);
+    GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(work->input);
+    struct gst_tdl_frames *frames = &work->frames;
     struct gst_tdl_rect rect;
 
+    frames->source = work->source.frame;
+    frames->target = work->target.frame;
     frames->source_part = frames->source;
     frames->target_part = frames->target;
     if (!meta)
@@ -157,20 +204,31 @@ static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
     return session->infer->mask;
 }
 
-static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                   const struct gst_tdl_live *live, enum tdl_mode mode,
-                                   const struct gst_tdl_frames *frames, GstBuffer *input)
+/* The input is read, and the output written if `composes`. */
+static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                              const struct work *work, gboolean composes)
 {
-    gboolean run = network_is_due(session, live, mode);
+    struct gst_tdl_fences fences = { .count = 0 };
+
+    gst_tdl_fences_add(&fences, &work->source, FALSE);
+    if (composes)
+        gst_tdl_fences_add(&fences, &work->target, TRUE);
+    return gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
+}
+
+static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                   const struct gst_tdl_live *live, const struct work *work)
+{
+    gboolean run = network_is_due(session, live, work->mode);
     enum tdl_result r = TDL_OK;
 
     if (run)
-        r = gst_tdl_infer_record(session->infer, slot->batch, &frames->source_part);
+        r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part);
     if (r == TDL_OK)
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, mode, frames,
-                                   run ? session->infer->mask : NULL);
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
+                                   &work->frames, run ? session->infer->mask : NULL);
     if (r == TDL_OK)
-        r = gst_tdl_flight_submit(slot, input);
+        r = submit(session, slot, work, TRUE);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK && run) {
@@ -181,17 +239,16 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     return r;
 }
 
-static enum tdl_result run_behind(struct gst_tdl_session *session,
-                                  const struct gst_tdl_frames *frames, GstBuffer *input)
+static enum tdl_result run_behind(struct gst_tdl_session *session, const struct work *work)
 {
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
 
     if (r != TDL_OK)
         return r;
-    r = gst_tdl_infer_record(session->infer, slot->batch, &frames->source_part);
+    r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part);
     if (r == TDL_OK)
-        r = gst_tdl_flight_submit(slot, input);
+        r = submit(session, slot, work, FALSE);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK) {
@@ -203,47 +260,56 @@ static enum tdl_result run_behind(struct gst_tdl_session *session,
 }
 
 static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                      const struct gst_tdl_live *live, enum tdl_mode mode,
-                                      const struct gst_tdl_frames *frames, GstBuffer *input)
+                                      const struct gst_tdl_live *live, const struct work *work)
 {
-    enum tdl_result r = gst_tdl_compose_record(&session->compose, slot->batch, live, mode, frames,
-                                               take_finished_mask(session));
+    enum tdl_result r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
+                                               &work->frames, take_finished_mask(session));
 
     if (r == TDL_OK)
-        r = gst_tdl_flight_submit(slot, input);
+        r = submit(session, slot, work, TRUE);
     else
         gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK && network_is_due(session, live, mode) && !session->running)
-        r = run_behind(session, frames, input);
+    if (r == TDL_OK && network_is_due(session, live, work->mode) && !session->running)
+        r = run_behind(session, work);
     return r;
 }
 
-gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               GstBuffer *input, const GstVideoInfo *in, GstBuffer *output,
-                               const GstVideoInfo *out, GError **error)
+static guint64 frame_bytes(const GstVideoInfo *info)
 {
-    enum tdl_mode mode =
-        gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(in), GST_VIDEO_INFO_FORMAT(out));
-    struct gst_tdl_frames frames = { .cropped = FALSE };
+    guint64 bytes = 0;
+
+    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
+        bytes += (guint64)gst_tdl_plane_row(info->finfo, p, info->width) *
+                 gst_tdl_plane_rows(info->finfo, p, info->height);
+    return bytes;
+}
+
+gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               GstBuffer *input, const struct gst_tdl_video *in,
+                               GstBuffer *output, const struct gst_tdl_video *out, GError **error)
+{
+    struct gst_tdl_importer *importer = &session->importer;
+    struct work work = { .input = input, .mode = frame_mode(live, in, out) };
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
 
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
-    if (!gst_tdl_import(&session->importer, input, in, !live->require_zero_copy, &slot->staging,
-                        &frames.source, error) ||
-        !gst_tdl_import_target(session->context, output, out, &frames.target, error)) {
+    importer->stats.gpu_bytes = frame_bytes(&in->info) + frame_bytes(&out->info);
+    if (!gst_tdl_import(importer, input, in, !live->require_zero_copy, slot->batch, &slot->staging,
+                        &work.source, error) ||
+        !gst_tdl_import_target(importer, output, out, &work.target, error)) {
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }
-    crop(&frames, input, in, out);
+    crop(&work, &in->info, &out->info);
     if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask)
-        r = frame_freshest(session, slot, live, mode, &frames, input);
+        r = frame_freshest(session, slot, live, &work);
     else
-        r = frame_exact(session, slot, live, mode, &frames, input);
+        r = frame_exact(session, slot, live, &work);
     if (r != TDL_OK)
-        return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s", in->width,
-                                 in->height, GST_VIDEO_INFO_NAME(in));
+        return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
+                                 in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));
     session->frames++;
     return TRUE;
 }
@@ -264,6 +330,8 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->frames = session->frames;
     out_stats->network_runs = session->network_runs;
     out_stats->import = session->importer.stats;
+    out_stats->import.cpu_mapped_bytes += gst_tdl_allocator_mapped_bytes(session->upload) +
+                                          gst_tdl_allocator_mapped_bytes(session->readback);
     for (guint i = 0; i < TDL_STAGE_COUNT; i++)
         out_stats->stage_ns[i] =
             flight->stage_runs[i] ? flight->stage_ns[i] / flight->stage_runs[i] : 0;

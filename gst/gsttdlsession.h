@@ -42,13 +42,30 @@ void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_
 void gst_tdl_session_take_picture(struct gst_tdl_session *session,
                                   struct gst_tdl_picture *picture);
 
+/* What caps may say on the session's device; NULL: on any device, which is what
+ * holds before the start. */
+void gst_tdl_session_abilities(const struct gst_tdl_session *session,
+                               struct gst_tdl_abilities *out_abilities);
+gboolean gst_tdl_session_makes_dma_bufs(const struct gst_tdl_session *session);
+
+/* What of a session an answer to upstream needs; it may outlive the session. */
+struct gst_tdl_offer {
+    struct tdl_context *context;
+    GstAllocator *upload;
+    gboolean dma_buf; /* the device makes them */
+};
+void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);
+void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
+
 /* Compile what frames of these caps will need. Blocking. */
 gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                                 const GstVideoInfo *in, const GstVideoInfo *out, GError **error);
+                                 const struct gst_tdl_video *in, const struct gst_tdl_video *out,
+                                 GError **error);
 /* Queue one frame. The output may be pushed at once: its map waits. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               GstBuffer *input, const GstVideoInfo *in, GstBuffer *output,
-                               const GstVideoInfo *out, GError **error);
+                               GstBuffer *input, const struct gst_tdl_video *in,
+                               GstBuffer *output, const struct gst_tdl_video *out,
+                               GError **error);
 /* The next frame has nothing to do with the last one. */
 void gst_tdl_session_reset(struct gst_tdl_session *session);
 /* Wait for the GPU and give all input buffers back. */

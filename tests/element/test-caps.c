@@ -2,6 +2,7 @@
 /* Caps, geometry and settings as tables: one row, one named case. */
 #include "gsttdlcaps.h"
 #include "gsttdlcompose.h"
+#include "gsttdldmabuf.h"
 
 #include <gst/check/gstcheck.h>
 
@@ -9,39 +10,126 @@
     (1 << TDL_MODE_OVERLAY | 1 << TDL_MODE_BLUR | 1 << TDL_MODE_REPLACE | 1 << TDL_MODE_PASSTHROUGH)
 #define MASK (1 << TDL_MODE_MASK)
 #define ALPHA (1 << TDL_MODE_ALPHA)
+#define PASS (1 << TDL_MODE_PASSTHROUGH)
+
+#define ALL_FORMATS "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,RGBx,BGRx,RGB,BGR,GRAY8}"
+#define ALL_DRM "{NV12,YU12,YUYV,UYVY,P010,AB24,AR24,XB24,XR24,BG24,RG24,\"R8  \"}"
+#define IMAGES "{NV12,RGBA,BGRA,RGBx,BGRx,GRAY8}"
+#define SYS "video/x-raw,"
+#define DMA "video/x-raw(memory:DMABuf),"
+#define IMG "video/x-raw(memory:VulkanImage),"
+#define SIZES "width=[1,2147483647],height=[1,2147483647],framerate=[0/1,2147483647/1]"
+
+/* Devices and GStreamers that the rows speak of. */
+#define TILED G_GUINT64_CONSTANT(0x0100000000000002)
+static const struct gst_tdl_tiling tilings[] = {
+    { GST_VIDEO_FORMAT_NV12, TILED },
+    { GST_VIDEO_FORMAT_BGRx, TILED },
+};
+static const struct gst_tdl_abilities none = { .drm_caps = FALSE };
+static const struct gst_tdl_abilities old = { .dma_buf_in = TRUE, .dma_buf_out = TRUE };
+static const struct gst_tdl_abilities new = {
+    .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE
+};
+static const struct gst_tdl_abilities reads = { .drm_caps = TRUE, .dma_buf_in = TRUE };
+static const struct gst_tdl_abilities tiled = {
+    .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE, .tilings = tilings, .n_tilings = 2
+};
+static const struct gst_tdl_abilities vulkan = { .drm_caps = TRUE, .vulkan_image = TRUE };
+static const struct gst_tdl_abilities everything = {
+    .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE, .vulkan_image = TRUE
+};
 
 static const struct {
     const char *name;
+    const struct gst_tdl_abilities *abilities;
     guint modes; /* bits of enum tdl_mode */
     GstPadDirection direction;
     const char *caps, *expected;
 } transforms[] = {
-    { "the format stays", MODES_KEEPING, GST_PAD_SINK,
-      "video/x-raw,format=NV12,width=64,height=48,framerate=30/1,colorimetry=bt709",
-      "video/x-raw,format=NV12,width=64,height=48,framerate=30/1,colorimetry=bt709" },
-    { "the format stays, backwards", MODES_KEEPING, GST_PAD_SRC, "video/x-raw,format=RGB,width=5",
-      "video/x-raw,format=RGB,width=5" },
-    { "a mask is grey", MASK, GST_PAD_SINK,
-      "video/x-raw,format=YUY2,width=64,height=48,pixel-aspect-ratio=4/3,colorimetry=bt709,"
+    { "the format stays", &none, MODES_KEEPING, GST_PAD_SINK,
+      SYS "format=NV12,width=64,height=48,framerate=30/1,colorimetry=bt709",
+      SYS "format=NV12,width=64,height=48,framerate=30/1,colorimetry=bt709" },
+    { "the format stays, backwards; dma-bufs would be copied", &none, MODES_KEEPING & ~PASS,
+      GST_PAD_SRC, SYS "format=RGB,width=5",
+      SYS "format=RGB,width=5;" DMA "format=RGB,width=5" },
+    { "a mask is grey", &none, MASK, GST_PAD_SINK,
+      SYS "format=YUY2,width=64,height=48,pixel-aspect-ratio=4/3,colorimetry=bt709,"
       "chroma-site=mpeg2",
-      "video/x-raw,format=GRAY8,width=64,height=48,pixel-aspect-ratio=4/3" },
-    { "a mask comes of any format", MASK, GST_PAD_SRC, "video/x-raw,format=GRAY8,width=64",
-      "video/x-raw,width=64,format={NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,RGBx,BGRx,RGB,BGR,GRAY8}" },
-    { "a mask is never NV12", MASK, GST_PAD_SRC, "video/x-raw,format=NV12", "EMPTY" },
-    { "a mask is among many", MASK, GST_PAD_SRC, "video/x-raw,format={NV12,GRAY8}",
-      "video/x-raw,format={NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,RGBx,BGRx,RGB,BGR,GRAY8}" },
-    { "alpha of YUV", ALPHA, GST_PAD_SINK, "video/x-raw,format=I420,colorimetry=bt601",
-      "video/x-raw,format={RGBA,BGRA}" },
-    { "alpha keeps the byte order", ALPHA, GST_PAD_SINK, "video/x-raw,format=BGRx",
-      "video/x-raw,format={BGRA,RGBA}" },
-    { "alpha comes of any format", ALPHA, GST_PAD_SRC, "video/x-raw,format=BGRA",
-      "video/x-raw,format={NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,RGBx,BGRx,RGB,BGR,GRAY8}" },
-    { "alpha is never RGB", ALPHA, GST_PAD_SRC, "video/x-raw,format=RGB", "EMPTY" },
-    { "other memory is declined", MODES_KEEPING | MASK | ALPHA, GST_PAD_SINK,
+      SYS "format=GRAY8,width=64,height=48,pixel-aspect-ratio=4/3" },
+    { "a mask comes of any format", &none, MASK, GST_PAD_SRC, SYS "format=GRAY8,width=64",
+      SYS "width=64,format=" ALL_FORMATS ";" DMA "width=64,format=" ALL_FORMATS },
+    { "a mask is never NV12", &none, MASK, GST_PAD_SRC, SYS "format=NV12", "EMPTY" },
+    { "a mask is among many", &none, MASK, GST_PAD_SRC, SYS "format={NV12,GRAY8}",
+      SYS "format=" ALL_FORMATS ";" DMA "format=" ALL_FORMATS },
+    { "alpha of YUV", &none, ALPHA, GST_PAD_SINK, SYS "format=I420,colorimetry=bt601",
+      SYS "format={RGBA,BGRA}" },
+    { "alpha keeps the byte order", &none, ALPHA, GST_PAD_SINK, SYS "format=BGRx",
+      SYS "format={BGRA,RGBA}" },
+    { "alpha comes of any format", &none, ALPHA, GST_PAD_SRC, SYS "format=BGRA",
+      SYS "format=" ALL_FORMATS ";" DMA "format=" ALL_FORMATS },
+    { "alpha is never RGB", &none, ALPHA, GST_PAD_SRC, SYS "format=RGB", "EMPTY" },
+    { "other memory is declined", &everything, MODES_KEEPING | MASK | ALPHA, GST_PAD_SINK,
       "video/x-raw(memory:GLMemory),format=RGBA", "EMPTY" },
-    { "of several memories ours stays", MODES_KEEPING, GST_PAD_SINK,
-      "video/x-raw(memory:GLMemory),format=RGBA;video/x-raw,format=RGB",
-      "video/x-raw,format=RGB" },
+    { "two features at once are declined", &everything, MODES_KEEPING | MASK | ALPHA, GST_PAD_SINK,
+      "video/x-raw(memory:DMABuf, meta:Fixture),format=RGBA", "EMPTY" },
+    { "of several memories ours stays", &none, MODES_KEEPING, GST_PAD_SINK,
+      "video/x-raw(memory:GLMemory),format=RGBA;" SYS "format=RGB", SYS "format=RGB" },
+
+    { "dma-buf first, system last", &old, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      SYS "format=NV12,width=64", DMA "format=NV12,width=64;" SYS "format=NV12,width=64" },
+    { "dma-bufs as of 1.24", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "format=BGRx,width=64",
+      DMA "format=DMA_DRM,drm-format=XR24,width=64;" DMA "format=BGRx,width=64;"
+      SYS "format=BGRx,width=64" },
+    { "a drm-format is a format", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      DMA "format=DMA_DRM,drm-format=AR24,width=64",
+      DMA "format=DMA_DRM,drm-format=AR24,width=64;" DMA "format=BGRA,width=64;"
+      SYS "format=BGRA,width=64" },
+    { "of drm-formats those that we know", &new, MODES_KEEPING & ~PASS, GST_PAD_SRC,
+      DMA "format=DMA_DRM,drm-format={NV12,NV24,YUYV,(string)\"XR24:0x0100000000000002\"}",
+      DMA "format=DMA_DRM,drm-format={NV12,YUYV};" DMA "format={NV12,YUY2};"
+      SYS "format={NV12,YUY2}" },
+    { "no drm-format that we know", &new, MODES_KEEPING & ~PASS, GST_PAD_SRC,
+      DMA "format=DMA_DRM,drm-format=NV24", "EMPTY" },
+    { "any drm-format", &new, MASK, GST_PAD_SRC, SYS "format=GRAY8",
+      DMA "format=DMA_DRM,drm-format=" ALL_DRM ";" DMA "format=" ALL_FORMATS ";"
+      SYS "format=" ALL_FORMATS },
+    { "a mask in a dma-buf", &new, MASK, GST_PAD_SINK, DMA "format=DMA_DRM,drm-format=NV12,width=4",
+      DMA "format=DMA_DRM,drm-format=\"R8  \",width=4;" DMA "format=GRAY8,width=4;"
+      SYS "format=GRAY8,width=4" },
+    { "alpha of a mask's sink", &new, ALPHA, GST_PAD_SRC, DMA "format=DMA_DRM,drm-format=\"R8  \"",
+      "EMPTY" },
+    { "passthrough keeps what nobody knows", &new, PASS, GST_PAD_SINK,
+      DMA "format=DMA_DRM,drm-format=(string)\"NV24:0x0100000000000002\"",
+      DMA "format=DMA_DRM,drm-format=(string)\"NV24:0x0100000000000002\"" },
+    { "passthrough keeps the memory", &everything, PASS, GST_PAD_SRC,
+      IMG "format=RGBA;" SYS "format=RGB", IMG "format=RGBA;" SYS "format=RGB" },
+    { "a device that makes none takes a sink's", &reads, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      SYS "format=NV12", SYS "format=NV12;" DMA "format=DMA_DRM,drm-format=NV12;" DMA "format=NV12" },
+    { "tilings are taken", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SRC, SYS "format={NV12,RGBA}",
+      DMA "format=DMA_DRM,drm-format={NV12,(string)\"NV12:0x0100000000000002\",AB24};"
+      DMA "format={NV12,RGBA};" SYS "format={NV12,RGBA}" },
+    { "tilings go in, linear comes out", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\",width=4",
+      DMA "format=DMA_DRM,drm-format=NV12,width=4;" DMA "format=NV12,width=4;"
+      SYS "format=NV12,width=4" },
+    { "a tiling of another format", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      DMA "format=DMA_DRM,drm-format=(string)\"AB24:0x0100000000000002\"", "EMPTY" },
+
+    { "images to images", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, IMG "format=RGBA,width=4",
+      IMG "format=RGBA,width=4;" SYS "format=RGBA,width=4" },
+    { "images to images, then dma-bufs", &everything, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      IMG "format=RGBA", IMG "format=RGBA;" DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;"
+      SYS "format=RGBA" },
+    { "dma-bufs to dma-bufs, then images", &everything, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      DMA "format=DMA_DRM,drm-format=AB24", DMA "format=DMA_DRM,drm-format=AB24;"
+      DMA "format=RGBA;" IMG "format=RGBA;" SYS "format=RGBA" },
+    { "there are no images of I420", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "format=I420",
+      SYS "format=I420" },
+    { "images of any format", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "width=4",
+      IMG "width=4,format=" IMAGES ";" SYS "width=4" },
+    { "no images without a shared device", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      IMG "format=RGBA", DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;" SYS "format=RGBA" },
 };
 
 GST_START_TEST(transform)
@@ -53,8 +141,9 @@ GST_START_TEST(transform)
             continue;
         caps = gst_caps_from_string(transforms[__i__].caps);
         expected = gst_caps_from_string(transforms[__i__].expected);
-        result = gst_tdl_caps_transform(mode, transforms[__i__].direction, caps, NULL);
-        /* Strictly: the order of formats is the preference. */
+        result = gst_tdl_caps_transform(mode, transforms[__i__].direction,
+                                        transforms[__i__].abilities, caps, NULL);
+        /* Strictly: the order is the preference. */
         fail_unless(gst_caps_is_strictly_equal(result, expected), "%s, mode %d: %s",
                     transforms[__i__].name, mode, gst_caps_to_string(result));
         gst_caps_unref(caps);
@@ -69,13 +158,139 @@ GST_START_TEST(filter)
 {
     GstCaps *caps = gst_caps_from_string("video/x-raw,format=NV12");
     GstCaps *wanted = gst_caps_from_string("video/x-raw,format=BGRA;video/x-raw,format=RGBA");
-    GstCaps *result = gst_tdl_caps_transform(TDL_MODE_ALPHA, GST_PAD_SINK, caps, wanted);
+    GstCaps *result = gst_tdl_caps_transform(TDL_MODE_ALPHA, GST_PAD_SINK, &new, caps, wanted);
 
     fail_unless(gst_caps_is_strictly_equal(result, wanted), "%s",
                 gst_caps_to_string(result));
     gst_caps_unref(caps);
     gst_caps_unref(wanted);
     gst_caps_unref(result);
+}
+GST_END_TEST;
+
+/* Every kind of memory, and drm-formats of any tiling, as the device may know them. */
+GST_START_TEST(templates)
+{
+    GstCaps *caps = gst_tdl_caps_template(&everything);
+    GstCaps *expected = gst_caps_from_string(
+        DMA "format=DMA_DRM," SIZES ";"
+        DMA "format=" ALL_FORMATS "," SIZES ";"
+        IMG "format=" IMAGES "," SIZES ";"
+        SYS "format=" ALL_FORMATS "," SIZES "");
+
+    fail_unless(gst_caps_is_strictly_equal(caps, expected), "%s", gst_caps_to_string(caps));
+    gst_caps_unref(caps);
+    gst_caps_unref(expected);
+}
+GST_END_TEST;
+
+static const struct {
+    const char *name, *input, *candidates, *peer, *wanted;
+} preferences[] = {
+    { "a sink of anything gets system memory for it", SYS "format=NV12",
+      DMA "format=NV12;" SYS "format=NV12", "ANY", SYS "format=NV12" },
+    { "a converter of anything, too", SYS "format=NV12", DMA "format=NV12;" SYS "format=NV12",
+      "video/x-raw(ANY)", SYS "format=NV12" },
+    { "dma-bufs stay dma-bufs", DMA "format=NV12", SYS "format=NV12;" DMA "format=NV12", "ANY",
+      DMA "format=NV12" },
+    { "whoever names dma-bufs gets them", SYS "format=NV12", DMA "format=NV12;" SYS "format=NV12",
+      DMA "format=NV12;" SYS "format=NV12", DMA "format=NV12" },
+    { "no choice", SYS "format=NV12", DMA "format=NV12", "ANY", DMA "format=NV12" },
+};
+
+GST_START_TEST(preference)
+{
+    GstCaps *input = gst_caps_from_string(preferences[__i__].input);
+    GstCaps *peer = gst_caps_from_string(preferences[__i__].peer);
+    GstCaps *candidates = gst_caps_from_string(preferences[__i__].candidates);
+    GstCaps *wanted = gst_caps_from_string(preferences[__i__].wanted), *got;
+    guint count = gst_caps_get_size(candidates);
+
+    candidates = gst_tdl_caps_prefer(input, candidates, peer);
+    fail_unless_equals_int(gst_caps_get_size(candidates), count);
+    got = gst_caps_copy_nth(candidates, 0);
+    fail_unless(gst_caps_is_strictly_equal(got, wanted), "%s: %s", preferences[__i__].name,
+                gst_caps_to_string(candidates));
+    gst_caps_unref(got);
+    gst_caps_unref(input);
+    gst_caps_unref(peer);
+    gst_caps_unref(candidates);
+    gst_caps_unref(wanted);
+}
+GST_END_TEST;
+
+static const struct {
+    const char *caps;
+    gboolean good;
+    enum gst_tdl_memory memory;
+    GstVideoFormat format;
+    guint64 modifier;
+} videos[] = {
+    { SYS "format=NV12,width=64,height=48", TRUE, GST_TDL_MEMORY_SYSTEM, GST_VIDEO_FORMAT_NV12, 0 },
+    { DMA "format=NV12,width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF, GST_VIDEO_FORMAT_NV12, 0 },
+    { IMG "format=RGBA,width=64,height=48", TRUE, GST_TDL_MEMORY_VULKAN, GST_VIDEO_FORMAT_RGBA, 0 },
+    { DMA "format=DMA_DRM,drm-format=XR24,width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF,
+      GST_VIDEO_FORMAT_BGRx, 0 },
+    { DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\",width=64,height=48", TRUE,
+      GST_TDL_MEMORY_DMA_BUF, GST_VIDEO_FORMAT_NV12, TILED },
+    { DMA "format=DMA_DRM,drm-format=\"R8  \",width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF,
+      GST_VIDEO_FORMAT_GRAY8, 0 },
+    { DMA "format=DMA_DRM,drm-format=NV24,width=64,height=48", FALSE, 0, 0, 0 },
+    { DMA "format=DMA_DRM,drm-format=(string)\"NV12:0xnonsense\",width=64,height=48", FALSE, 0, 0, 0 },
+    { DMA "format=DMA_DRM,drm-format=(string)\"NV12:\",width=64,height=48", FALSE, 0, 0, 0 },
+    { DMA "format=DMA_DRM,width=64,height=48", FALSE, 0, 0, 0 },
+    { "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48", FALSE, 0, 0, 0 },
+};
+
+GST_START_TEST(video)
+{
+    GstCaps *caps = gst_caps_from_string(videos[__i__].caps);
+    struct gst_tdl_video result;
+
+    fail_unless_equals_int(gst_tdl_video_from_caps(caps, &result), videos[__i__].good);
+    gst_caps_unref(caps);
+    if (!videos[__i__].good)
+        return;
+    fail_unless_equals_int(result.memory, videos[__i__].memory);
+    fail_unless_equals_int(GST_VIDEO_INFO_FORMAT(&result.info), videos[__i__].format);
+    fail_unless_equals_int(result.info.width, 64);
+    fail_unless_equals_int(result.info.height, 48);
+    fail_unless_equals_uint64(result.modifier, videos[__i__].modifier);
+}
+GST_END_TEST;
+
+/* As V4L2 and KMS count: the codes of drm_fourcc.h, written out. */
+GST_START_TEST(fourcc)
+{
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_BGRx), 0x34325258);
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_NV12), 0x3231564e);
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_GRAY8), 0x20203852);
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_NV24), 0);
+}
+GST_END_TEST;
+
+/* Rows of our dma-bufs: whole multiples of 256 bytes, I420's chroma half of luma. */
+GST_START_TEST(dma_buf_rows)
+{
+    static const GstVideoFormat all[] = { GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420,
+                                          GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_RGB,
+                                          GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_YUY2 };
+    GstVideoInfo info;
+
+    gst_video_info_set_format(&info, all[__i__], 322, 50);
+    fail_unless(gst_tdl_dma_buf_layout(&info, TRUE));
+    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); p++) {
+        gsize row = gst_tdl_plane_row(info.finfo, p, 322);
+        gsize rows = gst_tdl_plane_rows(info.finfo, p, 50);
+        gsize end = p + 1 < GST_VIDEO_INFO_N_PLANES(&info) ? info.offset[p + 1] : info.size;
+
+        fail_unless_equals_int(info.stride[p] % 256, 0);
+        fail_unless((gsize)info.stride[p] >= row);
+        fail_unless(info.offset[p] + info.stride[p] * rows <= end, "plane %u of %s", p,
+                    GST_VIDEO_INFO_NAME(&info));
+    }
+    if (all[__i__] == GST_VIDEO_FORMAT_I420)
+        fail_unless_equals_int(info.stride[0], 2 * info.stride[1]);
 }
 GST_END_TEST;
 
@@ -232,6 +447,11 @@ static Suite *suite(void)
     suite_add_tcase(s, tc);
     tcase_add_loop_test(tc, transform, 0, G_N_ELEMENTS(transforms));
     tcase_add_test(tc, filter);
+    tcase_add_test(tc, templates);
+    tcase_add_loop_test(tc, preference, 0, G_N_ELEMENTS(preferences));
+    tcase_add_loop_test(tc, video, 0, G_N_ELEMENTS(videos));
+    tcase_add_test(tc, fourcc);
+    tcase_add_loop_test(tc, dma_buf_rows, 0, 6);
     tcase_add_loop_test(tc, mode, 0, G_N_ELEMENTS(modes));
     tcase_add_loop_test(tc, frame, 0, G_N_ELEMENTS(frames));
     tcase_add_loop_test(tc, rows, 0, 12);

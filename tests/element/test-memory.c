@@ -325,7 +325,7 @@ GST_START_TEST(copy_is_counted_and_announced)
     while ((message = gst_bus_pop_filtered(filter.bus, GST_MESSAGE_ELEMENT))) {
         const GstStructure *said = gst_message_get_structure(message);
 
-        fail_unless(gst_structure_has_name(said, "tdl-copy"));
+        fail_unless(gst_structure_has_name(said, "tdl-fallback"));
         fail_unless(strstr(gst_structure_get_string(said, "reason"), "pool: ") != NULL, "%s",
                     gst_structure_get_string(said, "reason"));
         announced++;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whose memory frames lie in, on both sides of the element: what upstream is
+ * offered to write into, and what downstream is given. In order of cost:
+ * downstream's own dma-bufs, ours, mapped memory of our pool.
+ */
+#ifndef GST_TDL_EXPORT_H
+#define GST_TDL_EXPORT_H
+
+#include "gsttdlsession.h"
+
+/* Values of the property export-path. */
+extern const gchar *const gst_tdl_export_downstream, *const gst_tdl_export_dma_buf,
+    *const gst_tdl_export_pool;
+
+/* Decide which pool the output comes from and put it into `query`, an answered
+ * ALLOCATION query. Returns the path, or NULL with `error`. `reason` says why
+ * the paths before it were not taken. */
+const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *query,
+                                   const struct gst_tdl_video *out, GString *reason,
+                                   GError **error);
+
+/* Answer upstream's ALLOCATION query. `upstream`, borrowed, is the pad that
+ * frames come from: whether it imports dma-bufs is read from its element. */
+gboolean gst_tdl_export_propose(const struct gst_tdl_offer *offer, GstQuery *query,
+                                GstPad *upstream);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlfence.h"
+
+#include "gsttdlerror.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+/* A device that is alive passes a fence in a few frames' time. */
+#define POLL_TIMEOUT_MS 5000
+
+void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_import *import,
+                        gboolean write)
+{
+    for (guint i = 0; i < import->n_fds && fences->count < G_N_ELEMENTS(fences->items); i++) {
+        fences->items[fences->count].fd = import->fds[i];
+        fences->items[fences->count++].write = write;
+    }
+}
+
+/* dma-bufs can be polled: readable when no writer is left, writable when nobody is. */
+static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, gboolean write)
+{
+    struct pollfd item = { .fd = fd, .events = write ? POLLOUT : POLLIN };
+
+    if (poll(&item, 1, 0) == 1)
+        return TDL_OK;
+    importer->stats.cpu_waits++;
+    return poll(&item, 1, POLL_TIMEOUT_MS) == 1 ? TDL_OK : TDL_ERROR_TIMEOUT;
+}
+
+static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_batch *batch,
+                                gint fd, gboolean write)
+{
+    int sync_fd = -1;
+
+    if (!importer->able.sync_fd ||
+        importer->ops->get_fence(fd, write, &sync_fd) != TDL_OK)
+        return wait_on_cpu(importer, fd, write);
+    if (sync_fd < 0)
+        return TDL_OK; /* nobody is at work on it */
+    if (importer->ops->wait_sync_fd(batch, sync_fd) == TDL_OK)
+        return TDL_OK; /* and closes it */
+    GST_INFO("the GPU cannot wait for a sync file: %s", tdl_last_error());
+    close(sync_fd);
+    return wait_on_cpu(importer, fd, write);
+}
+
+enum tdl_result gst_tdl_fences_wait(struct gst_tdl_fences *fences,
+                                    struct gst_tdl_importer *importer, struct tdl_batch *batch)
+{
+    enum tdl_result r = TDL_OK;
+
+    for (guint i = 0; i < fences->count && r == TDL_OK; i++)
+        r = wait_one(importer, batch, fences->items[i].fd, fences->items[i].write);
+    fences->wanted = r == TDL_OK && fences->count && importer->able.sync_fd &&
+                     importer->ops->want_sync_fd(batch) == TDL_OK;
+    return r;
+}
+
+/* Readers need none: the buffer is held until the GPU has passed it. It is
+ * attached all the same, for those who share it with our upstream. */
+enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
+                                      struct gst_tdl_importer *importer, struct tdl_batch *batch,
+                                      guint64 point)
+{
+    gboolean late = FALSE;
+    int sync_fd = -1;
+
+    if (fences->wanted && importer->ops->take_sync_fd(batch, &sync_fd) != TDL_OK) {
+        GST_INFO("the batch gives no sync file: %s", tdl_last_error());
+        sync_fd = -1;
+        fences->wanted = FALSE;
+    }
+    for (guint i = 0; i < fences->count; i++) {
+        gboolean attached = fences->wanted &&
+                            (sync_fd < 0 || /* it has finished already */
+                             importer->ops->set_fence(fences->items[i].fd, fences->items[i].write,
+                                                      sync_fd) == TDL_OK);
+
+        late |= !attached && fences->items[i].write;
+    }
+    if (sync_fd >= 0)
+        close(sync_fd);
+    if (!late)
+        return TDL_OK;
+    importer->stats.cpu_waits++;
+    return importer->ops->wait_point(importer->context, point, TDL_WAIT_FOREVER);
+}

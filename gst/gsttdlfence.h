@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Order with the other users of dma-bufs. A dma-buf carries fences: the GPU
+ * waits for those of the writers before it reads, and for everybody's before
+ * it writes; when the batch is submitted, its own fence is attached, so that
+ * the frame may go on while the GPU still works. Where kernel or device know
+ * no sync files, the CPU waits instead, which is counted.
+ */
+#ifndef GST_TDL_FENCE_H
+#define GST_TDL_FENCE_H
+
+#include "gsttdlimport.h"
+
+struct gst_tdl_fences {
+    struct {
+        gint fd; /* borrowed, of a buffer that is held */
+        gboolean write;
+    } items[2 * TDL_MAX_PLANES];
+    guint count;
+    gboolean wanted; /* the batch gives a sync file */
+};
+
+/* Note the dma-bufs of `import`. */
+void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_import *import,
+                        gboolean write);
+/* Before submission: make the batch wait for what others do with them. Blocks
+ * only where the GPU cannot wait. */
+enum tdl_result gst_tdl_fences_wait(struct gst_tdl_fences *fences,
+                                    struct gst_tdl_importer *importer, struct tdl_batch *batch);
+/* After submission, which reached `point`: attach the batch's fence. Blocks,
+ * for what was written, where that cannot be done. */
+enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
+                                      struct gst_tdl_importer *importer, struct tdl_batch *batch,
+                                      guint64 point);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is said, once a side, when frames leave the zero-copy path. */
+#ifndef GST_TDL_REPORT_H
+#define GST_TDL_REPORT_H
+
+#include <gst/gst.h>
+
+enum gst_tdl_side { GST_TDL_INPUT = 0, GST_TDL_OUTPUT };
+
+struct gst_tdl_report {
+    gboolean said[2]; /* by enum gst_tdl_side, since the last start */
+};
+
+/* A warning in the log and an element message "tdl-fallback" with the strings
+ * side ("input", "output"), path and reason; the first time only. */
+void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
+                             enum gst_tdl_side side, const gchar *path, const gchar *reason);
+
+/* The error that require-zero-copy makes of an output in CPU memory. */
+GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason);
+
+#endif

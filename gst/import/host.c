@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Plain system memory by its address. Expensive, as the driver pins the pages. */
+#include "importer.h"
+
+static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
+                            struct gst_tdl_cached *out)
+{
+    return importer->ops->import_host(importer->context, data, memory->size, &out->buffer,
+                                      &out->offset);
+}
+
+/* Only the address is of interest; system memory keeps it for life. */
+static guint8 *memory_address(GstMemory *memory)
+{
+    GstMapInfo map;
+
+    if (!gst_memory_is_type(memory, GST_ALLOCATOR_SYSMEM) ||
+        !gst_memory_map(memory, &map, GST_MAP_READ))
+        return NULL;
+    gst_memory_unmap(memory, &map);
+    return map.data;
+}
+
+static const gchar *import_plane(struct gst_tdl_importer *importer,
+                                 const struct gst_tdl_place *place, guint p,
+                                 struct gst_tdl_import *out)
+{
+    const struct gst_tdl_cached *cached;
+    guint8 *root_data, *data;
+    GstMemory *root;
+
+    if (!place->memory)
+        return "a plane is spread over several memories, or upside down";
+    root = gst_tdl_root_memory(place->memory);
+    root_data = memory_address(root);
+    data = memory_address(place->memory);
+    if (!root_data || !data)
+        return "the memory is not plain system memory";
+    if (data < root_data ||
+        data + place->skip + gst_tdl_place_size(place) > root_data + root->size)
+        return "the memory reaches out of its parent";
+    cached = gst_tdl_cache_get(importer, root, make, root_data);
+    if (!cached->buffer)
+        return "the device does not take this address";
+    gst_tdl_set_plane(out, p, cached->buffer, cached->offset + (data - root_data) + place->skip,
+                      place->stride);
+    return NULL;
+}
+
+const gchar *gst_tdl_import_host(struct gst_tdl_importer *importer,
+                                 struct gst_tdl_request *request, struct gst_tdl_import *out)
+{
+    if (!importer->able.host_pointer)
+        return "the device lacks VK_EXT_external_memory_host";
+    for (guint p = 0; p < request->planes; p++) {
+        const gchar *why = import_plane(importer, &request->places[p], p, out);
+
+        if (why)
+            return why;
+    }
+    return NULL;
+}

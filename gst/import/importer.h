@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside the import room: one importer a file, an ordered table of them in
+ * gsttdlimport.c. Each fills in the planes of a frame or says in a sentence
+ * why it declines. What an importer made of a GstMemory is kept at that memory
+ * and goes with it: upstreams recycle a handful of memories.
+ */
+#ifndef GST_TDL_IMPORT_IMPORTER_H
+#define GST_TDL_IMPORT_IMPORTER_H
+
+#include "gsttdlimport.h"
+
+/* A plane of the buffer: where it is, whatever kind of memory. */
+struct gst_tdl_place {
+    GstMemory *memory; /* borrowed; NULL when the plane spans several */
+    gsize skip;        /* bytes from the memory's start */
+    gint stride;
+    gsize row, rows;
+};
+
+struct gst_tdl_request {
+    GstBuffer *buffer;
+    const struct gst_tdl_video *video;
+    struct gst_tdl_staging *staging;
+    struct tdl_batch *batch; /* begun: for importers that copy on the GPU */
+    gboolean may_copy, for_write;
+    guint planes;
+    struct gst_tdl_place places[TDL_MAX_PLANES];
+};
+
+/* NULL: done; else why not. */
+typedef const gchar *(*gst_tdl_import_fn)(struct gst_tdl_importer *importer,
+                                          struct gst_tdl_request *request,
+                                          struct gst_tdl_import *out);
+
+const gchar *gst_tdl_import_vulkan(struct gst_tdl_importer *importer,
+                                   struct gst_tdl_request *request, struct gst_tdl_import *out);
+const gchar *gst_tdl_import_dma_buf(struct gst_tdl_importer *importer,
+                                    struct gst_tdl_request *request, struct gst_tdl_import *out);
+const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
+                                          struct gst_tdl_request *request,
+                                          struct gst_tdl_import *out);
+const gchar *gst_tdl_import_pool(struct gst_tdl_importer *importer,
+                                 struct gst_tdl_request *request, struct gst_tdl_import *out);
+const gchar *gst_tdl_import_host(struct gst_tdl_importer *importer,
+                                 struct gst_tdl_request *request, struct gst_tdl_import *out);
+const gchar *gst_tdl_import_by_copy(struct gst_tdl_importer *importer,
+                                    struct gst_tdl_request *request, struct gst_tdl_import *out);
+
+/* Bytes from the first pixel's to one past the last, or 0 for rows that run
+ * upwards, which only the copying importer reads. */
+gsize gst_tdl_place_size(const struct gst_tdl_place *place);
+void gst_tdl_set_plane(struct gst_tdl_import *out, guint plane, struct tdl_buffer *buffer,
+                       gsize offset, gint stride);
+/* The memory that shares of shares are parts of. */
+GstMemory *gst_tdl_root_memory(GstMemory *memory);
+/* `staging` grown to hold a frame; NULL and a reason when that fails. */
+const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct tdl_context *context,
+                                     gsize size, enum tdl_buffer_access access);
+
+/* What is kept at a memory. */
+struct gst_tdl_cached {
+    const struct gst_tdl_import_ops *ops; /* destroy by them */
+    struct tdl_buffer *buffer;            /* NULL: the driver refused */
+    guint64 offset;                       /* of the memory's first byte in it */
+    gchar *why;                           /* it refused */
+};
+/* Fills in buffer and offset, or returns an error with its text in tdl_last_error(). */
+typedef enum tdl_result (*gst_tdl_cache_fn)(struct gst_tdl_importer *importer, GstMemory *memory,
+                                            gpointer data, struct gst_tdl_cached *out);
+/* Kept at `memory` for this context, or made by `make` now. Counts. Borrowed. */
+const struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer,
+                                               GstMemory *memory, gst_tdl_cache_fn make,
+                                               gpointer data);
+
+#endif
