@@ -62,6 +62,9 @@ static enum tdl_activation *activation_of(struct tdl_node *n)
     if (n->op == &tdl_op_average_pool2d || n->op == &tdl_op_max_pool2d ||
         n->op == &tdl_op_l2_pool2d)
         return &n->attr.pool.activation;
+    if (n->op == &tdl_op_batch_normalization || n->op == &tdl_op_instance_normalization ||
+        n->op == &tdl_op_layer_normalization)
+        return &n->attr.norm.activation;
     if (n->op == &tdl_op_add || n->op == &tdl_op_mul)
         return &n->attr.eltwise.activation;
     return NULL;

@@ -90,6 +90,11 @@ union tdl_attr {
     struct tdl_resample2d_params resample;
     struct tdl_gate_params gate;
     struct {
+        float epsilon;
+        enum tdl_activation activation;
+        uint32_t axes; /* bits, of layerNormalization */
+    } norm;
+    struct {
         enum tdl_activation activation;
     } eltwise;
 };

@@ -154,6 +154,24 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     return plan->weights + start;
 }
 
+struct tdl_operand *tdl_plan_scratch(struct tdl_plan *plan, uint64_t bytes)
+{
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1};
+    struct tdl_operand *o = NULL;
+    if (plan->status != TDL_OK)
+        return NULL;
+    desc.shape[0] = (uint32_t)(bytes / sizeof(float));
+    if (bytes > UINT32_MAX)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%llu bytes for intermediate results are "
+                                                       "more than 4 GiB",
+                                (unsigned long long)bytes);
+    else if (!(o = tdl_ir_add_operand(plan->ir, TDL_OPERAND_VALUE, &desc)))
+        plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+    else
+        o->size = bytes;
+    return o;
+}
+
 void tdl_plan_groups(struct tdl_plan_step *s, uint32_t x, uint32_t y, uint32_t z)
 {
     if (!s)

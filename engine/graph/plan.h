@@ -93,6 +93,9 @@ void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_ope
  * pointer is valid until the next call. NULL when out of memory. */
 float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step, uint32_t binding,
                         uint64_t count);
+/* A value of `bytes` that only the steps of one node see. NULL when out of
+ * memory. */
+struct tdl_operand *tdl_plan_scratch(struct tdl_plan *plan, uint64_t bytes);
 void tdl_plan_groups(struct tdl_plan_step *step, uint32_t x, uint32_t y, uint32_t z);
 /* Shared memory that the kernel declares; what does not fit is refused. */
 void tdl_plan_shared(struct tdl_plan_step *step, uint64_t bytes);

@@ -12,6 +12,9 @@ extern const struct tdl_op tdl_op_average_pool2d;
 extern const struct tdl_op tdl_op_max_pool2d;
 extern const struct tdl_op tdl_op_l2_pool2d;
 extern const struct tdl_op tdl_op_resample2d;
+extern const struct tdl_op tdl_op_batch_normalization;
+extern const struct tdl_op tdl_op_instance_normalization;
+extern const struct tdl_op tdl_op_layer_normalization;
 extern const struct tdl_op tdl_op_add;
 extern const struct tdl_op tdl_op_mul;
 extern const struct tdl_op tdl_op_activation;
@@ -78,6 +81,9 @@ uint16_t tdl_float_to_half(float value);
 void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
+/* x · a + b for each channel is what the node computes before its activation.
+ * An error if its parameters are not constant. */
+enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float *a, float *b);
 /* True for a pool of one window that is the whole image. */
 bool tdl_pool2d_is_global(const struct tdl_node *pool);
 /* True if the node can write a one-channel float32 tensor without packs. */

@@ -129,10 +129,89 @@ static struct tdl_operand *add_resample(struct tdl_builder *b, struct rng *rng,
     return tdl_builder_resample2d(b, x, &p);
 }
 
+/* ----------------------------------------------------------- normalizations */
+
+static struct tdl_operand *variances(struct tdl_builder *b, struct rng *rng, uint32_t count)
+{
+    float values[64];
+    REQUIRE(count <= COUNT(values), "too many channels");
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = rng_float(rng, 0.1f, 4);
+    return subject_constant(b, 1, &count, values);
+}
+
+static struct tdl_operand *parameters(struct tdl_builder *b, struct rng *rng, uint32_t rank,
+                                      const uint32_t *shape)
+{
+    static float values[33 * 33 * 32];
+    size_t count = 1;
+    if (rng_one_in(rng, 3))
+        return NULL;
+    for (uint32_t i = 0; i < rank; i++)
+        count *= shape[i];
+    REQUIRE(count <= COUNT(values), "too many parameters");
+    for (size_t i = 0; i < count; i++)
+        values[i] = rng_float(rng, -2, 2);
+    return subject_constant(b, rank, shape, values);
+}
+
+static struct tdl_operand *add_batch_norm(struct tdl_builder *b, struct rng *rng,
+                                          struct tdl_operand *x, char text[256])
+{
+    uint32_t c = tdl_operand_dims(x).c;
+    struct tdl_batch_normalization_params p = {
+        .scale = parameters(b, rng, 1, &c),
+        .bias = parameters(b, rng, 1, &c),
+        .epsilon = rng_one_in(rng, 2) ? 0.1f : 0,
+        .activation = RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_SIGMOID),
+    };
+    snprintf(text, 256, "%s%s epsilon %g", p.scale ? "scale " : "", p.bias ? "bias" : "",
+             (double)p.epsilon);
+    return tdl_builder_batch_normalization(b, x, subject_bias(b, rng, c), variances(b, rng, c), &p);
+}
+
+static struct tdl_operand *add_instance_norm(struct tdl_builder *b, struct rng *rng,
+                                             struct tdl_operand *x, char text[256])
+{
+    uint32_t c = tdl_operand_dims(x).c;
+    struct tdl_instance_normalization_params p = {
+        .scale = parameters(b, rng, 1, &c),
+        .bias = parameters(b, rng, 1, &c),
+        .epsilon = rng_one_in(rng, 2) ? 0.1f : 0,
+        .activation = RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_RELU),
+    };
+    snprintf(text, 256, "%s%s epsilon %g", p.scale ? "scale " : "", p.bias ? "bias" : "",
+             (double)p.epsilon);
+    return tdl_builder_instance_normalization(b, x, &p);
+}
+
+static struct tdl_operand *add_layer_norm(struct tdl_builder *b, struct rng *rng,
+                                          struct tdl_operand *x, char text[256])
+{
+    static const struct {
+        uint32_t count, nhwc[3], nchw[3];
+    } kinds[] = {{0, {1, 2, 3}, {1, 2, 3}}, {1, {3}, {1}}, {2, {1, 2}, {2, 3}}};
+    const struct tdl_tensor_params *d = tdl_operand_get_desc(x);
+    uint32_t kind = rng_below(rng, COUNT(kinds)), shape[3], rank = kind ? kinds[kind].count : 3;
+    struct tdl_layer_normalization_params p = {.axis_count = kinds[kind].count};
+    for (uint32_t i = 0; i < rank; i++) {
+        p.axes[i] = d->layout == TDL_LAYOUT_NCHW ? kinds[kind].nchw[i] : kinds[kind].nhwc[i];
+        shape[i] = d->shape[p.axes[i]];
+    }
+    p.scale = parameters(b, rng, rank, shape);
+    p.bias = parameters(b, rng, rank, shape);
+    p.epsilon = 1e-3f;
+    snprintf(text, 256, "%u axes%s%s", rank, p.scale ? " scale" : "", p.bias ? " bias" : "");
+    return tdl_builder_layer_normalization(b, x, &p);
+}
+
 static const struct family families[] = {
     {"convTranspose2d", add_transpose},
     {"pool", add_pool},
     {"resample2d", add_resample},
+    {"batchNormalization", add_batch_norm},
+    {"instanceNormalization", add_instance_norm},
+    {"layerNormalization", add_layer_norm},
 };
 
 static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t seed)

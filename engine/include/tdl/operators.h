@@ -155,6 +155,55 @@ TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
                                                    struct tdl_operand *input,
                                                    const struct tdl_resample2d_params *params);
 
+/* ----------------------------------------------------------- normalizations */
+
+/* Scales, biases, means and variances are float32 constants, scale 1 and bias
+ * 0 where they are NULL; an epsilon of 0 means 1e-5. The output has the
+ * input's shape and layout. */
+
+struct tdl_batch_normalization_params {
+    struct tdl_operand *scale, *bias; /**< [channels] or NULL */
+    float epsilon;
+    enum tdl_activation activation;
+};
+/**
+ * WebNN batchNormalization over the channels of the layout:
+ * (x − mean) / √(variance + epsilon) · scale + bias. Behind a convolution that
+ * nobody else reads it becomes part of its filter.
+ * @param input  float32 of rank 4
+ * @param mean, variance  [channels]
+ */
+TDL_API struct tdl_operand *
+tdl_builder_batch_normalization(struct tdl_builder *builder, struct tdl_operand *input,
+                                struct tdl_operand *mean, struct tdl_operand *variance,
+                                const struct tdl_batch_normalization_params *params);
+
+struct tdl_instance_normalization_params {
+    struct tdl_operand *scale, *bias; /**< [channels] or NULL */
+    float epsilon;
+    enum tdl_activation activation;
+};
+/** WebNN instanceNormalization: as batchNormalization, with mean and variance
+ *  of each channel of each image. The input is float32 of rank 4. */
+TDL_API struct tdl_operand *
+tdl_builder_instance_normalization(struct tdl_builder *builder, struct tdl_operand *input,
+                                   const struct tdl_instance_normalization_params *params);
+
+struct tdl_layer_normalization_params {
+    /** The input's dimensions at the axes, in their order, or NULL. */
+    struct tdl_operand *scale, *bias;
+    uint32_t axes[TDL_MAX_RANK]; /**< rising */
+    uint32_t axis_count;         /**< 0: all axes but the first */
+    float epsilon;
+    enum tdl_activation activation;
+};
+/** WebNN layerNormalization: mean and variance over the given axes. The input
+ *  is float32 of rank 4; the axes are the channels, height and width, or all
+ *  three. */
+TDL_API struct tdl_operand *
+tdl_builder_layer_normalization(struct tdl_builder *builder, struct tdl_operand *input,
+                                const struct tdl_layer_normalization_params *params);
+
 /** Element-wise with broadcasting of dimensions of size 1, same rank. */
 TDL_API struct tdl_operand *tdl_builder_add(struct tdl_builder *builder, struct tdl_operand *a,
                                             struct tdl_operand *b);

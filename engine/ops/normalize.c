@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "normalize.h"
+
+#include <string.h>
+
+bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **out)
+{
+    const struct tdl_operand *o = slot < n->input_count ? n->inputs[slot] : NULL;
+    *out = tdl_constant_data(o);
+    if (!o || *out)
+        return true;
+    tdl_fail(TDL_ERROR_UNSUPPORTED,
+             "%s: scale, bias, mean and variance of %s must be float32 constants", n->label,
+             n->op->name);
+    return false;
+}
+
+enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_t last)
+{
+    const struct tdl_operand *x = n->inputs[TDL_NORM_INPUT];
+    if (x->desc.rank != 4 || x->desc.dtype != TDL_FLOAT32)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the input %s is not float32 of rank 4",
+                        n->op->name, tdl_operand_text(x));
+    for (uint32_t i = first; i <= last; i++) {
+        const struct tdl_operand *o = i < n->input_count ? n->inputs[i] : NULL;
+        if (o && (o->desc.rank != 1 || o->desc.shape[0] != tdl_operand_dims(x).c))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "%s: %s is not one value for each channel of the input %s",
+                            n->op->name, tdl_operand_text(o), tdl_operand_text(x));
+    }
+    return TDL_OK;
+}
+
+void tdl_norm_interleave(const float *first, float missing_first, const float *second,
+                         uint32_t count, float *out)
+{
+    for (uint32_t i = 0; i < tdl_packs(count) * 4; i++) {
+        float *to = out + i / 4 * 8 + i % 4;
+        to[0] = i >= count ? 0 : first ? first[i] : missing_first;
+        to[4] = i >= count || !second ? 0 : second[i];
+    }
+}
+
+static void bind_pairs(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
+                       const float *scale, const float *bias, uint32_t channels)
+{
+    float *w = tdl_plan_weights(plan, s, binding, (uint64_t)tdl_packs(channels) * 8);
+    if (w)
+        tdl_norm_interleave(scale, 1, bias, channels, w);
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, bool channels,
+                                     const float *scale, const float *bias)
+{
+    enum { LEAST_CHUNK = 1024, MOST_PARTS = 64 };
+    struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
+    uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c), local = 64;
+    uint32_t chunk = TDL_MAX(LEAST_CHUNK, TDL_DIV_UP(pixels, MOST_PARTS));
+    uint32_t parts = TDL_DIV_UP(pixels, chunk);
+    bool affine = !channels && (scale || bias);
+    struct tdl_operand *stats = tdl_plan_scratch(plan, (uint64_t)d.n * packs * parts * 32);
+    struct tdl_operand *factors = tdl_plan_scratch(plan, (uint64_t)d.n * packs * 32);
+    if (!stats || !factors)
+        return NULL;
+
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_stats", n, local, 1, 1);
+    const uint32_t first[] = {pixels, packs, parts, chunk};
+    for (size_t i = 0; i < TDL_COUNT(first); i++)
+        tdl_plan_spec(s, first[i]);
+    tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
+    tdl_plan_write(s, 1, stats);
+    tdl_plan_shared(s, (uint64_t)local * 16);
+    tdl_plan_groups(s, parts, packs, d.n);
+
+    s = tdl_plan_add_step(plan, "normalize_merge", n, local, 1, 1);
+    const uint32_t second[] = {pixels, packs,    parts,  chunk,
+                               d.c,    channels, affine, bits_of(tdl_norm_epsilon(n))};
+    for (size_t i = 0; i < TDL_COUNT(second); i++)
+        tdl_plan_spec(s, second[i]);
+    tdl_plan_read(s, 0, stats);
+    if (affine)
+        bind_pairs(plan, s, 1, scale, bias, d.c);
+    tdl_plan_write(s, 2, factors);
+    tdl_plan_shared(s, (uint64_t)local * 16);
+    tdl_plan_groups(s, channels ? 1 : TDL_DIV_UP(packs, local), 1, d.n);
+    return factors;
+}
+
+/* Scale and bias of each element, in the order of packs. */
+static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_dims d,
+                          const float *scale, const float *bias)
+{
+    uint32_t pixels = d.h * d.w;
+    float *w = tdl_plan_weights(plan, s, 2, (uint64_t)tdl_packs(d.c) * pixels * 8);
+    for (uint32_t c = 0; w && c < d.c; c++)
+        for (uint32_t i = 0; i < pixels; i++) {
+            float *to = w + ((size_t)c / 4 * pixels + i) * 8 + c % 4;
+            to[0] = scale ? scale[(size_t)i * d.c + c] : 1;
+            to[4] = bias ? bias[(size_t)i * d.c + c] : 0;
+        }
+}
+
+void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *factors,
+                    const float *a, const float *b, const float *scale, const float *bias)
+{
+    struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
+    uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c), local = 64;
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_apply", n, local, 1, 1);
+    const uint32_t values[] = {pixels,          packs,         d.c - (packs - 1) * 4,
+                               factors != NULL, scale || bias, n->attr.norm.activation};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
+    if (factors)
+        tdl_plan_read(s, 1, factors);
+    else
+        bind_pairs(plan, s, 1, a, b, d.c);
+    if (scale || bias)
+        bind_elements(plan, s, d, scale, bias);
+    tdl_plan_write(s, 3, n->output);
+    tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
+}

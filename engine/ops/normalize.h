@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the normalizations share: x · a + b, with a and b from constants or
+ * from the moments of the input itself. */
+#ifndef TDL_NORMALIZE_H
+#define TDL_NORMALIZE_H
+
+#include "../graph/builder.h"
+#include "ops.h"
+
+/* Input slots; scale and bias may be NULL. */
+enum { TDL_NORM_INPUT = 0, TDL_NORM_SCALE, TDL_NORM_BIAS, TDL_NORM_MEAN, TDL_NORM_VARIANCE };
+#define TDL_NORM_WEIGHTS                                                                           \
+    (1u << TDL_NORM_SCALE | 1u << TDL_NORM_BIAS | 1u << TDL_NORM_MEAN | 1u << TDL_NORM_VARIANCE)
+
+/* 0 means WebNN's default. */
+static inline float tdl_norm_epsilon(const struct tdl_node *n)
+{
+    return n->attr.norm.epsilon > 0 ? n->attr.norm.epsilon : 1e-5f;
+}
+
+/* The float32 constant in a slot, NULL in *out if there is none. False, with
+ * an error, if it is not constant. */
+bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **out);
+/* An error unless the input is a float32 image, and what is in the slots from
+ * `first` to `last` is one value a channel. */
+enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_t last);
+
+/* Moments over each image (`channels` too, or for each channel), in `parts` on
+ * the device; returns factor and offset for tdl_norm_apply(). */
+struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, bool channels,
+                                     const float *scale, const float *bias);
+/* out = activate(x · a + b): a and b of `factors`, or, where that is NULL, of
+ * `a` and `b` (a value a channel). Then scale and bias for each element, in
+ * NHWC of one image, if given. */
+void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *factors,
+                    const float *a, const float *b, const float *scale, const float *bias);
+/* Pairs of packs of two lists of `count` values, either of them NULL. */
+void tdl_norm_interleave(const float *first, float missing_first, const float *second,
+                         uint32_t count, float *out);
+
+#endif
