@@ -68,7 +68,7 @@ static enum tdl_result describe_steps(struct tdl_graph *g)
     return TDL_OK;
 }
 
-static enum tdl_result check_buildable(const struct tdl_builder *b)
+enum tdl_result tdl_builder_check_buildable(const struct tdl_builder *b)
 {
     if (b->status != TDL_OK)
         return tdl_fail(b->status, "%s", b->error);
@@ -95,7 +95,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
     struct tdl_tuning tuning = {0};
     enum tdl_result r;
     *out_graph = NULL;
-    TRY(check_buildable(b));
+    TRY(tdl_builder_check_buildable(b));
     if (policy.forced)
         TRY(tdl_conv_check_forced(policy.forced));
     if (!tdl_context_copy_tuning(b->ctx, &tuning))

@@ -34,6 +34,7 @@ struct tdl_plan_step {
     char algorithm[48]; /* of an operator with several: "winograd43:64x64" */
     char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
     enum tdl_choice choice;
+    bool layer_start;   /* the first step of its operator */
     const struct tdl_pipeline *pipeline;
     struct tdl_plan *plan;
 };

@@ -74,52 +74,34 @@ static int create_tensors(struct bench *b)
     return TOOL_OK;
 }
 
-static int run_once(struct bench *b, double *out_wall_ms, double *out_gpu_ms)
+static struct tool_summary summary(const struct tdl_times *t)
 {
-    const uint64_t start = tool_now();
-    uint64_t point, stages[TDL_STAGE_COUNT];
-
-    if (tdl_batch_begin(b->batch) != TDL_OK ||
-        tdl_batch_stage(b->batch, TDL_STAGE_NETWORK) != TDL_OK ||
-        tdl_batch_graph(b->batch, b->graph, b->inputs, b->input_count, b->outputs,
-                        b->output_count) != TDL_OK ||
-        tdl_batch_submit(b->batch, &point) != TDL_OK ||
-        tdl_context_wait(b->context, point, TDL_WAIT_FOREVER) != TDL_OK)
-        return tool_fail("%s", tdl_last_error());
-    *out_wall_ms = (double)(tool_now() - start) / 1e6;
-    tdl_batch_stage_times(b->batch, stages);
-    *out_gpu_ms = (double)stages[TDL_STAGE_NETWORK] / 1e6;
-    return TOOL_OK;
+    return (struct tool_summary){t->mean / 1e6, t->deviation / 1e6, t->min / 1e6, t->median / 1e6,
+                                 t->max / 1e6};
 }
 
 static int measure(struct bench *b)
 {
+    const struct tdl_benchmark_params params = {.warmup = b->warmup, .iterations = b->iterations};
     struct tdl_context_stats before, after;
-    double ignored[2];
+    struct tdl_benchmark_result first, result;
 
-    b->wall_ms = calloc(b->iterations, sizeof(*b->wall_ms));
-    b->gpu_ms = calloc(b->iterations, sizeof(*b->gpu_ms));
-    if (!b->wall_ms || !b->gpu_ms)
-        return tool_fail("no memory for %u times", b->iterations);
-    if (tdl_batch_create(b->context, &b->batch) != TDL_OK)
+    /* Once, so that what the first run allocates is not counted below. */
+    if (tdl_benchmark(b->graph, b->inputs, b->input_count, b->outputs, b->output_count,
+                      &(struct tdl_benchmark_params){.warmup = 1, .iterations = 1},
+                      &first) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
-    if (run_once(b, &b->first_ms, &ignored[1]) != TOOL_OK)
-        return TOOL_FAILED;
-    for (uint32_t i = 0; i < b->warmup; i++) {
-        if (run_once(b, &ignored[0], &ignored[1]) != TOOL_OK)
-            return TOOL_FAILED;
-    }
     tdl_context_get_stats(b->context, &before);
-    for (uint32_t i = 0; i < b->iterations; i++) {
-        if (run_once(b, &b->wall_ms[i], &b->gpu_ms[i]) != TOOL_OK)
-            return TOOL_FAILED;
-    }
+    if (tdl_benchmark(b->graph, b->inputs, b->input_count, b->outputs, b->output_count, &params,
+                      &result) != TDL_OK)
+        return tool_fail("%s", tdl_last_error());
     tdl_context_get_stats(b->context, &after);
+    b->first_ms = first.first_ns / 1e6;
     b->allocations = after.allocations - before.allocations;
     b->pipelines = after.pipelines - before.pipelines;
     b->submits = after.submits - before.submits;
-    b->wall = tool_summarise(b->wall_ms, b->iterations);
-    b->gpu = tool_summarise(b->gpu_ms, b->iterations);
+    b->wall = summary(&result.wall);
+    b->gpu = summary(&result.gpu);
     return TOOL_OK;
 }
 
@@ -165,6 +147,8 @@ int bench_run(struct bench *b)
 
     if (status == TOOL_OK)
         status = bench_compile(b);
+    if (status == TOOL_OK && (b->tune || b->compare))
+        return bench_tune_run(b);
     if (status == TOOL_OK)
         status = create_tensors(b);
     if (status == TOOL_OK)
@@ -179,11 +163,9 @@ void bench_finish(struct bench *b)
         tdl_tensor_destroy(&b->inputs[i].tensor);
     for (uint32_t i = 0; i < b->output_count; i++)
         tdl_tensor_destroy(&b->outputs[i].tensor);
-    tdl_batch_destroy(&b->batch);
     tdl_graph_destroy(&b->graph);
     tdl_builder_destroy(&b->builder);
     tdl_context_destroy(&b->context);
-    free(b->wall_ms);
-    free(b->gpu_ms);
     free(b->step_us);
+    free(b->tuned);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parts of tdl-bench: bench_op.c builds one operator, bench.c runs a graph,
- * bench_frame.c whole frames, bench_picture.c draws one, bench_print.c and
- * bench_frame_print.c report. */
+ * bench_tune.c its convolutions in every way, bench_frame.c whole frames,
+ * bench_picture.c draws one, bench_print.c, bench_frame_print.c and bench_svg.c
+ * report. */
 #ifndef TDL_BENCH_H
 #define TDL_BENCH_H
 
@@ -36,6 +37,9 @@ struct bench {
     struct tdl_build_params build;
     uint32_t warmup, iterations;
     bool json;
+    bool tune, compare;      /* time the ways to compute; --tune keeps the best */
+    double patience;         /* of them; 0: the library's */
+    const char *svg;         /* file to draw to, or NULL */
 
     struct tdl_context *context;
     struct tdl_builder *builder;
@@ -44,8 +48,6 @@ struct bench {
     uint32_t input_count, output_count;
 
     double first_ms, build_ms;        /* first run; load and compile */
-    struct tdl_batch *batch;
-    double *wall_ms, *gpu_ms;         /* one per iteration */
     struct tool_summary wall;
     struct tool_summary gpu;          /* of a whole run by two timestamps; 0 without them */
     uint32_t step_count;
@@ -53,8 +55,29 @@ struct bench {
     double steps_us;                  /* median of the sum of all dispatches */
     uint64_t allocations, pipelines, submits; /* during the timed runs */
 
+    struct bench_tuned *tuned; /* of --tune and --compare */
+    uint32_t tuned_count;
+
     struct bench_frame *frame; /* of --frame */
 };
+
+/* A layer computed in one way. */
+struct bench_tuned {
+    char layer[160], algorithm[48];
+    double us;
+    bool is_default;
+};
+
+/* Time the ways to compute each convolution. Prints its own error. */
+int bench_tune_run(struct bench *bench);
+void bench_tune_print_text(const struct bench *bench);
+void bench_tune_print_json(const struct bench *bench);
+/* The quickest way for the layer of entry `i`, whose first entry it is; NULL if
+ * an earlier entry has the same layer. */
+const struct bench_tuned *bench_tune_best(const struct bench *bench, uint32_t i);
+
+/* Draw what was measured as bars. Prints its own error. */
+int bench_svg_write(const struct bench *bench);
 
 /* One operator with random weights into the builder. */
 int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder);

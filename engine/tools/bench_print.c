@@ -38,13 +38,15 @@ void bench_print_text(const struct bench *b)
            b->gpu.deviation, b->gpu.min, b->gpu.median, b->gpu.max);
     printf("             %.4f ms as the sum of the dispatches below, each timed alone\n\n",
            b->steps_us / 1e3);
-    printf("%4s %-26s %10s %6s %9s %8s  %s\n", "step", "kernel", "us", "share", "GFLOP/s", "GB/s",
-           "computes");
+    printf("%4s %-26s %-22s %10s %6s %9s %8s  %s\n", "step", "kernel", "algorithm", "us", "share",
+           "GFLOP/s", "GB/s", "computes");
     for (uint32_t i = 0; i < b->step_count; i++) {
         const struct tdl_graph_step *step = tdl_graph_get_step(b->graph, i);
         const double us = b->step_us[i];
+        char algorithm[64];
 
-        printf("%4u %-26s %10.2f %5.1f%% %9.1f %8.1f  %s\n", i, step->kernel, us,
+        printf("%4u %-26s %-22s %10.2f %5.1f%% %9.1f %8.1f  %s\n", i, step->kernel,
+               tool_algorithm(step, algorithm, sizeof(algorithm)), us,
                b->steps_us > 0 ? 100 * us / b->steps_us : 0, gflops(step->macs, us),
                us > 0 ? (double)step->bytes / us / 1e3 : 0, step->label);
     }
@@ -67,6 +69,9 @@ static void print_steps(const struct bench *b)
         tool_json_string(stdout, step->kernel);
         printf(", \"label\": ");
         tool_json_string(stdout, step->label);
+        if (*step->algorithm)
+            printf(", \"algorithm\": \"%s\", \"choice\": \"%s\"", step->algorithm,
+                   tool_choice_name(step->choice));
         printf(", \"groups\": [%u, %u, %u], \"local_size\": %u, \"macs\": %" PRIu64
                ", \"bytes\": %" PRIu64,
                step->groups[0], step->groups[1], step->groups[2], step->local_size, step->macs,

@@ -23,6 +23,19 @@ static const char help[] =
     "  -w, --warmup N          runs before the clock starts (10)\n"
     "  -i, --iterations N      runs that count (100)\n"
     "  -j, --json              one JSON object instead of text\n"
+    "  -a, --algorithm NAME    compute convolutions so where that takes their shape:\n"
+    "                          pointwise, depthwise, direct, implicit, winograd23,\n"
+    "                          winograd43, im2col, grouped, ... or with a variant, as\n"
+    "                          implicit:64x64\n"
+    "      --compare           time every way to compute each convolution, on the\n"
+    "                          device's own clock, and show them side by side\n"
+    "      --tune              the same, and keep the fastest for later: they are used\n"
+    "                          on this device from now on (a file beside the pipeline\n"
+    "                          cache, safe to delete)\n"
+    "      --patience X        of --compare and --tune: leave out ways whose estimate is\n"
+    "                          more than X times the best one's (8)\n"
+    "      --svg FILE          draw the times as bars: of each dispatch, or with\n"
+    "                          --compare and --tune of each layer by algorithm\n"
     "  -h, --help              show this\n"
     "\n"
     "Operators (float32, NHWC):\n"
@@ -69,6 +82,10 @@ enum {
     OPT_FORMAT,
     OPT_MODE,
     OPT_FRAME_MEMORY,
+    OPT_COMPARE,
+    OPT_TUNE,
+    OPT_PATIENCE,
+    OPT_SVG,
 };
 
 static const struct option long_options[] = {
@@ -92,6 +109,11 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
     {"mode", required_argument, NULL, OPT_MODE},
     {"frame-memory", required_argument, NULL, OPT_FRAME_MEMORY},
+    {"algorithm", required_argument, NULL, 'a'},
+    {"compare", no_argument, NULL, OPT_COMPARE},
+    {"tune", no_argument, NULL, OPT_TUNE},
+    {"patience", required_argument, NULL, OPT_PATIENCE},
+    {"svg", required_argument, NULL, OPT_SVG},
     {0},
 };
 
@@ -162,8 +184,34 @@ static bool parse_frame(int option, const char *text, struct bench_frame_options
     }
 }
 
+/* Options of measuring; false if it is none of them. */
+static bool parse_measure(int option, const char *text, struct bench *b, bool *out_ok)
+{
+    char *end;
+
+    switch (option) {
+    case OPT_COMPARE:
+        b->compare = true;
+        return true;
+    case OPT_TUNE:
+        b->tune = true;
+        return true;
+    case OPT_SVG:
+        b->svg = text;
+        return true;
+    case OPT_PATIENCE:
+        b->patience = strtod(text, &end);
+        *out_ok = end != text && !*end && b->patience >= 1 && b->patience < 1e9;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int check(int argc, char **argv, bool frame_option, const struct bench *b)
 {
+    if (b->frame_options.size[0] && (b->tune || b->compare || b->svg))
+        return tool_usage_error("--tune, --compare and --svg do not go with --frame");
     if (optind + 1 < argc)
         return tool_usage_error("one model at a time, not also '%s'", argv[optind + 1]);
     if (frame_option && !b->frame_options.size[0])
@@ -183,7 +231,7 @@ static int parse(int argc, char **argv, struct bench *out)
     bool frame_option = false;
 
     while (status == TOOL_OK &&
-           (c = getopt_long(argc, argv, "d:p:nw:i:jh", long_options, NULL)) != -1) {
+           (c = getopt_long(argc, argv, "d:p:nw:i:a:jh", long_options, NULL)) != -1) {
         bool ok = true;
 
         switch (c) {
@@ -202,6 +250,9 @@ static int parse(int argc, char **argv, struct bench *out)
         case 'i':
             ok = tool_parse_u32(optarg, 1, 1000000, &out->iterations);
             break;
+        case 'a':
+            out->build.conv2d_algorithm = optarg;
+            break;
         case 'j':
             out->json = true;
             break;
@@ -211,7 +262,7 @@ static int parse(int argc, char **argv, struct bench *out)
         default:
             if (c != '?' && parse_frame(c, optarg, &out->frame_options, &ok))
                 frame_option = true;
-            else
+            else if (c == '?' || !parse_measure(c, optarg, out, &ok))
                 status = parse_operator(c, optarg, &out->op);
             break;
         }
@@ -232,6 +283,10 @@ static void print(const struct bench *bench)
         bench_frame_print_json(bench);
     else if (bench->frame)
         bench_frame_print_text(bench);
+    else if (bench->tuned && bench->json)
+        bench_tune_print_json(bench);
+    else if (bench->tuned)
+        bench_tune_print_text(bench);
     else if (bench->json)
         bench_print_json(bench);
     else
@@ -255,6 +310,8 @@ int main(int argc, char **argv)
         status = bench.frame_options.size[0] ? bench_frame_run(&bench) : bench_run(&bench);
     if (status == TOOL_OK)
         print(&bench);
+    if (status == TOOL_OK && bench.svg)
+        status = bench_svg_write(&bench);
     bench_finish(&bench);
     return status;
 }

@@ -19,6 +19,11 @@ static const char help[] =
     "                         a name\n"
     "  -p, --precision P      auto (default), fp32 or fp16\n"
     "  -n, --no-fuse          every operator its own dispatch\n"
+    "  -a, --algorithm NAME   compute convolutions so where that takes their shape:\n"
+    "                         implicit, winograd43, ... or with a variant, as\n"
+    "                         implicit:64x64. The column algorithm says what was\n"
+    "                         taken, and whether it is the default, was tuned\n"
+    "                         (tdl-bench --tune) or forced\n"
     "  -o, --operators-only   do not compile: works without a device\n"
     "  -h, --help             show this\n"
     "\n"
@@ -126,14 +131,15 @@ static void print_plan(const struct tdl_context *context, const struct tdl_graph
     tdl_graph_get_stats(graph, &stats);
     printf("\nOn %s, %s: %u operators in %u dispatches\n\n", tdl_context_device(context)->name,
            tool_precision_name(stats.precision), stats.operators, stats.steps);
-    printf("%4s %-26s %-14s %5s %12s %12s  %s\n", "step", "kernel", "workgroups", "local", "MACs",
-           "bytes", "computes");
+    printf("%4s %-26s %-22s %-14s %5s %12s %12s  %s\n", "step", "kernel", "algorithm",
+           "workgroups", "local", "MACs", "bytes", "computes");
     for (uint32_t i = 0; (step = tdl_graph_get_step(graph, i)); i++) {
-        char groups[40];
+        char groups[40], algorithm[64];
 
         snprintf(groups, sizeof(groups), "%ux%ux%u", step->groups[0], step->groups[1],
                  step->groups[2]);
-        printf("%4u %-26s %-14s %5u %12llu %12llu  %s\n", i, step->kernel, groups,
+        printf("%4u %-26s %-22s %-14s %5u %12llu %12llu  %s\n", i, step->kernel,
+               tool_algorithm(step, algorithm, sizeof(algorithm)), groups,
                step->local_size, (unsigned long long)step->macs, (unsigned long long)step->bytes,
                step->label);
     }
@@ -172,12 +178,13 @@ static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
         {"device", required_argument, NULL, 'd'},  {"precision", required_argument, NULL, 'p'},
-        {"no-fuse", no_argument, NULL, 'n'},       {"operators-only", no_argument, NULL, 'o'},
+        {"no-fuse", no_argument, NULL, 'n'},       {"algorithm", required_argument, NULL, 'a'},
+        {"operators-only", no_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},          {0},
     };
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:p:noh", table, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:p:na:oh", table, NULL)) != -1) {
         switch (c) {
         case 'd':
             out->device = optarg;
@@ -188,6 +195,9 @@ static int parse(int argc, char **argv, struct options *out)
             break;
         case 'n':
             out->build.no_fuse = true;
+            break;
+        case 'a':
+            out->build.conv2d_algorithm = optarg;
             break;
         case 'o':
             out->operators_only = true;

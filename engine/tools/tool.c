@@ -172,6 +172,20 @@ const char *tool_device_type_name(enum tdl_device_type type)
     return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
 }
 
+const char *tool_choice_name(enum tdl_choice choice)
+{
+    static const char *const names[] = {"", "default", "tuned", "forced"};
+
+    return (size_t)choice < sizeof(names) / sizeof(names[0]) ? names[choice] : "unknown";
+}
+
+const char *tool_algorithm(const struct tdl_graph_step *step, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s", step->algorithm, *step->algorithm ? " " : "",
+             tool_choice_name(step->choice));
+    return text;
+}
+
 const char *tool_shape(const struct tdl_tensor_params *params, char *text, size_t size)
 {
     int used = snprintf(text, size, "%s[", tdl_dtype_name(params->dtype));

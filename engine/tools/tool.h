@@ -33,6 +33,11 @@ const char *tool_precision_name(enum tdl_precision precision);
 const char *tool_mode_name(enum tdl_mode mode);
 const char *tool_device_type_name(enum tdl_device_type type);
 
+/* "default", "tuned" or "forced"; "" where there is no choice. */
+const char *tool_choice_name(enum tdl_choice choice);
+/* "implicit:64x64 tuned" into `text`; returns it. */
+const char *tool_algorithm(const struct tdl_graph_step *step, char *text, size_t size);
+
 /* "float32[1,256,256,3]" into `text`; returns it. */
 const char *tool_shape(const struct tdl_tensor_params *params, char *text, size_t size);
 /* A string as JSON has it, with its quotes. */

@@ -436,6 +436,67 @@ TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph,
                                           const struct tdl_binding *outputs,
                                           uint32_t output_count);
 
+/* ------------------------------------------------------------ measurement */
+
+/** Order statistics of one quantity over several runs, ns. */
+struct tdl_times {
+    double mean, deviation; /**< standard deviation of the sample; 0 of one run */
+    double min, median, max;
+};
+struct tdl_benchmark_params {
+    uint32_t warmup;     /**< runs that do not count; 0: 10 */
+    uint32_t iterations; /**< runs that count; 0: 100 */
+    /** One value a counted run each, in their order; NULL if not wanted. ns */
+    double *wall_ns, *gpu_ns;
+};
+struct tdl_benchmark_result {
+    struct tdl_times wall; /**< from the call until the CPU knows of the end */
+    struct tdl_times gpu;  /**< between two timestamps; all 0 on a device without */
+    double first_ns;       /**< wall time of the very first run */
+    uint32_t iterations;
+};
+/**
+ * Run a graph again and again, one run at a time, and time each. The tensors
+ * are those of tdl_graph_dispatch(). Blocking: for all runs.
+ */
+TDL_API enum tdl_result tdl_benchmark(struct tdl_graph *graph, const struct tdl_binding *inputs,
+                                      uint32_t input_count, const struct tdl_binding *outputs,
+                                      uint32_t output_count,
+                                      const struct tdl_benchmark_params *params,
+                                      struct tdl_benchmark_result *out_result);
+
+/** One way that a layer was computed, and how long it took. */
+struct tdl_tune_report {
+    const char *layer;     /**< the shape, as the tuning file names it */
+    const char *algorithm; /**< "implicit:64x64" */
+    double gpu_ns;         /**< median, all dispatches of the layer */
+    bool is_default;       /**< what is taken without tuning */
+};
+struct tdl_tune_params {
+    struct tdl_build_params build; /**< as the graph will be built */
+    uint32_t iterations;           /**< runs of each candidate; 0: 15 */
+    /** Ways whose estimate is this many times the best one's are not tried;
+     *  0: 8. Tuning takes as long as it does because of compiling them. */
+    double patience;
+    bool dry; /**< report only: keep nothing */
+    /** Called for every layer and way, in the caller's thread; may be NULL. The
+     *  strings are the library's, and valid during the call. */
+    void (*report)(void *data, const struct tdl_tune_report *report);
+    void *report_data;
+};
+/**
+ * Time every way to compute each different convolution of the builder's graph
+ * on its context's device, and keep the fastest: for the graphs that this
+ * context builds from now on, and in a file beside the pipeline cache for later
+ * ones on the same device, driver and version. A file that is damaged or of
+ * another device is ignored with a warning; it is safe to delete.
+ * @param out_layers  layers measured; may be NULL
+ * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps.
+ * Blocking: compiles and runs dozens of kernels (seconds to minutes).
+ */
+TDL_API enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_params *params,
+                                 uint32_t *out_layers);
+
 /* ----------------------------------------------------------------- models */
 
 /**

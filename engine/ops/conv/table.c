@@ -128,6 +128,7 @@ enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
         name_of(c, s->algorithm, sizeof(s->algorithm));
         snprintf(s->layer, sizeof(s->layer), "%s", layer);
         s->choice = choice;
+        s->layer_start = i == first;
     }
     return plan->status;
 }
