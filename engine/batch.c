@@ -12,6 +12,7 @@ enum {
     MAX_PARTS = 24,     /* command buffers in one submission */
     MAX_OWN = 8,        /* of these, recorded by the batch itself */
     MAX_SETS = 64,      /* dispatches recorded by the batch itself */
+    MAX_HOLDS = 64,     /* things kept alive: recordings, images */
     MAX_USES = 160,     /* buffers used, counted once per barrier */
     MAX_TIMESTAMPS = TDL_STAGE_COUNT + 1,
 };
@@ -38,7 +39,7 @@ struct tdl_batch {
     uint32_t part_count;
     VkCommandBuffer handover[2]; /* in front of the parts and behind them */
     struct tdl_sync sync;
-    struct tdl_hold holds[MAX_PARTS];
+    struct tdl_hold holds[MAX_HOLDS];
     uint32_t hold_count;
     VkDescriptorPool descriptors;
     VkDescriptorSet sets[MAX_SETS];
@@ -467,10 +468,28 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
     if (b->part_count == MAX_PARTS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
+    r = tdl_batch_hold(b, hold);
+    if (r != TDL_OK)
+        return r;
     b->parts[b->part_count++] = recorded;
     b->dispatches += dispatches;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_hold(struct tdl_batch *b, struct tdl_hold hold)
+{
+    if (b->hold_count == MAX_HOLDS)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the batch is full (%d parts): submit it and begin another", MAX_HOLDS);
     b->holds[b->hold_count++] = hold;
     return TDL_OK;
+}
+
+enum tdl_result tdl_batch_commands(struct tdl_batch *b, const struct tdl_bind *uses,
+                                   uint32_t use_count, VkCommandBuffer *out_commands)
+{
+    enum tdl_result r = commands(b, out_commands);
+    return r == TDL_OK ? add_uses(b, uses, use_count) : r;
 }
 
 /* --------------------------------------------------------------- timestamps */

@@ -41,6 +41,12 @@ struct tdl_hold {
 enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer commands,
                                   const struct tdl_bind *uses, uint32_t use_count,
                                   uint32_t dispatches, struct tdl_hold hold);
+/* Keep something alive until then. On success the batch takes it over. */
+enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold);
+/* The command buffer to record more work into, ordered behind earlier work on
+ * the same buffers. */
+enum tdl_result tdl_batch_commands(struct tdl_batch *batch, const struct tdl_bind *uses,
+                                   uint32_t use_count, VkCommandBuffer *out_commands);
 struct tdl_sync;
 /* What the batch waits for and signals, if it is being recorded, or if it is
  * not; else an error. */

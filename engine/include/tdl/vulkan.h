@@ -115,6 +115,92 @@ TDL_API enum tdl_result tdl_buffer_create_exportable(struct tdl_context *context
  */
 TDL_API enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out_fd);
 
+/* ----------------------------------------------------------------- images */
+
+/** One plane of a picture in a VkImage: of its own, or an aspect of one that
+ *  has several. */
+struct tdl_image;
+
+struct tdl_image_import_params {
+    enum tdl_format format;
+    uint32_t plane;
+    uint32_t width, height; /**< of the picture, px */
+    uint64_t modifier;      /**< DRM's; 0 is linear */
+    int fd;                 /**< borrowed: duplicated inside */
+    uint64_t offset;        /**< of the plane in the dma-buf, bytes */
+    uint32_t stride;        /**< of its rows, bytes */
+};
+/**
+ * Take a plane of a dma-buf whose pixels are tiled; linear ones are better
+ * imported as buffers, which kernels read in place. libtdl keeps track of its
+ * state: leave it out in copies. One plane of memory for each plane of the
+ * format: modifiers with planes for compression are refused.
+ * @return TDL_ERROR_UNSUPPORTED with the driver's reason.
+ */
+TDL_API enum tdl_result tdl_image_import_dma_buf(struct tdl_context *context,
+                                                 const struct tdl_image_import_params *params,
+                                                 struct tdl_image **out_image);
+/**
+ * The modifiers under which tdl_image_import_dma_buf() takes every plane of
+ * `format`, at least to read; none where the device has no modifiers.
+ * @param out_modifiers  room for `capacity`, or NULL to count only
+ */
+TDL_API enum tdl_result tdl_image_modifiers(struct tdl_context *context, enum tdl_format format,
+                                            uint64_t *out_modifiers, uint32_t capacity,
+                                            uint32_t *out_count);
+
+struct tdl_image_wrap_params {
+    VkImage image; /**< of the context's VkDevice; level 0, layer 0 */
+    VkFormat vk_format;
+    enum tdl_format format; /**< what its bytes are */
+    uint32_t plane;
+    uint32_t width, height; /**< of the picture, px */
+    /** 0: COLOR. PLANE_0… of images with several planes, not disjoint. */
+    VkImageAspectFlags aspect;
+    VkImageUsageFlags usage; /**< that it was created with; 0: copies both ways */
+};
+/** Borrow a VkImage. The caller keeps it alive until the image has been
+ *  destroyed and the point of the last batch that used it has passed. */
+TDL_API enum tdl_result tdl_image_wrap(struct tdl_context *context,
+                                       const struct tdl_image_wrap_params *params,
+                                       struct tdl_image **out_image);
+/** Deferred: it goes when the GPU has passed the last use. */
+TDL_API void tdl_image_destroy(struct tdl_image **image);
+
+/** What was last done to a VkImage, and who has it. */
+struct tdl_image_state {
+    VkImageLayout layout;
+    VkAccessFlags2 access;
+    VkPipelineStageFlags2 stage;
+    /** The owner: VK_QUEUE_FAMILY_IGNORED (or the context's own) for nobody
+     *  else; another family has released it to ours, without changing `layout`. */
+    uint32_t queue_family;
+};
+/**
+ * Copy the planes of a picture into a frame in a buffer, on the GPU.
+ *
+ * @param images  one for each plane of the format
+ * @param states  for each image, which may share one: the state that it is in
+ *                when the batch begins; on return the one that it will be left
+ *                in. NULL, or a NULL inside: for imports.
+ * @param target  offsets and strides are multiples of a texel block's bytes
+ *
+ * An image of another queue family is given back to it in the layout that it
+ * came in (GENERAL if that was UNDEFINED), released; there the new owner
+ * acquires it with the same layout before and after. Others stay in the layout
+ * of the copy. Cancelling the batch leaves `states` as they were written.
+ */
+TDL_API enum tdl_result tdl_batch_images_to_frame(struct tdl_batch *batch,
+                                                  struct tdl_image *const images[],
+                                                  struct tdl_image_state *const states[],
+                                                  const struct tdl_frame *target);
+/** The other way: the frame's pixels into the images. What UNDEFINED ones held
+ *  is lost, and nothing of it waited for. Otherwise as tdl_batch_images_to_frame(). */
+TDL_API enum tdl_result tdl_batch_frame_to_images(struct tdl_batch *batch,
+                                                  const struct tdl_frame *source,
+                                                  struct tdl_image *const images[],
+                                                  struct tdl_image_state *const states[]);
+
 /* ------------------------------------------------- order between devices */
 
 /**
