@@ -5,6 +5,7 @@
  * of the table looks at one node and returns true if it changed the graph; the
  * rows run in order, each until nothing changes.
  */
+#include "../ops/matmul.h"
 #include "../ops/ops.h"
 
 #include <stdio.h>
@@ -67,6 +68,8 @@ static enum tdl_activation *activation_of(struct tdl_node *n)
         return &n->attr.norm.activation;
     if (n->op == &tdl_op_add || n->op == &tdl_op_mul)
         return &n->attr.eltwise.activation;
+    if (n->op == &tdl_op_gemm || n->op == &tdl_op_matmul)
+        return &n->attr.matmul.activation;
     return NULL;
 }
 
@@ -315,6 +318,66 @@ static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
     return false;
 }
 
+static bool is_matmul(const struct tdl_operand *o)
+{
+    return is(o, &tdl_op_gemm) || is(o, &tdl_op_matmul);
+}
+
+/* matmul(a, b) + c, where c broadcasts as gemm's does. The add alone reads the
+ * product, so c cannot depend on it. */
+static bool fuse_bias(struct tdl_ir *ir, struct tdl_node *add)
+{
+    if (add->op != &tdl_op_add)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        struct tdl_operand *product = add->inputs[i], *c = add->inputs[1 - i];
+        const struct tdl_tensor_params *p = &product->desc, *out = &add->output->desc;
+        if (!is_matmul(product) || tdl_ir_only_user(ir, product) != add)
+            continue;
+        struct tdl_node *n = product->producer;
+        bool fits = !slot(n, TDL_MATMUL_C) && n->attr.matmul.activation == TDL_ACTIVATION_NONE &&
+                    c->desc.dtype == p->dtype && out->rank == p->rank && c->desc.rank <= p->rank &&
+                    !memcmp(out->shape, p->shape, p->rank * sizeof(*p->shape));
+        for (uint32_t d = 0; d + 2 < c->desc.rank && fits; d++)
+            fits = c->desc.shape[d] == 1;
+        if (!fits)
+            continue;
+        n->inputs[TDL_MATMUL_C] = c;
+        n->input_count = TDL_MATMUL_C + 1;
+        n->attr.matmul.beta = 1;
+        n->attr.matmul.activation = add->attr.eltwise.activation;
+        take_output(n, add);
+        return true;
+    }
+    return false;
+}
+
+/* matmul(a, transpose(b)) and matmul(transpose(a), b): the kernels read either
+ * way. */
+static bool fuse_transpose(struct tdl_ir *ir, struct tdl_node *n)
+{
+    (void)ir;
+    if (n->op != &tdl_op_gemm && n->op != &tdl_op_matmul)
+        return false;
+    for (int i = TDL_MATMUL_A; i <= TDL_MATMUL_B; i++) {
+        struct tdl_operand *o = n->inputs[i];
+        bool swapped = is(o, &tdl_op_transpose);
+        for (uint32_t d = 0; swapped && d < o->desc.rank; d++) {
+            uint32_t end = o->desc.rank - 1;
+            uint32_t from = d + 1 < end ? d : d == end ? end - 1 : end;
+            swapped = o->producer->attr.transpose.permutation[d] == from;
+        }
+        if (!swapped)
+            continue;
+        bool *transposed =
+            i == TDL_MATMUL_A ? &n->attr.matmul.a_transpose : &n->attr.matmul.b_transpose;
+        *transposed = !*transposed;
+        n->inputs[i] = o->producer->inputs[0];
+        return true;
+    }
+    return false;
+}
+
 static bool is_depthwise(const struct tdl_node *n)
 {
     return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE && has_constants(n) &&
@@ -365,6 +428,8 @@ static const struct pattern {
     {"merge", fuse_merge, false},
     {"gated input", fuse_gated_input, false},
     {"residual", fuse_residual, false},
+    {"matmul bias", fuse_bias, false},
+    {"matmul transpose", fuse_transpose, false},
     {"expand", fuse_expand, true},
 };
 

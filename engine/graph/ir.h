@@ -82,6 +82,25 @@ struct tdl_expand_attr {
     bool residual_is_own; /* what is added to the end is the 1×1's output */
 };
 
+/* gemm; matmul is one without c, transposing nothing. */
+struct tdl_matmul_attr {
+    float alpha, beta;
+    bool a_transpose, b_transpose;
+    enum tdl_activation activation;
+};
+
+struct tdl_arg_attr {
+    uint32_t axis;
+    bool keep_dimensions, select_last_index;
+    enum tdl_dtype output_dtype;
+};
+
+struct tdl_reduce_attr {
+    enum tdl_reduction reduction;
+    uint32_t axes; /* a bit each */
+    bool keep_dimensions;
+};
+
 union tdl_attr {
     struct tdl_conv_attr conv;
     struct tdl_expand_attr expand;
@@ -89,6 +108,23 @@ union tdl_attr {
     struct tdl_pool2d_params pool;
     struct tdl_resample2d_params resample;
     struct tdl_gate_params gate;
+    struct tdl_matmul_attr matmul;
+    struct tdl_arg_attr arg;
+    struct tdl_reduce_attr reduce;
+    struct tdl_triangular_params triangular;
+    struct {
+        uint32_t axis;
+    } softmax, gather;
+    struct {
+        uint32_t axis;
+        struct tdl_cumulative_sum_params p;
+    } cumulative_sum;
+    struct {
+        uint32_t permutation[TDL_MAX_RANK];
+    } transpose;
+    struct {
+        uint32_t repetitions[TDL_MAX_RANK];
+    } tile;
     struct {
         float epsilon;
         enum tdl_activation activation;
@@ -156,6 +192,9 @@ struct tdl_op {
     enum tdl_storage storage;
     /* Of an EITHER: can this node work in packs? NULL: it can. */
     bool (*can_pack)(const struct tdl_node *node);
+    /* Of a LINEAR one: can it read this input in packs, too? NULL: no.
+     * operand->storage then tells lower(). */
+    bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);
     /* Plain C from the definition, `inputs` by slot. Of PACKED operators:
      * NHWC float32. */
     void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);

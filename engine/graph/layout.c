@@ -140,7 +140,9 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
      * graph's own packs are others. */
     if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 && o->kind == TDL_OPERAND_INPUT)
         o = twin_of(l->ir, o, TDL_STORAGE_PACKED, layout);
-    if (o && o->storage != n->storage)
+    bool as_it_is = o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs &&
+                    n->op->reads_packs(n, slot);
+    if (o && o->storage != n->storage && !as_it_is)
         o = twin_of(l->ir, o, n->storage, layout);
     n->inputs[slot] = o;
     return o ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;

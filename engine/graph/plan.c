@@ -68,14 +68,17 @@ struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char
                     (const uint32_t[]){local_x, local_y, local_z});
 }
 
+void tdl_plan_flat_groups(struct tdl_plan_step *s, uint64_t count)
+{
+    uint64_t rows = TDL_DIV_UP(count, TDL_LEAST_GROUPS);
+    tdl_plan_groups(s, (uint32_t)TDL_DIV_UP(count, rows), (uint32_t)rows, 1);
+}
+
 void tdl_plan_linear_groups(struct tdl_plan_step *s, const struct tdl_operand *o)
 {
     uint64_t size = tdl_tensor_params_size(&o->desc), element = tdl_dtype_size(o->desc.dtype);
-    if (!s)
-        return;
-    uint64_t groups = TDL_DIV_UP(size, TDL_MAX(element, 4) * s->spec[0]);
-    uint64_t rows = TDL_DIV_UP(groups, TDL_LEAST_GROUPS);
-    tdl_plan_groups(s, (uint32_t)TDL_DIV_UP(groups, rows), (uint32_t)rows, 1);
+    if (s)
+        tdl_plan_flat_groups(s, TDL_DIV_UP(size, TDL_MAX(element, 4) * s->spec[0]));
 }
 
 void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)

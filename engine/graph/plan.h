@@ -86,6 +86,9 @@ struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char
 /* Workgroups for one invocation a 32-bit word of `o` (of 64-bit types, an
  * element), as linear_word() in the shader counts them. */
 void tdl_plan_linear_groups(struct tdl_plan_step *step, const struct tdl_operand *o);
+/* `count` workgroups in a row, folded where that is longer than devices allow:
+ * number gl_WorkGroupID.y · gl_NumWorkGroups.x + gl_WorkGroupID.x in the shader. */
+void tdl_plan_flat_groups(struct tdl_plan_step *step, uint64_t count);
 void tdl_plan_spec(struct tdl_plan_step *step, uint32_t value);
 /* An operand of a node. A constant is uploaded as it is, once. */
 void tdl_plan_read(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);

@@ -19,6 +19,18 @@ extern const struct tdl_op tdl_op_add;
 extern const struct tdl_op tdl_op_mul;
 extern const struct tdl_op tdl_op_activation;
 extern const struct tdl_op tdl_op_cast;
+extern const struct tdl_op tdl_op_gemm;
+extern const struct tdl_op tdl_op_matmul;
+extern const struct tdl_op tdl_op_softmax;
+extern const struct tdl_op tdl_op_arg_max;
+extern const struct tdl_op tdl_op_arg_min;
+extern const struct tdl_op tdl_op_reduce;
+extern const struct tdl_op tdl_op_cumulative_sum;
+extern const struct tdl_op tdl_op_transpose;
+extern const struct tdl_op tdl_op_gather;
+extern const struct tdl_op tdl_op_gather_elements;
+extern const struct tdl_op tdl_op_triangular;
+extern const struct tdl_op tdl_op_tile;
 extern const struct tdl_op tdl_op_convert;        /* made by layout */
 extern const struct tdl_op tdl_op_squeeze_excite;   /* made by fuse */
 extern const struct tdl_op tdl_op_expand_depthwise; /* made by fuse */

@@ -94,6 +94,25 @@ uint linear_word()
            gl_GlobalInvocationID.y * (gl_NumWorkGroups.x * gl_WorkGroupSize.x);
 }
 
+// Element `I` of a type of 4 or 8 bytes to memory.
+#if defined(TDL_I64)
+#define LINEAR_PUT(NAME, TYPE, I, V)                                                               \
+    {                                                                                              \
+        const ivec2 linear_bits = unpackInt2x32(V);                                                \
+        NAME##_words[2 * (I)] = uint(linear_bits.x);                                               \
+        NAME##_words[2 * (I) + 1] = uint(linear_bits.y);                                           \
+    }
+#elif defined(TDL_U64)
+#define LINEAR_PUT(NAME, TYPE, I, V)                                                               \
+    {                                                                                              \
+        const uvec2 linear_bits = unpackUint2x32(V);                                               \
+        NAME##_words[2 * (I)] = linear_bits.x;                                                     \
+        NAME##_words[2 * (I) + 1] = linear_bits.y;                                                 \
+    }
+#else
+#define LINEAR_PUT(NAME, TYPE, I, V) NAME##_words[I] = linear_encode(TYPE, V, 0);
+#endif
+
 #define LINEAR_IN(BINDING, NAME)                                                                   \
     layout(std430, set = 0, binding = BINDING) readonly buffer NAME##_memory                       \
     {                                                                                              \

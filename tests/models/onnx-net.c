@@ -96,13 +96,14 @@ uint32_t onnx_axis(int64_t axis, uint32_t rank)
 
 /* ------------------------------------------------------------------- graphs */
 
-static const struct onnx_operator *const tables[] = {onnx_operators_image};
+static const struct onnx_operator *const tables[] = {onnx_operators_image,
+                                                    onnx_operators_linear};
 
 static bool add_node(struct onnx_net *net)
 {
     const Onnx__NodeProto *n = net->node;
     const struct onnx_operator *op = NULL;
-    for (size_t i = 0; i < COUNT(tables) && !op; i++)
+    for (size_t i = 0; i < COUNT(tables) && !(op && op->type); i++)
         for (op = tables[i]; op->type && strcmp(op->type, n->op_type) != 0;)
             op++;
     if (!op->type || (n->domain && *n->domain))

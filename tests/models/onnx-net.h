@@ -27,7 +27,7 @@ struct onnx_operator {
     const char *type;
     struct tdl_operand *(*add)(struct onnx_net *net);
 };
-extern const struct onnx_operator onnx_operators_image[];
+extern const struct onnx_operator onnx_operators_image[], onnx_operators_linear[];
 
 /* Adds the case's graph to the builder: false when libtdl, or this table,
  * lacks something, which `missing` then names. Errors of the builder are the

@@ -217,6 +217,162 @@ TDL_API struct tdl_operand *tdl_builder_activation(struct tdl_builder *builder,
 TDL_API struct tdl_operand *tdl_builder_cast(struct tdl_builder *builder,
                                              struct tdl_operand *input, enum tdl_dtype dtype);
 
+/* ------------------------------------------------------ matrices and vectors */
+
+/**
+ * WebNN gemm. A zeroed struct is alpha = beta = 1, nothing transposed, no c.
+ */
+struct tdl_gemm_params {
+    struct tdl_operand *c; /**< broadcast to [M, N]: rank 0, 1 or 2; or NULL */
+    float alpha;           /**< 0 means 1 */
+    float beta;            /**< 0 means 1; to leave c out, give none */
+    bool a_transpose, b_transpose;
+    enum tdl_activation activation; /**< of the sum; float32 before it is stored */
+};
+/**
+ * activation(alpha · A · B + beta · C), of one type, float32 or float16; sums
+ * are float32 in any case.
+ * @param a  [M, K], or [K, M] if a_transpose
+ * @param b  [K, N], or [N, K] if b_transpose
+ * @return [M, N]. Fails unless both K agree and c broadcasts.
+ */
+TDL_API struct tdl_operand *tdl_builder_gemm(struct tdl_builder *builder, struct tdl_operand *a,
+                                             struct tdl_operand *b,
+                                             const struct tdl_gemm_params *params);
+/**
+ * WebNN matmul: the matrices in the last two dimensions, for every index of
+ * the dimensions before, which broadcast from the right as NumPy's do.
+ * @param a  [..., M, K], rank 2 or more, float32 or float16
+ * @param b  [..., K, N], of the same type; ranks may differ
+ * @return [..., M, N] in the higher of both ranks.
+ */
+TDL_API struct tdl_operand *tdl_builder_matmul(struct tdl_builder *builder, struct tdl_operand *a,
+                                               struct tdl_operand *b);
+
+/* --------------------------------------------------------------- reductions */
+
+/**
+ * WebNN softmax: exp(x − max) / Σ exp(x − max) along an axis, so that large
+ * values do not overflow. float32 or float16, shape and layout of the input.
+ * @param axis  below the rank
+ */
+TDL_API struct tdl_operand *tdl_builder_softmax(struct tdl_builder *builder,
+                                                struct tdl_operand *input, uint32_t axis);
+
+struct tdl_arg_min_max_params {
+    bool keep_dimensions;      /**< the axis stays, as 1 */
+    /** Of equal values the last, as ONNX's select_last_index; else the first. */
+    bool select_last_index;
+    /** TDL_INT32 or TDL_INT64; 0 (TDL_FLOAT32, which no index is) means int32. */
+    enum tdl_dtype output_dtype;
+};
+/**
+ * WebNN argMax: where along the axis the largest element lies. Any type; of
+ * NaN the result is some index of the axis.
+ * @param axis  below the rank
+ */
+TDL_API struct tdl_operand *tdl_builder_arg_max(struct tdl_builder *builder,
+                                                struct tdl_operand *input, uint32_t axis,
+                                                const struct tdl_arg_min_max_params *params);
+/** WebNN argMin: the same for the smallest. */
+TDL_API struct tdl_operand *tdl_builder_arg_min(struct tdl_builder *builder,
+                                                struct tdl_operand *input, uint32_t axis,
+                                                const struct tdl_arg_min_max_params *params);
+
+/** WebNN's reductions, after their names. */
+enum tdl_reduction {
+    TDL_REDUCE_MEAN = 0,
+    TDL_REDUCE_SUM = 1,
+    TDL_REDUCE_MAX = 2,
+    TDL_REDUCE_MIN = 3,
+    TDL_REDUCE_PRODUCT = 4,
+    TDL_REDUCE_L1 = 5,          /**< Σ |x| */
+    TDL_REDUCE_L2 = 6,          /**< √ Σ x² */
+    TDL_REDUCE_SUM_SQUARE = 7,  /**< Σ x² */
+    TDL_REDUCE_LOG_SUM = 8,     /**< ln Σ x */
+    TDL_REDUCE_LOG_SUM_EXP = 9, /**< ln Σ exp x, without overflow on the way */
+};
+struct tdl_reduce_params {
+    uint32_t axes[TDL_MAX_RANK]; /**< different ones, below the rank, in any order */
+    uint32_t axis_count;         /**< 0: all dimensions */
+    bool keep_dimensions;        /**< reduced ones stay, as 1 */
+};
+/**
+ * Reduce dimensions to one value. The output has the input's type. Max and
+ * min take every type; sum, product, L1 and sumSquare float32, float16 and
+ * the 32- and 64-bit integers (which wrap); the others float32 and float16.
+ * Halves are computed in float32. Elements are added in an order that depends
+ * on the shapes and the device only.
+ */
+TDL_API struct tdl_operand *tdl_builder_reduce(struct tdl_builder *builder,
+                                               struct tdl_operand *input,
+                                               enum tdl_reduction reduction,
+                                               const struct tdl_reduce_params *params);
+
+/** WebNN cumulativeSum: element i becomes the sum of those up to i. */
+struct tdl_cumulative_sum_params {
+    bool exclusive; /**< without element i itself */
+    bool reversed;  /**< from the end */
+};
+/**
+ * Sums along an axis. float32, float16 and the 32- and 64-bit integers (which
+ * wrap); shape, type and layout of the input. Halves are summed in float32.
+ */
+TDL_API struct tdl_operand *
+tdl_builder_cumulative_sum(struct tdl_builder *builder, struct tdl_operand *input, uint32_t axis,
+                           const struct tdl_cumulative_sum_params *params);
+
+/* ------------------------------------------------------------- moving around */
+
+/**
+ * WebNN transpose, of every type.
+ * @param permutation  dimension i of the output is dimension permutation[i] of
+ *                     the input; `rank` numbers, each once. NULL reverses them.
+ * A rank-4 output that moves the channels of a layout to where another has
+ * them takes that layout: NHWC by (0, 3, 1, 2) is NCHW, and back by (0, 2, 3, 1).
+ */
+TDL_API struct tdl_operand *tdl_builder_transpose(struct tdl_builder *builder,
+                                                  struct tdl_operand *input,
+                                                  const uint32_t *permutation);
+/**
+ * WebNN gather: slices of the input along an axis, by index. Negative indices
+ * count from the end; what is out of range after that is clamped.
+ * @param indices  int32, uint32 or int64, any shape
+ * @return the input's shape with the axis replaced by the shape of the
+ *         indices, in the input's type. At most TDL_MAX_RANK dimensions.
+ */
+TDL_API struct tdl_operand *tdl_builder_gather(struct tdl_builder *builder,
+                                               struct tdl_operand *input,
+                                               struct tdl_operand *indices, uint32_t axis);
+/**
+ * WebNN gatherElements: out[i][j][k] = input[i][indices[i][j][k]][k] for axis
+ * 1. Indices as for gather; their shape, in the input's rank, is the output's
+ * and equals the input's in all dimensions but the axis.
+ */
+TDL_API struct tdl_operand *tdl_builder_gather_elements(struct tdl_builder *builder,
+                                                        struct tdl_operand *input,
+                                                        struct tdl_operand *indices,
+                                                        uint32_t axis);
+/** WebNN triangular; a zeroed struct keeps the upper half with the diagonal. */
+struct tdl_triangular_params {
+    bool lower;       /**< keep the lower half (WebNN: upper = false) */
+    int32_t diagonal; /**< 0 the main one, k > 0 above it, k < 0 below */
+};
+/**
+ * Zero what is on the other side of a diagonal, in each matrix of the last
+ * two dimensions. Rank 2 or more, every type.
+ */
+TDL_API struct tdl_operand *tdl_builder_triangular(struct tdl_builder *builder,
+                                                   struct tdl_operand *input,
+                                                   const struct tdl_triangular_params *params);
+/**
+ * WebNN tile: repeat the input along each dimension. Every type.
+ * @param repetitions  `rank` numbers, each 1 or more
+ */
+TDL_API struct tdl_operand *tdl_builder_tile(struct tdl_builder *builder,
+                                             struct tdl_operand *input,
+                                             const uint32_t *repetitions);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elements of any type, for the references. */
+#ifndef TDL_ELEMENT_H
+#define TDL_ELEMENT_H
+
+#include "ops.h"
+
+#include <string.h>
+
+/* The element's memory, integers with their sign extended: arithmetic on it
+ * wraps as theirs does. */
+static inline uint64_t tdl_element_bits(enum tdl_dtype dtype, const void *data, size_t i)
+{
+    const uint32_t size = (uint32_t)tdl_dtype_size(dtype), shift = 64 - 8 * size;
+    bool has_sign = dtype == TDL_INT8 || dtype == TDL_INT32 || dtype == TDL_INT64;
+    uint64_t bits = 0;
+    memcpy(&bits, (const uint8_t *)data + i * size, size);
+    return has_sign ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits;
+}
+
+static inline void tdl_element_set_bits(enum tdl_dtype dtype, void *data, size_t i, uint64_t bits)
+{
+    size_t size = tdl_dtype_size(dtype);
+    memcpy((uint8_t *)data + i * size, &bits, size);
+}
+
+/* Its value; the type holds every one exactly. */
+static inline long double tdl_element_get(enum tdl_dtype dtype, const void *data, size_t i)
+{
+    uint64_t bits = tdl_element_bits(dtype, data, i);
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    switch (dtype) {
+    case TDL_FLOAT32:
+        return value;
+    case TDL_FLOAT16:
+        return tdl_half_to_float((uint16_t)bits);
+    case TDL_UINT8:
+    case TDL_UINT32:
+    case TDL_UINT64:
+        return (long double)bits;
+    default:
+        return (long double)(int64_t)bits;
+    }
+}
+
+static inline void tdl_element_set(enum tdl_dtype dtype, void *data, size_t i, long double value)
+{
+    float single = (float)value;
+    uint64_t bits = 0;
+    if (dtype == TDL_FLOAT32)
+        memcpy(&bits, &single, sizeof(single));
+    else if (dtype == TDL_FLOAT16)
+        bits = tdl_float_to_half(single);
+    else
+        bits = value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value;
+    tdl_element_set_bits(dtype, data, i, bits);
+}
+
+#endif

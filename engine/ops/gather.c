@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN gather: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-gather */
+#include "../graph/builder.h"
+#include "rearrange.h"
+
+#include <string.h>
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_tensor_params *x = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
+    const uint32_t axis = n->attr.gather.axis, rank = x->rank + indices->rank - 1;
+    enum tdl_result r = tdl_axis_check(n, axis);
+    if (r != TDL_OK)
+        return r;
+    if (!tdl_is_index(indices->dtype))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "gather: indices %s; they are int32, uint32 or int64",
+                        tdl_operand_text(n->inputs[1]));
+    if (rank > TDL_MAX_RANK)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "gather: %s by indices %s would have %u dimensions, %d at most",
+                        tdl_operand_text(n->inputs[0]), tdl_operand_text(n->inputs[1]), rank,
+                        TDL_MAX_RANK);
+    *out = *x;
+    out->rank = rank;
+    memcpy(out->shape + axis, indices->shape, indices->rank * sizeof(*out->shape));
+    memcpy(out->shape + axis + indices->rank, x->shape + axis + 1,
+           (x->rank - axis - 1) * sizeof(*out->shape));
+    if (rank != 4)
+        out->layout = TDL_LAYOUT_NHWC; /* of other ranks there is but one */
+    return TDL_OK;
+}
+
+static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
+    struct tdl_rows rows = tdl_rows_of(in, n->attr.gather.axis);
+    size_t slice = rows.inner * tdl_dtype_size(in->dtype);
+    uint32_t count = tdl_element_count(n->inputs[1]);
+    uint8_t *to = output;
+    for (uint32_t o = 0; o < rows.outer; o++)
+        for (uint32_t i = 0; i < count; i++, to += slice) {
+            int64_t index = (int64_t)tdl_element_get(indices->dtype, inputs[1], i);
+            if (index < 0)
+                index += rows.length;
+            index = TDL_MIN(TDL_MAX(index, 0), (int64_t)rows.length - 1);
+            memcpy(to, (const uint8_t *)inputs[0] + (o * rows.length + (size_t)index) * slice,
+                   slice);
+        }
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_operand *x = n->inputs[0];
+    struct tdl_rows rows = tdl_rows_of(&x->desc, n->attr.gather.axis);
+    struct tdl_moved moved = tdl_moved_of(x->desc.dtype);
+    struct tdl_plan_step *s = tdl_plan_add_move(plan, "gather", n, moved);
+    const uint32_t values[] = {n->inputs[1]->desc.dtype, rows.length,
+                               tdl_element_count(n->inputs[1]), rows.inner * moved.parts};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    tdl_plan_read(s, 1, n->inputs[1]);
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_gather = {
+    .name = "gather",
+    .storage = TDL_STORAGE_LINEAR,
+    .infer = infer,
+    .lower = lower,
+    .reference_linear = reference_linear,
+};
+
+struct tdl_operand *tdl_builder_gather(struct tdl_builder *b, struct tdl_operand *input,
+                                       struct tdl_operand *indices, uint32_t axis)
+{
+    union tdl_attr attr = {.gather.axis = axis};
+    return tdl_builder_add_node(b, &tdl_op_gather, &attr,
+                                (struct tdl_operand *[]){input, indices}, 2, 2);
+}

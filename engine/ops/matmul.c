@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * WebNN matmul: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-matmul
+ * and what gemm shares with it. Two kernels: tiles of the output, where there
+ * is a tile's worth of it, and teams that share the sum of one result.
+ */
+#include "matmul.h"
+
+#include "../graph/builder.h"
+
+#include <string.h>
+
+enum { MAX_BATCH_DIMS = TDL_MAX_RANK - 2 };
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_operand *a = n->inputs[TDL_MATMUL_A], *b = n->inputs[TDL_MATMUL_B];
+    const struct tdl_tensor_params *p = &a->desc, *q = &b->desc;
+    if (p->rank < 2 || q->rank < 2 || !tdl_is_float(p->dtype) || p->dtype != q->dtype)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "matmul: %s and %s; a and b have rank 2 or more and one type, float32 or "
+                        "float16",
+                        tdl_operand_text(a), tdl_operand_text(b));
+    if (p->shape[p->rank - 1] != q->shape[q->rank - 2])
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "matmul: %s and %s; the inner dimensions differ (%u and %u)",
+                        tdl_operand_text(a), tdl_operand_text(b), p->shape[p->rank - 1],
+                        q->shape[q->rank - 2]);
+    *out = p->rank >= q->rank ? *p : *q;
+    for (uint32_t i = 0; i + 2 < out->rank; i++) {
+        /* Dimension i of the output in a and b, when they have it. */
+        uint32_t x = i + p->rank >= out->rank ? p->shape[i + p->rank - out->rank] : 1;
+        uint32_t y = i + q->rank >= out->rank ? q->shape[i + q->rank - out->rank] : 1;
+        if (x != y && x != 1 && y != 1)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "matmul: %s and %s; %u and %u do not broadcast", tdl_operand_text(a),
+                            tdl_operand_text(b), x, y);
+        out->shape[i] = TDL_MAX(x, y);
+    }
+    out->shape[out->rank - 2] = p->shape[p->rank - 2];
+    out->shape[out->rank - 1] = q->shape[q->rank - 1];
+    return TDL_OK;
+}
+
+/* --------------------------------------------------------------- reference */
+
+/* Element (row, column) of the matrix of `p` that belongs to the batch index
+ * `at` of the output, which has `rank` dimensions. */
+static double element_at(const struct tdl_tensor_params *p, const void *data, const uint32_t *at,
+                         uint32_t rank, uint32_t row, uint32_t column)
+{
+    size_t index = 0;
+    for (uint32_t i = 0; i < p->rank; i++) {
+        uint32_t from_right = p->rank - i;
+        uint32_t c = from_right == 1 ? column : from_right == 2 ? row : at[rank - from_right];
+        index = index * p->shape[i] + (p->shape[i] == 1 ? 0 : c);
+    }
+    return (double)tdl_element_get(p->dtype, data, index);
+}
+
+void tdl_matmul_reference(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *a = &n->inputs[TDL_MATMUL_A]->desc;
+    const struct tdl_tensor_params *b = &n->inputs[TDL_MATMUL_B]->desc, *out = &n->output->desc;
+    const struct tdl_operand *c = n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
+    const struct tdl_matmul_attr *p = &n->attr.matmul;
+    uint32_t inner = a->shape[a->rank - 1 - p->a_transpose], at[TDL_MAX_RANK];
+    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
+        uint32_t rest = i;
+        for (uint32_t d = out->rank; d-- > 0; rest /= out->shape[d])
+            at[d] = rest % out->shape[d];
+        uint32_t row = at[out->rank - 2], column = at[out->rank - 1];
+        double sum = 0;
+        for (uint32_t k = 0; k < inner; k++)
+            sum += element_at(a, inputs[TDL_MATMUL_A], at, out->rank, p->a_transpose ? k : row,
+                              p->a_transpose ? row : k) *
+                   element_at(b, inputs[TDL_MATMUL_B], at, out->rank, p->b_transpose ? column : k,
+                              p->b_transpose ? k : column);
+        sum *= p->alpha;
+        if (c)
+            sum += p->beta *
+                   element_at(&c->desc, inputs[TDL_MATMUL_C], at, out->rank, row, column);
+        tdl_element_set(out->dtype, output, i, tdl_activate(p->activation, (float)sum));
+    }
+}
+
+uint64_t tdl_matmul_macs(const struct tdl_node *n)
+{
+    const struct tdl_tensor_params *a = &n->inputs[TDL_MATMUL_A]->desc;
+    return (uint64_t)tdl_element_count(n->output) *
+           a->shape[a->rank - 1 - n->attr.matmul.a_transpose];
+}
+
+/* ---------------------------------------------------------------- geometry */
+
+/* All matrices as strides, in elements. */
+struct geometry {
+    uint32_t m, n, k;
+    uint32_t a_row, a_column, b_row, b_column, c_row, c_column;
+    uint32_t dims; /* of the batch, outermost first */
+    uint32_t size[MAX_BATCH_DIMS], a_step[MAX_BATCH_DIMS], b_step[MAX_BATCH_DIMS];
+    uint32_t batches;
+};
+
+/* Strides of the leading dimensions of `p` as the output has them; 0 where
+ * it is broadcast. */
+static void batch_steps(const struct tdl_tensor_params *p, uint32_t rank, uint32_t *steps)
+{
+    uint32_t stride = p->shape[p->rank - 1] * p->shape[p->rank - 2];
+    for (uint32_t i = rank - 2; i-- > 0;) {
+        bool there = i + p->rank >= rank;
+        uint32_t size = there ? p->shape[i + p->rank - rank] : 1;
+        steps[i] = size == 1 ? 0 : stride;
+        stride *= size;
+    }
+}
+
+/* Drop dimensions of 1, and join neighbours that are one dimension to both. */
+static void join_batch(struct geometry *g)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->dims; i++) {
+        if (g->size[i] == 1)
+            continue;
+        if (kept && g->a_step[kept - 1] == g->a_step[i] * g->size[i] &&
+            g->b_step[kept - 1] == g->b_step[i] * g->size[i]) {
+            kept--;
+            g->size[i] *= g->size[kept];
+        }
+        g->size[kept] = g->size[i];
+        g->a_step[kept] = g->a_step[i];
+        g->b_step[kept] = g->b_step[i];
+        kept++;
+    }
+    g->dims = kept;
+    /* One matrix b for all: the batch is more rows of a. */
+    if (kept == 1 && !g->b_step[0] && g->a_column == 1 && !g->c_row &&
+        g->a_step[0] == g->m * g->a_row) {
+        g->m *= g->size[0];
+        g->dims = 0;
+    }
+}
+
+static struct geometry geometry_of(const struct tdl_node *n)
+{
+    const struct tdl_tensor_params *a = &n->inputs[TDL_MATMUL_A]->desc;
+    const struct tdl_tensor_params *b = &n->inputs[TDL_MATMUL_B]->desc, *out = &n->output->desc;
+    const struct tdl_operand *c = n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
+    const struct tdl_matmul_attr *p = &n->attr.matmul;
+    uint32_t a_width = a->shape[a->rank - 1], b_width = b->shape[b->rank - 1];
+    struct geometry g = {
+        .m = out->shape[out->rank - 2],
+        .n = out->shape[out->rank - 1],
+        .k = a->shape[a->rank - 1 - p->a_transpose],
+        .a_row = p->a_transpose ? 1 : a_width,
+        .a_column = p->a_transpose ? a_width : 1,
+        .b_row = p->b_transpose ? 1 : b_width,
+        .b_column = p->b_transpose ? b_width : 1,
+        .dims = out->rank - 2,
+        .batches = 1,
+    };
+    if (c) {
+        uint32_t width = c->desc.rank ? c->desc.shape[c->desc.rank - 1] : 1;
+        g.c_column = width > 1;
+        g.c_row = c->desc.rank > 1 && c->desc.shape[c->desc.rank - 2] > 1 ? width : 0;
+    }
+    memcpy(g.size, out->shape, g.dims * sizeof(*g.size));
+    batch_steps(a, out->rank, g.a_step);
+    batch_steps(b, out->rank, g.b_step);
+    join_batch(&g);
+    for (uint32_t i = 0; i < g.dims; i++)
+        g.batches *= g.size[i];
+    return g;
+}
+
+/* ------------------------------------------------------------------- lower */
+
+/* The specialization constants of shaders/common/matmul.glsl. */
+static void add_constants(struct tdl_plan_step *s, const struct tdl_node *n,
+                          const struct geometry *g, enum tdl_dtype out)
+{
+    const struct tdl_matmul_attr *p = &n->attr.matmul;
+    bool c = n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C];
+    const uint32_t values[] = {
+        n->output->desc.dtype, out,        g->m,       g->n,           g->k,
+        g->a_row,              g->a_column, g->b_row,   g->b_column,    g->c_row,
+        g->c_column,           c,          tdl_bits_of(p->alpha), tdl_bits_of(p->beta),
+        p->activation,         g->batches};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    const uint32_t *lists[] = {g->size, g->a_step, g->b_step};
+    for (uint32_t list = 0; list < 3; list++)
+        for (uint32_t i = 0; i < MAX_BATCH_DIMS - (list == 0); i++)
+            tdl_plan_spec(s, i < g->dims ? lists[list][g->dims - 1 - i] : list == 0);
+}
+
+static void bind(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand *out)
+{
+    tdl_plan_read(s, 0, n->inputs[TDL_MATMUL_A]);
+    tdl_plan_read(s, 1, n->inputs[TDL_MATMUL_B]);
+    if (n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C])
+        tdl_plan_read(s, 2, n->inputs[TDL_MATMUL_C]);
+    tdl_plan_write(s, 3, out);
+}
+
+static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
+{
+    const uint32_t local = 64, count = g->batches * g->m * g->n;
+    enum tdl_dtype dtype = n->output->desc.dtype;
+    uint32_t words = TDL_DIV_UP(count, tdl_elements_per_word(dtype));
+    uint32_t team = tdl_team_of(words, g->k, local);
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul_team", dtype, n, local, 1, 1);
+    add_constants(s, n, g, dtype);
+    tdl_plan_spec(s, team);
+    tdl_plan_spec(s, g->b_row == 1); /* neighbours along k */
+    bind(s, n, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
+}
+
+enum { TILE = 4, DEEP = 16 }; /* rows and columns of an invocation */
+
+static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
+{
+    enum tdl_dtype dtype = n->output->desc.dtype;
+    /* Two elements a word: a row that ends within one is converted after. */
+    bool apart = dtype == TDL_FLOAT16 && g->n % 2;
+    uint32_t x = plan->device->type == TDL_DEVICE_CPU ? 8 : 16, y = x;
+    uint64_t large = (uint64_t)TDL_DIV_UP(g->m, TILE * y) * TDL_DIV_UP(g->n, TILE * x) * g->batches;
+    if (large < 64) /* not enough of them for all of a GPU */
+        x = y = 8;
+    struct tdl_operand *out =
+        apart ? tdl_scratch_floats(plan, (uint64_t)g->batches * g->m * g->n) : n->output;
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul", dtype, n, x, y, 1);
+    if (!out)
+        return;
+    add_constants(s, n, g, apart ? TDL_FLOAT32 : dtype);
+    tdl_plan_spec(s, DEEP);
+    bind(s, n, out);
+    tdl_plan_shared(s, 16ull * DEEP * (x + 1 + y + 1));
+    tdl_plan_groups(s, TDL_DIV_UP(g->n, TILE * x), TDL_DIV_UP(g->m, TILE * y),
+                    TDL_MIN(g->batches, TDL_LEAST_GROUPS));
+    if (apart)
+        tdl_narrow(plan, n, out, n->output);
+}
+
+enum tdl_result tdl_matmul_lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    enum { FEW = 8 }; /* rows or columns: most of a tile would be empty */
+    struct geometry g = geometry_of(n);
+    if (g.m < FEW || g.n < FEW)
+        add_team_step(plan, n, &g);
+    else
+        add_tile_step(plan, n, &g);
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_matmul = {
+    .name = "matmul",
+    .storage = TDL_STORAGE_LINEAR,
+    .infer = infer,
+    .lower = tdl_matmul_lower,
+    .reference_linear = tdl_matmul_reference,
+    .macs = tdl_matmul_macs,
+};
+
+struct tdl_operand *tdl_builder_matmul(struct tdl_builder *b, struct tdl_operand *x,
+                                       struct tdl_operand *y)
+{
+    union tdl_attr attr = {.matmul = {.alpha = 1, .beta = 1}};
+    return tdl_builder_add_node(b, &tdl_op_matmul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows.h"
+
+void tdl_narrow(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *from,
+                struct tdl_operand *to)
+{
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "narrow", to->desc.dtype, n, 64, 1, 1);
+    if (s)
+        s->macs = 0; /* those of the step before */
+    tdl_plan_spec(s, to->desc.dtype);
+    tdl_plan_spec(s, tdl_element_count(to));
+    tdl_plan_read(s, 0, from);
+    tdl_plan_write(s, 1, to);
+    tdl_plan_linear_groups(s, to);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN's reductions: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-reduce */
+#include "../graph/builder.h"
+#include "packs.h"
+#include "rows.h"
+
+#include <math.h>
+
+static const char *const names[] = {
+    [TDL_REDUCE_MEAN] = "reduceMean",       [TDL_REDUCE_SUM] = "reduceSum",
+    [TDL_REDUCE_MAX] = "reduceMax",         [TDL_REDUCE_MIN] = "reduceMin",
+    [TDL_REDUCE_PRODUCT] = "reduceProduct", [TDL_REDUCE_L1] = "reduceL1",
+    [TDL_REDUCE_L2] = "reduceL2",           [TDL_REDUCE_SUM_SQUARE] = "reduceSumSquare",
+    [TDL_REDUCE_LOG_SUM] = "reduceLogSum",  [TDL_REDUCE_LOG_SUM_EXP] = "reduceLogSumExp",
+};
+
+static bool takes(enum tdl_reduction reduction, enum tdl_dtype dtype)
+{
+    switch (reduction) {
+    case TDL_REDUCE_MAX:
+    case TDL_REDUCE_MIN:
+        return true;
+    case TDL_REDUCE_SUM:
+    case TDL_REDUCE_PRODUCT:
+    case TDL_REDUCE_L1:
+    case TDL_REDUCE_SUM_SQUARE:
+        return dtype != TDL_INT8 && dtype != TDL_UINT8;
+    default:
+        return tdl_is_float(dtype);
+    }
+}
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_operand *x = n->inputs[0];
+    const struct tdl_reduce_attr *p = &n->attr.reduce;
+    if (!takes(p->reduction, x->desc.dtype))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s; it does not take %s, cast first",
+                        names[p->reduction], tdl_operand_text(x), tdl_dtype_name(x->desc.dtype));
+    *out = x->desc;
+    out->rank = 0;
+    for (uint32_t i = 0; i < x->desc.rank; i++) {
+        bool reduced = p->axes >> i & 1;
+        if (!reduced || p->keep_dimensions)
+            out->shape[out->rank++] = reduced ? 1 : x->desc.shape[i];
+    }
+    if (out->rank != 4)
+        out->layout = TDL_LAYOUT_NHWC; /* of other ranks there is but one */
+    return TDL_OK;
+}
+
+/* --------------------------------------------------------------- reference */
+
+static long double step(enum tdl_reduction reduction, long double sum, long double x)
+{
+    switch (reduction) {
+    case TDL_REDUCE_MAX:
+        return x > sum ? x : sum;
+    case TDL_REDUCE_MIN:
+        return x < sum ? x : sum;
+    case TDL_REDUCE_PRODUCT:
+        return sum * x;
+    case TDL_REDUCE_L1:
+        return sum + fabsl(x);
+    case TDL_REDUCE_L2:
+    case TDL_REDUCE_SUM_SQUARE:
+        return sum + x * x;
+    case TDL_REDUCE_LOG_SUM_EXP:
+        return sum + expl(x);
+    default:
+        return sum + x;
+    }
+}
+
+static uint64_t step_whole(enum tdl_reduction reduction, uint64_t sum, uint64_t x, bool negative)
+{
+    switch (reduction) {
+    case TDL_REDUCE_PRODUCT:
+        return sum * x;
+    case TDL_REDUCE_L1:
+        return sum + (negative ? -x : x);
+    case TDL_REDUCE_SUM_SQUARE:
+        return sum + x * x;
+    default:
+        return sum + x;
+    }
+}
+
+static long double finish(enum tdl_reduction reduction, long double sum, uint32_t count)
+{
+    switch (reduction) {
+    case TDL_REDUCE_MEAN:
+        return sum / count;
+    case TDL_REDUCE_L2:
+        return sqrtl(sum);
+    case TDL_REDUCE_LOG_SUM:
+    case TDL_REDUCE_LOG_SUM_EXP:
+        return logl(sum);
+    default:
+        return sum;
+    }
+}
+
+/* One result: every element of the input whose kept coordinates are `at`. */
+static void reduce_one(const struct tdl_node *n, const void *input, const uint32_t *at,
+                       void *output, uint32_t index)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    const struct tdl_reduce_attr *p = &n->attr.reduce;
+    bool extreme = p->reduction == TDL_REDUCE_MAX || p->reduction == TDL_REDUCE_MIN;
+    uint64_t whole = p->reduction == TDL_REDUCE_PRODUCT;
+    long double sum = (long double)whole;
+    uint32_t count = 0;
+    for (uint32_t i = 0, all = tdl_element_count(n->inputs[0]); i < all; i++) {
+        bool mine = true;
+        for (uint32_t d = in->rank, rest = i; d-- > 0; rest /= in->shape[d])
+            mine &= p->axes >> d & 1 || rest % in->shape[d] == at[d];
+        if (!mine)
+            continue;
+        long double x = tdl_element_get(in->dtype, input, i);
+        sum = extreme && !count ? x : step(p->reduction, sum, x);
+        if (!tdl_is_float(in->dtype))
+            whole = step_whole(p->reduction, whole, tdl_element_bits(in->dtype, input, i), x < 0);
+        count++;
+    }
+    if (tdl_is_float(in->dtype) || extreme)
+        tdl_element_set(in->dtype, output, index, finish(p->reduction, sum, count));
+    else
+        tdl_element_set_bits(in->dtype, output, index, whole);
+}
+
+static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    const uint32_t axes = n->attr.reduce.axes;
+    uint32_t at[TDL_MAX_RANK];
+    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
+        uint32_t rest = i;
+        for (uint32_t d = in->rank; d-- > 0;) {
+            uint32_t size = axes >> d & 1 ? 1 : in->shape[d];
+            at[d] = rest % size;
+            rest /= size;
+        }
+        reduce_one(n, inputs[0], at, output, i);
+    }
+}
+
+/* ------------------------------------------------------------------- lower */
+
+enum { MAX_PARTS = TDL_MAX_RANK / 2 };
+
+/* Dimensions that are kept, or reduced, the last one first; neighbours of one
+ * kind are one. Strides in elements of the input. */
+struct parts {
+    uint32_t count, size[MAX_PARTS], stride[MAX_PARTS];
+    uint32_t elements;
+};
+
+static void split(const uint32_t *shape, uint32_t rank, uint32_t axes, struct parts out[2])
+{
+    uint32_t stride = 1;
+    int last = -1; /* kind of the dimension behind */
+    for (int i = 0; i < 2; i++)
+        out[i] = (struct parts){.elements = 1, .size = {1, 1, 1}};
+    for (uint32_t d = rank; d-- > 0; stride *= shape[d]) {
+        int kind = axes >> d & 1;
+        struct parts *p = &out[kind];
+        if (shape[d] == 1)
+            continue;
+        if (kind != last)
+            p->stride[p->count++] = stride;
+        p->size[p->count - 1] *= shape[d];
+        p->elements *= shape[d];
+        last = kind;
+    }
+}
+
+/* The dimensions as shaders/reduce.comp and reduce_packed.comp have them. */
+static void add_parts(struct tdl_plan_step *s, const struct parts parts[2])
+{
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j + 1 < MAX_PARTS; j++)
+            tdl_plan_spec(s, parts[i].size[j]);
+        for (int j = 0; j < MAX_PARTS; j++)
+            tdl_plan_spec(s, parts[i].stride[j]);
+    }
+}
+
+/* The constants of shaders/common/reduce.glsl. */
+static uint32_t add_team(struct tdl_plan_step *s, enum tdl_reduction reduction,
+                         const struct parts parts[2], uint32_t words, uint32_t local)
+{
+    uint32_t team = tdl_team_of(words, parts[1].elements, local);
+    tdl_plan_spec(s, reduction);
+    tdl_plan_spec(s, team);
+    tdl_plan_spec(s, parts[1].stride[0] == 1);
+    tdl_plan_spec(s, parts[1].elements);
+    return team;
+}
+
+static void add_step(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
+                     uint32_t axes, struct tdl_operand *out, enum tdl_dtype out_type)
+{
+    const uint32_t local = 64;
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    struct parts parts[2];
+    split(in->shape, in->rank, axes, parts);
+    uint32_t words = TDL_DIV_UP(parts[0].elements, tdl_elements_per_word(out_type));
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "reduce", in->dtype, n, local, 1, 1);
+    uint32_t team = add_team(s, reduction, parts, words, local);
+    tdl_plan_spec(s, parts[0].elements);
+    tdl_plan_spec(s, in->dtype);
+    tdl_plan_spec(s, out_type);
+    add_parts(s, parts);
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 1, out);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
+}
+
+void tdl_reduce_rows(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
+                     uint32_t axis, struct tdl_operand *out)
+{
+    add_step(plan, n, reduction, 1u << axis, out, TDL_FLOAT32);
+}
+
+static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const uint32_t local = 64;
+    struct tdl_dims d = tdl_operand_dims(n->inputs[0]), e = tdl_operand_dims(n->output);
+    const uint32_t shape[] = {d.n, tdl_packs(d.c), d.h, d.w};
+    uint32_t axes = 0;
+    struct parts parts[2];
+    for (uint32_t i = 0; i < 4; i++)
+        if (n->attr.reduce.axes >> i & 1)
+            axes |= 1u << tdl_pack_axis(n->inputs[0]->desc.layout, i);
+    split(shape, 4, axes, parts);
+    uint32_t share = (d.n * d.h * d.w * d.c) / (e.n * e.h * e.w * e.c);
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "reduce_packed", n, local, 1, 1);
+    uint32_t team = add_team(s, n->attr.reduce.reduction, parts, parts[0].elements, local);
+    tdl_plan_spec(s, parts[0].elements);
+    add_parts(s, parts);
+    tdl_plan_spec(s, d.c);
+    tdl_plan_spec(s, axes >> TDL_PACK_C & 1);
+    tdl_plan_spec(s, d.h * d.w);
+    tdl_plan_spec(s, e.h * e.w);
+    tdl_plan_spec(s, tdl_bits_of(1.0f / (float)share));
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 1, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(parts[0].elements, local / team));
+    return plan->status;
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_reduce_attr *p = &n->attr.reduce;
+    if (n->storage == TDL_STORAGE_PACKED)
+        return lower_packed(plan, n);
+    add_step(plan, n, p->reduction, p->axes, n->output, n->output->desc.dtype);
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_reduce = {
+    .name = "reduce",
+    .storage = TDL_STORAGE_EITHER,
+    .infer = infer,
+    .lower = lower,
+    .reference_linear = reference_linear,
+};
+
+struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand *input,
+                                       enum tdl_reduction reduction,
+                                       const struct tdl_reduce_params *params)
+{
+    struct tdl_reduce_params p = params ? *params : (struct tdl_reduce_params){0};
+    union tdl_attr attr = {
+        .reduce = {.reduction = reduction, .keep_dimensions = p.keep_dimensions}};
+    if (b->status != TDL_OK || !tdl_builder_known(b, &tdl_op_reduce, "reduction", reduction,
+                                                  TDL_REDUCE_LOG_SUM_EXP))
+        return NULL;
+    uint32_t rank = input ? input->desc.rank : 0;
+    if (p.axis_count > rank)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: %u axes of %u dimensions",
+                                names[reduction], p.axis_count, rank);
+    for (uint32_t i = 0; i < p.axis_count; i++) {
+        if (p.axes[i] >= rank || attr.reduce.axes >> p.axes[i] & 1)
+            return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                    "%s: %s has no axis %u, or it is named twice",
+                                    names[reduction], tdl_operand_text(input), p.axes[i]);
+        attr.reduce.axes |= 1u << p.axes[i];
+    }
+    if (!p.axis_count)
+        attr.reduce.axes = (1u << rank) - 1;
+    return tdl_builder_add_node(b, &tdl_op_reduce, &attr, &input, 1, 1);
+}

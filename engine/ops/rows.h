@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A tensor seen along one of its axes, for operators that work along one. */
+#ifndef TDL_ROWS_H
+#define TDL_ROWS_H
+
+#include "element.h"
+#include "ops.h"
+
+#include <string.h>
+
+/* Row-major [outer][length][inner]: element `k` of row (o, i) is element
+ * (o · length + k) · inner + i. */
+struct tdl_rows {
+    uint32_t outer, length, inner;
+};
+
+static inline struct tdl_rows tdl_rows_of(const struct tdl_tensor_params *p, uint32_t axis)
+{
+    struct tdl_rows r = {1, p->shape[axis], 1};
+    for (uint32_t i = 0; i < axis; i++)
+        r.outer *= p->shape[i];
+    for (uint32_t i = axis + 1; i < p->rank; i++)
+        r.inner *= p->shape[i];
+    return r;
+}
+
+/* An error with text unless the first input has that axis. */
+static inline enum tdl_result tdl_axis_check(const struct tdl_node *n, uint32_t axis)
+{
+    const struct tdl_operand *x = n->inputs[0];
+    if (axis < x->desc.rank)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: axis %u of %s; the last one is %d",
+                    n->op->name, axis, tdl_operand_text(x), (int)x->desc.rank - 1);
+}
+
+static inline uint32_t tdl_element_count(const struct tdl_operand *o)
+{
+    return (uint32_t)tdl_operand_count(o);
+}
+
+static inline bool tdl_is_float(enum tdl_dtype dtype)
+{
+    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
+}
+
+/* Of types that may index others. */
+static inline bool tdl_is_index(enum tdl_dtype dtype)
+{
+    return dtype == TDL_INT32 || dtype == TDL_UINT32 || dtype == TDL_INT64;
+}
+
+/* How many elements a word holds; 1 of what is larger. */
+static inline uint32_t tdl_elements_per_word(enum tdl_dtype dtype)
+{
+    return 4 / TDL_MIN((uint32_t)tdl_dtype_size(dtype), 4);
+}
+
+/* A float as a specialization constant. */
+static inline uint32_t tdl_bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* The invocations, 2ⁿ, that share one result: all of a workgroup where there
+ * are few results with much work each, one where results are many. */
+static inline uint32_t tdl_team_of(uint32_t results, uint32_t work, uint32_t local)
+{
+    enum { BUSY = 4096, LEAST = 8 }; /* invocations, steps of one */
+    uint32_t team = 1;
+    while (team < local && (uint64_t)results * team < BUSY && work / (team * 2) >= LEAST)
+        team *= 2;
+    return team;
+}
+
+/* Steps for others' lower(). */
+
+/* `count` floats that one step of the node leaves to the next. */
+static inline struct tdl_operand *tdl_scratch_floats(struct tdl_plan *plan, uint64_t count)
+{
+    return tdl_plan_scratch(plan, TDL_ALIGN(count * sizeof(float), 16));
+}
+/* What `from`, of tdl_scratch_floats(), has, in the type of `to`. */
+void tdl_narrow(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *from,
+                struct tdl_operand *to);
+/* A reduction of the node's first input along one axis, to float32. */
+void tdl_reduce_rows(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
+                     uint32_t axis, struct tdl_operand *out);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN softmax: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-softmax-method */
+#include "../graph/builder.h"
+#include "packs.h"
+#include "rows.h"
+
+#include <math.h>
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_operand *x = n->inputs[0];
+    enum tdl_result r = tdl_axis_check(n, n->attr.softmax.axis);
+    if (r != TDL_OK)
+        return r;
+    if (!tdl_is_float(x->desc.dtype))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "softmax: %s; it takes float32 and float16, cast first",
+                        tdl_operand_text(x));
+    *out = x->desc;
+    return TDL_OK;
+}
+
+static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    enum tdl_dtype dtype = n->output->desc.dtype;
+    struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
+    for (uint32_t row = 0; row < rows.outer * rows.inner; row++) {
+        size_t base = (size_t)(row / rows.inner) * rows.length * rows.inner + row % rows.inner;
+        double largest = -INFINITY, sum = 0;
+#define X(k) (double)tdl_element_get(dtype, inputs[0], base + (size_t)(k) * rows.inner)
+        for (uint32_t k = 0; k < rows.length; k++)
+            largest = fmax(largest, X(k));
+        for (uint32_t k = 0; k < rows.length; k++)
+            sum += exp(X(k) - largest);
+        for (uint32_t k = 0; k < rows.length; k++)
+            tdl_element_set(dtype, output, base + (size_t)k * rows.inner, exp(X(k) - largest) / sum);
+#undef X
+    }
+}
+
+/* One dispatch a row for each team; in packs, for each invocation. */
+static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const uint32_t local = 64;
+    struct tdl_dims d = tdl_operand_dims(n->output);
+    const uint32_t shape[] = {d.n, tdl_packs(d.c), d.h, d.w};
+    uint32_t axis = tdl_pack_axis(n->output->desc.layout, n->attr.softmax.axis);
+    uint32_t inner = 1, all = shape[0] * shape[1] * shape[2] * shape[3];
+    for (uint32_t i = axis + 1; i < 4; i++)
+        inner *= shape[i];
+    const uint32_t rows = all / shape[axis];
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "softmax_packed", n, local, 1, 1);
+    const uint32_t values[] = {rows, shape[axis], inner, axis == TDL_PACK_C, d.c, d.h * d.w};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 1, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(rows, local));
+    return plan->status;
+}
+
+/* Halves: ln Σ exp of each row, then all elements. Two elements of a word may
+ * be of different rows. */
+static enum tdl_result lower_halves(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const uint32_t local = 64;
+    struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
+    uint32_t count = tdl_element_count(n->output);
+    struct tdl_operand *sums = tdl_scratch_floats(plan, (uint64_t)rows.outer * rows.inner);
+    if (!sums)
+        return plan->status;
+    tdl_reduce_rows(plan, n, TDL_REDUCE_LOG_SUM_EXP, n->attr.softmax.axis, sums);
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "softmax_of_sum", n->output->desc.dtype, n, local, 1, 1);
+    const uint32_t values[] = {n->output->desc.dtype, count, rows.length, rows.inner};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_read(s, 1, sums);
+    tdl_plan_write(s, 2, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, 2), local));
+    return plan->status;
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const uint32_t local = 64;
+    if (n->storage == TDL_STORAGE_PACKED)
+        return lower_packed(plan, n);
+    if (n->output->desc.dtype == TDL_FLOAT16)
+        return lower_halves(plan, n);
+    struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
+    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(count, rows.length, local);
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "softmax", TDL_FLOAT32, n, local, 1, 1);
+    const uint32_t values[] = {TDL_REDUCE_SUM, team,  rows.inner == 1, rows.length,
+                               count,          rows.inner};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 1, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(count, local / team));
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_softmax = {
+    .name = "softmax",
+    .storage = TDL_STORAGE_EITHER,
+    .infer = infer,
+    .lower = lower,
+    .reference_linear = reference_linear,
+};
+
+struct tdl_operand *tdl_builder_softmax(struct tdl_builder *b, struct tdl_operand *input,
+                                        uint32_t axis)
+{
+    union tdl_attr attr = {.softmax.axis = axis};
+    return tdl_builder_add_node(b, &tdl_op_softmax, &attr, &input, 1, 1);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN transpose: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-transpose */
+#include "../graph/builder.h"
+#include "rearrange.h"
+
+#include <string.h>
+
+/* The layout of a rank-4 output: the other one where the channels go to their
+ * place there. */
+static enum tdl_layout layout_of(const struct tdl_tensor_params *in, const uint32_t *permutation)
+{
+    static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
+    if (in->rank != 4)
+        return TDL_LAYOUT_NHWC;
+    if (in->layout == TDL_LAYOUT_NHWC && !memcmp(permutation, to_nchw, sizeof(to_nchw)))
+        return TDL_LAYOUT_NCHW;
+    if (in->layout == TDL_LAYOUT_NCHW && !memcmp(permutation, to_nhwc, sizeof(to_nhwc)))
+        return TDL_LAYOUT_NHWC;
+    return in->layout;
+}
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    const uint32_t *permutation = n->attr.transpose.permutation;
+    uint32_t seen = 0;
+    *out = *in;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        if (permutation[i] >= in->rank || seen >> permutation[i] & 1)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "transpose: %s; the permutation names dimension %u twice or past the "
+                            "last, it has to name each once",
+                            tdl_operand_text(n->inputs[0]), permutation[i]);
+        seen |= 1u << permutation[i];
+        out->shape[i] = in->shape[permutation[i]];
+    }
+    out->layout = layout_of(in, permutation);
+    return TDL_OK;
+}
+
+static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
+    size_t size = tdl_dtype_size(in->dtype);
+    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
+        uint32_t rest = i, coordinates[TDL_MAX_RANK] = {0}, from = 0;
+        for (uint32_t d = out->rank; d-- > 0; rest /= out->shape[d])
+            coordinates[n->attr.transpose.permutation[d]] = rest % out->shape[d];
+        for (uint32_t d = 0; d < in->rank; d++)
+            from = from * in->shape[d] + coordinates[d];
+        memcpy((uint8_t *)output + i * size, (const uint8_t *)inputs[0] + from * size, size);
+    }
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    struct tdl_rearrangement r = {.rank = in->rank};
+    uint32_t strides[TDL_MAX_RANK], stride = 1;
+    for (uint32_t d = in->rank; d-- > 0; stride *= in->shape[d])
+        strides[d] = stride;
+    for (uint32_t d = 0; d < in->rank; d++) {
+        uint32_t from = n->attr.transpose.permutation[d];
+        r.size[d] = r.period[d] = in->shape[from];
+        r.stride[d] = strides[from];
+    }
+    return tdl_rearrange_lower(plan, n, &r);
+}
+
+const struct tdl_op tdl_op_transpose = {
+    .name = "transpose",
+    .storage = TDL_STORAGE_LINEAR,
+    .infer = infer,
+    .lower = lower,
+    .reference_linear = reference_linear,
+};
+
+struct tdl_operand *tdl_builder_transpose(struct tdl_builder *b, struct tdl_operand *input,
+                                          const uint32_t *permutation)
+{
+    union tdl_attr attr = {0};
+    uint32_t rank = b->status == TDL_OK && input ? input->desc.rank : 0;
+    for (uint32_t i = 0; i < rank; i++)
+        attr.transpose.permutation[i] = permutation ? permutation[i] : rank - 1 - i;
+    return tdl_builder_add_node(b, &tdl_op_transpose, &attr, &input, 1, 1);
+}
