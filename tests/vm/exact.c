@@ -61,7 +61,8 @@ static GstPadProbeReturn arrived(GstPad *pad, GstPadProbeInfo *probe, gpointer d
     GstVideoInfo info;
     gsize at;
 
-    frames_check(frames_info(caps, &info), "understood the camera's caps");
+    if (!frames_info(caps, &info))
+        frames_check(FALSE, "understood the camera's caps");
     if (!test->fed) {
         GstCaps *plain = gst_video_info_to_caps(&info);
 
@@ -90,7 +91,8 @@ static GstFlowReturn made(GstAppSink *sink, gpointer data)
 
     if (!sample)
         return GST_FLOW_EOS;
-    frames_check(frames_info(gst_sample_get_caps(sample), &info), "understood the filter's caps");
+    if (!frames_info(gst_sample_get_caps(sample), &info))
+        frames_check(FALSE, "understood the filter's caps");
     g_async_queue_push(side->pictures, frames_copy(gst_sample_get_buffer(sample), &info));
     gst_sample_unref(sample);
     return GST_FLOW_OK;

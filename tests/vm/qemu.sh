@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Where QEMU and virtiofsd are on this machine. Sourced.
 

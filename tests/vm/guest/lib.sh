@@ -1,19 +1,20 @@
+# shellcheck shell=bash disable=SC2034
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Shared by the guest's tests: where things are, and how results are told.
 # Sourced.
 name=$(basename "$0" .sh)
 name=${name#test-}
 build=/src/build-vm
+programs=$build/tests/vm
 logs=/vm/logs/$name
 camera=/dev/video0
+tiny=/vm/tiny.tflite # a network that runs in no time
 rm -rf "$logs"
 mkdir -p "$logs" /vm/cache
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY=/vm/registry.bin GST_REGISTRY_UPDATE=no
 export GST_DEBUG_NO_COLOR=1 XDG_CACHE_HOME=/vm/cache
-tiny=/vm/tiny.tflite
 
-# Every test starts with a camera in the same state: a still picture, without
-# the text that changes from frame to frame, unless it asks for it.
+# Without the text that changes from frame to frame nothing moves.
 still_camera() {
     v4l2-ctl -d $camera -c test_pattern=0,osd_text_mode=2,horizontal_movement=3,vertical_movement=3
 }
@@ -21,19 +22,52 @@ moving_camera() {
     v4l2-ctl -d $camera -c test_pattern=0,osd_text_mode=0,horizontal_movement=5,vertical_movement=3
 }
 
-# check WHAT COMMAND... : passes when the command does; status 77 is a skip
-# whose reason is the last line that it wrote.
-check() {
-    local what=$1 log status=0 from=$SECONDS
-    shift
-    log=$logs/${what//[^A-Za-z0-9.-]/_}.log
-    timeout --kill-after=5 "${LIMIT:-100}" "$@" >"$log" 2>&1 </dev/null || status=$?
-    case $status in
-    0) echo "ok $name: $what ($((SECONDS - from)) s)" ;;
-    77) echo "skipped $name, $what: $(tail -n 1 "$log")" ;;
+# camera_line FRAMES FORMAT SIZE [IO-MODE] [RATE]: the camera with caps of either
+# style. FORMAT is GStreamer's name, or drm:NAME for dma-bufs.
+camera_line() {
+    local caps=video/x-raw,format=$2
+    [[ $2 != drm:* ]] || caps="video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=${2#drm:}"
+    echo "v4l2src device=$camera num-buffers=$1 io-mode=${4:-auto} !" \
+        "$caps,width=${3%x*},height=${3#*x},framerate=${5:-30}/1"
+}
+
+log_of() { echo "$logs/${1//[^A-Za-z0-9.-]/_}.log"; }
+
+# report WHAT STATUS: one check's result; 77 is a skip whose reason is the last
+# line of its log.
+report() {
+    local log
+    log=$(log_of "$1")
+    case $2 in
+    0) echo "ok $name: $1" ;;
+    77) echo "skipped $name, $1: $(tail -n 1 "$log")" ;;
     *)
         tail -n 12 "$log" | cut -c1-250 | sed 's/^/| /'
-        echo "FAILED $name: $what (status $status)"
+        echo "FAILED $name: $1 (status $2)"
         ;;
     esac
+}
+
+limited() { timeout --kill-after=5 "${LIMIT:-100}" "$@"; }
+
+# check WHAT COMMAND... : passes when the command does.
+check() {
+    local what=$1 status=0
+    shift
+    limited "$@" >"$(log_of "$what")" 2>&1 </dev/null || status=$?
+    report "$what" $status
+}
+
+# check_fails WHAT PATTERN COMMAND... : passes when the command fails, by itself,
+# and says something that fits the pattern.
+check_fails() {
+    local what=$1 pattern=$2 log status=0
+    log=$(log_of "$1")
+    shift 2
+    limited "$@" >"$log" 2>&1 </dev/null || status=$?
+    case $status in
+    0 | 124 | 137) echo "it should have failed" >>"$log"; status=1 ;;
+    *) status=0; grep -Eq "$pattern" "$log" || status=2 ;;
+    esac
+    report "$what" $status
 }

@@ -1,22 +1,28 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Pictures from the camera's dma-bufs are the same, to the last byte, as pictures
-# of the same frames copied by the CPU.
+# of the same frames copied by the CPU. With io-mode=dmabuf-import the camera
+# writes into memory of ours, with our rows.
 . "$(dirname "$0")/lib.sh"
 
-size=width=320,height=180,framerate=30/1
 moving_camera
 
-# camera_line FRAMES IO-MODE CAPS
-camera_line() { echo "v4l2src device=$camera num-buffers=$1 io-mode=$2 ! $3,$size"; }
-# exact WHAT FRAMES IO-MODE CAPS PROPERTIES OPTION...
+# exact FRAMES FORMAT IO-MODE OPTION... : the camera moves, so a stale frame is
+# a wrong one.
 exact() {
-    local what=$1 line
-    line=$(camera_line "$2" "$3" "$4")
-    check "$what, $3" $build/tests/vm/exact --frames="$2" --moving "${@:6}" "$line" "model=$tiny $5"
+    check "$1 frames of $2, io-mode $3" $programs/exact --frames="$1" --moving --dma-buf \
+        --import-path=dma-buf "${@:4}" "$(camera_line "$1" "$2" 320x180 "$3")" \
+        "model=$tiny mode=overlay require-zero-copy=false"
 }
 
-for io_mode in auto dmabuf; do
-    exact "NV12, plain caps" 10 $io_mode video/x-raw,format=NV12 mode=overlay
-    exact "YUYV, plain caps" 10 $io_mode video/x-raw,format=YUY2 mode=overlay
-    exact "XR24, plain caps" 10 $io_mode video/x-raw,format=BGRx mode=overlay
-done
+exact 60 NV12 auto # buffers go round several times
+exact 10 YUY2 auto
+exact 10 BGRx auto
+exact 10 NV12 dmabuf
+exact 10 drm:NV12 auto
+exact 10 drm:YUYV dmabuf
+exact 10 drm:XR24 auto
+exact 10 NV12 dmabuf-import --padded
+exact 10 YUY2 dmabuf-import --padded
+exact 10 BGRx dmabuf-import
+exact 10 drm:NV12 dmabuf-import --padded

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The machine has what the other tests stand on; should one of these fail, look
 # no further.

@@ -1,0 +1,20 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What happens to pipelines, while dma-bufs are under way.
+. "$(dirname "$0")/lib.sh"
+
+small=width=320,height=180
+properties="model=$tiny mode=overlay refine=false"
+moving_camera
+
+life() { check "$1" $build/tests/vm/life "$2" $camera "${@:3}"; }
+life "restart" restart "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+life "flush" flush "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+life "another size" renegotiate "$properties" \
+    "video/x-raw,format=NV12,$small,framerate=30/1" \
+    "video/x-raw,format=NV12,width=640,height=360,framerate=30/1" \
+    "video/x-raw,format=NV12,$small,framerate=30/1"
+life "the camera fails" error "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+life "the camera is unplugged" unplug "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+LIMIT=200 life "1,000 frames" flat "model=$tiny mode=mask refine=false" \
+    "video/x-raw,format=NV12,$small,framerate=120/1"
