@@ -54,7 +54,8 @@ vec4 value(uint at)
 void main()
 {
     const vec4 NOTHING = vec4(KIND == LARGEST ? -3.402823466e38 : 0.0);
-    const ivec2 SIZE = ivec2(IN_W, IN_H), WINDOW = ivec2(WINDOW_W, WINDOW_H);
+    const ivec2 WINDOW = ivec2(WINDOW_W, WINDOW_H);
+    ivec2 size = ivec2(IN_W, IN_H);
     const ivec2 DILATION = ivec2(DILATION_W, DILATION_H);
     uint local = gl_LocalInvocationID.x, member = TEAM > 1 ? local : 0;
     uint o = TEAM > 1 ? gl_WorkGroupID.x : gl_GlobalInvocationID.x;
@@ -66,7 +67,7 @@ void main()
                   ivec2(PAD_LEFT, PAD_TOP);
     // The taps of the window that are inside.
     ivec2 low = FULL != 0 ? ivec2(0) : (max(-start, 0) + DILATION - 1) / DILATION;
-    ivec2 high = FULL != 0 ? WINDOW : min(WINDOW, (SIZE - start + DILATION - 1) / DILATION);
+    ivec2 high = FULL != 0 ? WINDOW : min(WINDOW, (size - start + DILATION - 1) / DILATION);
     // A constant width makes the division below cheap.
     uint w = FULL != 0 ? WINDOW_W : uint(high.x - low.x);
     uint count = FULL != 0 ? WINDOW_W * WINDOW_H : w * uint(high.y - low.y);
@@ -75,7 +76,7 @@ void main()
         // Loads outside of branches: pixels beyond the border are read, but not used.
         [[unroll]] for (uint i = 0; i < WINDOW_W * WINDOW_H; i++) {
             ivec2 at = start + ivec2(i % WINDOW_W, i / WINDOW_W) * DILATION;
-            ivec2 near = FULL != 0 ? at : clamp(at, ivec2(0), SIZE - 1);
+            ivec2 near = FULL != 0 ? at : clamp(at, ivec2(0), size - 1);
             vec4 v = value(base + uint(near.y) * IN_W + uint(near.x));
             sum = join(sum, near == at ? v : NOTHING);
         }
@@ -99,7 +100,7 @@ void main()
         return;
     if (KIND == MEAN) {
         if (COUNT_PAD != 0) {
-            ivec2 end = SIZE + ivec2(PAD_RIGHT, PAD_BOTTOM);
+            ivec2 end = size + ivec2(PAD_RIGHT, PAD_BOTTOM);
             ivec2 counted = min(WINDOW, (end - start + DILATION - 1) / DILATION);
             count = uint(counted.x) * uint(counted.y);
         }

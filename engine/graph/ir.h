@@ -130,6 +130,15 @@ union tdl_attr {
         enum tdl_activation activation;
         uint32_t axes; /* bits, of layerNormalization */
     } norm;
+    struct tdl_slice_params slice;
+    struct tdl_pad_params pad;
+    struct {
+        uint32_t axis;
+    } concat;
+    struct {
+        uint32_t size;
+        enum tdl_block_order order;
+    } blocks;
     struct {
         enum tdl_activation activation;
     } eltwise;

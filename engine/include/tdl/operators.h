@@ -155,6 +155,63 @@ TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
                                                    struct tdl_operand *input,
                                                    const struct tdl_resample2d_params *params);
 
+/* ------------------------------------------------------- moving of elements */
+
+/* These take every data type, and any rank unless they say otherwise; axes are
+ * those of the shape. The output has the input's data type and layout. */
+
+/** For each dimension of the input. */
+struct tdl_slice_params {
+    uint32_t start[TDL_MAX_RANK];
+    uint32_t size[TDL_MAX_RANK]; /**< elements that are walked over; 0: to the end */
+    int32_t step[TDL_MAX_RANK];  /**< below 0: backwards from the start; 0 means 1 */
+};
+/** WebNN slice: each |step|-th of `size` elements, ceil(size / |step|) in all. */
+TDL_API struct tdl_operand *tdl_builder_slice(struct tdl_builder *builder,
+                                              struct tdl_operand *input,
+                                              const struct tdl_slice_params *params);
+/**
+ * WebNN split along an axis.
+ * @param sizes      of the parts, which make up the dimension; NULL: equal ones
+ * @param out_parts  `count` operands, NULL once the builder has failed
+ */
+TDL_API enum tdl_result tdl_builder_split(struct tdl_builder *builder, struct tdl_operand *input,
+                                          uint32_t count, const uint32_t *sizes, uint32_t axis,
+                                          struct tdl_operand **out_parts);
+/** WebNN concat of `count` ≥ 1 operands, which differ in dimension `axis` only. */
+TDL_API struct tdl_operand *tdl_builder_concat(struct tdl_builder *builder,
+                                               struct tdl_operand *const *inputs, uint32_t count,
+                                               uint32_t axis);
+enum tdl_pad_mode {
+    TDL_PAD_CONSTANT = 0,
+    TDL_PAD_EDGE = 1,       /**< the nearest element */
+    TDL_PAD_REFLECTION = 2, /**< mirrored at the outermost element, which is not repeated */
+};
+struct tdl_pad_params {
+    uint32_t before[TDL_MAX_RANK], after[TDL_MAX_RANK]; /**< elements, by dimension */
+    enum tdl_pad_mode mode;
+    double value; /**< of TDL_PAD_CONSTANT; converted to the data type */
+};
+/** WebNN pad. Zeros round an image before a convolution become its padding. */
+TDL_API struct tdl_operand *tdl_builder_pad(struct tdl_builder *builder, struct tdl_operand *input,
+                                            const struct tdl_pad_params *params);
+
+/** Channel of pixel (by, bx) of a block, of `channels` each. */
+enum tdl_block_order {
+    TDL_BLOCK_DEPTH_FIRST = 0,  /**< (by · block + bx) · channels + c, ONNX "DCR" */
+    TDL_BLOCK_COLUMN_FIRST = 1, /**< (c · block + by) · block + bx, ONNX "CRD" */
+};
+/** ONNX DepthToSpace and SpaceToDepth: block² channels are a block of pixels.
+ *  Rank 4. */
+TDL_API struct tdl_operand *tdl_builder_depth_to_space(struct tdl_builder *builder,
+                                                       struct tdl_operand *input,
+                                                       uint32_t block_size,
+                                                       enum tdl_block_order order);
+TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *builder,
+                                                       struct tdl_operand *input,
+                                                       uint32_t block_size,
+                                                       enum tdl_block_order order);
+
 /* ----------------------------------------------------------- normalizations */
 
 /* Scales, biases, means and variances are float32 constants, scale 1 and bias

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN concat. */
+#include "move.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const uint32_t axis = n->attr.concat.axis;
+    *out = n->inputs[0]->desc;
+    for (uint32_t i = 1; i < n->input_count && axis < out->rank; i++) {
+        const struct tdl_tensor_params *p = &n->inputs[i]->desc;
+        bool fits = p->dtype == out->dtype && p->rank == out->rank &&
+                    (p->rank != 4 || p->layout == out->layout);
+        for (uint32_t d = 0; fits && d < p->rank; d++)
+            fits = d == axis || p->shape[d] == out->shape[d];
+        if (!fits || __builtin_add_overflow(out->shape[axis], p->shape[axis], &out->shape[axis]))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "concat: %s and %s differ in more than dimension %u",
+                            tdl_operand_text(n->inputs[0]), tdl_operand_text(n->inputs[i]), axis);
+    }
+    if (axis >= out->rank)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "concat: %s has no dimension %u",
+                        tdl_operand_text(n->inputs[0]), axis);
+    return TDL_OK;
+}
+
+static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *out = &n->output->desc;
+    const uint32_t axis = n->attr.concat.axis;
+    size_t bytes = tdl_dtype_size(out->dtype);
+    for (size_t i = 0; i < tdl_operand_count(n->output); i++) {
+        int64_t at[TDL_MAX_RANK];
+        uint32_t from = 0;
+        tdl_move_coordinates(out, i, at);
+        while (at[axis] >= n->inputs[from]->desc.shape[axis])
+            at[axis] -= n->inputs[from++]->desc.shape[axis];
+        memcpy((char *)output + i * bytes,
+               (const char *)inputs[from] + tdl_move_index(&n->inputs[from]->desc, at) * bytes,
+               bytes);
+    }
+}
+
+static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_tensor_params *out = &n->output->desc;
+    uint32_t inner = 1, end = 0;
+    for (uint32_t i = n->attr.concat.axis + 1; i < out->rank; i++)
+        inner *= out->shape[i];
+    struct tdl_plan_step *s = tdl_move_linear_step(plan, "concat_linear", n);
+    tdl_plan_spec(s, inner);
+    tdl_plan_spec(s, out->shape[n->attr.concat.axis]);
+    tdl_plan_spec(s, n->input_count);
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        end += n->inputs[i]->desc.shape[n->attr.concat.axis];
+        tdl_plan_spec(s, end);
+        tdl_plan_read(s, i, n->inputs[i]);
+    }
+    tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
+}
+
+/* Channels that begin within packs: each is looked for. */
+static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
+{
+    struct tdl_dims d = tdl_operand_dims(n->output);
+    uint32_t end = 0, local = 64;
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "concat", n, local, 1, 1);
+    tdl_plan_spec(s, d.h * d.w);
+    tdl_plan_spec(s, n->input_count);
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        end += tdl_operand_dims(n->inputs[i]).c;
+        tdl_plan_spec(s, end);
+        tdl_plan_read(s, i, n->inputs[i]);
+    }
+    tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
+    tdl_plan_groups(s, TDL_DIV_UP(d.h * d.w, local), tdl_packs(d.c), d.n);
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    if (n->storage == TDL_STORAGE_LINEAR) {
+        lower_linear(plan, n);
+        return plan->status;
+    }
+    const uint32_t axis = tdl_move_axis(n->output, n->attr.concat.axis);
+    bool aligned = true;
+    for (uint32_t i = 0; i + 1 < n->input_count; i++)
+        aligned &= axis != 1 || tdl_operand_dims(n->inputs[i]).c % 4 == 0;
+    if (!aligned) {
+        lower_channels(plan, n);
+        return plan->status;
+    }
+    struct tdl_move m = {.mode = TDL_PAD_EDGE, .step = {1, 1, 1, 1}};
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        m.region = tdl_operand_dims(n->inputs[i]);
+        tdl_move_packed(plan, n, n->inputs[i], &m);
+        m.offset[axis] += n->inputs[i]->desc.shape[n->attr.concat.axis];
+    }
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_concat = {
+    .name = "concat",
+    .infer = infer,
+    .lower = lower,
+    .storage = TDL_STORAGE_EITHER,
+    .reference_linear = reference,
+};
+
+/* A node takes so many; more are joined in groups, and these again. */
+struct tdl_operand *tdl_builder_concat(struct tdl_builder *b, struct tdl_operand *const *inputs,
+                                       uint32_t count, uint32_t axis)
+{
+    const union tdl_attr attr = {.concat.axis = axis};
+    if (b->status != TDL_OK)
+        return NULL;
+    if (!inputs || !count)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "concat: there are no inputs");
+    if (count <= TDL_MAX_NODE_INPUTS)
+        return tdl_builder_add_node(b, &tdl_op_concat, &attr, inputs, count, count);
+    uint32_t groups = TDL_DIV_UP(count, TDL_MAX_NODE_INPUTS);
+    struct tdl_operand **parts = calloc(groups, sizeof(struct tdl_operand *)), *result;
+    if (!parts)
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    for (uint32_t i = 0; i < groups; i++) {
+        uint32_t first = i * TDL_MAX_NODE_INPUTS;
+        parts[i] = tdl_builder_concat(b, inputs + first,
+                                      TDL_MIN(count - first, TDL_MAX_NODE_INPUTS), axis);
+    }
+    result = tdl_builder_concat(b, parts, groups, axis);
+    free(parts);
+    return result;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN pad: constant, edge, reflection (without the border itself). */
+#include "move.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_pad_params *p = &n->attr.pad;
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    *out = *in;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        uint64_t size = (uint64_t)in->shape[i] + p->before[i] + p->after[i];
+        uint32_t most = p->mode == TDL_PAD_REFLECTION ? in->shape[i] - 1 : INT32_MAX;
+        if (size > INT32_MAX || p->before[i] > most || p->after[i] > most)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "pad: %u and %u more elements are too many for dimension %u of %s%s",
+                            p->before[i], p->after[i], i, tdl_operand_text(n->inputs[0]),
+                            p->mode == TDL_PAD_REFLECTION ? ", which is reflected" : "");
+        out->shape[i] = (uint32_t)size;
+    }
+    return TDL_OK;
+}
+
+/* The bits of the value in the type of the elements. */
+static uint64_t value_bits(const struct tdl_node *n)
+{
+    const size_t bytes = tdl_dtype_size(n->output->desc.dtype);
+    double v = n->attr.pad.value;
+    uint64_t bits = 0;
+    float f = (float)v;
+    switch (n->output->desc.dtype) {
+    case TDL_FLOAT32:
+        memcpy(&bits, &f, sizeof(f));
+        return bits;
+    case TDL_FLOAT16:
+        return tdl_float_to_half(f);
+    case TDL_UINT64:
+        return (uint64_t)v;
+    case TDL_INT64:
+        return (uint64_t)(int64_t)v;
+    default: /* the low bytes of the two's complement */
+        return (uint64_t)(int64_t)v & (UINT64_MAX >> (64 - 8 * bytes));
+    }
+}
+
+/* Which element of the input is at `at` of a dimension, or −1. */
+static int64_t source(const struct tdl_pad_params *p, int64_t at, uint32_t dimension, int64_t size)
+{
+    int64_t i = at - p->before[dimension];
+    if (i >= 0 && i < size)
+        return i;
+    if (p->mode == TDL_PAD_EDGE)
+        return i < 0 ? 0 : size - 1;
+    if (p->mode == TDL_PAD_REFLECTION)
+        return i < 0 ? -i : 2 * (size - 1) - i;
+    return -1;
+}
+
+static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
+    const uint64_t value = value_bits(n);
+    size_t bytes = tdl_dtype_size(in->dtype);
+    for (size_t i = 0; i < tdl_operand_count(n->output); i++) {
+        int64_t at[TDL_MAX_RANK];
+        bool inside = true;
+        tdl_move_coordinates(out, i, at);
+        for (uint32_t d = 0; d < in->rank; d++) {
+            at[d] = source(&n->attr.pad, at[d], d, in->shape[d]);
+            inside &= at[d] >= 0;
+        }
+        memcpy((char *)output + i * bytes,
+               inside ? (const char *)inputs[0] + tdl_move_index(in, at) * bytes
+                      : (const char *)&value,
+               bytes);
+    }
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_pad_params *p = &n->attr.pad;
+    struct tdl_move m = {.mode = p->mode, .region = tdl_operand_dims(n->output),
+                         .step = {1, 1, 1, 1}, .value = (float)p->value};
+    int32_t start[TDL_MAX_RANK], step[TDL_MAX_RANK];
+    for (uint32_t i = 0; i < n->output->desc.rank; i++) {
+        start[i] = -(int32_t)p->before[i];
+        step[i] = 1;
+    }
+    if (n->storage == TDL_STORAGE_LINEAR) {
+        tdl_move_linear(plan, n, p->mode, start, step, value_bits(n));
+        return plan->status;
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        m.start[tdl_move_axis(n->output, i)] = start[i];
+    tdl_move_packed(plan, n, n->inputs[0], &m);
+    return plan->status;
+}
+
+/* In 16 bits, packs have no infinity. */
+static bool can_pack(const struct tdl_node *n)
+{
+    return isfinite(n->attr.pad.value);
+}
+
+const struct tdl_op tdl_op_pad = {
+    .name = "pad",
+    .infer = infer,
+    .lower = lower,
+    .storage = TDL_STORAGE_EITHER,
+    .can_pack = can_pack,
+    .reference_linear = reference,
+};
+
+struct tdl_operand *tdl_builder_pad(struct tdl_builder *b, struct tdl_operand *input,
+                                    const struct tdl_pad_params *params)
+{
+    union tdl_attr attr = {.pad = params ? *params : (struct tdl_pad_params){0}};
+    double v = attr.pad.value;
+    if (!tdl_builder_known(b, &tdl_op_pad, "mode", attr.pad.mode, TDL_PAD_REFLECTION))
+        return NULL;
+    if (b->status == TDL_OK && input && input->desc.dtype != TDL_FLOAT32 &&
+        input->desc.dtype != TDL_FLOAT16 && !(v >= -0x1p63 && v < 0x1p63))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "pad: %s cannot hold %g",
+                                tdl_dtype_name(input->desc.dtype), v);
+    return tdl_builder_add_node(b, &tdl_op_pad, &attr, &input, 1, 1);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* WebNN slice, with ONNX's steps backwards. */
+#include "move.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    *out = *in;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        uint32_t start = n->attr.slice.start[i], size = n->attr.slice.size[i];
+        int64_t step = n->attr.slice.step[i];
+        /* Elements from the start on to the end of the input. */
+        uint64_t room = start >= in->shape[i] ? 0 : step > 0 ? in->shape[i] - start : start + 1u;
+        if (!size || size > room || !step || step == INT32_MIN || in->shape[i] > INT32_MAX)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "slice: %u elements from %u on with step %lld are not in dimension %u "
+                            "of %s",
+                            size, start, (long long)step, i, tdl_operand_text(n->inputs[0]));
+        out->shape[i] = (uint32_t)TDL_DIV_UP((uint64_t)size, (uint64_t)llabs(step));
+    }
+    return TDL_OK;
+}
+
+static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
+    size_t bytes = tdl_dtype_size(in->dtype);
+    for (size_t i = 0; i < tdl_operand_count(n->output); i++) {
+        int64_t at[TDL_MAX_RANK];
+        tdl_move_coordinates(out, i, at);
+        for (uint32_t d = 0; d < in->rank; d++)
+            at[d] = n->attr.slice.start[d] + at[d] * n->attr.slice.step[d];
+        memcpy((char *)output + i * bytes,
+               (const char *)inputs[0] + tdl_move_index(in, at) * bytes, bytes);
+    }
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    struct tdl_move m = {.region = tdl_operand_dims(n->output)};
+    int32_t start[TDL_MAX_RANK];
+    for (uint32_t i = 0; i < n->output->desc.rank; i++)
+        start[i] = (int32_t)n->attr.slice.start[i];
+    if (n->storage == TDL_STORAGE_LINEAR) {
+        tdl_move_linear(plan, n, TDL_PAD_EDGE, start, n->attr.slice.step, 0);
+        return plan->status;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        m.start[tdl_move_axis(n->output, i)] = start[i];
+        m.step[tdl_move_axis(n->output, i)] = n->attr.slice.step[i];
+    }
+    m.mode = TDL_PAD_EDGE; /* nothing is outside */
+    tdl_move_packed(plan, n, n->inputs[0], &m);
+    return plan->status;
+}
+
+const struct tdl_op tdl_op_slice = {
+    .name = "slice",
+    .infer = infer,
+    .lower = lower,
+    .storage = TDL_STORAGE_EITHER,
+    .reference_linear = reference,
+};
+
+struct tdl_operand *tdl_builder_slice(struct tdl_builder *b, struct tdl_operand *input,
+                                      const struct tdl_slice_params *params)
+{
+    union tdl_attr attr = {.slice = params ? *params : (struct tdl_slice_params){0}};
+    for (uint32_t i = 0; b->status == TDL_OK && input && i < input->desc.rank; i++) {
+        int32_t *step = &attr.slice.step[i];
+        uint32_t start = attr.slice.start[i], *size = &attr.slice.size[i];
+        *step = *step ? *step : 1;
+        if (!*size && start < input->desc.shape[i])
+            *size = *step > 0 ? input->desc.shape[i] - start : start + 1;
+    }
+    return tdl_builder_add_node(b, &tdl_op_slice, &attr, &input, 1, 1);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+// concat on linear memory of elements of any type. To it, each input has three
+// dimensions: those before the axis, the axis, those behind it.
+#include "common/linear.glsl"
+
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+layout(constant_id = 3) const uint BYTES = 4; // of an element
+layout(constant_id = 4) const uint COUNT = 1;
+layout(constant_id = 5) const uint INNER = 1; // elements behind the axis
+layout(constant_id = 6) const uint AXIS = 1;  // of the output
+layout(constant_id = 7) const uint INPUTS = 1;
+// Where the inputs end along the axis.
+layout(constant_id = 8) const uint END0 = 1;
+layout(constant_id = 9) const uint END1 = 1;
+layout(constant_id = 10) const uint END2 = 1;
+layout(constant_id = 11) const uint END3 = 1;
+layout(constant_id = 12) const uint END4 = 1;
+layout(constant_id = 13) const uint END5 = 1;
+layout(constant_id = 14) const uint END6 = 1;
+layout(constant_id = 15) const uint END7 = 1;
+
+LINEAR_IN(0, x0)
+LINEAR_IN(1, x1)
+LINEAR_IN(2, x2)
+LINEAR_IN(3, x3)
+LINEAR_IN(4, x4)
+LINEAR_IN(5, x5)
+LINEAR_IN(6, x6)
+LINEAR_IN(7, x7)
+LINEAR_OUT(8, result)
+
+uint bits(uint i, uint upper)
+{
+    uint inner = i % INNER, a = i / INNER % AXIS, outer = i / (INNER * AXIS);
+#define FIND(NUMBER, START, END)                                                                   \
+    if (NUMBER < INPUTS && a < END)                                                                \
+        return x##NUMBER##_bits(BYTES, (outer * (END - START) + a - START) * INNER + inner, upper);
+    FIND(0, 0, END0)
+    FIND(1, END0, END1)
+    FIND(2, END1, END2)
+    FIND(3, END2, END3)
+    FIND(4, END3, END4)
+    FIND(5, END4, END5)
+    FIND(6, END5, END6)
+    FIND(7, END6, END7)
+    return 0;
+}
+
+#include "common/move.glsl"
