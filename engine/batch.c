@@ -22,7 +22,7 @@ struct use {
     struct tdl_buffer *buffer;
     uint32_t epoch;
     bool read, write;
-    bool give; /* it goes to others with this batch */
+    uint32_t give; /* the queue family that it goes to with this batch, or 0 */
 };
 
 enum state { IDLE, RECORDING };
@@ -474,6 +474,17 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
     b->parts[b->part_count++] = recorded;
     b->dispatches += dispatches;
     return TDL_OK;
+}
+
+enum tdl_result tdl_batch_give(struct tdl_batch *b, struct tdl_buffer *buffer, uint32_t family)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = tdl_batch_commands(
+        b, &(struct tdl_bind){.buffer = buffer, .read = true, .write = true}, 1, &cb);
+    for (uint32_t i = 0; i < b->use_count && r == TDL_OK; i++)
+        if (b->uses[i].buffer == buffer)
+            b->uses[i].give = family;
+    return r;
 }
 
 enum tdl_result tdl_batch_hold(struct tdl_batch *b, struct tdl_hold hold)

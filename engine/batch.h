@@ -47,6 +47,10 @@ enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold);
  * the same buffers. */
 enum tdl_result tdl_batch_commands(struct tdl_batch *batch, const struct tdl_bind *uses,
                                    uint32_t use_count, VkCommandBuffer *out_commands);
+/* The batch's end gives a buffer to a queue family; 0 only uses it, for the
+ * sake of order. */
+enum tdl_result tdl_batch_give(struct tdl_batch *batch, struct tdl_buffer *buffer,
+                               uint32_t family);
 struct tdl_sync;
 /* What the batch waits for and signals, if it is being recorded, or if it is
  * not; else an error. */

@@ -84,6 +84,7 @@ enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b, VkExternalMemoryHandl
 
 VkResult tdl_buffer_allocate(struct tdl_buffer *b, uint64_t size, uint32_t type, const void *next)
 {
+    b->memory_type = type;
     return vkAllocateMemory(b->ctx->device,
                             &(VkMemoryAllocateInfo){
                                 .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,

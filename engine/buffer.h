@@ -17,15 +17,15 @@ struct tdl_buffer {
     uint64_t id; /* unique in the process, never used again */
     VkBuffer buffer;
     VkDeviceMemory memory;
+    uint32_t memory_type;
     size_t size;
     void *map;          /* persistent mapping, NULL for device-only and imported */
     bool host_visible;  /* the CPU reads what the GPU writes here */
     uint64_t read_point, write_point; /* last submitted uses, under ctx->lock */
 
-    /* Memory that others see, too (external.c). The queue family that stands
-     * for them, or VK_QUEUE_FAMILY_IGNORED; with `shared`, every batch takes
-     * the buffer from them before its first use and gives it back after the
-     * last, else rent.c does that. */
+    /* Memory that others see, too (external.c). With `shared`, every batch
+     * takes the buffer from the queue family that stands for them before its
+     * first use and gives it back after the last. */
     uint32_t external_family;
     bool shared;
     VkExternalMemoryHandleTypeFlags export_types; /* it can be exported as */

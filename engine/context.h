@@ -57,6 +57,7 @@ struct tdl_context {
     VkDeviceSize host_pointer_alignment; /* 0: no VK_EXT_external_memory_host */
     struct tdl_device_functions fn;
     atomic_bool lost;
+    atomic_bool rent_wait_told; /* that rentals wait on the CPU */
 
     /* Timeline: every submission signals last_point + 1. Work up to
      * barrier_point is ordered by a barrier before anything submitted now. */

@@ -274,10 +274,12 @@ static enum tdl_result create_exportable(struct tdl_context *ctx, enum tdl_handl
     VkMemoryRequirements requirements;
     enum tdl_result r;
     *out_buffer = NULL;
-    if (!size || size > ctx->properties.limits.maxStorageBufferRange)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s of %zu bytes was asked for; 1 to %u can be had", name, size,
-                        ctx->properties.limits.maxStorageBufferRange);
+    if (!size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s of 0 bytes was asked for", name);
+    if (size > ctx->properties.limits.maxStorageBufferRange)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "%s needs a buffer of %zu bytes; this device's kernels reach %u", name,
+                        size, ctx->properties.limits.maxStorageBufferRange);
     struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(size, 16));
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;

@@ -8,8 +8,11 @@
 #define WORK_READS (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT)
 
 static enum tdl_result add(VkBufferMemoryBarrier *list, uint32_t *count, struct tdl_buffer *b,
-                           bool acquire)
+                           uint32_t theirs, bool acquire)
 {
+    const uint32_t ours = b->ctx->queue_family;
+    if (theirs == VK_QUEUE_FAMILY_IGNORED) /* somebody on this VkDevice */
+        return TDL_OK;
     for (uint32_t i = 0; i < *count; i++)
         if (list[i].buffer == b->buffer)
             return TDL_OK;
@@ -17,7 +20,6 @@ static enum tdl_result add(VkBufferMemoryBarrier *list, uint32_t *count, struct 
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the batch uses more than %d shared buffers: submit it and begin another",
                         TDL_MAX_HANDOVERS);
-    uint32_t ours = b->ctx->queue_family, theirs = b->external_family;
     list[(*count)++] = (VkBufferMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
         .srcAccessMask = acquire ? 0 : WORK_WRITES,
@@ -30,15 +32,17 @@ static enum tdl_result add(VkBufferMemoryBarrier *list, uint32_t *count, struct 
     return TDL_OK;
 }
 
-enum tdl_result tdl_handover_add(struct tdl_handover *h, struct tdl_buffer *b, bool give)
+enum tdl_result tdl_handover_add(struct tdl_handover *h, struct tdl_buffer *b, uint32_t give)
 {
     enum tdl_result r = TDL_OK;
-    if (b->external_family == VK_QUEUE_FAMILY_IGNORED)
-        return r;
-    if (b->shared || (b->lease && b->lease->away))
-        TRY(add(h->acquire, &h->acquire_count, b, true));
-    if (b->shared || give)
-        TRY(add(h->release, &h->release_count, b, false));
+    if (b->shared) {
+        TRY(add(h->acquire, &h->acquire_count, b, b->external_family, true));
+        TRY(add(h->release, &h->release_count, b, b->external_family, false));
+    }
+    if (b->lease && b->lease->away)
+        TRY(add(h->acquire, &h->acquire_count, b, b->lease->family, true));
+    if (give)
+        TRY(add(h->release, &h->release_count, b, give, false));
 fail:
     return r;
 }

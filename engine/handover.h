@@ -16,11 +16,11 @@ struct tdl_handover {
     uint32_t acquire_count, release_count;
 };
 
-/* Note one buffer that the submission uses (any number of times). `give`: it
- * goes to others for good, until rent.c takes it back. Call with the lock
- * held, since rentals come and go. */
+/* Note one buffer that the submission uses (any number of times). `give`, if
+ * not 0: the queue family that it goes to for good, until rent.c takes it back.
+ * Call with the lock held, since rentals come and go. */
 enum tdl_result tdl_handover_add(struct tdl_handover *handover, struct tdl_buffer *buffer,
-                                 bool give);
+                                 uint32_t give);
 /* Record what was noted: commands[0] runs before the work, commands[1] behind. */
 enum tdl_result tdl_handover_record(struct tdl_context *ctx, const struct tdl_handover *handover,
                                     const VkCommandBuffer commands[2]);

@@ -14,6 +14,7 @@
 struct tdl_lease {
     bool rented; /* others have it: every use is an error */
     bool away;   /* others had it: the next submission takes it over */
+    uint32_t family; /* that stands for them; 0: it was never rented */
     struct tdl_semaphore_op wait; /* what that submission waits for, if any */
     VkSemaphore timeline; /* ours, shared with those who rent; or VK_NULL_HANDLE */
     uint64_t value;       /* last known of it */
@@ -27,8 +28,11 @@ enum tdl_result tdl_lease_check(const struct tdl_buffer *buffer);
 enum tdl_result tdl_lease_check_locked(const struct tdl_buffer *buffer);
 /* Have the submission wait until those who had it are done. */
 enum tdl_result tdl_lease_wait(const struct tdl_buffer *buffer, struct tdl_sync *sync);
-/* A submission used it, and gave it away or not. Call with the lock held. */
-void tdl_lease_used(struct tdl_buffer *buffer, bool gave);
+/* A submission used it, and gave it to the queue family `gave`, or not (0).
+ * Call with the lock held. */
+void tdl_lease_used(struct tdl_buffer *buffer, uint32_t gave);
+/* Make a buffer one that can be rented. */
+enum tdl_result tdl_lease_create(struct tdl_buffer *buffer, const char *label);
 void tdl_lease_free(struct tdl_buffer *buffer);
 
 #endif

@@ -2,6 +2,8 @@
 #include "tensor.h"
 
 #include "batch.h"
+#include "external.h"
+#include "rent.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +92,7 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
 
 /* ---------------------------------------------------------------- tensors */
 
-static struct tdl_tensor *tensor_new(const struct tdl_tensor_params *params)
+struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params)
 {
     struct tdl_tensor *t = calloc(1, sizeof(*t));
     if (!t) {
@@ -113,18 +115,21 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     enum tdl_result r = tdl_tensor_params_check(params);
     if (r != TDL_OK)
         return r;
-    if (params->usage & TDL_TENSOR_EXPORTABLE)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: exportable tensors are not supported yet",
-                        params->label ? params->label : "tensor");
     if ((params->dtype == TDL_INT64 || params->dtype == TDL_UINT64) &&
         !tdl_context_device(context)->shader_int64)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
                         params->label ? params->label : "tensor", tdl_dtype_name(params->dtype),
                         tdl_context_device(context)->name);
-    struct tdl_tensor *t = tensor_new(params);
+    struct tdl_tensor *t = tdl_tensor_new(params);
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
-    TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE, t->label, &t->buffer));
+    if (params->usage & TDL_TENSOR_EXPORTABLE) {
+        TRY(tdl_buffer_create_rentable(context, TDL_TENSOR_BYTES(t->size), t->label, &t->buffer));
+        TRY(tdl_lease_create(t->buffer, t->label));
+    } else {
+        TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE,
+                                    t->label, &t->buffer));
+    }
     TRY(tdl_batch_borrow(context, &batch));
     TRY(tdl_batch_fill_zero(batch, t->buffer));
     TRY(tdl_batch_submit(batch, NULL));
@@ -223,7 +228,7 @@ enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const ui
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s cannot be reshaped to %s", t->label,
                         tdl_tensor_params_text(&t->params, from, sizeof(from)),
                         tdl_tensor_params_text(&params, to, sizeof(to)));
-    struct tdl_tensor *view = tensor_new(&params);
+    struct tdl_tensor *view = tdl_tensor_new(&params);
     if (!view)
         return TDL_ERROR_OUT_OF_MEMORY;
     view->buffer = tdl_buffer_ref(t->buffer);

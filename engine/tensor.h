@@ -16,6 +16,8 @@ struct tdl_tensor {
     char label[64];
 };
 
+/* One that has no buffer yet; NULL with text. */
+struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params);
 /* TDL_OK, or what is wrong with the params. */
 enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params);
 /* "float32[1,256,256,3]" into `text`; returns `text`. */

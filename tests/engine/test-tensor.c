@@ -72,8 +72,9 @@ static void check_tensor_errors(void)
          TDL_ERROR_INVALID_ARGUMENT, "size"},
         {"2^63 bytes", {.rank = 3, .shape = {1u << 31, 1u << 30, 1}}, TDL_ERROR_UNSUPPORTED,
          "bytes"},
-        {"exportable", {.rank = 1, .shape = {4}, .usage = TDL_TENSOR_EXPORTABLE},
-         TDL_ERROR_UNSUPPORTED, "exportable"},
+        {"2^63 bytes, exportable",
+         {.rank = 3, .shape = {1u << 31, 1u << 30, 1}, .usage = TDL_TENSOR_EXPORTABLE},
+         TDL_ERROR_UNSUPPORTED, "bytes"},
     };
     struct tdl_context_stats before = stats_of(ctx);
     for (size_t i = 0; i < COUNT(wrong); i++) {

@@ -79,6 +79,9 @@ TDL_API void tdl_context_unlock_queue(struct tdl_context *context);
 enum tdl_handle_type {
     TDL_HANDLE_OPAQUE_FD = 0, /**< between Vulkan devices of one driver and version */
     TDL_HANDLE_DMA_BUF = 1,   /**< between any drivers of one machine */
+    /* For rentals only: */
+    TDL_HANDLE_VK_BUFFER = 2, /**< to somebody on the context's own VkDevice */
+    TDL_HANDLE_KNOWN = 3,     /**< to those who had it before, and kept their import */
 };
 
 /**
@@ -249,6 +252,84 @@ TDL_API enum tdl_result tdl_dma_buf_get_fence(int dma_buf_fd, bool for_write, in
  *         dma-buf on.
  */
 TDL_API enum tdl_result tdl_dma_buf_set_fence(int dma_buf_fd, bool for_write, int sync_fd);
+
+/* ------------------------------------------------------------------- rent */
+
+/** How the other side learns when the memory is its own. */
+enum tdl_order {
+    TDL_ORDER_NONE = 0,  /**< it is already: the CPU has waited */
+    TDL_ORDER_TIMELINE,  /**< a timeline semaphore reaches a value */
+    TDL_ORDER_SYNC_FILE, /**< a sync file signals */
+};
+
+/** A tensor in other hands: memory, and from when on. Plain data; the fds are
+ *  the receiver's to close, -1 where there is none. */
+struct tdl_rental {
+    enum tdl_handle_type type;
+    int memory_fd;
+    size_t size; /**< of the buffer, bytes */
+    enum tdl_order order;
+    int semaphore_fd;    /**< TIMELINE: an opaque fd; SYNC_FILE: that */
+    uint64_t wait_value; /**< TIMELINE: own from here on */
+    /** On the tensor's own VkDevice; valid as long as the tensor. */
+    VkBuffer buffer;
+    VkSemaphore semaphore; /**< TIMELINE only */
+    /** For those who import an opaque fd with Vulkan alone: a buffer of `size`,
+     *  `usage` and `handle_types`, dedicated memory of just this. */
+    uint64_t allocation_size;
+    uint32_t memory_type;
+    VkBufferUsageFlags usage;
+    VkExternalMemoryHandleTypeFlags handle_types;
+    /** Vulkan's name for us in the transfer of ownership: acquire the buffer from
+     *  this queue family, release it to it. IGNORED: without transfer. */
+    uint32_t queue_family;
+};
+
+/**
+ * Give a tensor to another device, GPU to GPU (WebNN's importExternalBuffer).
+ * Until tdl_tensor_return() every use here (write, read, dispatch, also of its
+ * reshaped views, another rent) is an error that names the tensor.
+ *
+ * Work queued on the tensor before is waited for on the GPU: through a timeline
+ * semaphore that both sides keep, where tdl_device_info.timeline_fd (or with
+ * TDL_HANDLE_VK_BUFFER); through a sync file, where .sync_fd; else the CPU waits
+ * here, which is counted in tdl_context_stats.waits and logged once.
+ *
+ * In a loop rent with TDL_HANDLE_KNOWN from the second time on: no new fds, and
+ * `semaphore_fd` only for a sync file.
+ *
+ * Destroying a rented tensor is allowed unless it was rented as a VkBuffer:
+ * imports keep the memory alive.
+ *
+ * @param tensor  created with TDL_TENSOR_EXPORTABLE, or by tdl_tensor_import()
+ * @return TDL_ERROR_UNSUPPORTED when the device cannot export the memory so
+ */
+TDL_API enum tdl_result tdl_tensor_rent(struct tdl_tensor *tensor, enum tdl_handle_type type,
+                                        struct tdl_rental *out_rental);
+/**
+ * Take a rented tensor back. Later work on it waits for the others on the GPU.
+ *
+ * @param theirs  how we learn when they are done: `order`, with `wait_value`
+ *                (TIMELINE: of the semaphore of the rental, not less than it
+ *                had) or `semaphore_fd` (SYNC_FILE: libtdl owns it on success;
+ *                -1 has signalled). Nothing else is looked at, so that what
+ *                their tdl_tensor_rent() gave can be passed on. NULL: done.
+ */
+TDL_API enum tdl_result tdl_tensor_return(struct tdl_tensor *tensor,
+                                          const struct tdl_rental *theirs);
+/**
+ * The other side of a rental, where that is libtdl, too: a tensor on the rented
+ * memory, in a context on any VkDevice. It is in our hands at once (work on it
+ * waits for the rental's order); give it back with tdl_tensor_rent(…,
+ * TDL_HANDLE_KNOWN, …) and pass the result to the owner's tdl_tensor_return().
+ *
+ * @param params  dtype, shape and layout as the owner's; usage and label
+ * @param rental  its fds are borrowed
+ */
+TDL_API enum tdl_result tdl_tensor_import(struct tdl_context *context,
+                                          const struct tdl_tensor_params *params,
+                                          const struct tdl_rental *rental,
+                                          struct tdl_tensor **out_tensor);
 
 #ifdef __cplusplus
 }
