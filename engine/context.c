@@ -364,8 +364,10 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
     n += s->command_count;
 
     const struct tdl_semaphore_op point = {ctx->timeline, ctx->last_point + 1};
-    add_semaphores(&signals, &point, 1);
+    /* Ours last: drivers signal in this order, and whoever has waited for the
+     * point may destroy the others. */
     add_semaphores(&signals, s->signals, s->signal_count);
+    add_semaphores(&signals, &point, 1);
     add_semaphores(&waits, s->waits, s->wait_count);
     for (uint32_t i = 0; i < s->wait_count; i++)
         stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;

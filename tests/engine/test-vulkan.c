@@ -196,6 +196,21 @@ static void signal_semaphore(const struct tdl_vulkan_device *vk, VkSemaphore sem
     REQUIRE(r == VK_SUCCESS, "vkSignalSemaphore: %d", r);
 }
 
+/* The signals of one submission have no order among each other. */
+static void wait_semaphore(const struct tdl_vulkan_device *vk, VkSemaphore semaphore,
+                           uint64_t value)
+{
+    PFN_vkWaitSemaphores wait =
+        (PFN_vkWaitSemaphores)vkGetDeviceProcAddr(vk->device, "vkWaitSemaphores");
+    VkResult r = wait(vk->device,
+                      &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                             .semaphoreCount = 1,
+                                             .pSemaphores = &semaphore,
+                                             .pValues = &value},
+                      10000000000u);
+    CHECK(r == VK_SUCCESS, "vkWaitSemaphores: %d", r);
+}
+
 static uint64_t semaphore_value(const struct tdl_vulkan_device *vk, VkSemaphore semaphore)
 {
     PFN_vkGetSemaphoreCounterValue get = (PFN_vkGetSemaphoreCounterValue)vkGetDeviceProcAddr(
@@ -228,6 +243,7 @@ static void check_timeline(struct tdl_context *ctx, struct tdl_buffer *buffer)
         signal_semaphore(&vk, before, round * 10);
         OK(tdl_buffer_wait(buffer, true));
         OK(tdl_context_wait(ctx, point, 0));
+        wait_semaphore(&vk, after, round * 5);
         CHECK(semaphore_value(&vk, after) == round * 5, "not signalled: %llu",
               (unsigned long long)semaphore_value(&vk, after));
     }
