@@ -6,6 +6,8 @@
  * rows run in order, each until nothing changes.
  */
 #include "../ops/matmul.h"
+#include "fuse.h"
+
 #include "../ops/ops.h"
 
 #include <stdio.h>
@@ -53,8 +55,7 @@ static struct tdl_operand *slot(const struct tdl_node *n, uint32_t i)
     return i < n->input_count ? n->inputs[i] : NULL;
 }
 
-/* The activation a node ends with, or NULL if it has no room for one. */
-static enum tdl_activation *activation_of(struct tdl_node *n)
+enum tdl_activation *tdl_fuse_activation_of(struct tdl_node *n)
 {
     if (n->op == &tdl_op_conv2d)
         return slot(n, TDL_CONV_RESIDUAL) ? NULL : &n->attr.conv.p.activation;
@@ -73,16 +74,15 @@ static enum tdl_activation *activation_of(struct tdl_node *n)
     return NULL;
 }
 
-static void append_label(struct tdl_node *to, const struct tdl_node *from)
+void tdl_fuse_append_label(struct tdl_node *to, const struct tdl_node *from)
 {
     size_t used = strlen(to->label);
     snprintf(to->label + used, sizeof(to->label) - used, " + %s", from->label);
 }
 
-/* Let `n` make what `last`, its only reader, made. */
-static void take_output(struct tdl_node *n, struct tdl_node *last)
+void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last)
 {
-    append_label(n, last);
+    tdl_fuse_append_label(n, last);
     n->output = last->output;
     n->output->producer = n;
     last->dead = true;
@@ -97,12 +97,12 @@ static bool fuse_activation(struct tdl_ir *ir, struct tdl_node *n)
     if (n->op != &tdl_op_activation || !n->inputs[0]->producer)
         return false;
     struct tdl_node *from = n->inputs[0]->producer;
-    enum tdl_activation *activation = activation_of(from);
+    enum tdl_activation *activation = tdl_fuse_activation_of(from);
     if (!activation || *activation != TDL_ACTIVATION_NONE ||
         tdl_ir_only_user(ir, from->output) != n)
         return false;
     *activation = n->attr.eltwise.activation;
-    take_output(from, n);
+    tdl_fuse_take_output(from, n);
     return true;
 }
 
@@ -230,8 +230,8 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
     gate->attr.gate.layers = second ? 2 : 1;
     snprintf(gate->label, sizeof(gate->label), "%s", pool->label);
     if (second)
-        append_label(gate, first);
-    take_output(gate, last);
+        tdl_fuse_append_label(gate, first);
+    tdl_fuse_take_output(gate, last);
     pool->dead = true;
     first->dead = true;
     return true;
@@ -264,8 +264,8 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
             n->input_count = TDL_CONV_LOW + 1;
             n->attr.conv.pre = TDL_PRE_MERGE;
             n->attr.conv.coordinates = up->producer->attr.resample.coordinates;
-            append_label(n, sum->producer);
-            append_label(n, mul);
+            tdl_fuse_append_label(n, sum->producer);
+            tdl_fuse_append_label(n, mul);
             mul->dead = sum->producer->dead = true;
             return true;
         }
@@ -290,7 +290,7 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
         n->inputs[TDL_CONV_GATE] = gate;
         n->input_count = TDL_MAX(n->input_count, TDL_CONV_GATE + 1);
         n->attr.conv.pre = TDL_PRE_GATE;
-        append_label(n, mul);
+        tdl_fuse_append_label(n, mul);
         mul->dead = true;
         return true;
     }
@@ -312,7 +312,7 @@ static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
         struct tdl_node *conv = o->producer;
         conv->inputs[TDL_CONV_RESIDUAL] = add->inputs[1 - i];
         conv->input_count = TDL_MAX(conv->input_count, TDL_CONV_RESIDUAL + 1);
-        take_output(conv, add);
+        tdl_fuse_take_output(conv, add);
         return true;
     }
     return false;
@@ -346,7 +346,7 @@ static bool fuse_bias(struct tdl_ir *ir, struct tdl_node *add)
         n->input_count = TDL_MATMUL_C + 1;
         n->attr.matmul.beta = 1;
         n->attr.matmul.activation = add->attr.eltwise.activation;
-        take_output(n, add);
+        tdl_fuse_take_output(n, add);
         return true;
     }
     return false;
@@ -422,7 +422,9 @@ static const struct pattern {
     bool (*apply)(struct tdl_ir *ir, struct tdl_node *node);
     bool repeats_work; /* to save a dispatch */
 } patterns[] = {
+    {"normalization", tdl_fuse_normalization, false},
     {"activation", fuse_activation, false},
+    {"pad", tdl_fuse_pad, false},
     {"commute resample", commute_resample, false},
     {"gate", fuse_gate, false},
     {"merge", fuse_merge, false},

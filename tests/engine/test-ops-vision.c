@@ -205,6 +205,52 @@ static struct tdl_operand *add_layer_norm(struct tdl_builder *b, struct rng *rng
     return tdl_builder_layer_normalization(b, x, &p);
 }
 
+/* ------------------------------------------- what convolutions take in of others */
+
+static struct tdl_operand *add_normalized(struct tdl_builder *b, struct rng *rng,
+                                          struct tdl_operand *x, char text[256])
+{
+    uint32_t c = tdl_operand_dims(x).c, groups = c % 2 == 0 && rng_one_in(rng, 2) ? 2 : 1;
+    char norm[256];
+    if (rng_one_in(rng, 2)) {
+        x = add_transpose(b, rng, x, text);
+    } else {
+        struct tdl_conv2d_params p = {.padding = TDL_PADDING_SAME_UPPER, .groups = groups};
+        uint32_t out = groups * RNG_PICK(rng, 1, 3, 4, 9);
+        p.bias = rng_one_in(rng, 2) ? NULL : subject_bias(b, rng, out);
+        snprintf(text, 256, "conv2d -> %u groups %u", out, groups);
+        x = tdl_builder_conv2d(b, x, subject_filter(b, rng, out, 3, 3, c / groups), &p);
+    }
+    x = x ? add_batch_norm(b, rng, x, norm) : NULL;
+    return x && rng_one_in(rng, 2) ? tdl_builder_activation(b, x, TDL_ACTIVATION_RELU) : x;
+}
+
+static struct tdl_operand *add_padded(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                                      char text[256])
+{
+    const struct tdl_tensor_params *d = tdl_operand_get_desc(x);
+    const uint32_t h = d->layout == TDL_LAYOUT_NCHW ? 2 : 1, c = tdl_operand_dims(x).c;
+    uint32_t kind = rng_below(rng, 4);
+    struct tdl_pad_params pad = {.value = 0};
+    struct tdl_pool2d_params pool = {.window = {2, 3}, .stride = {2, 1}};
+    struct tdl_conv2d_params conv = {.stride = {2, 1}, .padding = rng_below(rng, 2)};
+    for (uint32_t i = h; i < h + 2; i++) {
+        pad.before[i] = 1 + rng_below(rng, 2);
+        pad.after[i] = 1 + rng_below(rng, 2);
+    }
+    pool.rounding = rng_below(rng, 2);
+    snprintf(text, 256, "kind %u pad %u,%u,%u,%u%s", kind, pad.before[h], pad.after[h],
+             pad.before[h + 1], pad.after[h + 1], conv.padding || pool.rounding ? " same" : "");
+    if (kind == 1) /* nothing below 0 */
+        x = tdl_builder_average_pool2d(b, x, &(struct tdl_pool2d_params){
+                                                 .window = {1, 1},
+                                                 .activation = TDL_ACTIVATION_RELU});
+    x = tdl_builder_pad(b, x, &pad);
+    if (kind >= 2)
+        return tdl_builder_conv2d(b, x, subject_filter(b, rng, 5, 2, 2, c), &conv);
+    return kind ? tdl_builder_max_pool2d(b, x, &pool) : tdl_builder_average_pool2d(b, x, &pool);
+}
+
 static const struct family families[] = {
     {"convTranspose2d", add_transpose},
     {"pool", add_pool},
@@ -212,6 +258,8 @@ static const struct family families[] = {
     {"batchNormalization", add_batch_norm},
     {"instanceNormalization", add_instance_norm},
     {"layerNormalization", add_layer_norm},
+    {"convolution and normalization", add_normalized},
+    {"pad and window", add_padded},
 };
 
 static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t seed)

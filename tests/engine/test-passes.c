@@ -268,6 +268,59 @@ GRAPH(expanded_own_residual)
     return add(s, depthwise(s, e), e);
 }
 
+/* Normalization behind a convolution, zeros before a window. */
+static O normalized(S s, O x)
+{
+    uint32_t c = dims(x).c;
+    float values[16];
+    REQUIRE(c <= COUNT(values), "too many channels");
+    for (uint32_t i = 0; i < c; i++)
+        values[i] = rng_float(&s->rng, 0.5f, 2);
+    return tdl_builder_batch_normalization(s->b, x, subject_bias(s->b, &s->rng, c),
+                                           subject_constant(s->b, 1, &c, values), NULL);
+}
+static O padded(S s, O x, double value)
+{
+    return tdl_builder_pad(s->b, x, &(struct tdl_pad_params){.before = {0, 1, 2}, .value = value,
+                                                             .after = {0, 1, 1}});
+}
+static O max_pool(S s, O x)
+{
+    return tdl_builder_max_pool2d(s->b, x, &(struct tdl_pool2d_params){.window = {3, 3}});
+}
+GRAPH(conv_norm) { return normalized(s, conv3(s, s->x)); }
+GRAPH(conv_norm_relu) { return relu(s, normalized(s, conv3(s, s->x))); }
+GRAPH(conv_relu_norm) { return normalized(s, relu(s, conv3(s, s->x))); }
+GRAPH(norm_alone) { return relu(s, normalized(s, s->x)); }
+GRAPH(transpose_norm) { return normalized(s, transpose(s, s->x)); }
+GRAPH(grouped_transpose_norm)
+{
+    struct tdl_conv_transpose2d_params p = {.groups = 2, .stride = {2, 2}};
+    return normalized(s, tdl_builder_conv_transpose2d(
+                             s->b, s->x, subject_filter(s->b, &s->rng, 3, 3, 2, 4), &p));
+}
+GRAPH(conv_read_norm)
+{
+    O c = conv3(s, s->x);
+    out(s, "middle", c);
+    return normalized(s, c);
+}
+GRAPH(pad_conv) { return conv3(s, padded(s, s->x, 0)); }
+GRAPH(pad_value_conv) { return conv3(s, padded(s, s->x, 1)); }
+GRAPH(pad_mean)
+{
+    struct tdl_pool2d_params p = {.window = {2, 3}, .stride = {2, 2}};
+    return tdl_builder_average_pool2d(s->b, padded(s, s->x, 0), &p);
+}
+GRAPH(pad_max) { return max_pool(s, padded(s, s->x, 0)); }
+GRAPH(relu_pad_max) { return max_pool(s, padded(s, relu(s, conv3(s, s->x)), 0)); }
+GRAPH(pad_read)
+{
+    O p = padded(s, s->x, 0);
+    out(s, "padded", p);
+    return conv3(s, p);
+}
+
 static const struct row {
     const char *name;
     O (*build)(S s);
@@ -323,6 +376,19 @@ static const struct row {
     ROW(residual_relu, "conv2d add.relu"),
     ROW(residual_chain, "conv2d.relu conv2d+residual conv2d+residual"),
     ROW(expanded, "conv2d.relu conv2d"),
+    ROW(conv_norm, "conv2d"),
+    ROW(conv_norm_relu, "conv2d.relu"),
+    ROW(conv_relu_norm, "conv2d.relu batchNormalization"),
+    ROW(norm_alone, "batchNormalization"),
+    ROW(transpose_norm, "convTranspose2d"),
+    ROW(grouped_transpose_norm, "convTranspose2d"),
+    ROW(conv_read_norm, "conv2d batchNormalization"),
+    ROW(pad_conv, "conv2d"),
+    ROW(pad_value_conv, "pad conv2d"),
+    ROW(pad_mean, "averagePool2d"),
+    ROW(pad_max, "pad maxPool2d"),
+    ROW(relu_pad_max, "conv2d.relu maxPool2d"),
+    ROW(pad_read, "pad conv2d"),
     GPU(expanded, "expandDepthwise"),
     GPU(expanded_read, "conv2d conv2d"),
     GPU(expanded_by_conv3, "conv2d conv2d"),
