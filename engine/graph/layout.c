@@ -150,29 +150,40 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
 
 /* ------------------------------------------------------- inputs and outputs */
 
-static void place_input(struct tdl_operand *input, const struct tdl_build_params *params)
+/* The tensor that is bound has the operand's layout, or packs if `layout` says
+ * so; true if it has packs. */
+static bool bind_outside(struct tdl_operand *o, enum tdl_layout layout)
 {
-    input->external = true;
-    input->bound = input->desc;
-    input->storage = TDL_STORAGE_LINEAR;
-    if (params->input_layout != TDL_LAYOUT_NC4HW4 || input->desc.rank != 4 ||
-        input->desc.dtype != TDL_FLOAT32)
-        return;
-    /* Given in packs: shape as NHWC, whatever the model's order was. */
-    const struct tdl_dims d = tdl_operand_dims(input);
+    o->external = true;
+    o->bound = o->desc;
+    o->storage = TDL_STORAGE_LINEAR;
+    if (layout != TDL_LAYOUT_NC4HW4 || o->desc.rank != 4 || o->desc.dtype != TDL_FLOAT32)
+        return false;
+    /* Packs: shape as NHWC, whatever the model's order was. */
+    const struct tdl_dims d = tdl_operand_dims(o);
     const uint32_t nhwc[] = {d.n, d.h, d.w, d.c};
-    memcpy(input->bound.shape, nhwc, sizeof(nhwc));
-    input->bound.layout = TDL_LAYOUT_NC4HW4;
-    input->storage = TDL_STORAGE_PACKED;
+    memcpy(o->bound.shape, nhwc, sizeof(nhwc));
+    o->bound.layout = TDL_LAYOUT_NC4HW4;
+    return true;
 }
 
-/* Written in place, or from packs by a convert node. */
-static enum tdl_result place_output(struct tdl_ir *ir, struct tdl_operand *output)
+static void place_input(struct tdl_operand *input, const struct tdl_build_params *params)
 {
-    output->external = true;
-    output->bound = output->desc;
-    output->storage = TDL_STORAGE_LINEAR;
-    if (output->producer->storage == TDL_STORAGE_LINEAR ||
+    if (bind_outside(input, params->input_layout))
+        input->storage = TDL_STORAGE_PACKED;
+}
+
+/* Written in place, or by a convert node. */
+static enum tdl_result place_output(struct layout *l, struct tdl_operand *output,
+                                    const struct tdl_build_params *params)
+{
+    struct tdl_ir *ir = l->ir;
+    const bool packs = bind_outside(output, params->output_layout);
+    const enum tdl_storage made = output->producer->storage;
+    if (packs && l->packs == TDL_FLOAT32)
+        output->storage = TDL_STORAGE_PACKED; /* else convert makes floats of the packs */
+    if (packs ? made == output->storage && made == TDL_STORAGE_PACKED :
+        made == TDL_STORAGE_LINEAR ||
         (tdl_ir_use_count(ir, output) == 1 &&
          tdl_conv_transpose2d_writes_linear(output->producer)))
         return TDL_OK;
@@ -181,9 +192,13 @@ static enum tdl_result place_output(struct tdl_ir *ir, struct tdl_operand *outpu
         return out_of_memory();
     inside->producer = output->producer;
     inside->producer->output = inside;
-    inside->twin = output; /* for others that read it linear */
+    inside->storage = made;
     tdl_ir_replace(ir, output, inside);
-    return add_convert(ir, inside, output);
+    if (packs && made == TDL_STORAGE_LINEAR && output->storage == TDL_STORAGE_LINEAR)
+        inside = twin_of(ir, inside, TDL_STORAGE_PACKED, output->desc.layout);
+    else if (!packs)
+        inside->twin = output; /* for others that read it linear */
+    return inside ? add_convert(ir, inside, output) : TDL_ERROR_OUT_OF_MEMORY;
 }
 
 /* ------------------------------------------------------------------- sizes */
@@ -225,7 +240,7 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
     uint32_t count = ir->node_count;
     for (uint32_t i = 0; i < ir->output_count; i++) {
         ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
-        TRY(place_output(ir, ir->outputs[i]));
+        TRY(place_output(&l, ir->outputs[i], params));
     }
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < ir->nodes[i]->input_count; j++)

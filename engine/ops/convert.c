@@ -23,11 +23,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_operand *from = n->inputs[0], *to = n->output;
     struct tdl_dims d = tdl_operand_dims(to);
     bool to_packs = to->storage == TDL_STORAGE_PACKED, half = from->desc.dtype == TDL_FLOAT16;
-    /* A value of lower rank is read in the order of the images it goes to. */
-    const struct strides stride =
-        strides_of(to_packs && from->bound.layout == TDL_LAYOUT_NC4HW4 ? &from->bound
-                                                                             : &to->desc,
-                   d);
+    /* The side that is not the graph's own packs. A value of lower rank is read
+     * in the order of the images it goes to. */
+    const struct tdl_operand *plain = to_packs ? from : to;
+    const struct strides stride = strides_of(
+        plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound : &to->desc, d);
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "convert", n, local, 1, 1);

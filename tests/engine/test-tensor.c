@@ -143,6 +143,129 @@ static void check_reshape(void)
 
 /* ----------------------------------------------------------------- bindings */
 
+/* Element (n, y, x, c) of an image in plain memory or in packs, by definition. */
+static size_t place_of(enum tdl_layout layout, const uint32_t d[4], const uint32_t at[4])
+{
+    const size_t h = d[1], w = d[2], c = d[3];
+    switch (layout) {
+    case TDL_LAYOUT_NCHW:
+        return ((at[0] * c + at[3]) * h + at[1]) * w + at[2];
+    case TDL_LAYOUT_NC4HW4:
+        return (((at[0] * ((c + 3) / 4) + at[3] / 4) * h + at[1]) * w + at[2]) * 4 + at[3] % 4;
+    default:
+        return ((at[0] * h + at[1]) * w + at[2]) * c + at[3];
+    }
+}
+
+/* An image whose elements count up in the order n, y, x, c. */
+static struct tdl_tensor_params counting_image(enum tdl_dtype dtype, enum tdl_layout layout,
+                                               const uint32_t d[4], uint8_t *data)
+{
+    struct tdl_tensor_params p = {
+        .dtype = dtype, .rank = 4, .layout = layout, .usage = READ | WRITE, .label = "image"};
+    const uint32_t nchw[] = {d[0], d[3], d[1], d[2]};
+    const size_t size = tdl_dtype_size(dtype);
+    uint32_t value = 0;
+    memcpy(p.shape, layout == TDL_LAYOUT_NCHW ? nchw : d, sizeof(nchw));
+    memset(data, 0, tdl_tensor_params_size(&p));
+    for (uint32_t i = 0; i < d[0] * d[1] * d[2] * d[3]; i++) {
+        const uint32_t at[] = {i / (d[1] * d[2] * d[3]), i / (d[2] * d[3]) % d[1], i / d[3] % d[2],
+                               i % d[3]};
+        const float number = (float)++value;
+        uint8_t *to = data + place_of(layout, d, at) * size;
+        if (dtype == TDL_FLOAT32)
+            memcpy(to, &number, 4);
+        else
+            memcpy(to, &value, size < 4 ? size : 4); /* little endian */
+    }
+    return p;
+}
+
+static void check_layouts(void)
+{
+    static const uint32_t sizes[][4] = {{1, 1, 1, 1}, {2, 3, 5, 7}, {1, 4, 9, 3}, {3, 1, 2, 17}};
+    static const char *const names[] = {"NHWC", "NCHW", "NC4HW4"};
+    uint8_t from[4096], want[4096], got[4096];
+    for (uint32_t i = 0; i < COUNT(sizes) * 3 * 3 * 3; i++) {
+        const uint32_t *d = sizes[i / 27];
+        const enum tdl_dtype dtype = ((enum tdl_dtype[]){TDL_FLOAT32, TDL_UINT8, TDL_FLOAT16})[i / 9 % 3];
+        const enum tdl_layout a = i / 3 % 3, b = i % 3;
+        struct tdl_tensor *t, *other = NULL;
+        check_begin("layout %s to %s, %s[%u,%u,%u,%u]", names[a], names[b], tdl_dtype_name(dtype),
+                    d[0], d[1], d[2], d[3]);
+        struct tdl_tensor_params p = counting_image(dtype, a, d, from);
+        const struct tdl_tensor_params q = counting_image(dtype, b, d, want);
+        OK(tdl_tensor_create(ctx, &p, &t));
+        OK(tdl_tensor_write(t, from, tdl_tensor_params_size(&p), NULL));
+        if (dtype != TDL_FLOAT32 && (a == TDL_LAYOUT_NC4HW4 || b == TDL_LAYOUT_NC4HW4)) {
+            FAILS(tdl_tensor_convert_layout(t, b, &other), TDL_ERROR_INVALID_ARGUMENT, "float32");
+        } else if (CHECK(tdl_tensor_convert_layout(t, b, &other) == TDL_OK, "%s", tdl_last_error())) {
+            const size_t size = tdl_tensor_params_size(&q);
+            const struct tdl_tensor_params *is = tdl_tensor_get_params(other);
+            CHECK(is->layout == b && is->dtype == dtype &&
+                      !memcmp(is->shape, q.shape, sizeof(uint32_t[4])), "another kind of tensor");
+            OK(tdl_tensor_read(other, got, size));
+            CHECK(!memcmp(got, want, size), "other elements");
+        }
+        tdl_tensor_destroy(&t);
+        tdl_tensor_destroy(&other);
+    }
+    check_begin("layout: nonsense");
+    struct tdl_tensor_params p = {.rank = 3, .shape = {2, 2, 2}, .label = "cube"};
+    struct tdl_tensor *t, *other;
+    OK(tdl_tensor_create(ctx, &p, &t));
+    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NCHW, &other), TDL_ERROR_INVALID_ARGUMENT, "cube");
+    FAILS(tdl_tensor_convert_layout(t, (enum tdl_layout)3, &other), TDL_ERROR_INVALID_ARGUMENT, "3");
+    tdl_tensor_destroy(&t);
+}
+
+/* A graph may write packs for the next one to read, whatever made them. */
+static void check_packed_outputs(void)
+{
+    enum { SIZE = 2 * 3 * 5 };
+    static const uint32_t swap[] = {0, 2, 1, 3};
+    const struct tdl_tensor_params p = {.rank = 4, .shape = {1, 2, 3, 5}, .usage = WRITE};
+    struct tdl_tensor *x, *y, *plain;
+    float in[SIZE], out[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        in[i] = (float)(i - 11);
+    OK(tdl_tensor_create(ctx, &p, &x));
+    OK(tdl_tensor_write(x, in, sizeof(in), NULL));
+    for (int i = 0; i < 4; i++) {
+        struct tdl_builder *b;
+        struct tdl_graph *g;
+        struct tdl_build_params params = {.output_layout = TDL_LAYOUT_NC4HW4};
+        params.precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32;
+        check_begin("packs out of a graph, %s, %s", i & 1 ? "fp16" : "fp32",
+                    i & 2 ? "of a linear operator" : "of a packed one");
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_operand *v = tdl_builder_input(b, "x", &p);
+        v = i & 2 ? tdl_builder_transpose(b, v, swap) : tdl_builder_average_pool2d(b, v, &(struct tdl_pool2d_params){.window = {1, 1}});
+        tdl_builder_output(b, "y", v);
+        OK(tdl_builder_build(b, &params, &g));
+        struct tdl_tensor_params q = *tdl_graph_output(g, 0, NULL);
+        CHECK(q.layout == TDL_LAYOUT_NC4HW4 && q.shape[3] == 5, "not in packs");
+        q.usage = READ;
+        OK(tdl_tensor_create(ctx, &q, &y));
+        OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
+                              NULL));
+        OK(tdl_tensor_convert_layout(y, TDL_LAYOUT_NHWC, &plain));
+        OK(tdl_tensor_read(plain, out, sizeof(out)));
+        for (int e = 0; e < SIZE; e++) {
+            const int h = e / 5 % 2, w = e / 10; /* of the transposed picture, [1,3,2,5] */
+            const float want = in[i & 2 ? (h * 3 + w) * 5 + e % 5 : e];
+            if (!CHECK(out[e] == want, "element %d is %g instead of %g", e, (double)out[e],
+                       (double)want))
+                break;
+        }
+        tdl_tensor_destroy(&y);
+        tdl_tensor_destroy(&plain);
+        tdl_graph_destroy(&g);
+        tdl_builder_destroy(&b);
+    }
+    tdl_tensor_destroy(&x);
+}
+
 static void check_bindings(void)
 {
     struct tdl_context *other = check_context_open();
@@ -222,6 +345,8 @@ int main(void)
     check_round_trip();
     check_tensor_errors();
     check_reshape();
+    check_layouts();
+    check_packed_outputs();
     check_bindings();
     check_build_errors();
     check_context_close(ctx);

@@ -278,6 +278,18 @@ TDL_API enum tdl_result tdl_tensor_read(struct tdl_tensor *tensor, void *out_dat
 TDL_API enum tdl_result tdl_tensor_reshape(struct tdl_tensor *tensor, uint32_t rank,
                                            const uint32_t *shape, struct tdl_tensor **out_view);
 
+/**
+ * A new tensor with the same picture in another layout, of the same data type
+ * and usage: NHWC, NCHW (any type) or NC4HW4 (float32). Rank 4. Shapes follow
+ * their layout: [N, H, W, C] becomes [N, C, H, W].
+ * Queues the conversion and does not wait for it; the first of a shape
+ * compiles a kernel. Thread-safe. The caller destroys the tensor.
+ * @return TDL_ERROR_INVALID_ARGUMENT for other ranks or types
+ */
+TDL_API enum tdl_result tdl_tensor_convert_layout(struct tdl_tensor *tensor,
+                                                  enum tdl_layout layout,
+                                                  struct tdl_tensor **out_tensor);
+
 /* --------------------------------------------------------------- builders */
 
 /**
@@ -346,6 +358,9 @@ struct tdl_build_params {
     /** NC4HW4: dispatches give rank-4 inputs in that layout. Otherwise in
      *  the layout that the builder was told. float32 in any case. */
     enum tdl_layout input_layout;
+    /** NC4HW4: the graph writes its rank-4 float32 outputs in that layout, for
+     *  a graph that takes them so. Otherwise as the operators have it. */
+    enum tdl_layout output_layout;
     /** Compute convolutions so, where the way takes the layer's shape; the
      *  others choose as ever, and struct tdl_graph_step says which did. One of
      *  tdl_conv2d_algorithm_name(), or "name:variant" ("implicit:64x64"); NULL:
