@@ -6,6 +6,7 @@
 struct shared {
     struct tdl_context *context;
     GPtrArray *names; /* of gchar *: the requests that led here */
+    GObject *keeper;  /* of a device of others; NULL: our own */
     guint users;
 };
 
@@ -62,7 +63,7 @@ static struct shared *find_uuid(const guint8 *uuid)
     for (guint i = 0; i < shareds->len; i++) {
         struct shared *shared = g_ptr_array_index(shareds, i);
 
-        if (!memcmp(tdl_context_device(shared->context)->uuid, uuid, TDL_UUID_SIZE))
+        if (!shared->keeper && !memcmp(tdl_context_device(shared->context)->uuid, uuid, TDL_UUID_SIZE))
             return shared;
     }
     return NULL;
@@ -74,6 +75,7 @@ static void shared_free(gpointer data)
 
     tdl_context_destroy(&shared->context);
     g_ptr_array_unref(shared->names);
+    g_clear_object(&shared->keeper);
     g_free(shared);
 }
 
@@ -105,6 +107,66 @@ static struct shared *add(const gchar *name, GError **error)
     }
     g_ptr_array_add(shared->names, g_strdup(name));
     return shared;
+}
+
+static struct shared *adopt(const gchar *name, const struct tdl_vulkan_device *device,
+                            GObject *keeper, GError **error)
+{
+    struct tdl_context_params params = { .log = on_log, .log_level = engine_level() };
+    struct tdl_context *context = NULL;
+    struct shared *shared;
+    enum tdl_result r = tdl_context_create_from_vulkan(&params, device, &context);
+
+    if (r != TDL_OK) {
+        gst_tdl_error_set(error, r, "Cannot share the Vulkan device of the neighbours");
+        return NULL;
+    }
+    shared = g_new0(struct shared, 1);
+    shared->context = context;
+    shared->keeper = g_object_ref(keeper);
+    shared->names = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(shared->names, g_strdup(name));
+    g_ptr_array_add(shareds, shared);
+    GST_CAT_INFO(gst_tdl_debug, "sharing %s (%s) with the neighbours",
+                 tdl_context_device(context)->name, tdl_context_device(context)->driver);
+    return shared;
+}
+
+struct tdl_context *gst_tdl_context_acquire_vulkan(const struct tdl_vulkan_device *device,
+                                                   GObject *keeper, GError **error)
+{
+    g_autofree gchar *name = g_strdup_printf("vulkan:%p:%p", (gpointer)device->device,
+                                             (gpointer)device->queue);
+    struct tdl_context *context = NULL;
+    struct shared *shared;
+
+    g_mutex_lock(&lock);
+    if (!shareds)
+        shareds = g_ptr_array_new_with_free_func(shared_free);
+    shared = find_name(name);
+    if (!shared)
+        shared = adopt(name, device, keeper, error);
+    if (shared) {
+        shared->users++;
+        context = shared->context;
+    }
+    g_mutex_unlock(&lock);
+    return context;
+}
+
+GObject *gst_tdl_context_keeper(const struct tdl_context *context)
+{
+    GObject *keeper = NULL;
+
+    g_mutex_lock(&lock);
+    for (guint i = 0; shareds && i < shareds->len; i++) {
+        struct shared *shared = g_ptr_array_index(shareds, i);
+
+        if (shared->context == context)
+            keeper = shared->keeper;
+    }
+    g_mutex_unlock(&lock);
+    return keeper;
 }
 
 struct tdl_context *gst_tdl_context_acquire(const gchar *device, GError **error)

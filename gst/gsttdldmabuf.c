@@ -12,6 +12,7 @@
 typedef struct {
     GstBufferPool base;
     struct tdl_context *context;
+    GObject *keeper; /* of the context's device, or NULL */
     GstAllocator *allocator;
     GstVideoInfo info; /* with the strides of our buffers */
 } GstTdlDmaBufPool;
@@ -88,7 +89,7 @@ static GstMemory *make_memory(GstTdlDmaBufPool *self)
         tdl_buffer_destroy(&buffer);
         return NULL;
     }
-    gst_tdl_cache_put(self->context, memory, buffer);
+    gst_tdl_cache_put(self->context, self->keeper, memory, buffer);
     return memory;
 }
 
@@ -116,6 +117,7 @@ static void pool_finalize(GObject *object)
 
     gst_clear_object(&self->allocator);
     tdl_context_destroy(&self->context);
+    g_clear_object(&self->keeper);
     G_OBJECT_CLASS(gst_tdl_dma_buf_pool_parent_class)->finalize(object);
 }
 
@@ -134,10 +136,11 @@ static void gst_tdl_dma_buf_pool_init(GstTdlDmaBufPool *self)
     self->allocator = gst_dmabuf_allocator_new();
 }
 
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context)
+GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper)
 {
     GstTdlDmaBufPool *self = g_object_new(gst_tdl_dma_buf_pool_get_type(), NULL);
 
     self->context = tdl_context_ref(context);
+    self->keeper = keeper ? g_object_ref(keeper) : NULL;
     return gst_object_ref_sink(self);
 }

@@ -13,9 +13,9 @@
  * where the size is too large. */
 gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded);
 
-/* Buffers hold one GstDmaBufMemory and a GstVideoMeta. Without the option
+/* `keeper` (or NULL) is held as long as the context. Buffers hold one GstDmaBufMemory and a GstVideoMeta. Without the option
  * GST_BUFFER_POOL_OPTION_VIDEO_META, caps of plain formats have GStreamer's
  * default strides. */
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context);
+GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper);
 
 #endif

@@ -16,6 +16,7 @@
 
 const gchar *const gst_tdl_export_downstream = "dma-buf-downstream";
 const gchar *const gst_tdl_export_dma_buf = "dma-buf";
+const gchar *const gst_tdl_export_vulkan = "vulkan-image";
 const gchar *const gst_tdl_export_pool = "pool";
 
 /* --------------------------------------------------------------- downstream */
@@ -60,7 +61,8 @@ static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *p
     for (guint i = 0; i < gst_buffer_n_memory(buffer) && !why; i++)
         if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
             why = "its buffers are not dma-bufs";
-    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, &import, &error)) {
+    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, NULL, &import,
+                                        &error)) {
         GST_INFO("downstream's dma-bufs cannot be written: %s", error->message);
         why = "the device cannot import its dma-bufs";
         g_error_free(error);
@@ -132,16 +134,44 @@ static gboolean use_own(GstQuery *query, GstBufferPool *pool, const struct gst_t
     return ok;
 }
 
+/* Images that go away must not be those that the GPU still writes. */
+static const gchar *decide_vulkan(struct gst_tdl_session *session, GstQuery *query,
+                                  const struct gst_tdl_video *out, GError **error)
+{
+    GstBufferPool *pool;
+    guint min = 0;
+    GstCaps *caps;
+
+    gst_query_parse_allocation(query, &caps, NULL);
+    if (gst_query_get_n_allocation_pools(query) > 0)
+        gst_query_parse_nth_allocation_pool(query, 0, NULL, NULL, &min, NULL);
+    gst_tdl_session_drain(session);
+    pool = gst_tdl_vulkan_pool(session->keeper, caps, out->info.size, min);
+    if (!pool) {
+        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                    "GStreamer's Vulkan library makes no images of %s on this device. Put the caps "
+                    "video/x-raw behind tdlfilter, or choose another format.",
+                    GST_VIDEO_INFO_NAME(&out->info));
+        return NULL;
+    }
+    set_pool(query, pool, out->info.size, min, 0);
+    gst_object_unref(pool);
+    return gst_tdl_export_vulkan;
+}
+
 const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *query,
                                    const struct gst_tdl_video *out, GString *reason,
                                    GError **error)
 {
     gboolean meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
     gboolean dma_buf = out->memory == GST_TDL_MEMORY_DMA_BUF;
-    const gchar *path, *why = try_downstream(session, query, out, meta || dma_buf);
+    const gchar *path, *why;
     GstBufferPool *pool;
 
     g_string_truncate(reason, 0);
+    if (out->memory == GST_TDL_MEMORY_VULKAN)
+        return decide_vulkan(session, query, out, error);
+    why = try_downstream(session, query, out, meta || dma_buf);
     if (!why)
         return gst_tdl_export_downstream;
     g_string_append_printf(reason, "%s: %s; %s", gst_tdl_export_downstream, why,
@@ -151,7 +181,7 @@ const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *qu
         pool = gst_tdl_pool_new(session->readback);
         path = gst_tdl_export_pool;
     } else if (gst_tdl_session_makes_dma_bufs(session)) {
-        pool = gst_tdl_dma_buf_pool_new(session->context);
+        pool = gst_tdl_dma_buf_pool_new(session->context, session->keeper);
         path = gst_tdl_export_dma_buf;
     } else {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -216,7 +246,7 @@ static gboolean upstream_imports(GstPad *pad)
 static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *caps, gsize size,
                                    gboolean dma_buf)
 {
-    GstBufferPool *pool = dma_buf ? gst_tdl_dma_buf_pool_new(offer->context)
+    GstBufferPool *pool = dma_buf ? gst_tdl_dma_buf_pool_new(offer->context, offer->keeper)
                                   : gst_tdl_pool_new(offer->upload);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 

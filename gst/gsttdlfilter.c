@@ -23,6 +23,8 @@
 #include "gsttdlreload.h"
 #include "gsttdlreport.h"
 
+#include <string.h>
+
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
 /* A new latency is announced when it differs by more. */
@@ -34,6 +36,7 @@ struct _GstTdlFilter {
     /* Streaming thread. */
     struct gst_tdl_video in, out;
     struct gst_tdl_report report;
+    struct gst_tdl_vulkan vulkan; /* what the neighbours share */
     GString *export_reason; /* why the path is no better */
 
     /* Guarded by the object lock; `session` itself changes only in start and
@@ -121,15 +124,17 @@ static void install_own_properties(GObjectClass *klass)
     g_object_class_install_property(
         klass, first_own_property + IMPORT_PATH,
         g_param_spec_string("import-path", "Import path",
-                            "How the last frame came to the GPU: \"dma-buf\" (imported as it is), "
-                            "\"pool\" (written into our own memory), \"host-pointer\" (upstream's "
+                            "How the last frame came to the GPU: \"vulkan-image\" (copied by the GPU "
+                            "from the neighbour's image), \"dma-buf\" (imported as it is), "
+                            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into our own memory), \"host-pointer\" (upstream's "
                             "memory imported), \"copy\" (copied by the CPU), \"none\" (no frame "
                             "yet)", "none", flags));
     g_object_class_install_property(
         klass, first_own_property + EXPORT_PATH,
         g_param_spec_string("export-path", "Export path",
                             "How frames go downstream: \"dma-buf-downstream\" (written into the "
-                            "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), \"pool\" "
+                            "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), "
+                            "\"vulkan-image\" (copied by the GPU into an image), \"pool\" "
                             "(mapped memory that the GPU writes), \"passthrough\" (upstream's own "
                             "buffers), \"none\" (no caps yet)", "none", flags));
     g_object_class_install_property(
@@ -157,7 +162,9 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     gst_tdl_reload_begin(&self->reload);
     GST_OBJECT_UNLOCK(self);
-    session = gst_tdl_session_new(&sources, &error);
+    if (!*sources.device || !strcmp(sources.device, "auto"))
+        gst_tdl_vulkan_find(&self->vulkan, GST_ELEMENT(self));
+    session = gst_tdl_session_new(&sources, &self->vulkan, &error);
     gst_tdl_sources_clear(&sources);
     if (!session) {
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
@@ -189,7 +196,14 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     self->active = self->settings.live;
     GST_OBJECT_UNLOCK(self);
     gst_tdl_session_free(session);
+    gst_tdl_vulkan_clear(&self->vulkan);
     return TRUE;
+}
+
+static void gst_tdl_filter_set_context(GstElement *element, GstContext *context)
+{
+    gst_tdl_vulkan_set_context(&GST_TDL_FILTER(element)->vulkan, element, context);
+    GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->set_context(element, context);
 }
 
 /* ---------------------------------------------------------------- streaming */
@@ -375,14 +389,12 @@ static GstCaps *gst_tdl_filter_transform_caps(GstBaseTransform *base, GstPadDire
                                               GstCaps *caps, GstCaps *filter)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    struct gst_tdl_abilities abilities;
-    enum tdl_mode mode;
+    GstCaps *result;
 
-    GST_OBJECT_LOCK(self);
-    mode = self->active.mode;
-    abilities = self->abilities;
+    GST_OBJECT_LOCK(self); /* the tilings are the session's */
+    result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, filter);
     GST_OBJECT_UNLOCK(self);
-    return gst_tdl_caps_transform(mode, direction, &abilities, caps, filter);
+    return result;
 }
 
 static GstCaps *gst_tdl_filter_fixate_caps(GstBaseTransform *base, GstPadDirection direction,
@@ -494,6 +506,9 @@ static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection dir
     GstClockTime min, max;
     gboolean ok, live;
 
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+        gst_tdl_vulkan_answer(&self->vulkan, GST_ELEMENT(self), query))
+        return TRUE;
     if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && self->session)
         gst_tdl_session_drain(self->session); /* serialised with the stream */
     ok = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)->query(base, direction, query);
@@ -514,6 +529,7 @@ static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection dir
 static void gst_tdl_filter_finalize(GObject *object)
 {
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
+    gst_tdl_vulkan_clear(&GST_TDL_FILTER(object)->vulkan);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
 }
@@ -544,6 +560,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     first_own_property = gst_tdl_settings_install(object);
     install_own_properties(object);
 
+    element->set_context = gst_tdl_filter_set_context;
     gst_element_class_set_static_metadata(
         element, "Background filter on the GPU", "Filter/Effect/Video",
         "Finds the person in every frame with a neural network on the GPU (Vulkan) and tints, "

@@ -20,7 +20,11 @@ static const struct {
     gst_tdl_import_fn import;
     gboolean gpu; /* the frame came from a device, not from the CPU */
 } importers[] = {
+#ifdef TDL_GST_VULKAN
+    { "vulkan-image", gst_tdl_import_vulkan, TRUE },
+#endif
     { "dma-buf", gst_tdl_import_dma_buf, TRUE },
+    { "dma-buf-image", gst_tdl_import_dma_buf_image, TRUE },
     { "pool", gst_tdl_import_pool, FALSE },
     { "host-pointer", gst_tdl_import_host, FALSE },
     { "copy", gst_tdl_import_by_copy, FALSE },
@@ -108,16 +112,19 @@ static gboolean find_places(struct gst_tdl_request *request, GError **error)
 
 /* --------------------------------------------------------------------- door */
 
-void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context)
+void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context,
+                           GObject *keeper)
 {
     const struct tdl_device_info *device = tdl_context_device(context);
 
     *importer = (struct gst_tdl_importer){
         .context = context,
         .ops = &gst_tdl_import_engine,
+        .keeper = keeper,
         .able = {
             .host_pointer = device->external_memory_host,
             .dma_buf = device->external_memory_dma_buf,
+            .modifiers = device->drm_format_modifiers,
             .sync_fd = device->sync_fd,
         },
         .path = "none",
@@ -128,6 +135,7 @@ void gst_tdl_staging_clear(struct gst_tdl_staging *staging)
 {
     tdl_buffer_destroy(&staging->upload);
     tdl_buffer_destroy(&staging->device);
+    tdl_buffer_destroy(&staging->target);
 }
 
 static void begin(struct gst_tdl_request *request, struct gst_tdl_import *out)
@@ -174,22 +182,37 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
 
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
                                const struct gst_tdl_video *video,
-                               struct gst_tdl_import *out_import, GError **error)
+                               struct gst_tdl_staging *staging, struct gst_tdl_import *out_import,
+                               GError **error)
 {
-    struct gst_tdl_request request = { .buffer = buffer, .video = video, .for_write = TRUE };
-    const gchar *why, *why_not_dma_buf;
+    static const struct {
+        const gchar *path;
+        gst_tdl_import_fn import;
+    } targets[] = {
+#ifdef TDL_GST_VULKAN
+        { "vulkan-image", gst_tdl_import_vulkan },
+#endif
+        { "dma-buf", gst_tdl_import_dma_buf },
+        { "pool", gst_tdl_import_pool },
+    };
+    struct gst_tdl_request request = {
+        .buffer = buffer, .video = video, .staging = staging, .for_write = TRUE
+    };
+    g_autoptr(GString) declined = g_string_new(NULL);
 
-    begin(&request, out_import);
     if (!find_places(&request, error))
         return FALSE;
-    why_not_dma_buf = gst_tdl_import_dma_buf(importer, &request, out_import);
-    if (!why_not_dma_buf)
-        return TRUE;
-    begin(&request, out_import);
-    why = gst_tdl_import_pool(importer, &request, out_import);
-    if (why)
-        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
-                    "The output frame cannot be written by the GPU (dma-buf: %s; pool: %s). Please "
-                    "report this with a log of GST_DEBUG=tdl*:6.", why_not_dma_buf, why);
-    return !why;
+    for (guint i = 0; i < G_N_ELEMENTS(targets); i++) {
+        const gchar *why;
+
+        begin(&request, out_import);
+        why = targets[i].import(importer, &request, out_import);
+        if (!why)
+            return TRUE;
+        g_string_append_printf(declined, "%s%s: %s", i ? "; " : "", targets[i].path, why);
+    }
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
+                "The output frame cannot be written by the GPU (%s). Please report this with a "
+                "log of GST_DEBUG=tdl*:6.", declined->str);
+    return FALSE;
 }

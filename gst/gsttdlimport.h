@@ -12,6 +12,7 @@
 struct gst_tdl_staging {
     struct tdl_buffer *upload; /* copied by the CPU */
     struct tdl_buffer *device; /* copied by the GPU, from images */
+    struct tdl_buffer *target; /* composed here, then copied into images */
 };
 void gst_tdl_staging_clear(struct gst_tdl_staging *staging);
 
@@ -29,20 +30,34 @@ struct gst_tdl_import {
     struct tdl_frame frame;
     gint fds[TDL_MAX_PLANES]; /* dma-bufs behind it, each once; borrowed */
     guint n_fds;
+    /* Images that it is a copy of, or is to be copied into; borrowed. */
+    struct tdl_image *images[TDL_MAX_PLANES];
+    struct tdl_image_state *states[TDL_MAX_PLANES]; /* of `uses`, or NULL for imports */
+    guint n_images;
+    struct gst_tdl_image_use { /* a neighbour's image, one for each memory */
+        struct gst_tdl_cached *cached;
+        gpointer memory; /* GstVulkanImageMemory */
+        struct tdl_image_state state;
+        VkSemaphore semaphore; /* its timeline, or none */
+        guint64 value;         /* that it has reached before us */
+    } uses[TDL_MAX_PLANES];
+    guint n_uses;
 };
 
 struct gst_tdl_importer {
     struct tdl_context *context; /* borrowed */
     const struct gst_tdl_import_ops *ops;
+    GObject *keeper; /* borrowed: keeps a device of others alive, or NULL */
     struct { /* what the device is able to do */
-        gboolean host_pointer, dma_buf, sync_fd;
+        gboolean host_pointer, dma_buf, modifiers, sync_fd;
     } able;
     struct gst_tdl_import_stats stats;
     const gchar *path;    /* name of the importer that took the last frame */
     gchar declined[1024]; /* why those before it did not */
 };
 
-void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context);
+void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context,
+                           GObject *keeper);
 
 /* Describe `buffer` as a frame, trying importer after importer. The frame
  * borrows the buffer's memory (or `staging`): hold both until the GPU is done.
@@ -53,15 +68,22 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
                         struct tdl_batch *batch, struct gst_tdl_staging *staging,
                         struct gst_tdl_import *out_import, GError **error);
 
-/* The same for a buffer to be written to: our own pool's, or a dma-buf. Leaves
- * the path alone. */
+/* The same for a buffer to be written to: our own pool's, a dma-buf, or Vulkan
+ * images, which take `staging`. Leaves the path alone. */
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
                                const struct gst_tdl_video *video,
-                               struct gst_tdl_import *out_import, GError **error);
+                               struct gst_tdl_staging *staging, struct gst_tdl_import *out_import,
+                               GError **error);
+/* When the target is composed: copy it into the images, if it has any. */
+enum tdl_result gst_tdl_import_write_images(struct gst_tdl_import *target,
+                                            struct tdl_batch *batch);
+/* When the batch has been submitted: tell the images' next users. */
+void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point);
 
 /* `buffer` as what `memory` is on this context, from now on. For memory that
  * was made of a buffer; takes the buffer. */
-void gst_tdl_cache_put(struct tdl_context *context, GstMemory *memory, struct tdl_buffer *buffer);
+void gst_tdl_cache_put(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                       struct tdl_buffer *buffer);
 
 /* gst_tdl_importer.path of the importer that copies. */
 extern const gchar *const gst_tdl_import_copy;

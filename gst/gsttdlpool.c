@@ -20,6 +20,7 @@ struct memory {
 typedef struct {
     GstAllocator base;
     struct tdl_context *context;
+    GObject *keeper; /* of the context's device, or NULL */
     enum tdl_buffer_access access;
     atomic_ullong mapped; /* bytes */
 } GstTdlAllocator;
@@ -99,6 +100,7 @@ static void allocator_finalize(GObject *object)
     GstTdlAllocator *self = (GstTdlAllocator *)object;
 
     tdl_context_destroy(&self->context);
+    g_clear_object(&self->keeper);
     G_OBJECT_CLASS(gst_tdl_allocator_parent_class)->finalize(object);
 }
 
@@ -119,11 +121,13 @@ static void gst_tdl_allocator_init(GstTdlAllocator *self)
     allocator->mem_share = memory_share;
 }
 
-GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, enum tdl_buffer_access access)
+GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, GObject *keeper,
+                                    enum tdl_buffer_access access)
 {
     GstTdlAllocator *self = g_object_new(gst_tdl_allocator_get_type(), NULL);
 
     self->context = tdl_context_ref(context);
+    self->keeper = keeper ? g_object_ref(keeper) : NULL;
     self->access = access;
     return gst_object_ref_sink(self);
 }

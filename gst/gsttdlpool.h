@@ -10,8 +10,10 @@
 #include <tdl/frame.h>
 
 /* `access`: UPLOAD for what upstream writes, READBACK for what downstream
- * reads. The allocator, and all memory of it, keeps the context alive. */
-GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, enum tdl_buffer_access access);
+ * reads. The allocator, and all memory of it, keeps the context alive, and
+ * `keeper` (or NULL) that keeps its device alive. */
+GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, GObject *keeper,
+                                    enum tdl_buffer_access access);
 
 /* Bytes of its memories that anybody has mapped so far. */
 guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator);

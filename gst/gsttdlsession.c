@@ -19,7 +19,59 @@
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources, GError **error)
+/* A driver has a dozen or two for a format. */
+#define MAX_MODIFIERS 64
+#define LAST_FORMAT 128 /* of GstVideoFormat; ours are among the first */
+
+/* How tiled dma-bufs may come: what the device samples, plane by plane. */
+static GArray *list_tilings(const struct gst_tdl_session *session)
+{
+    GArray *tilings = g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_tiling));
+
+    for (gint f = 0; session->importer.able.modifiers && f < LAST_FORMAT; f++) {
+        uint64_t modifiers[MAX_MODIFIERS];
+        uint32_t count = 0;
+
+        if (gst_tdl_format(f) == TDL_FORMAT_UNKNOWN ||
+            tdl_image_modifiers(session->context, gst_tdl_format(f), modifiers, MAX_MODIFIERS,
+                                &count) != TDL_OK)
+            continue;
+        for (guint i = 0; i < MIN(count, MAX_MODIFIERS); i++) {
+            struct gst_tdl_tiling tiling = { f, modifiers[i] };
+
+            if (modifiers[i] != GST_TDL_LINEAR) /* those are read in place */
+                g_array_append_val(tilings, tiling);
+        }
+    }
+    return tilings;
+}
+
+static gboolean open_device(struct gst_tdl_session *session, const gchar *device,
+                            const struct gst_tdl_vulkan *vulkan, GError **error)
+{
+    GError *refusal = NULL;
+
+    if (vulkan && vulkan->queue) {
+        session->context = gst_tdl_vulkan_acquire(vulkan, &refusal);
+        if (!session->context)
+            GST_WARNING("Vulkan images go another way: %s", refusal->message);
+        g_clear_error(&refusal);
+    }
+    if (!session->context)
+        session->context = gst_tdl_context_acquire(device, error);
+    if (!session->context)
+        return FALSE;
+    session->keeper = gst_tdl_context_keeper(session->context);
+    gst_tdl_importer_init(&session->importer, session->context, session->keeper);
+    session->tilings = list_tilings(session);
+    session->upload = gst_tdl_allocator_new(session->context, session->keeper, TDL_BUFFER_UPLOAD);
+    session->readback =
+        gst_tdl_allocator_new(session->context, session->keeper, TDL_BUFFER_READBACK);
+    return TRUE;
+}
+
+struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
+                                            const struct gst_tdl_vulkan *vulkan, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
     struct gst_tdl_model_params params = {
@@ -27,12 +79,8 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
     };
     enum tdl_result r;
 
-    session->context = gst_tdl_context_acquire(sources->device, error);
-    if (!session->context)
+    if (!open_device(session, sources->device, vulkan, error))
         goto fail;
-    gst_tdl_importer_init(&session->importer, session->context);
-    session->upload = gst_tdl_allocator_new(session->context, TDL_BUFFER_UPLOAD);
-    session->readback = gst_tdl_allocator_new(session->context, TDL_BUFFER_READBACK);
     r = gst_tdl_flight_init(&session->flight, session->context);
     if (r == TDL_OK)
         r = gst_tdl_compose_init(&session->compose, session->context);
@@ -68,6 +116,7 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
     gst_tdl_infer_free(session->infer);
     gst_clear_object(&session->upload);
     gst_clear_object(&session->readback);
+    g_clear_pointer(&session->tilings, g_array_unref);
     gst_tdl_context_release(&session->context);
     g_free(session);
 }
@@ -84,13 +133,21 @@ void gst_tdl_session_abilities(const struct gst_tdl_session *session,
         .drm_caps = GST_CHECK_VERSION(1, 24, 0),
         .dma_buf_in = !session || session->importer.able.dma_buf,
         .dma_buf_out = !session || gst_tdl_session_makes_dma_bufs(session),
+#ifdef TDL_GST_VULKAN
+        .vulkan_image = !session || session->keeper,
+#endif
     };
+    if (session && session->importer.able.dma_buf) {
+        out_abilities->tilings = (const struct gst_tdl_tiling *)session->tilings->data;
+        out_abilities->n_tilings = session->tilings->len;
+    }
 }
 
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer)
 {
     *out_offer = (struct gst_tdl_offer){
         .context = tdl_context_ref(session->context),
+        .keeper = session->keeper ? g_object_ref(session->keeper) : NULL,
         .upload = gst_object_ref(session->upload),
         .dma_buf = gst_tdl_session_makes_dma_bufs(session),
     };
@@ -100,6 +157,7 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
 {
     gst_clear_object(&offer->upload);
     tdl_context_destroy(&offer->context);
+    g_clear_object(&offer->keeper);
 }
 
 void gst_tdl_session_reset(struct gst_tdl_session *session)
@@ -206,18 +264,28 @@ static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
 
 /* The input is read, and the output written if `composes`. */
 static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                              const struct work *work, gboolean composes)
+                              struct work *work, gboolean composes)
 {
     struct gst_tdl_fences fences = { .count = 0 };
+    enum tdl_result r = composes ? gst_tdl_import_write_images(&work->target, slot->batch) : TDL_OK;
 
+    if (r != TDL_OK) {
+        gst_tdl_flight_cancel(slot);
+        return r;
+    }
     gst_tdl_fences_add(&fences, &work->source, FALSE);
     if (composes)
         gst_tdl_fences_add(&fences, &work->target, TRUE);
-    return gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
+    r = gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
+    if (r == TDL_OK && composes) { /* a run behind reads the copy of the images */
+        gst_tdl_import_submitted(&work->source, slot->point);
+        gst_tdl_import_submitted(&work->target, slot->point);
+    }
+    return r;
 }
 
 static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                   const struct gst_tdl_live *live, const struct work *work)
+                                   const struct gst_tdl_live *live, struct work *work)
 {
     gboolean run = network_is_due(session, live, work->mode);
     enum tdl_result r = TDL_OK;
@@ -239,7 +307,7 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     return r;
 }
 
-static enum tdl_result run_behind(struct gst_tdl_session *session, const struct work *work)
+static enum tdl_result run_behind(struct gst_tdl_session *session, struct work *work)
 {
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
@@ -260,7 +328,7 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, const struct 
 }
 
 static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                      const struct gst_tdl_live *live, const struct work *work)
+                                      const struct gst_tdl_live *live, struct work *work)
 {
     enum tdl_result r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
                                                &work->frames, take_finished_mask(session));
@@ -298,7 +366,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     importer->stats.gpu_bytes = frame_bytes(&in->info) + frame_bytes(&out->info);
     if (!gst_tdl_import(importer, input, in, !live->require_zero_copy, slot->batch, &slot->staging,
                         &work.source, error) ||
-        !gst_tdl_import_target(importer, output, out, &work.target, error)) {
+        !gst_tdl_import_target(importer, output, out, &slot->staging, &work.target, error)) {
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }

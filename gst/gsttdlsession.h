@@ -9,9 +9,12 @@
 #include "gsttdlflight.h"
 #include "gsttdlimport.h"
 #include "gsttdlinfer.h"
+#include "gsttdlvulkan.h"
 
 struct gst_tdl_session {
     struct tdl_context *context; /* shared, see gsttdlcontext.h */
+    GObject *keeper;             /* the neighbours' queue, if the device is theirs; borrowed */
+    GArray *tilings;             /* of struct gst_tdl_tiling */
     GstAllocator *upload, *readback;
     struct gst_tdl_infer *infer;
     struct gst_tdl_compose compose;
@@ -31,9 +34,10 @@ struct gst_tdl_stats {
     guint64 stage_ns[TDL_STAGE_COUNT]; /* mean GPU time of a run of the stage */
 };
 
-/* Blocking: opens the device, loads and warms up the model. NULL with `error`. */
+/* Blocking: opens the device (or shares the neighbours', if `vulkan` has found
+ * one), loads and warms up the model. NULL with `error`. */
 struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
-                                            GError **error);
+                                            const struct gst_tdl_vulkan *vulkan, GError **error);
 /* Waits for the GPU. */
 void gst_tdl_session_free(struct gst_tdl_session *session);
 
@@ -43,7 +47,7 @@ void gst_tdl_session_take_picture(struct gst_tdl_session *session,
                                   struct gst_tdl_picture *picture);
 
 /* What caps may say on the session's device; NULL: on any device, which is what
- * holds before the start. */
+ * holds before the start. Borrows the session's tilings. */
 void gst_tdl_session_abilities(const struct gst_tdl_session *session,
                                struct gst_tdl_abilities *out_abilities);
 gboolean gst_tdl_session_makes_dma_bufs(const struct gst_tdl_session *session);
@@ -51,6 +55,7 @@ gboolean gst_tdl_session_makes_dma_bufs(const struct gst_tdl_session *session);
 /* What of a session an answer to upstream needs; it may outlive the session. */
 struct gst_tdl_offer {
     struct tdl_context *context;
+    GObject *keeper;
     GstAllocator *upload;
     gboolean dma_buf; /* the device makes them */
 };

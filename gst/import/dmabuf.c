@@ -32,7 +32,7 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
     GstMemory *root = gst_tdl_root_memory(place->memory);
     gsize offset = place->memory->offset + place->skip; /* shares count from the root's first byte */
 
-    cached = gst_tdl_cache_get(importer, root, make, NULL);
+    cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, NULL);
     if (!cached->buffer)
         return cached->why;
     if (offset + gst_tdl_place_size(place) > tdl_buffer_size(cached->buffer))

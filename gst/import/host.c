@@ -39,7 +39,7 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
     if (data < root_data ||
         data + place->skip + gst_tdl_place_size(place) > root_data + root->size)
         return "the memory reaches out of its parent";
-    cached = gst_tdl_cache_get(importer, root, make, root_data);
+    cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, root_data);
     if (!cached->buffer)
         return "the device does not take this address";
     gst_tdl_set_plane(out, p, cached->buffer, cached->offset + (data - root_data) + place->skip,

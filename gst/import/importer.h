@@ -58,19 +58,36 @@ GstMemory *gst_tdl_root_memory(GstMemory *memory);
 const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct tdl_context *context,
                                      gsize size, enum tdl_buffer_access access);
 
-/* What is kept at a memory. */
+/* What is kept at a memory: a buffer or images. */
 struct gst_tdl_cached {
     const struct gst_tdl_import_ops *ops; /* destroy by them */
-    struct tdl_buffer *buffer;            /* NULL: the driver refused */
+    struct tdl_buffer *buffer;            /* or NULL */
     guint64 offset;                       /* of the memory's first byte in it */
-    gchar *why;                           /* it refused */
+    struct tdl_image *images[TDL_MAX_PLANES];
+    gchar *why; /* the driver refused; else NULL */
+    /* Images of neighbours go only when the GPU has passed them. */
+    struct tdl_context *context; /* or NULL */
+    guint64 point;
+    GObject *keeper; /* of the context's device, or NULL */
 };
 /* Fills in buffer and offset, or returns an error with its text in tdl_last_error(). */
 typedef enum tdl_result (*gst_tdl_cache_fn)(struct gst_tdl_importer *importer, GstMemory *memory,
                                             gpointer data, struct gst_tdl_cached *out);
-/* Kept at `memory` for this context, or made by `make` now. Counts. Borrowed. */
-const struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer,
-                                               GstMemory *memory, gst_tdl_cache_fn make,
-                                               gpointer data);
+/* Kept at `memory` for this context under the name `kind`, or made by `make`
+ * now. Counts. Borrowed. */
+struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstMemory *memory,
+                                         const gchar *kind, gst_tdl_cache_fn make, gpointer data);
+#define GST_TDL_CACHE_BUFFER "buffer"
+#define GST_TDL_CACHE_IMAGE "image"
+
+/* Of importers of images: copy them into `staging` on the GPU, and make the
+ * frame that. `out` has images and states. */
+const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer,
+                                 struct gst_tdl_request *request, struct gst_tdl_import *out);
+/* Give the frame room in `staging`: what is composed there is copied into the
+ * images by gst_tdl_import_write_images(). */
+const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,
+                                  struct gst_tdl_request *request, struct tdl_buffer **staging,
+                                  struct gst_tdl_import *out);
 
 #endif

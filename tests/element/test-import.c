@@ -123,7 +123,7 @@ static const struct gst_tdl_import_ops fakes = {
 /* A device of which everything can be said. */
 static void fake_importer(struct gst_tdl_importer *importer)
 {
-    gst_tdl_importer_init(importer, context);
+    gst_tdl_importer_init(importer, context, NULL);
     importer->ops = &fakes;
     importer->able.dma_buf = importer->able.sync_fd = TRUE;
 }
@@ -384,9 +384,9 @@ GST_START_TEST(targets)
 
     read_caps(&video, "(memory:DMABuf)");
     fake_importer(&importer);
-    fail_unless(gst_tdl_import_target(&importer, good, &video, &out, &error));
+    fail_unless(gst_tdl_import_target(&importer, good, &video, NULL, &out, &error));
     fail_unless_equals_int(out.n_fds, 1);
-    fail_if(gst_tdl_import_target(&importer, odd, &video, &out, &error));
+    fail_if(gst_tdl_import_target(&importer, odd, &video, NULL, &out, &error));
     fail_unless(strstr(error->message, "whole words of four bytes"), "%s", error->message);
     g_error_free(error);
     gst_buffer_unref(good);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The Vulkan device of the neighbours. GStreamer's Vulkan elements agree on
+ * instance, device and queue by GstContext; the element asks for theirs before
+ * it opens one of its own, and answers with it when it is asked.
+ *
+ * Without the build option vulkan-image nothing is ever found.
+ */
+#ifndef GST_TDL_VULKAN_H
+#define GST_TDL_VULKAN_H
+
+#include "gsttdlimport.h"
+
+/* Of one element; zero-initialise. Guarded by nobody: set by contexts and by
+ * find, which GStreamer calls before anything streams. */
+struct gst_tdl_vulkan {
+    GObject *display, *instance, *device, *queue;
+};
+
+/* Ask neighbours, bins and the application for a device. FALSE when there is
+ * none, or none that can be shared. */
+gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element);
+/* A context on the device that was found; one for all elements in the process. */
+struct tdl_context *gst_tdl_vulkan_acquire(const struct gst_tdl_vulkan *vulkan, GError **error);
+void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan);
+
+/* GstElement.set_context, and CONTEXT queries: TRUE when answered. */
+void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
+                                GstContext *context);
+gboolean gst_tdl_vulkan_answer(const struct gst_tdl_vulkan *vulkan, GstElement *element,
+                               GstQuery *query);
+
+/* A pool of images for `caps` on the device of `queue`; NULL where the library
+ * has none of that format. */
+GstBufferPool *gst_tdl_vulkan_pool(GObject *queue, GstCaps *caps, gsize size, guint min);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Tiled dma-bufs, a plane an image with an explicit modifier: only the driver
+ * knows the layout. Offsets and strides are the driver's words, passed on.
+ */
+#include "importer.h"
+
+#include <gst/allocators/gstdmabuf.h>
+
+/* Where a plane begins: by the meta in the buffer's memories, one after the other. */
+struct spot {
+    const struct gst_tdl_video *video;
+    GstMemory *memory;
+    guint plane;
+    guint64 offset;
+    guint32 stride;
+};
+
+static gboolean find_spot(const struct gst_tdl_request *request, guint plane, struct spot *out)
+{
+    const GstVideoInfo *info = &request->video->info;
+    GstVideoMeta *meta = gst_buffer_get_video_meta(request->buffer);
+    gsize offset = meta ? meta->offset[plane] : GST_VIDEO_INFO_PLANE_OFFSET(info, plane), skip;
+    guint index, count;
+
+    if ((meta && meta->n_planes <= plane) ||
+        !gst_buffer_find_memory(request->buffer, offset, 1, &index, &count, &skip))
+        return FALSE;
+    *out = (struct spot){
+        .video = request->video,
+        .memory = gst_buffer_peek_memory(request->buffer, index),
+        .plane = plane,
+        .stride = meta ? meta->stride[plane] : GST_VIDEO_INFO_PLANE_STRIDE(info, plane),
+    };
+    out->offset = out->memory->offset + skip;
+    return TRUE;
+}
+
+/* The planes of one memory share its entry; each comes when it is first asked for. */
+static enum tdl_result import_plane(struct gst_tdl_importer *importer, const struct spot *spot,
+                                    struct gst_tdl_cached *out)
+{
+    return tdl_image_import_dma_buf(
+        importer->context,
+        &(struct tdl_image_import_params){
+            .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(&spot->video->info)),
+            .plane = spot->plane,
+            .width = GST_VIDEO_INFO_WIDTH(&spot->video->info),
+            .height = GST_VIDEO_INFO_HEIGHT(&spot->video->info),
+            .modifier = spot->video->modifier,
+            .fd = gst_dmabuf_memory_get_fd(spot->memory),
+            .offset = spot->offset,
+            .stride = spot->stride,
+        },
+        &out->images[spot->plane]);
+}
+
+static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
+                            struct gst_tdl_cached *out)
+{
+    (void)memory;
+    return import_plane(importer, data, out);
+}
+
+static const gchar *take_plane(struct gst_tdl_importer *importer, struct spot *spot,
+                               struct gst_tdl_import *out)
+{
+    struct gst_tdl_cached *cached;
+    gint fd = gst_dmabuf_memory_get_fd(spot->memory);
+    gchar kind[64];
+
+    /* Recycled memory may come with another layout after a renegotiation. */
+    g_snprintf(kind, sizeof(kind), "%s-%dx%d-%" G_GINT64_MODIFIER "x",
+               GST_VIDEO_INFO_NAME(&spot->video->info), spot->video->info.width,
+               spot->video->info.height, spot->video->modifier);
+    cached = gst_tdl_cache_get(importer, gst_tdl_root_memory(spot->memory), kind, make, spot);
+    if (!cached->why && !cached->images[spot->plane] &&
+        import_plane(importer, spot, cached) != TDL_OK)
+        return tdl_last_error();
+    if (cached->why)
+        return cached->why;
+    out->images[spot->plane] = cached->images[spot->plane];
+    out->n_images++;
+    if (!out->n_fds || out->fds[out->n_fds - 1] != fd)
+        out->fds[out->n_fds++] = fd;
+    return NULL;
+}
+
+const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
+                                          struct gst_tdl_request *request,
+                                          struct gst_tdl_import *out)
+{
+    const gchar *why = NULL;
+
+    if (request->video->memory != GST_TDL_MEMORY_DMA_BUF)
+        return "the caps are not of dma-bufs";
+    if (request->video->modifier == GST_TDL_LINEAR)
+        return "its pixels are not tiled";
+    if (!importer->able.modifiers)
+        return "the device knows no tilings (VK_EXT_image_drm_format_modifier)";
+    for (guint p = 0; p < request->planes && !why; p++) {
+        struct spot spot;
+
+        if (!find_spot(request, p, &spot))
+            return "the buffer lacks a plane";
+        if (!gst_is_dmabuf_memory(spot.memory))
+            return "the memory is not a dma-buf";
+        why = take_plane(importer, &spot, out);
+    }
+    return why ? why : gst_tdl_images_read(importer, request, out);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Images of GStreamer's Vulkan elements, on the device that is shared with
+ * them. Their memory says in which state it is and which value its timeline
+ * has reached: the batch waits for that, signals the next value, and leaves
+ * the state that the next element will find.
+ */
+#include "importer.h"
+
+#include <gst/vulkan/vulkan.h>
+
+struct wish {
+    const struct gst_tdl_import *import;
+    guint plane, count; /* planes of the picture that are in this memory */
+};
+
+static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
+                            struct gst_tdl_cached *out)
+{
+    static const VkImageAspectFlags aspects[TDL_MAX_PLANES] = {
+        VK_IMAGE_ASPECT_PLANE_0_BIT, VK_IMAGE_ASPECT_PLANE_1_BIT, VK_IMAGE_ASPECT_PLANE_2_BIT
+    };
+    const GstVulkanImageMemory *image = (const GstVulkanImageMemory *)memory;
+    const struct wish *wish = data;
+    enum tdl_result r = TDL_OK;
+
+    out->context = tdl_context_ref(importer->context);
+    for (guint i = 0; i < wish->count && r == TDL_OK; i++)
+        r = tdl_image_wrap(importer->context,
+                           &(struct tdl_image_wrap_params){
+                               .image = image->image,
+                               .vk_format = image->create_info.format,
+                               .format = wish->import->frame.format,
+                               .plane = wish->plane + i,
+                               .width = wish->import->frame.width,
+                               .height = wish->import->frame.height,
+                               .aspect = wish->count > 1 ? aspects[i] : 0,
+                               .usage = image->create_info.usage,
+                           },
+                           &out->images[i]);
+    return r;
+}
+
+static void describe(struct gst_tdl_image_use *use, GstVulkanImageMemory *image,
+                     struct gst_tdl_cached *cached)
+{
+    const GstVulkanBarrierImageInfo *barrier = &image->barrier;
+
+    *use = (struct gst_tdl_image_use){
+        .cached = cached,
+        .memory = image,
+        .semaphore = barrier->parent.semaphore,
+        .value = barrier->parent.semaphore_value,
+        .state = {
+            .layout = barrier->image_layout,
+            .access = barrier->parent.access_flags,
+            .stage = barrier->parent.pipeline_stages,
+            .queue_family = VK_QUEUE_FAMILY_IGNORED, /* theirs are shared, or of our queue */
+        },
+    };
+}
+
+static const gchar *take_memory(struct gst_tdl_importer *importer, GstMemory *memory,
+                                struct wish *wish, struct gst_tdl_import *out)
+{
+    struct gst_tdl_image_use *use = &out->uses[out->n_uses];
+    struct tdl_vulkan_device device;
+    struct gst_tdl_cached *cached;
+
+    if (!gst_is_vulkan_image_memory(memory))
+        return "the memory is not a Vulkan image";
+    tdl_context_get_vulkan(importer->context, &device);
+    if (((GstVulkanImageMemory *)memory)->device->device != device.device)
+        return "the image is of another Vulkan device";
+    cached = gst_tdl_cache_get(importer, memory, GST_TDL_CACHE_IMAGE, make, wish);
+    if (cached->why)
+        return cached->why;
+    describe(use, (GstVulkanImageMemory *)memory, cached);
+    for (guint i = 0; i < wish->count; i++) {
+        out->images[wish->plane + i] = cached->images[i];
+        out->states[wish->plane + i] = &use->state;
+    }
+    out->n_images += wish->count;
+    out->n_uses++;
+    return NULL;
+}
+
+const gchar *gst_tdl_import_vulkan(struct gst_tdl_importer *importer,
+                                   struct gst_tdl_request *request, struct gst_tdl_import *out)
+{
+    guint memories = gst_buffer_n_memory(request->buffer);
+    const gchar *why = NULL;
+
+    if (request->video->memory != GST_TDL_MEMORY_VULKAN)
+        return "the caps are not of Vulkan images";
+    if (memories != 1 && memories != request->planes)
+        return "its images are neither one nor one a plane";
+    for (guint i = 0; i < memories && !why; i++) {
+        struct wish wish = { out, i, memories == 1 ? request->planes : 1 };
+
+        why = take_memory(importer, gst_buffer_peek_memory(request->buffer, i), &wish, out);
+    }
+    if (why)
+        return why;
+    return request->for_write
+               ? gst_tdl_images_stage(importer, request, &request->staging->target, out)
+               : gst_tdl_images_read(importer, request, out);
+}
+
+void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point)
+{
+    for (guint i = 0; i < import->n_uses; i++) {
+        const struct gst_tdl_image_use *use = &import->uses[i];
+        GstVulkanBarrierImageInfo *barrier = &((GstVulkanImageMemory *)use->memory)->barrier;
+
+        use->cached->point = point;
+        barrier->image_layout = use->state.layout;
+        barrier->parent.access_flags = use->state.access;
+        barrier->parent.pipeline_stages = use->state.stage;
+        if (use->semaphore)
+            barrier->parent.semaphore_value = use->value + 1;
+    }
+}
