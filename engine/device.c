@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "device.h"
 
+#include "matrix.h"
+
 #include "buffer.h"
 
 #include <ctype.h>
@@ -317,6 +319,13 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     tdl_extensions_finish(&extensions);
 }
 
+/* Of a device that is to be created here, with all that it has. */
+static void describe(VkInstance instance, VkPhysicalDevice physical, struct tdl_device_info *info)
+{
+    tdl_device_describe(physical, info);
+    tdl_matrix_describe(instance, physical, info->matrix_size);
+}
+
 static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices, uint32_t *count)
 {
     *count = MAX_DEVICES;
@@ -345,7 +354,7 @@ enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capa
     if (r == TDL_OK) {
         *out_count = count;
         for (uint32_t i = 0; i < count && out_infos && i < capacity; i++)
-            tdl_device_describe(devices[i], &out_infos[i]);
+describe(instance, devices[i], &out_infos[i]);
     }
     tdl_instance_destroy(instance);
     return r;
@@ -419,7 +428,7 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
     if (!infos)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while listing devices");
     for (uint32_t i = 0; i < count; i++) {
-        tdl_device_describe(devices[i], &infos[i]);
+        describe(instance, devices[i], &infos[i]);
         if (used < sizeof(list))
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u: %.64s%s%s",
                                      i ? "; " : "", i, infos[i].name,

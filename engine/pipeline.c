@@ -6,6 +6,7 @@
 #include "pipeline.h"
 
 #include "cache.h"
+#include "matrix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,11 @@ static const struct tdl_shader *find_shader(const char *name)
     return NULL;
 }
 
+bool tdl_shader_exists(const char *name)
+{
+    return find_shader(name) != NULL;
+}
+
 static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
 {
     VkSpecializationMapEntry entries[TDL_MAX_SPEC];
@@ -161,6 +167,10 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                 .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                 .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                 .module = module,
+                                .flags =
+                                    strcmp(p->shader->name, TDL_MATRIX_KERNEL) != 0
+                                        ? 0
+                                        : VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT,
                                 .pName = "main",
                                 .pSpecializationInfo =
                                     &(VkSpecializationInfo){

@@ -21,6 +21,9 @@ struct tdl_shader {
 extern const struct tdl_shader tdl_shaders[];
 extern const size_t tdl_shader_count;
 
+/* Is a kernel of this name in this build? */
+bool tdl_shader_exists(const char *name);
+
 struct tdl_pipeline {
     struct tdl_pipeline *next;
     const struct tdl_shader *shader;

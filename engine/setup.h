@@ -7,7 +7,7 @@
 #ifndef TDL_SETUP_H
 #define TDL_SETUP_H
 
-#include "vk.h"
+#include "matrix.h"
 
 #include <tdl/vulkan.h>
 
@@ -19,6 +19,7 @@ struct tdl_setup {
     /* Enabled, as far as the engine knows them: one chain. */
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+    struct tdl_matrix_features matrix; /* where info.matrix_size says so */
     /* Held round each use of the queue; NULL: nobody else uses it. */
     void (*lock_queue)(void *data);
     void (*unlock_queue)(void *data);

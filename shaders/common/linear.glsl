@@ -86,6 +86,9 @@ uint linear_encode(uint type, uint v, uint lane)
 }
 uint linear_encode(uint type, int v, uint lane) { return linear_encode(type, uint(v), lane); }
 
+// Here, too: newer compilers want it ahead of any use of gl_WorkGroupSize.
+layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+
 // The word, or with 64-bit types the element, that this invocation makes;
 // tdl_plan_linear_groups() dispatches them.
 uint linear_word()

@@ -104,6 +104,7 @@ static const struct row {
     {"direct", is_one_group, false},    {"implicit", is_one_group, false},
     {"winograd23", is_3x3, false},      {"winograd43", is_3x3, false},
     {"im2col", is_one_group, false},    {"grouped", is_any, false},
+    {"matrix", is_one_group, true},
 };
 
 /* --------------------------------------------------------------------- a case */
@@ -202,12 +203,18 @@ static const struct shape edges[] = {
     {1, 1, 33, 4, 17, K(1, 1)},    {1, 31, 1, 5, 31, K(3, 3), SAME},
 };
 
+/* True if the row promises to take the shape on this device. */
+static bool takes(struct tdl_context *ctx, const struct row *row, const struct shape *t, bool half)
+{
+    bool able = !row->needs_matrix || (tdl_context_device(ctx)->matrix_size[0] && half);
+    return able && row->takes(t);
+}
+
 static void check_variants(struct tdl_context *ctx)
 {
     static const char *const gemms[] = {"implicit", "winograd43", "im2col"};
     char name[64];
     for (uint32_t v = 0; v < TDL_CONV_GEMM_VARIANTS; v++) {
-        const struct shape *t = &edges[v % COUNT(edges)];
         snprintf(name, sizeof(name), "implicit:%s", tdl_conv_gemm_variants[v].name);
         run(ctx, &edges[v < 2 ? v : v % 2], name, true, v & 1, v);
         if (v > 1) {
@@ -216,7 +223,6 @@ static void check_variants(struct tdl_context *ctx)
             run(ctx, v == 3 ? &(struct shape){1, 5, 13, 17, 65, K(3, 3), SAME} : &small, name, true,
                 v >> 1 & 1, v);
         }
-        (void)t;
     }
     static const struct {
         const struct tdl_conv_algorithm *row;
@@ -226,12 +232,16 @@ static void check_variants(struct tdl_context *ctx)
         {&tdl_conv_direct, {1, 7, 11, 5, 17, K(3, 3), SAME}},
         {&tdl_conv_depthwise, {1, 9, 11, 6, 6, K(3, 3), SAME, .groups = 6}},
         {&tdl_conv_grouped, {2, 5, 7, 6, 4, K(3, 3), SAME, .groups = 2}},
+        {&tdl_conv_matrix, {2, 7, 19, 9, 65, K(3, 3), SAME, RELU}},
     };
-    for (size_t i = 0; i < COUNT(others); i++)
+    const bool matrix = tdl_context_device(ctx)->matrix_size[0] > 0;
+    if (!matrix)
+        fprintf(stderr, "matrix: not run, as device or build have no matrix units\n");
+    for (size_t i = 0; i < COUNT(others) - !matrix; i++)
         for (uint32_t v = 0; v < others[i].row->variant_count; v++) {
             snprintf(name, sizeof(name), "%s%s%s", others[i].row->name,
                      *others[i].row->variants[v].name ? ":" : "", others[i].row->variants[v].name);
-            run(ctx, &others[i].t, name, true, v & 1, v);
+            run(ctx, &others[i].t, name, true, v & 1 || others[i].row == &tdl_conv_matrix, v);
         }
 }
 
@@ -308,14 +318,16 @@ int main(int argc, char **argv)
     check_names(ctx);
     for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
         for (size_t r = 0; r < COUNT(rows); r++)
-            run(ctx, &shapes[i], rows[r].name, rows[r].takes(&shapes[i]), (i ^ r) & 1, i);
+            run(ctx, &shapes[i], rows[r].name,
+                takes(ctx, &rows[r], &shapes[i], (i ^ r) & 1 || rows[r].needs_matrix),
+                (i ^ r) & 1 || rows[r].needs_matrix, i);
     if (argc <= 2)
         check_variants(ctx);
     for (long i = 0; i < random; i++, seed++) {
         struct rng rng = {seed};
         struct shape t = random_shape(&rng);
         for (size_t r = 0; r < COUNT(rows); r++)
-            if (rows[r].takes(&t))
+            if (takes(ctx, &rows[r], &t, seed & 1))
                 run(ctx, &t, rows[r].name, true, seed & 1, seed);
     }
     check_context_close(ctx);

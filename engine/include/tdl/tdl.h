@@ -109,6 +109,11 @@ struct tdl_device_info {
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory;    /**< bytes */
     uint64_t max_buffer_bytes;     /**< that a kernel reaches in one buffer */
+    /** M, N and K of the products of float16 matrices with float32 sums that a
+     *  subgroup does (VK_KHR_cooperative_matrix); 0 where the device, or the
+     *  compiler that this library was built with, has none. A device that was
+     *  created outside counts as without. */
+    uint32_t matrix_size[3];
     uint64_t memory_bytes;         /**< largest device-local heap */
     bool usable;                   /**< has all that libtdl needs */
     char unusable_reason[128];     /**< why not, if not usable */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* VK_KHR_cooperative_matrix, also for headers that are older than it. */
+#ifndef TDL_MATRIX_H
+#define TDL_MATRIX_H
+
+#include "vk.h"
+
+#define TDL_COOPERATIVE_MATRIX_EXTENSION "VK_KHR_cooperative_matrix"
+
+/* From the Vulkan registry, under names of our own. */
+#define TDL_STYPE_COOPERATIVE_MATRIX_FEATURES ((VkStructureType)1000506000)
+#define TDL_STYPE_COOPERATIVE_MATRIX ((VkStructureType)1000506001)
+struct tdl_cooperative_matrix_features {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 cooperativeMatrix;
+    VkBool32 cooperativeMatrixRobustBufferAccess;
+};
+struct tdl_cooperative_matrix {
+    VkStructureType sType;
+    void *pNext;
+    uint32_t MSize, NSize, KSize;
+    int32_t AType, BType, CType, ResultType; /* 0: float16, 1: float32 */
+    VkBool32 saturatingAccumulation;
+    int32_t scope; /* 3: subgroup */
+};
+
+/* What a device needs enabled for the kernels that use matrices: one chain. */
+struct tdl_matrix_features {
+    struct tdl_cooperative_matrix_features matrix;
+    VkPhysicalDeviceShaderFloat16Int8Features half;
+    VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
+    VkPhysicalDevice16BitStorageFeatures storage;
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups;
+};
+
+/* Kernels of matrices need whole subgroups: pipelines of this name get the
+ * flag for it. */
+#define TDL_MATRIX_KERNEL "conv2d_matrix_f16"
+
+/* Sizes M, N, K of a product of halves with float32 sums that a subgroup does;
+ * zeros if the device has none that the kernels can use, or if this build's
+ * shader compiler could not make them. */
+void tdl_matrix_describe(VkInstance instance, VkPhysicalDevice physical, uint32_t out_size[3]);
+/* All of them on, to be chained into a device's creation. Returns the first. */
+void *tdl_matrix_features(struct tdl_matrix_features *features, void *next);
+
+#endif

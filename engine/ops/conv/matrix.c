@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A matrix product on the device's matrix units (VK_KHR_cooperative_matrix):
+ * halves in, float32 sums. Only for 16-bit storage, as it rounds both sides to
+ * halves; activations are clamped to their range. The kernel is in the library
+ * only if the build's shader compiler knows GL_KHR_cooperative_matrix.
+ */
+#include "conv.h"
+
+#include "../../pipeline.h"
+
+#include <math.h>
+#include <string.h>
+
+/* v: pixels, channels, subgroups across pixels and across channels, packs a step. */
+static const struct tdl_conv_variant variants[] = {
+    {"128x128", {128, 128, 2, 4, 8}}, {"128x64", {128, 64, 4, 2, 8}},
+    {"128x64-4", {128, 64, 2, 2, 8}}, {"64x64", {64, 64, 2, 2, 8}},
+    {"64x128", {64, 128, 2, 4, 8}},   {"64x32", {64, 32, 2, 1, 8}},
+    {"32x32", {32, 32, 1, 1, 8}},     {"32x64", {32, 64, 1, 2, 8}},
+};
+
+static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return v->v[2] * v->v[3] * g->device->subgroup_size;
+}
+
+/* As the kernel declares it. */
+static uint64_t shared_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    const uint32_t *frag = g->device->matrix_size;
+    return 8ull * v->v[0] * (v->v[4] + 2) + 8ull * v->v[4] * 4 * (v->v[1] / 4 + 2) +
+           4ull * v->v[2] * v->v[3] * frag[0] * frag[1];
+}
+
+static bool divides(uint32_t part, uint32_t whole)
+{
+    return part && whole % part == 0;
+}
+
+static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    const uint32_t *frag = g->device->matrix_size;
+    if (!frag[0] || g->storage != TDL_FLOAT16 || !tdl_conv_one_group(g) ||
+        !tdl_shader_exists("conv2d_matrix_f16"))
+        return false;
+    uint32_t size = threads(g, v);
+    bool smallest = v->v[1] == 32;
+    return size <= g->device->max_workgroup_invocations &&
+           shared_bytes(g, v) <= g->device->max_shared_memory && divides(frag[0], v->v[0] / v->v[2]) &&
+           divides(frag[1], v->v[1] / v->v[3]) && divides(frag[2], v->v[4] * 4) &&
+           divides(size, v->v[0] * v->v[4]) && divides(size, v->v[1] * v->v[4]) &&
+           (smallest || g->out.c * 2 > v->v[1]);
+}
+
+static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    uint32_t pixels = tdl_conv_pixels(g), packs = tdl_packs(g->out.c);
+    double x = TDL_DIV_UP(pixels, v->v[0]), y = TDL_DIV_UP(packs * 4, v->v[1]);
+    double filled = (double)pixels * packs * 4 / (x * y * v->v[0] * v->v[1]);
+    double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
+    /* In units of what plain arithmetic does. */
+    double efficiency = tdl_conv_is_cpu(g) ? 0.01 : 4 * reuse / (reuse + 32);
+    return tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g), 1,
+                         x * y * g->in.n * threads(g, v) / 128.0);
+}
+
+/* To the nearest half, clamped to the largest. */
+static uint16_t half_of(float value)
+{
+    return tdl_float_to_half(fmaxf(-65504, fminf(65504, value)));
+}
+
+static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n, uint32_t rows,
+                         uint32_t columns, float *w)
+{
+    const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
+    uint32_t in = tdl_packs(g->in.c) * 4, taps = tdl_conv_taps(g);
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t o = 0; o < columns; o += 2, w++) {
+            uint16_t pair[2] = {0};
+            for (uint32_t k = 0; k < 2 && row / in < taps; k++)
+                pair[k] = half_of(tdl_conv_weight(g, f, o + k, row / in, row % in));
+            memcpy(w, pair, sizeof(pair));
+        }
+}
+
+static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                  const struct tdl_conv_variant *v)
+{
+    const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
+    const uint32_t *frag = g->device->matrix_size, size = threads(g, v);
+    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = tdl_conv_pixels(g);
+    uint32_t steps = TDL_DIV_UP(tdl_conv_taps(g) * in, v->v[4]);
+    uint32_t groups = TDL_DIV_UP(out * 4, v->v[1]), columns = groups * v->v[1];
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_matrix", n, size, 1, 1);
+    tdl_conv_spec_window(s, g);
+    const uint32_t values[] = {in,
+                               out,
+                               v->v[0],
+                               v->v[1],
+                               v->v[4],
+                               v->v[2],
+                               v->v[3],
+                               frag[0],
+                               frag[1],
+                               frag[2],
+                               v->v[0] * v->v[4] / size,
+                               v->v[1] * v->v[4] / size,
+                               steps,
+                               columns / 4,
+                               g->p->activation,
+                               g->residual,
+                               g->device->subgroup_size};
+    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_conv_bind(s, n);
+    tdl_plan_shared(s, shared_bytes(g, v));
+    float *w = tdl_plan_weights(plan, s, 2, columns);
+    for (uint32_t o = 0; w && bias && o < g->out.c; o++)
+        w[o] = bias[o];
+    uint32_t rows = steps * v->v[4] * 4;
+    w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2);
+    if (w)
+        pack_weights(g, n, rows, columns, w);
+    tdl_plan_groups(s, TDL_DIV_UP(pixels, v->v[0]), groups, g->in.n);
+}
+
+const struct tdl_conv_algorithm tdl_conv_matrix = {
+    .name = "matrix",
+    .variants = variants,
+    .variant_count = TDL_COUNT(variants),
+    .accepts = accepts,
+    .cost = cost,
+    .lower = lower,
+};
