@@ -84,7 +84,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         lower_linear(plan, n);
         return plan->status;
     }
-    const uint32_t axis = tdl_move_axis(n->output, n->attr.concat.axis);
+    const uint32_t axis = tdl_pack_axis(n->output->desc.layout, n->attr.concat.axis);
     bool aligned = true;
     for (uint32_t i = 0; i + 1 < n->input_count; i++)
         aligned &= axis != 1 || tdl_operand_dims(n->inputs[i]).c % 4 == 0;

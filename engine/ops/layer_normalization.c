@@ -3,6 +3,7 @@
  * variance over the given axes. In packs: over channels, over height and
  * width, and over all three. */
 #include "normalize.h"
+#include "rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ static bool fits(const struct tdl_node *n, const struct tdl_operand *o)
 {
     const struct tdl_tensor_params *x = &n->inputs[TDL_NORM_INPUT]->desc;
     uint32_t at = 0;
+    if (o->desc.dtype != x->dtype)
+        return false;
     for (uint32_t i = 0; i < x->rank; i++)
         if (n->attr.norm.axes & 1u << i)
             if (at >= o->desc.rank || o->desc.shape[at++] != x->shape[i])
@@ -37,24 +40,30 @@ static bool fits(const struct tdl_node *n, const struct tdl_operand *o)
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     const struct tdl_operand *x = n->inputs[TDL_NORM_INPUT];
-    if (x->desc.rank != 4 || x->desc.dtype != TDL_FLOAT32)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "layerNormalization: the input %s is not float32 of rank 4",
+    if (!tdl_is_float(x->desc.dtype))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "layerNormalization: %s; it takes float32 and float16, cast first",
                         tdl_operand_text(x));
     for (uint32_t i = TDL_NORM_SCALE; i <= TDL_NORM_BIAS; i++)
         if (n->inputs[i] && !fits(n, n->inputs[i]))
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "layerNormalization: %s has not the dimensions of the input %s at "
-                            "the axes",
+                            "layerNormalization: %s has not the data type and, at the axes, the "
+                            "dimensions of the input %s",
                             tdl_operand_text(n->inputs[i]), tdl_operand_text(x));
-    uint32_t axes = image_axes(n);
-    if (axes != C && axes != (H | W) && axes != (H | W | C))
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "layerNormalization: not over channels, height and width, or all three of "
-                        "%s",
-                        tdl_operand_text(x));
-    *out = tdl_desc_like(x, tdl_operand_dims(x));
+    *out = x->desc;
     return TDL_OK;
+}
+
+static bool is_constant(const struct tdl_operand *o)
+{
+    return !o || tdl_constant_data(o);
+}
+
+static bool can_pack(const struct tdl_node *n)
+{
+    uint32_t axes = image_axes(n);
+    return (axes == C || axes == (H | W) || axes == (H | W | C)) &&
+           is_constant(n->inputs[TDL_NORM_SCALE]) && is_constant(n->inputs[TDL_NORM_BIAS]);
 }
 
 /* Where the scale and bias of an element are. */
@@ -72,56 +81,105 @@ static size_t parameter_index(const struct tdl_node *n, uint32_t y, uint32_t x, 
                : pixel * d.c + c;
 }
 
-/* One group of elements that share their moments: those of `image` that are
- * at channel `c`, or at `pixel`, where they are not −1. */
-static void reference_group(const struct tdl_node *n, const float *const *inputs, float *output,
-                            int64_t channel, int64_t pixel)
+/* The number of an element among those that share its place at the axes, or,
+ * `along`, among those that share its place elsewhere. */
+static size_t number_of(const struct tdl_node *n, size_t i, bool along)
 {
-    struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
-    const float *scale = inputs[TDL_NORM_SCALE], *bias = inputs[TDL_NORM_BIAS];
-    double mean = 0, variance = 0;
-    size_t count = 0;
-    for (int pass = 0; pass < 3; pass++) {
-        for (size_t i = 0; i < (size_t)d.h * d.w * d.c; i++) {
-            if ((channel >= 0 && i % d.c != (size_t)channel) ||
-                (pixel >= 0 && i / d.c != (size_t)pixel))
-                continue;
-            double x = inputs[TDL_NORM_INPUT][i];
-            if (pass == 0) {
-                mean += x;
-                count++;
-            } else if (pass == 1) {
-                variance += (x - mean) * (x - mean);
-            } else {
-                size_t p = parameter_index(n, (uint32_t)(i / d.c / d.w), (uint32_t)(i / d.c % d.w),
-                                           (uint32_t)(i % d.c));
-                double v = (x - mean) / sqrt(variance + tdl_norm_epsilon(n));
-                v = v * (scale ? scale[p] : 1) + (bias ? bias[p] : 0);
-                output[i] = tdl_activate(n->attr.norm.activation, (float)v);
-            }
+    const struct tdl_tensor_params *p = &n->output->desc;
+    size_t number = 0, stride = 1;
+    for (uint32_t d = p->rank; d-- > 0; i /= p->shape[d])
+        if (((n->attr.norm.axes >> d & 1) != 0) == along) {
+            number += i % p->shape[d] * stride;
+            stride *= p->shape[d];
         }
-        if (pass == 0)
-            mean /= (double)count;
-        else if (pass == 1)
-            variance /= (double)count;
-    }
+    return number;
 }
 
-static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
+static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
-    struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
-    size_t image = (size_t)d.h * d.w * d.c;
-    uint32_t axes = image_axes(n);
-    for (uint32_t b = 0; b < d.n; b++) {
-        const float *values[] = {inputs[TDL_NORM_INPUT] + b * image, inputs[TDL_NORM_SCALE],
-                                 inputs[TDL_NORM_BIAS]};
-        if (axes == (H | W | C))
-            reference_group(n, values, output + b * image, -1, -1);
-        for (uint32_t c = 0; c < d.c && axes == (H | W); c++)
-            reference_group(n, values, output + b * image, c, -1);
-        for (uint32_t i = 0; i < d.h * d.w && axes == C; i++)
-            reference_group(n, values, output + b * image, -1, i);
+    enum tdl_dtype dtype = n->output->desc.dtype;
+    const void *scale = inputs[TDL_NORM_SCALE], *bias = inputs[TDL_NORM_BIAS];
+    size_t count = tdl_operand_count(n->output);
+    double *sums = calloc(count, 3 * sizeof(*sums)); /* of values, distances, elements; by row */
+    for (int pass = 0; sums && pass < 3; pass++)
+        for (size_t i = 0; i < count; i++) {
+            double x = tdl_element_get(dtype, inputs[TDL_NORM_INPUT], i);
+            double *row = sums + 3 * number_of(n, i, false);
+            double d = x - row[0] / (row[2] > 0 ? row[2] : 1);
+            size_t p = number_of(n, i, true);
+            if (pass == 0) {
+                row[0] += x;
+                row[2] += 1;
+            } else if (pass == 1) {
+                row[1] += d * d;
+            } else {
+                d /= sqrt(row[1] / row[2] + tdl_norm_epsilon(n));
+                d = d * (scale ? tdl_element_get(dtype, scale, p) : 1) +
+                    (bias ? tdl_element_get(dtype, bias, p) : 0);
+                tdl_element_set(dtype, output, i, tdl_activate(n->attr.norm.activation, (float)d));
+            }
+        }
+    free(sums);
+}
+
+/* The constants of shaders/common/normalize_rows.glsl, with dimensions that
+ * are of one kind joined. Returns the rows; `out_length` is of each. */
+static uint32_t spec_rows(struct tdl_plan_step *s, const struct tdl_node *n, uint32_t *out_length)
+{
+    const struct tdl_tensor_params *p = &n->output->desc;
+    uint32_t size[TDL_MAX_RANK], mask = 0, rank = 0, rows = 1, length = 1;
+    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
+        size[i] = 1;
+    for (uint32_t d = p->rank; d-- > 0;) {
+        uint32_t along = n->attr.norm.axes >> d & 1;
+        *(along ? &length : &rows) *= p->shape[d];
+        if (rank && (mask >> (rank - 1) & 1) == along) {
+            size[rank - 1] *= p->shape[d];
+        } else {
+            mask |= along << rank;
+            size[rank++] = p->shape[d];
+        }
     }
+    const uint32_t values[] = {p->dtype, rows, length, mask, TDL_MAX(rank, 1)};
+    for (size_t i = 0; i < TDL_COUNT(values); i++)
+        tdl_plan_spec(s, values[i]);
+    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
+        tdl_plan_spec(s, size[i]);
+    *out_length = length;
+    return rows;
+}
+
+static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
+    struct tdl_operand *scale = n->inputs[TDL_NORM_SCALE], *bias = n->inputs[TDL_NORM_BIAS];
+    enum tdl_dtype dtype = n->output->desc.dtype;
+    uint32_t local = 64, length;
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "normalize_rows", dtype, n, local, 1, 1);
+    uint32_t rows = spec_rows(s, n, &length), team = length >= 2 * local ? local : 1;
+    struct tdl_operand *stats = tdl_scratch_floats(plan, 2 * (uint64_t)rows);
+    if (!stats)
+        return;
+    tdl_plan_spec(s, tdl_bits_of(tdl_norm_epsilon(n)));
+    tdl_plan_spec(s, team);
+    tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
+    tdl_plan_write(s, 1, stats);
+    tdl_plan_shared(s, (uint64_t)local * 4);
+    tdl_plan_flat_groups(s, team > 1 ? rows : TDL_DIV_UP(rows, local));
+
+    s = tdl_plan_add_linear_step(plan, "normalize_rows_apply", dtype, n, local, 1, 1);
+    spec_rows(s, n, &length);
+    tdl_plan_spec(s, n->attr.norm.activation);
+    tdl_plan_spec(s, scale != NULL);
+    tdl_plan_spec(s, bias != NULL);
+    tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
+    tdl_plan_read(s, 1, stats);
+    if (scale)
+        tdl_plan_read(s, 2, scale);
+    if (bias)
+        tdl_plan_read(s, 3, bias);
+    tdl_plan_write(s, 4, n->output);
+    tdl_plan_linear_groups(s, n->output);
 }
 
 static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const float *scale,
@@ -165,6 +223,10 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims d = tdl_operand_dims(n->output);
     size_t count = (size_t)d.h * d.w * d.c;
     const float *scale, *bias;
+    if (n->storage == TDL_STORAGE_LINEAR) {
+        lower_linear(plan, n);
+        return plan->status;
+    }
     if (!tdl_norm_constant(n, TDL_NORM_SCALE, &scale) ||
         !tdl_norm_constant(n, TDL_NORM_BIAS, &bias))
         return TDL_ERROR_UNSUPPORTED;
@@ -190,7 +252,9 @@ const struct tdl_op tdl_op_layer_normalization = {
     .name = "layerNormalization",
     .infer = infer,
     .lower = lower,
-    .reference = reference,
+    .storage = TDL_STORAGE_EITHER,
+    .can_pack = can_pack,
+    .reference_linear = reference,
     .weight_slots = TDL_NORM_WEIGHTS,
 };
 

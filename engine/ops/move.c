@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-uint32_t tdl_move_axis(const struct tdl_operand *image, uint32_t axis)
-{
-    static const uint32_t nhwc[] = {0, 2, 3, 1};
-    return image->desc.layout == TDL_LAYOUT_NCHW ? axis : nhwc[axis];
-}
-
 /* True if every pack of the region is one pack of the input. */
 static bool is_aligned(const struct tdl_move *m, struct tdl_dims in)
 {

@@ -6,6 +6,7 @@
 
 #include "../graph/builder.h"
 #include "ops.h"
+#include "packs.h"
 
 /* KIND of shaders/move.comp. */
 enum tdl_move_kind { TDL_MOVE_WINDOW = 0, TDL_MOVE_DEPTH_TO_SPACE, TDL_MOVE_SPACE_TO_DEPTH };
@@ -25,8 +26,6 @@ struct tdl_move {
 /* One dispatch that fills the region from an input in packs. */
 void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *input,
                      const struct tdl_move *move);
-/* Where dimension `axis` of an image's shape is in n, c, y, x. */
-uint32_t tdl_move_axis(const struct tdl_operand *image, uint32_t axis);
 
 /* slice and pad on linear memory: element i of a dimension is start + i · step
  * of the input; `value` is the bits of what lies outside. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "normalize.h"
-
-#include <string.h>
+#include "rows.h"
 
 bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **out)
 {
@@ -18,8 +17,8 @@ bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **ou
 enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_t last)
 {
     const struct tdl_operand *x = n->inputs[TDL_NORM_INPUT];
-    if (x->desc.rank != 4 || x->desc.dtype != TDL_FLOAT32)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the input %s is not float32 of rank 4",
+    if (x->desc.rank != 4 || !tdl_is_float(x->desc.dtype))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the input %s is not float32 or float16 of rank 4",
                         n->op->name, tdl_operand_text(x));
     for (uint32_t i = first; i <= last; i++) {
         const struct tdl_operand *o = i < n->input_count ? n->inputs[i] : NULL;
@@ -49,13 +48,6 @@ static void bind_pairs(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t 
         tdl_norm_interleave(scale, 1, bias, channels, w);
 }
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
 struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, bool channels,
                                      const float *scale, const float *bias)
 {
@@ -81,7 +73,7 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
 
     s = tdl_plan_add_step(plan, "normalize_merge", n, local, 1, 1);
     const uint32_t second[] = {pixels, packs,    parts,  chunk,
-                               d.c,    channels, affine, bits_of(tdl_norm_epsilon(n))};
+                               d.c,    channels, affine, tdl_bits_of(tdl_norm_epsilon(n))};
     for (size_t i = 0; i < TDL_COUNT(second); i++)
         tdl_plan_spec(s, second[i]);
     tdl_plan_read(s, 0, stats);

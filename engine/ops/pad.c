@@ -93,7 +93,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return plan->status;
     }
     for (uint32_t i = 0; i < 4; i++)
-        m.start[tdl_move_axis(n->output, i)] = start[i];
+        m.start[tdl_pack_axis(n->output->desc.layout, i)] = start[i];
     tdl_move_packed(plan, n, n->inputs[0], &m);
     return plan->status;
 }

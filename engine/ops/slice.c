@@ -49,8 +49,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return plan->status;
     }
     for (uint32_t i = 0; i < 4; i++) {
-        m.start[tdl_move_axis(n->output, i)] = start[i];
-        m.step[tdl_move_axis(n->output, i)] = n->attr.slice.step[i];
+        m.start[tdl_pack_axis(n->output->desc.layout, i)] = start[i];
+        m.step[tdl_pack_axis(n->output->desc.layout, i)] = n->attr.slice.step[i];
     }
     m.mode = TDL_PAD_EDGE; /* nothing is outside */
     tdl_move_packed(plan, n, n->inputs[0], &m);

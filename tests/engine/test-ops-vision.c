@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Operators over images on the device against their plain C references, in
- * both layouts and both precisions, and the references against results worked
- * out by hand: convTranspose2d in full, pools, resample2d.
+ * both layouts and both precisions, and references against results worked out
+ * by hand: convTranspose2d in full, pools, resample2d, normalizations, and what
+ * convolutions and pools take in of their neighbours.
  *
  *     test-ops-vision [cases [seed]]    that many random cases a family
  */
@@ -15,6 +16,7 @@ struct family {
     const char *name;
     struct tdl_operand *(*add)(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
                                char text[256]);
+    bool halves; /* takes float16 images, too */
 };
 
 static uint32_t random_size(struct rng *rng)
@@ -201,8 +203,48 @@ static struct tdl_operand *add_layer_norm(struct tdl_builder *b, struct rng *rng
     p.scale = parameters(b, rng, rank, shape);
     p.bias = parameters(b, rng, rank, shape);
     p.epsilon = 1e-3f;
-    snprintf(text, 256, "%u axes%s%s", rank, p.scale ? " scale" : "", p.bias ? " bias" : "");
+    bool packs = rng_below(rng, 3) != 0; /* behind an operator that works on packs */
+    if (packs)
+        x = tdl_builder_max_pool2d(b, x, &(struct tdl_pool2d_params){.window = {1, 1}});
+    snprintf(text, 256, "%u axes%s%s%s", rank, p.scale ? " scale" : "", p.bias ? " bias" : "",
+             packs ? " packs" : "");
     return tdl_builder_layer_normalization(b, x, &p);
+}
+
+/* Linear values of any rank and axes, parameters that are inputs. */
+static void run_layer_norm(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed * 31 + 7};
+    struct tdl_builder *b;
+    struct subject s;
+    char text[96];
+    struct tdl_tensor_params d = {.dtype = rng_below(&rng, 2) ? TDL_FLOAT16 : TDL_FLOAT32}, q;
+    struct tdl_layer_normalization_params p = {.epsilon = 0.01f};
+    d.rank = 1 + rng_below(&rng, TDL_MAX_RANK);
+    q = d;
+    q.rank = 0;
+    for (uint32_t i = 0; i < d.rank; i++) {
+        d.shape[i] = RNG_PICK(&rng, 1, 2, 3, 5, 8);
+        if (i + 1 == d.rank && rng_one_in(&rng, 2))
+            d.shape[i] = RNG_PICK(&rng, 63, 129, 300);
+        if (rng_one_in(&rng, 2)) {
+            p.axes[p.axis_count++] = i;
+            q.shape[q.rank++] = d.shape[i];
+        }
+    }
+    if (!p.axis_count)
+        for (uint32_t i = 1; i < d.rank; i++)
+            q.shape[q.rank++] = d.shape[i];
+    check_begin("layerNormalization seed %llu: %s, %u axes", (unsigned long long)seed,
+                tdl_tensor_params_text(&d, text, sizeof(text)), p.axis_count);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &d);
+    p.scale = rng_one_in(&rng, 2) ? tdl_builder_input(b, "scale", &q) : NULL;
+    p.bias = rng_one_in(&rng, 2) ? tdl_builder_input(b, "bias", &q) : NULL;
+    tdl_builder_output(b, "y", tdl_builder_layer_normalization(b, x, &p));
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    subject_close(&s);
 }
 
 /* ------------------------------------------- what convolutions take in of others */
@@ -252,14 +294,14 @@ static struct tdl_operand *add_padded(struct tdl_builder *b, struct rng *rng, st
 }
 
 static const struct family families[] = {
-    {"convTranspose2d", add_transpose},
-    {"pool", add_pool},
-    {"resample2d", add_resample},
-    {"batchNormalization", add_batch_norm},
-    {"instanceNormalization", add_instance_norm},
-    {"layerNormalization", add_layer_norm},
-    {"convolution and normalization", add_normalized},
-    {"pad and window", add_padded},
+    {"convTranspose2d", add_transpose, true},
+    {"pool", add_pool, true},
+    {"resample2d", add_resample, true},
+    {"batchNormalization", add_batch_norm, true},
+    {"instanceNormalization", add_instance_norm, true},
+    {"layerNormalization", add_layer_norm, false},
+    {"convolution and normalization", add_normalized, false},
+    {"pad and window", add_padded, false},
 };
 
 static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t seed)
@@ -273,11 +315,17 @@ static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t s
     uint32_t n = RNG_PICK(&rng, 1, 1, 2, 3), h = random_size(&rng), w = random_size(&rng);
     uint32_t c = random_channels(&rng);
     struct tdl_tensor_params desc = subject_image(layout, n, h, w, c);
+    bool half_input = f->halves && rng_one_in(&rng, 4);
+    if (half_input)
+        desc.dtype = TDL_FLOAT16;
     subject_pretend_gpu(ctx, rng_below(&rng, 2));
     OK(tdl_builder_create(ctx, &b));
     struct tdl_operand *y = f->add(b, &rng, tdl_builder_input(b, "x", &desc), text);
     check_begin("%s seed %llu: %ux%ux%ux%u %s %s %s", f->name, (unsigned long long)seed, n, h, w, c,
                 layout == TDL_LAYOUT_NCHW ? "NCHW" : "NHWC", half ? "fp16" : "fp32", text);
+    if (half_input)
+        check_begin("%s seed %llu: float16 %ux%ux%ux%u %s", f->name, (unsigned long long)seed, n, h,
+                    w, c, text);
     REQUIRE(y, "%s", tdl_builder_error(b));
     tdl_builder_output(b, "y", y);
     subject_open(&s, ctx, b, &rng);
@@ -393,6 +441,8 @@ int main(int argc, char **argv)
     for (size_t f = 0; f < COUNT(families); f++)
         for (long i = 0; i < cases; i++)
             run_case(ctx, &families[f], seed + (uint64_t)i);
+    for (long i = 0; i < cases; i++)
+        run_layer_norm(ctx, seed + (uint64_t)i);
     check_context_close(ctx);
     return check_result();
 }

@@ -103,7 +103,7 @@ struct tdl_pool2d_params {
 /**
  * WebNN averagePool2d, maxPool2d, l2Pool2d: mean, largest value, or root of
  * the sum of squares of the pixels of each window that are inside the image,
- * for each channel. The input is float32 of rank 4; the output has its layout.
+ * for each channel. The input is float32 or float16 of rank 4; the output has its layout.
  * Every window must see a pixel.
  */
 TDL_API struct tdl_operand *tdl_builder_average_pool2d(struct tdl_builder *builder,
@@ -149,7 +149,7 @@ struct tdl_resample2d_params {
     enum tdl_resample_coordinates coordinates;
     enum tdl_resample_rounding rounding; /**< of TDL_RESAMPLE_NEAREST */
 };
-/** The input is float32 of rank 4; the output has its layout. Coordinates
+/** The input is float32 or float16 of rank 4; the output has its layout. Coordinates
  *  outside the image are clamped to it. A size or a scale must be given. */
 TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
                                                    struct tdl_operand *input,
@@ -214,8 +214,8 @@ TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *build
 
 /* ----------------------------------------------------------- normalizations */
 
-/* Scales, biases, means and variances are float32 constants, scale 1 and bias
- * 0 where they are NULL; an epsilon of 0 means 1e-5. The output has the
+/* Scales, biases, means and variances are float32 constants, but for
+ * layerNormalization; scale is 1 and bias 0 where they are NULL; an epsilon of 0 means 1e-5. The output has the
  * input's shape and layout. */
 
 struct tdl_batch_normalization_params {
@@ -227,7 +227,7 @@ struct tdl_batch_normalization_params {
  * WebNN batchNormalization over the channels of the layout:
  * (x − mean) / √(variance + epsilon) · scale + bias. Behind a convolution that
  * nobody else reads it becomes part of its filter.
- * @param input  float32 of rank 4
+ * @param input  float32 or float16 of rank 4
  * @param mean, variance  [channels]
  */
 TDL_API struct tdl_operand *
@@ -241,7 +241,7 @@ struct tdl_instance_normalization_params {
     enum tdl_activation activation;
 };
 /** WebNN instanceNormalization: as batchNormalization, with mean and variance
- *  of each channel of each image. The input is float32 of rank 4. */
+ *  of each channel of each image. The input is float32 or float16 of rank 4. */
 TDL_API struct tdl_operand *
 tdl_builder_instance_normalization(struct tdl_builder *builder, struct tdl_operand *input,
                                    const struct tdl_instance_normalization_params *params);
@@ -255,8 +255,8 @@ struct tdl_layer_normalization_params {
     enum tdl_activation activation;
 };
 /** WebNN layerNormalization: mean and variance over the given axes. The input
- *  is float32 of rank 4; the axes are the channels, height and width, or all
- *  three. */
+ *  is float32 or float16 of any rank; scale and bias have its data type, and
+ *  need not be constant. */
 TDL_API struct tdl_operand *
 tdl_builder_layer_normalization(struct tdl_builder *builder, struct tdl_operand *input,
                                 const struct tdl_layer_normalization_params *params);
