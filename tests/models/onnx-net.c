@@ -51,6 +51,8 @@ struct tdl_operand *onnx_operand(struct onnx_net *net, size_t i)
     const char *why = onnx_tensor_params(v->tensor, &desc);
     if (why)
         return onnx_lacks(net, "%s", why);
+    if (v->constant)
+        return v->operand = onnx_constant(net, i);
     v->fed = true;
     return v->operand = tdl_builder_input(net->builder, v->name, &desc);
 }
@@ -70,6 +72,27 @@ const Onnx__AttributeProto *onnx_attribute(const struct onnx_net *net, const cha
         if (!strcmp(net->node->attribute[i]->name, name))
             return net->node->attribute[i];
     return NULL;
+}
+
+struct tdl_operand *onnx_constant(struct onnx_net *net, size_t i)
+{
+    const Onnx__TensorProto *t = onnx_given(net, i) ? onnx_tensor(net, i) : NULL;
+    struct tdl_tensor_params p;
+    size_t size;
+    if (!t)
+        return NULL;
+    const char *why = onnx_tensor_params(t, &p);
+    if (why)
+        return onnx_lacks(net, "%s", why);
+    void *data = onnx_tensor_data(t, &size);
+    tdl_builder_own(net->builder, data, free);
+    return tdl_builder_constant(net->builder, &p, data, size);
+}
+
+bool onnx_attribute_is(const struct onnx_net *net, const char *name, const char *value)
+{
+    const Onnx__AttributeProto *a = onnx_attribute(net, name);
+    return a && a->s.len == strlen(value) && !memcmp(a->s.data, value, a->s.len);
 }
 
 int64_t onnx_attribute_int(const struct onnx_net *net, const char *name, int64_t otherwise)
@@ -96,27 +119,47 @@ uint32_t onnx_axis(int64_t axis, uint32_t rank)
 
 /* ------------------------------------------------------------------- graphs */
 
-static const struct onnx_operator *const tables[] = {onnx_operators_image,
-                                                    onnx_operators_linear};
+static const struct onnx_operator *const tables[] = {
+    onnx_operators_elements, onnx_operators_image, onnx_operators_linear, onnx_operators_moving};
+
+static const struct onnx_operator *find_operator(const Onnx__NodeProto *n)
+{
+    for (size_t i = 0; i < COUNT(tables); i++)
+        for (const struct onnx_operator *op = tables[i]; op->type; op++)
+            if (!strcmp(op->type, n->op_type) && !(n->domain && *n->domain))
+                return op;
+    return NULL;
+}
+
+/* A node that gives a tensor. */
+static bool add_constant_node(struct onnx_net *net)
+{
+    const Onnx__AttributeProto *a = onnx_attribute(net, "value");
+    struct onnx_value *v = a && a->t ? remember(net, net->node->output[0]) : NULL;
+    if (!v)
+        return onnx_lacks(net, "a Constant without a tensor") != NULL;
+    v->tensor = a->t;
+    return v->constant = true;
+}
 
 static bool add_node(struct onnx_net *net)
 {
     const Onnx__NodeProto *n = net->node;
-    const struct onnx_operator *op = NULL;
-    for (size_t i = 0; i < COUNT(tables) && !(op && op->type); i++)
-        for (op = tables[i]; op->type && strcmp(op->type, n->op_type) != 0;)
-            op++;
-    if (!op->type || (n->domain && *n->domain))
-        onnx_lacks(net, "no operator %s", n->op_type);
-    else if (n->n_output != 1)
-        onnx_lacks(net, "%s with %zu outputs", n->op_type, n->n_output);
-    if (*net->missing)
-        return false;
+    if (!strcmp(n->op_type, "Constant"))
+        return add_constant_node(net);
+    const struct onnx_operator *op = find_operator(n);
+    if (!op)
+        return onnx_lacks(net, "no operator %s", n->op_type) != NULL;
+    memset(net->more, 0, sizeof(net->more));
     struct tdl_operand *o = op->add(net);
-    struct onnx_value *v = o ? remember(net, n->output[0]) : NULL;
-    if (v)
-        v->operand = o;
-    return v != NULL;
+    for (size_t i = 0; i < n->n_output && o; i++) {
+        struct tdl_operand *one = i ? i < ONNX_MAX_TENSORS ? net->more[i] : NULL : o;
+        struct onnx_value *v = one ? remember(net, n->output[i]) : NULL;
+        if (!v)
+            return onnx_lacks(net, "%s with %zu outputs", n->op_type, n->n_output) != NULL;
+        v->operand = one;
+    }
+    return o && !*net->missing;
 }
 
 bool onnx_net_add(struct onnx_net *net, struct tdl_builder *builder, const struct onnx_case *c)
@@ -126,8 +169,10 @@ bool onnx_net_add(struct onnx_net *net, struct tdl_builder *builder, const struc
     for (size_t i = 0; i < g->n_input + g->n_initializer; i++) {
         struct onnx_value *v = remember(
             net, i < g->n_input ? g->input[i]->name : g->initializer[i - g->n_input]->name);
-        if (v)
-            v->tensor = i < g->n_input ? c->inputs[i] : g->initializer[i - g->n_input];
+        if (!v)
+            return onnx_lacks(net, "more values than this table holds") != NULL;
+        v->tensor = i < g->n_input ? c->inputs[i] : g->initializer[i - g->n_input];
+        v->constant = i >= g->n_input;
     }
     for (size_t i = 0; i < g->n_node; i++) {
         net->node = g->node[i];

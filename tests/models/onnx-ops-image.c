@@ -20,7 +20,6 @@ static void take_list(const struct onnx_net *net, const char *name, uint32_t *ou
 
 static bool take_window(struct onnx_net *net, const struct tdl_operand *x, struct window *w)
 {
-    const Onnx__AttributeProto *a = onnx_attribute(net, "auto_pad");
     uint32_t pads[4] = {0};
     *w = (struct window){.stride = {1, 1}, .dilation = {1, 1}};
     if (x && onnx_rank(x) != 4)
@@ -33,9 +32,9 @@ static bool take_window(struct onnx_net *net, const struct tdl_operand *x, struc
     w->pad[1] = pads[2];
     w->pad[2] = pads[1];
     w->pad[3] = pads[3];
-    if (a && a->s.len == 10 && !memcmp(a->s.data, "SAME_UPPER", 10))
+    if (onnx_attribute_is(net, "auto_pad", "SAME_UPPER"))
         w->padding = TDL_PADDING_SAME_UPPER;
-    else if (a && a->s.len == 10 && !memcmp(a->s.data, "SAME_LOWER", 10))
+    else if (onnx_attribute_is(net, "auto_pad", "SAME_LOWER"))
         return onnx_lacks(net, "%s with SAME_LOWER", net->node->op_type) != NULL;
     return x != NULL;
 }
@@ -64,19 +63,6 @@ static struct tdl_operand *take_filter(struct onnx_net *net, size_t input, bool 
     return tdl_builder_constant(net->builder, &q, to, size);
 }
 
-/* A vector, as a constant; NULL when it is not given. */
-static struct tdl_operand *take_vector(struct onnx_net *net, size_t input)
-{
-    const Onnx__TensorProto *t = onnx_given(net, input) ? onnx_tensor(net, input) : NULL;
-    struct tdl_tensor_params p;
-    size_t size;
-    if (!t || onnx_tensor_params(t, &p))
-        return NULL;
-    void *data = onnx_tensor_data(t, &size);
-    tdl_builder_own(net->builder, data, free);
-    return tdl_builder_constant(net->builder, &p, data, size);
-}
-
 static struct tdl_operand *add_conv(struct onnx_net *net)
 {
     struct tdl_operand *x = onnx_operand(net, 0);
@@ -93,7 +79,7 @@ static struct tdl_operand *add_conv(struct onnx_net *net)
                                   .pad = {w.pad[0], w.pad[1], w.pad[2], w.pad[3]},
                                   .padding = w.padding,
                                   .groups = (uint32_t)onnx_attribute_int(net, "group", 1),
-                                  .bias = take_vector(net, 2),
+                                  .bias = onnx_constant(net, 2),
                               });
 }
 
@@ -109,7 +95,7 @@ static struct tdl_operand *add_conv_transpose(struct onnx_net *net)
         .pad = {w.pad[0], w.pad[1], w.pad[2], w.pad[3]},
         .padding = w.padding,
         .groups = (uint32_t)onnx_attribute_int(net, "group", 1),
-        .bias = take_vector(net, 2),
+        .bias = onnx_constant(net, 2),
     };
     take_list(net, "output_padding", p.output_padding, 2);
     if (onnx_attribute(net, "output_shape")) {
@@ -155,12 +141,102 @@ static struct tdl_operand *add_global_pool(struct onnx_net *net)
                : tdl_builder_global_average_pool(net->builder, x);
 }
 
+static struct tdl_operand *add_batch_normalization(struct onnx_net *net)
+{
+    struct tdl_operand *x = onnx_operand(net, 0);
+    if (onnx_rank(x) != 4 || onnx_attribute_int(net, "training_mode", 0))
+        return onnx_lacks(net, "BatchNormalization of rank %u, or in training", onnx_rank(x));
+    return tdl_builder_batch_normalization(net->builder, x, onnx_constant(net, 3),
+                                           onnx_constant(net, 4),
+                                           &(struct tdl_batch_normalization_params){
+                                               .scale = onnx_constant(net, 1),
+                                               .bias = onnx_constant(net, 2),
+                                               .epsilon = onnx_attribute_float(net, "epsilon", 0),
+                                           });
+}
+
+static struct tdl_operand *add_instance_normalization(struct onnx_net *net)
+{
+    struct tdl_operand *x = onnx_operand(net, 0);
+    if (onnx_rank(x) != 4)
+        return onnx_lacks(net, "InstanceNormalization of rank %u", onnx_rank(x));
+    return tdl_builder_instance_normalization(
+        net->builder, x,
+        &(struct tdl_instance_normalization_params){
+            .scale = onnx_constant(net, 1),
+            .bias = onnx_constant(net, 2),
+            .epsilon = onnx_attribute_float(net, "epsilon", 0),
+        });
+}
+
+/* Of the list of sizes or scales at input `i`, whether those of the first two
+ * dimensions are what the input has. */
+static bool keeps_channels(const Onnx__TensorProto *t, bool sizes,
+                           const struct tdl_tensor_params *x)
+{
+    size_t size;
+    float *scales = sizes ? NULL : onnx_tensor_data(t, &size);
+    bool keeps = onnx_tensor_count(t) == 4;
+    for (size_t i = 0; i < 2 && keeps; i++)
+        keeps = sizes ? onnx_tensor_int(t, i) == x->shape[i] : scales[i] == 1;
+    free(scales);
+    return keeps;
+}
+
+static bool take_coordinates(const struct onnx_net *net, struct tdl_resample2d_params *p)
+{
+    static const char *const ways[] = {"half_pixel", "align_corners", "asymmetric"};
+    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                            "ceil"};
+    uint32_t way = 0, rounding = 0;
+    if (onnx_attribute(net, "coordinate_transformation_mode"))
+        while (way < 3 &&
+               !onnx_attribute_is(net, "coordinate_transformation_mode", ways[way]))
+            way++;
+    if (onnx_attribute(net, "nearest_mode"))
+        while (rounding < 4 && !onnx_attribute_is(net, "nearest_mode", roundings[rounding]))
+            rounding++;
+    p->coordinates = way;
+    p->rounding = rounding;
+    return way < 3 && rounding < 4;
+}
+
+static struct tdl_operand *add_resize(struct onnx_net *net)
+{
+    struct tdl_operand *x = onnx_operand(net, 0);
+    const bool sizes = onnx_given(net, 3);
+    const Onnx__TensorProto *t = onnx_tensor(net, sizes ? 3 : 2);
+    struct tdl_resample2d_params p = {.mode = TDL_RESAMPLE_NEAREST};
+    size_t size;
+    if (onnx_attribute_is(net, "mode", "linear"))
+        p.mode = TDL_RESAMPLE_LINEAR;
+    else if (onnx_attribute_is(net, "mode", "cubic"))
+        return onnx_lacks(net, "Resize, cubic");
+    if (!x || !t || onnx_rank(x) != 4 || !keeps_channels(t, sizes, tdl_operand_get_desc(x)) ||
+        !take_coordinates(net, &p))
+        return onnx_lacks(net, "Resize of other axes, or other coordinates");
+    float *scales = sizes ? NULL : onnx_tensor_data(t, &size);
+    for (size_t i = 0; i < 2; i++) {
+        /* ONNX's test then takes the size for (out - 1) unrounded. */
+        float out = scales ? scales[2 + i] * (float)tdl_operand_get_desc(x)->shape[2 + i] : 0;
+        if (p.coordinates == TDL_RESAMPLE_ALIGN_CORNERS && out != (float)(uint32_t)out)
+            onnx_lacks(net, "Resize by a scale to no whole size, with align_corners");
+        p.size[i] = sizes ? (uint32_t)onnx_tensor_int(t, 2 + i) : 0;
+        p.scale[i] = sizes ? 0 : scales[2 + i];
+    }
+    free(scales);
+    return tdl_builder_resample2d(net->builder, x, &p);
+}
+
 const struct onnx_operator onnx_operators_image[] = {
     {"AveragePool", add_pool},
+    {"BatchNormalization", add_batch_normalization},
     {"Conv", add_conv},
     {"ConvTranspose", add_conv_transpose},
     {"GlobalAveragePool", add_global_pool},
     {"GlobalMaxPool", add_global_pool},
+    {"InstanceNormalization", add_instance_normalization},
     {"MaxPool", add_pool},
+    {"Resize", add_resize},
     {0},
 };
