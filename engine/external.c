@@ -218,14 +218,15 @@ static enum tdl_result import_memory(struct tdl_buffer *b, int fd, const struct 
     if (result >= 0)
         return tdl_buffer_bind(b); /* the driver owns the duplicate */
     close(own);
-    if (result == VK_ERROR_DEVICE_LOST)
+    /* Software devices say "out of memory" when they cannot map it. */
+    const bool maps = b->ctx->info.type == TDL_DEVICE_CPU && f->type == TDL_HANDLE_DMA_BUF;
+    if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && !maps)
         return tdl_vk_fail(b->ctx, result, "vkAllocateMemory(");
     return tdl_fail(TDL_ERROR_UNSUPPORTED,
                     "the driver refuses this %s of %llu bytes (VkResult %d)%s",
                     handle_name(f->type), (unsigned long long)f->required, result,
-                    b->ctx->info.type == TDL_DEVICE_CPU && f->type == TDL_HANDLE_DMA_BUF
-                        ? ": a software device has to map it, opened for reading and writing"
-                        : "");
+                    maps ? ": a software device has to map it, opened for reading and writing"
+                         : "");
 }
 
 static enum tdl_result check_type(enum tdl_handle_type type)

@@ -9,7 +9,7 @@
  */
 #include "check.h"
 
-#include <tdl/frame.h>
+#include <tdl/vulkan.h>
 
 #include <context.h>
 
@@ -319,6 +319,33 @@ static enum tdl_result run_graph(void)
     return r;
 }
 
+/* A tensor rented out by fd, used on the other side, and given back. */
+static enum tdl_result run_rental(void)
+{
+    const struct tdl_tensor_params params = {
+        .dtype = TDL_FLOAT32, .rank = 1, .shape = {VALUES},
+        .usage = TDL_TENSOR_EXPORTABLE | TDL_TENSOR_READABLE};
+    struct tdl_rental rental = {.memory_fd = -1, .semaphore_fd = -1}, back;
+    struct tdl_tensor *ours = NULL, *theirs = NULL;
+    float values[VALUES];
+    enum tdl_result r;
+    TRY(tdl_tensor_create(ctx, &params, &ours));
+    TRY(tdl_tensor_rent(ours, TDL_HANDLE_OPAQUE_FD, &rental));
+    TRY(tdl_tensor_import(ctx, &params, &rental, &theirs));
+    TRY(tdl_tensor_read(theirs, values, sizeof(values)));
+    TRY(tdl_tensor_rent(theirs, TDL_HANDLE_KNOWN, &back));
+    TRY(tdl_tensor_return(ours, &back));
+    TRY(tdl_tensor_read(ours, values, sizeof(values)));
+fail:
+    if (rental.memory_fd >= 0)
+        close(rental.memory_fd);
+    if (rental.semaphore_fd >= 0)
+        close(rental.semaphore_fd);
+    tdl_tensor_destroy(&ours);
+    tdl_tensor_destroy(&theirs);
+    return r;
+}
+
 /* A frame through picture, tensor and composition, in every mode. */
 static enum tdl_result run_frame(void)
 {
@@ -456,6 +483,14 @@ static void test_work(void)
     open_context();
     fail_everywhere("graph", run_graph, 1);
     fail_everywhere("frame", run_frame, 1);
+    if (tdl_context_device(ctx)->external_memory_fd) {
+        int first = dup(0), last; /* the lowest that is free */
+        close(first);
+        fail_everywhere("rental", run_rental, 1);
+        last = dup(0);
+        close(last);
+        CHECK(first == last, "fds leaked: the lowest free one is %d, it was %d", last, first);
+    }
     tdl_context_destroy(&ctx);
     after = level_now();
     check_begin("graph and frame");
