@@ -59,7 +59,8 @@ static void buffer_free(struct tdl_context *ctx, void *data)
     free(b);
 }
 
-enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b, VkExternalMemoryHandleTypeFlags external,
+enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b,
+                                     VkExternalMemoryHandleTypeFlags external,
                                      VkMemoryRequirements *out_requirements)
 {
     enum tdl_result r = VK(

@@ -199,7 +199,8 @@ static bool wants_dedicated(struct tdl_buffer *b, enum tdl_handle_type type)
                VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
 }
 
-static enum tdl_result import_memory(struct tdl_buffer *b, int fd, const struct tdl_import_facts *f)
+static enum tdl_result import_memory(struct tdl_buffer *b, int fd,
+                                     const struct tdl_import_facts *f)
 {
     uint32_t type = memory_type(b->ctx, f->type, f->buffer_types & f->fd_types);
     VkMemoryDedicatedAllocateInfo dedicated = {

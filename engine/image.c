@@ -57,8 +57,8 @@ static const struct tdl_texel texels[] = {
 };
 
 /* A vk_format of 0 takes the first row of the plane. */
-static const struct tdl_texel *find_texel(enum tdl_format format, uint32_t plane, VkFormat vk_format,
-                                          VkImageAspectFlags aspect)
+static const struct tdl_texel *find_texel(enum tdl_format format, uint32_t plane,
+                                          VkFormat vk_format, VkImageAspectFlags aspect)
 {
     for (size_t i = 0; i < TDL_COUNT(texels); i++)
         if (texels[i].format == format && texels[i].plane == plane &&

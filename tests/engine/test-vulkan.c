@@ -190,9 +190,10 @@ static void signal_semaphore(const struct tdl_vulkan_device *vk, VkSemaphore sem
     PFN_vkSignalSemaphore signal =
         (PFN_vkSignalSemaphore)vkGetDeviceProcAddr(vk->device, "vkSignalSemaphore");
     VkResult r =
-        signal(vk->device, &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                                    .semaphore = semaphore,
-                                                    .value = value});
+        signal(vk->device,
+               &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                        .semaphore = semaphore,
+                                        .value = value});
     REQUIRE(r == VK_SUCCESS, "vkSignalSemaphore: %d", r);
 }
 
