@@ -39,12 +39,19 @@ static bool resolve_axis(const struct tdl_pool2d_params *p, int axis, uint32_t i
 }
 
 /* A window that sees no pixel has no largest value, and no mean. Behind the
- * windows that start before the image, all that start inside it see one. */
+ * windows that start before the image, all that start inside it see one; of
+ * those before it, the first reaches least far, but any may step over an image
+ * that is smaller than its gaps. */
 static bool sees_pixels(const struct tdl_pool2d_params *p, int axis, uint32_t in,
                         const struct geometry *g)
 {
+    enum { MOST = 1 << 20 }; /* windows looked at; nobody pads that much */
     const uint64_t pad = g->pad[axis], dilation = g->dilation[axis];
+    if (dilation > in && pad / p->stride[axis] > MOST)
+        return false;
     for (uint64_t o = 0; o < g->out[axis] && o * p->stride[axis] < pad; o++) {
+        if (o && dilation <= in)
+            break;
         uint64_t before = pad - o * p->stride[axis], tap = TDL_DIV_UP(before, dilation);
         if (tap >= p->window[axis] || tap * dilation - before >= in)
             return false;

@@ -51,6 +51,76 @@ CASE(resample_null)
     tdl_builder_resample2d(t->b, NULL, &(struct tdl_resample2d_params){.size = {1, 1}});
 }
 CASE(resample_null_params) { tdl_builder_resample2d(t->b, t->x, NULL); }
+CASE(max_pool_unseen)
+{
+    tdl_builder_max_pool2d(t->b, t->x, &(struct tdl_pool2d_params){.window = {2, 2},
+                                                                   .dilation = {9, 1},
+                                                                   .pad = {1, 8}});
+}
+CASE(pool_output_size) { POOL(.window = {2, 2}, .output_size = {9, 5}); }
+CASE(wrong_rounding) { POOL(.rounding = (enum tdl_rounding)99); }
+CASE(transpose_groups) { TRANSPOSE(filter(t, 4, 2, 4), .groups = 3); }
+CASE(transpose_output_padding)
+{
+    TRANSPOSE(filter(t, 4, 2, 4), .stride = {2, 2}, .output_padding = {2, 0});
+}
+CASE(transpose_output_size)
+{
+    TRANSPOSE(filter(t, 4, 2, 4), .stride = {2, 2}, .output_size = {18, 12});
+}
+CASE(resample_one_size) { RESAMPLE(.scale = {-1, 2}); }
+CASE(wrong_mode) { RESAMPLE(.size = {1, 1}, .mode = (enum tdl_resample_mode)99); }
+CASE(slice_start)
+{
+    tdl_builder_slice(t->b, t->x, &(struct tdl_slice_params){.start = {0, 8}});
+}
+CASE(slice_backwards)
+{
+    tdl_builder_slice(t->b, t->x, &(struct tdl_slice_params){.start = {0, 3}, .size = {0, 5},
+                                                             .step = {0, -1}});
+}
+CASE(split_rest) { tdl_builder_split(t->b, t->x, 3, NULL, 1, (struct tdl_operand *[3]){0}); }
+CASE(split_axis) { tdl_builder_split(t->b, t->x, 1, NULL, 4, (struct tdl_operand *[1]){0}); }
+CASE(concat_nothing) { tdl_builder_concat(t->b, NULL, 0, 0); }
+CASE(concat_null) { tdl_builder_concat(t->b, (struct tdl_operand *[]){t->x, NULL}, 2, 0); }
+CASE(concat_shapes)
+{
+    tdl_builder_concat(t->b, (struct tdl_operand *[]){t->x, input(t, "y", 1, 8, 5, 4)}, 2, 3);
+}
+CASE(concat_axis) { tdl_builder_concat(t->b, &t->x, 1, 4); }
+CASE(pad_reflection)
+{
+    tdl_builder_pad(t->b, t->x, &(struct tdl_pad_params){.before = {0, 0, 0, 4},
+                                                         .mode = TDL_PAD_REFLECTION});
+}
+CASE(pad_too_much)
+{
+    tdl_builder_pad(t->b, t->x, &(struct tdl_pad_params){.before = {UINT32_MAX}});
+}
+CASE(depth_to_space_channels)
+{
+    tdl_builder_depth_to_space(t->b, t->x, 3, TDL_BLOCK_DEPTH_FIRST);
+}
+CASE(space_to_depth_nothing)
+{
+    tdl_builder_space_to_depth(t->b, t->x, 0, TDL_BLOCK_DEPTH_FIRST);
+}
+CASE(batch_norm_without_mean) { tdl_builder_batch_normalization(t->b, t->x, NULL, NULL, NULL); }
+CASE(instance_norm_scale)
+{
+    struct tdl_instance_normalization_params p = {.scale = subject_bias(t->b, &t->rng, 5)};
+    tdl_builder_instance_normalization(t->b, t->x, &p);
+}
+CASE(layer_norm_axes)
+{
+    struct tdl_layer_normalization_params p = {.axes = {2, 1}, .axis_count = 2};
+    tdl_builder_layer_normalization(t->b, t->x, &p);
+}
+CASE(layer_norm_scale)
+{
+    struct tdl_layer_normalization_params p = {.scale = subject_bias(t->b, &t->rng, 4)};
+    tdl_builder_layer_normalization(t->b, t->x, &p);
+}
 CASE(add_null) { tdl_builder_add(t->b, t->x, NULL); }
 CASE(add_foreign) { tdl_builder_add(t->b, t->foreign, t->x); }
 CASE(mul_null) { tdl_builder_mul(t->b, NULL, t->x); }
@@ -207,6 +277,30 @@ static const struct row {
     ROW(global_pool_foreign, ARG, "averagePool2d", "another builder"),
     ROW(resample_null, ARG, "resample2d", "input 0"),
     ROW(resample_null_params, ARG, "resample2d"),
+    ROW(max_pool_unseen, ARG, "maxPool2d", "2x2", X),
+    ROW(pool_output_size, ARG, "averagePool2d", "another output size", X),
+    ROW(wrong_rounding, ARG, "averagePool2d", "99"),
+    ROW(transpose_groups, ARG, "convTranspose2d", "3 groups", X),
+    ROW(transpose_output_padding, ARG, "convTranspose2d", "output size", X),
+    ROW(transpose_output_size, ARG, "convTranspose2d", "output size", X),
+    ROW(resample_one_size, ARG, "resample2d", "-1x2", X),
+    ROW(wrong_mode, ARG, "resample2d", "99"),
+    ROW(slice_start, ARG, "slice", "dimension 1", X),
+    ROW(slice_backwards, ARG, "slice", "step -1", X),
+    ROW(split_rest, ARG, "split", "3 parts", X),
+    ROW(split_axis, ARG, "split", "axis 4"),
+    ROW(concat_nothing, ARG, "concat", "no inputs"),
+    ROW(concat_null, ARG, "concat", "input 1"),
+    ROW(concat_shapes, ARG, "concat", X, "float32[1,8,5,4]"),
+    ROW(concat_axis, ARG, "concat", "dimension 4", X),
+    ROW(pad_reflection, ARG, "pad", "reflected", X),
+    ROW(pad_too_much, ARG, "pad", "4294967295", X),
+    ROW(depth_to_space_channels, ARG, "depthToSpace", "3x3", X),
+    ROW(space_to_depth_nothing, ARG, "spaceToDepth", "0x0", X),
+    ROW(batch_norm_without_mean, ARG, "batchNormalization", "mean"),
+    ROW(instance_norm_scale, ARG, "instanceNormalization", "float32[5]", X),
+    ROW(layer_norm_axes, ARG, "layerNormalization", "axes", X),
+    ROW(layer_norm_scale, ARG, "layerNormalization", "float32[4]", X),
     ROW(add_null, ARG, "add", "input 1"),
     ROW(add_foreign, ARG, "add", "another builder"),
     ROW(mul_null, ARG, "mul", "input 0"),

@@ -149,7 +149,12 @@ static void call_conv_transpose2d(struct fuzz *f)
     struct tdl_conv_transpose2d_params p = {0};
     struct tdl_operand *input = pick(f), *filter = pick(f);
     numbers(f, p.stride, 2);
+    numbers(f, p.dilation, 2);
     numbers(f, p.pad, 4);
+    numbers(f, p.output_padding, 2);
+    if (byte(f) % 4 == 0)
+        numbers(f, p.output_size, 2);
+    p.groups = number(f);
     p.padding = byte(f) % 3;
     p.bias = pick_or_none(f);
     p.activation = byte(f) % 8;
@@ -162,17 +167,30 @@ static void call_pool2d(struct fuzz *f)
     struct tdl_operand *input = pick(f);
     numbers(f, p.window, 2);
     numbers(f, p.stride, 2);
+    numbers(f, p.dilation, 2);
     numbers(f, p.pad, 4);
+    if (byte(f) % 4 == 0)
+        numbers(f, p.output_size, 2);
     p.padding = byte(f) % 3;
+    p.rounding = byte(f) % 3;
+    p.count_include_pad = byte(f) % 2;
     p.activation = byte(f) % 8;
-    keep(f, tdl_builder_average_pool2d(f->builder, input, byte(f) % 8 ? &p : NULL));
+    uint8_t kind = byte(f) % 3;
+    keep(f, (kind == 0   ? tdl_builder_average_pool2d
+             : kind == 1 ? tdl_builder_max_pool2d
+                         : tdl_builder_l2_pool2d)(f->builder, input, byte(f) % 8 ? &p : NULL));
 }
 
 static void call_resample2d(struct fuzz *f)
 {
     struct tdl_resample2d_params p = {0};
     struct tdl_operand *input = pick(f);
-    numbers(f, p.size, 2);
+    if (byte(f) % 2)
+        numbers(f, p.size, 2);
+    for (int i = 0; i < 2; i++)
+        p.scale[i] = (float)number(f) / (float)number(f);
+    p.mode = byte(f) % 3;
+    p.rounding = byte(f) % 5;
     p.coordinates = byte(f) % 5;
     keep(f, tdl_builder_resample2d(f->builder, input, byte(f) % 8 ? &p : NULL));
 }
@@ -195,9 +213,88 @@ static void call_cast(struct fuzz *f)
     keep(f, tdl_builder_cast(f->builder, x, byte(f) % 9));
 }
 
+static void call_slice(struct fuzz *f)
+{
+    struct tdl_slice_params p = {0};
+    struct tdl_operand *x = pick(f);
+    numbers(f, p.start, TDL_MAX_RANK);
+    if (byte(f) % 2)
+        numbers(f, p.size, TDL_MAX_RANK);
+    for (int i = 0; i < TDL_MAX_RANK; i++)
+        p.step[i] = one_in_16(f) ? (int32_t)number(f) : byte(f) % 4 - 1;
+    keep(f, tdl_builder_slice(f->builder, x, byte(f) % 8 ? &p : NULL));
+}
+
+static void call_split(struct fuzz *f)
+{
+    struct tdl_operand *parts[8], *x = pick(f);
+    uint32_t count = byte(f) % 8, sizes[8];
+    numbers(f, sizes, 8);
+    tdl_builder_split(f->builder, x, count, byte(f) % 2 ? sizes : NULL, byte(f) % 8,
+                      byte(f) % 16 ? parts : NULL);
+    for (uint32_t i = 0; i < count && tdl_builder_status(f->builder) == TDL_OK; i++)
+        keep(f, parts[i]);
+}
+
+static void call_concat(struct fuzz *f)
+{
+    struct tdl_operand *inputs[20], *x = pick(f);
+    uint32_t count = byte(f) % 20;
+    for (uint32_t i = 0; i < 20; i++)
+        inputs[i] = byte(f) % 8 ? x : pick(f);
+    keep(f, tdl_builder_concat(f->builder, byte(f) % 16 ? inputs : NULL, count, byte(f) % 8));
+}
+
+static void call_pad(struct fuzz *f)
+{
+    struct tdl_pad_params p = {.mode = byte(f) % 4, .value = number(f)};
+    struct tdl_operand *x = pick(f);
+    numbers(f, p.before, TDL_MAX_RANK);
+    numbers(f, p.after, TDL_MAX_RANK);
+    if (one_in_16(f))
+        p.value = -1e300;
+    keep(f, tdl_builder_pad(f->builder, x, byte(f) % 8 ? &p : NULL));
+}
+
+static void call_blocks(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f);
+    uint32_t size = number(f), order = byte(f) % 3;
+    keep(f, (byte(f) % 2 ? tdl_builder_depth_to_space
+                         : tdl_builder_space_to_depth)(f->builder, x, size, order));
+}
+
+static void call_normalization(struct fuzz *f)
+{
+    struct tdl_batch_normalization_params batch = {
+        .scale = pick_or_none(f), .bias = pick_or_none(f), .activation = byte(f) % 8};
+    struct tdl_instance_normalization_params instance = {
+        .scale = batch.scale, .bias = batch.bias, .activation = batch.activation};
+    struct tdl_layer_normalization_params layer = {
+        .scale = batch.scale, .bias = batch.bias, .activation = batch.activation};
+    struct tdl_operand *x = pick(f), *mean = pick(f), *variance = pick(f);
+    layer.axis_count = one_in_16(f) ? number(f) : byte(f) % 4;
+    for (int i = 0; i < TDL_MAX_RANK; i++)
+        layer.axes[i] = one_in_16(f) ? number(f) : (uint32_t)i + byte(f) % 2;
+    switch (byte(f) % 4) {
+    case 0:
+        keep(f, tdl_builder_batch_normalization(f->builder, x, mean, variance, &batch));
+        break;
+    case 1:
+        keep(f, tdl_builder_instance_normalization(f->builder, x, &instance));
+        break;
+    case 2:
+        keep(f, tdl_builder_layer_normalization(f->builder, x, &layer));
+        break;
+    default:
+        keep(f, tdl_builder_layer_normalization(f->builder, x, NULL));
+    }
+}
+
 static void (*const calls[])(struct fuzz *) = {
     call_input,  call_constant, call_output,     call_conv2d, call_good_conv2d, call_conv_transpose2d,
     call_pool2d, call_resample2d, call_binary, call_activation, call_cast,
+    call_slice,  call_split,    call_concat,     call_pad,    call_blocks,      call_normalization,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
