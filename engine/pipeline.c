@@ -146,11 +146,16 @@ bool tdl_shader_exists(const char *name)
 
 static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
 {
-    VkSpecializationMapEntry entries[TDL_MAX_SPEC];
+    VkSpecializationMapEntry entries[TDL_MAX_SPEC + TDL_MAX_CHAIN];
+    uint32_t values[TDL_MAX_SPEC + TDL_MAX_CHAIN], count = p->spec_count + p->chain_count;
     VkShaderModule module = VK_NULL_HANDLE;
     enum tdl_result r;
-    for (uint32_t i = 0; i < p->spec_count; i++)
-        entries[i] = (VkSpecializationMapEntry){i, i * sizeof(uint32_t), sizeof(uint32_t)};
+    for (uint32_t i = 0; i < count; i++) {
+        bool own = i < p->spec_count;
+        values[i] = own ? p->spec[i] : p->chain[i - p->spec_count];
+        entries[i] = (VkSpecializationMapEntry){own ? i : TDL_MAX_SPEC + i - p->spec_count,
+                                                i * sizeof(uint32_t), sizeof(uint32_t)};
+    }
     TRY(VK(ctx, vkCreateShaderModule(ctx->device,
                                      &(VkShaderModuleCreateInfo){
                                          .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
@@ -174,10 +179,10 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                 .pName = "main",
                                 .pSpecializationInfo =
                                     &(VkSpecializationInfo){
-                                        .mapEntryCount = p->spec_count,
+                                        .mapEntryCount = count,
                                         .pMapEntries = entries,
-                                        .dataSize = p->spec_count * sizeof(uint32_t),
-                                        .pData = p->spec,
+                                        .dataSize = count * sizeof(uint32_t),
+                                        .pData = values,
                                     },
                             },
                         .layout = ctx->pipeline_layout,
@@ -194,11 +199,13 @@ fail:
 
 /* Call with the lock held. */
 static struct tdl_pipeline *find_pipeline(struct tdl_context *ctx, const char *shader_name,
-                                          const uint32_t *spec, uint32_t spec_count)
+                                          const uint32_t *spec, uint32_t spec_count,
+                                          const uint32_t *chain, uint32_t chain_count)
 {
     for (struct tdl_pipeline *p = ctx->pipelines; p; p = p->next)
         if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
-            !memcmp(p->spec, spec, spec_count * sizeof(*spec)))
+            !memcmp(p->spec, spec, spec_count * sizeof(*spec)) && p->chain_count == chain_count &&
+            (!chain_count || !memcmp(p->chain, chain, chain_count * sizeof(*chain))))
             return p;
     return NULL;
 }
@@ -207,16 +214,25 @@ enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_nam
                                  const uint32_t *spec, uint32_t spec_count,
                                  const struct tdl_pipeline **out_pipeline)
 {
+    return tdl_pipeline_get_chained(ctx, shader_name, spec, spec_count, NULL, 0, out_pipeline);
+}
+
+enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *shader_name,
+                                         const uint32_t *spec, uint32_t spec_count,
+                                         const uint32_t *chain, uint32_t chain_count,
+                                         const struct tdl_pipeline **out_pipeline)
+{
     enum tdl_result r = tdl_context_check(ctx);
     struct tdl_pipeline *p;
     *out_pipeline = NULL;
     if (r != TDL_OK)
         return r;
-    if (spec_count > TDL_MAX_SPEC)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %u specialization constants, %d at most",
-                        shader_name, spec_count, TDL_MAX_SPEC);
+    if (spec_count > TDL_MAX_SPEC || chain_count > TDL_MAX_CHAIN)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: %u + %u specialization constants, %d + %d at most", shader_name,
+                        spec_count, chain_count, TDL_MAX_SPEC, TDL_MAX_CHAIN);
     pthread_mutex_lock(&ctx->pipeline_lock);
-    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count);
+    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
     pthread_mutex_unlock(&ctx->pipeline_lock);
     if (*out_pipeline)
         return TDL_OK;
@@ -227,6 +243,9 @@ enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_nam
     p->shader = find_shader(shader_name);
     p->spec_count = spec_count;
     memcpy(p->spec, spec, spec_count * sizeof(*spec));
+    p->chain_count = chain_count;
+    if (chain_count)
+        memcpy(p->chain, chain, chain_count * sizeof(*chain));
     r = p->shader ? compile(ctx, p)
                   : tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", shader_name);
     if (r != TDL_OK) {
@@ -235,7 +254,7 @@ enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_nam
     }
     /* Another thread may have been quicker with the same one. */
     pthread_mutex_lock(&ctx->pipeline_lock);
-    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count);
+    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
     if (!*out_pipeline) {
         p->next = ctx->pipelines;
         *out_pipeline = ctx->pipelines = p;

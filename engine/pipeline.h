@@ -10,7 +10,8 @@
 
 #define TDL_MAX_BINDS 10 /* storage buffers a kernel may have */
 #define TDL_MAX_PUSH 128 /* bytes of push constants, Vulkan's guaranteed least */
-#define TDL_MAX_SPEC 32  /* specialization constants, all 32-bit, ids 0… */
+#define TDL_MAX_SPEC 40  /* specialization constants, all 32-bit, ids 0… */
+#define TDL_MAX_CHAIN 19 /* those of common/activation.glsl, ids TDL_MAX_SPEC… */
 
 /* SPIR-V built into the library; the table is generated (shaders/embed.py). */
 struct tdl_shader {
@@ -28,6 +29,7 @@ struct tdl_pipeline {
     struct tdl_pipeline *next;
     const struct tdl_shader *shader;
     uint32_t spec[TDL_MAX_SPEC], spec_count;
+    uint32_t chain[TDL_MAX_CHAIN], chain_count;
     VkPipeline pipeline;
 };
 
@@ -37,6 +39,12 @@ struct tdl_pipeline {
 enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
                                  const uint32_t *spec, uint32_t spec_count,
                                  const struct tdl_pipeline **out_pipeline);
+
+/* The same with the constants of a chain; without, they keep their defaults. */
+enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *shader_name,
+                                         const uint32_t *spec, uint32_t spec_count,
+                                         const uint32_t *chain, uint32_t chain_count,
+                                         const struct tdl_pipeline **out_pipeline);
 
 /* Context creation and destruction. */
 enum tdl_result tdl_pipelines_init(struct tdl_context *ctx);

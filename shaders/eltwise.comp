@@ -2,13 +2,14 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// Element-wise: out = activate(a), activate(a + b) or activate(a · b), with
+// Element-wise on packs: out = activate(a) or activate(function(a, b)), with
 // dimensions of size 1 broadcast. One invocation a pack.
+#define TDL_CHAIN
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint OPERATION = 0; // 0 a, 1 a + b, 2 a · b
+layout(constant_id = 3) const uint FUNCTION = 0; // F_IDENTITY: there is no b
 layout(constant_id = 4) const uint ACTIVATION = 0;
 layout(constant_id = 5) const uint PACKS = 1;
 layout(constant_id = 6) const uint HEIGHT = 1;
@@ -41,10 +42,10 @@ void main()
     uint y = pixel / WIDTH, x = pixel % WIDTH;
     vec4 v = unpack(a[address(BROADCAST_A, image, group, y, x)]);
     v = (BROADCAST_A & 2) != 0 ? v.xxxx : v;
-    if (OPERATION != 0) {
+    if (FUNCTION != F_IDENTITY) {
         vec4 u = unpack(b[address(BROADCAST_B, image, group, y, x)]);
         u = (BROADCAST_B & 2) != 0 ? u.xxxx : u;
-        v = OPERATION == 1 ? v + u : v * u;
+        v = eltwise_binary(FUNCTION, v, u);
     }
     v = activate(ACTIVATION, v);
     // The channels that fill up the last pack stay zero whatever the function.

@@ -97,9 +97,10 @@ static bool is_zero_border(const struct tdl_node *pad, uint32_t out[4])
 static bool is_never_negative(const struct tdl_operand *o)
 {
     struct tdl_node *n = o->producer;
-    const enum tdl_activation *a = n && n->op == &tdl_op_activation ? &n->attr.eltwise.activation
-                                   : n                              ? tdl_fuse_activation_of(n)
-                                                                    : NULL;
+    const enum tdl_activation *a = n ? tdl_fuse_activation_of(n) : NULL;
+    const enum tdl_function f = n && !n->chain.count ? tdl_function_of(n) : TDL_FUNCTIONS;
+    if (f == TDL_RELU || f == TDL_SIGMOID || (f == TDL_CLAMP && n->attr.eltwise.a >= 0))
+        return true;
     return a && (*a == TDL_ACTIVATION_RELU || *a == TDL_ACTIVATION_RELU6 ||
                  *a == TDL_ACTIVATION_SIGMOID);
 }

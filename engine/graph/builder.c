@@ -176,9 +176,6 @@ enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
                          "an output must be an operand of this builder");
     else if (!name || !*name || strlen(name) >= sizeof(operand->name))
         tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "an output needs a name of 1 to 63 bytes");
-    else if (operand->kind != TDL_OPERAND_VALUE || operand->is_output)
-        tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                         "output \"%s\" is an input, a constant or an output already", name);
     else if (b->ir->output_count == TDL_COUNT(b->ir->outputs))
         tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu outputs",
                          TDL_COUNT(b->ir->outputs));
@@ -186,6 +183,9 @@ enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
         if (!strcmp(b->ir->outputs[i]->name, name))
             tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "there are two outputs named \"%s\"",
                              name);
+    /* A tensor cannot be bound twice: such a value is copied. */
+    if (b->status == TDL_OK && (operand->kind != TDL_OPERAND_VALUE || operand->is_output))
+        operand = tdl_builder_identity(b, operand);
     if (b->status != TDL_OK)
         return b->status;
     snprintf(operand->name, sizeof(operand->name), "%s", name);

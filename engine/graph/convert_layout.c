@@ -39,7 +39,6 @@ static enum tdl_result build(const struct tdl_tensor *t, enum tdl_layout layout,
                              struct tdl_graph **out_graph)
 {
     static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1}, same[] = {0, 1, 2, 3};
-    const union tdl_attr copy = {0};
     const enum tdl_layout plain = layout == TDL_LAYOUT_NC4HW4 ? TDL_LAYOUT_NHWC : layout;
     const struct tdl_tensor_params from = seen_as(&t->params, plain);
     const struct tdl_build_params params = {
@@ -52,7 +51,7 @@ static enum tdl_result build(const struct tdl_tensor *t, enum tdl_layout layout,
     TRY(tdl_builder_create(t->buffer->ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "from", &from);
     if (params.input_layout == TDL_LAYOUT_NC4HW4 || layout == TDL_LAYOUT_NC4HW4)
-        x = tdl_builder_add_node(b, &tdl_op_activation, &copy, &x, 1, 1);
+        x = tdl_builder_identity(b, x);
     else
         x = tdl_builder_transpose(b, x, from.layout == layout          ? same
                                         : layout == TDL_LAYOUT_NCHW ? to_nchw

@@ -2,24 +2,51 @@
 /* fold: what depends on constants only becomes a constant. */
 #include "../ops/ops.h"
 
-enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
+#include <stdlib.h>
+#include <string.h>
+
+/* Results that somebody wants to have are left to the device. */
+static bool folds(const struct tdl_node *n)
 {
-    for (uint32_t i = 0; i < ir->node_count; i++) {
-        struct tdl_node *n = ir->nodes[i];
-        if (n->op != &tdl_op_cast || n->inputs[0]->kind != TDL_OPERAND_CONSTANT)
-            continue;
-        if (n->output->is_output)
-            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: output \"%s\" is a constant", n->label,
-                            n->output->name);
-        size_t size = tdl_tensor_params_size(&n->output->desc);
-        float *data = tdl_ir_alloc(ir, size);
-        if (!data)
-            return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
-        tdl_cast_constant(n->inputs[0], data, size / sizeof(float));
+    bool all = n->op->reference_linear && !n->output->is_output;
+    for (uint32_t i = 0; i < n->input_count && all; i++)
+        all = !n->inputs[i] || n->inputs[i]->kind == TDL_OPERAND_CONSTANT;
+    return all;
+}
+
+static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
+{
+    void *inputs[TDL_MAX_NODE_INPUTS] = {0};
+    void *data = tdl_ir_alloc(ir, tdl_tensor_params_size(&n->output->desc));
+    bool ok = data;
+    for (uint32_t i = 0; i < n->input_count && ok; i++) {
+        const struct tdl_operand *o = n->inputs[i];
+        size_t size = o ? tdl_tensor_params_size(&o->desc) : 0;
+        /* The caller's memory, a file's say, need not be aligned. */
+        if (o && (ok = (inputs[i] = malloc(size))))
+            memcpy(inputs[i], o->data, size);
+    }
+    if (ok) {
+        n->op->reference_linear(n, (const void *const *)inputs, data);
         n->output->kind = TDL_OPERAND_CONSTANT;
         n->output->data = data;
         n->output->producer = NULL;
         n->dead = true;
+    }
+    for (uint32_t i = 0; i < n->input_count; i++)
+        free(inputs[i]);
+    return ok ? TDL_OK
+              : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
+}
+
+enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
+{
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        if (!folds(ir->nodes[i]))
+            continue;
+        enum tdl_result r = fold_node(ir, ir->nodes[i]);
+        if (r != TDL_OK)
+            return r;
     }
     tdl_ir_sweep(ir);
     tdl_ir_dump(ir, "fold");

@@ -67,8 +67,6 @@ enum tdl_activation *tdl_fuse_activation_of(struct tdl_node *n)
     if (n->op == &tdl_op_batch_normalization || n->op == &tdl_op_instance_normalization ||
         n->op == &tdl_op_layer_normalization)
         return &n->attr.norm.activation;
-    if (n->op == &tdl_op_add || n->op == &tdl_op_mul)
-        return &n->attr.eltwise.activation;
     if (n->op == &tdl_op_gemm || n->op == &tdl_op_matmul)
         return &n->attr.matmul.activation;
     return NULL;
@@ -89,21 +87,6 @@ void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last)
     /* `last` must not look like the producer of its old output. */
     last->output = last->inputs[0];
     last->input_count = 0;
-}
-
-/* producer + activation. */
-static bool fuse_activation(struct tdl_ir *ir, struct tdl_node *n)
-{
-    if (n->op != &tdl_op_activation || !n->inputs[0]->producer)
-        return false;
-    struct tdl_node *from = n->inputs[0]->producer;
-    enum tdl_activation *activation = tdl_fuse_activation_of(from);
-    if (!activation || *activation != TDL_ACTIVATION_NONE ||
-        tdl_ir_only_user(ir, from->output) != n)
-        return false;
-    *activation = n->attr.eltwise.activation;
-    tdl_fuse_take_output(from, n);
-    return true;
 }
 
 /* conv1×1(resample(x)) = resample(conv1×1(x)): both are linear, one mixes
@@ -200,12 +183,14 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
                    second->inputs[TDL_CONV_INPUT] != first->output))
         second = NULL;
     struct tdl_node *last = second ? second : first;
+    if (second && first->chain.count) /* a kernel has one chain, at its end */
+        return false;
     if (!tdl_squeeze_excite_fits(tdl_operand_dims(pool->output).c,
                                  second ? tdl_operand_dims(first->output).c : 0,
                                  tdl_operand_dims(last->output).c))
         return false;
     struct tdl_operand *a = pool->inputs[0], *b = NULL;
-    if (is(a, &tdl_op_add) && a->producer->attr.eltwise.activation == TDL_ACTIVATION_NONE &&
+    if (is(a, &tdl_op_add) && !a->producer->chain.count &&
         tdl_ir_only_user(ir, a) == pool) {
         struct tdl_node *add = a->producer;
         if (same_dims(add->inputs[0], add->inputs[1])) {
@@ -227,6 +212,7 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
     gate->inputs[TDL_GATE_WEIGHT2] = last->inputs[TDL_CONV_FILTER];
     gate->inputs[TDL_GATE_BIAS2] = last->inputs[TDL_CONV_BIAS];
     gate->attr.gate.activation[1] = last->attr.conv.p.activation;
+    gate->chain = last->chain;
     gate->attr.gate.layers = second ? 2 : 1;
     snprintf(gate->label, sizeof(gate->label), "%s", pool->label);
     if (second)
@@ -243,14 +229,13 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *sum = slot(n, TDL_CONV_INPUT);
     if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(sum, &tdl_op_add) ||
-        sum->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
-        tdl_ir_only_user(ir, sum) != n)
+        sum->producer->chain.count || tdl_ir_only_user(ir, sum) != n)
         return false;
     for (int i = 0; i < 2; i++) {
         struct tdl_operand *product = sum->producer->inputs[i], *up = sum->producer->inputs[1 - i];
         if (!is(product, &tdl_op_mul) || !is(up, &tdl_op_resample2d) ||
             !tdl_resample2d_is_linear(up->producer) || !same_dims(product, up) ||
-            product->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+            product->producer->chain.count ||
             tdl_ir_only_user(ir, product) != sum->producer)
             continue;
         struct tdl_node *mul = product->producer;
@@ -278,7 +263,7 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *product = slot(n, TDL_CONV_INPUT);
     if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(product, &tdl_op_mul) ||
-        product->producer->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+        product->producer->chain.count ||
         tdl_ir_only_user(ir, product) != n)
         return false;
     struct tdl_node *mul = product->producer;
@@ -301,7 +286,7 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
  * depend on it. */
 static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
 {
-    if (add->op != &tdl_op_add || add->attr.eltwise.activation != TDL_ACTIVATION_NONE ||
+    if (add->op != &tdl_op_add || add->chain.count ||
         !same_dims(add->inputs[0], add->inputs[1]) || add->inputs[0] == add->inputs[1])
         return false;
     for (int i = 0; i < 2; i++) {
@@ -345,7 +330,8 @@ static bool fuse_bias(struct tdl_ir *ir, struct tdl_node *add)
         n->inputs[TDL_MATMUL_C] = c;
         n->input_count = TDL_MATMUL_C + 1;
         n->attr.matmul.beta = 1;
-        n->attr.matmul.activation = add->attr.eltwise.activation;
+        n->attr.matmul.activation = add->chain.count ? TDL_ACTIVATION_CHAIN : TDL_ACTIVATION_NONE;
+        n->chain = add->chain;
         tdl_fuse_take_output(n, add);
         return true;
     }
@@ -395,7 +381,7 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     struct tdl_node *expand = wide->producer;
     bool own = slot(n, TDL_CONV_RESIDUAL) == wide;
-    if (tdl_ir_use_count(ir, wide) != 1u + own || !tdl_expand_depthwise_fits(expand, n) ||
+    if (expand->chain.count || tdl_ir_use_count(ir, wide) != 1u + own || !tdl_expand_depthwise_fits(expand, n) ||
         (own && !same_dims(wide, n->output)))
         return false;
     struct tdl_expand_attr attr = {
@@ -423,7 +409,7 @@ static const struct pattern {
     bool repeats_work; /* to save a dispatch */
 } patterns[] = {
     {"normalization", tdl_fuse_normalization, false},
-    {"activation", fuse_activation, false},
+    {"chain", tdl_fuse_chain, false},
     {"pad", tdl_fuse_pad, false},
     {"commute resample", commute_resample, false},
     {"gate", fuse_gate, false},

@@ -11,6 +11,9 @@ void tdl_fuse_append_label(struct tdl_node *to, const struct tdl_node *from);
 /* Let `n` make what `last`, its only reader, made. */
 void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last);
 
+/* Of fuse_chain.c: a function of one value, or of a value and a constant, behind
+ * a node that has room for one. */
+bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
 /* Patterns of absorb.c. */
 bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n);

@@ -140,7 +140,11 @@ union tdl_attr {
         enum tdl_block_order order;
     } blocks;
     struct {
-        enum tdl_activation activation;
+        enum tdl_dtype dtype;
+    } cast;
+    struct {
+        float a, b;         /* of functions that have them */
+        uint64_t bounds[2]; /* of clamp on integers: elements of the data type */
     } eltwise;
 };
 
@@ -165,12 +169,26 @@ enum {
     TDL_GATE_BIAS2,
 };
 
+/* Functions of one value (enum tdl_function), applied to what a node computes
+ * before it is stored: what fuse made of the element-wise nodes behind it. */
+#define TDL_MAX_STAGES 6
+struct tdl_chain {
+    uint32_t count;
+    struct tdl_chain_stage {
+        uint32_t function;
+        float a, b;
+    } stages[TDL_MAX_STAGES];
+};
+/* Where an operator has an activation: its node's chain. */
+#define TDL_ACTIVATION_CHAIN ((enum tdl_activation)64)
+
 struct tdl_node {
     const struct tdl_op *op;
     union tdl_attr attr;
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
     uint32_t input_count;
     struct tdl_operand *output;
+    struct tdl_chain chain;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
     char label[96];
     bool dead;

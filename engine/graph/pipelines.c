@@ -52,8 +52,9 @@ static void *compile_steps(void *data)
     struct tdl_plan *plan = &work->graph->plan;
     for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < plan->step_count;) {
         struct tdl_plan_step *s = &plan->steps[i];
-        enum tdl_result r = tdl_pipeline_get(work->graph->ctx, s->shader, s->spec, s->spec_count,
-                                             &s->pipeline);
+        enum tdl_result r = tdl_pipeline_get_chained(work->graph->ctx, s->shader, s->spec,
+                                                     s->spec_count, s->chain, s->chain_count,
+                                                     &s->pipeline);
         if (r == TDL_OK)
             continue;
         /* Error texts belong to a thread: hand it over. */

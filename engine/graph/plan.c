@@ -39,15 +39,26 @@ static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
     s->macs = node->op->macs ? node->op->macs(node) : 0;
     for (int i = 0; i < 3; i++)
         tdl_plan_spec(s, local[i]);
+    tdl_plan_chain(s, &node->chain);
     return s;
+}
+
+static bool has_variant(const char *shader, const char *suffix)
+{
+    char name[sizeof(((struct tdl_plan_step *)0)->shader)];
+    snprintf(name, sizeof(name), "%s%s", shader, suffix);
+    return tdl_shader_exists(name);
 }
 
 struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
                                         const struct tdl_node *node, uint32_t local_x,
                                         uint32_t local_y, uint32_t local_z)
 {
-    return add_step(plan, shader, plan->storage == TDL_FLOAT16 ? "_f16" : "_f32", node,
-                    (const uint32_t[]){local_x, local_y, local_z});
+    const char *const suffix = plan->storage == TDL_FLOAT16 ? "_f16_chain" : "_f32_chain";
+    char plain[8];
+    snprintf(plain, sizeof(plain), "%.4s", suffix);
+    return add_step(plan, shader, node->chain.count && has_variant(shader, suffix) ? suffix : plain,
+                    node, (const uint32_t[]){local_x, local_y, local_z});
 }
 
 struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
@@ -64,7 +75,9 @@ struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char
     if (plan->status == TDL_OK && wide && !plan->device->shader_int64)
         plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
                                 node->label, tdl_dtype_name(dtype), plan->device->name);
-    return add_step(plan, shader, suffixes[dtype], node,
+    const char *suffix = node->chain.count && has_variant(shader, "_float_chain") ? "_float_chain"
+                                                                              : suffixes[dtype];
+    return add_step(plan, shader, suffix, node,
                     (const uint32_t[]){local_x, local_y, local_z});
 }
 
@@ -79,6 +92,19 @@ void tdl_plan_linear_groups(struct tdl_plan_step *s, const struct tdl_operand *o
     uint64_t size = tdl_tensor_params_size(&o->desc), element = tdl_dtype_size(o->desc.dtype);
     if (s)
         tdl_plan_flat_groups(s, TDL_DIV_UP(size, TDL_MAX(element, 4) * s->spec[0]));
+}
+
+void tdl_plan_chain(struct tdl_plan_step *s, const struct tdl_chain *chain)
+{
+    if (!s || !chain->count)
+        return;
+    s->chain[0] = chain->count;
+    s->chain_count = 1 + 3 * chain->count;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        s->chain[1 + 3 * i] = chain->stages[i].function;
+        memcpy(&s->chain[2 + 3 * i], &chain->stages[i].a, sizeof(uint32_t));
+        memcpy(&s->chain[3 + 3 * i], &chain->stages[i].b, sizeof(uint32_t));
+    }
 }
 
 void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)
@@ -282,14 +308,31 @@ static void dump(const struct tdl_plan *plan)
     }
 }
 
+/* A chain must not be lost: some step of the node has a kernel for it. */
+static enum tdl_result check_chain(const struct tdl_plan *plan, const struct tdl_node *node,
+                                   uint32_t first)
+{
+    bool found = !node->chain.count;
+    for (uint32_t i = first; i < plan->step_count; i++)
+        found |= strstr(plan->steps[i].shader, "_chain") || !strncmp(plan->steps[i].shader, "eltwise", 7);
+    return found ? TDL_OK
+                 : tdl_fail(TDL_ERROR_UNSUPPORTED,
+                            "%s: its kernel has no variant for the functions behind it; switch "
+                            "fusion off",
+                            node->label);
+}
+
 enum tdl_result tdl_plan_build(struct tdl_plan *plan)
 {
     for (uint32_t i = 0; i < plan->ir->node_count; i++) {
+        const uint32_t first = plan->step_count;
         enum tdl_result r = plan->ir->nodes[i]->op->lower(plan, plan->ir->nodes[i]);
+        if (r == TDL_OK)
+            r = plan->status;
+        if (r == TDL_OK)
+            r = check_chain(plan, plan->ir->nodes[i], first);
         if (r != TDL_OK)
             return r;
-        if (plan->status != TDL_OK)
-            return plan->status;
     }
     enum tdl_result r = place_operands(plan);
     if (r == TDL_OK)

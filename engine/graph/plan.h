@@ -27,6 +27,7 @@ struct tdl_plan_step {
     char shader[48];
     char label[128];
     uint32_t spec[TDL_MAX_SPEC], spec_count;
+    uint32_t chain[TDL_MAX_CHAIN], chain_count;
     struct tdl_plan_bind binds[TDL_MAX_BINDS];
     uint32_t groups[3];
     uint64_t shared_bytes; /* of shared memory, as the kernel declares it */
@@ -72,7 +73,8 @@ struct tdl_plan {
 };
 
 /* Append a step; workgroup size are specialization constants 0–2. The shader's
- * name gets the storage type's suffix. Later calls on NULL do nothing. */
+ * name gets the storage type's suffix, and "_chain" if the node has a chain and
+ * the kernel such a variant. Later calls on NULL do nothing. */
 struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
                                         const struct tdl_node *node, uint32_t local_x,
                                         uint32_t local_y, uint32_t local_z);
@@ -90,6 +92,9 @@ void tdl_plan_linear_groups(struct tdl_plan_step *step, const struct tdl_operand
  * number gl_WorkGroupID.y · gl_NumWorkGroups.x + gl_WorkGroupID.x in the shader. */
 void tdl_plan_flat_groups(struct tdl_plan_step *step, uint64_t count);
 void tdl_plan_spec(struct tdl_plan_step *step, uint32_t value);
+/* The functions that a kernel with common/activation.glsl applies for an
+ * activation of TDL_ACTIVATION_CHAIN; steps begin with the node's. */
+void tdl_plan_chain(struct tdl_plan_step *step, const struct tdl_chain *chain);
 /* An operand of a node. A constant is uploaded as it is, once. */
 void tdl_plan_read(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
 void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);

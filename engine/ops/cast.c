@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cast of constants; the fold pass takes all of them away. */
+/* Between data types; and float16 as bits, for all who need it. */
 #include "../graph/builder.h"
 #include "ops.h"
 
@@ -41,33 +41,99 @@ uint16_t tdl_float_to_half(float value)
     return (uint16_t)(sign | ((bits - 0x38000000) >> 13));
 }
 
-void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count)
-{
-    const uint8_t *bytes = from->data; /* files do not promise alignment */
-    for (size_t i = 0; i < count; i++) {
-        uint16_t half;
-        memcpy(&half, bytes + 2 * i, sizeof(half));
-        to[i] = tdl_half_to_float(half);
-    }
-}
+/* ---------------------------------------------------------------- operator */
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     *out = n->inputs[0]->desc;
-    out->dtype = TDL_FLOAT32;
+    out->dtype = n->attr.cast.dtype;
     return TDL_OK;
+}
+
+static bool is_float(enum tdl_dtype dtype)
+{
+    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
+}
+
+static bool is_wide(enum tdl_dtype dtype)
+{
+    return dtype == TDL_INT64 || dtype == TDL_UINT64;
+}
+
+/* A float within the range of an integer type; its bits. */
+static uint64_t cut(enum tdl_dtype to, float x)
+{
+    static const struct {
+        double limit; /* the first that is too large */
+        uint64_t most;
+        bool has_sign;
+    } ranges[] = {
+        [TDL_INT32] = {0x1p31, INT32_MAX, true},   [TDL_UINT32] = {0x1p32, UINT32_MAX, false},
+        [TDL_INT8] = {0x1p7, INT8_MAX, true},      [TDL_UINT8] = {0x1p8, UINT8_MAX, false},
+        [TDL_INT64] = {0x1p63, INT64_MAX, true},   [TDL_UINT64] = {0x1p64, UINT64_MAX, false},
+    };
+    double v = trunc((double)x);
+    if (isnan(v))
+        return 0;
+    if (v >= ranges[to].limit)
+        return ranges[to].most;
+    if (v < 0 && !ranges[to].has_sign)
+        return 0;
+    if (v < -ranges[to].limit)
+        return ~ranges[to].most;
+    return v < 0 ? 0 - (uint64_t)-v : (uint64_t)v;
+}
+
+static uint64_t element(enum tdl_dtype from, enum tdl_dtype to, const uint8_t *bytes)
+{
+    size_t size = tdl_dtype_size(from);
+    uint64_t bits = 0;
+    uint32_t single;
+    float x;
+    memcpy(&bits, bytes, size); /* little-endian; files do not promise alignment */
+    bool is_signed = from == TDL_INT8 || from == TDL_INT32 || from == TDL_INT64;
+    bool negative = is_signed && bits >> (8 * size - 1);
+    if (negative && size < 8)
+        bits |= UINT64_MAX << 8 * size;
+    if (!is_float(from) && !is_float(to))
+        return bits;
+    single = (uint32_t)bits;
+    memcpy(&x, &single, sizeof(x));
+    if (from == TDL_FLOAT16)
+        x = tdl_half_to_float((uint16_t)bits);
+    else if (from != TDL_FLOAT32)
+        x = negative ? (float)(int64_t)bits : (float)bits;
+    if (!is_float(to))
+        return cut(to, x);
+    if (to == TDL_FLOAT16)
+        return tdl_float_to_half(x);
+    memcpy(&single, &x, sizeof(single));
+    return single;
 }
 
 static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
-    (void)inputs;
-    tdl_cast_constant(n->inputs[0], output, tdl_operand_count(n->output));
+    const enum tdl_dtype from = n->inputs[0]->desc.dtype, to = n->attr.cast.dtype;
+    const size_t size = tdl_dtype_size(to), count = tdl_operand_count(n->output);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t v = element(from, to, (const uint8_t *)inputs[0] + i * tdl_dtype_size(from));
+        memcpy((uint8_t *)output + i * size, &v, size);
+    }
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    (void)plan;
-    return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: cast works on constants only", n->label);
+    const enum tdl_dtype from = n->inputs[0]->desc.dtype, to = n->attr.cast.dtype;
+    /* The kernel has two variants: with 64-bit types and without. */
+    enum tdl_dtype variant = is_wide(from) || is_wide(to) ? TDL_INT64 : TDL_FLOAT32;
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "cast", variant, n, 64, 1, 1);
+    tdl_plan_spec(s, from);
+    tdl_plan_spec(s, to);
+    tdl_plan_spec(s, (uint32_t)tdl_operand_count(n->output));
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 1, n->output);
+    tdl_plan_linear_groups(s, n->output);
+    return plan->status;
 }
 
 const struct tdl_op tdl_op_cast = {
@@ -75,17 +141,14 @@ const struct tdl_op tdl_op_cast = {
     .infer = infer,
     .lower = lower,
     .storage = TDL_STORAGE_LINEAR,
-    .reference_linear = reference};
+    .reference_linear = reference,
+};
 
 struct tdl_operand *tdl_builder_cast(struct tdl_builder *b, struct tdl_operand *input,
                                      enum tdl_dtype dtype)
 {
-    union tdl_attr attr = {0};
-    if (b->status != TDL_OK)
+    union tdl_attr attr = {.cast.dtype = dtype};
+    if (!tdl_builder_known(b, &tdl_op_cast, "data type", dtype, TDL_UINT64))
         return NULL;
-    if (!input || input->kind != TDL_OPERAND_CONSTANT || input->desc.dtype != TDL_FLOAT16 ||
-        dtype != TDL_FLOAT32)
-        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                "cast: so far only constants, from float16 to float32");
     return tdl_builder_add_node(b, &tdl_op_cast, &attr, &input, 1, 1);
 }

@@ -1,69 +1,116 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* add, mul and the activations: one shape of work, one kernel. */
-#include "../graph/builder.h"
-#include "ops.h"
+/*
+ * Element-wise operators: functions of one value, of two that broadcast, of
+ * three. One row each; on packs and on linear memory one kernel does all.
+ */
+#include "eltwise.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum operation { COPY = 0, ADD, MUL };
+#define BIT(dtype) (1u << (dtype))
+#define FLOATS (BIT(TDL_FLOAT32) | BIT(TDL_FLOAT16))
+#define SIGNED (FLOATS | BIT(TDL_INT32) | BIT(TDL_INT8) | BIT(TDL_INT64))
+#define UNSIGNED (BIT(TDL_UINT32) | BIT(TDL_UINT8) | BIT(TDL_UINT64))
+#define ANY (SIGNED | UNSIGNED)
+#define LOGICAL BIT(TDL_UINT8)
 
-static enum operation operation_of(const struct tdl_node *n)
+/* Of each row of the table at the end, the data types that it takes. */
+static uint32_t dtypes_of(enum tdl_function f)
 {
-    return n->op == &tdl_op_add ? ADD : n->op == &tdl_op_mul ? MUL : COPY;
+    switch (f) {
+    case TDL_RELU:
+    case TDL_ABS:
+    case TDL_NEG:
+    case TDL_SIGN:
+    case TDL_PRELU:
+        return SIGNED;
+    case TDL_IDENTITY:
+    case TDL_CLAMP:
+        return ANY;
+    case TDL_LOGICAL_NOT:
+    case TDL_LOGICAL_AND:
+    case TDL_LOGICAL_OR:
+    case TDL_LOGICAL_XOR:
+        return LOGICAL;
+    default:
+        return f < TDL_ADD ? FLOATS : ANY;
+    }
+}
+
+const char *tdl_function_name(enum tdl_function function)
+{
+    static const char *const constants[] = {"div", "div", "pow", "pow"};
+    return function >= TDL_DIV_BY && function <= TDL_POW_OF ? constants[function - TDL_DIV_BY]
+                                                            : tdl_op_eltwise[function].name;
+}
+
+enum tdl_function tdl_function_of(const struct tdl_node *n)
+{
+    for (int i = 0; i < TDL_FUNCTIONS; i++)
+        if (n->op == &tdl_op_eltwise[i])
+            return (enum tdl_function)i;
+    return TDL_FUNCTIONS;
+}
+
+static bool is_truth(enum tdl_function f)
+{
+    return f >= TDL_EQUAL && f <= TDL_LOGICAL_XOR;
+}
+
+/* ------------------------------------------------------------------- infer */
+
+static enum tdl_result refuse_dtype(enum tdl_function f, const struct tdl_operand *o)
+{
+    char list[128] = "";
+    size_t used = 0;
+    for (unsigned i = 0; i <= TDL_UINT64; i++)
+        if (dtypes_of(f) & BIT(i))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
+                                     tdl_dtype_name((enum tdl_dtype)i));
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s is of a data type it does not take (%s)",
+                    tdl_function_name(f), tdl_operand_text(o), list);
 }
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
-    const struct tdl_operand *a = n->inputs[0], *b = n->inputs[n->input_count - 1];
-    bool is_float = a->desc.dtype == TDL_FLOAT32 || a->desc.dtype == TDL_FLOAT16;
+    const enum tdl_function f = tdl_function_of(n);
+    const struct tdl_operand *a = n->inputs[0], *b = n->inputs[n->input_count > 1];
+    if (!(dtypes_of(f) & BIT(a->desc.dtype)))
+        return refuse_dtype(f, a);
     if (a->desc.dtype != b->desc.dtype || !tdl_broadcast_shapes(&a->desc, &b->desc, out))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: %s and %s do not broadcast (one data type; images of one layout)",
-                        n->op->name, tdl_operand_text(a), tdl_operand_text(b));
-    if (n->op == &tdl_op_activation && !is_float)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "activation: %s is not float32 or float16",
-                        tdl_operand_text(a));
+                        tdl_function_name(f), tdl_operand_text(a), tdl_operand_text(b));
+    if (f == TDL_WHERE) {
+        const struct tdl_operand *c = n->inputs[2];
+        struct tdl_tensor_params both = *out;
+        if (c->desc.dtype != TDL_UINT8)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "where: the condition %s is not uint8",
+                            tdl_operand_text(c));
+        if (!tdl_broadcast_shapes(&both, &c->desc, out))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "where: the condition %s and %s, %s do not broadcast",
+                            tdl_operand_text(c), tdl_operand_text(a), tdl_operand_text(b));
+    }
+    if (is_truth(f))
+        out->dtype = TDL_UINT8;
     return TDL_OK;
 }
 
-static float combine_float(const struct tdl_node *n, float x, float y)
-{
-    float v = n->op == &tdl_op_add ? x + y : n->op == &tdl_op_mul ? x * y : x;
-    return tdl_activate(n->attr.eltwise.activation, v);
-}
+/* ------------------------------------------------------------------- lower */
 
-/* Sums and products of integers wrap: the low bits do not depend on the sign. */
-static uint64_t combine_integer(const struct tdl_node *n, uint64_t x, uint64_t y)
+/* What a kernel does after FUNCTION: functions of one value are stages. */
+static enum tdl_activation prepare_chain(const struct tdl_node *n, struct tdl_chain *chain)
 {
-    return n->op == &tdl_op_add ? x + y : n->op == &tdl_op_mul ? x * y : x;
-}
-
-static uint64_t integer_at(const void *data, size_t size, size_t i)
-{
-    uint64_t v = 0;
-    memcpy(&v, (const uint8_t *)data + i * size, size); /* little-endian */
-    return v;
-}
-
-static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
-{
-    const struct tdl_tensor_params *out = &n->output->desc, *da = &n->inputs[0]->desc;
-    const struct tdl_tensor_params *db = &n->inputs[n->input_count - 1]->desc;
-    const void *a = inputs[0], *b = inputs[n->input_count - 1];
-    size_t size = tdl_dtype_size(out->dtype), count = tdl_operand_count(n->output);
-    for (size_t i = 0; i < count; i++) {
-        size_t x = tdl_broadcast_index(out, da, i), y = tdl_broadcast_index(out, db, i);
-        if (out->dtype == TDL_FLOAT32) {
-            ((float *)output)[i] = combine_float(n, ((const float *)a)[x], ((const float *)b)[y]);
-        } else if (out->dtype == TDL_FLOAT16) {
-            ((uint16_t *)output)[i] = tdl_float_to_half(
-                combine_float(n, tdl_half_to_float(((const uint16_t *)a)[x]),
-                              tdl_half_to_float(((const uint16_t *)b)[y])));
-        } else {
-            uint64_t v = combine_integer(n, integer_at(a, size, x), integer_at(b, size, y));
-            memcpy((uint8_t *)output + i * size, &v, size);
-        }
-    }
+    const enum tdl_function f = tdl_function_of(n);
+    memset(chain, 0, sizeof(*chain));
+    if (f < TDL_ADD && f != TDL_IDENTITY)
+        chain->stages[chain->count++] =
+            (struct tdl_chain_stage){f, n->attr.eltwise.a, n->attr.eltwise.b};
+    for (uint32_t i = 0; i < n->chain.count; i++)
+        chain->stages[chain->count++] = n->chain.stages[i];
+    return chain->count ? TDL_ACTIVATION_CHAIN : TDL_ACTIVATION_NONE;
 }
 
 /* The bits of shaders/eltwise.comp's BROADCAST. */
@@ -75,12 +122,15 @@ static uint32_t broadcast_mask(struct tdl_dims in, struct tdl_dims out)
 
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
+    const enum tdl_function f = tdl_function_of(n);
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_operand *b = n->inputs[n->input_count - 1];
+    struct tdl_chain chain;
+    enum tdl_activation activation = prepare_chain(n, &chain);
     uint32_t packs = tdl_packs(out.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "eltwise", n, local, 1, 1);
-    const uint32_t values[] = {operation_of(n),
-                               n->attr.eltwise.activation,
+    const uint32_t values[] = {f < TDL_ADD ? TDL_IDENTITY : f,
+                               activation,
                                packs,
                                out.h,
                                out.w,
@@ -89,8 +139,9 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
                                out.c - (packs - 1) * 4};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
+    tdl_plan_chain(s, &chain);
     tdl_plan_read(s, 0, n->inputs[0]);
-    if (operation_of(n) != COPY)
+    if (f >= TDL_ADD)
         tdl_plan_read(s, 1, b);
     tdl_plan_write(s, 2, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, out.n);
@@ -99,25 +150,33 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 
 static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
-    struct tdl_operand *a = n->inputs[0], *b = n->inputs[n->input_count - 1];
-    enum tdl_dtype dtype = n->output->desc.dtype;
+    const enum tdl_function f = tdl_function_of(n);
+    const enum tdl_dtype dtype = n->inputs[0]->desc.dtype;
+    const struct tdl_tensor_params *descs[TDL_MAX_BROADCAST];
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "eltwise_linear", dtype, n, 64, 1, 1);
     struct tdl_broadcast shape;
-    tdl_broadcast_resolve(&n->output->desc,
-                          (const struct tdl_tensor_params *[]){&a->desc, &b->desc}, 2, &shape);
-    const uint32_t values[] = {operation_of(n), n->attr.eltwise.activation, dtype,
-                               (uint32_t)tdl_operand_count(n->output), shape.rank};
+    struct tdl_chain chain;
+    enum tdl_activation activation = prepare_chain(n, &chain);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        descs[i] = &n->inputs[i]->desc;
+    tdl_broadcast_resolve(&n->output->desc, descs, n->input_count, &shape);
+    const uint32_t values[] = {f, activation, dtype, (uint32_t)tdl_operand_count(n->output),
+                               shape.rank};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
     for (size_t i = 0; i + 1 < TDL_MAX_RANK; i++)
         tdl_plan_spec(s, shape.size[i]);
-    for (size_t k = 0; k < 2; k++)
+    for (size_t k = 0; k < TDL_MAX_BROADCAST; k++)
         for (size_t i = 0; i < TDL_MAX_RANK; i++)
             tdl_plan_spec(s, shape.stride[k][i]);
-    tdl_plan_read(s, 0, a);
-    if (operation_of(n) != COPY)
-        tdl_plan_read(s, 1, b);
-    tdl_plan_write(s, 2, n->output);
+    for (size_t i = 0; i < 2; i++) {
+        tdl_plan_spec(s, (uint32_t)n->attr.eltwise.bounds[i]);
+        tdl_plan_spec(s, (uint32_t)(n->attr.eltwise.bounds[i] >> 32));
+    }
+    tdl_plan_chain(s, &chain);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        tdl_plan_read(s, i, n->inputs[i]);
+    tdl_plan_write(s, 3, n->output);
     tdl_plan_linear_groups(s, n->output);
     return plan->status;
 }
@@ -127,37 +186,59 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return n->storage == TDL_STORAGE_PACKED ? lower_packed(plan, n) : lower_linear(plan, n);
 }
 
-#define ELTWISE(text)                                                                              \
-    {.name = text,                                                                                 \
-     .infer = infer,                                                                               \
-     .lower = lower,                                                                               \
-     .storage = TDL_STORAGE_EITHER,                                                                \
-     .reference_linear = reference}
-const struct tdl_op tdl_op_add = ELTWISE("add");
-const struct tdl_op tdl_op_mul = ELTWISE("mul");
-const struct tdl_op tdl_op_activation = ELTWISE("activation");
-
-struct tdl_operand *tdl_builder_add(struct tdl_builder *b, struct tdl_operand *x,
-                                    struct tdl_operand *y)
-{
-    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
-    return tdl_builder_add_node(b, &tdl_op_add, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
-}
-
-struct tdl_operand *tdl_builder_mul(struct tdl_builder *b, struct tdl_operand *x,
-                                    struct tdl_operand *y)
-{
-    union tdl_attr attr = {.eltwise.activation = TDL_ACTIVATION_NONE};
-    return tdl_builder_add_node(b, &tdl_op_mul, &attr, (struct tdl_operand *[]){x, y}, 2, 2);
-}
-
-struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_operand *input,
-                                           enum tdl_activation activation)
-{
-    union tdl_attr attr = {.eltwise.activation = activation};
-    if (activation == TDL_ACTIVATION_NONE)
-        return input;
-    if (!tdl_builder_known(b, &tdl_op_activation, "activation", activation, TDL_ACTIVATION_TANH))
-        return NULL;
-    return tdl_builder_add_node(b, &tdl_op_activation, &attr, &input, 1, 1);
-}
+#define ROW(function, text)                                                                        \
+    [function] = {                                                                                 \
+        .name = text,                                                                              \
+        .infer = infer,                                                                            \
+        .lower = lower,                                                                            \
+        .storage = TDL_STORAGE_EITHER,                                                             \
+        .reference_linear = tdl_eltwise_reference,                                                 \
+    }
+const struct tdl_op tdl_op_eltwise[TDL_FUNCTIONS] = {
+    ROW(TDL_IDENTITY, "identity"),
+    ROW(TDL_RELU, "relu"),
+    ROW(TDL_CLAMP, "clamp"),
+    ROW(TDL_SIGMOID, "sigmoid"),
+    ROW(TDL_HARD_SWISH, "hardSwish"),
+    ROW(TDL_TANH, "tanh"),
+    ROW(TDL_LEAKY_RELU, "leakyRelu"),
+    ROW(TDL_ELU, "elu"),
+    ROW(TDL_GELU, "gelu"),
+    ROW(TDL_HARD_SIGMOID, "hardSigmoid"),
+    ROW(TDL_SOFTPLUS, "softplus"),
+    ROW(TDL_SOFTSIGN, "softsign"),
+    ROW(TDL_LINEAR, "linear"),
+    ROW(TDL_ABS, "abs"),
+    ROW(TDL_CEIL, "ceil"),
+    ROW(TDL_FLOOR, "floor"),
+    ROW(TDL_ROUND_EVEN, "roundEven"),
+    ROW(TDL_EXP, "exp"),
+    ROW(TDL_LOG, "log"),
+    ROW(TDL_NEG, "neg"),
+    ROW(TDL_SQRT, "sqrt"),
+    ROW(TDL_RECIPROCAL, "reciprocal"),
+    ROW(TDL_ERF, "erf"),
+    ROW(TDL_SIN, "sin"),
+    ROW(TDL_COS, "cos"),
+    ROW(TDL_TAN, "tan"),
+    ROW(TDL_SIGN, "sign"),
+    ROW(TDL_LOGICAL_NOT, "logicalNot"),
+    ROW(TDL_ADD, "add"),
+    ROW(TDL_SUB, "sub"),
+    ROW(TDL_MUL, "mul"),
+    ROW(TDL_DIV, "div"),
+    ROW(TDL_MAX_OF, "max"),
+    ROW(TDL_MIN_OF, "min"),
+    ROW(TDL_POW, "pow"),
+    ROW(TDL_PRELU, "prelu"),
+    ROW(TDL_EQUAL, "equal"),
+    ROW(TDL_NOT_EQUAL, "notEqual"),
+    ROW(TDL_GREATER, "greater"),
+    ROW(TDL_GREATER_OR_EQUAL, "greaterOrEqual"),
+    ROW(TDL_LESSER, "lesser"),
+    ROW(TDL_LESSER_OR_EQUAL, "lesserOrEqual"),
+    ROW(TDL_LOGICAL_AND, "logicalAnd"),
+    ROW(TDL_LOGICAL_OR, "logicalOr"),
+    ROW(TDL_LOGICAL_XOR, "logicalXor"),
+    ROW(TDL_WHERE, "where"),
+};

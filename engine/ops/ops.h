@@ -20,9 +20,9 @@ extern const struct tdl_op tdl_op_pad;
 extern const struct tdl_op tdl_op_concat;
 extern const struct tdl_op tdl_op_depth_to_space;
 extern const struct tdl_op tdl_op_space_to_depth;
-extern const struct tdl_op tdl_op_add;
-extern const struct tdl_op tdl_op_mul;
-extern const struct tdl_op tdl_op_activation;
+extern const struct tdl_op tdl_op_eltwise[]; /* by enum tdl_function, eltwise.h */
+#define tdl_op_add tdl_op_eltwise[TDL_ADD]
+#define tdl_op_mul tdl_op_eltwise[TDL_MUL]
 extern const struct tdl_op tdl_op_cast;
 extern const struct tdl_op tdl_op_gemm;
 extern const struct tdl_op tdl_op_matmul;
@@ -94,8 +94,6 @@ bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
 /* float16 bits to float, and back to the nearest. */
 float tdl_half_to_float(uint16_t half);
 uint16_t tdl_float_to_half(float value);
-/* The `count` elements of a float16 constant, which need not be aligned. */
-void tdl_cast_constant(const struct tdl_operand *from, float *to, size_t count);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
 /* x · a + b for each channel is what the node computes before its activation.
@@ -105,5 +103,7 @@ enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float 
 bool tdl_pool2d_is_global(const struct tdl_node *pool);
 /* True if the node can write a one-channel float32 tensor without packs. */
 bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n);
+
+#include "eltwise.h"
 
 #endif

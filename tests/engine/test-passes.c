@@ -333,11 +333,11 @@ static const struct row {
     ROW(add_relu, "add.relu"),
     ROW(pool_relu, "averagePool2d.relu"),
     ROW(transpose_sigmoid, "convTranspose2d.sigmoid"),
-    ROW(two_activations, "conv2d.relu activation.sigmoid"),
-    ROW(input_relu, "activation.relu"),
-    ROW(resample_relu, "resample2d activation.relu"),
-    ROW(activation_of_output, "conv2d activation.relu"),
-    ROW(activation_and_reader, "conv2d activation.relu mul"),
+    ROW(two_activations, "conv2d.relu.sigmoid"),
+    ROW(input_relu, "relu"),
+    ROW(resample_relu, "resample2d relu"),
+    ROW(activation_of_output, "conv2d relu"),
+    ROW(activation_and_reader, "conv2d relu mul"),
     ROW(up_then_pointwise, "conv2d resample2d"),
     ROW(down_then_pointwise, "resample2d conv2d"),
     ROW(up_then_conv3, "resample2d conv2d"),
@@ -406,7 +406,7 @@ static void append(char *text, size_t size, const char *part)
 
 static void append_activation(char *text, size_t size, enum tdl_activation activation)
 {
-    if (activation == NONE)
+    if (activation == NONE || activation == TDL_ACTIVATION_CHAIN)
         return;
     append(text, size, ".");
     append(text, size, tdl_activation_name(activation));
@@ -431,8 +431,10 @@ static void append_node(char *text, size_t size, const struct tdl_node *n)
         append_activation(text, size, n->attr.pool.activation);
     } else if (n->op == &tdl_op_conv_transpose2d) {
         append_activation(text, size, n->attr.conv_transpose.activation);
-    } else if (n->op == &tdl_op_add || n->op == &tdl_op_mul || n->op == &tdl_op_activation) {
-        append_activation(text, size, n->attr.eltwise.activation);
+    }
+    for (uint32_t i = 0; i < n->chain.count; i++) {
+        append(text, size, ".");
+        append(text, size, tdl_function_name((enum tdl_function)n->chain.stages[i].function));
     }
 }
 

@@ -261,16 +261,170 @@ TDL_API struct tdl_operand *
 tdl_builder_layer_normalization(struct tdl_builder *builder, struct tdl_operand *input,
                                 const struct tdl_layer_normalization_params *params);
 
-/** Element-wise with broadcasting of dimensions of size 1, same rank. */
+/* ----------------------------------------------------------- element-wise */
+
+/*
+ * One value of the output from one of each input. Inputs of two or three
+ * broadcast to each other as in numpy: shapes are aligned at their last
+ * dimensions, ranks may differ, and a dimension of 1 is read for all. They have
+ * one data type; images (rank 4) of one layout.
+ *
+ * Floats are float32 and float16 (computed in float32). Without another word an
+ * operator of two takes all data types, a function of one float32 and float16;
+ * int64 and uint64 where the device has shaderInt64.
+ *
+ * NaN: functions, arithmetic, max, min and clamp give NaN for NaN (but x ^ 0 is
+ * 1), comparisons are false except notEqual. That holds for values in linear
+ * memory; images between operators on images are not checked for NaN, and a
+ * convolution may turn it into a bound of the activation that is fused to it.
+ *
+ * Integers wrap. Their division cuts towards zero; by zero it gives 0.
+ */
+
+/** a + b. */
 TDL_API struct tdl_operand *tdl_builder_add(struct tdl_builder *builder, struct tdl_operand *a,
                                             struct tdl_operand *b);
+/** a − b. */
+TDL_API struct tdl_operand *tdl_builder_sub(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+/** a · b. */
 TDL_API struct tdl_operand *tdl_builder_mul(struct tdl_builder *builder, struct tdl_operand *a,
                                             struct tdl_operand *b);
-/** Element-wise functions; NONE returns the operand itself. */
+/** a / b. Of integers: cut towards zero; x / 0 is 0; the least value / −1 is itself. */
+TDL_API struct tdl_operand *tdl_builder_div(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+/** The larger of both. */
+TDL_API struct tdl_operand *tdl_builder_max(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+/** The smaller of both. */
+TDL_API struct tdl_operand *tdl_builder_min(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+/** a to the power of b. Of integers: wraps; 0 where the result is a fraction
+ *  (negative b) or infinite. Of floats: NaN for a negative a and a b that is not whole. */
+TDL_API struct tdl_operand *tdl_builder_pow(struct tdl_builder *builder, struct tdl_operand *a,
+                                            struct tdl_operand *b);
+/** a = b: 1, else 0, as uint8. */
+TDL_API struct tdl_operand *tdl_builder_equal(struct tdl_builder *builder, struct tdl_operand *a,
+                                              struct tdl_operand *b);
+/** a ≠ b: 1, else 0, as uint8. (ONNX: Not(Equal).) */
+TDL_API struct tdl_operand *tdl_builder_not_equal(struct tdl_builder *builder,
+                                                  struct tdl_operand *a, struct tdl_operand *b);
+/** a > b: 1, else 0, as uint8. */
+TDL_API struct tdl_operand *tdl_builder_greater(struct tdl_builder *builder, struct tdl_operand *a,
+                                                struct tdl_operand *b);
+/** a ≥ b: 1, else 0, as uint8. */
+TDL_API struct tdl_operand *tdl_builder_greater_or_equal(struct tdl_builder *builder,
+                                                         struct tdl_operand *a,
+                                                         struct tdl_operand *b);
+/** a < b: 1, else 0, as uint8. */
+TDL_API struct tdl_operand *tdl_builder_lesser(struct tdl_builder *builder, struct tdl_operand *a,
+                                               struct tdl_operand *b);
+/** a ≤ b: 1, else 0, as uint8. */
+TDL_API struct tdl_operand *tdl_builder_lesser_or_equal(struct tdl_builder *builder,
+                                                        struct tdl_operand *a,
+                                                        struct tdl_operand *b);
+/** Both are not 0: 1, else 0. uint8 only. */
+TDL_API struct tdl_operand *tdl_builder_logical_and(struct tdl_builder *builder,
+                                                    struct tdl_operand *a, struct tdl_operand *b);
+/** One is not 0: 1, else 0. uint8 only. */
+TDL_API struct tdl_operand *tdl_builder_logical_or(struct tdl_builder *builder,
+                                                   struct tdl_operand *a, struct tdl_operand *b);
+/** Just one is not 0: 1, else 0. uint8 only. */
+TDL_API struct tdl_operand *tdl_builder_logical_xor(struct tdl_builder *builder,
+                                                    struct tdl_operand *a, struct tdl_operand *b);
+/** x is 0: 1, else 0. uint8 only. */
+TDL_API struct tdl_operand *tdl_builder_logical_not(struct tdl_builder *builder,
+                                                    struct tdl_operand *x);
+/** x where the condition (uint8) is not 0, else y. x and y of any one data type. */
+TDL_API struct tdl_operand *tdl_builder_where(struct tdl_builder *builder,
+                                              struct tdl_operand *condition, struct tdl_operand *x,
+                                              struct tdl_operand *y);
+/** x, of any data type: a copy. */
+TDL_API struct tdl_operand *tdl_builder_identity(struct tdl_builder *builder,
+                                                 struct tdl_operand *x);
+/** |x|; float32, float16, int8, int32, int64. The least integer stays itself. */
+TDL_API struct tdl_operand *tdl_builder_abs(struct tdl_builder *builder, struct tdl_operand *x);
+/** −x; float32, float16, int8, int32, int64. The least integer stays itself. */
+TDL_API struct tdl_operand *tdl_builder_neg(struct tdl_builder *builder, struct tdl_operand *x);
+/** −1, 0 or 1; float32, float16, int8, int32, int64. */
+TDL_API struct tdl_operand *tdl_builder_sign(struct tdl_builder *builder, struct tdl_operand *x);
+/** The next integer up. */
+TDL_API struct tdl_operand *tdl_builder_ceil(struct tdl_builder *builder, struct tdl_operand *x);
+/** The next integer down. */
+TDL_API struct tdl_operand *tdl_builder_floor(struct tdl_builder *builder, struct tdl_operand *x);
+/** The nearest integer, of two the even one. */
+TDL_API struct tdl_operand *tdl_builder_round_even(struct tdl_builder *builder,
+                                                   struct tdl_operand *x);
+/** e to the power of x. */
+TDL_API struct tdl_operand *tdl_builder_exp(struct tdl_builder *builder, struct tdl_operand *x);
+/** The natural logarithm; −∞ of 0, NaN below. */
+TDL_API struct tdl_operand *tdl_builder_log(struct tdl_builder *builder, struct tdl_operand *x);
+/** The square root; NaN below 0. */
+TDL_API struct tdl_operand *tdl_builder_sqrt(struct tdl_builder *builder, struct tdl_operand *x);
+/** 1 / x. */
+TDL_API struct tdl_operand *tdl_builder_reciprocal(struct tdl_builder *builder,
+                                                   struct tdl_operand *x);
+/** The error function, within 2e-7 (Abramowitz and Stegun, 7.1.26). */
+TDL_API struct tdl_operand *tdl_builder_erf(struct tdl_builder *builder, struct tdl_operand *x);
+/** The sine; radians. */
+TDL_API struct tdl_operand *tdl_builder_sin(struct tdl_builder *builder, struct tdl_operand *x);
+/** The cosine; radians. */
+TDL_API struct tdl_operand *tdl_builder_cos(struct tdl_builder *builder, struct tdl_operand *x);
+/** The tangent; radians. */
+TDL_API struct tdl_operand *tdl_builder_tan(struct tdl_builder *builder, struct tdl_operand *x);
+/** max(x, 0); float32, float16, int8, int32, int64. */
+TDL_API struct tdl_operand *tdl_builder_relu(struct tdl_builder *builder, struct tdl_operand *x);
+/** x, below 0 alpha · x. WebNN's default is 0.01. */
+TDL_API struct tdl_operand *tdl_builder_leaky_relu(struct tdl_builder *builder,
+                                                   struct tdl_operand *x, float alpha);
+/** x, below 0 slope · x, with broadcasting; float32, float16, int8, int32, int64. */
+TDL_API struct tdl_operand *tdl_builder_prelu(struct tdl_builder *builder, struct tdl_operand *x,
+                                              struct tdl_operand *slope);
+/** x, below 0 alpha · (eˣ − 1). WebNN's default is 1. */
+TDL_API struct tdl_operand *tdl_builder_elu(struct tdl_builder *builder, struct tdl_operand *x,
+                                            float alpha);
+/** x / 2 · (1 + erf(x / √2)). */
+TDL_API struct tdl_operand *tdl_builder_gelu(struct tdl_builder *builder, struct tdl_operand *x);
+/** 1 / (1 + e⁻ˣ). */
+TDL_API struct tdl_operand *tdl_builder_sigmoid(struct tdl_builder *builder, struct tdl_operand *x);
+/** alpha · x + beta within 0 … 1. WebNN's defaults are 0.2 and 0.5. */
+TDL_API struct tdl_operand *tdl_builder_hard_sigmoid(struct tdl_builder *builder,
+                                                     struct tdl_operand *x, float alpha,
+                                                     float beta);
+/** x · min(max(x + 3, 0), 6) / 6. */
+TDL_API struct tdl_operand *tdl_builder_hard_swish(struct tdl_builder *builder,
+                                                   struct tdl_operand *x);
+/** The hyperbolic tangent. */
+TDL_API struct tdl_operand *tdl_builder_tanh(struct tdl_builder *builder, struct tdl_operand *x);
+/** log(1 + eˣ). */
+TDL_API struct tdl_operand *tdl_builder_softplus(struct tdl_builder *builder,
+                                                 struct tdl_operand *x);
+/** x / (1 + |x|). */
+TDL_API struct tdl_operand *tdl_builder_softsign(struct tdl_builder *builder,
+                                                 struct tdl_operand *x);
+/** alpha · x + beta. */
+TDL_API struct tdl_operand *tdl_builder_linear(struct tdl_builder *builder, struct tdl_operand *x,
+                                               float alpha, float beta);
+/**
+ * x within bounds; any data type.
+ * @param least  one element of x's data type, or NULL for no such bound; read
+ *               before the call returns
+ * @param most   the same; not less than `least`
+ */
+TDL_API struct tdl_operand *tdl_builder_clamp(struct tdl_builder *builder, struct tdl_operand *x,
+                                              const void *least, const void *most);
+/** An enum tdl_activation as an operator; NONE returns the operand itself. Floats,
+ *  RELU also as tdl_builder_relu(). */
 TDL_API struct tdl_operand *tdl_builder_activation(struct tdl_builder *builder,
-                                                   struct tdl_operand *input,
+                                                   struct tdl_operand *x,
                                                    enum tdl_activation activation);
-/** Convert the element type. Constants only, for now (float16 → float32). */
+/**
+ * Convert the elements to another data type, any to any.
+ * Floats to integers: cut towards zero; what is outside of the integer's range
+ * becomes its nearest bound, NaN 0. Integers to smaller ones, or of another
+ * sign: the low bits are kept. To floats: the nearest, float16 beyond 65504
+ * infinity.
+ */
 TDL_API struct tdl_operand *tdl_builder_cast(struct tdl_builder *builder,
                                              struct tdl_operand *input, enum tdl_dtype dtype);
 

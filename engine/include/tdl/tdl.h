@@ -339,7 +339,8 @@ TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const
 TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
                                                  const struct tdl_operand_desc *desc,
                                                  const void *data, size_t size);
-/** Name an operand as an output of the graph. */
+/** Name an operand as an output of the graph. An input, a constant, or what is
+ *  an output already is copied. */
 TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const char *name,
                                            struct tdl_operand *operand);
 

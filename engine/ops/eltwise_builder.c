@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The public functions of the element-wise operators. */
+#include "../graph/builder.h"
+#include "eltwise.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct tdl_operand *add_unary(struct tdl_builder *b, enum tdl_function f,
+                                     struct tdl_operand *x, float alpha, float beta)
+{
+    union tdl_attr attr = {.eltwise = {.a = alpha, .b = beta}};
+    return tdl_builder_add_node(b, &tdl_op_eltwise[f], &attr, &x, 1, 1);
+}
+
+#define UNARY(name, function)                                                                      \
+    struct tdl_operand *tdl_builder_##name(struct tdl_builder *b, struct tdl_operand *x)           \
+    {                                                                                              \
+        return add_unary(b, function, x, 0, 0);                                                    \
+    }
+UNARY(abs, TDL_ABS)
+UNARY(ceil, TDL_CEIL)
+UNARY(floor, TDL_FLOOR)
+UNARY(round_even, TDL_ROUND_EVEN)
+UNARY(exp, TDL_EXP)
+UNARY(log, TDL_LOG)
+UNARY(neg, TDL_NEG)
+UNARY(sqrt, TDL_SQRT)
+UNARY(reciprocal, TDL_RECIPROCAL)
+UNARY(erf, TDL_ERF)
+UNARY(sin, TDL_SIN)
+UNARY(cos, TDL_COS)
+UNARY(tan, TDL_TAN)
+UNARY(sign, TDL_SIGN)
+UNARY(identity, TDL_IDENTITY)
+UNARY(logical_not, TDL_LOGICAL_NOT)
+UNARY(relu, TDL_RELU)
+UNARY(gelu, TDL_GELU)
+UNARY(sigmoid, TDL_SIGMOID)
+UNARY(hard_swish, TDL_HARD_SWISH)
+UNARY(tanh, TDL_TANH)
+UNARY(softplus, TDL_SOFTPLUS)
+UNARY(softsign, TDL_SOFTSIGN)
+
+#define BINARY(name, function)                                                                     \
+    struct tdl_operand *tdl_builder_##name(struct tdl_builder *b, struct tdl_operand *x,           \
+                                           struct tdl_operand *y)                                  \
+    {                                                                                              \
+        const union tdl_attr attr = {0};                                                           \
+        return tdl_builder_add_node(b, &tdl_op_eltwise[function], &attr,                           \
+                                    (struct tdl_operand *[]){x, y}, 2, 2);                         \
+    }
+BINARY(add, TDL_ADD)
+BINARY(sub, TDL_SUB)
+BINARY(mul, TDL_MUL)
+BINARY(div, TDL_DIV)
+BINARY(max, TDL_MAX_OF)
+BINARY(min, TDL_MIN_OF)
+BINARY(pow, TDL_POW)
+BINARY(prelu, TDL_PRELU)
+BINARY(equal, TDL_EQUAL)
+BINARY(not_equal, TDL_NOT_EQUAL)
+BINARY(greater, TDL_GREATER)
+BINARY(greater_or_equal, TDL_GREATER_OR_EQUAL)
+BINARY(lesser, TDL_LESSER)
+BINARY(lesser_or_equal, TDL_LESSER_OR_EQUAL)
+BINARY(logical_and, TDL_LOGICAL_AND)
+BINARY(logical_or, TDL_LOGICAL_OR)
+BINARY(logical_xor, TDL_LOGICAL_XOR)
+
+struct tdl_operand *tdl_builder_leaky_relu(struct tdl_builder *b, struct tdl_operand *x,
+                                           float alpha)
+{
+    return add_unary(b, TDL_LEAKY_RELU, x, alpha, 0);
+}
+
+struct tdl_operand *tdl_builder_elu(struct tdl_builder *b, struct tdl_operand *x, float alpha)
+{
+    return add_unary(b, TDL_ELU, x, alpha, 0);
+}
+
+struct tdl_operand *tdl_builder_hard_sigmoid(struct tdl_builder *b, struct tdl_operand *x,
+                                             float alpha, float beta)
+{
+    return add_unary(b, TDL_HARD_SIGMOID, x, alpha, beta);
+}
+
+struct tdl_operand *tdl_builder_linear(struct tdl_builder *b, struct tdl_operand *x, float alpha,
+                                       float beta)
+{
+    return add_unary(b, TDL_LINEAR, x, alpha, beta);
+}
+
+struct tdl_operand *tdl_builder_where(struct tdl_builder *b, struct tdl_operand *condition,
+                                      struct tdl_operand *x, struct tdl_operand *y)
+{
+    const union tdl_attr attr = {0};
+    return tdl_builder_add_node(b, &tdl_op_eltwise[TDL_WHERE], &attr,
+                                (struct tdl_operand *[]){x, y, condition}, 3, 3);
+}
+
+/* The least and the most value of each integer type, as its bits. */
+static uint64_t extreme(enum tdl_dtype dtype, bool most)
+{
+    const unsigned bits = 8 * (unsigned)tdl_dtype_size(dtype);
+    const bool is_signed = dtype == TDL_INT8 || dtype == TDL_INT32 || dtype == TDL_INT64;
+    if (!is_signed)
+        return most ? UINT64_MAX >> (64 - bits) : 0;
+    return most ? UINT64_MAX >> (65 - bits) : ~(UINT64_MAX >> (65 - bits));
+}
+
+/* An integer from memory with its sign in all 64 bits, as the kernels want it. */
+static uint64_t read_integer(enum tdl_dtype dtype, const void *from)
+{
+    const size_t size = tdl_dtype_size(dtype);
+    const bool is_signed = dtype == TDL_INT8 || dtype == TDL_INT32 || dtype == TDL_INT64;
+    uint64_t v = 0;
+    memcpy(&v, from, size);
+    if (is_signed && size < 8 && v >> (8 * size - 1))
+        v |= UINT64_MAX << 8 * size;
+    return v;
+}
+
+static float read_float(enum tdl_dtype dtype, const void *from)
+{
+    uint16_t half;
+    float value;
+    if (dtype == TDL_FLOAT32) {
+        memcpy(&value, from, sizeof(value));
+        return value;
+    }
+    memcpy(&half, from, sizeof(half));
+    return tdl_half_to_float(half);
+}
+
+struct tdl_operand *tdl_builder_clamp(struct tdl_builder *b, struct tdl_operand *x,
+                                      const void *least, const void *most)
+{
+    union tdl_attr attr = {0};
+    if (!x || b->status != TDL_OK) /* its data type is needed */
+        return tdl_builder_add_node(b, &tdl_op_eltwise[TDL_CLAMP], &attr, &x, 1, 1);
+    const enum tdl_dtype dtype = x->desc.dtype;
+    bool ordered;
+    if (dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16) {
+        attr.eltwise.a = least ? read_float(dtype, least) : -INFINITY;
+        attr.eltwise.b = most ? read_float(dtype, most) : INFINITY;
+        ordered = attr.eltwise.a <= attr.eltwise.b; /* nor NaN */
+    } else {
+        uint64_t *bounds = attr.eltwise.bounds;
+        bounds[0] = least ? read_integer(dtype, least) : extreme(dtype, false);
+        bounds[1] = most ? read_integer(dtype, most) : extreme(dtype, true);
+        ordered = extreme(dtype, false) ? (int64_t)bounds[0] <= (int64_t)bounds[1]
+                                        : bounds[0] <= bounds[1];
+    }
+    if (!ordered)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "clamp of %s: the least value is more than the most, or NaN",
+                                tdl_operand_text(x));
+    return tdl_builder_add_node(b, &tdl_op_eltwise[TDL_CLAMP], &attr, &x, 1, 1);
+}
+
+struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_operand *x,
+                                           enum tdl_activation activation)
+{
+    static const enum tdl_function functions[] = {
+        [TDL_ACTIVATION_RELU] = TDL_RELU,       [TDL_ACTIVATION_RELU6] = TDL_CLAMP,
+        [TDL_ACTIVATION_SIGMOID] = TDL_SIGMOID, [TDL_ACTIVATION_HARD_SWISH] = TDL_HARD_SWISH,
+        [TDL_ACTIVATION_TANH] = TDL_TANH,
+    };
+    if (activation == TDL_ACTIVATION_NONE)
+        return x;
+    if ((unsigned)activation >= TDL_COUNT(functions))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "activation: there is none %u",
+                                activation);
+    if (activation == TDL_ACTIVATION_RELU6 && x && x->desc.dtype != TDL_FLOAT32 &&
+        x->desc.dtype != TDL_FLOAT16)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "activation: relu6 takes float32 and float16, not %s",
+                                tdl_operand_text(x));
+    return add_unary(b, functions[activation], x, 0, 6);
+}

@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The element-wise operators on the device against their references: every
+ * function in every data type that it takes, shapes that broadcast, in packs
+ * and in linear memory; and numbers worked out by hand for the references.
+ *
+ *     test-ops-elementwise [seed]
+ */
+#include "subject.h"
+
+#include <math.h>
+#include <ops/ops.h>
+
+typedef struct tdl_operand *O;
+typedef O (*unary_fn)(struct tdl_builder *, O);
+typedef O (*binary_fn)(struct tdl_builder *, O, O);
+
+static struct tdl_context *ctx;
+static uint64_t seed = 1;
+
+static const enum tdl_dtype all_dtypes[] = {TDL_FLOAT32, TDL_FLOAT16, TDL_INT32, TDL_UINT32,
+                                            TDL_INT8,    TDL_UINT8,   TDL_INT64, TDL_UINT64};
+
+static O leaky(struct tdl_builder *b, O x) { return tdl_builder_leaky_relu(b, x, 0.2f); }
+static O elu(struct tdl_builder *b, O x) { return tdl_builder_elu(b, x, 0.7f); }
+static O hard_sigmoid(struct tdl_builder *b, O x)
+{
+    return tdl_builder_hard_sigmoid(b, x, 0.3f, 0.4f);
+}
+static O linear(struct tdl_builder *b, O x) { return tdl_builder_linear(b, x, -1.5f, 0.25f); }
+static O clamp(struct tdl_builder *b, O x)
+{
+    /* One element of whatever type, 1 or so, and none above. */
+    static const uint16_t half = 0x3800;
+    static const float single = 0.5f;
+    static const uint64_t one = 1;
+    const enum tdl_dtype dtype = x->desc.dtype;
+    return tdl_builder_clamp(b, x, dtype == TDL_FLOAT32   ? (const void *)&single
+                                   : dtype == TDL_FLOAT16 ? (const void *)&half
+                                                          : &one,
+                             NULL);
+}
+
+/* `what`: which values a function is asked for. */
+enum values { ANY, POSITIVE, SMALL };
+static const struct function {
+    const char *name;
+    unary_fn unary;
+    binary_fn binary;
+    enum values what;
+} functions[] = {
+    {"identity", tdl_builder_identity, NULL, ANY},
+    {"relu", tdl_builder_relu, NULL, ANY},
+    {"clamp", clamp, NULL, ANY},
+    {"abs", tdl_builder_abs, NULL, ANY},
+    {"neg", tdl_builder_neg, NULL, ANY},
+    {"sign", tdl_builder_sign, NULL, ANY},
+    {"logicalNot", tdl_builder_logical_not, NULL, ANY},
+    {"sigmoid", tdl_builder_sigmoid, NULL, ANY},
+    {"hardSwish", tdl_builder_hard_swish, NULL, ANY},
+    {"tanh", tdl_builder_tanh, NULL, ANY},
+    {"leakyRelu", leaky, NULL, ANY},
+    {"elu", elu, NULL, ANY},
+    {"gelu", tdl_builder_gelu, NULL, ANY},
+    {"hardSigmoid", hard_sigmoid, NULL, ANY},
+    {"softplus", tdl_builder_softplus, NULL, ANY},
+    {"softsign", tdl_builder_softsign, NULL, ANY},
+    {"linear", linear, NULL, ANY},
+    {"ceil", tdl_builder_ceil, NULL, ANY},
+    {"floor", tdl_builder_floor, NULL, ANY},
+    {"roundEven", tdl_builder_round_even, NULL, ANY},
+    {"exp", tdl_builder_exp, NULL, ANY},
+    {"log", tdl_builder_log, NULL, POSITIVE},
+    {"sqrt", tdl_builder_sqrt, NULL, POSITIVE},
+    {"reciprocal", tdl_builder_reciprocal, NULL, POSITIVE},
+    {"erf", tdl_builder_erf, NULL, ANY},
+    {"sin", tdl_builder_sin, NULL, ANY},
+    {"cos", tdl_builder_cos, NULL, ANY},
+    {"tan", tdl_builder_tan, NULL, SMALL},
+    {"add", NULL, tdl_builder_add, ANY},
+    {"sub", NULL, tdl_builder_sub, ANY},
+    {"mul", NULL, tdl_builder_mul, ANY},
+    {"div", NULL, tdl_builder_div, POSITIVE},
+    {"max", NULL, tdl_builder_max, ANY},
+    {"min", NULL, tdl_builder_min, ANY},
+    {"pow", NULL, tdl_builder_pow, POSITIVE},
+    {"prelu", NULL, tdl_builder_prelu, ANY},
+    {"equal", NULL, tdl_builder_equal, ANY},
+    {"notEqual", NULL, tdl_builder_not_equal, ANY},
+    {"greater", NULL, tdl_builder_greater, ANY},
+    {"greaterOrEqual", NULL, tdl_builder_greater_or_equal, ANY},
+    {"lesser", NULL, tdl_builder_lesser, ANY},
+    {"lesserOrEqual", NULL, tdl_builder_lesser_or_equal, ANY},
+    {"logicalAnd", NULL, tdl_builder_logical_and, ANY},
+    {"logicalOr", NULL, tdl_builder_logical_or, ANY},
+    {"logicalXor", NULL, tdl_builder_logical_xor, ANY},
+};
+
+static bool is_float(enum tdl_dtype dtype)
+{
+    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
+}
+
+/* ------------------------------------------------------------------- values */
+
+static enum values wanted;
+
+static void put_float(const struct tdl_tensor_params *p, void *values, size_t i, float v)
+{
+    if (p->dtype == TDL_FLOAT32)
+        ((float *)values)[i] = v;
+    else
+        ((uint16_t *)values)[i] = tdl_float_to_half(v);
+}
+
+static void fill(uint32_t index, const struct tdl_tensor_params *p, struct rng *rng, void *values)
+{
+    size_t count = tdl_tensor_params_size(p) / tdl_dtype_size(p->dtype);
+    (void)index;
+    subject_fill(p, rng, values);
+    if (!is_float(p->dtype))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        /* Now and then a whole number, so that some are equal. */
+        float whole = (float)rng_below(rng, 5) - 2;
+        if (wanted == POSITIVE)
+            put_float(p, values, i, rng_float(rng, 0.25f, 3));
+        else if (wanted == SMALL)
+            put_float(p, values, i, rng_float(rng, -1.2f, 1.2f));
+        else if (rng_one_in(rng, 3))
+            put_float(p, values, i, whole);
+    }
+}
+
+/* -------------------------------------------------------------------- cases */
+
+struct shapes {
+    uint32_t rank[3], shape[3][TDL_MAX_RANK];
+};
+static const struct shapes pairs[] = {
+    {{4, 4}, {{1, 5, 7, 3}, {1, 5, 7, 3}}},
+    {{1, 0}, {{5}, {0}}},
+    {{0, 0}, {{0}, {0}}},
+    {{2, 1}, {{3, 17}, {17}}},
+    {{1, 3}, {{1}, {2, 1, 9}}},
+    {{3, 3}, {{4, 1, 5}, {1, 6, 1}}},
+    {{4, 4}, {{2, 1, 3, 5}, {1, 4, 3, 1}}},
+    {{6, 5}, {{2, 1, 3, 1, 2, 3}, {1, 3, 4, 2, 1}}},
+    {{6, 3}, {{2, 3, 1, 4, 1, 5}, {4, 1, 5}}},
+    {{1, 1}, {{1023}, {1023}}},
+    {{2, 2}, {{64, 65}, {64, 1}}},
+};
+
+static struct tdl_tensor_params desc_of(enum tdl_dtype dtype, const struct shapes *s, int i)
+{
+    struct tdl_tensor_params p = {.dtype = dtype, .rank = s->rank[i]};
+    memcpy(p.shape, s->shape[i], sizeof(p.shape));
+    return p;
+}
+
+/* The first refusal of a data type must be one that the docs tell. */
+static bool takes(const struct function *f, enum tdl_dtype dtype)
+{
+    struct tdl_tensor_params p = {.dtype = dtype};
+    struct tdl_builder *b;
+    OK(tdl_builder_create(NULL, &b));
+    O x = tdl_builder_input(b, "x", &p);
+    O y = f->unary ? f->unary(b, x) : f->binary(b, x, x);
+    bool ok = y;
+    if (!ok)
+        CHECK(tdl_builder_status(b) == TDL_ERROR_INVALID_ARGUMENT &&
+                  strstr(tdl_builder_error(b), f->name),
+              "\"%s\"", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+    return ok;
+}
+
+static void run_function(const struct function *f, enum tdl_dtype dtype, const struct shapes *shapes)
+{
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    struct tdl_tensor_params x = desc_of(dtype, shapes, 0), y = desc_of(dtype, shapes, 1);
+    char text[2][96];
+    check_begin("seed %llu: %s of %s, %s", (unsigned long long)seed - 1, f->name,
+                tdl_tensor_params_text(&x, text[0], sizeof(text[0])),
+                tdl_tensor_params_text(&y, text[1], sizeof(text[1])));
+    OK(tdl_builder_create(ctx, &b));
+    O first = tdl_builder_input(b, "x", &x);
+    O result = f->unary ? f->unary(b, first)
+                        : f->binary(b, first, tdl_builder_input(b, "y", &y));
+    tdl_builder_output(b, "result", result);
+    wanted = f->what;
+    subject_open_filled(&s, ctx, b, &rng, fill);
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    subject_close(&s);
+}
+
+static void check_functions(void)
+{
+    const bool wide = tdl_context_device(ctx)->shader_int64;
+    size_t shape = 0;
+    if (!wide)
+        printf("no shaderInt64: 64-bit types are not tested\n");
+    for (size_t i = 0; i < COUNT(functions); i++)
+        for (size_t k = 0; k < COUNT(all_dtypes); k++) {
+            enum tdl_dtype dtype = all_dtypes[k];
+            if ((tdl_dtype_size(dtype) == 8 && !wide) || !takes(&functions[i], dtype))
+                continue;
+            run_function(&functions[i], dtype, &pairs[shape++ % COUNT(pairs)]);
+        }
+}
+
+/* All shapes, with few functions. */
+static void check_shapes(void)
+{
+    static const struct function add = {"add", NULL, tdl_builder_add, ANY};
+    static const struct function less = {"lesser", NULL, tdl_builder_lesser, ANY};
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        run_function(&add, TDL_FLOAT32, &pairs[i]);
+        run_function(&add, TDL_INT8, &pairs[i]);
+        run_function(&less, TDL_FLOAT16, &pairs[i]);
+    }
+}
+
+/* In packs, between convolutions, where channels are filled up. */
+static void run_packed(const struct function *f, enum tdl_layout layout, bool half)
+{
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    uint32_t c = RNG_PICK(&rng, 1, 3, 5, 17);
+    struct tdl_tensor_params x = subject_image(layout, 2, 3, 7, c);
+    struct tdl_tensor_params y = subject_image(layout, rng_one_in(&rng, 2) ? 2 : 1,
+                                               rng_one_in(&rng, 2) ? 3 : 1, 7,
+                                               rng_one_in(&rng, 2) ? c : 1);
+    check_begin("seed %llu: %s in packs, %u channels, layout %d%s", (unsigned long long)seed - 1,
+                f->name, c, layout, half ? ", fp16" : "");
+    OK(tdl_builder_create(ctx, &b));
+    O first = tdl_builder_average_pool2d(b, tdl_builder_input(b, "x", &x),
+                                         &(struct tdl_pool2d_params){.window = {1, 1}});
+    O result = f->unary ? f->unary(b, first)
+                        : f->binary(b, first, tdl_builder_input(b, "y", &y));
+    /* The mean over channels of what is there sees the filling, too. */
+    O mean = tdl_builder_conv2d(b, result, subject_filter(b, &rng, 1, 1, 1, c), NULL);
+    tdl_builder_output(b, "result", result);
+    tdl_builder_output(b, "mean", mean);
+    wanted = f->what;
+    subject_open_filled(&s, ctx, b, &rng, fill);
+    s.slack = half ? 4 : 1;
+    subject_run(&s, &(struct tdl_build_params){
+                        .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+                        .no_fuse = true,
+                    });
+    subject_close(&s);
+}
+
+static void check_packed(void)
+{
+    for (size_t i = 0; i < COUNT(functions); i++) {
+        const struct function *f = &functions[i];
+        /* Steps double the error of halves where they jump. */
+        bool jumps = strstr("ceil floor roundEven sign", f->name);
+        if (f->binary == tdl_builder_equal) /* from there on, no floats come out */
+            break;
+        if (takes(f, TDL_FLOAT32))
+            run_packed(f, i % 2 ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC, i % 3 == 0 && !jumps);
+    }
+}
+
+/* -------------------------------------------------------------------- where */
+
+static void check_where(enum tdl_dtype dtype)
+{
+    static const struct shapes triples[] = {
+        {{2, 1, 3}, {{3, 5}, {5}, {2, 1, 1}}},
+        {{4, 4, 4}, {{1, 4, 4, 3}, {1, 4, 4, 3}, {1, 4, 4, 3}}},
+        {{0, 1, 1}, {{0}, {7}, {7}}},
+    };
+    for (size_t i = 0; i < COUNT(triples); i++) {
+        struct rng rng = {seed++};
+        struct subject s;
+        struct tdl_builder *b;
+        struct tdl_tensor_params x = desc_of(dtype, &triples[i], 0);
+        struct tdl_tensor_params y = desc_of(dtype, &triples[i], 1);
+        struct tdl_tensor_params c = desc_of(TDL_UINT8, &triples[i], 2);
+        check_begin("where of %s, shapes %zu", tdl_dtype_name(dtype), i);
+        OK(tdl_builder_create(ctx, &b));
+        O condition = tdl_builder_input(b, "c", &c);
+        O truth = tdl_builder_greater(b, condition, tdl_builder_logical_not(b, condition));
+        tdl_builder_output(b, "result",
+                           tdl_builder_where(b, truth, tdl_builder_input(b, "x", &x),
+                                             tdl_builder_input(b, "y", &y)));
+        subject_open(&s, ctx, b, &rng);
+        subject_run(&s, &(struct tdl_build_params){0});
+        subject_close(&s);
+    }
+}
+
+/* --------------------------------------------------------------------- cast */
+
+/* Values at the edges of what types hold, as floats and as 64-bit integers. */
+static void fill_edges(uint32_t index, const struct tdl_tensor_params *p, struct rng *rng,
+                       void *values)
+{
+    static const float floats[] = {0,     -0.9f,  0.9f,   127,     127.9f,  128,     -128.9f,
+                                   -129,  255.5f, 256,    -1,      2.5e9f,  -2.5e9f, 5e9f,
+                                   1e19f, -1e19f, 2e19f,  65504,   1e30f,   -1e30f,  2147483520.0f,
+                                   NAN,   INFINITY, -INFINITY, 0.5f, 1.5f,  -1.5f};
+    size_t count = tdl_tensor_params_size(p) / tdl_dtype_size(p->dtype);
+    subject_fill(p, rng, values);
+    (void)index;
+    for (size_t i = 0; i < count && i < COUNT(floats) && is_float(p->dtype); i++)
+        put_float(p, values, i, floats[i]);
+}
+
+static void check_casts(void)
+{
+    const bool wide = tdl_context_device(ctx)->shader_int64;
+    const struct tdl_tensor_params shape = {.rank = 2, .shape = {3, 13}};
+    for (size_t i = 0; i < COUNT(all_dtypes); i++) {
+        struct tdl_tensor_params p = shape;
+        struct rng rng = {seed++};
+        struct subject s;
+        struct tdl_builder *b;
+        char name[32];
+        p.dtype = all_dtypes[i];
+        if (tdl_dtype_size(p.dtype) == 8 && !wide)
+            continue;
+        check_begin("cast from %s", tdl_dtype_name(p.dtype));
+        OK(tdl_builder_create(ctx, &b));
+        O x = tdl_builder_input(b, "x", &p);
+        for (size_t k = 0; k < COUNT(all_dtypes); k++) {
+            if (tdl_dtype_size(all_dtypes[k]) == 8 && !wide)
+                continue;
+            snprintf(name, sizeof(name), "%s", tdl_dtype_name(all_dtypes[k]));
+            tdl_builder_output(b, name, tdl_builder_cast(b, x, all_dtypes[k]));
+        }
+        subject_open_filled(&s, ctx, b, &rng, fill_edges);
+        subject_run(&s, &(struct tdl_build_params){0});
+        subject_close(&s);
+    }
+}
+
+/* ---------------------------------------------------------- numbers by hand */
+
+/* The references' results, and through subject_run() the device's. */
+static void check_golden(const char *name, O (*build)(struct tdl_builder *, O, O),
+                         enum tdl_dtype dtype, uint32_t count, const void *x, const void *y,
+                         const void *want)
+{
+    const struct tdl_tensor_params p = {.dtype = dtype, .rank = 1, .shape = {count}};
+    struct tdl_builder *b;
+    struct tdl_graph *graph;
+    struct tdl_tensor *t;
+    uint8_t got[256];
+    void **values;
+    check_begin("by hand: %s", name);
+    OK(tdl_builder_create(ctx, &b));
+    O o = build(b, subject_typed_constant(b, &p, x), y ? subject_typed_constant(b, &p, y) : NULL);
+    REQUIRE(o, "%s", tdl_builder_error(b));
+    struct tdl_ir *ir = tdl_builder_ir(b);
+    values = calloc(ir->operand_count, sizeof(*values));
+    REQUIRE(values, "out of memory");
+    OK(tdl_ir_run_reference(ir, NULL, values));
+    subject_compare("the reference", &o->desc, want, values[o->id], false, 1);
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        free(values[i]);
+    free(values);
+    /* An output is not folded away, so the device computes it. */
+    tdl_builder_output(b, "result", o);
+    OK(tdl_builder_build(b, NULL, &graph));
+    struct tdl_tensor_params out = *tdl_graph_output(graph, 0, NULL);
+    out.usage = TDL_TENSOR_READABLE;
+    OK(tdl_tensor_create(ctx, &out, &t));
+    OK(tdl_graph_dispatch(graph, NULL, 0, &(struct tdl_binding){"result", t}, 1, NULL));
+    OK(tdl_tensor_read(t, got, tdl_tensor_params_size(&out)));
+    subject_compare("the device", &o->desc, want, got, false, 1);
+    tdl_tensor_destroy(&t);
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&b);
+}
+
+
+static O to_int8(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_cast(b, x, TDL_INT8); }
+static O to_uint32(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_cast(b, x, TDL_UINT32); }
+static O log_of(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_log(b, x); }
+static O relu_of(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_relu(b, x); }
+static O round_of(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_round_even(b, x); }
+
+static void check_goldens(void)
+{
+    const float nan = NAN, inf = INFINITY;
+    const float a[] = {1, nan, 2, nan, -1, 3}, b[] = {nan, 1, 2, nan, 5, -4};
+    const float most[] = {nan, nan, 2, nan, 5, 3}, least[] = {nan, nan, 2, nan, -1, -4};
+    const uint8_t same[] = {0, 0, 1, 0, 0, 0}, other[] = {1, 1, 0, 1, 1, 1};
+    const uint8_t larger[] = {0, 0, 0, 0, 0, 1}, no_less[] = {0, 0, 1, 0, 0, 1};
+    check_golden("max and NaN", tdl_builder_max, TDL_FLOAT32, 6, a, b, most);
+    check_golden("min and NaN", tdl_builder_min, TDL_FLOAT32, 6, a, b, least);
+    check_golden("equal and NaN", tdl_builder_equal, TDL_FLOAT32, 6, a, b, same);
+    check_golden("notEqual and NaN", tdl_builder_not_equal, TDL_FLOAT32, 6, a, b, other);
+    check_golden("greater and NaN", tdl_builder_greater, TDL_FLOAT32, 6, a, b, larger);
+    check_golden("greaterOrEqual and NaN", tdl_builder_greater_or_equal, TDL_FLOAT32, 6, a, b,
+                 no_less);
+
+    const float bases[] = {-2, -2, -2, 0, 0, 0, 4, nan}, powers[] = {3, 2, 0.5f, 0, 2, -1, 0.5f, 0};
+    const float raised[] = {-8, 4, nan, 1, 0, inf, 2, 1};
+    check_golden("pow of floats", tdl_builder_pow, TDL_FLOAT32, 8, bases, powers, raised);
+    const float logs[] = {1, 0, -1, 2.718281828f}, log_want[] = {0, -inf, nan, 1};
+    check_golden("log", log_of, TDL_FLOAT32, 4, logs, NULL, log_want);
+    const float relus[] = {nan, -1, 2, -inf}, relu_want[] = {nan, 0, 2, 0};
+    check_golden("relu", relu_of, TDL_FLOAT32, 4, relus, NULL, relu_want);
+    const float halves[] = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f}, rounded[] = {0, 2, 2, 0, -2};
+    check_golden("roundEven", round_of, TDL_FLOAT32, 5, halves, NULL, rounded);
+
+    const int32_t x[] = {7, -7, 7, -7, 5, INT32_MIN}, y[] = {2, 2, -2, -2, 0, -1};
+    const int32_t quotients[] = {3, -3, -3, 3, 0, INT32_MIN};
+    check_golden("div of int32", tdl_builder_div, TDL_INT32, 6, x, y, quotients);
+    const int8_t small[] = {-128, 100, -128}, by[] = {-1, 3, 1}, few[] = {-128, 33, -128};
+    check_golden("div of int8", tdl_builder_div, TDL_INT8, 3, small, by, few);
+    const int32_t p[] = {2, -1, -1, 1, 3, 0}, q[] = {10, -3, -2, -9, -1, 0};
+    const int32_t wholes[] = {1024, -1, 1, 1, 0, 1};
+    check_golden("pow of int32", tdl_builder_pow, TDL_INT32, 6, p, q, wholes);
+    const uint8_t u[] = {200, 3}, v[] = {100, 250}, sums[] = {44, 253};
+    check_golden("add of uint8", tdl_builder_add, TDL_UINT8, 2, u, v, sums);
+
+    const float f[] = {-1.9f, 127.9f, 128, -500, nan, inf};
+    const int8_t f8[] = {-1, 127, 127, -128, 0, 127};
+    const uint32_t f32[] = {0, 127, 128, 0, 0, UINT32_MAX};
+    check_golden("float32 to int8", to_int8, TDL_FLOAT32, 6, f, NULL, f8);
+    check_golden("float32 to uint32", to_uint32, TDL_FLOAT32, 6, f, NULL, f32);
+    const int32_t i[] = {-1, 300, 128}, *none = NULL;
+    const int8_t i8[] = {-1, 44, -128};
+    check_golden("int32 to int8", to_int8, TDL_INT32, 3, i, none, i8);
+}
+
+/* -------------------------------------------------------------------- chains */
+
+static uint32_t steps_of(struct tdl_builder *b, bool no_fuse)
+{
+    struct tdl_graph *graph;
+    struct tdl_graph_stats stats;
+    OK(tdl_builder_build(
+        b, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = no_fuse}, &graph));
+    tdl_graph_get_stats(graph, &stats);
+    tdl_graph_destroy(&graph);
+    return stats.steps;
+}
+
+static O scalar(struct tdl_builder *b, enum tdl_dtype dtype, float v)
+{
+    const struct tdl_tensor_params p = {.dtype = dtype};
+    uint16_t half = tdl_float_to_half(v);
+    return subject_typed_constant(b, &p, dtype == TDL_FLOAT32 ? (const void *)&v : &half);
+}
+
+/* A function of one value, or of a value and a constant. */
+static O some_stage(struct tdl_builder *b, struct rng *rng, O x)
+{
+    const enum tdl_dtype dtype = x->desc.dtype;
+    O c = scalar(b, dtype, rng_float(rng, 0.5f, 1.5f));
+    switch (rng_below(rng, 16)) {
+    case 0:
+        return tdl_builder_add(b, x, c);
+    case 1:
+        return tdl_builder_sub(b, c, x);
+    case 2:
+        return tdl_builder_mul(b, c, x);
+    case 3:
+        return tdl_builder_div(b, x, c);
+    case 4:
+        return tdl_builder_max(b, x, c);
+    case 5:
+        return tdl_builder_min(b, c, x);
+    case 6:
+        return tdl_builder_prelu(b, x, c);
+    case 7:
+        return tdl_builder_gelu(b, x);
+    case 8:
+        return tdl_builder_abs(b, x);
+    case 9:
+        return leaky(b, x);
+    case 10:
+        return elu(b, x);
+    case 11:
+        return tdl_builder_softplus(b, x);
+    case 12:
+        return tdl_builder_hard_swish(b, x);
+    case 13:
+        return tdl_builder_tanh(b, x);
+    case 14:
+        return clamp(b, x);
+    default:
+        return tdl_builder_pow(b, tdl_builder_abs(b, x), c);
+    }
+}
+
+static O some_producer(struct tdl_builder *b, struct rng *rng, enum tdl_dtype dtype, uint32_t kind)
+{
+    uint32_t c = RNG_PICK(rng, 4, 5, 17);
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 6, 7, c);
+    p.dtype = dtype;
+    O x = tdl_builder_input(b, "x", &p);
+    switch (kind) {
+    case 0:
+        return tdl_builder_add(b, x, x);
+    case 1:
+        return tdl_builder_conv2d(b, x, subject_filter(b, rng, RNG_PICK(rng, 3, 8), 1, 1, c),
+                                  &(struct tdl_conv2d_params){.activation =
+                                                                  RNG_PICK(rng, 0, 1, 4)});
+    case 2:
+        return tdl_builder_conv2d(
+            b, x, subject_filter(b, rng, RNG_PICK(rng, 3, 8), 3, 3, c),
+            &(struct tdl_conv2d_params){.padding = TDL_PADDING_SAME_UPPER});
+    case 3:
+        return tdl_builder_average_pool2d(
+            b, x, &(struct tdl_pool2d_params){.window = {2, 2}, .activation = RNG_PICK(rng, 0, 5)});
+    case 4:
+        return tdl_builder_conv_transpose2d(b, x, subject_filter(b, rng, 3, 2, 2, c),
+                                            &(struct tdl_conv_transpose2d_params){.stride = {2, 2}});
+    default:
+        return tdl_builder_sin(b, x);
+    }
+}
+
+/* Fused and unfused give what the references give, and fused is shorter. */
+static void check_chains(void)
+{
+    uint32_t shorter = 0;
+    for (uint32_t i = 0; i < 30; i++) {
+        struct rng rng = {seed++};
+        struct subject s;
+        struct tdl_builder *b;
+        uint32_t stages = 1 + rng_below(&rng, 4);
+        check_begin("seed %llu: a chain of %u behind producer %u", (unsigned long long)seed - 1,
+                    stages, i % 6);
+        OK(tdl_builder_create(ctx, &b));
+        O x = some_producer(b, &rng, i % 6 == 3 || i % 5 ? TDL_FLOAT32 : TDL_FLOAT16, i % 6);
+        for (uint32_t k = 0; k < stages && x; k++)
+            x = some_stage(b, &rng, x);
+        REQUIRE(x, "%s", tdl_builder_error(b));
+        tdl_builder_output(b, "result", x);
+        subject_open(&s, ctx, b, &rng);
+        s.slack = 4;
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});
+        uint32_t fused = steps_of(b, false), apart = steps_of(b, true);
+        CHECK(fused <= apart, "%u dispatches fused, %u unfused", fused, apart);
+        shorter += fused < apart;
+        subject_close(&s);
+    }
+    check_begin("chains");
+    CHECK(shorter >= 20, "only %u of 30 were fused", shorter);
+}
+
+/* What the chain of a kernel holds, and where it ends. */
+static void check_lengths(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t channels, stages, steps;
+    } rows[] = {
+        /* convert, convolution, convert */
+        {"all in the convolution", 8, 6, 3},
+        {"one too many", 8, 7, 4},
+        /* softplus(0) is not 0, and 5 channels leave three to fill up */
+        {"filled up channels", 5, 1, 4},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct rng rng = {i};
+        struct tdl_builder *b;
+        check_begin("chain: %s", rows[i].name);
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 6, 7, 8);
+        O x = tdl_builder_conv2d(b, tdl_builder_input(b, "x", &p),
+                                 subject_filter(b, &rng, rows[i].channels, 1, 1, 8), NULL);
+        for (uint32_t k = 0; k < rows[i].stages; k++)
+            x = tdl_builder_softplus(b, x);
+        tdl_builder_output(b, "result", x);
+        CHECK(steps_of(b, false) == rows[i].steps, "%u dispatches instead of %u",
+              steps_of(b, false), rows[i].steps);
+        tdl_builder_destroy(&b);
+    }
+}
+
+/* Outputs that are inputs, constants, or outputs already: copies. */
+static void check_copies(void)
+{
+    static const int32_t numbers[] = {1, -2, 3};
+    const struct tdl_tensor_params p = {.dtype = TDL_INT32, .rank = 1, .shape = {3}};
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    check_begin("copies");
+    OK(tdl_builder_create(ctx, &b));
+    O x = tdl_builder_input(b, "x", &p), y = tdl_builder_neg(b, x);
+    tdl_builder_output(b, "input", x);
+    tdl_builder_output(b, "constant", subject_typed_constant(b, &p, numbers));
+    tdl_builder_output(b, "once", y);
+    tdl_builder_output(b, "twice", y);
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){0});
+    CHECK(!memcmp(s.plain[0], s.inputs[0], 12) && !memcmp(s.plain[1], numbers, 12) &&
+              !memcmp(s.plain[2], s.plain[3], 12),
+          "a copy differs");
+    subject_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    ctx = check_context_open();
+    check_goldens();
+    check_functions();
+    check_shapes();
+    check_packed();
+    check_where(TDL_FLOAT16);
+    check_where(TDL_FLOAT32);
+    check_where(TDL_UINT8);
+    if (tdl_context_device(ctx)->shader_int64)
+        check_where(TDL_INT64);
+    check_casts();
+    check_chains();
+    check_lengths();
+    check_copies();
+    check_context_close(ctx);
+    return check_result();
+}
