@@ -338,6 +338,27 @@ static bool fuse_bias(struct tdl_ir *ir, struct tdl_node *add)
     return false;
 }
 
+/* transpose(transpose(x)): one, or none. */
+static bool join_transposes(struct tdl_ir *ir, struct tdl_node *n)
+{
+    if (n->op != &tdl_op_transpose || !is(n->inputs[0], &tdl_op_transpose))
+        return false;
+    const struct tdl_node *first = n->inputs[0]->producer;
+    uint32_t *permutation = n->attr.transpose.permutation;
+    struct tdl_operand *x = first->inputs[0];
+    bool in_order = true;
+    for (uint32_t i = 0; i < x->desc.rank; i++) {
+        permutation[i] = first->attr.transpose.permutation[permutation[i]];
+        in_order &= permutation[i] == i;
+    }
+    n->inputs[0] = x;
+    if (in_order && !n->output->is_output && x->desc.layout == n->output->desc.layout) {
+        tdl_ir_replace(ir, n->output, x);
+        n->dead = true;
+    }
+    return true;
+}
+
 /* matmul(a, transpose(b)) and matmul(transpose(a), b): the kernels read either
  * way. */
 static bool fuse_transpose(struct tdl_ir *ir, struct tdl_node *n)
@@ -416,6 +437,7 @@ static const struct pattern {
     {"merge", fuse_merge, false},
     {"gated input", fuse_gated_input, false},
     {"residual", fuse_residual, false},
+    {"transposes", join_transposes, false},
     {"matmul bias", fuse_bias, false},
     {"matmul transpose", fuse_transpose, false},
     {"expand", fuse_expand, true},

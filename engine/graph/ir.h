@@ -50,6 +50,8 @@ struct tdl_operand {
     struct tdl_tensor_params bound;
     int32_t binding;    /* external: index among inputs, or inputs + outputs */
     struct tdl_operand *twin; /* the same value in the other storage, or NULL */
+    /* Set by lower(): the same bytes as another operand, which readers get. */
+    struct tdl_operand *same_as;
     uint64_t size;      /* bytes of storage */
     uint64_t offset;    /* in the arena, or among the weights */
     bool uploaded;      /* a constant that has its place among the weights */
@@ -219,6 +221,7 @@ struct tdl_op {
     enum tdl_storage storage;
     /* Of an EITHER: can this node work in packs? NULL: it can. */
     bool (*can_pack)(const struct tdl_node *node);
+    bool relabels; /* in packs, too, its output may have another layout than its inputs */
     /* Of a LINEAR one: can it read this input in packs, too? NULL: no.
      * operand->storage then tells lower(). */
     bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);

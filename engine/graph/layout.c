@@ -38,7 +38,8 @@ static bool can_pack(const struct tdl_node *n)
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct tdl_operand *o = value_input(n, i);
         if (o && (!is_float(o) || o->desc.rank > 4 ||
-                  (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout)))
+                  (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout &&
+                   !n->op->relabels)))
             return false;
     }
     return !n->op->can_pack || n->op->can_pack(n);

@@ -143,6 +143,8 @@ static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_
 
 void tdl_plan_read(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
 {
+    while (operand->same_as)
+        operand = operand->same_as;
     if (s && operand->kind == TDL_OPERAND_CONSTANT)
         bind_constant(s, binding, operand);
     else

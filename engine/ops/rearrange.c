@@ -44,7 +44,7 @@ static struct tdl_rearrangement join(const struct tdl_rearrangement *r, uint32_t
 static bool is_transposition(const struct tdl_rearrangement *r, struct tdl_moved moved)
 {
     enum { LEAST = 16 }; /* rows and columns that are worth a tile */
-    uint32_t i = r->rank - 2;
+    const uint32_t i = r->rank >= 2 ? r->rank - 2 : 0;
     return moved.size == 4 && (r->rank == 2 || r->rank == 3) && r->size[i] >= LEAST &&
            r->size[i + 1] >= LEAST && r->stride[i] == 1 && r->stride[i + 1] == r->size[i] &&
            r->period[i] == r->size[i] && r->period[i + 1] == r->size[i + 1] &&
@@ -55,7 +55,8 @@ static void add_tiles(struct tdl_plan *plan, struct tdl_node *n, const struct td
 {
     const uint32_t tile = 16, i = r->rank - 2, columns = r->size[i], rows = r->size[i + 1];
     const uint32_t batches = i ? r->size[0] : 1;
-    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "transpose_tile", TDL_UINT32, n, tile, tile / 4, 1);
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "transpose_tile", TDL_UINT32, n, tile, tile / 4, 1);
     tdl_plan_spec(s, rows);
     tdl_plan_spec(s, columns);
     tdl_plan_spec(s, batches);
@@ -71,6 +72,11 @@ enum tdl_result tdl_rearrange_lower(struct tdl_plan *plan, struct tdl_node *n,
 {
     struct tdl_moved moved = tdl_moved_of(n->output->desc.dtype);
     struct tdl_rearrangement r = join(wanted, moved.parts);
+    bool in_order = r.rank == 0 || (r.rank == 1 && r.size[0] == r.period[0] && r.stride[0] == 1);
+    if (in_order && !n->output->external) {
+        n->output->same_as = n->inputs[0];
+        return plan->status;
+    }
     if (is_transposition(&r, moved)) {
         add_tiles(plan, n, &r);
         return plan->status;

@@ -52,8 +52,19 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
+/* Packs have no order of dimensions: nothing moves if only the layout's name
+ * changes. */
+static bool is_relabel(const struct tdl_node *n)
+{
+    return n->inputs[0]->desc.rank == 4 && n->output->desc.layout != n->inputs[0]->desc.layout;
+}
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
+    if (n->storage == TDL_STORAGE_PACKED) {
+        n->output->same_as = n->inputs[0];
+        return plan->status;
+    }
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
     struct tdl_rearrangement r = {.rank = in->rank};
     uint32_t strides[TDL_MAX_RANK], stride = 1;
@@ -69,7 +80,9 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 
 const struct tdl_op tdl_op_transpose = {
     .name = "transpose",
-    .storage = TDL_STORAGE_LINEAR,
+    .storage = TDL_STORAGE_EITHER,
+    .can_pack = is_relabel,
+    .relabels = true,
     .infer = infer,
     .lower = lower,
     .reference_linear = reference_linear,

@@ -378,6 +378,13 @@ static void check_packed(struct tdl_context *ctx, uint64_t seed)
             reduction = TDL_REDUCE_L2;
         output(b, tdl_builder_reduce(b, x, reduction, &params));
     }
+    /* To the other layout and on, for readers of both storages. */
+    const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
+    struct tdl_operand *z =
+        tdl_builder_transpose(b, x, layout == TDL_LAYOUT_NCHW ? to_nhwc : to_nchw);
+    output(b, tdl_builder_softmax(b, packed(b, z), 3));
+    output(b, tdl_builder_gather(b, z, indices_of(b, &rng, SHAPE(TDL_INT32, 2), false), 1));
+    output(b, z);
     if (!half) { /* else near values are rounded to equal ones */
         uint32_t axis = layout == TDL_LAYOUT_NCHW ? 1 : 3;
         struct tdl_arg_min_max_params arg = {.keep_dimensions = rng_one_in(&rng, 2)};
@@ -419,6 +426,27 @@ static void check_heads(struct tdl_context *ctx)
         count = count_steps(b, "convert");
         CHECK(count == 1, "argMax of packs has %u conversions round it instead of 1", count);
     }
+}
+
+/* Transpositions that move nothing take no step. */
+static void check_relabels(struct tdl_context *ctx)
+{
+    static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
+    struct tdl_builder *b;
+    check_begin("transpositions that move nothing");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 5, 6, 7);
+    struct tdl_operand *x = tdl_builder_transpose(b, packed(b, input(b, "x", p)), to_nchw);
+    struct tdl_operand *v = input(b, "v", SHAPE(TDL_INT32, 1, 9, 1));
+    output(b, packed(b, x));
+    output(b, tdl_builder_reduce(b, tdl_builder_transpose(b, v, NULL), TDL_REDUCE_SUM, NULL));
+    uint32_t count = count_steps(b, "");
+    CHECK(count == 5, "%u steps instead of convert, pool, pool, convert and reduce", count);
+    OK(tdl_builder_create(ctx, &b));
+    x = tdl_builder_transpose(b, packed(b, input(b, "x", p)), to_nchw);
+    output(b, tdl_builder_softmax(b, tdl_builder_transpose(b, x, to_nhwc), 3));
+    count = count_steps(b, "");
+    CHECK(count == 4, "%u steps instead of convert, pool, softmax and convert", count);
 }
 
 /* ------------------------------------------------------------------ fusion */
@@ -520,6 +548,7 @@ int main(int argc, char **argv)
         check_ties(ctx);
         check_transposes(ctx, wide);
         check_heads(ctx);
+        check_relabels(ctx);
         check_fusion(ctx);
     }
     for (long i = 0; i < random; i++, seed++) {
