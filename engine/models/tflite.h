@@ -9,7 +9,7 @@
 
 #include <tdl/tdl.h>
 
-#define TFLITE_MAX_ARGS 8 /* inputs or outputs that a supported operator has */
+#define TFLITE_MAX_ARGS 32 /* inputs or outputs that a supported operator has */
 
 /* What the file says about one tensor. */
 struct tflite_tensor {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators of TensorFlow Lite as builder calls: a table of rows, one function
  * for each kind of operator. */
-#include "tflite.h"
+#include "tflite_ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
  * and would only overflow sums further down. */
 #define MAX_STEP 16384
 
-static bool in_step_range(struct tflite_import *im, const char *what, int32_t a, int32_t b)
+bool tflite_in_step_range(struct tflite_import *im, const char *what, int32_t a, int32_t b)
 {
     if (a >= 1 && a <= MAX_STEP && b >= 1 && b <= MAX_STEP)
         return true;
@@ -21,20 +21,20 @@ static bool in_step_range(struct tflite_import *im, const char *what, int32_t a,
 }
 
 /* Vertical and horizontal numbers of an options table. */
-static bool read_pair(struct tflite_import *im, const struct tflite_op *op, const char *what,
+bool tflite_read_pair(struct tflite_import *im, const struct tflite_op *op, const char *what,
                       uint32_t field_h, uint32_t field_w, int32_t fallback, uint32_t out[2])
 {
     const int32_t h = tdl_fb_i32(&im->fb, &op->options, field_h, fallback);
     const int32_t w = tdl_fb_i32(&im->fb, &op->options, field_w, fallback);
 
-    if (!tflite_check(im) || !in_step_range(im, what, h, w))
+    if (!tflite_check(im) || !tflite_in_step_range(im, what, h, w))
         return false;
     out[0] = (uint32_t)h;
     out[1] = (uint32_t)w;
     return true;
 }
 
-static bool read_padding(struct tflite_import *im, const struct tflite_op *op,
+bool tflite_read_padding(struct tflite_import *im, const struct tflite_op *op,
                          enum tdl_padding *out)
 {
     const uint8_t padding = tdl_fb_u8(&im->fb, &op->options, TFLITE_WINDOW_PADDING, 0);
@@ -49,7 +49,7 @@ static bool read_padding(struct tflite_import *im, const struct tflite_op *op,
     return true;
 }
 
-static bool read_activation(struct tflite_import *im, const struct tflite_op *op, uint32_t field,
+bool tflite_read_activation(struct tflite_import *im, const struct tflite_op *op, uint32_t field,
                             enum tdl_activation *out)
 {
     const uint8_t code = tdl_fb_u8(&im->fb, &op->options, field, TFLITE_ACTIVATION_NONE);
@@ -78,7 +78,7 @@ static bool read_activation(struct tflite_import *im, const struct tflite_op *op
 }
 
 /* Input `number` of the operator as a rank-4 picture. */
-static struct tdl_operand *picture(struct tflite_import *im, const struct tflite_op *op,
+struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite_op *op,
                                    uint32_t number)
 {
     struct tdl_operand *operand = tflite_operand(im, op->inputs[number]);
@@ -95,10 +95,10 @@ static struct tdl_operand *picture(struct tflite_import *im, const struct tflite
 static struct tdl_operand *filter_of(struct tflite_import *im, const struct tflite_op *op,
                                      uint32_t number)
 {
-    struct tdl_operand *filter = picture(im, op, number);
+    struct tdl_operand *filter = tflite_picture(im, op, number);
     const uint32_t *shape = filter ? tdl_operand_get_desc(filter)->shape : NULL;
 
-    return filter && in_step_range(im, "filter", (int32_t)shape[1], (int32_t)shape[2]) ? filter
+    return filter && tflite_in_step_range(im, "filter", (int32_t)shape[1], (int32_t)shape[2]) ? filter
                                                                                        : NULL;
 }
 
@@ -114,7 +114,7 @@ static bool read_bias(struct tflite_import *im, const struct tflite_op *op, uint
 }
 
 /* A constant list of `count` int32, such as axes or a size. */
-static bool read_ints(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
                       uint32_t count, int32_t *out)
 {
     struct tflite_tensor list;
@@ -140,16 +140,16 @@ static bool read_ints(struct tflite_import *im, const struct tflite_op *op, uint
 static bool add_conv2d(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv2d_params params = {0};
-    struct tdl_operand *input = picture(im, op, 0);
+    struct tdl_operand *input = tflite_picture(im, op, 0);
     struct tdl_operand *filter = input ? filter_of(im, op, 1) : NULL;
     uint32_t channels, filter_channels;
 
-    if (!filter || !read_padding(im, op, &params.padding) ||
-        !read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+    if (!filter || !tflite_read_padding(im, op, &params.padding) ||
+        !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
                    params.stride) ||
-        !read_pair(im, op, "dilation", TFLITE_CONV_DILATION_H, TFLITE_CONV_DILATION_W, 1,
+        !tflite_read_pair(im, op, "dilation", TFLITE_CONV_DILATION_H, TFLITE_CONV_DILATION_W, 1,
                    params.dilation) ||
-        !read_activation(im, op, TFLITE_CONV_ACTIVATION, &params.activation) ||
+        !tflite_read_activation(im, op, TFLITE_CONV_ACTIVATION, &params.activation) ||
         !read_bias(im, op, 2, &params.bias))
         return false;
     channels = tdl_operand_get_desc(input)->shape[3];
@@ -188,16 +188,16 @@ static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *
 static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv2d_params params = {0};
-    struct tdl_operand *input = picture(im, op, 0), *filter;
+    struct tdl_operand *input = tflite_picture(im, op, 0), *filter;
     struct tflite_tensor constant;
     uint32_t channels;
 
-    if (!input || !read_padding(im, op, &params.padding) ||
-        !read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+    if (!input || !tflite_read_padding(im, op, &params.padding) ||
+        !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
                    params.stride) ||
-        !read_pair(im, op, "dilation", TFLITE_DEPTHWISE_DILATION_H, TFLITE_DEPTHWISE_DILATION_W,
+        !tflite_read_pair(im, op, "dilation", TFLITE_DEPTHWISE_DILATION_H, TFLITE_DEPTHWISE_DILATION_W,
                    1, params.dilation) ||
-        !read_activation(im, op, TFLITE_DEPTHWISE_ACTIVATION, &params.activation) ||
+        !tflite_read_activation(im, op, TFLITE_DEPTHWISE_ACTIVATION, &params.activation) ||
         !read_bias(im, op, 2, &params.bias) || !tflite_get_constant(im, op->inputs[1], &constant))
         return false;
     channels = tdl_operand_get_desc(input)->shape[3];
@@ -209,7 +209,7 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
                            "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
                            tflite_type_name(constant.type), constant.shape[0], constant.shape[1],
                            constant.shape[2], constant.shape[3], channels);
-    if (!in_step_range(im, "filter", (int32_t)constant.shape[1], (int32_t)constant.shape[2]) ||
+    if (!tflite_in_step_range(im, "filter", (int32_t)constant.shape[1], (int32_t)constant.shape[2]) ||
         !transpose_depthwise(im, &constant))
         return false;
     filter = tflite_constant_operand(im, &constant);
@@ -252,14 +252,14 @@ static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op 
     struct tdl_operand *input, *filter;
     int32_t shape[4];
 
-    if (!read_ints(im, op, 0, 4, shape))
+    if (!tflite_read_ints(im, op, 0, 4, shape))
         return false;
     filter = filter_of(im, op, 1);
-    input = filter ? picture(im, op, 2) : NULL;
-    if (!input || !read_padding(im, op, &params.padding) ||
-        !read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+    input = filter ? tflite_picture(im, op, 2) : NULL;
+    if (!input || !tflite_read_padding(im, op, &params.padding) ||
+        !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
                    params.stride) ||
-        !read_activation(im, op, TFLITE_TRANSPOSE_CONV_ACTIVATION, &params.activation) ||
+        !tflite_read_activation(im, op, TFLITE_TRANSPOSE_CONV_ACTIVATION, &params.activation) ||
         !read_bias(im, op, 3, &params.bias) || !crop_output(im, input, filter, shape, &params))
         return false;
     return tflite_set_output(
@@ -272,7 +272,7 @@ static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op 
 static bool add_transpose_conv_bias(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_conv_transpose2d_params params = {0};
-    struct tdl_operand *input = picture(im, op, 0);
+    struct tdl_operand *input = tflite_picture(im, op, 0);
     struct tdl_operand *filter = input ? filter_of(im, op, 1) : NULL;
     struct tdl_fb_vector words = op->custom_options;
     int32_t word[4] = {0};
@@ -289,82 +289,13 @@ static bool add_transpose_conv_bias(struct tflite_import *im, const struct tflit
                            "options (%u bytes, padding %d, activation %d) are not those of "
                            "MediaPipe's operator",
                            op->custom_options.count, word[0], word[3]);
-    if (!in_step_range(im, "stride", word[2], word[1]))
+    if (!tflite_in_step_range(im, "stride", word[2], word[1]))
         return false;
     params.stride[0] = (uint32_t)word[2];
     params.stride[1] = (uint32_t)word[1];
     params.padding = word[0] == 1 ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT;
     return tflite_set_output(
         im, op, tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
-}
-
-/* -------------------------------------------------------- pooling, resize */
-
-static bool add_average_pool(struct tflite_import *im, const struct tflite_op *op)
-{
-    struct tdl_pool2d_params params = {0};
-    struct tdl_operand *input = picture(im, op, 0), *output;
-    const uint32_t *shape;
-
-    if (!input || !read_padding(im, op, &params.padding) ||
-        !read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
-                   params.stride) ||
-        !read_pair(im, op, "window", TFLITE_POOL_HEIGHT, TFLITE_POOL_WIDTH, 0, params.window) ||
-        !read_activation(im, op, TFLITE_POOL_ACTIVATION, &params.activation))
-        return false;
-    shape = tdl_operand_get_desc(input)->shape;
-    /* One window over the whole image is the mean, which has kernels of its own. */
-    if (params.window[0] == shape[1] && params.window[1] == shape[2] &&
-        (params.padding == TDL_PADDING_EXPLICIT ||
-         (params.stride[0] >= shape[1] && params.stride[1] >= shape[2]))) {
-        output = tdl_builder_global_average_pool(im->builder, input);
-        if (output)
-            output = tdl_builder_activation(im->builder, output, params.activation);
-    } else {
-        output = tdl_builder_average_pool2d(im->builder, input, &params);
-    }
-    return tflite_set_output(im, op, output);
-}
-
-static bool add_mean(struct tflite_import *im, const struct tflite_op *op)
-{
-    struct tdl_operand *input = picture(im, op, 0);
-    const uint8_t keep = tdl_fb_u8(&im->fb, &op->options, TFLITE_REDUCER_KEEP_DIMS, 0);
-    int32_t axes[2];
-
-    if (!input || !tflite_check(im) || !read_ints(im, op, 1, 2, axes))
-        return false;
-    for (uint32_t i = 0; i < 2; i++)
-        axes[i] = axes[i] < 0 && axes[i] >= -4 ? axes[i] + 4 : axes[i];
-    if (!keep || !((axes[0] == 1 && axes[1] == 2) || (axes[0] == 2 && axes[1] == 1)))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "a mean over axes %d and %d%s is not supported; libtdl has the one over "
-                           "height and width that keeps the dimensions",
-                           axes[0], axes[1], keep ? "" : " that drops dimensions");
-    return tflite_set_output(im, op, tdl_builder_global_average_pool(im->builder, input));
-}
-
-static bool add_resize(struct tflite_import *im, const struct tflite_op *op)
-{
-    struct tdl_resample2d_params params = {0};
-    struct tdl_operand *input = picture(im, op, 0);
-    const bool corners = tdl_fb_u8(&im->fb, &op->options, TFLITE_RESIZE_ALIGN_CORNERS, 0);
-    const bool half = tdl_fb_u8(&im->fb, &op->options, TFLITE_RESIZE_HALF_PIXEL, 0);
-    int32_t size[2];
-
-    if (!input || !tflite_check(im) || !read_ints(im, op, 1, 2, size) ||
-        !in_step_range(im, "size", size[0], size[1]))
-        return false;
-    if (corners && half)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "align_corners and half_pixel_centers exclude each other");
-    params.mode = TDL_RESAMPLE_LINEAR;
-    params.size[0] = (uint32_t)size[0];
-    params.size[1] = (uint32_t)size[1];
-    params.coordinates = corners ? TDL_RESAMPLE_ALIGN_CORNERS
-                         : half  ? TDL_RESAMPLE_HALF_PIXEL
-                                 : TDL_RESAMPLE_ASYMMETRIC;
-    return tflite_set_output(im, op, tdl_builder_resample2d(im->builder, input, &params));
 }
 
 /* ----------------------------------------------------------- element-wise */
@@ -398,7 +329,7 @@ static bool add_binary(struct tflite_import *im, const struct tflite_op *op)
     struct tdl_operand *output;
     enum tdl_activation activation;
 
-    if (!b || !read_activation(im, op, TFLITE_BINARY_ACTIVATION, &activation))
+    if (!b || !tflite_read_activation(im, op, TFLITE_BINARY_ACTIVATION, &activation))
         return false;
     a = widened(im, op, 0, a, tdl_operand_get_desc(b)->rank);
     b = a ? widened(im, op, 1, b, tdl_operand_get_desc(a)->rank) : NULL;
@@ -450,20 +381,37 @@ static bool add_dequantize(struct tflite_import *im, const struct tflite_op *op)
 
 static const struct tflite_op_row rows[] = {
     {TFLITE_ADD, "ADD", 5, TFLITE_ADD_OPTIONS, 2, 2, add_binary, TDL_ACTIVATION_NONE},
-    {TFLITE_AVERAGE_POOL_2D, "AVERAGE_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, add_average_pool,
+    {TFLITE_AVERAGE_POOL_2D, "AVERAGE_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, tflite_add_average_pool,
      TDL_ACTIVATION_NONE},
+    {TFLITE_CONCATENATION, "CONCATENATION", 4, TFLITE_CONCATENATION_OPTIONS, 1, TFLITE_MAX_ARGS,
+     tflite_add_concatenation, TDL_ACTIVATION_NONE},
     {TFLITE_CONV_2D, "CONV_2D", 8, TFLITE_CONV_2D_OPTIONS, 2, 3, add_conv2d, TDL_ACTIVATION_NONE},
     {TFLITE_DEPTHWISE_CONV_2D, "DEPTHWISE_CONV_2D", 7, TFLITE_DEPTHWISE_CONV_2D_OPTIONS, 2, 3,
      add_depthwise, TDL_ACTIVATION_NONE},
+    {TFLITE_DEPTH_TO_SPACE, "DEPTH_TO_SPACE", 2, TFLITE_DEPTH_TO_SPACE_OPTIONS, 1, 1,
+     tflite_add_blocks, TDL_ACTIVATION_NONE},
     {TFLITE_DEQUANTIZE, "DEQUANTIZE", 6, 0, 1, 1, add_dequantize, TDL_ACTIVATION_NONE},
     {TFLITE_HARD_SWISH, "HARD_SWISH", 1, 0, 1, 1, add_activation, TDL_ACTIVATION_HARD_SWISH},
     {TFLITE_LOGISTIC, "LOGISTIC", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_SIGMOID},
-    {TFLITE_MEAN, "MEAN", 3, TFLITE_REDUCER_OPTIONS, 2, 2, add_mean, TDL_ACTIVATION_NONE},
+    {TFLITE_MAX_POOL_2D, "MAX_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, tflite_add_max_pool,
+     TDL_ACTIVATION_NONE},
+    {TFLITE_MEAN, "MEAN", 3, TFLITE_REDUCER_OPTIONS, 2, 2, tflite_add_mean, TDL_ACTIVATION_NONE},
+    {TFLITE_MIRROR_PAD, "MIRROR_PAD", 3, TFLITE_MIRROR_PAD_OPTIONS, 2, 2, tflite_add_pad,
+     TDL_ACTIVATION_NONE},
     {TFLITE_MUL, "MUL", 7, TFLITE_MUL_OPTIONS, 2, 2, add_binary, TDL_ACTIVATION_NONE},
+    {TFLITE_PAD, "PAD", 4, TFLITE_PAD_OPTIONS, 2, 2, tflite_add_pad, TDL_ACTIVATION_NONE},
+    {TFLITE_PADV2, "PADV2", 4, TFLITE_PADV2_OPTIONS, 3, 3, tflite_add_pad, TDL_ACTIVATION_NONE},
     {TFLITE_RELU, "RELU", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_RELU},
     {TFLITE_RELU6, "RELU6", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_RELU6},
     {TFLITE_RESIZE_BILINEAR, "RESIZE_BILINEAR", 4, TFLITE_RESIZE_BILINEAR_OPTIONS, 2, 2,
-     add_resize, TDL_ACTIVATION_NONE},
+     tflite_add_resize, TDL_ACTIVATION_NONE},
+    {TFLITE_RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR", 4,
+     TFLITE_RESIZE_NEAREST_NEIGHBOR_OPTIONS, 2, 2, tflite_add_resize_nearest, TDL_ACTIVATION_NONE},
+    {TFLITE_SLICE, "SLICE", 5, TFLITE_SLICE_OPTIONS, 3, 3, tflite_add_slice, TDL_ACTIVATION_NONE},
+    {TFLITE_SOFTMAX, "SOFTMAX", 3, TFLITE_SOFTMAX_OPTIONS, 1, 1, tflite_add_softmax,
+     TDL_ACTIVATION_NONE},
+    {TFLITE_SPACE_TO_DEPTH, "SPACE_TO_DEPTH", 2, TFLITE_SPACE_TO_DEPTH_OPTIONS, 1, 1,
+     tflite_add_blocks, TDL_ACTIVATION_NONE},
     {TFLITE_TANH, "TANH", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_TANH},
     {TFLITE_TRANSPOSE_CONV, "TRANSPOSE_CONV", 5, TFLITE_TRANSPOSE_CONV_OPTIONS, 3, 4,
      add_transpose_conv, TDL_ACTIVATION_NONE},

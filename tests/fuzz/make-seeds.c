@@ -104,6 +104,38 @@ static void write_operators(void)
     }
 }
 
+/* Those that move pixels, and the other pools and resizes. */
+static void write_moves(void)
+{
+    static const int32_t border[8] = {0, 0, 1, 0, 2, 1, 0, 0}, size[2] = {8, 12};
+    static const int32_t start[4] = {0, 1, 2, 0}, extent[4] = {1, 3, -1, 3};
+    static const float values[72] = {0.5f, -2.0f};
+    const struct writer_tensor pads[2] = {{"p", 2, 2, {4, 2}, border, 32},
+                                          {"v", 0, 0, {0}, values, 4}};
+    const struct writer_tensor sizes = {"n", 2, 1, {2}, size, 8};
+    const struct writer_tensor same = {"c", 0, 4, {1, 4, 6, 3}, values, 288};
+    const struct writer_tensor window[2] = {{"b", 2, 1, {4}, start, 16},
+                                            {"e", 2, 1, {4}, extent, 16}};
+
+    write_one((struct writer_op){.code = 17, .options_type = 5,
+                                 .options = {{1, 4, 2}, {2, 4, 2}, {3, 4, 3}, {4, 4, 2}}},
+              NULL, 0, 2, 3, 3);
+    write_one((struct writer_op){.code = 2, .options_type = 10, .options = {{0, 4, -1}}}, &same, 1,
+              4, 6, 6);
+    write_one((struct writer_op){.code = 34, .options_type = 22}, pads, 1, 5, 9, 3);
+    write_one((struct writer_op){.code = 60, .options_type = 43}, pads, 2, 5, 9, 3);
+    write_one((struct writer_op){.code = 100, .options_type = 77}, pads, 1, 5, 9, 3);
+    write_one((struct writer_op){.code = 26, .options_type = 19, .options = {{0, 4, 2}}}, NULL, 0,
+              2, 3, 12);
+    write_one((struct writer_op){.code = 5, .options_type = 94, .options = {{0, 4, 1}}}, NULL, 0,
+              4, 6, 3);
+    write_one((struct writer_op){.code = 97, .options_type = 74, .options = {{1, 1, 1}}}, &sizes,
+              1, 8, 12, 3);
+    write_one((struct writer_op){.code = 65, .options_type = 48}, window, 2, 3, 4, 3);
+    write_one((struct writer_op){.code = 25, .options_type = 9, .options = {{0, 4, 0x3f800000}}},
+              NULL, 0, 4, 6, 3);
+}
+
 /* The whole file is slow to mutate, so pieces of its beginning too, and the
  * file with a word of its header changed. */
 static void write_pieces(const char *path)
@@ -139,6 +171,7 @@ int main(int argc, char **argv)
     folder = argv[1];
     write_model(&example);
     write_operators();
+    write_moves();
     for (int i = 2; i < argc; i++)
         write_pieces(argv[i]);
     printf("%u seeds\n", written);

@@ -43,7 +43,7 @@ CHANGE(two_subgraphs, m->subgraphs = 2)
 CHANGE(no_subgraph, m->subgraphs = 0)
 CHANGE(no_inputs, m->input_count = 0)
 CHANGE(no_outputs, m->output_count = 0)
-CHANGE(softmax, m->ops[3].code = 25)
+CHANGE(lstm, m->ops[3].code = 16)
 CHANGE(gelu, m->ops[3].code = 150)
 CHANGE(unknown_code, m->ops[3].code = 4000)
 CHANGE(unknown_custom, (m->ops[3].code = 32, m->ops[3].custom = "MaxUnpooling2D"))
@@ -191,8 +191,8 @@ static const struct row rows[] = {
     {"no subgraph", no_subgraph, NULL, TDL_ERROR_UNSUPPORTED, "has 0 subgraphs"},
     {"no inputs", no_inputs, NULL, TDL_ERROR_INVALID_MODEL, "0 inputs and 1 outputs"},
     {"no outputs", no_outputs, NULL, TDL_ERROR_INVALID_MODEL, "1 inputs and 0 outputs"},
-    {"known but unsupported", softmax, NULL, TDL_ERROR_UNSUPPORTED,
-     "operator 3 SOFTMAX (builtin code 25) is not supported; libtdl has ADD,"},
+    {"known but unsupported", lstm, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 3 LSTM (builtin code 16) is not supported; libtdl has ADD,"},
     {"code above a byte", gelu, NULL, TDL_ERROR_UNSUPPORTED, "operator 3 GELU (builtin code 150)"},
     {"unknown code", unknown_code, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 3 of an unknown kind (builtin code 4000)"},
