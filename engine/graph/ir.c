@@ -218,15 +218,17 @@ void tdl_ir_sweep(struct tdl_ir *ir)
             ;
         free(readers);
     }
+    /* A node that was fused makes something else than before. */
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        struct tdl_operand *o = ir->operands[i];
+        if (o->producer && (o->producer->dead || o->producer->output != o))
+            o->producer = NULL;
+    }
     for (uint32_t i = 0; i < ir->node_count; i++) {
-        struct tdl_node *n = ir->nodes[i];
-        if (!n->dead) {
-            ir->nodes[kept++] = n;
-            continue;
-        }
-        if (n->output->producer == n)
-            n->output->producer = NULL;
-        free(n);
+        if (ir->nodes[i]->dead)
+            free(ir->nodes[i]);
+        else
+            ir->nodes[kept++] = ir->nodes[i];
     }
     ir->node_count = kept;
 }

@@ -23,10 +23,18 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
-/* The bits of the value in the type of the elements. */
+/* Within what an integer of so many bits holds, as far as a double tells. */
+static double limited(double v, int bits, bool is_signed)
+{
+    const double high = nextafter(ldexp(1, bits - is_signed), 0);
+    const double low = is_signed ? -ldexp(1, bits - 1) : 0;
+    return v != v ? 0 : v < low ? low : v > high ? high : v;
+}
+
+/* The bits of the value in the type of the elements; integers saturate. */
 static uint64_t value_bits(const struct tdl_node *n)
 {
-    const size_t bytes = tdl_dtype_size(n->output->desc.dtype);
+    const int bytes = (int)tdl_dtype_size(n->output->desc.dtype);
     double v = n->attr.pad.value;
     uint64_t bits = 0;
     float f = (float)v;
@@ -37,11 +45,11 @@ static uint64_t value_bits(const struct tdl_node *n)
     case TDL_FLOAT16:
         return tdl_float_to_half(f);
     case TDL_UINT64:
-        return (uint64_t)v;
-    case TDL_INT64:
-        return (uint64_t)(int64_t)v;
+    case TDL_UINT32:
+    case TDL_UINT8:
+        return (uint64_t)limited(v, 8 * bytes, false);
     default: /* the low bytes of the two's complement */
-        return (uint64_t)(int64_t)v & (UINT64_MAX >> (64 - 8 * bytes));
+        return (uint64_t)(int64_t)limited(v, 8 * bytes, true) & (UINT64_MAX >> (64 - 8 * bytes));
     }
 }
 

@@ -51,6 +51,14 @@ static void numbers(struct fuzz *f, uint32_t *out, uint32_t count)
         out[i] = number(f);
 }
 
+static float real(struct fuzz *f)
+{
+    uint32_t bits = (uint32_t)byte(f) << 24 | (uint32_t)byte(f) << 16;
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
 /* An operand; now and then none. */
 static struct tdl_operand *pick(struct fuzz *f)
 {
@@ -252,7 +260,7 @@ static void call_pad(struct fuzz *f)
     numbers(f, p.before, TDL_MAX_RANK);
     numbers(f, p.after, TDL_MAX_RANK);
     if (one_in_16(f))
-        p.value = -1e300;
+        p.value = real(f) * 1e300;
     keep(f, tdl_builder_pad(f->builder, x, byte(f) % 8 ? &p : NULL));
 }
 
@@ -291,10 +299,75 @@ static void call_normalization(struct fuzz *f)
     }
 }
 
+static void call_matrices(struct fuzz *f)
+{
+    struct tdl_operand *a = pick(f), *b = pick(f);
+    struct tdl_gemm_params p = {.c = pick_or_none(f), .alpha = real(f), .beta = real(f)};
+    p.a_transpose = byte(f) % 2;
+    p.b_transpose = byte(f) % 2;
+    p.activation = byte(f) % 8;
+    if (byte(f) % 2)
+        keep(f, tdl_builder_matmul(f->builder, a, b));
+    else
+        keep(f, tdl_builder_gemm(f->builder, a, b, byte(f) % 8 ? &p : NULL));
+}
+
+/* Along one axis or several. */
+static void call_along(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f), *indices = pick(f);
+    const uint32_t axis = number(f);
+    struct tdl_arg_min_max_params arg = {byte(f) % 2, byte(f) % 2, byte(f) % 9};
+    struct tdl_reduce_params reduce = {.axis_count = number(f), .keep_dimensions = byte(f) % 2};
+    struct tdl_cumulative_sum_params sum = {byte(f) % 2, byte(f) % 2};
+    switch (byte(f) % 7) {
+    case 0:
+        keep(f, tdl_builder_softmax(f->builder, x, axis));
+        break;
+    case 1:
+        keep(f, tdl_builder_arg_max(f->builder, x, axis, &arg));
+        break;
+    case 2:
+        keep(f, tdl_builder_arg_min(f->builder, x, axis, byte(f) % 2 ? &arg : NULL));
+        break;
+    case 3:
+        numbers(f, reduce.axes, TDL_MAX_RANK);
+        keep(f, tdl_builder_reduce(f->builder, x, byte(f) % 11, byte(f) % 4 ? &reduce : NULL));
+        break;
+    case 4:
+        keep(f, tdl_builder_cumulative_sum(f->builder, x, axis, byte(f) % 2 ? &sum : NULL));
+        break;
+    case 5:
+        keep(f, tdl_builder_gather(f->builder, x, indices, axis));
+        break;
+    default:
+        keep(f, tdl_builder_gather_elements(f->builder, x, indices, axis));
+    }
+}
+
+static void call_triangular(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f);
+    struct tdl_triangular_params p = {byte(f) % 2, (int32_t)number(f)};
+    keep(f, tdl_builder_triangular(f->builder, x, byte(f) % 4 ? &p : NULL));
+}
+
+static void call_order(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f);
+    uint32_t list[TDL_MAX_RANK];
+    numbers(f, list, TDL_MAX_RANK);
+    if (byte(f) % 2)
+        keep(f, tdl_builder_transpose(f->builder, x, byte(f) % 4 ? list : NULL));
+    else
+        keep(f, tdl_builder_tile(f->builder, x, byte(f) % 16 ? list : NULL));
+}
+
 static void (*const calls[])(struct fuzz *) = {
     call_input,  call_constant, call_output,     call_conv2d, call_good_conv2d, call_conv_transpose2d,
     call_pool2d, call_resample2d, call_binary, call_activation, call_cast,
     call_slice,  call_split,    call_concat,     call_pad,    call_blocks,      call_normalization,
+    call_matrices, call_along,  call_triangular, call_order,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

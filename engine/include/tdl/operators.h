@@ -190,7 +190,7 @@ enum tdl_pad_mode {
 struct tdl_pad_params {
     uint32_t before[TDL_MAX_RANK], after[TDL_MAX_RANK]; /**< elements, by dimension */
     enum tdl_pad_mode mode;
-    double value; /**< of TDL_PAD_CONSTANT; converted to the data type */
+    double value; /**< of TDL_PAD_CONSTANT; integers saturate */
 };
 /** WebNN pad. Zeros round an image before a convolution become its padding. */
 TDL_API struct tdl_operand *tdl_builder_pad(struct tdl_builder *builder, struct tdl_operand *input,
