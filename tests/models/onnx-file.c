@@ -48,6 +48,15 @@ void onnx_case_finish(struct onnx_case *c)
     memset(c, 0, sizeof(*c));
 }
 
+/* Not sequences and optionals, whose files look alike. */
+static bool are_tensors(Onnx__ValueInfoProto *const *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!values[i]->type || values[i]->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+            return false;
+    return true;
+}
+
 const char *onnx_case_read(const char *folder, struct onnx_case *c)
 {
     char path[512];
@@ -65,7 +74,9 @@ const char *onnx_case_read(const char *folder, struct onnx_case *c)
     while (c->output_count < ONNX_MAX_TENSORS &&
            (c->outputs[c->output_count] = read_tensor(folder, "output", c->output_count)))
         c->output_count++;
-    if (c->input_count == c->model->graph->n_input && c->output_count == c->model->graph->n_output)
+    const Onnx__GraphProto *g = c->model->graph;
+    if (c->input_count == g->n_input && c->output_count == g->n_output &&
+        are_tensors(g->input, g->n_input) && are_tensors(g->output, g->n_output))
         return NULL;
     onnx_case_finish(c);
     return "its inputs and outputs are no plain tensors, or too many";
