@@ -100,6 +100,55 @@ static struct tdl_operand *add_resample(const struct bench_operator *op,
     return tdl_builder_resample2d(builder, input, &params);
 }
 
+static struct tdl_operand *add_max_pool(const struct bench_operator *op,
+                                        struct tdl_builder *builder, struct tdl_operand *input)
+{
+    const struct tdl_pool2d_params params = {
+        .window = {op->kernel[0], op->kernel[1]},
+        .stride = {op->stride, op->stride},
+        .padding = TDL_PADDING_SAME_UPPER,
+    };
+
+    return tdl_builder_max_pool2d(builder, input, &params);
+}
+
+static struct tdl_operand *add_nearest(const struct bench_operator *op,
+                                       struct tdl_builder *builder, struct tdl_operand *input)
+{
+    const struct tdl_resample2d_params params = {
+        .size = {op->size[0] ? op->size[0] : 2 * op->shape[1],
+                 op->size[1] ? op->size[1] : 2 * op->shape[2]},
+    };
+
+    return tdl_builder_resample2d(builder, input, &params);
+}
+
+static struct tdl_operand *add_instance_norm(const struct bench_operator *op,
+                                             struct tdl_builder *builder,
+                                             struct tdl_operand *input)
+{
+    (void)op;
+    return tdl_builder_instance_normalization(builder, input, NULL);
+}
+
+/* Over the channels of a pixel. */
+static struct tdl_operand *add_layer_norm(const struct bench_operator *op,
+                                          struct tdl_builder *builder, struct tdl_operand *input)
+{
+    const struct tdl_layer_normalization_params params = {.axes = {3}, .axis_count = 1};
+
+    (void)op;
+    return tdl_builder_layer_normalization(builder, input, &params);
+}
+
+static struct tdl_operand *add_depth_to_space(const struct bench_operator *op,
+                                              struct tdl_builder *builder,
+                                              struct tdl_operand *input)
+{
+    (void)op;
+    return tdl_builder_depth_to_space(builder, input, 2, TDL_BLOCK_DEPTH_FIRST);
+}
+
 static struct tdl_operand *second_input(const struct bench_operator *op,
                                         struct tdl_builder *builder)
 {
@@ -107,6 +156,14 @@ static struct tdl_operand *second_input(const struct bench_operator *op,
 
     memcpy(desc.shape, op->shape, sizeof(op->shape));
     return tdl_builder_input(builder, "input2", &desc);
+}
+
+static struct tdl_operand *add_concat(const struct bench_operator *op, struct tdl_builder *builder,
+                                      struct tdl_operand *input)
+{
+    struct tdl_operand *inputs[] = {input, second_input(op, builder)};
+
+    return tdl_builder_concat(builder, inputs, 2, 3);
 }
 
 static struct tdl_operand *add_add(const struct bench_operator *op, struct tdl_builder *builder,
@@ -126,9 +183,18 @@ static const struct {
     struct tdl_operand *(*add)(const struct bench_operator *op, struct tdl_builder *builder,
                                struct tdl_operand *input);
 } operators[] = {
-    {"conv2d", add_conv2d},       {"conv_transpose2d", add_conv_transpose2d},
-    {"average_pool2d", add_pool}, {"global_average_pool", add_mean},
-    {"resample2d", add_resample}, {"add", add_add},
+    {"conv2d", add_conv2d},
+    {"conv_transpose2d", add_conv_transpose2d},
+    {"average_pool2d", add_pool},
+    {"max_pool2d", add_max_pool},
+    {"global_average_pool", add_mean},
+    {"resample2d", add_resample},
+    {"resample2d_nearest", add_nearest},
+    {"instance_normalization", add_instance_norm},
+    {"layer_normalization", add_layer_norm},
+    {"depth_to_space", add_depth_to_space},
+    {"concat", add_concat},
+    {"add", add_add},
     {"mul", add_mul},
 };
 
