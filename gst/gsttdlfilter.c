@@ -36,7 +36,6 @@ struct _GstTdlFilter {
     /* Streaming thread. */
     struct gst_tdl_video in, out;
     struct gst_tdl_report report;
-    struct gst_tdl_vulkan vulkan; /* what the neighbours share */
     GString *export_reason; /* why the path is no better */
 
     /* Guarded by the object lock; `session` itself changes only in start and
@@ -50,6 +49,8 @@ struct _GstTdlFilter {
     GstClockTime latency;
     struct gst_tdl_stats stats;
     const gchar *import_path, *export_path;
+
+    struct gst_tdl_vulkan vulkan; /* what the neighbours share; has a lock of its own */
 };
 
 G_DEFINE_FINAL_TYPE(GstTdlFilter, gst_tdl_filter, GST_TYPE_BASE_TRANSFORM)
@@ -506,7 +507,7 @@ static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection dir
     GstClockTime min, max;
     gboolean ok, live;
 
-    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && /* one side has what the other wants */
         gst_tdl_vulkan_answer(&self->vulkan, GST_ELEMENT(self), query))
         return TRUE;
     if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && self->session)
@@ -529,7 +530,7 @@ static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection dir
 static void gst_tdl_filter_finalize(GObject *object)
 {
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
-    gst_tdl_vulkan_clear(&GST_TDL_FILTER(object)->vulkan);
+    gst_tdl_vulkan_finish(&GST_TDL_FILTER(object)->vulkan);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
 }
@@ -590,6 +591,7 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     gst_tdl_reload_init(&self->reload, GST_ELEMENT(self), &self->settings.sources);
     self->active = self->settings.live;
     self->export_reason = g_string_new(NULL);
+    gst_tdl_vulkan_init(&self->vulkan);
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
     gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);

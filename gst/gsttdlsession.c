@@ -47,16 +47,15 @@ static GArray *list_tilings(const struct gst_tdl_session *session)
 }
 
 static gboolean open_device(struct gst_tdl_session *session, const gchar *device,
-                            const struct gst_tdl_vulkan *vulkan, GError **error)
+                            struct gst_tdl_vulkan *vulkan, GError **error)
 {
     GError *refusal = NULL;
 
-    if (vulkan && vulkan->queue) {
+    if (vulkan)
         session->context = gst_tdl_vulkan_acquire(vulkan, &refusal);
-        if (!session->context)
-            GST_WARNING("Vulkan images go another way: %s", refusal->message);
-        g_clear_error(&refusal);
-    }
+    if (refusal)
+        GST_WARNING("frames do not stay in the neighbours' images: %s", refusal->message);
+    g_clear_error(&refusal);
     if (!session->context)
         session->context = gst_tdl_context_acquire(device, error);
     if (!session->context)
@@ -71,7 +70,7 @@ static gboolean open_device(struct gst_tdl_session *session, const gchar *device
 }
 
 struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
-                                            const struct gst_tdl_vulkan *vulkan, GError **error)
+                                            struct gst_tdl_vulkan *vulkan, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
     struct gst_tdl_model_params params = {

@@ -37,7 +37,7 @@ struct gst_tdl_stats {
 /* Blocking: opens the device (or shares the neighbours', if `vulkan` has found
  * one), loads and warms up the model. NULL with `error`. */
 struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
-                                            const struct gst_tdl_vulkan *vulkan, GError **error);
+                                            struct gst_tdl_vulkan *vulkan, GError **error);
 /* Waits for the GPU. */
 void gst_tdl_session_free(struct gst_tdl_session *session);
 

@@ -3,6 +3,50 @@
 
 #include "gsttdlcontext.h"
 
+struct objects {
+    GObject *display, *instance, *device, *queue;
+};
+
+void gst_tdl_vulkan_init(struct gst_tdl_vulkan *vulkan)
+{
+    *vulkan = (struct gst_tdl_vulkan){ .device = NULL };
+    g_mutex_init(&vulkan->lock);
+}
+
+static void objects_clear(struct objects *objects)
+{
+    g_clear_object(&objects->queue);
+    g_clear_object(&objects->device);
+    g_clear_object(&objects->instance);
+    g_clear_object(&objects->display);
+}
+
+/* Takes `objects`; the old ones go without the lock. */
+static void put(struct gst_tdl_vulkan *vulkan, const struct objects *objects)
+{
+    struct objects old;
+
+    g_mutex_lock(&vulkan->lock);
+    old = (struct objects){ vulkan->display, vulkan->instance, vulkan->device, vulkan->queue };
+    vulkan->display = objects->display;
+    vulkan->instance = objects->instance;
+    vulkan->device = objects->device;
+    vulkan->queue = objects->queue;
+    g_mutex_unlock(&vulkan->lock);
+    objects_clear(&old);
+}
+
+void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan)
+{
+    put(vulkan, &(struct objects){ .device = NULL });
+}
+
+void gst_tdl_vulkan_finish(struct gst_tdl_vulkan *vulkan)
+{
+    gst_tdl_vulkan_clear(vulkan);
+    g_mutex_clear(&vulkan->lock);
+}
+
 #ifdef TDL_GST_VULKAN
 #include <gst/vulkan/vulkan.h>
 #include <string.h>
@@ -22,6 +66,19 @@ static const gchar *const extensions[] = {
     VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME,     VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME,
     VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME,   VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
 };
+
+static GObject *take(GObject *object)
+{
+    return object ? g_object_ref(object) : NULL;
+}
+
+static void get(struct gst_tdl_vulkan *vulkan, struct objects *out)
+{
+    g_mutex_lock(&vulkan->lock);
+    *out = (struct objects){ take(vulkan->display), take(vulkan->instance), take(vulkan->device),
+                             take(vulkan->queue) };
+    g_mutex_unlock(&vulkan->lock);
+}
 
 static gboolean computes(GstVulkanQueue *queue)
 {
@@ -43,21 +100,73 @@ static GstVulkanQueue *find_queue(GstElement *element, GstVulkanDevice *device)
     return gst_vulkan_device_select_queue(device, VK_QUEUE_COMPUTE_BIT);
 }
 
+/* Does the peer of that pad speak of Vulkan images, by name? */
+static gboolean peer_has_images(GstElement *element, const gchar *name)
+{
+    GstPad *pad = gst_element_get_static_pad(element, name);
+    GstCaps *caps = gst_pad_peer_query_caps(pad, NULL);
+    gboolean yes = FALSE;
+
+    for (guint i = 0; !gst_caps_is_any(caps) && i < gst_caps_get_size(caps); i++) {
+        const GstCapsFeatures *features = gst_caps_get_features(caps, i);
+
+        yes |= features && !gst_caps_features_is_any(features) &&
+               gst_caps_features_contains(features, GST_TDL_CAPS_VULKAN);
+    }
+    gst_caps_unref(caps);
+    gst_object_unref(pad);
+    return yes;
+}
+
+/* Elements start from the sink up: where the Vulkan ones are upstream, the
+ * device is made here, with what libtdl can use, and they will ask for it. */
+static GstVulkanDevice *make_device(GstElement *element)
+{
+    GstVulkanInstance *instance = NULL;
+    GstVulkanDevice *device = NULL;
+    GError *error = NULL;
+
+    if (!peer_has_images(element, "sink") && !peer_has_images(element, "src"))
+        return NULL;
+    if (!gst_vulkan_ensure_element_data(element, NULL, &instance))
+        return NULL;
+    device = gst_vulkan_device_new_with_index(instance, 0);
+    for (guint i = 0; device && i < G_N_ELEMENTS(extensions); i++)
+        gst_vulkan_device_enable_extension(device, extensions[i]);
+    if (device && !gst_vulkan_device_open(device, &error)) {
+        GST_WARNING_OBJECT(element, "no Vulkan device for the neighbours: %s", error->message);
+        g_clear_error(&error);
+        gst_clear_object(&device);
+    }
+    gst_clear_object(&instance);
+    return device;
+}
+
 gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
 {
-    GstVulkanDevice *device;
+    GstVulkanDevice *asked = NULL, *device;
+    struct objects objects;
 
-    gst_vulkan_device_run_context_query(element, (GstVulkanDevice **)&vulkan->device);
-    device = (GstVulkanDevice *)vulkan->device;
-    if (!device)
-        return FALSE;
-    if (!vulkan->instance)
-        vulkan->instance = gst_object_ref(device->instance);
-    g_clear_object(&vulkan->queue);
-    vulkan->queue = (GObject *)find_queue(element, device);
-    GST_INFO_OBJECT(element, "the neighbours have %" GST_PTR_FORMAT ", queue %" GST_PTR_FORMAT,
-                    (gpointer)device, (gpointer)vulkan->queue);
-    return vulkan->queue != NULL;
+    /* Neighbours fill in `asked`; bins and applications set a context. */
+    gst_vulkan_device_run_context_query(element, &asked);
+    get(vulkan, &objects);
+    if (asked) {
+        g_clear_object(&objects.device);
+        objects.device = (GObject *)asked;
+    }
+    if (!objects.device)
+        objects.device = (GObject *)make_device(element);
+    device = (GstVulkanDevice *)objects.device;
+    g_clear_object(&objects.queue);
+    if (device) {
+        g_clear_object(&objects.instance);
+        objects.instance = g_object_ref(G_OBJECT(device->instance));
+        objects.queue = (GObject *)find_queue(element, device);
+        GST_INFO_OBJECT(element, "the neighbours have %" GST_PTR_FORMAT ", queue %" GST_PTR_FORMAT,
+                        (gpointer)device, (gpointer)objects.queue);
+    }
+    put(vulkan, &objects);
+    return device != NULL;
 }
 
 static void lock_queue(void *data)
@@ -80,7 +189,7 @@ struct features {
 
 static void read_features(GstVulkanDevice *device, struct features *out)
 {
-    PFN_vkGetPhysicalDeviceFeatures2 get = (PFN_vkGetPhysicalDeviceFeatures2)
+    PFN_vkGetPhysicalDeviceFeatures2 read = (PFN_vkGetPhysicalDeviceFeatures2)
         gst_vulkan_instance_get_proc_address(device->instance, "vkGetPhysicalDeviceFeatures2");
 
     *out = (struct features){
@@ -91,17 +200,16 @@ static void read_features(GstVulkanDevice *device, struct features *out)
     };
     if (gst_vulkan_physical_device_check_api_version(device->physical_device, 1, 3, 0))
         out->v12.pNext = &out->v13;
-    if (get)
-        get(gst_vulkan_device_get_physical_device(device), &out->v10);
+    if (read)
+        read(gst_vulkan_device_get_physical_device(device), &out->v10);
 }
 
-struct tdl_context *gst_tdl_vulkan_acquire(const struct gst_tdl_vulkan *vulkan, GError **error)
+static struct tdl_context *acquire(GstVulkanDevice *device, GstVulkanQueue *queue,
+                                   GError **error)
 {
-    GstVulkanDevice *device = (GstVulkanDevice *)vulkan->device;
-    GstVulkanQueue *queue = (GstVulkanQueue *)vulkan->queue;
     const gchar *enabled[G_N_ELEMENTS(extensions)];
-    struct features features;
     struct tdl_vulkan_device description;
+    struct features features;
     guint count = 0;
 
     for (guint i = 0; i < G_N_ELEMENTS(extensions); i++)
@@ -114,7 +222,9 @@ struct tdl_context *gst_tdl_vulkan_acquire(const struct gst_tdl_vulkan *vulkan, 
         .device = device->device,
         .queue = queue->queue,
         .queue_family = queue->family,
-        .instance_version = VK_API_VERSION_1_2,
+        .instance_version = gst_vulkan_instance_check_version(device->instance, 1, 3, 0)
+                                ? VK_API_VERSION_1_3
+                                : VK_API_VERSION_1_2,
         .extensions = enabled,
         .extension_count = count,
         .features = &features.v10,
@@ -122,42 +232,50 @@ struct tdl_context *gst_tdl_vulkan_acquire(const struct gst_tdl_vulkan *vulkan, 
         .unlock_queue = unlock_queue,
         .lock_data = queue,
     };
-    if (gst_vulkan_instance_check_version(device->instance, 1, 3, 0))
-        description.instance_version = VK_API_VERSION_1_3;
-    return gst_tdl_context_acquire_vulkan(&description, vulkan->queue, error);
+    return gst_tdl_context_acquire_vulkan(&description, G_OBJECT(queue), error);
 }
 
-void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan)
+struct tdl_context *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
 {
-    g_clear_object(&vulkan->queue);
-    g_clear_object(&vulkan->device);
-    g_clear_object(&vulkan->instance);
-    g_clear_object(&vulkan->display);
+    struct tdl_context *context = NULL;
+    struct objects objects;
+
+    get(vulkan, &objects);
+    if (objects.device && objects.queue)
+        context = acquire((GstVulkanDevice *)objects.device, (GstVulkanQueue *)objects.queue, error);
+    objects_clear(&objects);
+    return context;
 }
 
 void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
                                 GstContext *context)
 {
-    const gchar *type = gst_context_get_context_type(context);
+    struct objects objects;
 
-    if (!strcmp(type, GST_VULKAN_DEVICE_CONTEXT_TYPE_STR))
-        gst_context_get_vulkan_device(context, (GstVulkanDevice **)&vulkan->device);
+    get(vulkan, &objects);
+    if (!strcmp(gst_context_get_context_type(context), GST_VULKAN_DEVICE_CONTEXT_TYPE_STR))
+        gst_context_get_vulkan_device(context, (GstVulkanDevice **)&objects.device);
     else
-        gst_vulkan_handle_set_context(element, context, (GstVulkanDisplay **)&vulkan->display,
-                                      (GstVulkanInstance **)&vulkan->instance);
+        gst_vulkan_handle_set_context(element, context, (GstVulkanDisplay **)&objects.display,
+                                      (GstVulkanInstance **)&objects.instance);
+    put(vulkan, &objects);
 }
 
-gboolean gst_tdl_vulkan_answer(const struct gst_tdl_vulkan *vulkan, GstElement *element,
-                               GstQuery *query)
+gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element, GstQuery *query)
 {
-    if (!vulkan->device)
-        return FALSE;
-    if (gst_vulkan_handle_context_query(element, query, (GstVulkanDisplay *)vulkan->display,
-                                        (GstVulkanInstance *)vulkan->instance,
-                                        (GstVulkanDevice *)vulkan->device))
-        return TRUE;
-    return vulkan->queue && gst_vulkan_queue_handle_context_query(element, query,
-                                                                  (GstVulkanQueue *)vulkan->queue);
+    struct objects objects;
+    gboolean answered;
+
+    get(vulkan, &objects);
+    answered = objects.device &&
+               (gst_vulkan_handle_context_query(element, query,
+                                                (GstVulkanDisplay *)objects.display,
+                                                (GstVulkanInstance *)objects.instance,
+                                                (GstVulkanDevice *)objects.device) ||
+                (objects.queue && gst_vulkan_queue_handle_context_query(
+                                      element, query, (GstVulkanQueue *)objects.queue)));
+    objects_clear(&objects);
+    return answered;
 }
 
 GstBufferPool *gst_tdl_vulkan_pool(GObject *queue, GstCaps *caps, gsize size, guint min)
@@ -184,16 +302,11 @@ gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
     return FALSE;
 }
 
-struct tdl_context *gst_tdl_vulkan_acquire(const struct gst_tdl_vulkan *vulkan, GError **error)
+struct tdl_context *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
 {
     (void)vulkan;
     (void)error;
     return NULL;
-}
-
-void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan)
-{
-    (void)vulkan;
 }
 
 void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
@@ -204,7 +317,7 @@ void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *eleme
     (void)context;
 }
 
-gboolean gst_tdl_vulkan_answer(const struct gst_tdl_vulkan *vulkan, GstElement *element,
+gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
                                GstQuery *query)
 {
     (void)vulkan;

@@ -11,23 +11,27 @@
 
 #include "gsttdlimport.h"
 
-/* Of one element; zero-initialise. Guarded by nobody: set by contexts and by
- * find, which GStreamer calls before anything streams. */
+/* Of one element. Queries come from any thread. */
 struct gst_tdl_vulkan {
-    GObject *display, *instance, *device, *queue;
+    GMutex lock;
+    GObject *display, *instance, *device, *queue; /* guarded by `lock` */
 };
+void gst_tdl_vulkan_init(struct gst_tdl_vulkan *vulkan);
+void gst_tdl_vulkan_finish(struct gst_tdl_vulkan *vulkan);
 
 /* Ask neighbours, bins and the application for a device. FALSE when there is
  * none, or none that can be shared. */
 gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element);
-/* A context on the device that was found; one for all elements in the process. */
-struct tdl_context *gst_tdl_vulkan_acquire(const struct gst_tdl_vulkan *vulkan, GError **error);
+/* Forget it. */
 void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan);
+/* A context on the device that was found; one for all elements in the process.
+ * NULL with no error: none was found. */
+struct tdl_context *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error);
 
 /* GstElement.set_context, and CONTEXT queries: TRUE when answered. */
 void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
                                 GstContext *context);
-gboolean gst_tdl_vulkan_answer(const struct gst_tdl_vulkan *vulkan, GstElement *element,
+gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
                                GstQuery *query);
 
 /* A pool of images for `caps` on the device of `queue`; NULL where the library

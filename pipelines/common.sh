@@ -16,6 +16,9 @@ TDL_PACKAGES=(
 )
 TDL_TEST_PACKAGES=(
     g++ spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad
+    # For frames in Vulkan images; what their library's pkg-config file asks for.
+    libgstreamer-plugins-bad1.0-dev libxcb1-dev libxkbcommon-dev libxkbcommon-x11-dev
+    libwayland-dev
     clang libclang-rt-dev
     libonnx-testdata libonnx-dev protobuf-c-compiler libprotobuf-c-dev
 )
