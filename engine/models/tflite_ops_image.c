@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow Lite's pools and resizes. */
+#include "tflite_ops.h"
+
+static bool read_pool(struct tflite_import *im, const struct tflite_op *op,
+                      struct tdl_pool2d_params *params)
+{
+    return tflite_read_padding(im, op, &params->padding) &&
+           tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+                            params->stride) &&
+           tflite_read_pair(im, op, "window", TFLITE_POOL_HEIGHT, TFLITE_POOL_WIDTH, 0,
+                            params->window) &&
+           tflite_read_activation(im, op, TFLITE_POOL_ACTIVATION, &params->activation);
+}
+
+bool tflite_add_max_pool(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_pool2d_params params = {0};
+    struct tdl_operand *input = tflite_picture(im, op, 0);
+
+    return input && read_pool(im, op, &params) &&
+           tflite_set_output(im, op, tdl_builder_max_pool2d(im->builder, input, &params));
+}
+
+bool tflite_add_average_pool(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_pool2d_params params = {0};
+    struct tdl_operand *input = tflite_picture(im, op, 0), *output;
+    const uint32_t *shape;
+
+    if (!input || !read_pool(im, op, &params))
+        return false;
+    shape = tdl_operand_get_desc(input)->shape;
+    /* One window over the whole image is the mean, which has kernels of its own. */
+    if (params.window[0] == shape[1] && params.window[1] == shape[2] &&
+        (params.padding == TDL_PADDING_EXPLICIT ||
+         (params.stride[0] >= shape[1] && params.stride[1] >= shape[2]))) {
+        output = tdl_builder_global_average_pool(im->builder, input);
+        if (output)
+            output = tdl_builder_activation(im->builder, output, params.activation);
+    } else {
+        output = tdl_builder_average_pool2d(im->builder, input, &params);
+    }
+    return tflite_set_output(im, op, output);
+}
+
+bool tflite_add_mean(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *input = tflite_picture(im, op, 0);
+    const uint8_t keep = tdl_fb_u8(&im->fb, &op->options, TFLITE_REDUCER_KEEP_DIMS, 0);
+    int32_t axes[2];
+
+    if (!input || !tflite_check(im) || !tflite_read_ints(im, op, 1, 2, axes))
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        axes[i] = axes[i] < 0 && axes[i] >= -4 ? axes[i] + 4 : axes[i];
+    if (!keep || !((axes[0] == 1 && axes[1] == 2) || (axes[0] == 2 && axes[1] == 1)))
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                           "a mean over axes %d and %d%s is not supported; libtdl has the one over "
+                           "height and width that keeps the dimensions",
+                           axes[0], axes[1], keep ? "" : " that drops dimensions");
+    return tflite_set_output(im, op, tdl_builder_global_average_pool(im->builder, input));
+}
+
+/* Size and coordinates; both kinds have the same options at other numbers. */
+static bool read_resize(struct tflite_import *im, const struct tflite_op *op, uint32_t corners_field,
+                        uint32_t half_field, struct tdl_resample2d_params *params)
+{
+    const bool corners = tdl_fb_u8(&im->fb, &op->options, corners_field, 0);
+    const bool half = tdl_fb_u8(&im->fb, &op->options, half_field, 0);
+    int32_t size[2];
+
+    if (!tflite_check(im) || !tflite_read_ints(im, op, 1, 2, size) ||
+        !tflite_in_step_range(im, "size", size[0], size[1]))
+        return false;
+    if (corners && half)
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           "align_corners and half_pixel_centers exclude each other");
+    params->size[0] = (uint32_t)size[0];
+    params->size[1] = (uint32_t)size[1];
+    params->coordinates = corners ? TDL_RESAMPLE_ALIGN_CORNERS
+                          : half  ? TDL_RESAMPLE_HALF_PIXEL
+                                  : TDL_RESAMPLE_ASYMMETRIC;
+    return true;
+}
+
+bool tflite_add_resize(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_resample2d_params params = {.mode = TDL_RESAMPLE_LINEAR};
+    struct tdl_operand *input = tflite_picture(im, op, 0);
+
+    return input &&
+           read_resize(im, op, TFLITE_RESIZE_ALIGN_CORNERS, TFLITE_RESIZE_HALF_PIXEL, &params) &&
+           tflite_set_output(im, op, tdl_builder_resample2d(im->builder, input, &params));
+}
+
+/* TensorFlow rounds corners' coordinates half up, takes the pixel in which
+ * another centre falls, and else rounds down. */
+bool tflite_add_resize_nearest(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_resample2d_params params = {.mode = TDL_RESAMPLE_NEAREST};
+    struct tdl_operand *input = tflite_picture(im, op, 0);
+
+    if (!input || !read_resize(im, op, TFLITE_NEAREST_ALIGN_CORNERS, TFLITE_NEAREST_HALF_PIXEL,
+                               &params))
+        return false;
+    params.rounding = params.coordinates == TDL_RESAMPLE_ASYMMETRIC ? TDL_RESAMPLE_FLOOR
+                                                                    : TDL_RESAMPLE_PREFER_CEIL;
+    return tflite_set_output(im, op, tdl_builder_resample2d(im->builder, input, &params));
+}
