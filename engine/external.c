@@ -342,21 +342,23 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size, const char *name,
-                                           struct tdl_buffer **out_buffer)
+enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size, bool dma_buf,
+                                           const char *name, struct tdl_buffer **out_buffer)
 {
-    enum tdl_handle_type type = TDL_HANDLE_OPAQUE_FD;
+    enum tdl_result r;
     *out_buffer = NULL;
-    if (!ctx->info.external_memory_fd) {
-        /* Only by dma-buf, then, or within this VkDevice. */
-        if (!ctx->info.dma_buf_export)
-            return tdl_buffer_create_named(ctx, size, TDL_BUFFER_DEVICE, name, out_buffer);
-        type = TDL_HANDLE_DMA_BUF;
+    TRY(tdl_context_check(ctx));
+    if (dma_buf) {
+        TRY(check_export(ctx, TDL_HANDLE_DMA_BUF));
+        return create_exportable(ctx, TDL_HANDLE_DMA_BUF, tdl_external_handle(TDL_HANDLE_DMA_BUF),
+                                 size, name, out_buffer);
     }
-    return create_exportable(ctx, type,
-                             type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type)
-                                                        : opaque_handles(ctx),
-                             size, name, out_buffer);
+    if (!ctx->info.external_memory_fd) /* within this VkDevice, then */
+        return tdl_buffer_create_named(ctx, size, TDL_BUFFER_DEVICE, name, out_buffer);
+    return create_exportable(ctx, TDL_HANDLE_OPAQUE_FD, opaque_handles(ctx), size, name,
+                             out_buffer);
+fail:
+    return r;
 }
 
 enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type type, int *out_fd)
@@ -364,8 +366,11 @@ enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type 
     struct tdl_context *ctx = b->ctx;
     *out_fd = -1;
     if (!(b->export_types & tdl_external_handle(type)))
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "this buffer cannot be exported as %s on %s",
-                        handle_name(type), ctx->info.name);
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "this buffer cannot be exported as %s on %s%s",
+                        handle_name(type), ctx->info.name,
+                        type == TDL_HANDLE_DMA_BUF && ctx->info.dma_buf_export
+                            ? ": a tensor needs TDL_TENSOR_EXPORTABLE_DMA_BUF"
+                            : "");
     return VK(ctx, ctx->fn.get_memory_fd(ctx->device,
                                          &(VkMemoryGetFdInfoKHR){
                                              .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,

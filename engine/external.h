@@ -31,10 +31,10 @@ uint64_t tdl_import_size(const struct tdl_import_facts *facts);
 uint32_t tdl_external_family(const struct tdl_context *ctx, enum tdl_handle_type type);
 VkExternalMemoryHandleTypeFlagBits tdl_external_handle(enum tdl_handle_type type);
 
-/* An exportable buffer as any of `types`, owned by the context until it is
- * given away by rent.c. */
-enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size, const char *name,
-                                           struct tdl_buffer **out_buffer);
+/* An exportable buffer, of a dma-buf or of what else the device has, that is the
+ * context's own until rent.c gives it away. */
+enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size, bool dma_buf,
+                                           const char *name, struct tdl_buffer **out_buffer);
 /* tdl_buffer_export_fd() as one of several kinds. */
 enum tdl_result tdl_buffer_export_as(struct tdl_buffer *buffer, enum tdl_handle_type type,
                                      int *out_fd);

@@ -2,9 +2,11 @@
 /*
  * Order between us and others without the CPU. Two currencies: VkSemaphores of
  * this VkDevice, passed through to the submission; and sync files, which the
- * kernel's drivers speak, carried by binary semaphores of our own. Such a
- * semaphore is kept and used again: a temporary import leaves it as it was
- * once it has been waited for, and so does taking the fence out of it.
+ * kernel's drivers speak, carried by binary semaphores of our own. One that
+ * brought a sync file in is used again, since a temporary import is gone once
+ * it has been waited for. One that sent a sync file out could be, too, but
+ * validation layers (1.4.309) lose track of it if the fence was taken out before
+ * it had signalled; a new one costs less than to live with their false alarms.
  */
 #include "sync.h"
 
@@ -37,10 +39,8 @@ struct dma_buf_import_sync_file {
 
 void tdl_sync_begin(struct tdl_context *ctx, struct tdl_sync *s)
 {
-    if (s->export_pending) { /* signalled, and nobody took it out */
-        vkDestroySemaphore(ctx->device, s->export, NULL);
-        s->export = VK_NULL_HANDLE;
-    }
+    vkDestroySemaphore(ctx->device, s->export, NULL);
+    s->export = VK_NULL_HANDLE;
     s->wait_count = s->signal_count = s->import_count = 0;
     s->export_wanted = s->export_pending = false;
 }

@@ -12,7 +12,7 @@ struct tdl_sync {
     /* Ours, for sync files that come in; used again for each submission. */
     VkSemaphore imports[TDL_MAX_SEMAPHORES];
     uint32_t import_count;
-    /* Ours, for the sync file that goes out. */
+    /* Ours, for the sync file that goes out; a new one for each. */
     VkSemaphore export;
     bool export_wanted, export_pending;
 };

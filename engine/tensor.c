@@ -123,8 +123,10 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     struct tdl_tensor *t = tdl_tensor_new(params);
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
-    if (params->usage & TDL_TENSOR_EXPORTABLE) {
-        TRY(tdl_buffer_create_rentable(context, TDL_TENSOR_BYTES(t->size), t->label, &t->buffer));
+    if (params->usage & (TDL_TENSOR_EXPORTABLE | TDL_TENSOR_EXPORTABLE_DMA_BUF)) {
+        TRY(tdl_buffer_create_rentable(context, TDL_TENSOR_BYTES(t->size),
+                                       params->usage & TDL_TENSOR_EXPORTABLE_DMA_BUF, t->label,
+                                       &t->buffer));
         TRY(tdl_lease_create(t->buffer, t->label));
     } else {
         TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE,

@@ -70,7 +70,11 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
     printf("   GPU timestamps       %s\n", yes_no(info->timestamps));
     printf("   host memory import   %s\n", yes_no(info->external_memory_host));
     printf("   dma-buf import       %s\n", yes_no(info->external_memory_dma_buf));
+    printf("   dma-buf export       %s\n", yes_no(info->dma_buf_export));
     printf("   tiled dma-bufs       %s\n", yes_no(info->drm_format_modifiers));
+    printf("   opaque fds           %s\n", yes_no(info->external_memory_fd));
+    printf("   sync files           %s\n", yes_no(info->sync_fd));
+    printf("   shared timelines     %s\n", yes_no(info->timeline_fd));
 }
 
 static int list_devices(void)

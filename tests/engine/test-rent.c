@@ -94,7 +94,9 @@ static void test_two_devices(struct tdl_context *a, struct tdl_context *b,
     const int before = count_fds();
     float data[ELEMENTS];
     struct tdl_rental rental;
-    struct tdl_tensor *ours = tensor(a, USAGE | TDL_TENSOR_EXPORTABLE), *spare = tensor(a, USAGE);
+    const uint32_t exportable = type == TDL_HANDLE_DMA_BUF ? TDL_TENSOR_EXPORTABLE_DMA_BUF
+                                                           : TDL_TENSOR_EXPORTABLE;
+    struct tdl_tensor *ours = tensor(a, USAGE | exportable), *spare = tensor(a, USAGE);
     struct tdl_tensor *theirs, *work = tensor(b, USAGE), *view;
     struct tdl_graph *one = adder(a, 1), *hundred = adder(b, 100), *copy_b = adder(b, 0),
                      *copy_a = adder(a, 0);

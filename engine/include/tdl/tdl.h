@@ -236,6 +236,8 @@ enum tdl_tensor_usage {
     TDL_TENSOR_READABLE = 1 << 0,   /**< tdl_tensor_read is allowed */
     TDL_TENSOR_WRITABLE = 1 << 1,   /**< tdl_tensor_write is allowed */
     TDL_TENSOR_EXPORTABLE = 1 << 2, /**< may be rented to another device */
+    /** The same, by dma-buf: not on every device, see tdl_device_info. */
+    TDL_TENSOR_EXPORTABLE_DMA_BUF = 1 << 3,
 };
 
 struct tdl_tensor; /**< device memory with a type and a shape (MLTensor) */

@@ -301,7 +301,8 @@ struct tdl_rental {
  * Destroying a rented tensor is allowed unless it was rented as a VkBuffer:
  * imports keep the memory alive.
  *
- * @param tensor  created with TDL_TENSOR_EXPORTABLE, or by tdl_tensor_import()
+ * @param tensor  created with TDL_TENSOR_EXPORTABLE or, for TDL_HANDLE_DMA_BUF,
+ *                with TDL_TENSOR_EXPORTABLE_DMA_BUF; or by tdl_tensor_import()
  * @return TDL_ERROR_UNSUPPORTED when the device cannot export the memory so
  */
 TDL_API enum tdl_result tdl_tensor_rent(struct tdl_tensor *tensor, enum tdl_handle_type type,
