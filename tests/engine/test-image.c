@@ -9,7 +9,6 @@
 
 #include <batch.h>
 #include <frame/format.h>
-#include <image.h>
 
 #include <unistd.h>
 
@@ -461,31 +460,50 @@ static void test_errors(struct tdl_batch *batch)
 
 /* ----------------------------------------------------------- dma-buf planes */
 
-/* Do the layers learn from the driver what a modifier can do? From lavapipe
- * (Mesa 25.0.7) they do not, and then find fault with every copy. */
-static bool driver_tells(const struct tdl_image *image, uint64_t modifier)
+/* Do the layers learn from the driver which modifier an image has? They ask when
+ * it is created; lavapipe (Mesa 25.0.7) answers wrong before memory is bound, and
+ * then they find fault with every copy. */
+static bool driver_tells(uint64_t modifier)
 {
-    VkDrmFormatModifierProperties2EXT all[64];
-    VkDrmFormatModifierPropertiesList2EXT list = {
-        .sType = VK_STRUCTURE_TYPE_DRM_FORMAT_MODIFIER_PROPERTIES_LIST_2_EXT,
-        .drmFormatModifierCount = COUNT(all),
-        .pDrmFormatModifierProperties = all};
-    VkFormatProperties2 format = {.sType = VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2, .pNext = &list};
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT};
+    const VkSubresourceLayout layout = {.rowPitch = 256};
+    const VkImageDrmFormatModifierExplicitCreateInfoEXT explicit = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT,
+        .pNext = &external,
+        .drmFormatModifier = modifier,
+        .drmFormatModifierPlaneCount = 1,
+        .pPlaneLayouts = &layout,
+    };
     VkImageDrmFormatModifierPropertiesEXT told = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_PROPERTIES_EXT};
     PFN_vkGetImageDrmFormatModifierPropertiesEXT ask =
         (PFN_vkGetImageDrmFormatModifierPropertiesEXT)vkGetDeviceProcAddr(
             vk.device, "vkGetImageDrmFormatModifierPropertiesEXT");
-    VkResult r = ask(vk.device, image->image, &told);
-    vkGetPhysicalDeviceFormatProperties2(vk.physical_device, image->texel->vk_format, &format);
-    for (uint32_t i = 0; i < list.drmFormatModifierCount && r == VK_SUCCESS; i++)
-        if (all[i].drmFormatModifier == modifier && told.drmFormatModifier == modifier &&
-            all[i].drmFormatModifierTilingFeatures & VK_FORMAT_FEATURE_2_TRANSFER_SRC_BIT)
-            return true;
-    printf("not validated: planes of dma-bufs: the driver says modifier 0x%llx of an image with "
-           "0x%llx, and lists %u\n",
-           (unsigned long long)told.drmFormatModifier, (unsigned long long)modifier,
-           list.drmFormatModifierCount);
+    VkImage image;
+    VkResult r = vkCreateImage(vk.device,
+                               &(VkImageCreateInfo){
+                                   .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+                                   .pNext = &explicit,
+                                   .imageType = VK_IMAGE_TYPE_2D,
+                                   .format = VK_FORMAT_R8_UNORM,
+                                   .extent = {64, 24, 1},
+                                   .mipLevels = 1,
+                                   .arrayLayers = 1,
+                                   .samples = VK_SAMPLE_COUNT_1_BIT,
+                                   .tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT,
+                                   .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                               },
+                               NULL, &image);
+    REQUIRE(r == VK_SUCCESS, "vkCreateImage: %d", r);
+    r = ask(vk.device, image, &told);
+    vkDestroyImage(vk.device, image, NULL);
+    if (r == VK_SUCCESS && told.drmFormatModifier == modifier)
+        return true;
+    printf("not validated: planes of dma-bufs: the driver says that an image of modifier 0x%llx "
+           "has 0x%llx\n",
+           (unsigned long long)modifier, (unsigned long long)told.drmFormatModifier);
     return false;
 }
 
@@ -521,7 +539,7 @@ static void test_dma_buf(struct tdl_batch *batch, bool validated)
         p.offset = i * CHROMA;
         OK(tdl_image_import_dma_buf(ctx, &p, &images[i]));
     }
-    if (validated && !driver_tells(images[0], 0)) {
+    if (validated && !driver_tells(0)) {
         for (uint32_t i = 0; i < 2; i++)
             tdl_image_destroy(&images[i]);
         close(p.fd);
