@@ -4,7 +4,7 @@
  * part is a table of fakes, dma-bufs are memory files, and every call is noted.
  */
 #include "gsttdlerror.h"
-#include "gsttdlfence.h"
+#include "gsttdlsession.h"
 #include "util.h"
 
 #include <gst/allocators/gstdmabuf.h>
@@ -71,9 +71,16 @@ static enum tdl_result fake_get_fence(int fd, bool for_write, int *out)
     return fence_result;
 }
 
+/* Of whom it is noted how often a fence was attached before the work was done. */
+static struct tdl_context *watched;
+static guint early;
+
 static enum tdl_result fake_set_fence(int fd, bool for_write, int sync_fd)
 {
     fail_unless(fd >= 0 && sync_fd >= 0);
+    if (watched && for_write)
+        early += tdl_context_wait(watched, tdl_context_last_point(watched), 0) ==
+                 TDL_ERROR_TIMEOUT;
     note(for_write ? "set-write" : "set-read");
     return set_result;
 }
@@ -465,6 +472,70 @@ GST_START_TEST(fences_of_input)
 }
 GST_END_TEST;
 
+/* -------------------------------------------------------------- whole frames */
+
+#define FRAMES 6
+#define LARGE "video/x-raw(memory:DMABuf),format=NV12,width=640,height=360,framerate=30/1"
+#define LARGE_BYTES (640 * 360 * 3 / 2)
+
+static struct gst_tdl_session *session_new(void)
+{
+    struct gst_tdl_sources sources = { .model = (gchar *)"", .device = (gchar *)"",
+                                       .background = (gchar *)"", .fuse = TRUE };
+    struct gst_tdl_session *session;
+    GError *error = NULL;
+
+    sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
+    session = gst_tdl_session_new(&sources, NULL, &error);
+    fail_unless(session != NULL, "%s", error ? error->message : "");
+    g_array_unref(sources.classes);
+    session->importer.ops = &fakes;
+    session->importer.able.dma_buf = session->importer.able.sync_fd = TRUE;
+    return session;
+}
+
+/* From dma-buf to dma-buf without a wait of the CPU's: frames leave, with a
+ * fence, while the GPU is still at work on them. */
+GST_START_TEST(frames_leave_early)
+{
+    struct gst_tdl_live live = { .mode = TDL_MODE_BLUR, .blur_radius = 16, .threshold = 0.5f,
+                                 .feather = 0.4f, .refine = TRUE, .require_zero_copy = TRUE,
+                                 .interval = 1 };
+    struct gst_tdl_session *session = session_new();
+    GstCaps *caps = gst_caps_from_string(LARGE);
+    struct tdl_context_stats before, after;
+    struct gst_tdl_video video;
+    GError *error = NULL;
+
+    fail_unless(gst_tdl_video_from_caps(caps, &video));
+    fail_unless(gst_tdl_session_prepare(session, &live, &video, &video, &error));
+    watched = session->context;
+    early = 0;
+    for (guint i = 0; i < FRAMES; i++) {
+        GstBuffer *input = buffer_with(memory_new(LARGE_BYTES, i), NULL, NULL, NULL);
+        GstBuffer *output = buffer_with(memory_new(LARGE_BYTES, 0), NULL, NULL, NULL);
+
+        tdl_context_get_stats(session->context, &before);
+        fail_unless(gst_tdl_session_frame(session, &live, input, &video, output, &video, &error),
+                    "%s", error ? error->message : "");
+        tdl_context_get_stats(session->context, &after);
+        if (i < GST_TDL_FLIGHT_SLOTS) /* later ones wait for a slot */
+            fail_unless_equals_uint64(after.waits, before.waits);
+        expect_calls("import import get-read wait get-write wait want take set-read set-write ");
+        gst_buffer_unref(input); /* held until it is read */
+        gst_buffer_unref(output);
+    }
+    fail_unless(early > 0, "no frame left before it was finished");
+    fail_unless_equals_uint64(session->importer.stats.cpu_waits, 0);
+    fail_unless_equals_uint64(session->importer.stats.cpu_copied_bytes, 0);
+    fail_unless_equals_string(session->importer.path, "dma-buf");
+    watched = NULL;
+    gst_tdl_session_free(session);
+    fail_unless_equals_int(live_buffers, 0);
+    gst_caps_unref(caps);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("import");
@@ -472,7 +543,7 @@ static Suite *suite(void)
 
     suite_add_tcase(s, tc);
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_set_timeout(tc, 60);
+    tcase_set_timeout(tc, 600); /* one loads a model */
     tcase_add_test(tc, one_fd);
     tcase_add_test(tc, two_fds);
     tcase_add_test(tc, shares);
@@ -481,6 +552,7 @@ static Suite *suite(void)
     tcase_add_test(tc, targets);
     tcase_add_loop_test(tc, fences, 0, G_N_ELEMENTS(fence_rows));
     tcase_add_test(tc, fences_of_input);
+    tcase_add_test(tc, frames_leave_early);
     return s;
 }
 
