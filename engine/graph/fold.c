@@ -14,8 +14,20 @@ static bool folds(const struct tdl_node *n)
     return all;
 }
 
+static void make_constant(struct tdl_node *n, const void *data)
+{
+    n->output->kind = TDL_OPERAND_CONSTANT;
+    n->output->data = data;
+    n->output->producer = NULL;
+    n->dead = true;
+}
+
 static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
 {
+    if (n->op == &tdl_op_reshape) {
+        make_constant(n, n->inputs[0]->data);
+        return TDL_OK;
+    }
     void *inputs[TDL_MAX_NODE_INPUTS] = {0};
     void *data = tdl_ir_alloc(ir, tdl_tensor_params_size(&n->output->desc));
     bool ok = data;
@@ -28,10 +40,7 @@ static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
     }
     if (ok) {
         n->op->reference_linear(n, (const void *const *)inputs, data);
-        n->output->kind = TDL_OPERAND_CONSTANT;
-        n->output->data = data;
-        n->output->producer = NULL;
-        n->dead = true;
+        make_constant(n, data);
     }
     for (uint32_t i = 0; i < n->input_count; i++)
         free(inputs[i]);

@@ -50,8 +50,9 @@ struct tdl_operand {
     struct tdl_tensor_params bound;
     int32_t binding;    /* external: index among inputs, or inputs + outputs */
     struct tdl_operand *twin; /* the same value in the other storage, or NULL */
-    /* Set by lower(): the same bytes as another operand, which readers get. */
-    struct tdl_operand *same_as;
+    /* The operand whose bytes these are, too, or NULL. lower() may set it for its
+     * output, as long as that has none and is not external. */
+    struct tdl_operand *alias;
     uint64_t size;      /* bytes of storage */
     uint64_t offset;    /* in the arena, or among the weights */
     bool uploaded;      /* a constant that has its place among the weights */
@@ -144,6 +145,9 @@ union tdl_attr {
     struct {
         enum tdl_dtype dtype;
     } cast;
+    struct {
+        uint32_t rank, size[TDL_MAX_RANK];
+    } shape; /* of reshape and expand */
     struct {
         float a, b;         /* of functions that have them */
         uint64_t bounds[2]; /* of clamp on integers: elements of the data type */
@@ -273,6 +277,14 @@ const char *tdl_operand_text(const struct tdl_operand *operand);
 static inline struct tdl_dims tdl_operand_dims(const struct tdl_operand *operand)
 {
     return tdl_tensor_params_dims(&operand->desc);
+}
+
+/* The operand whose memory holds the value. */
+static inline struct tdl_operand *tdl_operand_root(struct tdl_operand *operand)
+{
+    while (operand->alias)
+        operand = operand->alias;
+    return operand;
 }
 
 /* Passes, in this order. */

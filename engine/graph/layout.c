@@ -223,6 +223,19 @@ static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
     return TDL_OK;
 }
 
+/* A reshaped value is its input under another name. Into a bound tensor the
+ * input is written at once, if it is not one itself. */
+static void alias_reshape(const struct tdl_node *n)
+{
+    struct tdl_operand *from = tdl_operand_root(n->inputs[0]), *to = tdl_operand_root(n->output);
+    if (n->op != &tdl_op_reshape || from->kind == TDL_OPERAND_CONSTANT)
+        return;
+    if (!to->external)
+        to->alias = from;
+    else if (!from->external)
+        from->alias = to;
+}
+
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage)
 {
@@ -253,6 +266,7 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
             if (n->inputs[j] && n->inputs[j]->kind != TDL_OPERAND_CONSTANT)
                 TRY(find_size(n->inputs[j], storage));
         TRY(find_size(n->output, storage));
+        alias_reshape(n);
     }
     tdl_ir_dump(ir, "layout");
 fail:

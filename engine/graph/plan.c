@@ -117,6 +117,7 @@ static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_o
 {
     if (!s)
         return;
+    o = tdl_operand_root(o);
     s->binds[binding] =
         (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_OPERAND, .operand = o, .write = write};
     s->bytes += o->size;
@@ -143,8 +144,7 @@ static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_
 
 void tdl_plan_read(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
 {
-    while (operand->same_as)
-        operand = operand->same_as;
+    operand = tdl_operand_root(operand);
     if (s && operand->kind == TDL_OPERAND_CONSTANT)
         bind_constant(s, binding, operand);
     else

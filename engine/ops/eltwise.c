@@ -82,6 +82,17 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: %s and %s do not broadcast (one data type; images of one layout)",
                         tdl_function_name(f), tdl_operand_text(a), tdl_operand_text(b));
+    if (f == TDL_EXPAND) {
+        struct tdl_tensor_params to = a->desc;
+        to.rank = n->attr.shape.rank;
+        memcpy(to.shape, n->attr.shape.size, sizeof(to.shape));
+        if (!tdl_broadcast_shapes(&a->desc, &to, out) || out->rank != to.rank ||
+            memcmp(out->shape, to.shape, to.rank * sizeof(to.shape[0])) != 0) {
+            char text[96];
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "expand: %s does not broadcast to %s",
+                            tdl_operand_text(a), tdl_tensor_params_text(&to, text, sizeof(text)));
+        }
+    }
     if (f == TDL_WHERE) {
         const struct tdl_operand *c = n->inputs[2];
         struct tdl_tensor_params both = *out;
@@ -129,7 +140,8 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     enum tdl_activation activation = prepare_chain(n, &chain);
     uint32_t packs = tdl_packs(out.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "eltwise", n, local, 1, 1);
-    const uint32_t values[] = {f < TDL_ADD ? TDL_IDENTITY : f,
+    const bool two = f >= TDL_ADD && f != TDL_EXPAND;
+    const uint32_t values[] = {two ? f : TDL_IDENTITY,
                                activation,
                                packs,
                                out.h,
@@ -141,7 +153,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
         tdl_plan_spec(s, values[i]);
     tdl_plan_chain(s, &chain);
     tdl_plan_read(s, 0, n->inputs[0]);
-    if (f >= TDL_ADD)
+    if (two)
         tdl_plan_read(s, 1, b);
     tdl_plan_write(s, 2, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, out.n);
@@ -160,7 +172,7 @@ static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
     for (uint32_t i = 0; i < n->input_count; i++)
         descs[i] = &n->inputs[i]->desc;
     tdl_broadcast_resolve(&n->output->desc, descs, n->input_count, &shape);
-    const uint32_t values[] = {f, activation, dtype, (uint32_t)tdl_operand_count(n->output),
+    const uint32_t values[] = {f == TDL_EXPAND ? TDL_IDENTITY : f, activation, dtype, (uint32_t)tdl_operand_count(n->output),
                                shape.rank};
     for (size_t i = 0; i < TDL_COUNT(values); i++)
         tdl_plan_spec(s, values[i]);
@@ -241,4 +253,5 @@ const struct tdl_op tdl_op_eltwise[TDL_FUNCTIONS] = {
     ROW(TDL_LOGICAL_OR, "logicalOr"),
     ROW(TDL_LOGICAL_XOR, "logicalXor"),
     ROW(TDL_WHERE, "where"),
+    ROW(TDL_EXPAND, "expand"),
 };

@@ -64,6 +64,8 @@ enum tdl_function {
     TDL_LOGICAL_XOR,
     /* Of three: a condition, and the values where it is and is not. */
     TDL_WHERE,
+    /* Of one, to another shape; IDENTITY for the kernels. */
+    TDL_EXPAND,
     TDL_FUNCTIONS,
 };
 

@@ -266,9 +266,11 @@ static uint64_t element(const struct tdl_node *n, enum tdl_function f, const voi
                     inputs[!first], at[!first])
             .bits;
     }
+    if (f == TDL_EXPAND && dtype != TDL_FLOAT32)
+        return load(dtype, inputs[0], at[0]).bits;
     if (dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16) {
         double x = float_at(dtype, inputs[0], at[0]);
-        if (f < TDL_ADD)
+        if (f < TDL_ADD || f == TDL_EXPAND)
             return float_bits(dtype, unary(f, x, (double)n->attr.eltwise.a,
                                            (double)n->attr.eltwise.b));
         double y = float_at(dtype, inputs[1], at[1]);

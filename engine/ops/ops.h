@@ -24,6 +24,7 @@ extern const struct tdl_op tdl_op_eltwise[]; /* by enum tdl_function, eltwise.h 
 #define tdl_op_add tdl_op_eltwise[TDL_ADD]
 #define tdl_op_mul tdl_op_eltwise[TDL_MUL]
 extern const struct tdl_op tdl_op_cast;
+extern const struct tdl_op tdl_op_reshape;
 extern const struct tdl_op tdl_op_gemm;
 extern const struct tdl_op tdl_op_matmul;
 extern const struct tdl_op tdl_op_softmax;

@@ -73,8 +73,8 @@ enum tdl_result tdl_rearrange_lower(struct tdl_plan *plan, struct tdl_node *n,
     struct tdl_moved moved = tdl_moved_of(n->output->desc.dtype);
     struct tdl_rearrangement r = join(wanted, moved.parts);
     bool in_order = r.rank == 0 || (r.rank == 1 && r.size[0] == r.period[0] && r.stride[0] == 1);
-    if (in_order && !n->output->external) {
-        n->output->same_as = n->inputs[0];
+    if (in_order && !n->output->external && !n->output->alias) {
+        n->output->alias = n->inputs[0];
         return plan->status;
     }
     if (is_transposition(&r, moved)) {

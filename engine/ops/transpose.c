@@ -62,7 +62,7 @@ static bool is_relabel(const struct tdl_node *n)
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     if (n->storage == TDL_STORAGE_PACKED) {
-        n->output->same_as = n->inputs[0];
+        n->output->alias = n->inputs[0];
         return plan->status;
     }
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;

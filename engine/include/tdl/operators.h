@@ -419,6 +419,20 @@ TDL_API struct tdl_operand *tdl_builder_activation(struct tdl_builder *builder,
                                                    struct tdl_operand *x,
                                                    enum tdl_activation activation);
 /**
+ * WebNN reshape: the same elements in the same row-major order, of any data
+ * type; the input's layout stays. No work on the device, where the output is
+ * not bound to a tensor or the input is a value inside the graph.
+ * @param shape  `rank` sizes with the input's count of elements; copied
+ */
+TDL_API struct tdl_operand *tdl_builder_reshape(struct tdl_builder *builder, struct tdl_operand *x,
+                                                uint32_t rank, const uint32_t *shape);
+/** ONNX Flatten: the dimensions before `axis` as one, those from it on as the other. */
+TDL_API struct tdl_operand *tdl_builder_flatten(struct tdl_builder *builder, struct tdl_operand *x,
+                                                uint32_t axis);
+/** WebNN expand: x broadcast to a shape, of any data type. `shape` is copied. */
+TDL_API struct tdl_operand *tdl_builder_expand(struct tdl_builder *builder, struct tdl_operand *x,
+                                               uint32_t rank, const uint32_t *shape);
+/**
  * Convert the elements to another data type, any to any.
  * Floats to integers: cut towards zero; what is outside of the integer's range
  * becomes its nearest bound, NaN 0. Integers to smaller ones, or of another
