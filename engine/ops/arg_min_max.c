@@ -74,13 +74,13 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    const uint32_t local = 64;
+    const uint32_t local = tdl_team_local(plan->device);
     const struct tdl_arg_attr *p = &n->attr.arg;
     if (n->inputs[0]->storage == TDL_STORAGE_PACKED)
         return lower_packed(plan, n);
     enum tdl_dtype dtype = n->inputs[0]->desc.dtype;
     struct tdl_rows rows = tdl_rows_of(&n->inputs[0]->desc, p->axis);
-    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(count, rows.length, local);
+    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(plan->device, count, rows.length);
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "arg_min_max", dtype, n, local, 1, 1);
     const uint32_t values[] = {dtype,
                                team,

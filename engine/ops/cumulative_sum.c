@@ -44,13 +44,14 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    const uint32_t local = 64;
+    const uint32_t local = 64; /* more would add up what the others have */
     const struct tdl_cumulative_sum_params *p = &n->attr.cumulative_sum.p;
     enum tdl_dtype dtype = n->output->desc.dtype;
     /* Halves: sums in float32 first. An invocation cannot write half a word. */
     bool halves = dtype == TDL_FLOAT16;
     struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.cumulative_sum.axis);
-    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(count, rows.length, local);
+    uint32_t count = rows.outer * rows.inner;
+    uint32_t team = TDL_MIN(tdl_team_of(plan->device, count, rows.length), local);
     struct tdl_operand *out =
         halves ? tdl_scratch_floats(plan, tdl_element_count(n->output)) : n->output;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "cumulative_sum", dtype, n, local, 1, 1);

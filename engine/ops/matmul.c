@@ -205,10 +205,10 @@ static void bind(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand
 
 static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
 {
-    const uint32_t local = 64, count = g->batches * g->m * g->n;
+    const uint32_t local = tdl_team_local(plan->device), count = g->batches * g->m * g->n;
     enum tdl_dtype dtype = n->output->desc.dtype;
     uint32_t words = TDL_DIV_UP(count, tdl_elements_per_word(dtype));
-    uint32_t team = tdl_team_of(words, g->k, local);
+    uint32_t team = tdl_team_of(plan->device, words, g->k);
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul_team", dtype, n, local, 1, 1);
     add_constants(s, n, g, dtype);
     tdl_plan_spec(s, team);

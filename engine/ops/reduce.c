@@ -187,10 +187,11 @@ static void add_parts(struct tdl_plan_step *s, const struct parts parts[2])
 }
 
 /* The constants of shaders/common/reduce.glsl. */
-static uint32_t add_team(struct tdl_plan_step *s, enum tdl_reduction reduction,
-                         const struct parts parts[2], uint32_t words, uint32_t local)
+static uint32_t add_team(struct tdl_plan_step *s, const struct tdl_plan *plan,
+                         enum tdl_reduction reduction, const struct parts parts[2],
+                         uint32_t words)
 {
-    uint32_t team = tdl_team_of(words, parts[1].elements, local);
+    uint32_t team = tdl_team_of(plan->device, words, parts[1].elements);
     tdl_plan_spec(s, reduction);
     tdl_plan_spec(s, team);
     tdl_plan_spec(s, parts[1].stride[0] == 1);
@@ -201,13 +202,13 @@ static uint32_t add_team(struct tdl_plan_step *s, enum tdl_reduction reduction,
 static void add_step(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
                      uint32_t axes, struct tdl_operand *out, enum tdl_dtype out_type)
 {
-    const uint32_t local = 64;
+    const uint32_t local = tdl_team_local(plan->device);
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
     struct parts parts[2];
     split(in->shape, in->rank, axes, parts);
     uint32_t words = TDL_DIV_UP(parts[0].elements, tdl_elements_per_word(out_type));
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "reduce", in->dtype, n, local, 1, 1);
-    uint32_t team = add_team(s, reduction, parts, words, local);
+    uint32_t team = add_team(s, plan, reduction, parts, words);
     tdl_plan_spec(s, parts[0].elements);
     tdl_plan_spec(s, in->dtype);
     tdl_plan_spec(s, out_type);
@@ -225,7 +226,7 @@ void tdl_reduce_rows(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reducti
 
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
-    const uint32_t local = 64;
+    const uint32_t local = tdl_team_local(plan->device);
     struct tdl_dims d = tdl_operand_dims(n->inputs[0]), e = tdl_operand_dims(n->output);
     const uint32_t shape[] = {d.n, tdl_packs(d.c), d.h, d.w};
     uint32_t axes = 0;
@@ -236,7 +237,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     split(shape, 4, axes, parts);
     uint32_t share = (d.n * d.h * d.w * d.c) / (e.n * e.h * e.w * e.c);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "reduce_packed", n, local, 1, 1);
-    uint32_t team = add_team(s, n->attr.reduce.reduction, parts, parts[0].elements, local);
+    uint32_t team = add_team(s, plan, n->attr.reduce.reduction, parts, parts[0].elements);
     tdl_plan_spec(s, parts[0].elements);
     add_parts(s, parts);
     tdl_plan_spec(s, d.c);

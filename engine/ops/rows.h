@@ -64,13 +64,25 @@ static inline uint32_t tdl_bits_of(float value)
     return bits;
 }
 
-/* The invocations, 2ⁿ, that share one result: all of a workgroup where there
- * are few results with much work each, one where results are many. */
-static inline uint32_t tdl_team_of(uint32_t results, uint32_t work, uint32_t local)
+/* Invocations of a workgroup whose teams share the work on a result. */
+static inline uint32_t tdl_team_local(const struct tdl_device_info *device)
 {
-    enum { BUSY = 4096, LEAST = 8 }; /* invocations, steps of one */
+    if (device->type == TDL_DEVICE_CPU)
+        return 64;
+    return device->max_workgroup_invocations >= 256 ? 256 : 128;
+}
+
+/* The invocations, 2ⁿ, that share one result: all of a workgroup where there
+ * are few results with much work each, one where results are many. A software
+ * device has only the lanes of its vectors to fill. */
+static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_t results,
+                                   uint32_t work)
+{
+    enum { LEAST = 8 }; /* steps of one */
+    const uint32_t busy = device->type == TDL_DEVICE_CPU ? 512 : 32768; /* invocations */
     uint32_t team = 1;
-    while (team < local && (uint64_t)results * team < BUSY && work / (team * 2) >= LEAST)
+    while (team < tdl_team_local(device) && (uint64_t)results * team < busy &&
+           work / (team * 2) >= LEAST)
         team *= 2;
     return team;
 }

@@ -84,13 +84,13 @@ static enum tdl_result lower_halves(struct tdl_plan *plan, struct tdl_node *n)
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    const uint32_t local = 64;
+    const uint32_t local = tdl_team_local(plan->device);
     if (n->storage == TDL_STORAGE_PACKED)
         return lower_packed(plan, n);
     if (n->output->desc.dtype == TDL_FLOAT16)
         return lower_halves(plan, n);
     struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
-    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(count, rows.length, local);
+    uint32_t count = rows.outer * rows.inner, team = tdl_team_of(plan->device, count, rows.length);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "softmax", TDL_FLOAT32, n, local, 1, 1);
     const uint32_t values[] = {TDL_REDUCE_SUM, team,  rows.inner == 1, rows.length,

@@ -86,7 +86,11 @@ static void check_gemm(struct tdl_context *ctx, const struct gemm_case *t, uint6
         b, "a", t->a_transpose ? SHAPE(dtype, t->k, t->m) : SHAPE(dtype, t->m, t->k));
     struct tdl_operand *y = input(
         b, "b", t->b_transpose ? SHAPE(dtype, t->n, t->k) : SHAPE(dtype, t->k, t->n));
-    output(b, tdl_builder_gemm(b, x, y, &p));
+    struct tdl_operand *z = tdl_builder_gemm(b, x, y, &p);
+    if (seed % 3 == 0) /* becomes a chain of the kernel's */
+        z = tdl_builder_softsign(b, z);
+    output(b, z);
+    subject_pretend_gpu(ctx, seed % 2);
     run(ctx, b, &rng, false);
 }
 
@@ -262,6 +266,7 @@ static void check_long(struct tdl_context *ctx, enum tdl_dtype dtype, struct tdl
 {
     struct rng rng = {p.shape[0]};
     struct tdl_builder *b;
+    subject_pretend_gpu(ctx, axis == 1 && dtype != TDL_FLOAT32);
     OK(tdl_builder_create(ctx, &b));
     p.dtype = dtype;
     struct tdl_operand *x = input(b, "x", p);
@@ -359,6 +364,7 @@ static void check_packed(struct tdl_context *ctx, uint64_t seed)
     struct tdl_builder *b;
     const bool half = rng_one_in(&rng, 2);
     const enum tdl_layout layout = seed % 2 ? TDL_LAYOUT_NCHW : TDL_LAYOUT_NHWC;
+    subject_pretend_gpu(ctx, rng_one_in(&rng, 2));
     struct tdl_tensor_params p =
         subject_image(layout, RNG_PICK(&rng, 1, 2), RNG_PICK(&rng, 1, 3, 9),
                       RNG_PICK(&rng, 1, 5, 14), RNG_PICK(&rng, 1, 2, 3, 4, 5, 17, 21));
