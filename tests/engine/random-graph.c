@@ -176,6 +176,50 @@ static void join(struct graph *g)
                      some_activation(g)));
 }
 
+static struct tdl_operand *normalized(struct graph *g, struct tdl_operand *x)
+{
+    float values[32];
+    uint32_t c = dims(x).c;
+    REQUIRE(c <= COUNT(values), "too many channels");
+    for (uint32_t i = 0; i < c; i++)
+        values[i] = rng_float(&g->rng, 1, 3);
+    struct tdl_instance_normalization_params p = {.epsilon = 1}; /* lets roundings be small */
+    return disturb(g, rng_one_in(&g->rng, 4)
+                          ? tdl_builder_instance_normalization(g->b, x, &p)
+                          : tdl_builder_batch_normalization(
+                                g->b, x, subject_bias(g->b, &g->rng, c),
+                                subject_constant(g->b, 1, &c, values), NULL));
+}
+
+/* Zeros around, then a convolution or a pool without padding. */
+static struct tdl_operand *padded(struct graph *g, struct tdl_operand *x, uint32_t out)
+{
+    const struct tdl_pad_params pad = {.before = {0, 1, 1}, .after = {0, 1, 1}};
+    const struct tdl_pool2d_params pool = {.window = {3, 3}};
+    uint32_t kind = rng_below(&g->rng, 3);
+    x = disturb(g, tdl_builder_pad(g->b, x, &pad));
+    if (kind == 0)
+        return disturb(g, tdl_builder_conv2d(
+                              g->b, x, subject_filter(g->b, &g->rng, out, 3, 3, dims(x).c), NULL));
+    x = disturb(g, (kind == 1 ? tdl_builder_max_pool2d : tdl_builder_average_pool2d)(g->b, x,
+                                                                                    &pool));
+    return pointwise(g, x, out, some_activation(g));
+}
+
+/* Branches of one input side by side, then a part of the channels. */
+static void branches(struct graph *g)
+{
+    struct tdl_operand *x = take(g), *parts[2];
+    struct tdl_operand *sides[3] = {x, normalized(g, padded(g, x, some_channels(g)))};
+    sides[2] = activate(g, normalized(g, conv(g, x, some_channels(g), 3, 1, 1, TDL_ACTIVATION_NONE)),
+                        TDL_ACTIVATION_RELU);
+    x = disturb(g, tdl_builder_concat(g->b, sides, rng_one_in(&g->rng, 2) ? 3 : 2, 3));
+    const uint32_t sizes[] = {1 + rng_below(&g->rng, dims(x).c - 1), dims(x).c};
+    tdl_builder_split(g->b, x, 2, (const uint32_t[]){sizes[0], sizes[1] - sizes[0]}, 3, parts);
+    x = disturb(g, parts[rng_below(&g->rng, 2)]);
+    keep(g, pointwise(g, x, some_channels(g), some_activation(g)));
+}
+
 /* A gate of the small input's: one image's for all of a batch. */
 static void foreign_gate(struct graph *g, struct tdl_operand *small)
 {
@@ -212,7 +256,7 @@ void random_graph(struct tdl_builder *b, uint64_t seed)
         keep(&g, conv(&g, take(&g), 16, 3, rng_one_in(&g.rng, 2) ? 2 : 1, 1,
                       TDL_ACTIVATION_HARD_SWISH));
     for (uint32_t blocks = 1 + rng_below(&g.rng, 5); blocks; blocks--) {
-        switch (rng_below(&g.rng, 6)) {
+        switch (rng_below(&g.rng, 7)) {
         case 0:
         case 1:
             bottleneck(&g);
@@ -225,6 +269,9 @@ void random_graph(struct tdl_builder *b, uint64_t seed)
             break;
         case 4:
             join(&g);
+            break;
+        case 5:
+            branches(&g);
             break;
         default:
             foreign_gate(&g, small);
