@@ -33,7 +33,8 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
         for (uint32_t k = 0; k < rows.length; k++)
             sum += exp(X(k) - largest);
         for (uint32_t k = 0; k < rows.length; k++)
-            tdl_element_set(dtype, output, base + (size_t)k * rows.inner, exp(X(k) - largest) / sum);
+            tdl_element_set(dtype, output, base + (size_t)k * rows.inner,
+                            exp(X(k) - largest) / sum);
 #undef X
     }
 }

@@ -8,7 +8,8 @@
 
 static struct tdl_operand *add_gemm(struct onnx_net *net)
 {
-    const float beta = onnx_attribute_float(net, "beta", 1), alpha = onnx_attribute_float(net, "alpha", 1);
+    const float alpha = onnx_attribute_float(net, "alpha", 1);
+    const float beta = onnx_attribute_float(net, "beta", 1);
     if (alpha == 0)
         return onnx_lacks(net, "Gemm with alpha 0");
     return tdl_builder_gemm(net->builder, onnx_operand(net, 0), onnx_operand(net, 1),

@@ -104,7 +104,98 @@ static struct tdl_operand *add_blocks(struct onnx_net *net)
                                           : TDL_BLOCK_DEPTH_FIRST);
 }
 
+/* A list of sizes with ONNX's 0 (the input's) and −1 (the rest). */
+static struct tdl_operand *add_reshape(struct onnx_net *net)
+{
+    const Onnx__TensorProto *list = onnx_tensor(net, 1);
+    struct tdl_operand *x = onnx_operand(net, 0);
+    uint32_t shape[TDL_MAX_RANK], rest = TDL_MAX_RANK;
+    size_t rank = list ? onnx_tensor_count(list) : 0, count = 1, known = 1;
+    if (!x || !list || rank > TDL_MAX_RANK || onnx_attribute_int(net, "allowzero", 0))
+        return onnx_lacks(net, "Reshape by a computed shape, to no element, or too many dimensions");
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    for (uint32_t i = 0; i < p->rank; i++)
+        count *= p->shape[i];
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t size = onnx_tensor_int(list, i);
+        shape[i] = size > 0 ? (uint32_t)size : size == 0 && i < p->rank ? p->shape[i] : 1;
+        if (size < 0)
+            rest = i;
+        known *= shape[i];
+    }
+    if (rest < rank)
+        shape[rest] = (uint32_t)(count / known);
+    return tdl_builder_reshape(net->builder, x, (uint32_t)rank, shape);
+}
+
+static struct tdl_operand *add_flatten(struct onnx_net *net)
+{
+    struct tdl_operand *x = onnx_operand(net, 0);
+    return tdl_builder_flatten(net->builder, x,
+                               onnx_axis(onnx_attribute_int(net, "axis", 1), onnx_rank(x)));
+}
+
+/* Squeeze: drop the dimensions of 1 that are listed, or all. */
+static struct tdl_operand *add_squeeze(struct onnx_net *net)
+{
+    const Onnx__TensorProto *axes = onnx_given(net, 1) ? onnx_tensor(net, 1) : NULL;
+    struct tdl_operand *x = onnx_operand(net, 0);
+    uint32_t shape[TDL_MAX_RANK], rank = 0, dropped = 0;
+    if (*net->missing || !x)
+        return NULL;
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    for (size_t i = 0; axes && i < onnx_tensor_count(axes); i++)
+        dropped |= 1u << onnx_axis(onnx_tensor_int(axes, i), p->rank);
+    for (uint32_t i = 0; i < p->rank; i++)
+        if (axes ? !(dropped >> i & 1) : p->shape[i] != 1)
+            shape[rank++] = p->shape[i];
+    return tdl_builder_reshape(net->builder, x, rank, shape);
+}
+
+static struct tdl_operand *add_unsqueeze(struct onnx_net *net)
+{
+    const Onnx__TensorProto *axes = onnx_tensor(net, 1);
+    struct tdl_operand *x = onnx_operand(net, 0);
+    uint32_t shape[TDL_MAX_RANK], added = 0, from = 0;
+    size_t rank = axes ? onnx_rank(x) + onnx_tensor_count(axes) : 0;
+    if (!axes || !x || rank > TDL_MAX_RANK)
+        return onnx_lacks(net, "Unsqueeze by computed axes, or to too many dimensions");
+    for (size_t i = 0; i < onnx_tensor_count(axes); i++)
+        added |= 1u << onnx_axis(onnx_tensor_int(axes, i), (uint32_t)rank);
+    for (uint32_t i = 0; i < rank; i++)
+        shape[i] = added >> i & 1 ? 1 : tdl_operand_get_desc(x)->shape[from++];
+    return tdl_builder_reshape(net->builder, x, (uint32_t)rank, shape);
+}
+
+/* ONNX's expand goes both ways: a dimension of the shape may be 1, too. */
+static struct tdl_operand *add_expand(struct onnx_net *net)
+{
+    const Onnx__TensorProto *list = onnx_tensor(net, 1);
+    struct tdl_operand *x = onnx_operand(net, 0);
+    size_t rank = list ? onnx_tensor_count(list) : 0;
+    uint32_t shape[TDL_MAX_RANK];
+    if (!list || !x || rank > TDL_MAX_RANK || rank < onnx_rank(x))
+        return onnx_lacks(net, "Expand by a computed shape, or of such ranks");
+    for (uint32_t i = 0; i < rank; i++) {
+        size_t at = i + onnx_rank(x) - rank;
+        uint32_t own = i + onnx_rank(x) >= rank ? tdl_operand_get_desc(x)->shape[at] : 1;
+        shape[i] = (uint32_t)onnx_tensor_int(list, i);
+        shape[i] = shape[i] == 1 ? own : shape[i];
+    }
+    return tdl_builder_expand(net->builder, x, (uint32_t)rank, shape);
+}
+
 const struct onnx_operator onnx_operators_moving[] = {
-    {"Concat", add_concat},     {"DepthToSpace", add_blocks}, {"Pad", add_pad}, {"Slice", add_slice},
-    {"SpaceToDepth", add_blocks}, {"Split", add_split},       {0},
+    {"Concat", add_concat},
+    {"DepthToSpace", add_blocks},
+    {"Expand", add_expand},
+    {"Flatten", add_flatten},
+    {"Pad", add_pad},
+    {"Reshape", add_reshape},
+    {"Slice", add_slice},
+    {"SpaceToDepth", add_blocks},
+    {"Split", add_split},
+    {"Squeeze", add_squeeze},
+    {"Unsqueeze", add_unsqueeze},
+    {0},
 };
