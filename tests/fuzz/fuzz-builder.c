@@ -299,6 +299,46 @@ static void call_normalization(struct fuzz *f)
     }
 }
 
+static void call_elements(struct fuzz *f)
+{
+    typedef struct tdl_operand *(*one_fn)(struct tdl_builder *, struct tdl_operand *);
+    typedef struct tdl_operand *(*two_fn)(struct tdl_builder *, struct tdl_operand *,
+                                          struct tdl_operand *);
+    static const one_fn one[] = {
+        tdl_builder_identity, tdl_builder_abs,   tdl_builder_neg,       tdl_builder_sign,
+        tdl_builder_ceil,     tdl_builder_floor, tdl_builder_exp,       tdl_builder_log,
+        tdl_builder_erf,      tdl_builder_relu,  tdl_builder_gelu,      tdl_builder_sigmoid,
+        tdl_builder_tanh,     tdl_builder_sqrt,  tdl_builder_hard_swish, tdl_builder_softplus,
+        tdl_builder_logical_not};
+    static const two_fn two[] = {
+        tdl_builder_sub,     tdl_builder_div,         tdl_builder_max,        tdl_builder_min,
+        tdl_builder_pow,     tdl_builder_equal,       tdl_builder_greater,    tdl_builder_lesser,
+        tdl_builder_prelu,   tdl_builder_logical_and, tdl_builder_logical_or, tdl_builder_add};
+    struct tdl_operand *x = pick(f), *y = pick(f);
+    const float alpha = real(f);
+    uint64_t bounds[2] = {number(f), number(f)};
+    switch (byte(f) % 8) {
+    case 0:
+    case 1:
+        keep(f, one[byte(f) % (sizeof(one) / sizeof(one[0]))](f->builder, x));
+        break;
+    case 2:
+    case 3:
+    case 4:
+        keep(f, two[byte(f) % (sizeof(two) / sizeof(two[0]))](f->builder, x, y));
+        break;
+    case 5:
+        keep(f, tdl_builder_where(f->builder, x, y, pick(f)));
+        break;
+    case 6:
+        keep(f, tdl_builder_leaky_relu(f->builder, x, alpha));
+        break;
+    default:
+        keep(f, tdl_builder_clamp(f->builder, x, byte(f) % 4 ? &bounds[0] : NULL,
+                                  byte(f) % 4 ? &bounds[1] : NULL));
+    }
+}
+
 static void call_matrices(struct fuzz *f)
 {
     struct tdl_operand *a = pick(f), *b = pick(f);
@@ -367,7 +407,7 @@ static void (*const calls[])(struct fuzz *) = {
     call_input,  call_constant, call_output,     call_conv2d, call_good_conv2d, call_conv_transpose2d,
     call_pool2d, call_resample2d, call_binary, call_activation, call_cast,
     call_slice,  call_split,    call_concat,     call_pad,    call_blocks,      call_normalization,
-    call_matrices, call_along,  call_triangular, call_order,
+    call_matrices, call_along,  call_triangular, call_order, call_elements,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
