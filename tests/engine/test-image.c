@@ -59,7 +59,6 @@ static const struct row {
 
 static struct tdl_context *ctx;
 static struct tdl_vulkan_device vk;
-static bool unvalidated; /* a part has to be run without the layers */
 
 /* --------------------------------------------------------------- VkImages */
 
@@ -460,55 +459,22 @@ static void test_errors(struct tdl_batch *batch)
 
 /* ----------------------------------------------------------- dma-buf planes */
 
-/* Do the layers learn from the driver which modifier an image has? They ask when
- * it is created; lavapipe (Mesa 25.0.7) answers wrong before memory is bound, and
- * then they find fault with every copy. */
-static bool driver_tells(uint64_t modifier)
+/* With lavapipe (Mesa 25.0.7) layers (1.4.309) take an image with a modifier for
+ * one that cannot be copied, though the driver lists the feature and libtdl
+ * imports no other. These two messages are counted apart. */
+static unsigned false_alarms;
+
+static void log_but_false_alarms(void *data, enum tdl_log_level level, const char *message)
 {
-    const VkExternalMemoryImageCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT};
-    const VkSubresourceLayout layout = {.rowPitch = 256};
-    const VkImageDrmFormatModifierExplicitCreateInfoEXT explicit = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_EXPLICIT_CREATE_INFO_EXT,
-        .pNext = &external,
-        .drmFormatModifier = modifier,
-        .drmFormatModifierPlaneCount = 1,
-        .pPlaneLayouts = &layout,
-    };
-    VkImageDrmFormatModifierPropertiesEXT told = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_PROPERTIES_EXT};
-    PFN_vkGetImageDrmFormatModifierPropertiesEXT ask =
-        (PFN_vkGetImageDrmFormatModifierPropertiesEXT)vkGetDeviceProcAddr(
-            vk.device, "vkGetImageDrmFormatModifierPropertiesEXT");
-    VkImage image;
-    VkResult r = vkCreateImage(vk.device,
-                               &(VkImageCreateInfo){
-                                   .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-                                   .pNext = &explicit,
-                                   .imageType = VK_IMAGE_TYPE_2D,
-                                   .format = VK_FORMAT_R8_UNORM,
-                                   .extent = {64, 24, 1},
-                                   .mipLevels = 1,
-                                   .arrayLayers = 1,
-                                   .samples = VK_SAMPLE_COUNT_1_BIT,
-                                   .tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT,
-                                   .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
-                               },
-                               NULL, &image);
-    REQUIRE(r == VK_SUCCESS, "vkCreateImage: %d", r);
-    r = ask(vk.device, image, &told);
-    vkDestroyImage(vk.device, image, NULL);
-    if (r == VK_SUCCESS && told.drmFormatModifier == modifier)
-        return true;
-    printf("not validated: planes of dma-bufs: the driver says that an image of modifier 0x%llx "
-           "has 0x%llx\n",
-           (unsigned long long)modifier, (unsigned long long)told.drmFormatModifier);
-    return false;
+    if (strstr(message, "VUID-vkCmdCopyBufferToImage-dstImage-01997") ||
+        strstr(message, "VUID-vkCmdCopyImageToBuffer-srcImage-01998"))
+        false_alarms++;
+    else
+        check_log(data, level, message);
 }
 
 /* NV12 in one dma-buf, both planes as images of the linear modifier. */
-static void test_dma_buf(struct tdl_batch *batch, bool validated)
+static void check_dma_buf(struct tdl_batch *batch)
 {
     enum { WIDTH = 64, HEIGHT = 24, STRIDE = 256, CHROMA = STRIDE * HEIGHT };
     static const struct row row = {"NV12", TDL_FORMAT_NV12, WIDTH, HEIGHT};
@@ -538,13 +504,6 @@ static void test_dma_buf(struct tdl_batch *batch, bool validated)
         p.plane = i;
         p.offset = i * CHROMA;
         OK(tdl_image_import_dma_buf(ctx, &p, &images[i]));
-    }
-    if (validated && !driver_tells(0)) {
-        for (uint32_t i = 0; i < 2; i++)
-            tdl_image_destroy(&images[i]);
-        close(p.fd);
-        unvalidated = true;
-        return;
     }
     struct tdl_frame in = frame_new(&row, 0, TDL_BUFFER_UPLOAD),
                      out = frame_new(&row, 0, TDL_BUFFER_READBACK);
@@ -579,6 +538,25 @@ static void test_dma_buf(struct tdl_batch *batch, bool validated)
     close(p.fd);
 }
 
+static void test_dma_buf(void)
+{
+    struct tdl_context_stats stats;
+    struct tdl_batch *batch;
+    OK(tdl_context_create(
+        &(struct tdl_context_params){.validation = true, .log = log_but_false_alarms}, &ctx));
+    OK(tdl_batch_create(ctx, &batch));
+    check_dma_buf(batch);
+    tdl_batch_destroy(&batch);
+    OK(tdl_context_sync(ctx));
+    tdl_context_get_stats(ctx, &stats);
+    CHECK(stats.validation_errors == false_alarms, "%llu validation messages, %u of them known",
+          (unsigned long long)stats.validation_errors, false_alarms);
+    CHECK(!stats.memory_bytes, "%llu bytes are left", (unsigned long long)stats.memory_bytes);
+    if (false_alarms)
+        printf("planes of dma-bufs: %u false alarms of the layers\n", false_alarms);
+    tdl_context_destroy(&ctx);
+}
+
 int main(void)
 {
     struct tdl_batch *batch;
@@ -595,15 +573,8 @@ int main(void)
     test_owner(batch);
     test_lifetime(batch);
     test_errors(batch);
-    test_dma_buf(batch, true);
     tdl_batch_destroy(&batch);
     check_context_close(ctx);
-    if (unvalidated) {
-        OK(tdl_context_create(&(struct tdl_context_params){.log = check_log}, &ctx));
-        OK(tdl_batch_create(ctx, &batch));
-        test_dma_buf(batch, false);
-        tdl_batch_destroy(&batch);
-        check_context_close(ctx);
-    }
+    test_dma_buf();
     return check_result();
 }
