@@ -53,26 +53,75 @@ static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *
     return true;
 }
 
-/* batchNormalization(conv(x)). */
-bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n)
+/* The convolution that makes `o` for `n` alone, if its filter and bias can be
+ * scaled; else NULL. */
+static struct tdl_node *scalable(struct tdl_ir *ir, const struct tdl_operand *o,
+                                 const struct tdl_node *n)
 {
-    struct tdl_node *conv = n->inputs[0] ? n->inputs[0]->producer : NULL;
-    if (n->op != &tdl_op_batch_normalization || !conv ||
-        (conv->op != &tdl_op_conv2d && conv->op != &tdl_op_conv_transpose2d) ||
+    struct tdl_node *conv = o ? o->producer : NULL;
+    if (!conv || (conv->op != &tdl_op_conv2d && conv->op != &tdl_op_conv_transpose2d) ||
         tdl_ir_only_user(ir, conv->output) != n || conv->input_count > TDL_CONV_BIAS + 1 ||
         !tdl_constant_data(conv->inputs[TDL_CONV_FILTER]) ||
         (conv->inputs[TDL_CONV_BIAS] && !tdl_constant_data(conv->inputs[TDL_CONV_BIAS])))
+        return NULL;
+    return *tdl_fuse_activation_of(conv) == TDL_ACTIVATION_NONE ? conv : NULL;
+}
+
+/* Is it one number, or one a channel of `out`? */
+static bool is_per_channel(const struct tdl_operand *o, const struct tdl_operand *out)
+{
+    const uint32_t axis = out->desc.layout == TDL_LAYOUT_NCHW ? 2 : 0; /* from the last */
+    size_t count = tdl_operand_count(o);
+    return count == 1 || (count == tdl_operand_dims(out).c && axis < o->desc.rank &&
+                          o->desc.shape[o->desc.rank - 1 - axis] == count);
+}
+
+/* conv(x) · c, / c, + c, − c with a constant for each channel. */
+bool tdl_fuse_channel_constant(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const enum tdl_function f = tdl_function_of(n);
+    if (f != TDL_ADD && f != TDL_SUB && f != TDL_MUL && f != TDL_DIV)
+        return false;
+    uint32_t slot = scalable(ir, n->inputs[0], n) ? 0 : 1;
+    struct tdl_node *conv = scalable(ir, n->inputs[slot], n);
+    const float *c = tdl_constant_data(n->inputs[1 - slot]);
+    if (!conv || !c || n->chain.count || (slot && (f == TDL_SUB || f == TDL_DIV)) ||
+        !is_per_channel(n->inputs[1 - slot], n->output) ||
+        tdl_operand_count(conv->output) != tdl_operand_count(n->output))
+        return false;
+    struct tdl_dims d = tdl_operand_dims(n->output);
+    bool one = tdl_operand_count(n->inputs[1 - slot]) == 1;
+    float *a = calloc(d.c, 2 * sizeof(*a)), *b = a ? a + d.c : NULL;
+    for (uint32_t i = 0; a && i < d.c; i++) {
+        float v = c[one ? 0 : i];
+        a[i] = f == TDL_MUL ? v : f == TDL_DIV ? 1 / v : 1;
+        b[i] = f == TDL_ADD ? v : f == TDL_SUB ? -v : 0;
+    }
+    bool done = a && scale_filter(ir, conv, a, b);
+    free(a);
+    if (done)
+        tdl_fuse_take_output(conv, n);
+    return done;
+}
+
+/* batchNormalization(conv(x)). */
+bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_node *conv =
+        n->op == &tdl_op_batch_normalization ? scalable(ir, n->inputs[0], n) : NULL;
+    if (!conv)
         return false;
     enum tdl_activation *activation = tdl_fuse_activation_of(conv);
     uint32_t channels = tdl_operand_dims(conv->output).c;
     float *factors = calloc(channels, 2 * sizeof(*factors));
-    bool done = factors && activation && *activation == TDL_ACTIVATION_NONE &&
+    bool done = factors &&
                 tdl_batch_normalization_factors(n, factors, factors + channels) == TDL_OK &&
                 scale_filter(ir, conv, factors, factors + channels);
     free(factors);
     if (!done)
         return false;
     *activation = n->attr.norm.activation;
+    conv->chain = n->chain;
     tdl_fuse_take_output(conv, n);
     return true;
 }

@@ -430,6 +430,7 @@ static const struct pattern {
     bool repeats_work; /* to save a dispatch */
 } patterns[] = {
     {"normalization", tdl_fuse_normalization, false},
+    {"channel constants", tdl_fuse_channel_constant, false},
     {"chain", tdl_fuse_chain, false},
     {"pad", tdl_fuse_pad, false},
     {"commute resample", commute_resample, false},

@@ -228,6 +228,57 @@ static void foreign_gate(struct graph *g, struct tdl_operand *small)
     keep(g, pointwise(g, y, some_channels(g), some_activation(g)));
 }
 
+/* In linear memory, under another shape. */
+static struct tdl_operand *view_and_back(struct graph *g, struct tdl_operand *x)
+{
+    struct tdl_operand *y = tdl_builder_abs(g->b, tdl_builder_flatten(g->b, x, 1));
+    return tdl_builder_reshape(g->b, y, 4, x->desc.shape);
+}
+
+/* One to three element-wise operators, alone or with a constant: a number or one
+ * a channel. Tame ones: whole graphs go through them. */
+static void elements(struct graph *g)
+{
+    struct tdl_operand *x = take(g);
+    if (rng_one_in(&g->rng, 2))
+        x = pointwise(g, x, some_channels(g), TDL_ACTIVATION_NONE);
+    for (uint32_t i = 1 + rng_below(&g->rng, 3); i; i--) {
+        float number = rng_float(&g->rng, 0.5f, 1.5f);
+        struct tdl_operand *c = rng_one_in(&g->rng, 2)
+                                    ? subject_bias(g->b, &g->rng, dims(x).c)
+                                    : subject_constant(g->b, 0, NULL, &number);
+        switch (rng_below(&g->rng, 9)) {
+        case 0:
+            x = sum(g, x, c);
+            break;
+        case 1:
+            x = product(g, x, c);
+            break;
+        case 2:
+            x = disturb(g, tdl_builder_sub(g->b, x, c));
+            break;
+        case 3:
+            x = disturb(g, tdl_builder_max(g->b, c, x));
+            break;
+        case 4:
+            x = disturb(g, tdl_builder_prelu(g->b, x, c));
+            break;
+        case 5:
+            x = disturb(g, tdl_builder_leaky_relu(g->b, x, 0.2f));
+            break;
+        case 6:
+            x = disturb(g, tdl_builder_gelu(g->b, x));
+            break;
+        case 7:
+            x = disturb(g, tdl_builder_clamp(g->b, x, &(float){-3}, &number));
+            break;
+        default:
+            x = view_and_back(g, x);
+        }
+    }
+    keep(g, x);
+}
+
 static void head(struct graph *g)
 {
     struct tdl_operand *x = take(g);
@@ -256,7 +307,7 @@ void random_graph(struct tdl_builder *b, uint64_t seed)
         keep(&g, conv(&g, take(&g), 16, 3, rng_one_in(&g.rng, 2) ? 2 : 1, 1,
                       TDL_ACTIVATION_HARD_SWISH));
     for (uint32_t blocks = 1 + rng_below(&g.rng, 5); blocks; blocks--) {
-        switch (rng_below(&g.rng, 7)) {
+        switch (rng_below(&g.rng, 9)) {
         case 0:
         case 1:
             bottleneck(&g);
@@ -272,6 +323,10 @@ void random_graph(struct tdl_builder *b, uint64_t seed)
             break;
         case 5:
             branches(&g);
+            break;
+        case 6:
+        case 7:
+            elements(&g);
             break;
         default:
             foreign_gate(&g, small);

@@ -113,6 +113,38 @@ GRAPH(add_relu) { return relu(s, add(s, s->x, input(s, "y", 1, 8, 8, 4))); }
 GRAPH(pool_relu) { return relu(s, pool(s, s->x)); }
 GRAPH(transpose_sigmoid) { return act(s, transpose(s, s->x), SIGMOID); }
 GRAPH(two_activations) { return act(s, relu(s, conv3(s, s->x)), SIGMOID); }
+static O per_channel(S s, O x) { return subject_bias(s->b, &s->rng, dims(x).c); }
+static O one(S s, float v) { return subject_constant(s->b, 0, NULL, &v); }
+GRAPH(conv_scale_shift)
+{
+    O x = conv3(s, s->x);
+    x = mul(s, per_channel(s, x), x);
+    return relu(s, add(s, x, per_channel(s, x)));
+}
+GRAPH(conv_constant_minus) { return tdl_builder_sub(s->b, one(s, 1), conv3(s, s->x)); }
+GRAPH(conv_over_constant) { return tdl_builder_div(s->b, conv3(s, s->x), one(s, 3)); }
+GRAPH(conv_relu_scale) { return mul(s, relu(s, conv3(s, s->x)), one(s, 0.5f)); }
+GRAPH(conv_relu_channels)
+{
+    O x = relu(s, conv3(s, s->x));
+    return mul(s, x, per_channel(s, x));
+}
+GRAPH(chain_of_four)
+{
+    O x = tdl_builder_gelu(s->b, add(s, s->x, input(s, "y", 1, 8, 8, 4)));
+    return tdl_builder_max(s->b, tdl_builder_leaky_relu(s->b, x, 0.1f), one(s, -1));
+}
+GRAPH(chain_of_integers)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_INT32, .rank = 1, .shape = {7}};
+    O x = tdl_builder_input(s->b, "i", &p);
+    return tdl_builder_abs(s->b, tdl_builder_neg(s->b, add(s, x, x)));
+}
+GRAPH(chain_read_inside)
+{
+    O x = tdl_builder_exp(s->b, conv3(s, s->x));
+    return add(s, tdl_builder_floor(s->b, x), x);
+}
 GRAPH(input_relu) { return relu(s, s->x); }
 GRAPH(resample_relu) { return relu(s, resample(s, s->x, 16)); }
 GRAPH(activation_of_output)
@@ -334,6 +366,14 @@ static const struct row {
     ROW(pool_relu, "averagePool2d.relu"),
     ROW(transpose_sigmoid, "convTranspose2d.sigmoid"),
     ROW(two_activations, "conv2d.relu.sigmoid"),
+    ROW(conv_scale_shift, "conv2d.relu"),
+    ROW(conv_constant_minus, "conv2d.linear"),
+    ROW(conv_over_constant, "conv2d"),
+    ROW(conv_relu_scale, "conv2d.relu.linear"),
+    ROW(conv_relu_channels, "conv2d.relu mul"),
+    ROW(chain_of_four, "add.gelu.leakyRelu.clamp"),
+    ROW(chain_of_integers, "add neg abs"),
+    ROW(chain_read_inside, "conv2d.exp floor add"),
     ROW(input_relu, "relu"),
     ROW(resample_relu, "resample2d relu"),
     ROW(activation_of_output, "conv2d relu"),
