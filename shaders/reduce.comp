@@ -3,7 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // Reductions over up to three dimensions that others may lie between. A team
-// of invocations computes the results of one word of the output.
+// of invocations computes the results of one word of the output, and looks at
+// an element more than once at most where that makes no difference.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "common/linear.glsl"
 #include "common/reduce.glsl"
@@ -21,6 +22,10 @@ layout(constant_id = 16) const uint REDUCED1 = 1;
 layout(constant_id = 17) const uint STRIDE0 = 1;
 layout(constant_id = 18) const uint STRIDE1 = 1;
 layout(constant_id = 19) const uint STRIDE2 = 1;
+// A result is the reduction of one of so many slices of a row, for a second
+// step to finish.
+layout(constant_id = 20) const uint SLICES = 1;
+layout(constant_id = 21) const float SCALE = 1.0; // of MEAN: 1 / elements
 LINEAR_IN(0, x)
 LINEAR_OUT(1, result)
 
@@ -34,13 +39,16 @@ ELEMENT value(uint base, uint i)
 
 ELEMENT result_of(uint index, uint member)
 {
+    const uint SHARE = (COUNT + SLICES - 1) / SLICES;
+    const uint from = index % SLICES * SHARE, end = min(from + SHARE, COUNT);
+    index /= SLICES;
     uint base = index % KEPT0 * KEPT_STRIDE0 + index / KEPT0 % KEPT1 * KEPT_STRIDE1 +
                 index / (KEPT0 * KEPT1) * KEPT_STRIDE2;
     ELEMENT sum;
     if (REDUCTION == MAX || REDUCTION == MIN || REDUCTION == LOG_SUM_EXP) {
         const uint extreme = REDUCTION == MIN ? MIN : MAX;
-        sum = value(base, member); // a team is no larger than COUNT
-        for (uint i = member + TEAM; i < COUNT; i += TEAM)
+        sum = value(base, min(from + member, COUNT - 1));
+        for (uint i = from + member + TEAM; i < end; i += TEAM)
             sum = combine(extreme, sum, value(base, i));
         sum = combine_team(extreme, sum);
         if (REDUCTION != LOG_SUM_EXP)
@@ -51,18 +59,18 @@ ELEMENT result_of(uint index, uint member)
         // Of infinities, exp(x - largest) would be NaN.
         const float largest = clamp(sum, -3.0e38, 3.0e38);
         sum = 0.0;
-        for (uint i = member; i < COUNT; i += TEAM)
+        for (uint i = from + member; i < end; i += TEAM)
             sum += exp(value(base, i) - largest);
         return largest + log(combine_team(SUM, sum));
     }
 #endif
     sum = ELEMENT(REDUCTION == PRODUCT ? 1 : 0);
-    for (uint i = member; i < COUNT; i += TEAM)
+    for (uint i = from + member; i < end; i += TEAM)
         sum = combine(REDUCTION, sum, before(value(base, i)));
     sum = combine_team(REDUCTION, sum);
 #ifdef TDL_FLOAT
     if (REDUCTION == MEAN)
-        sum *= 1.0 / float(COUNT);
+        sum *= SCALE;
     else if (REDUCTION == L2)
         sum = sqrt(sum);
     else if (REDUCTION == LOG_SUM)

@@ -199,29 +199,98 @@ static uint32_t add_team(struct tdl_plan_step *s, const struct tdl_plan *plan,
     return team;
 }
 
-static void add_step(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
-                     uint32_t axes, struct tdl_operand *out, enum tdl_dtype out_type)
-{
-    const uint32_t local = tdl_team_local(plan->device);
-    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+/* One dispatch. */
+struct pass {
+    struct tdl_operand *in, *out;
+    enum tdl_dtype in_type, out_type;
+    enum tdl_reduction reduction;
     struct parts parts[2];
-    split(in->shape, in->rank, axes, parts);
-    uint32_t words = TDL_DIV_UP(parts[0].elements, tdl_elements_per_word(out_type));
-    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "reduce", in->dtype, n, local, 1, 1);
-    uint32_t team = add_team(s, plan, reduction, parts, words);
-    tdl_plan_spec(s, parts[0].elements);
-    tdl_plan_spec(s, in->dtype);
-    tdl_plan_spec(s, out_type);
-    add_parts(s, parts);
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, out);
+    uint32_t slices; /* of each row, as results of their own */
+    float scale;
+};
+
+static void add_pass(struct tdl_plan *plan, struct tdl_node *n, const struct pass *p)
+{
+    const uint32_t local = tdl_team_local(plan->device), results = p->parts[0].elements * p->slices;
+    uint32_t words = TDL_DIV_UP(results, tdl_elements_per_word(p->out_type));
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "reduce", p->in_type, n, local, 1, 1);
+    uint32_t team = add_team(s, plan, p->reduction, p->parts, words);
+    tdl_plan_spec(s, results);
+    tdl_plan_spec(s, p->in_type);
+    tdl_plan_spec(s, p->out_type);
+    add_parts(s, p->parts);
+    tdl_plan_spec(s, p->slices);
+    tdl_plan_spec(s, tdl_bits_of(p->scale));
+    tdl_plan_read(s, 0, p->in);
+    tdl_plan_write(s, 1, p->out);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
+}
+
+/* How many slices of a row to reduce on their own, so that few long rows keep
+ * the device busy. */
+static uint32_t slices_of(const struct tdl_device_info *device, const struct parts parts[2])
+{
+    enum { LEAST = 16 }; /* steps of an invocation */
+    const uint32_t team = tdl_team_local(device);
+    uint64_t room = TDL_BUSY(device) / ((uint64_t)parts[0].elements * team);
+    uint32_t slices = (uint32_t)TDL_MIN(room, parts[1].elements / (team * LEAST));
+    if (slices < 2)
+        return 1;
+    /* None of them may be empty. */
+    return TDL_DIV_UP(parts[1].elements, TDL_DIV_UP(parts[1].elements, slices));
+}
+
+/* What the slices are reduced to, and what these results are then. */
+static enum tdl_reduction first_of(enum tdl_reduction r)
+{
+    return r == TDL_REDUCE_MEAN || r == TDL_REDUCE_LOG_SUM ? TDL_REDUCE_SUM : r;
+}
+static enum tdl_reduction second_of(enum tdl_reduction r)
+{
+    return r == TDL_REDUCE_L1 || r == TDL_REDUCE_SUM_SQUARE ? TDL_REDUCE_SUM : r;
+}
+
+/* The type of 4 or 8 bytes that the class of kernels has. */
+static enum tdl_dtype whole_type(enum tdl_dtype dtype)
+{
+    return dtype == TDL_FLOAT16 ? TDL_FLOAT32 : dtype == TDL_INT8 ? TDL_INT32
+                                            : dtype == TDL_UINT8 ? TDL_UINT32 : dtype;
+}
+
+static void add_steps(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
+                      uint32_t axes, struct tdl_operand *out, enum tdl_dtype out_type)
+{
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    struct pass p = {.in = n->inputs[0],
+                     .out = out,
+                     .in_type = in->dtype,
+                     .out_type = out_type,
+                     .reduction = reduction,
+                     .slices = 1};
+    split(in->shape, in->rank, axes, p.parts);
+    p.scale = 1.0f / (float)p.parts[1].elements;
+    const uint32_t results = p.parts[0].elements, slices = slices_of(plan->device, p.parts);
+    if (slices > 1) {
+        struct pass first = p;
+        first.out_type = p.in_type = whole_type(in->dtype);
+        first.out = p.in = tdl_plan_scratch(
+            plan, TDL_ALIGN((uint64_t)results * slices * tdl_dtype_size(p.in_type), 16));
+        if (!p.in)
+            return;
+        first.reduction = first_of(reduction);
+        first.slices = slices;
+        add_pass(plan, n, &first);
+        p.reduction = second_of(reduction);
+        split((const uint32_t[]){results, slices}, 2, 2, p.parts);
+    }
+    add_pass(plan, n, &p);
 }
 
 void tdl_reduce_rows(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
                      uint32_t axis, struct tdl_operand *out)
 {
-    add_step(plan, n, reduction, 1u << axis, out, TDL_FLOAT32);
+    add_steps(plan, n, reduction, 1u << axis, out, TDL_FLOAT32);
 }
 
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
@@ -256,7 +325,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const struct tdl_reduce_attr *p = &n->attr.reduce;
     if (n->storage == TDL_STORAGE_PACKED)
         return lower_packed(plan, n);
-    add_step(plan, n, p->reduction, p->axes, n->output, n->output->desc.dtype);
+    add_steps(plan, n, p->reduction, p->axes, n->output, n->output->desc.dtype);
     return plan->status;
 }
 

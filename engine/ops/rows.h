@@ -72,16 +72,18 @@ static inline uint32_t tdl_team_local(const struct tdl_device_info *device)
     return device->max_workgroup_invocations >= 256 ? 256 : 128;
 }
 
+/* Invocations that keep it busy: a software device has only the lanes of its
+ * vectors to fill. */
+#define TDL_BUSY(device) ((device)->type == TDL_DEVICE_CPU ? 512u : 32768u)
+
 /* The invocations, 2ⁿ, that share one result: all of a workgroup where there
- * are few results with much work each, one where results are many. A software
- * device has only the lanes of its vectors to fill. */
+ * are few results with much work each, one where results are many. */
 static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_t results,
                                    uint32_t work)
 {
     enum { LEAST = 8 }; /* steps of one */
-    const uint32_t busy = device->type == TDL_DEVICE_CPU ? 512 : 32768; /* invocations */
     uint32_t team = 1;
-    while (team < tdl_team_local(device) && (uint64_t)results * team < busy &&
+    while (team < tdl_team_local(device) && (uint64_t)results * team < TDL_BUSY(device) &&
            work / (team * 2) >= LEAST)
         team *= 2;
     return team;

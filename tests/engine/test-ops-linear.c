@@ -301,6 +301,25 @@ static void check_long_rows(struct tdl_context *ctx, bool wide)
         check_long(ctx, TDL_INT64, SHAPE(TDL_INT64, 2, 300, 2), 1);
 }
 
+/* Few long rows, which are reduced by slices, as every reduction. */
+static void check_slices(struct tdl_context *ctx, enum tdl_dtype dtype, bool gpu)
+{
+    struct rng rng = {dtype};
+    struct tdl_builder *b;
+    check_begin("slices of %s%s", tdl_dtype_name(dtype), gpu ? " as on a GPU" : "");
+    subject_pretend_gpu(ctx, gpu);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = input(b, "x", SHAPE(dtype, 1, 2, 12289));
+    const struct tdl_reduce_params last = {{2}, 1};
+    for (uint32_t r = 0; r <= TDL_REDUCE_LOG_SUM_EXP; r++)
+        if (r != TDL_REDUCE_PRODUCT && r != TDL_REDUCE_LOG_SUM)
+            if (is_float(dtype) || r == TDL_REDUCE_MAX || r == TDL_REDUCE_L1 || r == TDL_REDUCE_SUM)
+                output(b, tdl_builder_reduce(b, x, r, &last));
+    if (is_float(dtype))
+        output(b, tdl_builder_reduce(b, tdl_builder_abs(b, x), TDL_REDUCE_LOG_SUM, &last));
+    run(ctx, b, &rng, false);
+}
+
 /* Three values only, so that most extremes are found more than once. */
 static void fill_few(uint32_t index, const struct tdl_tensor_params *desc, struct rng *rng,
                      void *values)
@@ -551,6 +570,11 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < COUNT(gemms); i++)
             check_gemm(ctx, &gemms[i], i);
         check_long_rows(ctx, wide);
+        check_slices(ctx, TDL_FLOAT32, true);
+        check_slices(ctx, TDL_FLOAT32, false);
+        check_slices(ctx, TDL_INT32, true);
+        if (wide)
+            check_slices(ctx, TDL_UINT64, true);
         check_ties(ctx);
         check_transposes(ctx, wide);
         check_heads(ctx);
