@@ -30,7 +30,7 @@ struct tdl_times tdl_times_of(double *values, uint32_t count)
     return t;
 }
 
-static double now(void)
+double tdl_now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -46,7 +46,7 @@ struct job {
 
 static enum tdl_result run_once(struct job *job, double *out_wall, double *out_gpu)
 {
-    const double start = now();
+    const double start = tdl_now_ns();
     uint64_t point, stages[TDL_STAGE_COUNT] = {0};
     enum tdl_result r;
     TRY(tdl_batch_begin(job->batch));
@@ -55,7 +55,7 @@ static enum tdl_result run_once(struct job *job, double *out_wall, double *out_g
                         job->output_count));
     TRY(tdl_batch_submit(job->batch, &point));
     TRY(tdl_context_wait(job->graph->ctx, point, TDL_WAIT_FOREVER));
-    *out_wall = now() - start;
+    *out_wall = tdl_now_ns() - start;
     tdl_batch_stage_times(job->batch, stages);
     *out_gpu = (double)stages[TDL_STAGE_NETWORK];
     return TDL_OK;

@@ -104,11 +104,17 @@ struct tdl_reduce_attr {
     bool keep_dimensions;
 };
 
+struct tdl_im2col_attr {
+    uint32_t kernel[2];
+    struct tdl_conv2d_params p; /* the window's */
+};
+
 union tdl_attr {
     struct tdl_conv_attr conv;
     struct tdl_expand_attr expand;
     struct tdl_conv_transpose2d_params conv_transpose;
     struct tdl_pool2d_params pool;
+    struct tdl_im2col_attr im2col;
     struct tdl_resample2d_params resample;
     struct tdl_gate_params gate;
     struct tdl_matmul_attr matmul;

@@ -8,4 +8,7 @@
 /* Sorts the values. All 0 of none. */
 struct tdl_times tdl_times_of(double *values, uint32_t count);
 
+/* A clock that never jumps. */
+double tdl_now_ns(void);
+
 #endif

@@ -99,12 +99,85 @@ const struct tdl_op tdl_op_conv2d = {
     .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
 };
 
+/* Element (o, y, x, i) of an "ohwi" filter `d` in another order. */
+static size_t index_in(enum tdl_filter_layout layout, struct tdl_dims d, uint32_t o, uint32_t y,
+                       uint32_t x, uint32_t i)
+{
+    switch (layout) {
+    case TDL_FILTER_OIHW:
+        return (((size_t)o * d.c + i) * d.h + y) * d.w + x;
+    case TDL_FILTER_HWIO:
+        return (((size_t)y * d.w + x) * d.c + i) * d.n + o;
+    case TDL_FILTER_IHWO:
+        return (((size_t)i * d.h + y) * d.w + x) * d.n + o;
+    default:
+        return (((size_t)o * d.h + y) * d.w + x) * d.c + i;
+    }
+}
+
+static struct tdl_dims ohwi_dims(enum tdl_filter_layout layout, const uint32_t *s)
+{
+    switch (layout) {
+    case TDL_FILTER_OIHW:
+        return (struct tdl_dims){s[0], s[2], s[3], s[1]};
+    case TDL_FILTER_HWIO:
+        return (struct tdl_dims){s[3], s[0], s[1], s[2]};
+    case TDL_FILTER_IHWO:
+        return (struct tdl_dims){s[3], s[1], s[2], s[0]};
+    default:
+        return (struct tdl_dims){s[0], s[1], s[2], s[3]};
+    }
+}
+
+/* A constant in "ohwi" with the values of one in another order. */
+static struct tdl_operand *reorder_constant(struct tdl_builder *b, const struct tdl_operand *filter,
+                                            enum tdl_filter_layout layout)
+{
+    const size_t size = tdl_tensor_params_size(&filter->desc);
+    const size_t element = tdl_dtype_size(filter->desc.dtype);
+    struct tdl_dims d = ohwi_dims(layout, filter->desc.shape);
+    struct tdl_tensor_params desc = {
+        .dtype = filter->desc.dtype, .rank = 4, .shape = {d.n, d.h, d.w, d.c}};
+    char *data = malloc(size), *to = data;
+    if (!data)
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    for (uint32_t o = 0; o < d.n; o++)
+        for (uint32_t y = 0; y < d.h; y++)
+            for (uint32_t x = 0; x < d.w; x++)
+                for (uint32_t i = 0; i < d.c; i++, to += element)
+                    memcpy(to,
+                           (const char *)filter->data + element * index_in(layout, d, o, y, x, i),
+                           element);
+    tdl_builder_own(b, data, free);
+    return tdl_builder_constant(b, &desc, data, size);
+}
+
+static struct tdl_operand *order_filter(struct tdl_builder *b, struct tdl_operand *filter,
+                                        enum tdl_filter_layout layout)
+{
+    if (layout == TDL_FILTER_OHWI || !filter || b->status != TDL_OK || filter->ir != b->ir)
+        return filter; /* what is wrong with it is found further on */
+    const bool is_cast = filter->producer && filter->producer->op == &tdl_op_cast;
+    struct tdl_operand *from = is_cast ? filter->producer->inputs[0] : filter;
+    if (from->kind != TDL_OPERAND_CONSTANT || from->desc.rank != 4)
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "conv2d: only a constant filter of rank 4 can be given in another "
+                                "order than ohwi; %s is none",
+                                tdl_operand_text(filter));
+    from = reorder_constant(b, from, layout);
+    return is_cast && from ? tdl_builder_cast(b, from, filter->desc.dtype) : from;
+}
+
 struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *params)
 {
     union tdl_attr attr = {.conv.p = params ? *params : (struct tdl_conv2d_params){0}};
     struct tdl_conv2d_params *p = &attr.conv.p;
+    if (!tdl_builder_known(b, &tdl_op_conv2d, "filter layout", p->filter_layout, TDL_FILTER_IHWO))
+        return NULL;
+    filter = order_filter(b, filter, p->filter_layout);
+    p->filter_layout = TDL_FILTER_OHWI;
     struct tdl_operand *inputs[] = {input, filter, p->bias};
     for (int i = 0; i < 2; i++) {
         p->stride[i] = tdl_or_one(p->stride[i]);

@@ -275,6 +275,125 @@ static struct shape random_shape(struct rng *rng)
     return t;
 }
 
+/* --------------------------------------------------------------- filter layouts */
+
+/* The same filter in every order gives the same graph: what is expected comes
+ * from the order of the names alone. */
+static void check_filter_layouts(struct tdl_context *ctx)
+{
+    static const char *const orders[] = {"ohwi", "oihw", "hwio", "ihwo"};
+    static const uint32_t sizes[] = {6, 3, 2, 5}; /* o h w i */
+    float ohwi[6 * 3 * 2 * 5], other[COUNT(ohwi)];
+    struct rng rng = {7};
+    for (size_t k = 0; k < COUNT(ohwi); k++)
+        ohwi[k] = rng_float(&rng, -1, 1);
+    for (uint32_t l = 0; l < COUNT(orders); l++) {
+        uint32_t shape[4], at[4], place[4];
+        struct tdl_builder *b;
+        struct subject s;
+        check_begin("filter layout %s", orders[l]);
+        for (uint32_t k = 0; k < 4; k++) {
+            place[k] = (uint32_t)(strchr("ohwi", orders[l][k]) - "ohwi");
+            shape[k] = sizes[place[k]];
+        }
+        for (uint32_t k = 0; k < COUNT(ohwi); k++) { /* of `other`, its index split */
+            uint32_t rest = k;
+            for (int d = 3; d >= 0; rest /= shape[d], d--)
+                at[place[d]] = rest % shape[d];
+            other[k] = ohwi[((at[0] * 3 + at[1]) * 2 + at[2]) * 5 + at[3]];
+        }
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 1, 7, 6, 5);
+        struct tdl_operand *x = tdl_builder_input(b, "x", &d);
+        struct tdl_conv2d_params p = {.filter_layout = (enum tdl_filter_layout)l};
+        tdl_builder_output(b, "y",
+                           tdl_builder_conv2d(b, x, subject_constant(b, 4, shape, other), &p));
+        subject_open(&s, ctx, b, &rng);
+        const struct tdl_node *n = s.ir->nodes[s.ir->node_count - 1];
+        CHECK(!memcmp(n->inputs[TDL_CONV_FILTER]->data, ohwi, sizeof(ohwi)),
+              "the filter was not put into ohwi");
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+        subject_close(&s);
+    }
+    struct tdl_builder *b;
+    struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 4, 3, 3, 5);
+    check_begin("a filter that is no constant");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &d), *f = tdl_builder_input(b, "f", &d);
+    CHECK(!tdl_builder_conv2d(b, x, f,
+                              &(struct tdl_conv2d_params){.filter_layout = TDL_FILTER_HWIO}),
+          "it was taken");
+    FAILS(tdl_builder_status(b), TDL_ERROR_UNSUPPORTED, "constant");
+    tdl_builder_destroy(&b);
+    OK(tdl_builder_create(ctx, &b));
+    x = tdl_builder_input(b, "x", &d), f = tdl_builder_input(b, "f", &d);
+    tdl_builder_output(b, "y", tdl_builder_conv2d(b, x, f, NULL));
+    struct tdl_graph *graph = NULL;
+    FAILS(tdl_builder_build(b, NULL, &graph), TDL_ERROR_UNSUPPORTED, "constant");
+    tdl_builder_destroy(&b);
+}
+
+/* ---------------------------------------------------------------------- im2col */
+
+static void check_im2col(struct tdl_context *ctx)
+{
+    static const struct shape cases[] = {
+        {1, 5, 6, 3, 0, K(3, 3), P(1, 1, 1, 1)},
+        {2, 7, 5, 8, 0, K(2, 3), S(2, 1), D(1, 2), P(0, 1, 2, 0), NCHW},
+        {1, 6, 6, 5, 0, K(3, 3), S(2, 2), SAME},
+        {1, 4, 4, 4, 0, K(1, 1), PACKED},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct shape *t = &cases[i];
+        struct rng rng = {i};
+        struct tdl_builder *b;
+        struct subject s;
+        char text[320];
+        check_begin("im2col: %s", describe(t, text, sizeof(text)));
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_tensor_params d = subject_image(t->layout, t->n, t->h, t->w, t->c);
+        struct tdl_im2col_params p = {
+            .kernel = {t->kernel[0], t->kernel[1]},
+            .stride = {t->stride[0], t->stride[1]},
+            .dilation = {t->dilation[0], t->dilation[1]},
+            .pad = {t->pad[0], t->pad[1], t->pad[2], t->pad[3]},
+            .padding = t->same ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT,
+        };
+        /* A 1×1 convolution of the columns is the convolution, too. */
+        struct tdl_operand *x = tdl_builder_input(b, "x", &d);
+        struct tdl_operand *columns = tdl_builder_im2col(b, x, &p);
+        uint32_t k = t->kernel[0] * t->kernel[1] * t->c;
+        float filter[5 * 72];
+        for (uint32_t j = 0; j < 5 * k; j++)
+            filter[j] = rng_float(&rng, -1, 1) / (float)k;
+        struct tdl_conv2d_params conv = {
+            .stride = {t->stride[0], t->stride[1]},
+            .dilation = {t->dilation[0], t->dilation[1]},
+            .pad = {t->pad[0], t->pad[1], t->pad[2], t->pad[3]},
+            .padding = p.padding,
+        };
+        tdl_builder_output(b, "columns", columns);
+        tdl_builder_output(
+            b, "product",
+            tdl_builder_conv2d(
+                b, columns, subject_constant(b, 4, (uint32_t[]){5, 1, 1, k}, filter), NULL));
+        tdl_builder_output(
+            b, "conv",
+            tdl_builder_conv2d(
+                b, x,
+                subject_constant(b, 4, (uint32_t[]){5, t->kernel[0], t->kernel[1], t->c}, filter),
+                &conv));
+        subject_open(&s, ctx, b, &rng);
+        const struct tdl_operand *o = s.ir->outputs[1];
+        subject_compare("product and convolution", &o->desc,
+                        s.values[s.ir->outputs[2]->id], s.values[o->id], false, 1);
+        subject_run(&s, &(struct tdl_build_params){
+                            .precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+                            .input_layout = t->packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC});
+        subject_close(&s);
+    }
+}
+
 /* ------------------------------------------------------------------ wrong names */
 
 static void check_names(struct tdl_context *ctx)
@@ -316,6 +435,8 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
     struct tdl_context *ctx = check_context_open();
     check_names(ctx);
+    check_filter_layouts(ctx);
+    check_im2col(ctx);
     for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
         for (size_t r = 0; r < COUNT(rows); r++)
             run(ctx, &shapes[i], rows[r].name,

@@ -36,6 +36,14 @@ enum tdl_activation {
     TDL_ACTIVATION_TANH = 5,
 };
 
+/** WebNN's names for the order of a filter's dimensions. */
+enum tdl_filter_layout {
+    TDL_FILTER_OHWI = 0, /**< out, height, width, in */
+    TDL_FILTER_OIHW = 1, /**< WebNN's default, and ONNX's */
+    TDL_FILTER_HWIO = 2,
+    TDL_FILTER_IHWO = 3,
+};
+
 /** WebNN conv2d. Zero strides, dilations and groups mean 1. */
 struct tdl_conv2d_params {
     uint32_t stride[2];   /**< vertical, horizontal */
@@ -45,16 +53,42 @@ struct tdl_conv2d_params {
     uint32_t groups;
     struct tdl_operand *bias; /**< [out channels], or NULL */
     enum tdl_activation activation;
+    enum tdl_filter_layout filter_layout;
 };
 /**
- * @param filter  "ohwi": [out, kh, kw, in / groups]; a depthwise filter
- *                (groups == in) is [in · multiplier, kh, kw, 1].
- * The input's layout (NHWC or NCHW) is the output's.
+ * @param filter  a constant float32 (or one cast from float16), as
+ *                `filter_layout` says; of "ohwi": [out, kh, kw, in / groups]; a
+ *                depthwise filter (groups == in) is [in · multiplier, kh, kw, 1].
+ *                Other orders are put into "ohwi" here, in a copy that the
+ *                builder owns. Filters and biases that are computed or bound at
+ *                dispatch are TDL_ERROR_UNSUPPORTED.
+ * The input's layout (NHWC or NCHW) is the output's. How it is computed is
+ * chosen when the graph is built: tdl_build_params.conv2d_algorithm, tdl_tune().
  */
 TDL_API struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *builder,
                                                struct tdl_operand *input,
                                                struct tdl_operand *filter,
                                                const struct tdl_conv2d_params *params);
+/** The window of im2col. Zero sizes, strides and dilations mean 1. */
+struct tdl_im2col_params {
+    uint32_t kernel[2];   /**< height, width, px */
+    uint32_t stride[2];   /**< vertical, horizontal */
+    uint32_t dilation[2];
+    uint32_t pad[4];      /**< top, bottom, left, right, px; zeros */
+    enum tdl_padding padding;
+};
+/**
+ * The matrix that makes a convolution a product: an image whose pixels are the
+ * convolution's output pixels and whose channels, kh · kw · C of them, are the
+ * input under the window: tap by tap, row by row, all channels of a tap
+ * together. With NHWC that is, row-major, the matrix [N · out_h · out_w,
+ * kh · kw · C], and a filter in "ohwi" is [out, kh · kw · C]: its transpose is
+ * the right side of the product.
+ * @param input  [N, H, W, C] or [N, C, H, W] float32
+ */
+TDL_API struct tdl_operand *tdl_builder_im2col(struct tdl_builder *builder,
+                                               struct tdl_operand *input,
+                                               const struct tdl_im2col_params *params);
 /** WebNN convTranspose2d. Zero strides, dilations and groups mean 1. */
 struct tdl_conv_transpose2d_params {
     uint32_t stride[2];   /**< vertical, horizontal, px of the output */

@@ -45,7 +45,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     struct tile t = choose_tile(g, v);
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.px * t.py * t.local) *
                     tdl_packs(g->in.c) * g->in.n;
-    return tdl_conv_time(g, tdl_conv_macs(g), tdl_conv_is_cpu(g) ? 0.5 : 0.1, tdl_conv_bytes(g), 1,
+    return tdl_conv_time(g, tdl_conv_macs(g), tdl_conv_is_cpu(g) ? 0.15 : 0.1, tdl_conv_bytes(g), 1,
                          groups) *
            (v->v[0] ? 1.1 : 1);
 }

@@ -52,9 +52,8 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     struct tile t = choose_tile(g, v);
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local * t.px) *
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
-    /* Small tiles read their input again and again; the compiler's own choice
-     * is the first of equals. */
-    double efficiency = tdl_conv_is_cpu(g) ? 1 : 0.08 + 0.02 * (t.packs * t.px);
+    /* The compiler's own choice is the first of equals. */
+    double efficiency = tdl_conv_is_cpu(g) ? 0.3 : 0.4;
     return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
            (v->v[0] ? 1.1 : 1);
 }

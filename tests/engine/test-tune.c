@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tdl_tune() and its file, tdl_benchmark(), and the planned arena.
+ *
+ *     test-tune          without models
+ *     test-tune models   the arena of both person models
+ */
+#include "check.h"
+
+#include <cache.h>
+#include <context.h>
+#include <tuning.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/tdl-tune-XXXXXX";
+static uint32_t warnings; /* of ignored files */
+
+static void count_log(void *data, enum tdl_log_level level, const char *message)
+{
+    (void)data;
+    warnings += level == TDL_LOG_WARNING && strstr(message, "is ignored") != NULL;
+}
+
+static struct tdl_context *open_context(void)
+{
+    struct tdl_context *ctx = NULL;
+    enum tdl_result r = tdl_context_create(
+        &(struct tdl_context_params){.cache_dir = folder, .log = count_log}, &ctx);
+    if (r == TDL_ERROR_NO_DEVICE) {
+        fprintf(stderr, "skipped: %s\n", tdl_last_error());
+        exit(EXIT_SKIP);
+    }
+    REQUIRE(r == TDL_OK, "%s", tdl_last_error());
+    return ctx;
+}
+
+/* The path of the tuning file; false if there is none. */
+static bool find_file(char *path, size_t size)
+{
+    DIR *dir = opendir(folder);
+    bool found = false;
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (!strncmp(e->d_name, "tuning-", 7)) {
+            found = true;
+            snprintf(path, size, "%s/%.200s", folder, e->d_name);
+        }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Two layers of one shape and one of another. */
+static struct tdl_builder *build(struct tdl_context *ctx)
+{
+    static float weights[8 * 9 * 8];
+    struct tdl_tensor_params image = {.rank = 4, .shape = {1, 9, 9, 8}};
+    struct tdl_tensor_params three = {.rank = 4, .shape = {8, 3, 3, 8}};
+    struct tdl_tensor_params one = {.rank = 4, .shape = {8, 1, 1, 8}};
+    struct tdl_conv2d_params same = {.padding = TDL_PADDING_SAME_UPPER};
+    struct tdl_builder *b;
+    for (size_t i = 0; i < COUNT(weights); i++)
+        weights[i] = (float)(i % 7) / 70;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &image);
+    struct tdl_operand *f = tdl_builder_constant(b, &three, weights, sizeof(weights));
+    struct tdl_operand *g = tdl_builder_constant(b, &one, weights, 8 * 8 * sizeof(float));
+    x = tdl_builder_conv2d(b, tdl_builder_conv2d(b, x, f, &same), f, &same);
+    tdl_builder_output(b, "y", tdl_builder_conv2d(b, x, g, NULL));
+    return b;
+}
+
+/* The algorithm of the graph's step with this choice, of a 3×3 layer. */
+static void find_algorithm(struct tdl_builder *b, enum tdl_choice choice, char *out, size_t size)
+{
+    const struct tdl_graph_step *s;
+    struct tdl_graph *graph;
+    *out = 0;
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32}, &graph));
+    for (uint32_t i = 0; (s = tdl_graph_get_step(graph, i)); i++)
+        if (s->choice == choice && s->macs > 9 * 81 * 8)
+            snprintf(out, size, "%s", s->algorithm);
+    tdl_graph_destroy(&graph);
+}
+
+struct seen {
+    uint32_t reports, defaults, bad;
+};
+
+static void on_report(void *data, const struct tdl_tune_report *r)
+{
+    struct seen *seen = data;
+    seen->reports++;
+    seen->defaults += r->is_default;
+    seen->bad += strncmp(r->layer, "conv2d-f32-1x9x9x8-", 19) != 0 || !*r->algorithm ||
+                 !(r->gpu_ns >= 0);
+}
+
+static const struct tdl_tune_params *params(struct seen *seen, bool dry)
+{
+    static struct tdl_tune_params p;
+    p = (struct tdl_tune_params){.build.precision = TDL_PRECISION_FP32,
+                                 .iterations = 3,
+                                 .patience = 1000,
+                                 .dry = dry,
+                                 .report = on_report,
+                                 .report_data = seen};
+    return &p;
+}
+
+static void check_tuning(void)
+{
+    struct tdl_context *ctx = open_context();
+    struct tdl_builder *b = build(ctx);
+    struct seen seen = {0};
+    char path[400], name[64];
+    uint32_t layers = 0;
+    check_begin("tuning");
+    FAILS(tdl_tune(NULL, NULL, NULL), TDL_ERROR_INVALID_ARGUMENT, "builder");
+    enum tdl_result r = tdl_tune(b, params(&seen, true), &layers);
+    if (r == TDL_ERROR_UNSUPPORTED) {
+        fprintf(stderr, "skipped: %s\n", tdl_last_error());
+        exit(EXIT_SKIP);
+    }
+    REQUIRE(r == TDL_OK, "%s", tdl_last_error());
+    CHECK(layers == 2, "%u layers instead of 2", layers);
+    CHECK(seen.defaults == 2 && seen.reports > 10 && !seen.bad,
+          "%u reports, %u of them defaults, %u wrong", seen.reports, seen.defaults, seen.bad);
+    CHECK(!find_file(path, sizeof(path)), "a dry run wrote %s", path);
+    find_algorithm(b, TDL_CHOICE_TUNED, name, sizeof(name));
+    CHECK(!*name, "a dry run tuned");
+    OK(tdl_tune(b, params(&seen, false), &layers));
+    CHECK(find_file(path, sizeof(path)), "no file was written");
+    find_algorithm(b, TDL_CHOICE_TUNED, name, sizeof(name));
+    CHECK(*name, "the graph does not use what was tuned");
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+}
+
+static void write_text(const char *path, const char *text, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    REQUIRE(f && fwrite(text, 1, size, f) == size && !fclose(f), "cannot write %s", path);
+}
+
+/* The graph of a new context says how its 3×3 layer was chosen. */
+static bool is_tuned(const char *algorithm)
+{
+    struct tdl_context *ctx = open_context();
+    struct tdl_builder *b = build(ctx);
+    char name[64];
+    find_algorithm(b, TDL_CHOICE_TUNED, name, sizeof(name));
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+    return *name && (!algorithm || !strcmp(name, algorithm));
+}
+
+static void check_file(void)
+{
+    char path[400], text[8192], other[8192];
+    struct tdl_tuning tuning = {0};
+    check_begin("the tuning file");
+    REQUIRE(find_file(path, sizeof(path)), "there is no file");
+    FILE *f = fopen(path, "rb");
+    size_t size = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+    REQUIRE(size > 50 && !fclose(f), "cannot read %s", path);
+    text[size] = 0;
+    warnings = 0;
+    CHECK(is_tuned(NULL) && !warnings, "what was written is not read");
+
+    /* Damage: every kind is noticed, said, and survived. */
+    for (size_t cut = 0; cut < size; cut += size / 7 + 1) {
+        write_text(path, text, cut);
+        warnings = 0;
+        CHECK(!is_tuned(NULL) && warnings == 1, "a file of %zu bytes: %u warnings", cut, warnings);
+    }
+    for (size_t at = 0; at < size - 1; at += size / 11 + 1) {
+        memcpy(other, text, size);
+        other[at] ^= 1;
+        write_text(path, other, size);
+        warnings = 0;
+        CHECK(!is_tuned(NULL) && warnings == 1, "byte %zu wrong: %u warnings", at, warnings);
+    }
+    /* A whole file, but of another device: its key is another. */
+    char *key = strstr(text, "tuning-"), *sum = strstr(text, "checksum ");
+    REQUIRE(key && sum, "the file has no key");
+    memcpy(other, text, size + 1);
+    other[key - text + 8] ^= 1;
+    size_t used = (size_t)(sum - text);
+    used += (size_t)snprintf(other + used, sizeof(other) - used, "checksum %016llx\n",
+                             (unsigned long long)tdl_hash_bytes(TDL_HASH_START, other, used));
+    write_text(path, other, used);
+    warnings = 0;
+    CHECK(!is_tuned(NULL) && warnings == 1, "a foreign file: %u warnings", warnings);
+    REQUIRE(!unlink(path), "cannot remove %s", path);
+    CHECK(!is_tuned(NULL), "tuned without a file");
+
+    /* What the file says is done, and what is no algorithm is not. */
+    struct tdl_context *ctx = open_context();
+    struct tdl_builder *b = build(ctx);
+    static const char layer[] = "conv2d-f32-1x9x9x8-9x9x8-k3x3-s1x1-d1x1-p1x1-g1-pre0";
+    CHECK(tdl_tuning_set(&tuning, layer, "winograd23:32x16", 5), "out of memory");
+    OK(tdl_tuning_save(ctx, &tuning));
+    warnings = 0;
+    CHECK(is_tuned("winograd23:32x16") && !warnings, "the file's algorithm was not taken");
+    CHECK(tdl_tuning_set(&tuning, layer, "winograd99", 5), "out of memory");
+    OK(tdl_tuning_save(ctx, &tuning));
+    CHECK(!is_tuned(NULL), "an algorithm that there is not was taken");
+    tdl_tuning_finish(&tuning);
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+}
+
+/* -------------------------------------------------------------------- benchmark */
+
+static void check_benchmark(void)
+{
+    enum { RUNS = 9 };
+    struct tdl_context *ctx = open_context();
+    struct tdl_builder *b = build(ctx);
+    struct tdl_benchmark_result result;
+    struct tdl_binding in = {"x", NULL}, out = {"y", NULL};
+    struct tdl_graph *graph;
+    double wall[RUNS], gpu[RUNS], sum = 0, squares = 0, low = INFINITY, high = 0;
+    check_begin("benchmark");
+    OK(tdl_builder_build(b, NULL, &graph));
+    struct tdl_tensor_params p = *tdl_graph_input(graph, 0, NULL);
+    OK(tdl_tensor_create(ctx, &p, &in.tensor));
+    p = *tdl_graph_output(graph, 0, NULL);
+    OK(tdl_tensor_create(ctx, &p, &out.tensor));
+    FAILS(tdl_benchmark(graph, &in, 1, &out, 1, NULL, NULL), TDL_ERROR_INVALID_ARGUMENT, "result");
+    FAILS(tdl_benchmark(graph, &in, 0, &out, 1, NULL, &result), TDL_ERROR_INVALID_ARGUMENT,
+          "inputs");
+    OK(tdl_benchmark(graph, &in, 1, &out, 1,
+                     &(struct tdl_benchmark_params){
+                         .warmup = 1, .iterations = RUNS, .wall_ns = wall, .gpu_ns = gpu},
+                     &result));
+    for (int i = 0; i < RUNS; i++) {
+        sum += wall[i];
+        low = fmin(low, wall[i]);
+        high = fmax(high, wall[i]);
+        CHECK(wall[i] > 0 && gpu[i] <= wall[i], "run %d: %g ns, %g of them on the device", i,
+              wall[i], gpu[i]);
+    }
+    for (int i = 0; i < RUNS; i++)
+        squares += (wall[i] - sum / RUNS) * (wall[i] - sum / RUNS);
+    const double deviation = sqrt(squares / (RUNS - 1));
+    uint32_t below = 0;
+    for (int i = 0; i < RUNS; i++)
+        below += wall[i] < result.wall.median;
+    CHECK(result.iterations == RUNS && result.first_ns > 0, "%u runs", result.iterations);
+    CHECK(fabs(result.wall.mean - sum / RUNS) < 1e-6 * sum, "the mean is %g", result.wall.mean);
+    CHECK(fabs(result.wall.deviation - deviation) <= 1e-6 * sum, "the deviation is %g, not %g",
+          result.wall.deviation, deviation);
+    CHECK(!(result.wall.min < low || result.wall.min > low) && below <= RUNS / 2 &&
+              !(result.wall.max < high || result.wall.max > high),
+          "min %g, median %g, max %g", result.wall.min, result.wall.median, result.wall.max);
+    tdl_tensor_destroy(&in.tensor);
+    tdl_tensor_destroy(&out.tensor);
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+}
+
+/* ----------------------------------------------------------------------- arena */
+
+static void check_arena(const char *path)
+{
+    struct tdl_context *ctx = open_context();
+    struct tdl_graph_stats stats;
+    struct tdl_builder *b;
+    struct tdl_graph *graph;
+    check_begin("the arena of %s", path);
+    OK(tdl_builder_create(ctx, &b));
+    OK(tdl_model_load(b, path));
+    for (int fuse = 0; fuse < 2; fuse++) {
+        OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = !fuse}, &graph));
+        tdl_graph_get_stats(graph, &stats);
+        /* Planned before anything has run; the sum is of all activations. */
+        CHECK(stats.arena_bytes > 0 && stats.arena_bytes < stats.tensor_bytes,
+              "%llu bytes of %llu", (unsigned long long)stats.arena_bytes,
+              (unsigned long long)stats.tensor_bytes);
+        tdl_graph_destroy(&graph);
+    }
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+}
+
+static void remove_folder(void)
+{
+    DIR *dir = opendir(folder);
+    char path[400];
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        snprintf(path, sizeof(path), "%s/%.200s", folder, e->d_name);
+        if (e->d_name[0] != '.')
+            unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    REQUIRE(mkdtemp(folder), "cannot make a folder");
+    atexit(remove_folder);
+    for (int i = 1; i < argc; i++) {
+        if (access(argv[i], R_OK) != 0) {
+            fprintf(stderr, "skipped: there is no %s\n", argv[i]);
+            return EXIT_SKIP;
+        }
+        check_arena(argv[i]);
+    }
+    if (argc == 1) {
+        check_tuning();
+        check_file();
+        check_benchmark();
+    }
+    return check_result();
+}
