@@ -163,6 +163,42 @@ GST_START_TEST(input)
 }
 GST_END_TEST;
 
+/* What upstream is offered: dma-bufs of ours with padded rows where the device
+ * makes them, and in any case an entry for a pool, without which v4l2src copies
+ * when it runs low. */
+GST_START_TEST(offer)
+{
+    GstCaps *caps = gst_caps_from_string(DMA_BUF);
+    GstQuery *query = gst_query_new_allocation(caps, TRUE);
+    GstBufferPool *pool = NULL;
+    struct filter filter;
+    guint size, min, max;
+
+    filter_start(&filter, "", NULL);
+    gst_harness_set_src_caps(filter.harness, gst_caps_ref(caps));
+    fail_unless(gst_pad_peer_query(filter.harness->srcpad, query));
+    fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL));
+    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
+    fail_unless(size >= 64 * 48 * 3 / 2 && min >= 2 && max == 0);
+    fail_unless_equals_int(pool != NULL, device()->dma_buf_export);
+    if (pool) {
+        GstBuffer *buffer = NULL;
+
+        gst_buffer_pool_set_active(pool, TRUE);
+        fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, NULL), GST_FLOW_OK);
+        fail_unless(gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, 0)));
+        fail_unless_equals_int(gst_buffer_get_video_meta(buffer)->stride[0], 256);
+        gst_buffer_unref(buffer);
+        gst_buffer_pool_set_active(pool, FALSE);
+        gst_object_unref(pool);
+    }
+    gst_query_unref(query);
+    gst_caps_unref(caps);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 /* ---------------------------------------------------------------- fallbacks */
 
 /* From a dma-buf into system memory: said once, and once only. */
@@ -412,6 +448,7 @@ static Suite *suite(void)
     suite_add_tcase(s, tc);
     tcase_set_timeout(tc, 600); /* the first one compiles, on software Vulkan */
     tcase_add_loop_test(tc, input, 0, G_N_ELEMENTS(inputs));
+    tcase_add_test(tc, offer);
     tcase_add_test(tc, fallback_is_said);
     tcase_add_test(tc, system_memory_is_no_fallback);
     tcase_add_loop_test(tc, zero_copy_is_required, 0, G_N_ELEMENTS(required));
