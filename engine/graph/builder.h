@@ -8,7 +8,7 @@ struct tdl_builder {
     struct tdl_context *ctx; /* may be NULL */
     struct tdl_ir *ir;
     enum tdl_result status;
-    char error[512];
+    char error[768];
     char label[96];
     struct tdl_owned {
         struct tdl_owned *next;

@@ -276,11 +276,11 @@ static bool read_args(struct tflite_import *im, const struct tdl_fb_table *table
 static bool fail_unknown(struct tflite_import *im, const struct tflite_op *op, int32_t code)
 {
     const char *name = tflite_code_name(code);
-    char known[384];
+    char known[576];
 
     return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                       "operator %u %s (builtin code %d) is not supported; libtdl has %s", op->index,
-                       name ? name : "of an unknown kind", code,
+                       "operator %u %s (builtin code %d) is not supported; libtdl has %s",
+                       op->index, name ? name : "of an unknown kind", code,
                        tflite_known_names(known, sizeof(known)));
 }
 

@@ -98,8 +98,9 @@ static struct tdl_operand *filter_of(struct tflite_import *im, const struct tfli
     struct tdl_operand *filter = tflite_picture(im, op, number);
     const uint32_t *shape = filter ? tdl_operand_get_desc(filter)->shape : NULL;
 
-    return filter && tflite_in_step_range(im, "filter", (int32_t)shape[1], (int32_t)shape[2]) ? filter
-                                                                                       : NULL;
+    return filter && tflite_in_step_range(im, "filter", (int32_t)shape[1], (int32_t)shape[2])
+               ? filter
+               : NULL;
 }
 
 /* The optional bias; false only on error. */
@@ -146,9 +147,9 @@ static bool add_conv2d(struct tflite_import *im, const struct tflite_op *op)
 
     if (!filter || !tflite_read_padding(im, op, &params.padding) ||
         !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
-                   params.stride) ||
+                          params.stride) ||
         !tflite_read_pair(im, op, "dilation", TFLITE_CONV_DILATION_H, TFLITE_CONV_DILATION_W, 1,
-                   params.dilation) ||
+                          params.dilation) ||
         !tflite_read_activation(im, op, TFLITE_CONV_ACTIVATION, &params.activation) ||
         !read_bias(im, op, 2, &params.bias))
         return false;
@@ -194,9 +195,9 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
 
     if (!input || !tflite_read_padding(im, op, &params.padding) ||
         !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
-                   params.stride) ||
-        !tflite_read_pair(im, op, "dilation", TFLITE_DEPTHWISE_DILATION_H, TFLITE_DEPTHWISE_DILATION_W,
-                   1, params.dilation) ||
+                          params.stride) ||
+        !tflite_read_pair(im, op, "dilation", TFLITE_DEPTHWISE_DILATION_H,
+                          TFLITE_DEPTHWISE_DILATION_W, 1, params.dilation) ||
         !tflite_read_activation(im, op, TFLITE_DEPTHWISE_ACTIVATION, &params.activation) ||
         !read_bias(im, op, 2, &params.bias) || !tflite_get_constant(im, op->inputs[1], &constant))
         return false;
@@ -209,7 +210,8 @@ static bool add_depthwise(struct tflite_import *im, const struct tflite_op *op)
                            "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
                            tflite_type_name(constant.type), constant.shape[0], constant.shape[1],
                            constant.shape[2], constant.shape[3], channels);
-    if (!tflite_in_step_range(im, "filter", (int32_t)constant.shape[1], (int32_t)constant.shape[2]) ||
+    if (!tflite_in_step_range(im, "filter", (int32_t)constant.shape[1],
+                              (int32_t)constant.shape[2]) ||
         !transpose_depthwise(im, &constant))
         return false;
     filter = tflite_constant_operand(im, &constant);
@@ -258,7 +260,7 @@ static bool add_transpose_conv(struct tflite_import *im, const struct tflite_op 
     input = filter ? tflite_picture(im, op, 2) : NULL;
     if (!input || !tflite_read_padding(im, op, &params.padding) ||
         !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
-                   params.stride) ||
+                          params.stride) ||
         !tflite_read_activation(im, op, TFLITE_TRANSPOSE_CONV_ACTIVATION, &params.activation) ||
         !read_bias(im, op, 3, &params.bias) || !crop_output(im, input, filter, shape, &params))
         return false;
@@ -300,47 +302,6 @@ static bool add_transpose_conv_bias(struct tflite_import *im, const struct tflit
 
 /* ----------------------------------------------------------- element-wise */
 
-/* Input `number` with at least `rank` dimensions. TensorFlow puts ones before
- * the shorter shape, the builder wants equal ranks: constants are remade. */
-static struct tdl_operand *widened(struct tflite_import *im, const struct tflite_op *op,
-                                   uint32_t number, struct tdl_operand *operand, uint32_t rank)
-{
-    const uint32_t old = tdl_operand_get_desc(operand)->rank, more = rank - old;
-    struct tflite_tensor constant;
-
-    if (old >= rank)
-        return operand;
-    if (!tflite_get_constant(im, op->inputs[number], &constant))
-        return NULL;
-    memmove(constant.shape + more, constant.shape, old * sizeof(constant.shape[0]));
-    for (uint32_t i = 0; i < more; i++)
-        constant.shape[i] = 1;
-    constant.rank = rank;
-    return tflite_constant_operand(im, &constant);
-}
-
-static bool add_binary(struct tflite_import *im, const struct tflite_op *op)
-{
-    struct tdl_operand *(*const call)(struct tdl_builder *, struct tdl_operand *,
-                                      struct tdl_operand *) =
-        op->row->code == TFLITE_ADD ? tdl_builder_add : tdl_builder_mul;
-    struct tdl_operand *a = tflite_operand(im, op->inputs[0]);
-    struct tdl_operand *b = a ? tflite_operand(im, op->inputs[1]) : NULL;
-    struct tdl_operand *output;
-    enum tdl_activation activation;
-
-    if (!b || !tflite_read_activation(im, op, TFLITE_BINARY_ACTIVATION, &activation))
-        return false;
-    a = widened(im, op, 0, a, tdl_operand_get_desc(b)->rank);
-    b = a ? widened(im, op, 1, b, tdl_operand_get_desc(a)->rank) : NULL;
-    if (!b)
-        return false;
-    output = call(im->builder, a, b);
-    if (output)
-        output = tdl_builder_activation(im->builder, output, activation);
-    return tflite_set_output(im, op, output);
-}
-
 static bool add_activation(struct tflite_import *im, const struct tflite_op *op)
 {
     struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
@@ -380,38 +341,58 @@ static bool add_dequantize(struct tflite_import *im, const struct tflite_op *op)
 /* ------------------------------------------------------------------ table */
 
 static const struct tflite_op_row rows[] = {
-    {TFLITE_ADD, "ADD", 5, TFLITE_ADD_OPTIONS, 2, 2, add_binary, TDL_ACTIVATION_NONE},
-    {TFLITE_AVERAGE_POOL_2D, "AVERAGE_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, tflite_add_average_pool,
-     TDL_ACTIVATION_NONE},
+    {TFLITE_ABS, "ABS", 5, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
+    {TFLITE_ADD, "ADD", 5, TFLITE_ADD_OPTIONS, 2, 2, tflite_add_binary, TDL_ACTIVATION_NONE},
+    {TFLITE_AVERAGE_POOL_2D, "AVERAGE_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1,
+     tflite_add_average_pool, TDL_ACTIVATION_NONE},
+    {TFLITE_CEIL, "CEIL", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
     {TFLITE_CONCATENATION, "CONCATENATION", 4, TFLITE_CONCATENATION_OPTIONS, 1, TFLITE_MAX_ARGS,
      tflite_add_concatenation, TDL_ACTIVATION_NONE},
     {TFLITE_CONV_2D, "CONV_2D", 8, TFLITE_CONV_2D_OPTIONS, 2, 3, add_conv2d, TDL_ACTIVATION_NONE},
+    {TFLITE_COS, "COS", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
     {TFLITE_DEPTHWISE_CONV_2D, "DEPTHWISE_CONV_2D", 7, TFLITE_DEPTHWISE_CONV_2D_OPTIONS, 2, 3,
      add_depthwise, TDL_ACTIVATION_NONE},
     {TFLITE_DEPTH_TO_SPACE, "DEPTH_TO_SPACE", 2, TFLITE_DEPTH_TO_SPACE_OPTIONS, 1, 1,
      tflite_add_blocks, TDL_ACTIVATION_NONE},
     {TFLITE_DEQUANTIZE, "DEQUANTIZE", 6, 0, 1, 1, add_dequantize, TDL_ACTIVATION_NONE},
+    {TFLITE_DIV, "DIV", 2, TFLITE_DIV_OPTIONS, 2, 2, tflite_add_binary, TDL_ACTIVATION_NONE},
+    {TFLITE_ELU, "ELU", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
+    {TFLITE_EXP, "EXP", 2, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
+    {TFLITE_FLOOR, "FLOOR", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
     {TFLITE_HARD_SWISH, "HARD_SWISH", 1, 0, 1, 1, add_activation, TDL_ACTIVATION_HARD_SWISH},
+    {TFLITE_LEAKY_RELU, "LEAKY_RELU", 2, TFLITE_LEAKY_RELU_OPTIONS, 1, 1, tflite_add_leaky_relu,
+     TDL_ACTIVATION_NONE},
+    {TFLITE_LOG, "LOG", 2, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
     {TFLITE_LOGISTIC, "LOGISTIC", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_SIGMOID},
+    {TFLITE_MAXIMUM, "MAXIMUM", 4, TFLITE_MAXIMUM_MINIMUM_OPTIONS, 2, 2, tflite_add_binary,
+     TDL_ACTIVATION_NONE},
     {TFLITE_MAX_POOL_2D, "MAX_POOL_2D", 3, TFLITE_POOL_2D_OPTIONS, 1, 1, tflite_add_max_pool,
      TDL_ACTIVATION_NONE},
     {TFLITE_MEAN, "MEAN", 3, TFLITE_REDUCER_OPTIONS, 2, 2, tflite_add_mean, TDL_ACTIVATION_NONE},
+    {TFLITE_MINIMUM, "MINIMUM", 4, TFLITE_MAXIMUM_MINIMUM_OPTIONS, 2, 2, tflite_add_binary,
+     TDL_ACTIVATION_NONE},
     {TFLITE_MIRROR_PAD, "MIRROR_PAD", 3, TFLITE_MIRROR_PAD_OPTIONS, 2, 2, tflite_add_pad,
      TDL_ACTIVATION_NONE},
-    {TFLITE_MUL, "MUL", 7, TFLITE_MUL_OPTIONS, 2, 2, add_binary, TDL_ACTIVATION_NONE},
+    {TFLITE_MUL, "MUL", 7, TFLITE_MUL_OPTIONS, 2, 2, tflite_add_binary, TDL_ACTIVATION_NONE},
+    {TFLITE_NEG, "NEG", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
     {TFLITE_PAD, "PAD", 4, TFLITE_PAD_OPTIONS, 2, 2, tflite_add_pad, TDL_ACTIVATION_NONE},
     {TFLITE_PADV2, "PADV2", 4, TFLITE_PADV2_OPTIONS, 3, 3, tflite_add_pad, TDL_ACTIVATION_NONE},
+    {TFLITE_POW, "POW", 1, 0, 2, 2, tflite_add_binary, TDL_ACTIVATION_NONE},
+    {TFLITE_PRELU, "PRELU", 1, 0, 2, 2, tflite_add_binary, TDL_ACTIVATION_NONE},
     {TFLITE_RELU, "RELU", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_RELU},
     {TFLITE_RELU6, "RELU6", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_RELU6},
     {TFLITE_RESIZE_BILINEAR, "RESIZE_BILINEAR", 4, TFLITE_RESIZE_BILINEAR_OPTIONS, 2, 2,
      tflite_add_resize, TDL_ACTIVATION_NONE},
     {TFLITE_RESIZE_NEAREST_NEIGHBOR, "RESIZE_NEAREST_NEIGHBOR", 4,
      TFLITE_RESIZE_NEAREST_NEIGHBOR_OPTIONS, 2, 2, tflite_add_resize_nearest, TDL_ACTIVATION_NONE},
+    {TFLITE_SIN, "SIN", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
     {TFLITE_SLICE, "SLICE", 5, TFLITE_SLICE_OPTIONS, 3, 3, tflite_add_slice, TDL_ACTIVATION_NONE},
     {TFLITE_SOFTMAX, "SOFTMAX", 3, TFLITE_SOFTMAX_OPTIONS, 1, 1, tflite_add_softmax,
      TDL_ACTIVATION_NONE},
     {TFLITE_SPACE_TO_DEPTH, "SPACE_TO_DEPTH", 2, TFLITE_SPACE_TO_DEPTH_OPTIONS, 1, 1,
      tflite_add_blocks, TDL_ACTIVATION_NONE},
+    {TFLITE_SQRT, "SQRT", 1, 0, 1, 1, tflite_add_unary, TDL_ACTIVATION_NONE},
+    {TFLITE_SUB, "SUB", 5, TFLITE_SUB_OPTIONS, 2, 2, tflite_add_binary, TDL_ACTIVATION_NONE},
     {TFLITE_TANH, "TANH", 3, 0, 1, 1, add_activation, TDL_ACTIVATION_TANH},
     {TFLITE_TRANSPOSE_CONV, "TRANSPOSE_CONV", 5, TFLITE_TRANSPOSE_CONV_OPTIONS, 3, 4,
      add_transpose_conv, TDL_ACTIVATION_NONE},

@@ -23,6 +23,11 @@ bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint
 struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite_op *op,
                                    uint32_t number);
 
+/* tflite_ops_eltwise.c */
+bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op);
+bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op);
+bool tflite_add_leaky_relu(struct tflite_import *im, const struct tflite_op *op);
+
 /* tflite_ops_image.c */
 bool tflite_add_average_pool(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_max_pool(struct tflite_import *im, const struct tflite_op *op);

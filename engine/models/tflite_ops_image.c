@@ -63,8 +63,9 @@ bool tflite_add_mean(struct tflite_import *im, const struct tflite_op *op)
 }
 
 /* Size and coordinates; both kinds have the same options at other numbers. */
-static bool read_resize(struct tflite_import *im, const struct tflite_op *op, uint32_t corners_field,
-                        uint32_t half_field, struct tdl_resample2d_params *params)
+static bool read_resize(struct tflite_import *im, const struct tflite_op *op,
+                        uint32_t corners_field, uint32_t half_field,
+                        struct tdl_resample2d_params *params)
 {
     const bool corners = tdl_fb_u8(&im->fb, &op->options, corners_field, 0);
     const bool half = tdl_fb_u8(&im->fb, &op->options, half_field, 0);

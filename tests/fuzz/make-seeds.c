@@ -59,7 +59,9 @@ static void write_one(struct writer_op op, const struct writer_tensor *more, int
 
 static void write_operators(void)
 {
-    static const int activations[] = {14, 19, 21, 28, 117};
+    static const int activations[] = {8,  14, 19, 21, 28,  47,  59,  66,
+                                      73, 75, 98, 101, 104, 108, 111, 117};
+    static const int binaries[] = {41, 42, 54, 55, 57, 78};
     static const float values[256] = {0.25f, -1.0f, 3.0f};
     static const int32_t shape[4] = {1, 8, 12, 2};
     const struct writer_tensor scalar = {"s", 0, 0, {0}, values, 4};
@@ -71,6 +73,8 @@ static void write_operators(void)
 
     for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]); i++)
         write_one((struct writer_op){.code = activations[i]}, NULL, 0, 4, 6, 3);
+    for (size_t i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++)
+        write_one((struct writer_op){.code = binaries[i]}, &vector, 1, 4, 6, 3);
     write_one((struct writer_op){.code = 0, .options_type = 11, .options = {{0, 1, 1}}}, &scalar,
               1, 4, 6, 3);
     write_one((struct writer_op){.code = 18, .options_type = 21, .options = {{0, 1, 3}}}, &vector,

@@ -192,7 +192,7 @@ static const struct row rows[] = {
     {"no inputs", no_inputs, NULL, TDL_ERROR_INVALID_MODEL, "0 inputs and 1 outputs"},
     {"no outputs", no_outputs, NULL, TDL_ERROR_INVALID_MODEL, "1 inputs and 0 outputs"},
     {"known but unsupported", lstm, NULL, TDL_ERROR_UNSUPPORTED,
-     "operator 3 LSTM (builtin code 16) is not supported; libtdl has ADD,"},
+     "operator 3 LSTM (builtin code 16) is not supported; libtdl has ABS, ADD,"},
     {"code above a byte", gelu, NULL, TDL_ERROR_UNSUPPORTED, "operator 3 GELU (builtin code 150)"},
     {"unknown code", unknown_code, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 3 of an unknown kind (builtin code 4000)"},

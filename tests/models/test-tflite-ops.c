@@ -96,7 +96,8 @@ int main(void)
     static const int32_t beta = 0x3f800000; /* 1.0f */
     const struct row rows[] = {
         /* SAME pads at the end, and padding is no pixel. */
-        {"MAX_POOL_2D", {17, .options_type = 5, .options = {{1, 4, 2}, {2, 4, 2}, {3, 4, 2}, {4, 4, 1}}},
+        {"MAX_POOL_2D",
+         {17, .options_type = 5, .options = {{1, 4, 2}, {2, 4, 2}, {3, 4, 2}, {4, 4, 1}}},
          4, {1, 1, 5, 1}, {1, 1, 3, 1}, .want = WANT(1, 3, 4)},
         {"CONCATENATION", {2, .options_type = 10, .options = {{0, 4, -1}}},
          2, {2, 1}, {2, 3}, {{"c", 0, 2, {2, 2}, WANT(5, 6, 7, 8), 16}},
@@ -124,6 +125,20 @@ int main(void)
         /* round(x · 3 / 2): 1½ is rounded up */
         {"RESIZE_NEAREST_NEIGHBOR of corners", {97, .options_type = 74, .options = {{0, 1, 1}}},
          4, {1, 1, 4, 1}, {1, 1, 3, 1}, {INTS(1, 2, 0, 1, 3)}, WANT(0, 2, 3)},
+        {"SUB with RELU", {41, .options_type = 28, .options = {{0, 1, 1}}}, 1, {3}, {3},
+         {{"c", 0, 1, {3}, WANT(1, 1, 0.5f), 12}}, WANT(0, 0, 1.5f)},
+        {"DIV", {42, .options_type = 29}, 1, {3}, {3}, {{"c", 0, 1, {3}, WANT(1, 2, 4), 12}},
+         WANT(0, 0.5f, 0.5f)},
+        {"MAXIMUM", {55, .options_type = 39}, 1, {3}, {3}, {{"c", 0, 0, {0}, WANT(1), 4}},
+         WANT(1, 1, 2)},
+        {"MINIMUM", {57, .options_type = 39}, 1, {3}, {3}, {{"c", 0, 0, {0}, WANT(1), 4}},
+         WANT(0, 1, 1)},
+        {"PRELU", {54}, 1, {3}, {3}, {{"c", 0, 1, {3}, WANT(9, 9, 9), 12}}, WANT(0, 1, 2)},
+        {"LEAKY_RELU", {98, .options_type = 75, .options = {{0, 4, 0x3f000000}}}, 1, {2}, {2},
+         .want = WANT(0, 1)},
+        {"NEG", {59}, 1, {3}, {3}, .want = WANT(0, -1, -2)},
+        {"EXP", {47}, 1, {2}, {2}, .want = WANT(1, 2.7182818f)},
+        {"SQRT", {75}, 1, {5}, {5}, .want = WANT(0, 1, 1.4142136f, 1.7320508f, 2)},
         {"SOFTMAX", {25, .options_type = 9, .options = {{0, 4, beta}}},
          2, {1, 2}, {1, 2}, .want = WANT(0.26894142f, 0.73105858f)},
     };
