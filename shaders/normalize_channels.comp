@@ -46,7 +46,7 @@ void main()
     uint base = gl_WorkGroupID.z * PACKS * PIXELS + pixel;
     vec4 sum = vec4(0.0);
     [[dont_unroll]] for (uint k = local.y; k < PACKS; k += gl_WorkGroupSize.y)
-        sum += unpack(x[base + k * PIXELS]); // missing channels are zero
+        sum += mix(vec4(0.0), unpack(x[base + k * PIXELS]), there(k));
     float mean = total(local, dot(sum, vec4(1.0))) / float(CHANNELS);
     sum = vec4(0.0);
     [[dont_unroll]] for (uint k = local.y; k < PACKS; k += gl_WorkGroupSize.y) {
