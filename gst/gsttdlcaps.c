@@ -24,7 +24,7 @@ static const struct {
     { GST_VIDEO_FORMAT_BGRx, TDL_FORMAT_BGRX, "BGRx", "XR24", TRUE, TRUE },
     { GST_VIDEO_FORMAT_RGB, TDL_FORMAT_RGB, "RGB", "BG24", FALSE, FALSE },
     { GST_VIDEO_FORMAT_BGR, TDL_FORMAT_BGR, "BGR", "RG24", TRUE, FALSE },
-    { GST_VIDEO_FORMAT_GRAY8, TDL_FORMAT_GRAY8, "GRAY8", "R8  ", FALSE, TRUE },
+    { GST_VIDEO_FORMAT_GRAY8, TDL_FORMAT_GRAY8, "GRAY8", "R8  ", FALSE, FALSE },
 };
 
 static gint format_index(const gchar *name)

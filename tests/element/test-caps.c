@@ -14,7 +14,7 @@
 
 #define ALL_FORMATS "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,RGBx,BGRx,RGB,BGR,GRAY8}"
 #define ALL_DRM "{NV12,YU12,YUYV,UYVY,P010,AB24,AR24,XB24,XR24,BG24,RG24,\"R8  \"}"
-#define IMAGES "{NV12,RGBA,BGRA,RGBx,BGRx,GRAY8}"
+#define IMAGES "{NV12,RGBA,BGRA,RGBx,BGRx}"
 #define SYS "video/x-raw,"
 #define DMA "video/x-raw(memory:DMABuf),"
 #define IMG "video/x-raw(memory:VulkanImage),"
@@ -128,6 +128,8 @@ static const struct {
       SYS "format=I420" },
     { "images of any format", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "width=4",
       IMG "width=4,format=" IMAGES ";" SYS "width=4" },
+    { "there are no images of masks", &vulkan, MASK, GST_PAD_SINK, IMG "format=NV12,width=4",
+      SYS "format=GRAY8,width=4" },
     { "no images without a shared device", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       IMG "format=RGBA", DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;" SYS "format=RGBA" },
 };

@@ -37,6 +37,10 @@ for format in NV12 RGBA BGRA; do
     check "$format: the device is shared" grep -q "the neighbours have" "$temp/images.log"
 done
 
+# There are no images of masks: they go through memory, without a word from the user.
+check "a mask of images" timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=3 ! \
+    video/x-raw,format=NV12,width=324,height=242 ! vulkanupload ! tdlfilter mode=mask ! fakesink
+
 # Images into system memory is a way through the CPU: an error if that is forbidden.
 # shellcheck disable=SC2086
 if run NV12 "$temp/refused" vulkanupload ! $filter require-zero-copy=true; then
