@@ -189,7 +189,7 @@ static void add_reductions(struct tdl_builder *b, struct rng *rng, struct tdl_op
                 params.axes[params.axis_count++] = axis;
         struct tdl_operand *from = x;
         if (reduction == TDL_REDUCE_LOG_SUM) /* of something positive */
-            from = tdl_builder_softmax(b, x, rng_below(rng, p->rank));
+            from = tdl_builder_exp(b, x);
         output(b, tdl_builder_reduce(b, from, reduction, &params));
     }
 }
