@@ -234,8 +234,12 @@ static void run_packed(const struct function *f, enum tdl_layout layout, bool ha
     struct tdl_tensor_params y = subject_image(layout, rng_one_in(&rng, 2) ? 2 : 1,
                                                rng_one_in(&rng, 2) ? 3 : 1, 7,
                                                rng_one_in(&rng, 2) ? c : 1);
-    check_begin("seed %llu: %s in packs, %u channels, layout %d%s", (unsigned long long)seed - 1,
-                f->name, c, layout, half ? ", fp16" : "");
+    if (y.shape[0] == 1 && rng_one_in(&rng, 2)) { /* the same without the image's dimension */
+        memmove(y.shape, y.shape + 1, 3 * sizeof(y.shape[0]));
+        y.rank = 3;
+    }
+    check_begin("seed %llu: %s in packs, %u channels, layout %d, rank %u%s",
+                (unsigned long long)seed - 1, f->name, c, layout, y.rank, half ? ", fp16" : "");
     OK(tdl_builder_create(ctx, &b));
     O first = tdl_builder_average_pool2d(b, tdl_builder_input(b, "x", &x),
                                          &(struct tdl_pool2d_params){.window = {1, 1}});
@@ -778,6 +782,23 @@ static void check_expand(void)
     }
 }
 
+/* In packs: from one pixel of one image to all. */
+static void check_expand_packed(void)
+{
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NCHW, 1, 4, 4, 5);
+    check_begin("expand in packs");
+    OK(tdl_builder_create(ctx, &b));
+    O x = tdl_builder_global_average_pool(b, tdl_builder_input(b, "x", &p));
+    tdl_builder_output(b, "result", tdl_builder_expand(b, x, 4, (uint32_t[]){2, 5, 3, 4}));
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    CHECK(s.ir->outputs[0]->desc.layout == TDL_LAYOUT_NCHW, "the layout is lost");
+    subject_close(&s);
+}
+
 /* What is refused, with its text. */
 static void check_refusals(void)
 {
@@ -831,6 +852,7 @@ int main(int argc, char **argv)
     check_reshape();
     check_lifetime();
     check_expand();
+    check_expand_packed();
     check_refusals();
     check_context_close(ctx);
     return check_result();
