@@ -337,6 +337,20 @@ const struct tdl_op tdl_op_reduce = {
     .reference_linear = reference_linear,
 };
 
+/* An image may lie in packs, which have rank 4: the reduced dimensions stay
+ * until after, so that only what is left of it has to leave them. */
+static struct tdl_operand *add_image(struct tdl_builder *b, struct tdl_operand *input,
+                                     union tdl_attr *attr)
+{
+    uint32_t shape[4], rank = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        if (!(attr->reduce.axes >> i & 1))
+            shape[rank++] = input->desc.shape[i];
+    attr->reduce.keep_dimensions = true;
+    struct tdl_operand *kept = tdl_builder_add_node(b, &tdl_op_reduce, attr, &input, 1, 1);
+    return kept ? tdl_builder_reshape(b, kept, rank, shape) : NULL;
+}
+
 struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand *input,
                                        enum tdl_reduction reduction,
                                        const struct tdl_reduce_params *params)
@@ -360,5 +374,7 @@ struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand
     }
     if (!p.axis_count)
         attr.reduce.axes = (1u << rank) - 1;
+    if (input && !p.keep_dimensions && rank == 4 && tdl_is_float(input->desc.dtype))
+        return add_image(b, input, &attr);
     return tdl_builder_add_node(b, &tdl_op_reduce, &attr, &input, 1, 1);
 }

@@ -450,6 +450,12 @@ static void check_heads(struct tdl_context *ctx)
         output(b, tdl_builder_arg_max(b, packed(b, input(b, "x", p)), axis, NULL));
         count = count_steps(b, "convert");
         CHECK(count == 1, "argMax of packs has %u conversions round it instead of 1", count);
+        const uint32_t y = layout == TDL_LAYOUT_NCHW ? 2 : 1;
+        OK(tdl_builder_create(ctx, &b));
+        output(b, tdl_builder_reduce(b, packed(b, input(b, "x", p)), TDL_REDUCE_MEAN,
+                                     &(struct tdl_reduce_params){{y, y + 1}, 2}));
+        count = count_steps(b, "reduce_packed");
+        CHECK(count == 1, "the mean of an image's pixels takes %u steps in packs", count);
     }
 }
 
