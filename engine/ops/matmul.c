@@ -226,7 +226,8 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     bool apart = dtype == TDL_FLOAT16 && g->n % 2;
     uint32_t x = plan->device->type == TDL_DEVICE_CPU ? 8 : 16, y = x;
     uint64_t large = (uint64_t)TDL_DIV_UP(g->m, TILE * y) * TDL_DIV_UP(g->n, TILE * x) * g->batches;
-    if (large < 64) /* not enough of them for all of a GPU */
+    /* Not enough of them for all of a GPU, or more than a device must allow. */
+    if (large < 64 || plan->device->max_workgroup_invocations < x * y)
         x = y = 8;
     struct tdl_operand *out =
         apart ? tdl_scratch_floats(plan, (uint64_t)g->batches * g->m * g->n) : n->output;
