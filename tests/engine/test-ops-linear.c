@@ -156,6 +156,19 @@ static void check_matmul(struct tdl_context *ctx, uint64_t seed)
     run(ctx, b, &rng, false);
 }
 
+/* Enough tiles for a GPU to take its larger ones. */
+static void check_many_tiles(struct tdl_context *ctx, enum tdl_dtype dtype)
+{
+    struct rng rng = {3};
+    struct tdl_builder *b;
+    check_begin("many tiles, %s", tdl_dtype_name(dtype));
+    subject_pretend_gpu(ctx, true);
+    OK(tdl_builder_create(ctx, &b));
+    output(b, tdl_builder_matmul(b, input(b, "a", SHAPE(dtype, 40, 1, 67, 9)),
+                                 input(b, "b", SHAPE(dtype, 2, 9, 18))));
+    run(ctx, b, &rng, false);
+}
+
 /* ------------------------------------------------- everything along an axis */
 
 static struct tdl_tensor_params random_shape(struct rng *rng, enum tdl_dtype dtype)
@@ -575,6 +588,8 @@ int main(int argc, char **argv)
     if (argc <= 2) {
         for (size_t i = 0; i < COUNT(gemms); i++)
             check_gemm(ctx, &gemms[i], i);
+        check_many_tiles(ctx, TDL_FLOAT32);
+        check_many_tiles(ctx, TDL_FLOAT16);
         check_long_rows(ctx, wide);
         check_slices(ctx, TDL_FLOAT32, true);
         check_slices(ctx, TDL_FLOAT32, false);
