@@ -480,8 +480,10 @@ GST_END_TEST;
 
 static struct gst_tdl_session *session_new(void)
 {
-    struct gst_tdl_sources sources = { .model = (gchar *)"", .device = (gchar *)"",
-                                       .background = (gchar *)"", .fuse = TRUE };
+    const gchar *model = g_getenv("TDL_TEST_MODEL"); /* a smaller one, for slow machines */
+    struct gst_tdl_sources sources = { .model = (gchar *)(model ? model : ""),
+                                       .device = (gchar *)"", .background = (gchar *)"",
+                                       .fuse = TRUE };
     struct gst_tdl_session *session;
     GError *error = NULL;
 
