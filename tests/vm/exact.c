@@ -66,8 +66,8 @@ static GstPadProbeReturn arrived(GstPad *pad, GstPadProbeInfo *probe, gpointer d
     if (!test->fed) {
         GstCaps *plain = gst_video_info_to_caps(&info);
 
-        g_print("camera: %" GST_PTR_FORMAT ", stride %d\n", (void *)caps,
-                frames_stride(buffer, &info));
+        frames_tell(caps);
+        g_print("stride %d\n", frames_stride(buffer, &info));
         gst_app_src_set_caps(GST_APP_SRC(test->feed), plain);
         gst_caps_unref(plain);
     }

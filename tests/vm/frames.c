@@ -18,6 +18,14 @@ void frames_check(gboolean good, const char *format, ...)
         exit(1);
 }
 
+void frames_tell(const GstCaps *caps)
+{
+    gchar *text = gst_caps_to_string(caps);
+
+    g_print("%s\n", text);
+    g_free(text);
+}
+
 gboolean frames_info(const GstCaps *caps, GstVideoInfo *out_info)
 {
     GstVideoInfoDmaDrm drm;

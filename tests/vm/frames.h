@@ -14,6 +14,9 @@
 /** Prints "ok: …" or "FAILED: …", and ends the program after the latter. */
 void frames_check(gboolean good, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/** Prints caps, for the log. */
+void frames_tell(const GstCaps *caps);
+
 /** The picture that `caps` describe: plain ones, or memory:DMABuf with
  *  format=DMA_DRM, which must be linear. */
 gboolean frames_info(const GstCaps *caps, GstVideoInfo *out_info);

@@ -141,8 +141,11 @@ static void expect_frames(struct life *life, guint more, gint width, const char 
     g_mutex_unlock(&life->lock);
     GstBus *bus = gst_element_get_bus(life->pipeline);
     GstMessage *error = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
-    if (error)
-        g_print("error: %" GST_PTR_FORMAT "\n", (void *)gst_message_get_structure(error));
+    if (error) {
+        gchar *text = gst_structure_to_string(gst_message_get_structure(error));
+        g_print("error: %s\n", text);
+        g_free(text);
+    }
     frames_check(in_time && !error, "%s: %u frames", when, frames);
     frames_check(dma_bufs >= frames, "%u of them in dma-bufs", dma_bufs);
     gst_object_unref(bus);

@@ -11,8 +11,10 @@
  */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr(), mmap64() */
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <linux/dma-buf.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -51,6 +53,8 @@ static void *map(void *address, size_t size, int access, int flags, int fd, off_
         int driver = is_driver(caller);
 
         atomic_fetch_add(driver ? &driver_maps : &cpu_maps, 1);
+        if (getenv("POISON_TRACE"))
+            backtrace_symbols_fd(&(void *){(void *)caller}, 1, STDERR_FILENO);
         if (!driver)
             access = PROT_NONE;
     }
@@ -181,8 +185,35 @@ VKAPI_ATTR VkResult VKAPI_CALL vkMapMemory(VkDevice device, VkDeviceMemory memor
     return result;
 }
 
-__attribute__((destructor)) static void tell(void)
+static void tell(void)
 {
     fprintf(stderr, "poison: driver-maps=%d cpu-maps=%d vulkan-maps=%d syncs=%d\n", driver_maps,
             cpu_maps, vulkan_maps, syncs);
+}
+
+/* Who touched it, and the end. */
+static void touched(int number)
+{
+    void *callers[32];
+    static const char text[] = "poison: a frame was touched by\n";
+
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
+        backtrace_symbols_fd(callers, backtrace(callers, 32), STDERR_FILENO);
+    tell();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+    struct sigaction action = { .sa_handler = touched };
+    void *warm_up[1];
+
+    backtrace(warm_up, 1); /* which loads a library the first time */
+    sigaction(SIGSEGV, &action, NULL);
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    tell();
 }

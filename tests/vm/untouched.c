@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static gint frames = 20;
+static gint frames = 20, seconds = 90;
 static gchar *touch;
 static const GOptionEntry options[] = {
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "How many", "N" },
+    { "seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "How long that may take", "N" },
     { "touch", 0, 0, G_OPTION_ARG_STRING, &touch, "What to do to them", "map|copy" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
 };
@@ -91,7 +92,9 @@ static void tell_paths(GstElement *pipeline)
     GstStructure *stats = NULL;
 
     g_object_get(filter, "import-path", &in, "export-path", &out, "stats", &stats, NULL);
-    g_print("import-path %s, export-path %s, %" GST_PTR_FORMAT "\n", in, out, (void *)stats);
+    gchar *text = gst_structure_to_string(stats);
+    g_print("import-path %s, export-path %s, %s\n", in, out, text);
+    g_free(text);
     gst_structure_free(stats);
     g_free(in);
     g_free(out);
@@ -122,7 +125,7 @@ int main(int argc, char **argv)
     watch(pipeline, "sink", &in);
     watch(pipeline, "src", &out);
     listen();
-    frames_check(harness_run(pipeline, 90), "the pipeline ends");
+    frames_check(harness_run(pipeline, (unsigned)seconds), "the pipeline ends");
     gst_debug_remove_log_function(note);
 
     tell_paths(pipeline);
