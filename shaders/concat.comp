@@ -34,7 +34,7 @@ float channel(uint image, uint c, uint pixel)
 #define FIND(NUMBER, START, END)                                                                   \
     if (NUMBER < INPUTS && c < END) {                                                              \
         uint packs = (END - START + 3) / 4, own = c - START;                                       \
-        return unpack(x##NUMBER[(image * packs + own / 4) * PIXELS + pixel])[own & 3];              \
+        return unpack(x##NUMBER[(image * packs + own / 4) * PIXELS + pixel])[own & 3];             \
     }
     FIND(0, 0, END0)
     FIND(1, END0, END1)

@@ -18,8 +18,9 @@ enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_
 {
     const struct tdl_operand *x = n->inputs[TDL_NORM_INPUT];
     if (x->desc.rank != 4 || !tdl_is_float(x->desc.dtype))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the input %s is not float32 or float16 of rank 4",
-                        n->op->name, tdl_operand_text(x));
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: the input %s is not float32 or float16 of rank 4", n->op->name,
+                        tdl_operand_text(x));
     for (uint32_t i = first; i <= last; i++) {
         const struct tdl_operand *o = i < n->input_count ? n->inputs[i] : NULL;
         if (o && (o->desc.rank != 1 || o->desc.shape[0] != tdl_operand_dims(x).c))

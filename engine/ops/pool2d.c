@@ -99,7 +99,8 @@ enum tdl_result tdl_pool2d_infer(const struct tdl_node *n, struct tdl_tensor_par
     const struct tdl_operand *x = n->inputs[0];
     struct geometry g;
     if (x->desc.rank != 4 || !tdl_is_float(x->desc.dtype))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the input %s is not float32 or float16 of rank 4",
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: the input %s is not float32 or float16 of rank 4; cast or reshape it",
                         n->op->name, tdl_operand_text(x));
     if (!resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

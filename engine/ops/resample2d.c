@@ -31,7 +31,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     const struct tdl_operand *x = n->inputs[0];
     if (x->desc.rank != 4 || !tdl_is_float(x->desc.dtype))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "resample2d: %s cannot be resampled, it is not float32 or float16 of rank 4",
+                        "resample2d: %s cannot be resampled, it is not float of rank 4",
                         tdl_operand_text(x));
     struct tdl_dims d = out_dims(n);
     if (!d.h || !d.w || !p->size[0] != !p->size[1])

@@ -211,8 +211,8 @@ static void branches(struct graph *g)
 {
     struct tdl_operand *x = take(g), *parts[2];
     struct tdl_operand *sides[3] = {x, normalized(g, padded(g, x, some_channels(g)))};
-    sides[2] = activate(g, normalized(g, conv(g, x, some_channels(g), 3, 1, 1, TDL_ACTIVATION_NONE)),
-                        TDL_ACTIVATION_RELU);
+    sides[2] = conv(g, x, some_channels(g), 3, 1, 1, TDL_ACTIVATION_NONE);
+    sides[2] = activate(g, normalized(g, sides[2]), TDL_ACTIVATION_RELU);
     x = disturb(g, tdl_builder_concat(g->b, sides, rng_one_in(&g->rng, 2) ? 3 : 2, 3));
     const uint32_t sizes[] = {1 + rng_below(&g->rng, dims(x).c - 1), dims(x).c};
     tdl_builder_split(g->b, x, 2, (const uint32_t[]){sizes[0], sizes[1] - sizes[0]}, 3, parts);
