@@ -90,6 +90,16 @@ static void probe(struct life *life, const char *name, GstPadProbeCallback callb
     gst_object_unref(pad);
 }
 
+/* A camera that loses frames tells of each: what nobody reads must not pile up. */
+static GstBusSyncReply keep_ends(GstBus *bus, GstMessage *message, gpointer data)
+{
+    (void)bus, (void)data;
+    if (GST_MESSAGE_TYPE(message) & (GST_MESSAGE_ERROR | GST_MESSAGE_EOS))
+        return GST_BUS_PASS;
+    gst_message_unref(message);
+    return GST_BUS_DROP;
+}
+
 static void life_init(struct life *life, const char *caps)
 {
     gchar *line = g_strdup_printf(
@@ -100,6 +110,9 @@ static void life_init(struct life *life, const char *caps)
     life->camera = gst_bin_get_by_name(GST_BIN(life->pipeline), "camera");
     life->caps_filter = gst_bin_get_by_name(GST_BIN(life->pipeline), "caps");
     life->filter = gst_bin_get_by_name(GST_BIN(life->pipeline), "filter");
+    GstBus *bus = gst_element_get_bus(life->pipeline);
+    gst_bus_set_sync_handler(bus, keep_ends, NULL, NULL);
+    gst_object_unref(bus);
     g_mutex_init(&life->lock);
     g_cond_init(&life->frame);
     probe(life, "sink", arrived);
