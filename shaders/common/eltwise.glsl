@@ -43,10 +43,12 @@ vec4 eltwise_unary(uint function, vec4 x, float a, float b)
 {
     const vec4 zero = vec4(0.0);
     switch (function) {
+    // A comparison that selects becomes max() with some compilers, which gives the
+    // bound for NaN: so NaN is asked for.
     case F_RELU:
-        return mix(x, zero, lessThan(x, zero));
+        return mix(max(x, zero), x, isnan(x));
     case F_CLAMP:
-        return mix(mix(x, vec4(b), greaterThan(x, vec4(b))), vec4(a), lessThan(x, vec4(a)));
+        return mix(clamp(x, vec4(a), vec4(b)), x, isnan(x));
     case F_SIGMOID:
         return 1.0 / (1.0 + exp(-x));
     case F_HARD_SWISH:
@@ -61,9 +63,9 @@ vec4 eltwise_unary(uint function, vec4 x, float a, float b)
         return 0.5 * x * (1.0 + erf_of(x * 0.70710678));
     case F_HARD_SIGMOID:
         x = a * x + b;
-        return mix(mix(x, vec4(1.0), greaterThan(x, vec4(1.0))), zero, lessThan(x, zero));
+        return mix(clamp(x, 0.0, 1.0), x, isnan(x));
     case F_SOFTPLUS:
-        return mix(x, zero, lessThan(x, zero)) + log(1.0 + exp(-abs(x)));
+        return mix(max(x, zero), x, isnan(x)) + log(1.0 + exp(-abs(x)));
     case F_SOFTSIGN:
         return x / (1.0 + abs(x));
     case F_LINEAR:

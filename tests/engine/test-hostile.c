@@ -34,16 +34,33 @@ static void refused(struct tdl_builder *b, struct tdl_operand *output, enum tdl_
     tdl_builder_destroy(&b);
 }
 
+/* Nothing to compute, and somebody wants it all the same. */
 static void test_constant_output(void)
 {
-    static const uint16_t half[4] = {0x3c00};
-    struct tdl_builder *b = open_builder();
-    check_begin("an output that is a constant");
-    struct tdl_operand *o = tdl_builder_constant(
-        b, &(struct tdl_operand_desc){.dtype = TDL_FLOAT16, .rank = 4, .shape = {1, 1, 1, 4}},
-        half, sizeof(half));
-    refused(b, tdl_builder_cast(b, o, TDL_FLOAT32), TDL_ERROR_UNSUPPORTED,
-            "output \"output\" is a constant");
+    static const uint16_t half[4] = {0x3c00, 0, 0xc000};
+    static const float want[4] = {1, 0, -2};
+    for (int no_fuse = 0; no_fuse < 2; no_fuse++) {
+        struct tdl_builder *b = open_builder();
+        struct tdl_graph *g;
+        struct tdl_tensor *t;
+        float got[4];
+        check_begin("an output that is a constant");
+        struct tdl_operand *o = tdl_builder_constant(
+            b, &(struct tdl_operand_desc){.dtype = TDL_FLOAT16, .rank = 4, .shape = {1, 1, 1, 4}},
+            half, sizeof(half));
+        OK(tdl_builder_output(b, "output", tdl_builder_cast(b, o, TDL_FLOAT32)));
+        OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = no_fuse}, &g));
+        struct tdl_tensor_params p = *tdl_graph_output(g, 0, NULL);
+        p.usage = TDL_TENSOR_READABLE;
+        OK(tdl_tensor_create(ctx, &p, &t));
+        OK(tdl_graph_dispatch(g, NULL, 0, &(struct tdl_binding){"output", t}, 1, NULL));
+        OK(tdl_tensor_read(t, got, sizeof(got)));
+        CHECK(!memcmp(got, want, sizeof(want)), "%g %g %g %g", (double)got[0], (double)got[1],
+              (double)got[2], (double)got[3]);
+        tdl_tensor_destroy(&t);
+        tdl_graph_destroy(&g);
+        tdl_builder_destroy(&b);
+    }
 }
 
 /* Of 2⁶⁰ pixels: bytes overflow 64 bits once in packs of four floats. Between

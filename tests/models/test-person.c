@@ -317,8 +317,9 @@ static void check_value(const struct tdl_operand *operand, const float *got, con
     const struct difference d = compare(got, expected, count);
     const double scale = largest(expected, count);
 
-    /* float32 sums in another order, carried through up to 130 layers */
-    CHECK(d.max <= 2e-5 * (scale > 1 ? scale : 1),
+    /* float32 sums in another order, carried through up to 130 layers. (At the
+     * worst pixel of the last one our reference is 3.6e-5 from ONNX Runtime.) */
+    CHECK(d.max <= 5e-5 * (scale > 1 ? scale : 1),
           "%s: error %g at %zu of %zu (%g instead of %g; values up to %g)",
           operand->producer->label, d.max, d.at, count, got[d.at], expected[d.at], scale);
 }
