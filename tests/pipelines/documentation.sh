@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# README.md names every property of the element, none else, and only files
-# that exist.
+# README.md names every property of the element and none else; every page names
+# only files that exist.
 . "$(dirname "$0")/common.sh"
 readme=$root/README.md
 
@@ -13,7 +13,10 @@ sed -n '/^## Properties/,/^## /p' "$readme" | sed -n 's/^| `\([a-z0-9-]*\)`.*/\1
 check "gst-inspect-1.0 shows properties" [ "$(wc -l <"$temp/inspected")" -gt 10 ]
 check "README.md has the element's properties" diff "$temp/inspected" "$temp/documented"
 
-while read -r link; do
-    check "README.md: $link is there" [ -e "$root/$link" ]
-done < <(grep -oE '\]\([^)#:]+\)' "$readme" | sed 's/^](//; s/)$//')
+for page in README.md CONTRIBUTING.md engine/README.md engine/CONVOLUTION.md gst/ZERO-COPY.md; do
+    check "$page is there" [ -s "$root/$page" ]
+    while read -r link; do
+        check "$page: $link is there" [ -e "$root/$(dirname "$page")/$link" ]
+    done < <(grep -oE '\]\([^)#:]+\)' "$root/$page" | sed 's/^](//; s/)$//')
+done
 finish
