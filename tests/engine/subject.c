@@ -34,7 +34,8 @@ struct tdl_operand *subject_constant(struct tdl_builder *b, uint32_t rank, const
                                      const float *values)
 {
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = rank};
-    memcpy(desc.shape, shape, rank * sizeof(*shape));
+    for (uint32_t i = 0; i < rank; i++) /* of a scalar, `shape` may be NULL */
+        desc.shape[i] = shape[i];
     return subject_typed_constant(b, &desc, values);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Between GStreamer's Vulkan elements: on their device, in their images, and to
 # the last byte what comes out by way of system memory. Needs GStreamer 1.24.
-. "$(dirname "$0")/../pipelines/common.sh"
+. "$(dirname "$0")/common.sh"
 for element in vulkanupload vulkandownload; do
     gst-inspect-1.0 --exists $element || skip "there is no $element"
 done
