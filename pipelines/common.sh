@@ -14,11 +14,14 @@ TDL_PACKAGES=(
     gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
     python-matplotlib-data
 )
-TDL_TEST_PACKAGES=(
-    g++ spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad
-    # For frames in Vulkan images; what their library's pkg-config file asks for.
+# For frames in Vulkan images; the latter are what their library's pkg-config
+# file asks for.
+TDL_IMAGE_PACKAGES=(
     libgstreamer-plugins-bad1.0-dev libxcb1-dev libxkbcommon-dev libxkbcommon-x11-dev
     libwayland-dev
+)
+TDL_TEST_PACKAGES=(
+    g++ spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad "${TDL_IMAGE_PACKAGES[@]}"
     clang libclang-rt-dev
     libonnx-testdata libonnx-dev protobuf-c-compiler libprotobuf-c-dev
 )

@@ -10,7 +10,7 @@ build=$TDL_ROOT/build-vm
 vm=/vm
 
 packages=(
-    "${TDL_PACKAGES[@]}"
+    "${TDL_PACKAGES[@]}" "${TDL_IMAGE_PACKAGES[@]}"
     gstreamer1.0-plugins-bad v4l-utils weston strace kmod xz-utils
 )
 
