@@ -162,20 +162,28 @@ enum tdl_result tdl_image_wrap(struct tdl_context *ctx, const struct tdl_image_w
 
 /* ------------------------------------------------------------------- import */
 
-/* What a device can do with one modifier of a format. */
-static bool find_modifier(const struct tdl_context *ctx, VkFormat format, uint64_t modifier,
-                          VkDrmFormatModifierPropertiesEXT *out)
+/* What a device can do with the modifiers of a format; how many there are. */
+#define MAX_MODIFIERS 128
+static uint32_t list_modifiers(const struct tdl_context *ctx, VkFormat format,
+                               VkDrmFormatModifierPropertiesEXT out[MAX_MODIFIERS])
 {
-    VkDrmFormatModifierPropertiesEXT all[128];
     VkDrmFormatModifierPropertiesListEXT list = {
         .sType = VK_STRUCTURE_TYPE_DRM_FORMAT_MODIFIER_PROPERTIES_LIST_EXT,
-        .drmFormatModifierCount = TDL_COUNT(all),
-        .pDrmFormatModifierProperties = all,
+        .drmFormatModifierCount = MAX_MODIFIERS,
+        .pDrmFormatModifierProperties = out,
     };
     VkFormatProperties2 properties = {.sType = VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2,
                                       .pNext = &list};
     vkGetPhysicalDeviceFormatProperties2(ctx->physical, format, &properties);
-    for (uint32_t i = 0; i < list.drmFormatModifierCount; i++)
+    return list.drmFormatModifierCount;
+}
+
+static bool find_modifier(const struct tdl_context *ctx, VkFormat format, uint64_t modifier,
+                          VkDrmFormatModifierPropertiesEXT *out)
+{
+    VkDrmFormatModifierPropertiesEXT all[MAX_MODIFIERS];
+    uint32_t count = list_modifiers(ctx, format, all);
+    for (uint32_t i = 0; i < count; i++)
         if (all[i].drmFormatModifier == modifier) {
             *out = all[i];
             return true;
@@ -381,22 +389,15 @@ enum tdl_result tdl_image_modifiers(struct tdl_context *ctx, enum tdl_format for
                                     uint64_t *out_modifiers, uint32_t capacity,
                                     uint32_t *out_count)
 {
-    VkDrmFormatModifierPropertiesEXT all[128];
-    VkDrmFormatModifierPropertiesListEXT list = {
-        .sType = VK_STRUCTURE_TYPE_DRM_FORMAT_MODIFIER_PROPERTIES_LIST_EXT,
-        .drmFormatModifierCount = TDL_COUNT(all),
-        .pDrmFormatModifierProperties = all,
-    };
-    VkFormatProperties2 properties = {.sType = VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2,
-                                      .pNext = &list};
+    VkDrmFormatModifierPropertiesEXT all[MAX_MODIFIERS];
     const struct tdl_texel *first = find_texel(format, 0, 0, 0);
     *out_count = 0;
     if (!first)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%d is no format", (int)format);
     if (!ctx->info.drm_format_modifiers || !ctx->info.external_memory_dma_buf)
         return TDL_OK;
-    vkGetPhysicalDeviceFormatProperties2(ctx->physical, first->vk_format, &properties);
-    for (uint32_t i = 0; i < list.drmFormatModifierCount; i++) {
+    uint32_t count = list_modifiers(ctx, first->vk_format, all);
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t modifier = all[i].drmFormatModifier;
         bool all_planes = true;
         for (uint32_t p = 0; p < tdl_format_planes(format) && all_planes; p++)
