@@ -74,10 +74,13 @@ static int create_tensors(struct bench *b)
     return TOOL_OK;
 }
 
-static struct tool_summary summary(const struct tdl_times *t)
+static struct tdl_times in_ms(const struct tdl_times *ns)
 {
-    return (struct tool_summary){t->mean / 1e6, t->deviation / 1e6, t->min / 1e6, t->median / 1e6,
-                                 t->max / 1e6};
+    return (struct tdl_times){.mean = ns->mean / 1e6,
+                              .deviation = ns->deviation / 1e6,
+                              .min = ns->min / 1e6,
+                              .median = ns->median / 1e6,
+                              .max = ns->max / 1e6};
 }
 
 static int measure(struct bench *b)
@@ -100,8 +103,8 @@ static int measure(struct bench *b)
     b->allocations = after.allocations - before.allocations;
     b->pipelines = after.pipelines - before.pipelines;
     b->submits = after.submits - before.submits;
-    b->wall = summary(&result.wall);
-    b->gpu = summary(&result.gpu);
+    b->wall = in_ms(&result.wall);
+    b->gpu = in_ms(&result.gpu);
     return TOOL_OK;
 }
 
@@ -135,8 +138,8 @@ static int profile(struct bench *b)
         return tool_fail("no memory for the times of %u dispatches", b->step_count);
     }
     for (uint32_t i = 0; i < b->step_count; i++)
-        b->step_us[i] = tool_summarise(times + (size_t)i * PROFILE_RUNS, PROFILE_RUNS).median;
-    b->steps_us = tool_summarise(sums, PROFILE_RUNS).median;
+        b->step_us[i] = tdl_times_of(times + (size_t)i * PROFILE_RUNS, PROFILE_RUNS).median;
+    b->steps_us = tdl_times_of(sums, PROFILE_RUNS).median;
     free(times);
     return TOOL_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef TDL_BENCH_H
 #define TDL_BENCH_H
 
+#include "../graph/measure.h"
 #include "tool.h"
 
 #include <tdl/frame.h>
@@ -48,8 +49,8 @@ struct bench {
     uint32_t input_count, output_count;
 
     double first_ms, build_ms;        /* first run; load and compile */
-    struct tool_summary wall;
-    struct tool_summary gpu;          /* of a whole run by two timestamps; 0 without them */
+    struct tdl_times wall;
+    struct tdl_times gpu;          /* of a whole run by two timestamps; 0 without them */
     uint32_t step_count;
     double *step_us;                  /* median per dispatch; NULL without timestamps */
     double steps_us;                  /* median of the sum of all dispatches */
@@ -120,9 +121,9 @@ struct bench_frame {
     double context_ms; /* the part of it until there was a context */
     double foreground; /* of the mask, 0…1 */
     double *wall_ms, *cpu_ms, *gpu_ms[BENCH_TIMES];
-    struct tool_summary wall; /* begin to finished, one frame at a time */
-    struct tool_summary cpu;  /* the part of it that records and submits */
-    struct tool_summary gpu[BENCH_TIMES];
+    struct tdl_times wall; /* begin to finished, one frame at a time */
+    struct tdl_times cpu;  /* the part of it that records and submits */
+    struct tdl_times gpu[BENCH_TIMES];
     double rate;    /* frames/s with BENCH_FLIGHT frames under way */
     uint64_t waits; /* of the CPU for the device, in the run of `rate` */
 };

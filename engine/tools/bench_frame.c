@@ -208,10 +208,10 @@ static int one_at_a_time(struct bench *b)
             f->gpu_ms[TDL_STAGE_COUNT][i] += f->gpu_ms[stage][i];
         }
     }
-    f->wall = tool_summarise(f->wall_ms, b->iterations);
-    f->cpu = tool_summarise(f->cpu_ms, b->iterations);
+    f->wall = tdl_times_of(f->wall_ms, b->iterations);
+    f->cpu = tdl_times_of(f->cpu_ms, b->iterations);
     for (uint32_t i = 0; i < BENCH_TIMES; i++)
-        f->gpu[i] = tool_summarise(f->gpu_ms[i], b->iterations);
+        f->gpu[i] = tdl_times_of(f->gpu_ms[i], b->iterations);
     return TOOL_OK;
 }
 

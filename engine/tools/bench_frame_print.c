@@ -62,7 +62,7 @@ void bench_frame_print_text(const struct bench *b)
         printf("this device has no timestamps\n");
 }
 
-static void print_summary(const char *name, const struct tool_summary *s, const char *end)
+static void print_summary(const char *name, const struct tdl_times *s, const char *end)
 {
     printf("\"%s\": {\"mean\": %.4f, \"sd\": %.4f, \"min\": %.4f, \"median\": %.4f, "
            "\"max\": %.4f}%s\n",

@@ -11,7 +11,7 @@ static double gflops(uint64_t macs, double us)
 void bench_print_text(const struct bench *b)
 {
     const struct tdl_device_info *device = tdl_context_device(b->context);
-    const struct tool_summary *w = &b->wall;
+    const struct tdl_times *w = &b->wall;
     struct tdl_graph_stats stats;
 
     tdl_graph_get_stats(b->graph, &stats);
@@ -86,7 +86,7 @@ static void print_steps(const struct bench *b)
 void bench_print_json(const struct bench *b)
 {
     const struct tdl_device_info *device = tdl_context_device(b->context);
-    const struct tool_summary *w = &b->wall;
+    const struct tdl_times *w = &b->wall;
     struct tdl_graph_stats stats;
 
     tdl_graph_get_stats(b->graph, &stats);

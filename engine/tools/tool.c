@@ -2,7 +2,6 @@
 #include "tool.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,27 +228,4 @@ float tool_random(uint64_t *state)
     *state ^= *state << 25;
     *state ^= *state >> 27;
     return (float)((*state * UINT64_C(2685821657736338717)) >> 40) / 8388608.0f - 1.0f;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-struct tool_summary tool_summarise(double *values, uint32_t count)
-{
-    struct tool_summary s = {0};
-
-    qsort(values, count, sizeof(*values), compare);
-    for (uint32_t i = 0; i < count; i++)
-        s.mean += values[i] / count;
-    for (uint32_t i = 0; i < count; i++)
-        s.deviation += (values[i] - s.mean) * (values[i] - s.mean);
-    s.deviation = count > 1 ? sqrt(s.deviation / (count - 1)) : 0;
-    s.min = values[0];
-    s.max = values[count - 1];
-    s.median = (values[(count - 1) / 2] + values[count / 2]) / 2;
-    return s;
 }

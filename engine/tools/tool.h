@@ -48,10 +48,4 @@ uint64_t tool_now(void);
 /* Uniform in [-1, 1); the same sequence in every run. */
 float tool_random(uint64_t *state);
 
-/* Mean, standard deviation and order statistics of `count` ≥ 1 values. */
-struct tool_summary {
-    double mean, deviation, min, median, max;
-};
-struct tool_summary tool_summarise(double *values, uint32_t count); /* sorts them */
-
 #endif
