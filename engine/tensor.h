@@ -23,6 +23,11 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params);
 /* "float32[1,256,256,3]" into `text`; returns `text`. */
 char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text, size_t size);
 
+static inline bool tdl_is_float(enum tdl_dtype dtype)
+{
+    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
+}
+
 /* A rank-4 shape whatever its layout; lower ranks fill from C, and the first
  * dimensions of higher ones are n together. */
 struct tdl_dims {

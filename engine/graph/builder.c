@@ -209,7 +209,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                     "%s: input %u is missing or of another builder", op->name, i);
         if (op->storage == TDL_STORAGE_PACKED && inputs[i] &&
-            inputs[i]->desc.dtype != TDL_FLOAT32 && inputs[i]->desc.dtype != TDL_FLOAT16)
+            !tdl_is_float(inputs[i]->desc.dtype))
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                     "%s: input %u is %s; float32 or float16 is needed, cast it",
                                     op->name, i, tdl_operand_text(inputs[i]));

@@ -12,16 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_float(const struct tdl_operand *o)
-{
-    return o->desc.dtype == TDL_FLOAT32 || o->desc.dtype == TDL_FLOAT16;
-}
-
 /* The number of a constant of one element. */
 static bool scalar_of(const struct tdl_operand *o, float *out)
 {
     uint16_t half;
-    if (!o || o->kind != TDL_OPERAND_CONSTANT || !is_float(o) || tdl_operand_count(o) != 1)
+    if (!o || o->kind != TDL_OPERAND_CONSTANT || !tdl_is_float(o->desc.dtype) ||
+        tdl_operand_count(o) != 1)
         return false;
     if (o->desc.dtype == TDL_FLOAT32) {
         memcpy(out, o->data, sizeof(*out));
@@ -62,8 +58,8 @@ static bool stage_of(const struct tdl_node *n, struct tdl_operand **out_input,
 {
     const enum tdl_function f = tdl_function_of(n);
     float c;
-    if (f == TDL_FUNCTIONS || !is_float(n->output) || !is_float(n->inputs[0]) ||
-        f >= TDL_EQUAL || n->chain.count)
+    if (f == TDL_FUNCTIONS || f >= TDL_EQUAL || n->chain.count ||
+        !tdl_is_float(n->output->desc.dtype) || !tdl_is_float(n->inputs[0]->desc.dtype))
         return false;
     *out_input = n->inputs[0];
     *out = (struct tdl_chain_stage){f, n->attr.eltwise.a, n->attr.eltwise.b};
@@ -140,7 +136,7 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     struct tdl_node *from = x->producer;
     const enum tdl_function f = tdl_function_of(from);
-    bool eltwise = f < TDL_EQUAL && is_float(from->inputs[0]);
+    bool eltwise = f < TDL_EQUAL && tdl_is_float(from->inputs[0]->desc.dtype);
     enum tdl_activation *activation = tdl_fuse_activation_of(from);
     if ((!activation && !eltwise) || tdl_ir_only_user(ir, x) != n || !keeps_filling(from, &stage))
         return false;

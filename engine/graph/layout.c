@@ -16,11 +16,6 @@ struct layout {
     enum tdl_dtype packs; /* what values in packs are stored as */
 };
 
-static bool is_float(const struct tdl_operand *o)
-{
-    return o->desc.dtype == TDL_FLOAT32 || o->desc.dtype == TDL_FLOAT16;
-}
-
 /* ---------------------------------------------------------- what nodes do */
 
 /* An input that layout may convert; constants in weight slots are lower()'s. */
@@ -33,11 +28,12 @@ static struct tdl_operand *value_input(const struct tdl_node *n, uint32_t slot)
 
 static bool can_pack(const struct tdl_node *n)
 {
-    if (n->op->storage != TDL_STORAGE_EITHER || n->output->desc.rank != 4 || !is_float(n->output))
+    if (n->op->storage != TDL_STORAGE_EITHER || n->output->desc.rank != 4 ||
+        !tdl_is_float(n->output->desc.dtype))
         return false;
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct tdl_operand *o = value_input(n, i);
-        if (o && (!is_float(o) || o->desc.rank > 4 ||
+        if (o && (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
                   (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout &&
                    !n->op->relabels)))
             return false;

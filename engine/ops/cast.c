@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between data types; and float16 as bits, for all who need it. */
+/* Between data types; and float16 as bits and floats as integers, for all who
+ * need them. */
 #include "../graph/builder.h"
-#include "ops.h"
+#include "element.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,27 +42,7 @@ uint16_t tdl_float_to_half(float value)
     return (uint16_t)(sign | ((bits - 0x38000000) >> 13));
 }
 
-/* ---------------------------------------------------------------- operator */
-
-static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
-{
-    *out = n->inputs[0]->desc;
-    out->dtype = n->attr.cast.dtype;
-    return TDL_OK;
-}
-
-static bool is_float(enum tdl_dtype dtype)
-{
-    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
-}
-
-static bool is_wide(enum tdl_dtype dtype)
-{
-    return dtype == TDL_INT64 || dtype == TDL_UINT64;
-}
-
-/* A float within the range of an integer type; its bits. */
-static uint64_t cut(enum tdl_dtype to, float x)
+uint64_t tdl_double_to_integer(enum tdl_dtype dtype, double value)
 {
     static const struct {
         double limit; /* the first that is too large */
@@ -72,53 +53,50 @@ static uint64_t cut(enum tdl_dtype to, float x)
         [TDL_INT8] = {0x1p7, INT8_MAX, true},      [TDL_UINT8] = {0x1p8, UINT8_MAX, false},
         [TDL_INT64] = {0x1p63, INT64_MAX, true},   [TDL_UINT64] = {0x1p64, UINT64_MAX, false},
     };
-    double v = trunc((double)x);
+    double v = trunc(value);
     if (isnan(v))
         return 0;
-    if (v >= ranges[to].limit)
-        return ranges[to].most;
-    if (v < 0 && !ranges[to].has_sign)
+    if (v >= ranges[dtype].limit)
+        return ranges[dtype].most;
+    if (v < 0 && !ranges[dtype].has_sign)
         return 0;
-    if (v < -ranges[to].limit)
-        return ~ranges[to].most;
+    if (v < -ranges[dtype].limit)
+        return ~ranges[dtype].most;
     return v < 0 ? 0 - (uint64_t)-v : (uint64_t)v;
 }
 
-static uint64_t element(enum tdl_dtype from, enum tdl_dtype to, const uint8_t *bytes)
+/* ---------------------------------------------------------------- operator */
+
+static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
-    size_t size = tdl_dtype_size(from);
-    uint64_t bits = 0;
-    uint32_t single;
-    float x;
-    memcpy(&bits, bytes, size); /* little-endian; files do not promise alignment */
-    bool is_signed = from == TDL_INT8 || from == TDL_INT32 || from == TDL_INT64;
-    bool negative = is_signed && bits >> (8 * size - 1);
-    if (negative && size < 8)
-        bits |= UINT64_MAX << 8 * size;
-    if (!is_float(from) && !is_float(to))
+    *out = n->inputs[0]->desc;
+    out->dtype = n->attr.cast.dtype;
+    return TDL_OK;
+}
+
+static bool is_wide(enum tdl_dtype dtype)
+{
+    return dtype == TDL_INT64 || dtype == TDL_UINT64;
+}
+
+static uint64_t element(enum tdl_dtype from, enum tdl_dtype to, const void *data, size_t i)
+{
+    uint64_t bits = tdl_element_bits(from, data, i);
+    if (!tdl_is_float(from) && !tdl_is_float(to))
         return bits;
-    single = (uint32_t)bits;
-    memcpy(&x, &single, sizeof(x));
-    if (from == TDL_FLOAT16)
-        x = tdl_half_to_float((uint16_t)bits);
-    else if (from != TDL_FLOAT32)
-        x = negative ? (float)(int64_t)bits : (float)bits;
-    if (!is_float(to))
-        return cut(to, x);
-    if (to == TDL_FLOAT16)
-        return tdl_float_to_half(x);
-    memcpy(&single, &x, sizeof(single));
-    return single;
+    /* Integers are rounded once, to float32. */
+    float x = (float)tdl_element_get(from, data, i);
+    if (!tdl_is_float(to))
+        return tdl_double_to_integer(to, (double)x);
+    tdl_element_set(to, &bits, 0, x);
+    return bits;
 }
 
 static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const enum tdl_dtype from = n->inputs[0]->desc.dtype, to = n->attr.cast.dtype;
-    const size_t size = tdl_dtype_size(to), count = tdl_operand_count(n->output);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t v = element(from, to, (const uint8_t *)inputs[0] + i * tdl_dtype_size(from));
-        memcpy((uint8_t *)output + i * size, &v, size);
-    }
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++)
+        tdl_element_set_bits(to, output, i, element(from, to, inputs[0], i));
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The public functions of the element-wise operators. */
 #include "../graph/builder.h"
-#include "eltwise.h"
+#include "element.h"
 
 #include <math.h>
-#include <string.h>
 
 static struct tdl_operand *add_unary(struct tdl_builder *b, enum tdl_function f,
                                      struct tdl_operand *x, float alpha, float beta)
@@ -99,40 +98,6 @@ struct tdl_operand *tdl_builder_where(struct tdl_builder *b, struct tdl_operand 
                                 (struct tdl_operand *[]){x, y, condition}, 3, 3);
 }
 
-/* The least and the most value of each integer type, as its bits. */
-static uint64_t extreme(enum tdl_dtype dtype, bool most)
-{
-    const unsigned bits = 8 * (unsigned)tdl_dtype_size(dtype);
-    const bool is_signed = dtype == TDL_INT8 || dtype == TDL_INT32 || dtype == TDL_INT64;
-    if (!is_signed)
-        return most ? UINT64_MAX >> (64 - bits) : 0;
-    return most ? UINT64_MAX >> (65 - bits) : ~(UINT64_MAX >> (65 - bits));
-}
-
-/* An integer from memory with its sign in all 64 bits, as the kernels want it. */
-static uint64_t read_integer(enum tdl_dtype dtype, const void *from)
-{
-    const size_t size = tdl_dtype_size(dtype);
-    const bool is_signed = dtype == TDL_INT8 || dtype == TDL_INT32 || dtype == TDL_INT64;
-    uint64_t v = 0;
-    memcpy(&v, from, size);
-    if (is_signed && size < 8 && v >> (8 * size - 1))
-        v |= UINT64_MAX << 8 * size;
-    return v;
-}
-
-static float read_float(enum tdl_dtype dtype, const void *from)
-{
-    uint16_t half;
-    float value;
-    if (dtype == TDL_FLOAT32) {
-        memcpy(&value, from, sizeof(value));
-        return value;
-    }
-    memcpy(&half, from, sizeof(half));
-    return tdl_half_to_float(half);
-}
-
 struct tdl_operand *tdl_builder_clamp(struct tdl_builder *b, struct tdl_operand *x,
                                       const void *least, const void *most)
 {
@@ -141,16 +106,17 @@ struct tdl_operand *tdl_builder_clamp(struct tdl_builder *b, struct tdl_operand 
         return tdl_builder_add_node(b, &tdl_op_eltwise[TDL_CLAMP], &attr, &x, 1, 1);
     const enum tdl_dtype dtype = x->desc.dtype;
     bool ordered;
-    if (dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16) {
-        attr.eltwise.a = least ? read_float(dtype, least) : -INFINITY;
-        attr.eltwise.b = most ? read_float(dtype, most) : INFINITY;
+    if (tdl_is_float(dtype)) {
+        attr.eltwise.a = least ? (float)tdl_element_get(dtype, least, 0) : -INFINITY;
+        attr.eltwise.b = most ? (float)tdl_element_get(dtype, most, 0) : INFINITY;
         ordered = attr.eltwise.a <= attr.eltwise.b; /* nor NaN */
     } else {
-        uint64_t *bounds = attr.eltwise.bounds;
-        bounds[0] = least ? read_integer(dtype, least) : extreme(dtype, false);
-        bounds[1] = most ? read_integer(dtype, most) : extreme(dtype, true);
-        ordered = extreme(dtype, false) ? (int64_t)bounds[0] <= (int64_t)bounds[1]
-                                        : bounds[0] <= bounds[1];
+        const uint64_t lowest = tdl_double_to_integer(dtype, -INFINITY);
+        uint64_t *bounds = attr.eltwise.bounds; /* with their sign, as kernels want them */
+        bounds[0] = least ? tdl_element_bits(dtype, least, 0) : lowest;
+        bounds[1] = most ? tdl_element_bits(dtype, most, 0)
+                         : tdl_double_to_integer(dtype, INFINITY);
+        ordered = lowest ? (int64_t)bounds[0] <= (int64_t)bounds[1] : bounds[0] <= bounds[1];
     }
     if (!ordered)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
@@ -172,8 +138,7 @@ struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_ope
     if ((unsigned)activation >= TDL_COUNT(functions))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "activation: there is none %u",
                                 activation);
-    if (activation == TDL_ACTIVATION_RELU6 && x && x->desc.dtype != TDL_FLOAT32 &&
-        x->desc.dtype != TDL_FLOAT16)
+    if (activation == TDL_ACTIVATION_RELU6 && x && !tdl_is_float(x->desc.dtype))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "activation: relu6 takes float32 and float16, not %s",
                                 tdl_operand_text(x));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The element-wise functions from their definitions, in C's own arithmetic. */
-#include "eltwise.h"
+#include "element.h"
 
 #include <math.h>
-#include <string.h>
 
 static double unary(enum tdl_function f, double x, double a, double b)
 {
@@ -142,13 +141,8 @@ static bool is_signed(enum tdl_dtype dtype)
 
 static struct integer load(enum tdl_dtype dtype, const void *data, size_t i)
 {
-    size_t size = tdl_dtype_size(dtype);
-    struct integer v = {0, false};
-    memcpy(&v.bits, (const uint8_t *)data + i * size, size); /* little-endian */
-    v.negative = is_signed(dtype) && v.bits >> (8 * size - 1);
-    if (v.negative && size < 8)
-        v.bits |= UINT64_MAX << 8 * size;
-    return v;
+    const uint64_t bits = tdl_element_bits(dtype, data, i);
+    return (struct integer){bits, is_signed(dtype) && bits >> 63};
 }
 
 static bool less(struct integer x, struct integer y)
@@ -237,19 +231,10 @@ static uint64_t integer_logic(enum tdl_function f, struct integer x, struct inte
 
 /* -------------------------------------------------------------------- nodes */
 
-static double float_at(enum tdl_dtype dtype, const void *data, size_t i)
-{
-    return (double)(dtype == TDL_FLOAT16 ? tdl_half_to_float(((const uint16_t *)data)[i])
-                                         : ((const float *)data)[i]);
-}
-
 static uint64_t float_bits(enum tdl_dtype dtype, double value)
 {
-    float single = (float)value;
     uint64_t bits = 0;
-    if (dtype == TDL_FLOAT16)
-        return tdl_float_to_half(single);
-    memcpy(&bits, &single, sizeof(single));
+    tdl_element_set(dtype, &bits, 0, value);
     return bits;
 }
 
@@ -268,12 +253,12 @@ static uint64_t element(const struct tdl_node *n, enum tdl_function f, const voi
     }
     if (f == TDL_EXPAND && dtype != TDL_FLOAT32)
         return load(dtype, inputs[0], at[0]).bits;
-    if (dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16) {
-        double x = float_at(dtype, inputs[0], at[0]);
+    if (tdl_is_float(dtype)) {
+        double x = (double)tdl_element_get(dtype, inputs[0], at[0]);
         if (f < TDL_ADD || f == TDL_EXPAND)
             return float_bits(dtype, unary(f, x, (double)n->attr.eltwise.a,
                                            (double)n->attr.eltwise.b));
-        double y = float_at(dtype, inputs[1], at[1]);
+        double y = (double)tdl_element_get(dtype, inputs[1], at[1]);
         return f < TDL_EQUAL ? float_bits(dtype, binary(f, x, y)) : truth(f, x, y);
     }
     struct integer x = load(dtype, inputs[0], at[0]);
@@ -287,12 +272,10 @@ void tdl_eltwise_reference(const struct tdl_node *n, const void *const *inputs, 
 {
     const enum tdl_function f = tdl_function_of(n);
     const struct tdl_tensor_params *out = &n->output->desc;
-    const size_t size = tdl_dtype_size(out->dtype), count = tdl_operand_count(n->output);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
         size_t at[3] = {0};
         for (uint32_t k = 0; k < n->input_count; k++)
             at[k] = tdl_broadcast_index(out, &n->inputs[k]->desc, i);
-        uint64_t bits = element(n, f, inputs, at);
-        memcpy((uint8_t *)output + i * size, &bits, size);
+        tdl_element_set_bits(out->dtype, output, i, element(n, f, inputs, at));
     }
 }

@@ -96,6 +96,9 @@ bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
 /* float16 bits to float, and back to the nearest. */
 float tdl_half_to_float(uint16_t half);
 uint16_t tdl_float_to_half(float value);
+/* An integer of that type, its sign in all 64 bits: towards zero, saturated,
+ * NaN as 0. */
+uint64_t tdl_double_to_integer(enum tdl_dtype dtype, double value);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
 /* x · a + b for each channel is what the node computes before its activation.

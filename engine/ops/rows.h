@@ -39,11 +39,6 @@ static inline uint32_t tdl_element_count(const struct tdl_operand *o)
     return (uint32_t)tdl_operand_count(o);
 }
 
-static inline bool tdl_is_float(enum tdl_dtype dtype)
-{
-    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
-}
-
 /* Of types that may index others. */
 static inline bool tdl_is_index(enum tdl_dtype dtype)
 {

@@ -358,7 +358,7 @@ bool subject_compare(const char *what, const struct tdl_tensor_params *p, const 
         double w = element(p, want, i), g = element(p, got, i), e = fabs(g - w);
         if ((isnan(w) && isnan(g)) || (isinf(w) && w == g))
             continue;
-        if (!(e <= tolerance * (1 + fabs(w))) && first == SIZE_MAX)
+        if ((isinf(w) || !(e <= tolerance * (1 + fabs(w)))) && first == SIZE_MAX)
             first = i;
         error += e * e;
         power += w * w;

@@ -8,6 +8,7 @@
  */
 #include "subject.h"
 
+#include <math.h>
 #include <ops/ops.h>
 
 typedef struct tdl_operand *(*add_fn)(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
@@ -227,6 +228,70 @@ static void check_block_goldens(void)
     }
 }
 
+/* The value of a padding in every type; what does not fit saturates. */
+static void check_pad_values(struct tdl_context *ctx)
+{
+    static const struct {
+        enum tdl_dtype dtype;
+        double value;
+        uint64_t want; /* the element's memory */
+    } rows[] = {
+        {TDL_FLOAT32, 1.5, 0x3fc00000},       {TDL_FLOAT32, 1e300, 0x7f800000},
+        {TDL_FLOAT16, 1.5, 0x3e00},           {TDL_FLOAT16, -1e5, 0xfc00},
+        {TDL_INT8, -3, 0xfd},                 {TDL_INT8, 128, 0x7f},
+        {TDL_INT8, -1e9, 0x80},               {TDL_UINT8, 255.9, 0xff},
+        {TDL_UINT8, -1, 0},                   {TDL_INT32, (double)NAN, 0},
+        {TDL_INT32, 0x1p31, 0x7fffffff},      {TDL_INT32, -0x1p70, 0x80000000},
+        {TDL_UINT32, 0x1p31, 0x80000000},     {TDL_UINT32, (double)INFINITY, 0xffffffff},
+        {TDL_INT64, 0x1p62, 1ull << 62},      {TDL_INT64, 0x1p63, INT64_MAX},
+        {TDL_INT64, (double)-INFINITY, 1ull << 63},
+        {TDL_UINT64, 0x1p63, 1ull << 63},     {TDL_UINT64, 1e300, UINT64_MAX},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct tdl_tensor_params desc = {.dtype = rows[i].dtype, .rank = 1, .shape = {3}};
+        const size_t size = tdl_dtype_size(rows[i].dtype);
+        struct rng rng = {i};
+        struct tdl_builder *b;
+        struct subject s;
+        if (size == 8 && !ctx->info.shader_int64)
+            continue;
+        check_begin("%g as %s", rows[i].value, tdl_dtype_name(rows[i].dtype));
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_pad_params p = {.before = {1}, .value = rows[i].value};
+        tdl_builder_output(b, "y", tdl_builder_pad(b, tdl_builder_input(b, "x", &desc), &p));
+        subject_open(&s, ctx, b, &rng);
+        subject_run(&s, &(struct tdl_build_params){.no_fuse = true});
+        CHECK(!memcmp(s.plain[0], &rows[i].want, size), "the device wrote another element");
+        CHECK(!memcmp(s.values[s.ir->outputs[0]->id], &rows[i].want, size),
+              "the reference has another element");
+        subject_close(&s);
+    }
+}
+
+/* An infinity of 64 bits' doubles or of 32 bits' floats is none of 16-bit packs. */
+static void check_pad_infinity(struct tdl_context *ctx)
+{
+    const struct tdl_tensor_params desc = subject_image(TDL_LAYOUT_NHWC, 1, 2, 3, 4);
+    struct tdl_pad_params p = {.before = {0, 1}, .after = {0, 0, 0, 2}};
+    for (int i = 0; i < 4; i++) {
+        struct rng rng = {99};
+        struct tdl_builder *b;
+        struct subject s;
+        p.value = i < 2 ? 1e300 : (double)-INFINITY;
+        check_begin("an image padded with %g in packs, fp%d", p.value, i % 2 ? 16 : 32);
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
+        x = tdl_builder_max_pool2d(b, x, &(struct tdl_pool2d_params){.window = {1, 1}});
+        tdl_builder_output(b, "y", tdl_builder_pad(b, x, &p));
+        subject_open(&s, ctx, b, &rng);
+        subject_run(&s, &(struct tdl_build_params){
+                            .precision = i % 2 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+                            .no_fuse = true,
+                        });
+        subject_close(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *env = getenv("TDL_TEST_CASES");
@@ -235,6 +300,8 @@ int main(int argc, char **argv)
     check_goldens();
     check_block_goldens();
     struct tdl_context *ctx = check_context_open();
+    check_pad_values(ctx);
+    check_pad_infinity(ctx);
     for (size_t f = 0; f < COUNT(families); f++)
         for (long i = 0; i < cases; i++)
             run_case(ctx, &families[f], seed + (uint64_t)i);

@@ -224,7 +224,7 @@ enum tdl_pad_mode {
 struct tdl_pad_params {
     uint32_t before[TDL_MAX_RANK], after[TDL_MAX_RANK]; /**< elements, by dimension */
     enum tdl_pad_mode mode;
-    double value; /**< of TDL_PAD_CONSTANT; integers saturate */
+    double value; /**< of TDL_PAD_CONSTANT; integers saturate, and NaN is 0 */
 };
 /** WebNN pad. Zeros round an image before a convolution become its padding. */
 TDL_API struct tdl_operand *tdl_builder_pad(struct tdl_builder *builder, struct tdl_operand *input,
