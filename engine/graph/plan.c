@@ -113,6 +113,12 @@ void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)
         s->spec[s->spec_count++] = value;
 }
 
+void tdl_plan_specs(struct tdl_plan_step *s, const uint32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tdl_plan_spec(s, values[i]);
+}
+
 static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o, bool write)
 {
     if (!s)

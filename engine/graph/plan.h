@@ -92,6 +92,7 @@ void tdl_plan_linear_groups(struct tdl_plan_step *step, const struct tdl_operand
  * number gl_WorkGroupID.y · gl_NumWorkGroups.x + gl_WorkGroupID.x in the shader. */
 void tdl_plan_flat_groups(struct tdl_plan_step *step, uint64_t count);
 void tdl_plan_spec(struct tdl_plan_step *step, uint32_t value);
+void tdl_plan_specs(struct tdl_plan_step *step, const uint32_t *values, size_t count);
 /* The functions that a kernel with common/activation.glsl applies for an
  * activation of TDL_ACTIVATION_CHAIN; steps begin with the node's. */
 void tdl_plan_chain(struct tdl_plan_step *step, const struct tdl_chain *chain);

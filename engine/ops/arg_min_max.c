@@ -32,7 +32,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
     struct tdl_rows rows = tdl_rows_of(in, n->attr.arg.axis);
     for (uint32_t row = 0; row < rows.outer * rows.inner; row++) {
-        size_t base = (size_t)(row / rows.inner) * rows.length * rows.inner + row % rows.inner;
+        size_t base = tdl_rows_start(rows, row);
         uint32_t best = 0;
         for (uint32_t k = 1; k < rows.length; k++) {
             long double x = tdl_element_get(in->dtype, inputs[0], base + (size_t)k * rows.inner);
@@ -64,12 +64,8 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
                                n->op == &tdl_op_arg_max,
                                p->select_last_index,
                                p->output_dtype == TDL_INT64 ? 2 : 1};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(d.n * d.h * d.w, local));
-    return plan->status;
+    tdl_plan_specs(s, values, TDL_COUNT(values));
+    return tdl_finish_step(s, plan, n, TDL_DIV_UP(d.n * d.h * d.w, local));
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -91,12 +87,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                n->op == &tdl_op_arg_max,
                                p->select_last_index,
                                p->output_dtype == TDL_INT64 ? 2 : 1};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(count, local / team));
-    return plan->status;
+    tdl_plan_specs(s, values, TDL_COUNT(values));
+    return tdl_finish_step(s, plan, n, TDL_DIV_UP(count, local / team));
 }
 
 const struct tdl_op tdl_op_arg_max = {

@@ -165,8 +165,7 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
     uint32_t in = tdl_packs(g->in.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d_block", n, local, 1, 1);
     const uint32_t values[] = {g->in.w, g->in.h, in, g->p->activation, n->output->external};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, n->output->external ? 6 : 5, n->output);
     tdl_plan_shared(s, ((uint64_t)in * 4 + 1) * 16);
@@ -244,8 +243,7 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
         step_of(stride_h, g->dilation[0]), g->pad_left, g->pad_top, in, out, g->p->activation,
         g->out.c - (out - 1) * 4, group, g->in_per_group, g->out_per_group, depthwise, share,
     };
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, n->output);
     uint64_t vectors = (uint64_t)taps * (depthwise ? 1 : group * 4) + 1;

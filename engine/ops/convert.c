@@ -34,8 +34,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const uint32_t values[] = {to_packs,     d.c,          pixels,       stride.channel,
                                stride.pixel, stride.group, stride.image, half,
                                (uint32_t)count};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, to_packs ? 0 : 1, from);
     tdl_plan_write(s, to_packs ? 3 : 2, to);
     if (half && !to_packs)

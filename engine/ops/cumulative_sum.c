@@ -23,7 +23,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     enum tdl_dtype dtype = n->output->desc.dtype;
     struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.cumulative_sum.axis);
     for (uint32_t row = 0; row < rows.outer * rows.inner; row++) {
-        size_t base = (size_t)(row / rows.inner) * rows.length * rows.inner + row % rows.inner;
+        size_t base = tdl_rows_start(rows, row);
         long double sum = 0;
         uint64_t whole = 0;
         for (uint32_t i = 0; i < rows.length; i++) {
@@ -62,8 +62,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                team,  rows.length,
                                rows.inner, count,
                                p->exclusive, p->reversed};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, out);
     tdl_plan_flat_groups(s, TDL_DIV_UP(count, local / team));

@@ -83,8 +83,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const uint32_t values[] = {to_space(n), m.order, n->output->desc.layout == TDL_LAYOUT_NCHW,
                                m.block,     out.c,   out.h,
                                out.w};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     return plan->status;

@@ -149,8 +149,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
                                broadcast_mask(tdl_operand_dims(n->inputs[0]), out),
                                broadcast_mask(tdl_operand_dims(b), out),
                                out.c - (packs - 1) * 4};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_chain(s, &chain);
     tdl_plan_read(s, 0, n->inputs[0]);
     if (two)
@@ -174,8 +173,7 @@ static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
     tdl_broadcast_resolve(&n->output->desc, descs, n->input_count, &shape);
     const uint32_t values[] = {f == TDL_EXPAND ? TDL_IDENTITY : f, activation, dtype, (uint32_t)tdl_operand_count(n->output),
                                shape.rank};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     for (size_t i = 0; i + 1 < TDL_MAX_RANK; i++)
         tdl_plan_spec(s, shape.size[i]);
     for (size_t k = 0; k < TDL_MAX_BROADCAST; k++)

@@ -152,8 +152,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                low.w,
                                low.h,
                                n->attr.expand.conv.coordinates};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     bind(s, n, residual);
     tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);
     float *w = tdl_plan_weights(

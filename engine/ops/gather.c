@@ -57,8 +57,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_plan_step *s = tdl_plan_add_move(plan, "gather", n, moved);
     const uint32_t values[] = {n->inputs[1]->desc.dtype, rows.length,
                                tdl_element_count(n->inputs[1]), rows.inner * moved.parts};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 1, n->inputs[1]);
     return plan->status;
 }

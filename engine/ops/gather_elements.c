@@ -52,8 +52,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const uint32_t values[] = {n->inputs[1]->desc.dtype, rows.length,
                                n->output->desc.shape[n->attr.gather.axis], rows.inner,
                                moved.parts};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 1, n->inputs[1]);
     return plan->status;
 }

@@ -141,8 +141,7 @@ static uint32_t spec_rows(struct tdl_plan_step *s, const struct tdl_node *n, uin
         }
     }
     const uint32_t values[] = {p->dtype, rows, length, mask, TDL_MAX(rank, 1)};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
         tdl_plan_spec(s, size[i]);
     *out_length = length;
@@ -195,8 +194,7 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const floa
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_channels", n, local, team, 1);
     const uint32_t values[] = {pixels, packs, d.c, scale || bias, epsilon_bits,
                                n->attr.norm.activation};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (scale || bias) {
         float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * 8);

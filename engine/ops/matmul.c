@@ -186,8 +186,7 @@ static void add_constants(struct tdl_plan_step *s, const struct tdl_node *n,
         g->a_row,              g->a_column, g->b_row,   g->b_column,    g->c_row,
         g->c_column,           c,          tdl_bits_of(p->alpha), tdl_bits_of(p->beta),
         p->activation,         g->batches};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     const uint32_t *lists[] = {g->size, g->a_step, g->b_step};
     for (uint32_t list = 0; list < 3; list++)
         for (uint32_t i = 0; i < MAX_BATCH_DIMS - (list == 0); i++)

@@ -29,8 +29,7 @@ void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_opera
         (uint32_t)m->step[0], (uint32_t)m->step[1], (uint32_t)m->step[2], (uint32_t)m->step[3],
         value_bits, m->block, m->order, is_aligned(m, in),
     };
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, input);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), tdl_packs(m->region.c), m->region.n);

@@ -65,8 +65,7 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_stats", n, local, 1, 1);
     const uint32_t first[] = {pixels, packs, parts, chunk};
-    for (size_t i = 0; i < TDL_COUNT(first); i++)
-        tdl_plan_spec(s, first[i]);
+    tdl_plan_specs(s, first, TDL_COUNT(first));
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_write(s, 1, stats);
     tdl_plan_shared(s, (uint64_t)local * 16);
@@ -75,8 +74,7 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
     s = tdl_plan_add_step(plan, "normalize_merge", n, local, 1, 1);
     const uint32_t second[] = {pixels, packs,    parts,  chunk,
                                d.c,    channels, affine, tdl_bits_of(tdl_norm_epsilon(n))};
-    for (size_t i = 0; i < TDL_COUNT(second); i++)
-        tdl_plan_spec(s, second[i]);
+    tdl_plan_specs(s, second, TDL_COUNT(second));
     tdl_plan_read(s, 0, stats);
     if (affine)
         bind_pairs(plan, s, 1, scale, bias, d.c);
@@ -108,8 +106,7 @@ void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operan
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_apply", n, local, 1, 1);
     const uint32_t values[] = {pixels,          packs,         d.c - (packs - 1) * 4,
                                factors != NULL, scale || bias, n->attr.norm.activation};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (factors)
         tdl_plan_read(s, 1, factors);

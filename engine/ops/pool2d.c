@@ -195,8 +195,7 @@ enum tdl_result tdl_pool2d_lower(struct tdl_plan *plan, struct tdl_node *n, enum
         g.pad[1],      g.pad[0],     g.end_pad[1],  g.end_pad[0],  p->count_include_pad,
         p->activation, packs,        g.in.c - (packs - 1) * 4,     full,          unroll,
     };
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_shared(s, (uint64_t)local * 16);

@@ -314,10 +314,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_spec(s, d.h * d.w);
     tdl_plan_spec(s, e.h * e.w);
     tdl_plan_spec(s, tdl_bits_of(1.0f / (float)share));
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(parts[0].elements, local / team));
-    return plan->status;
+    return tdl_finish_step(s, plan, n, TDL_DIV_UP(parts[0].elements, local / team));
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)

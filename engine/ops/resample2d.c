@@ -130,8 +130,7 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n, struct tdl_d
         in.w, in.h, out.w, out.h, packs, float_bits(out.w > 1 ? ratio_w : 0), float_bits(start_w),
         float_bits(out.h > 1 ? ratio_h : 0), float_bits(start_h),
     };
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, in.n);
@@ -196,8 +195,7 @@ static void lower_nearest(struct tdl_plan *plan, struct tdl_node *n, struct tdl_
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "resample2d_nearest", n, local, 1, 1);
     const uint32_t values[] = {in.w,  in.h, out.w, out.h, packs, block ? out.w / in.w : 0,
                                block ? out.h / in.h : 0};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 2, n->output);
     float *table = block ? NULL : tdl_plan_weights(plan, s, 1, (uint64_t)out.w + out.h);

@@ -37,8 +37,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "eltwise_linear", TDL_UINT32, n, 64, 1, 1);
     const uint32_t values[] = {TDL_IDENTITY, TDL_ACTIVATION_NONE, TDL_UINT32, words, 1};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 3, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, 64));

@@ -24,6 +24,12 @@ static inline struct tdl_rows tdl_rows_of(const struct tdl_tensor_params *p, uin
     return r;
 }
 
+/* The first element of row `row` = o · inner + i. */
+static inline size_t tdl_rows_start(struct tdl_rows r, uint32_t row)
+{
+    return (size_t)(row / r.inner) * r.length * r.inner + row % r.inner;
+}
+
 /* An error with text unless the first input has that axis. */
 static inline enum tdl_result tdl_axis_check(const struct tdl_node *n, uint32_t axis)
 {
@@ -90,6 +96,16 @@ static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_
 static inline struct tdl_operand *tdl_scratch_floats(struct tdl_plan *plan, uint64_t count)
 {
     return tdl_plan_scratch(plan, TDL_ALIGN(count * sizeof(float), 16));
+}
+/* The end of a step that makes the node's output, binding 1, of its first
+ * input, binding 0, and of the node's lower(). */
+static inline enum tdl_result tdl_finish_step(struct tdl_plan_step *s, struct tdl_plan *plan,
+                                              struct tdl_node *n, uint64_t groups)
+{
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 1, n->output);
+    tdl_plan_flat_groups(s, groups);
+    return plan->status;
 }
 /* What `from`, of tdl_scratch_floats(), has, in the type of `to`. */
 void tdl_narrow(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *from,

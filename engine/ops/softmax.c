@@ -25,7 +25,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     enum tdl_dtype dtype = n->output->desc.dtype;
     struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
     for (uint32_t row = 0; row < rows.outer * rows.inner; row++) {
-        size_t base = (size_t)(row / rows.inner) * rows.length * rows.inner + row % rows.inner;
+        size_t base = tdl_rows_start(rows, row);
         double largest = -INFINITY, sum = 0;
 #define X(k) (double)tdl_element_get(dtype, inputs[0], base + (size_t)(k) * rows.inner)
         for (uint32_t k = 0; k < rows.length; k++)
@@ -52,12 +52,8 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     const uint32_t rows = all / shape[axis];
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "softmax_packed", n, local, 1, 1);
     const uint32_t values[] = {rows, shape[axis], inner, axis == TDL_PACK_C, d.c, d.h * d.w};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(rows, local));
-    return plan->status;
+    tdl_plan_specs(s, values, TDL_COUNT(values));
+    return tdl_finish_step(s, plan, n, TDL_DIV_UP(rows, local));
 }
 
 /* Halves: ln Σ exp of each row, then all elements. Two elements of a word may
@@ -74,8 +70,7 @@ static enum tdl_result lower_halves(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "softmax_of_sum", n->output->desc.dtype, n, local, 1, 1);
     const uint32_t values[] = {n->output->desc.dtype, count, rows.length, rows.inner};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_read(s, 1, sums);
     tdl_plan_write(s, 2, n->output);
@@ -96,12 +91,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         tdl_plan_add_linear_step(plan, "softmax", TDL_FLOAT32, n, local, 1, 1);
     const uint32_t values[] = {TDL_REDUCE_SUM, team,  rows.inner == 1, rows.length,
                                count,          rows.inner};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(count, local / team));
-    return plan->status;
+    tdl_plan_specs(s, values, TDL_COUNT(values));
+    return tdl_finish_step(s, plan, n, TDL_DIV_UP(count, local / team));
 }
 
 const struct tdl_op tdl_op_softmax = {

@@ -74,8 +74,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                n->attr.gate.activation[0],
                                n->attr.gate.activation[1],
                                split.teams};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_GATE_INPUT]);
     if (second)
         tdl_plan_read(s, 1, second);

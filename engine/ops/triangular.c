@@ -40,8 +40,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_moved moved = tdl_moved_of(p->dtype);
     struct tdl_plan_step *s = tdl_plan_add_move(plan, "triangular", n, moved);
     const uint32_t values[] = {rows, columns, t->lower, (uint32_t)(int32_t)diagonal, moved.parts};
-    for (size_t i = 0; i < TDL_COUNT(values); i++)
-        tdl_plan_spec(s, values[i]);
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     return plan->status;
 }
 
