@@ -278,10 +278,12 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     gint old_mode = self->active.mode;
-    GstClockTime time = gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME,
-                                                   GST_BUFFER_TIMESTAMP(input));
+    GstClockTime time = GST_CLOCK_TIME_NONE;
     GstFlowReturn flow;
 
+    if (base->segment.format == GST_FORMAT_TIME) /* files and programs may count bytes */
+        time = gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME,
+                                          GST_BUFFER_TIMESTAMP(input));
     if (GST_CLOCK_TIME_IS_VALID(time))
         gst_object_sync_values(GST_OBJECT(self), time);
     gst_tdl_filter_activate(self);

@@ -411,6 +411,29 @@ GST_START_TEST(several_in_one_pipeline)
 }
 GST_END_TEST;
 
+/* Programs and files send frames in a segment of bytes, without times. A
+ * complaint of GStreamer's fails the test. */
+GST_START_TEST(segment_of_bytes)
+{
+    struct filter filter;
+    GstVideoInfo info;
+    GstSegment segment;
+    GstBuffer *output;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "mode=overlay", CAPS);
+    gst_segment_init(&segment, GST_FORMAT_BYTES);
+    fail_unless(gst_harness_push_event(filter.harness, gst_event_new_segment(&segment)));
+    for (guint i = 0; i < 2; i++) {
+        output = filter_run(&filter, picture_new(&info, i));
+        fail_if(GST_BUFFER_PTS_IS_VALID(output));
+        gst_buffer_unref(output);
+    }
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("stream");
@@ -428,6 +451,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, qos_drops, 0, 2);
     tcase_add_test(tc, end_with_frames_in_flight);
     tcase_add_test(tc, seek);
+    tcase_add_test(tc, segment_of_bytes);
     tcase_add_test(tc, again_and_again);
     tcase_add_test(tc, stop_in_the_middle);
     tcase_add_test(tc, several_in_one_pipeline);
