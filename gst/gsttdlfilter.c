@@ -232,6 +232,7 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
         gst_tdl_session_reset(self->session);
         gst_base_transform_set_passthrough(base, passthrough);
         gst_base_transform_reconfigure_src(base); /* for the output's pool */
+        gst_base_transform_reconfigure_sink(base); /* for upstream's: whose is offered changes */
     }
     if (new_latency)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
@@ -445,8 +446,8 @@ static gboolean gst_tdl_filter_get_unit_size(GstBaseTransform *base, GstCaps *ca
     return TRUE;
 }
 
-/* What upstream writes goes straight to the GPU. It is offered in passthrough,
- * too, so that a change of mode finds frames where they ought to be. */
+/* What upstream writes goes straight to the GPU. In passthrough it goes
+ * downstream, which may know nothing of padded rows and crops: that answers. */
 static gboolean gst_tdl_filter_propose_allocation(GstBaseTransform *base, GstQuery *decide_query,
                                                   GstQuery *query)
 {
@@ -456,6 +457,9 @@ static gboolean gst_tdl_filter_propose_allocation(GstBaseTransform *base, GstQue
     gboolean ok;
 
     (void)decide_query;
+    if (gst_base_transform_is_passthrough(base))
+        return GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
+            ->propose_allocation(base, NULL, query);
     GST_OBJECT_LOCK(self);
     if (self->session)
         gst_tdl_session_offer(self->session, &offer);

@@ -182,6 +182,40 @@ GST_START_TEST(allocation_query)
 }
 GST_END_TEST;
 
+/* In passthrough frames go to a downstream that knows nothing of padded rows
+ * and crops (the harness answers no query): nothing of ours is offered, and
+ * upstream is told when that changes. */
+GST_START_TEST(passthrough_offers_nothing)
+{
+    GstCaps *caps = gst_caps_from_string("video/x-raw,format=GRAY8,width=100,height=48,framerate=30/1");
+    GstQuery *query = gst_query_new_allocation(caps, TRUE);
+    struct filter filter;
+    GstVideoInfo info;
+    guint told;
+
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    filter_start(&filter, "mode=passthrough", NULL);
+    gst_harness_set_src_caps(filter.harness, gst_caps_ref(caps));
+    gst_pad_peer_query(filter.harness->srcpad, query);
+    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 0);
+    fail_if(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL));
+    fail_if(gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, NULL));
+    gst_query_unref(query);
+
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    told = gst_harness_upstream_events_received(filter.harness);
+    gst_util_set_object_arg(G_OBJECT(filter.element), "mode", "blur");
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 1)));
+    fail_unless(gst_harness_upstream_events_received(filter.harness) > told);
+    query = gst_query_new_allocation(caps, TRUE);
+    fail_unless(gst_pad_peer_query(filter.harness->srcpad, query));
+    fail_unless_equals_int(gst_query_get_n_allocation_pools(query), 1);
+    gst_query_unref(query);
+    gst_caps_unref(caps);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 /* Parts of the pool's memory, as pipewiresrc and others make them. */
 GST_START_TEST(shared_memory)
 {
@@ -548,6 +582,7 @@ static Suite *suite(void)
     suite_add_tcase(s, tc);
     tcase_add_test(tc, pool_is_offered);
     tcase_add_test(tc, allocation_query);
+    tcase_add_test(tc, passthrough_offers_nothing);
     tcase_add_test(tc, shared_memory);
     tcase_add_test(tc, host_pointer);
     tcase_add_test(tc, host_pointer_rewritten);
