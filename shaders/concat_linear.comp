@@ -2,25 +2,21 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// concat on linear memory of elements of any type. To it, each input has three
-// dimensions: those before the axis, the axis, those behind it.
-#include "common/linear.glsl"
-
-layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint BYTES = 4; // of an element
-layout(constant_id = 4) const uint COUNT = 1;
-layout(constant_id = 5) const uint INNER = 1; // elements behind the axis
-layout(constant_id = 6) const uint AXIS = 1;  // of the output
-layout(constant_id = 7) const uint INPUTS = 1;
+// concat on linear memory. To it, each input has three dimensions: those before
+// the axis, the axis, those behind it.
+#include "common/move.glsl"
+layout(constant_id = 6) const uint INNER = 1; // parts behind the axis
+layout(constant_id = 7) const uint AXIS = 1;  // of the output
+layout(constant_id = 8) const uint INPUTS = 1;
 // Where the inputs end along the axis.
-layout(constant_id = 8) const uint END0 = 1;
-layout(constant_id = 9) const uint END1 = 1;
-layout(constant_id = 10) const uint END2 = 1;
-layout(constant_id = 11) const uint END3 = 1;
-layout(constant_id = 12) const uint END4 = 1;
-layout(constant_id = 13) const uint END5 = 1;
-layout(constant_id = 14) const uint END6 = 1;
-layout(constant_id = 15) const uint END7 = 1;
+layout(constant_id = 9) const uint END0 = 1;
+layout(constant_id = 10) const uint END1 = 1;
+layout(constant_id = 11) const uint END2 = 1;
+layout(constant_id = 12) const uint END3 = 1;
+layout(constant_id = 13) const uint END4 = 1;
+layout(constant_id = 14) const uint END5 = 1;
+layout(constant_id = 15) const uint END6 = 1;
+layout(constant_id = 16) const uint END7 = 1;
 
 LINEAR_IN(0, x0)
 LINEAR_IN(1, x1)
@@ -30,14 +26,13 @@ LINEAR_IN(4, x4)
 LINEAR_IN(5, x5)
 LINEAR_IN(6, x6)
 LINEAR_IN(7, x7)
-LINEAR_OUT(8, result)
 
-uint bits(uint i, uint upper)
+uint source(uint i)
 {
     uint inner = i % INNER, a = i / INNER % AXIS, outer = i / (INNER * AXIS);
 #define FIND(NUMBER, START, END)                                                                   \
     if (NUMBER < INPUTS && a < END)                                                                \
-        return x##NUMBER##_bits(BYTES, (outer * (END - START) + a - START) * INNER + inner, upper);
+        return x##NUMBER##_bits(SIZE, (outer * (END - START) + a - START) * INNER + inner, 0);
     FIND(0, 0, END0)
     FIND(1, END0, END1)
     FIND(2, END1, END2)
@@ -49,4 +44,4 @@ uint bits(uint i, uint upper)
     return 0;
 }
 
-#include "common/move.glsl"
+MOVE_PARTS

@@ -2,21 +2,21 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// gatherElements: out[o][j][i] = x[o][indices[o][j][i]][i]. An element of 8
-// bytes is PARTS = 2 words.
-#include "common/moving.glsl"
+// gatherElements: out[o][j][i] = x[o][indices[o][j][i]][i].
+#include "common/move.glsl"
 #include "common/index.glsl"
-layout(constant_id = 5) const uint INDEX_TYPE = 0;
-layout(constant_id = 6) const uint LENGTH = 1;     // of the axis in x
-layout(constant_id = 7) const uint OUT_LENGTH = 1; // and in the output
-layout(constant_id = 8) const uint INNER = 1;
-layout(constant_id = 9) const uint PARTS = 1;
+layout(constant_id = 6) const uint INDEX_TYPE = 0;
+layout(constant_id = 7) const uint LENGTH = 1;     // of the axis in x
+layout(constant_id = 8) const uint OUT_LENGTH = 1; // and in the output
+layout(constant_id = 9) const uint INNER = 1;
 
-uint source(uint word)
+LINEAR_IN(0, x)
+
+uint source(uint part)
 {
-    uint i = word / PARTS, inner = i % INNER, outer = i / (INNER * OUT_LENGTH);
+    uint i = part / PARTS, inner = i % INNER, outer = i / (INNER * OUT_LENGTH);
     uint at = (outer * LENGTH + index_at(INDEX_TYPE, i, LENGTH)) * INNER + inner;
-    return x_bits(SIZE, at * PARTS + word % PARTS, 0);
+    return x_bits(SIZE, at * PARTS + part % PARTS, 0);
 }
 
-MOVE_ELEMENTS
+MOVE_PARTS

@@ -2,22 +2,22 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// triangular: zero on the other side of a diagonal. An element of 8 bytes is
-// PARTS = 2 words.
-#include "common/moving.glsl"
-layout(constant_id = 5) const uint ROWS = 1;
-layout(constant_id = 6) const uint COLUMNS = 1;
-layout(constant_id = 7) const uint LOWER = 0;
-layout(constant_id = 8) const int DIAGONAL = 0; // −ROWS … COLUMNS
-layout(constant_id = 9) const uint PARTS = 1;
+// triangular: zero on the other side of a diagonal.
+#include "common/move.glsl"
+layout(constant_id = 6) const uint ROWS = 1;
+layout(constant_id = 7) const uint COLUMNS = 1;
+layout(constant_id = 8) const uint LOWER = 0;
+layout(constant_id = 9) const int DIAGONAL = 0; // −ROWS … COLUMNS
 
-uint source(uint word)
+LINEAR_IN(0, x)
+
+uint source(uint part)
 {
-    uint i = word / PARTS;
+    uint i = part / PARTS;
     int above = int(i % COLUMNS) - int(i / COLUMNS % ROWS);
     bool kept = LOWER != 0 ? above <= DIAGONAL : above >= DIAGONAL;
-    uint bits = x_bits(SIZE, word, 0);
+    uint bits = x_bits(SIZE, part, 0);
     return kept ? bits : 0;
 }
 
-MOVE_ELEMENTS
+MOVE_PARTS

@@ -3,7 +3,6 @@
 #include "move.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -30,35 +29,31 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
 {
     const struct tdl_tensor_params *out = &n->output->desc;
     const uint32_t axis = n->attr.concat.axis;
-    size_t bytes = tdl_dtype_size(out->dtype);
-    for (size_t i = 0; i < tdl_operand_count(n->output); i++) {
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
         int64_t at[TDL_MAX_RANK];
         uint32_t from = 0;
         tdl_move_coordinates(out, i, at);
         while (at[axis] >= n->inputs[from]->desc.shape[axis])
             at[axis] -= n->inputs[from++]->desc.shape[axis];
-        memcpy((char *)output + i * bytes,
-               (const char *)inputs[from] + tdl_move_index(&n->inputs[from]->desc, at) * bytes,
-               bytes);
+        const size_t j = tdl_move_index(&n->inputs[from]->desc, at);
+        tdl_element_set_bits(out->dtype, output, i, tdl_element_bits(out->dtype, inputs[from], j));
     }
 }
 
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *out = &n->output->desc;
-    uint32_t inner = 1, end = 0;
+    uint32_t inner = tdl_parts_of(out->dtype).count, end = 0;
     for (uint32_t i = n->attr.concat.axis + 1; i < out->rank; i++)
         inner *= out->shape[i];
-    struct tdl_plan_step *s = tdl_move_linear_step(plan, "concat_linear", n);
+    struct tdl_plan_step *s = tdl_move_step(plan, "concat_linear", n);
     tdl_plan_spec(s, inner);
     tdl_plan_spec(s, out->shape[n->attr.concat.axis]);
     tdl_plan_spec(s, n->input_count);
     for (uint32_t i = 0; i < n->input_count; i++) {
         end += n->inputs[i]->desc.shape[n->attr.concat.axis];
         tdl_plan_spec(s, end);
-        tdl_plan_read(s, i, n->inputs[i]);
     }
-    tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
 }
 
 /* Channels that begin within packs: each is looked for. */

@@ -30,12 +30,18 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
-static size_t index_of(const struct tdl_operand *o, struct tdl_dims at)
+static struct tdl_dims strides_of(const struct tdl_operand *o)
 {
     struct tdl_dims d = tdl_operand_dims(o);
     return o->desc.layout == TDL_LAYOUT_NCHW
-               ? (((size_t)at.n * d.c + at.c) * d.h + at.h) * d.w + at.w
-               : (((size_t)at.n * d.h + at.h) * d.w + at.w) * d.c + at.c;
+               ? (struct tdl_dims){.n = d.c * d.h * d.w, .c = d.h * d.w, .h = d.w, .w = 1}
+               : (struct tdl_dims){.n = d.h * d.w * d.c, .h = d.w * d.c, .w = d.c, .c = 1};
+}
+
+static size_t index_of(const struct tdl_operand *o, struct tdl_dims at)
+{
+    struct tdl_dims s = strides_of(o);
+    return (size_t)at.n * s.n + (size_t)at.c * s.c + (size_t)at.h * s.h + (size_t)at.w * s.w;
 }
 
 /* Walks over the deep image: channel `k` of it is pixel (by, bx) of a block
@@ -65,27 +71,53 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
                         }
 }
 
+/* Rows and columns of the wide image are those of blocks and those in a block:
+ * six dimensions, in which both images are strided. */
+static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_operand *deep = to_space(n) ? n->inputs[0] : n->output;
+    const struct tdl_operand *wide = to_space(n) ? n->output : n->inputs[0];
+    const struct tdl_dims d = tdl_operand_dims(deep), in_deep = strides_of(deep);
+    const struct tdl_dims in_wide = strides_of(wide);
+    const uint32_t b = n->attr.blocks.size, channels = d.c / (b * b);
+    const bool depth_first = n->attr.blocks.order == TDL_BLOCK_DEPTH_FIRST;
+    const struct {
+        uint32_t size, deep, wide;
+    } parts[] = {
+        {d.n, in_deep.n, in_wide.n},
+        {d.h, in_deep.h, in_wide.h * b},
+        {d.w, in_deep.w, in_wide.w * b},
+        {b, in_deep.c * (depth_first ? b * channels : b), in_wide.h},
+        {b, in_deep.c * (depth_first ? channels : 1), in_wide.w},
+        {channels, in_deep.c * (depth_first ? 1 : b * b), in_wide.c},
+    };
+    struct tdl_strided r = {.rank = TDL_COUNT(parts)};
+    for (uint32_t i = 0; i < TDL_COUNT(parts); i++) {
+        /* The output is row-major: what has longer strides there comes first. */
+        uint32_t at = 0;
+        for (uint32_t j = 0; j < TDL_COUNT(parts); j++) {
+            uint32_t mine = to_space(n) ? parts[i].wide : parts[i].deep;
+            uint32_t other = to_space(n) ? parts[j].wide : parts[j].deep;
+            at += other > mine || (other == mine && j < i);
+        }
+        r.size[at] = r.period[at] = parts[i].size;
+        r.stride[at] = to_space(n) ? parts[i].deep : parts[i].wide;
+    }
+    return tdl_move_linear(plan, n, &r);
+}
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
-    struct tdl_dims out = tdl_operand_dims(n->output);
-    struct tdl_move m = {
+    if (n->storage == TDL_STORAGE_LINEAR)
+        return lower_linear(plan, n);
+    const struct tdl_move m = {
         .kind = to_space(n) ? TDL_MOVE_DEPTH_TO_SPACE : TDL_MOVE_SPACE_TO_DEPTH,
         .mode = TDL_PAD_EDGE,
-        .region = out,
+        .region = tdl_operand_dims(n->output),
         .block = n->attr.blocks.size,
         .order = n->attr.blocks.order,
     };
-    if (n->storage == TDL_STORAGE_PACKED) {
-        tdl_move_packed(plan, n, n->inputs[0], &m);
-        return plan->status;
-    }
-    struct tdl_plan_step *s = tdl_move_linear_step(plan, "blocks_linear", n);
-    const uint32_t values[] = {to_space(n), m.order, n->output->desc.layout == TDL_LAYOUT_NCHW,
-                               m.block,     out.c,   out.h,
-                               out.w};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
+    tdl_move_packed(plan, n, n->inputs[0], &m);
     return plan->status;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN gather: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-gather */
-#include "../graph/builder.h"
-#include "rearrange.h"
+#include "move.h"
 
 #include <string.h>
 
@@ -53,12 +52,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_operand *x = n->inputs[0];
     struct tdl_rows rows = tdl_rows_of(&x->desc, n->attr.gather.axis);
-    struct tdl_moved moved = tdl_moved_of(x->desc.dtype);
-    struct tdl_plan_step *s = tdl_plan_add_move(plan, "gather", n, moved);
+    struct tdl_plan_step *s = tdl_move_step(plan, "gather", n);
     const uint32_t values[] = {n->inputs[1]->desc.dtype, rows.length,
-                               tdl_element_count(n->inputs[1]), rows.inner * moved.parts};
+                               tdl_element_count(n->inputs[1]), 
+                               rows.inner * tdl_parts_of(x->desc.dtype).count};
     tdl_plan_specs(s, values, TDL_COUNT(values));
-    tdl_plan_read(s, 1, n->inputs[1]);
     return plan->status;
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN gatherElements: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-gatherelements */
-#include "../graph/builder.h"
-#include "rearrange.h"
-
-#include <string.h>
+#include "move.h"
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -29,17 +26,14 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
     const uint32_t axis = n->attr.gather.axis;
-    size_t size = tdl_dtype_size(in->dtype);
-    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
-        int64_t index = (int64_t)tdl_element_get(indices->dtype, inputs[1], i);
-        uint32_t rest = i, from = 0, stride = 1;
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
+        int64_t at[TDL_MAX_RANK], index = (int64_t)tdl_element_get(indices->dtype, inputs[1], i);
         if (index < 0)
             index += in->shape[axis];
-        index = TDL_MIN(TDL_MAX(index, 0), (int64_t)in->shape[axis] - 1);
-        for (uint32_t d = in->rank; d-- > 0;
-             rest /= indices->shape[d], stride *= in->shape[d])
-            from += (d == axis ? (uint32_t)index : rest % indices->shape[d]) * stride;
-        memcpy((uint8_t *)output + i * size, (const uint8_t *)inputs[0] + from * size, size);
+        tdl_move_coordinates(indices, i, at);
+        at[axis] = TDL_MIN(TDL_MAX(index, 0), (int64_t)in->shape[axis] - 1);
+        tdl_element_set_bits(in->dtype, output, i,
+                             tdl_element_bits(in->dtype, inputs[0], tdl_move_index(in, at)));
     }
 }
 
@@ -47,13 +41,10 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_operand *x = n->inputs[0];
     struct tdl_rows rows = tdl_rows_of(&x->desc, n->attr.gather.axis);
-    struct tdl_moved moved = tdl_moved_of(x->desc.dtype);
-    struct tdl_plan_step *s = tdl_plan_add_move(plan, "gather_elements", n, moved);
+    struct tdl_plan_step *s = tdl_move_step(plan, "gather_elements", n);
     const uint32_t values[] = {n->inputs[1]->desc.dtype, rows.length,
-                               n->output->desc.shape[n->attr.gather.axis], rows.inner,
-                               moved.parts};
+                               n->output->desc.shape[n->attr.gather.axis], rows.inner};
     tdl_plan_specs(s, values, TDL_COUNT(values));
-    tdl_plan_read(s, 1, n->inputs[1]);
     return plan->status;
 }
 

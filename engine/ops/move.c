@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "move.h"
 
-#include <string.h>
+/* ---------------------------------------------------------------- in packs */
 
 /* True if every pack of the region is one pack of the input. */
 static bool is_aligned(const struct tdl_move *m, struct tdl_dims in)
@@ -18,8 +18,7 @@ void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_opera
                      const struct tdl_move *m)
 {
     struct tdl_dims in = tdl_operand_dims(input), out = tdl_operand_dims(n->output);
-    uint32_t local = 64, value_bits, pixels = m->region.h * m->region.w;
-    memcpy(&value_bits, &m->value, sizeof(value_bits));
+    uint32_t local = 64, pixels = m->region.h * m->region.w;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "move", n, local, 1, 1);
     const uint32_t values[] = {
         m->kind, m->mode, in.n, in.c, in.h, in.w, tdl_packs(out.c), out.h, out.w,
@@ -27,7 +26,7 @@ void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_opera
         m->offset[0], m->offset[1] / 4, m->offset[2], m->offset[3],
         (uint32_t)m->start[0], (uint32_t)m->start[1], (uint32_t)m->start[2], (uint32_t)m->start[3],
         (uint32_t)m->step[0], (uint32_t)m->step[1], (uint32_t)m->step[2], (uint32_t)m->step[3],
-        value_bits, m->block, m->order, is_aligned(m, in),
+        tdl_bits_of(m->value), m->block, m->order, is_aligned(m, in),
     };
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, input);
@@ -35,42 +34,113 @@ void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_opera
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), tdl_packs(m->region.c), m->region.n);
 }
 
-struct tdl_plan_step *tdl_move_linear_step(struct tdl_plan *plan, const char *shader,
-                                           struct tdl_node *n)
+/* --------------------------------------------------------- in linear memory */
+
+struct tdl_parts tdl_parts_of(enum tdl_dtype dtype)
 {
-    /* Bits are bits: one class of elements for all, 64-bit ones as two words. */
-    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, shader, TDL_UINT32, n, 64, 1, 1);
-    tdl_plan_spec(s, (uint32_t)tdl_dtype_size(n->output->desc.dtype));
-    tdl_plan_spec(s, (uint32_t)tdl_operand_count(n->output));
-    tdl_plan_linear_groups(s, n->output);
+    uint32_t size = (uint32_t)tdl_dtype_size(dtype);
+    return size == 8 ? (struct tdl_parts){4, 2} : (struct tdl_parts){size, 1};
+}
+
+struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n)
+{
+    const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
+    const uint32_t local = 64, count = tdl_element_count(n->output) * parts.count;
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, shader, TDL_UINT32, n, local, 1, 1);
+    tdl_plan_spec(s, parts.size);
+    tdl_plan_spec(s, parts.count);
+    tdl_plan_spec(s, count);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        tdl_plan_read(s, i, n->inputs[i]);
+    tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, 4 / parts.size), local));
     return s;
 }
 
-/* Dimension `i` from the last. */
-static uint32_t dimension(const struct tdl_tensor_params *p, uint32_t i)
+/* In parts, which become a last dimension; without dimensions of 1, and with
+ * neighbours that run on into one another joined. */
+static struct tdl_strided join(const struct tdl_strided *r, uint32_t parts)
 {
-    return i < p->rank ? p->shape[p->rank - 1 - i] : 1;
+    struct tdl_strided out = {.offset = r->offset * parts};
+    for (uint32_t i = 0; i <= r->rank; i++) {
+        bool part = i == r->rank;
+        uint32_t size = part ? parts : r->size[i], period = part ? parts : r->period[i];
+        uint32_t stride = part ? 1 : r->stride[i] * parts, last = out.rank - 1;
+        if (size == 1)
+            continue;
+        /* Only what is not repeated runs on. */
+        if (out.rank && size == period && out.period[last] == out.size[last] &&
+            out.stride[last] == stride * size) {
+            out.size[last] *= size;
+            out.period[last] *= size;
+            out.stride[last] = stride;
+            continue;
+        }
+        out.size[out.rank] = size;
+        out.period[out.rank] = period;
+        out.stride[out.rank++] = stride;
+    }
+    return out;
 }
 
-void tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n, enum tdl_pad_mode mode,
-                     const int32_t *start, const int32_t *step, uint64_t value)
+/* All of the input in its order. */
+static bool is_copy(const struct tdl_strided *r, const struct tdl_node *n)
 {
-    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
-    struct tdl_plan_step *s = tdl_move_linear_step(plan, "move_linear", n);
-    tdl_plan_spec(s, mode);
-    tdl_plan_spec(s, (uint32_t)value);
-    tdl_plan_spec(s, (uint32_t)(value >> 32));
-    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
-        tdl_plan_spec(s, dimension(out, i));
-    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
-        tdl_plan_spec(s, dimension(in, i));
-    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
-        tdl_plan_spec(s, i < in->rank ? (uint32_t)start[in->rank - 1 - i] : 0);
-    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
-        tdl_plan_spec(s, i < in->rank ? (uint32_t)step[in->rank - 1 - i] : 1);
-    tdl_plan_read(s, 0, n->inputs[0]);
-    tdl_plan_write(s, 1, n->output);
+    return r->offset == 0 && tdl_operand_count(n->output) == tdl_operand_count(n->inputs[0]) &&
+           (r->rank == 0 || (r->rank == 1 && r->size[0] == r->period[0] && r->stride[0] == 1));
 }
+
+/* [b][rows][columns] → [b][columns][rows], of words. */
+static bool is_transposition(const struct tdl_strided *r, uint32_t part_size)
+{
+    enum { LEAST = 16 }; /* rows and columns that are worth a tile */
+    const uint32_t i = r->rank >= 2 ? r->rank - 2 : 0;
+    return part_size == 4 && r->offset == 0 && (r->rank == 2 || r->rank == 3) &&
+           r->size[i] >= LEAST && r->size[i + 1] >= LEAST && r->stride[i] == 1 &&
+           r->stride[i + 1] == r->size[i] && r->period[i] == r->size[i] &&
+           r->period[i + 1] == r->size[i + 1] &&
+           (i == 0 || (r->stride[0] == r->size[1] * r->size[2] && r->period[0] == r->size[0]));
+}
+
+static void add_tiles(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_strided *r)
+{
+    const uint32_t tile = 16, i = r->rank - 2, columns = r->size[i], rows = r->size[i + 1];
+    const uint32_t batches = i ? r->size[0] : 1;
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "transpose_tile", TDL_UINT32, n, tile, tile / 4, 1);
+    tdl_plan_spec(s, rows);
+    tdl_plan_spec(s, columns);
+    tdl_plan_spec(s, batches);
+    tdl_plan_read(s, 0, n->inputs[0]);
+    tdl_plan_write(s, 2, n->output);
+    tdl_plan_shared(s, 4ull * tile * (tile + 1));
+    tdl_plan_groups(s, TDL_DIV_UP(columns, tile), TDL_DIV_UP(rows, tile),
+                    TDL_MIN(batches, TDL_LEAST_GROUPS));
+}
+
+enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
+                                const struct tdl_strided *strided)
+{
+    const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
+    struct tdl_strided r = join(strided, parts.count);
+    if (is_copy(&r, n) && !n->output->external && !n->output->alias) {
+        n->output->alias = n->inputs[0];
+        return plan->status;
+    }
+    if (is_transposition(&r, parts.size)) {
+        add_tiles(plan, n, &r);
+        return plan->status;
+    }
+    struct tdl_plan_step *s = tdl_move_step(plan, "move_linear", n);
+    const uint32_t *lists[] = {r.size, r.period, r.stride};
+    tdl_plan_spec(s, r.offset);
+    for (uint32_t list = 0; list < TDL_COUNT(lists); list++)
+        for (uint32_t i = 0; i <= TDL_MAX_RANK; i++)
+            tdl_plan_spec(s, i < r.rank ? lists[list][r.rank - 1 - i] : 1);
+    return plan->status;
+}
+
+/* ---------------------------------------------------------- for references */
 
 void tdl_move_coordinates(const struct tdl_tensor_params *p, size_t i, int64_t *at)
 {

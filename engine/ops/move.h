@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the operators share that move elements without computing: slice, pad,
- * concat, depthToSpace, spaceToDepth. */
+/*
+ * What the operators share that move elements without looking at them.
+ *
+ * In packs: slice, pad, concat, depthToSpace and spaceToDepth fill regions of
+ * their output, and one kernel knows all ways to do so (shaders/move.comp).
+ *
+ * In linear memory: operators whose elements lie at strides in their input,
+ * transpose, tile, slice, depthToSpace and spaceToDepth, have one kernel in
+ * common (move_linear.comp); those that choose by element, pad, concat,
+ * gather, gatherElements and triangular, have one each. All see elements as
+ * parts of at most four bytes (shaders/common/move.glsl).
+ */
 #ifndef TDL_MOVE_H
 #define TDL_MOVE_H
 
 #include "../graph/builder.h"
-#include "ops.h"
 #include "packs.h"
+#include "rows.h"
+
+/* ---------------------------------------------------------------- in packs */
 
 /* KIND of shaders/move.comp. */
 enum tdl_move_kind { TDL_MOVE_WINDOW = 0, TDL_MOVE_DEPTH_TO_SPACE, TDL_MOVE_SPACE_TO_DEPTH };
@@ -27,17 +39,33 @@ struct tdl_move {
 void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *input,
                      const struct tdl_move *move);
 
-/* slice and pad on linear memory: element i of a dimension is start + i · step
- * of the input; `value` is the bits of what lies outside. */
-void tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n, enum tdl_pad_mode mode,
-                     const int32_t *start, const int32_t *step, uint64_t value);
-/* A step of a kernel that moves elements: its constants begin with their size
- * and their number in the output. */
-struct tdl_plan_step *tdl_move_linear_step(struct tdl_plan *plan, const char *shader,
-                                           struct tdl_node *n);
+/* --------------------------------------------------------- in linear memory */
 
-/* For references: the coordinates of element `i` in a row-major shape, and
- * back. */
+/* How kernels see an element: 1, 2 or 4 bytes; 8 are two parts of 4. */
+struct tdl_parts {
+    uint32_t size; /* bytes */
+    uint32_t count;
+};
+struct tdl_parts tdl_parts_of(enum tdl_dtype dtype);
+
+/* A step of a kernel with shaders/common/move.glsl that makes the node's output
+ * of its inputs, at bindings from 0 on; more constants may follow. */
+struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader,
+                                    struct tdl_node *n);
+
+/* out[c] = x[offset + Σ (c[i] mod period[i]) · stride[i]], in elements of x and
+ * modulo 2³²: strides of dimensions that run backwards wrap. */
+struct tdl_strided {
+    uint32_t rank, offset;
+    uint32_t size[TDL_MAX_RANK + 1], period[TDL_MAX_RANK + 1], stride[TDL_MAX_RANK + 1];
+};
+/* The steps that move the node's only input so; none where nothing moves. */
+enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
+                                const struct tdl_strided *strided);
+
+/* ---------------------------------------------------------- for references */
+
+/* The coordinates of element `i` in a row-major shape, and back. */
 void tdl_move_coordinates(const struct tdl_tensor_params *p, size_t i, int64_t *at);
 size_t tdl_move_index(const struct tdl_tensor_params *p, const int64_t *at);
 

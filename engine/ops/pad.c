@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN pad: constant, edge, reflection (without the border itself). */
 #include "move.h"
-#include "rows.h"
 
 #include <math.h>
-#include <string.h>
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -53,9 +51,7 @@ static int64_t source(const struct tdl_pad_params *p, int64_t at, uint32_t dimen
 static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
-    const uint64_t value = value_bits(n);
-    size_t bytes = tdl_dtype_size(in->dtype);
-    for (size_t i = 0; i < tdl_operand_count(n->output); i++) {
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
         int64_t at[TDL_MAX_RANK];
         bool inside = true;
         tdl_move_coordinates(out, i, at);
@@ -63,11 +59,26 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
             at[d] = source(&n->attr.pad, at[d], d, in->shape[d]);
             inside &= at[d] >= 0;
         }
-        memcpy((char *)output + i * bytes,
-               inside ? (const char *)inputs[0] + tdl_move_index(in, at) * bytes
-                      : (const char *)&value,
-               bytes);
+        tdl_element_set_bits(in->dtype, output, i,
+                             inside ? tdl_element_bits(in->dtype, inputs[0],
+                                                       tdl_move_index(in, at))
+                                    : value_bits(n));
     }
+}
+
+static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_pad_params *p = &n->attr.pad;
+    const uint32_t *lists[] = {n->output->desc.shape, n->inputs[0]->desc.shape, p->before};
+    const uint32_t missing[] = {1, 1, 0}, rank = n->output->desc.rank;
+    const uint64_t value = value_bits(n);
+    struct tdl_plan_step *s = tdl_move_step(plan, "pad_linear", n);
+    tdl_plan_spec(s, p->mode);
+    tdl_plan_spec(s, (uint32_t)value);
+    tdl_plan_spec(s, (uint32_t)(value >> 32));
+    for (uint32_t list = 0; list < TDL_COUNT(lists); list++)
+        for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
+            tdl_plan_spec(s, i < rank ? lists[list][rank - 1 - i] : missing[list]);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -75,17 +86,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const struct tdl_pad_params *p = &n->attr.pad;
     struct tdl_move m = {.mode = p->mode, .region = tdl_operand_dims(n->output),
                          .step = {1, 1, 1, 1}, .value = (float)p->value};
-    int32_t start[TDL_MAX_RANK], step[TDL_MAX_RANK];
-    for (uint32_t i = 0; i < n->output->desc.rank; i++) {
-        start[i] = -(int32_t)p->before[i];
-        step[i] = 1;
-    }
     if (n->storage == TDL_STORAGE_LINEAR) {
-        tdl_move_linear(plan, n, p->mode, start, step, value_bits(n));
+        lower_linear(plan, n);
         return plan->status;
     }
     for (uint32_t i = 0; i < 4; i++)
-        m.start[tdl_pack_axis(n->output->desc.layout, i)] = start[i];
+        m.start[tdl_pack_axis(n->output->desc.layout, i)] = -(int32_t)p->before[i];
     tdl_move_packed(plan, n, n->inputs[0], &m);
     return plan->status;
 }

@@ -3,7 +3,6 @@
 #include "move.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -27,29 +26,36 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 static void reference(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
-    size_t bytes = tdl_dtype_size(in->dtype);
-    for (size_t i = 0; i < tdl_operand_count(n->output); i++) {
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
         int64_t at[TDL_MAX_RANK];
         tdl_move_coordinates(out, i, at);
         for (uint32_t d = 0; d < in->rank; d++)
             at[d] = n->attr.slice.start[d] + at[d] * n->attr.slice.step[d];
-        memcpy((char *)output + i * bytes,
-               (const char *)inputs[0] + tdl_move_index(in, at) * bytes, bytes);
+        tdl_element_set_bits(in->dtype, output, i,
+                             tdl_element_bits(in->dtype, inputs[0], tdl_move_index(in, at)));
     }
+}
+
+static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
+{
+    const struct tdl_slice_params *p = &n->attr.slice;
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc;
+    struct tdl_strided r = {.rank = in->rank};
+    for (uint32_t d = in->rank, stride = 1; d-- > 0; stride *= in->shape[d]) {
+        r.size[d] = r.period[d] = n->output->desc.shape[d];
+        r.stride[d] = stride * (uint32_t)p->step[d];
+        r.offset += stride * p->start[d];
+    }
+    return tdl_move_linear(plan, n, &r);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_move m = {.region = tdl_operand_dims(n->output)};
-    int32_t start[TDL_MAX_RANK];
-    for (uint32_t i = 0; i < n->output->desc.rank; i++)
-        start[i] = (int32_t)n->attr.slice.start[i];
-    if (n->storage == TDL_STORAGE_LINEAR) {
-        tdl_move_linear(plan, n, TDL_PAD_EDGE, start, n->attr.slice.step, 0);
-        return plan->status;
-    }
+    if (n->storage == TDL_STORAGE_LINEAR)
+        return lower_linear(plan, n);
     for (uint32_t i = 0; i < 4; i++) {
-        m.start[tdl_pack_axis(n->output->desc.layout, i)] = start[i];
+        m.start[tdl_pack_axis(n->output->desc.layout, i)] = (int32_t)n->attr.slice.start[i];
         m.step[tdl_pack_axis(n->output->desc.layout, i)] = n->attr.slice.step[i];
     }
     m.mode = TDL_PAD_EDGE; /* nothing is outside */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN tile: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-tile */
-#include "../graph/builder.h"
-#include "rearrange.h"
-
-#include <string.h>
+#include "move.h"
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
@@ -22,26 +19,27 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
-    size_t size = tdl_dtype_size(in->dtype);
-    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
-        uint32_t rest = i, from = 0, stride = 1;
-        for (uint32_t d = out->rank; d-- > 0; rest /= out->shape[d], stride *= in->shape[d])
-            from += rest % out->shape[d] % in->shape[d] * stride;
-        memcpy((uint8_t *)output + i * size, (const uint8_t *)inputs[0] + from * size, size);
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
+        int64_t at[TDL_MAX_RANK];
+        tdl_move_coordinates(out, i, at);
+        for (uint32_t d = 0; d < out->rank; d++)
+            at[d] %= in->shape[d];
+        tdl_element_set_bits(in->dtype, output, i,
+                             tdl_element_bits(in->dtype, inputs[0], tdl_move_index(in, at)));
     }
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
-    struct tdl_rearrangement r = {.rank = in->rank};
+    struct tdl_strided r = {.rank = in->rank};
     uint32_t stride = 1;
     for (uint32_t d = in->rank; d-- > 0; stride *= in->shape[d]) {
         r.size[d] = n->output->desc.shape[d];
         r.period[d] = in->shape[d];
         r.stride[d] = stride;
     }
-    return tdl_rearrange_lower(plan, n, &r);
+    return tdl_move_linear(plan, n, &r);
 }
 
 const struct tdl_op tdl_op_tile = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN transpose: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-transpose */
-#include "../graph/builder.h"
-#include "rearrange.h"
+#include "move.h"
 
 #include <string.h>
 
@@ -41,14 +40,13 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
-    size_t size = tdl_dtype_size(in->dtype);
-    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
-        uint32_t rest = i, coordinates[TDL_MAX_RANK] = {0}, from = 0;
-        for (uint32_t d = out->rank; d-- > 0; rest /= out->shape[d])
-            coordinates[n->attr.transpose.permutation[d]] = rest % out->shape[d];
-        for (uint32_t d = 0; d < in->rank; d++)
-            from = from * in->shape[d] + coordinates[d];
-        memcpy((uint8_t *)output + i * size, (const uint8_t *)inputs[0] + from * size, size);
+    for (size_t i = 0, count = tdl_operand_count(n->output); i < count; i++) {
+        int64_t at[TDL_MAX_RANK], from[TDL_MAX_RANK];
+        tdl_move_coordinates(out, i, at);
+        for (uint32_t d = 0; d < out->rank; d++)
+            from[n->attr.transpose.permutation[d]] = at[d];
+        tdl_element_set_bits(in->dtype, output, i,
+                             tdl_element_bits(in->dtype, inputs[0], tdl_move_index(in, from)));
     }
 }
 
@@ -66,7 +64,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return plan->status;
     }
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
-    struct tdl_rearrangement r = {.rank = in->rank};
+    struct tdl_strided r = {.rank = in->rank};
     uint32_t strides[TDL_MAX_RANK], stride = 1;
     for (uint32_t d = in->rank; d-- > 0; stride *= in->shape[d])
         strides[d] = stride;
@@ -75,7 +73,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         r.size[d] = r.period[d] = in->shape[from];
         r.stride[d] = strides[from];
     }
-    return tdl_rearrange_lower(plan, n, &r);
+    return tdl_move_linear(plan, n, &r);
 }
 
 const struct tdl_op tdl_op_transpose = {

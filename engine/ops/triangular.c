@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN triangular: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-triangular */
-#include "../graph/builder.h"
-#include "rearrange.h"
+#include "move.h"
 
 #include <string.h>
 
@@ -37,9 +36,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     /* Past either end more makes no difference, and the kernel counts with
      * 32 bits. */
     int64_t diagonal = TDL_MAX(TDL_MIN((int64_t)t->diagonal, (int64_t)columns), -(int64_t)rows);
-    struct tdl_moved moved = tdl_moved_of(p->dtype);
-    struct tdl_plan_step *s = tdl_plan_add_move(plan, "triangular", n, moved);
-    const uint32_t values[] = {rows, columns, t->lower, (uint32_t)(int32_t)diagonal, moved.parts};
+    struct tdl_plan_step *s = tdl_move_step(plan, "triangular", n);
+    const uint32_t values[] = {rows, columns, t->lower, (uint32_t)(int32_t)diagonal};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     return plan->status;
 }

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// main() of kernels that move elements of any type: BYTES is the size of one,
-// COUNT their number, bits(i, upper) is element i of the output, or a word of
-// it. One invocation a word, or an element of two.
-void main()
-{
-    uint at = linear_word(), word = 0;
-    if (BYTES == 8) {
-        if (at >= COUNT)
-            return;
-        result_words[2 * at] = bits(at, 0);
-        result_words[2 * at + 1] = bits(at, 1);
-        return;
+// For kernels that move elements of linear memory without looking at them. An
+// element is one part of SIZE = 1, 2 or 4 bytes, or, if it has 8, PARTS = 2 of
+// 4. An invocation writes one word of the output.
+//
+//     LINEAR_IN(0, x)             // the node's inputs, from binding 0 on
+//     uint source(uint i) {…}     // the bits of part `i` of the output, as
+//                                 // x_bits(SIZE, part of x, 0) has them
+//     MOVE_PARTS                  // defines main()
+#include "linear.glsl"
+layout(constant_id = 3) const uint SIZE = 4;
+layout(constant_id = 4) const uint PARTS = 1; // of an element
+layout(constant_id = 5) const uint COUNT = 1; // parts of the output
+const uint PER_WORD = 4 / SIZE;
+
+LINEAR_OUT(8, result)
+
+#define MOVE_PARTS                                                                                 \
+    void main()                                                                                    \
+    {                                                                                              \
+        const uint word = linear_word();                                                           \
+        uint bits = 0;                                                                             \
+        if (word * PER_WORD >= COUNT)                                                              \
+            return;                                                                                \
+        [[unroll]] for (uint j = 0; j < PER_WORD; j++)                                             \
+            bits |= source(min(word * PER_WORD + j, COUNT - 1)) << j * SIZE * 8;                   \
+        result_words[word] = bits;                                                                 \
     }
-    const uint LANES = 4 / min(BYTES, 4);
-    if (at * LANES >= COUNT)
-        return;
-    [[unroll]] for (uint lane = 0; lane < LANES; lane++)
-        word |= bits(min(at * LANES + lane, COUNT - 1), 0) << (8 * BYTES * lane & 31);
-    result_words[at] = word;
-}

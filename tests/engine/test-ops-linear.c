@@ -472,12 +472,12 @@ static void check_heads(struct tdl_context *ctx)
     }
 }
 
-/* Transpositions that move nothing take no step. */
+/* Moves that move nothing take no step. */
 static void check_relabels(struct tdl_context *ctx)
 {
     static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
     struct tdl_builder *b;
-    check_begin("transpositions that move nothing");
+    check_begin("moves that move nothing");
     OK(tdl_builder_create(ctx, &b));
     struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NHWC, 1, 5, 6, 7);
     struct tdl_operand *x = tdl_builder_transpose(b, packed(b, input(b, "x", p)), to_nchw);
@@ -491,6 +491,14 @@ static void check_relabels(struct tdl_context *ctx)
     output(b, tdl_builder_softmax(b, tdl_builder_transpose(b, x, to_nhwc), 3));
     count = count_steps(b, "");
     CHECK(count == 4, "%u steps instead of convert, pool, softmax and convert", count);
+    for (uint32_t rows = 8; rows <= 9; rows++) {
+        OK(tdl_builder_create(ctx, &b));
+        v = tdl_builder_slice(b, input(b, "v", SHAPE(TDL_INT32, 9, 2)),
+                              &(struct tdl_slice_params){.size = {rows}});
+        output(b, tdl_builder_reduce(b, v, TDL_REDUCE_SUM, NULL));
+        count = count_steps(b, "move_linear");
+        CHECK(count == 9 - rows, "a slice of %u rows of 9 takes %u steps", rows, count);
+    }
 }
 
 /* ------------------------------------------------------------------ fusion */
