@@ -1,13 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlflight.h"
 
+/* ------------------------------------------------------------- giving back */
+
+/* Unless somebody was faster. Call with the lock held, which the buffer's way
+ * back, into whatever its upstream does then, goes without. */
+static void give_back(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, guint64 point)
+{
+    GstBuffer *buffer;
+
+    if (!slot->held || slot->point != point)
+        return;
+    buffer = g_steal_pointer(&slot->held);
+    flight->giving++;
+    g_mutex_unlock(&flight->lock);
+    gst_buffer_unref(buffer);
+    g_mutex_lock(&flight->lock);
+    flight->giving--;
+    g_cond_broadcast(&flight->changed);
+}
+
+/* Call with the lock held. */
+static struct gst_tdl_slot *oldest(struct gst_tdl_flight *flight)
+{
+    struct gst_tdl_slot *found = NULL;
+
+    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
+        struct gst_tdl_slot *slot = &flight->slots[i];
+
+        if (slot->held && (!found || slot->point < found->point))
+            found = slot;
+    }
+    return found;
+}
+
+/* A lost device passes no point any more, but it reads nothing either. */
+static gpointer return_inputs(gpointer data)
+{
+    struct gst_tdl_flight *flight = data;
+
+    g_mutex_lock(&flight->lock);
+    while (!flight->ending) {
+        struct gst_tdl_slot *slot = oldest(flight);
+        guint64 point = slot ? slot->point : 0;
+
+        if (!slot) {
+            g_cond_wait(&flight->changed, &flight->lock);
+            continue;
+        }
+        g_mutex_unlock(&flight->lock);
+        tdl_context_wait(flight->context, point, TDL_WAIT_FOREVER);
+        g_mutex_lock(&flight->lock);
+        give_back(flight, slot, point);
+    }
+    g_mutex_unlock(&flight->lock);
+    return NULL;
+}
+
+/* ------------------------------------------------------------ life and slots */
+
 enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context)
 {
     enum tdl_result r = TDL_OK;
 
     *flight = (struct gst_tdl_flight){ .context = context };
-    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS && r == TDL_OK; i++)
+    g_mutex_init(&flight->lock);
+    g_cond_init(&flight->changed);
+    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS && r == TDL_OK; i++) {
+        flight->slots[i].flight = flight;
         r = tdl_batch_create(context, &flight->slots[i].batch);
+    }
+    if (r == TDL_OK)
+        flight->returner = g_thread_new("tdl-inputs", return_inputs, flight);
     return r;
 }
 
@@ -24,31 +88,48 @@ static void collect_times(struct gst_tdl_flight *flight, struct gst_tdl_slot *sl
     }
 }
 
-/* A lost device passes no point any more, but it reads nothing either. */
 static void retire_slot(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, gboolean wait)
 {
-    if (!slot->held)
-        return;
-    if (tdl_context_wait(flight->context, slot->point, wait ? TDL_WAIT_FOREVER : 0) ==
+    if (!slot->open ||
+        tdl_context_wait(flight->context, slot->point, wait ? TDL_WAIT_FOREVER : 0) ==
         TDL_ERROR_TIMEOUT)
         return;
+    slot->open = FALSE;
     collect_times(flight, slot);
-    gst_clear_buffer(&slot->held);
+    g_mutex_lock(&flight->lock);
+    give_back(flight, slot, slot->point);
+    g_mutex_unlock(&flight->lock);
 }
 
 void gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait)
 {
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++)
         retire_slot(flight, &flight->slots[i], wait);
+    g_mutex_lock(&flight->lock);
+    while (wait && flight->giving)
+        g_cond_wait(&flight->changed, &flight->lock);
+    g_mutex_unlock(&flight->lock);
+}
+
+static void end_thread(struct gst_tdl_flight *flight)
+{
+    g_mutex_lock(&flight->lock);
+    flight->ending = TRUE;
+    g_cond_broadcast(&flight->changed);
+    g_mutex_unlock(&flight->lock);
+    g_clear_pointer(&flight->returner, g_thread_join);
 }
 
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight)
 {
     gst_tdl_flight_retire(flight, TRUE);
+    end_thread(flight);
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
         tdl_batch_destroy(&flight->slots[i].batch);
         gst_tdl_staging_clear(&flight->slots[i].staging);
     }
+    g_cond_clear(&flight->changed);
+    g_mutex_clear(&flight->lock);
 }
 
 enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight,
@@ -76,6 +157,7 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
                                       struct gst_tdl_importer *importer,
                                       struct gst_tdl_fences *fences)
 {
+    struct gst_tdl_flight *flight = slot->flight;
     uint64_t point = 0;
     enum tdl_result r = gst_tdl_fences_wait(fences, importer, slot->batch);
 
@@ -86,8 +168,11 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
     r = tdl_batch_submit(slot->batch, &point);
     if (r != TDL_OK)
         return r;
+    g_mutex_lock(&flight->lock);
     slot->point = point;
     slot->held = gst_buffer_ref(input);
-    slot->timed = TRUE;
+    g_cond_broadcast(&flight->changed);
+    g_mutex_unlock(&flight->lock);
+    slot->open = slot->timed = TRUE;
     return gst_tdl_fences_attach(fences, importer, slot->batch, point);
 }

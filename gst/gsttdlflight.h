@@ -2,7 +2,9 @@
 /*
  * Frames in flight: a ring of batches, each with the input buffer that the
  * GPU still reads. The CPU records into one while the GPU works on others; a
- * buffer goes back to its upstream as soon as the GPU has passed it.
+ * buffer goes back to its upstream as soon as the GPU has passed it. A thread
+ * sees to that: an upstream with few buffers sends no next frame, on whose way
+ * they could go back, before it has them.
  */
 #ifndef GST_TDL_FLIGHT_H
 #define GST_TDL_FLIGHT_H
@@ -11,18 +13,27 @@
 
 #define GST_TDL_FLIGHT_SLOTS 4
 
+struct gst_tdl_flight;
+
 struct gst_tdl_slot {
+    struct gst_tdl_flight *flight; /* borrowed: whose it is */
     struct tdl_batch *batch;
     struct gst_tdl_staging staging;
-    GstBuffer *held; /* the input that the batch reads; NULL when finished */
-    guint64 point;
-    gboolean timed; /* stage times not yet collected */
+    GstBuffer *held; /* the input that the batch reads; NULL when finished. Locked */
+    guint64 point;   /* of the submission that reads it; written locked */
+    gboolean open;   /* submitted, and not yet seen finished */
+    gboolean timed;  /* stage times not yet collected */
 };
 
 struct gst_tdl_flight {
     struct tdl_context *context; /* borrowed */
     struct gst_tdl_slot slots[GST_TDL_FLIGHT_SLOTS];
     guint next;
+    GThread *returner; /* gives inputs back; NULL before the first */
+    GMutex lock;
+    GCond changed;
+    guint giving;    /* inputs that are being given back just now. Locked */
+    gboolean ending; /* Locked */
     guint64 stage_ns[TDL_STAGE_COUNT];   /* sums */
     guint64 stage_runs[TDL_STAGE_COUNT]; /* batches with a time for the stage */
 };
@@ -40,7 +51,8 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
                                       struct gst_tdl_importer *importer,
                                       struct gst_tdl_fences *fences);
 
-/* Give back what the GPU has finished; with `wait`, everything. */
+/* Give back what the GPU has finished; with `wait`, everything, and it is back
+ * on return. The streaming thread's, as all of this. */
 void gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);
 
 #endif

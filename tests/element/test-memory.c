@@ -528,6 +528,38 @@ GST_START_TEST(inputs_come_back)
 }
 GST_END_TEST;
 
+/* An upstream with few buffers (a camera, shared memory of another program)
+ * sends the next frame when it has one back, and nobody looks at the outputs:
+ * without the next frame, too, buffers come back. A hang fails the test. */
+GST_START_TEST(few_inputs_come_back)
+{
+    struct filter filter;
+    GstBufferPool *pool = gst_buffer_pool_new();
+    GstStructure *config = gst_buffer_pool_get_config(pool);
+    GstCaps *caps = gst_caps_from_string(CAPS);
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    gst_buffer_pool_config_set_params(config, caps, info.size, 1, __i__);
+    fail_unless(gst_buffer_pool_set_config(pool, config));
+    fail_unless(gst_buffer_pool_set_active(pool, TRUE));
+    filter_start(&filter, "mode=blur", CAPS);
+    for (guint i = 0; i < 6; i++) {
+        GstBuffer *input;
+
+        fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &input, NULL), GST_FLOW_OK);
+        gst_buffer_memset(input, 0, 128, info.size);
+        fail_unless_equals_int(gst_harness_push(filter.harness, input), GST_FLOW_OK);
+    }
+    fail_unless_equals_int(gst_harness_buffers_in_queue(filter.harness), 6);
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+    gst_buffer_pool_set_active(pool, FALSE);
+    gst_object_unref(pool);
+    gst_caps_unref(caps);
+}
+GST_END_TEST;
+
 /* Outputs outlive the element. */
 GST_START_TEST(outputs_outlive)
 {
@@ -593,6 +625,7 @@ static Suite *suite(void)
     tcase_add_test(tc, crop);
     tcase_add_test(tc, metadata_survives);
     tcase_add_test(tc, inputs_come_back);
+    tcase_add_loop_test(tc, few_inputs_come_back, 1, 4); /* buffers */
     tcase_add_test(tc, outputs_outlive);
     tcase_add_test(tc, chained);
     return s;
