@@ -312,8 +312,8 @@ fail:
     return tdl_buffer_abandon(b, r);
 }
 
-/* Does the device hand out its memory so? */
-static enum tdl_result check_export(const struct tdl_context *ctx, enum tdl_handle_type type)
+enum tdl_result tdl_external_check_export(const struct tdl_context *ctx,
+                                          enum tdl_handle_type type)
 {
     if (type == TDL_HANDLE_DMA_BUF ? ctx->info.dma_buf_export : ctx->info.external_memory_fd)
         return TDL_OK;
@@ -331,7 +331,7 @@ enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_h
     *out_buffer = NULL;
     TRY(tdl_context_check(ctx));
     TRY(check_type(type));
-    TRY(check_export(ctx, type));
+    TRY(tdl_external_check_export(ctx, type));
     TRY(create_exportable(ctx, type,
                           type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type)
                                                      : opaque_handles(ctx),
@@ -349,7 +349,7 @@ enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size,
     *out_buffer = NULL;
     TRY(tdl_context_check(ctx));
     if (dma_buf) {
-        TRY(check_export(ctx, TDL_HANDLE_DMA_BUF));
+        TRY(tdl_external_check_export(ctx, TDL_HANDLE_DMA_BUF));
         return create_exportable(ctx, TDL_HANDLE_DMA_BUF, tdl_external_handle(TDL_HANDLE_DMA_BUF),
                                  size, name, out_buffer);
     }
@@ -359,6 +359,17 @@ enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size,
                              out_buffer);
 fail:
     return r;
+}
+
+enum tdl_result tdl_external_export(struct tdl_context *ctx, VkDeviceMemory memory,
+                                    enum tdl_handle_type type, int *out_fd)
+{
+    const VkMemoryGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+        .memory = memory,
+        .handleType = tdl_external_handle(type),
+    };
+    return VK(ctx, ctx->fn.get_memory_fd(ctx->device, &info, out_fd));
 }
 
 enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type type, int *out_fd)
@@ -371,13 +382,7 @@ enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type 
                         type == TDL_HANDLE_DMA_BUF && ctx->info.dma_buf_export
                             ? ": a tensor needs TDL_TENSOR_EXPORTABLE_DMA_BUF"
                             : "");
-    return VK(ctx, ctx->fn.get_memory_fd(ctx->device,
-                                         &(VkMemoryGetFdInfoKHR){
-                                             .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
-                                             .memory = b->memory,
-                                             .handleType = tdl_external_handle(type),
-                                         },
-                                         out_fd));
+    return tdl_external_export(ctx, b->memory, type, out_fd);
 }
 
 enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *b, int *out_fd)

@@ -30,6 +30,12 @@ uint64_t tdl_import_size(const struct tdl_import_facts *facts);
 /* The queue family that stands for the others who hold this kind of fd. */
 uint32_t tdl_external_family(const struct tdl_context *ctx, enum tdl_handle_type type);
 VkExternalMemoryHandleTypeFlagBits tdl_external_handle(enum tdl_handle_type type);
+/* Does the device hand out its memory so? */
+enum tdl_result tdl_external_check_export(const struct tdl_context *ctx,
+                                          enum tdl_handle_type type);
+/* A new fd of `memory`, which was allocated for that. */
+enum tdl_result tdl_external_export(struct tdl_context *ctx, VkDeviceMemory memory,
+                                    enum tdl_handle_type type, int *out_fd);
 
 /* An exportable buffer, of a dma-buf or of what else the device has, that is the
  * context's own until rent.c gives it away. */

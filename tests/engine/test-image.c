@@ -2,15 +2,12 @@
 /*
  * Frames into VkImages that the test made, and back: every plane layout in
  * linear and in optimal tiling, the bytes of linear ones looked at, too;
- * layouts, owners and states; dma-bufs with modifiers where the device has
- * them.
+ * layouts, owners and states.
  */
-#include "fds.h"
+#include "frames.h"
 
 #include <batch.h>
 #include <frame/format.h>
-
-#include <unistd.h>
 
 /* A VkImage with memory that the CPU can map, if there is such. */
 struct picture {
@@ -140,50 +137,10 @@ static void picture_destroy(struct picture *p)
     vkFreeMemory(vk.device, p->memory, NULL);
 }
 
-/* ------------------------------------------------------------------- frames */
-
-/* A frame in mapped memory, its rows padded by `pad` bytes. */
 static struct tdl_frame frame_new(const struct row *row, uint32_t pad,
                                   enum tdl_buffer_access access)
 {
-    struct tdl_frame f = {0};
-    struct tdl_buffer *buffer;
-    size_t size = tdl_frame_layout(&f, row->format, row->width, row->height, 4), offset = pad;
-    for (uint32_t p = 0; p < tdl_format_planes(row->format); p++) {
-        f.planes[p].stride += pad;
-        f.planes[p].offset = offset;
-        offset += (size_t)f.planes[p].stride * row->height;
-    }
-    OK(tdl_buffer_create(ctx, size + offset, access, &buffer));
-    for (uint32_t p = 0; p < tdl_format_planes(row->format); p++)
-        f.planes[p].buffer = buffer;
-    return f;
-}
-
-static void frame_destroy(struct tdl_frame *f)
-{
-    tdl_buffer_destroy(&f->planes[0].buffer);
-}
-
-static const uint8_t *frame_line(const struct tdl_frame *f, uint32_t plane, uint32_t y)
-{
-    return (const uint8_t *)tdl_buffer_data(f->planes[plane].buffer) + f->planes[plane].offset +
-           (size_t)y * f->planes[plane].stride;
-}
-
-/* The bytes of a plane of 4:2:2 with an odd width end in the middle of a pair. */
-static uint32_t line_bytes(const struct tdl_frame *f, uint32_t plane)
-{
-    return tdl_frame_row_bytes(f, plane);
-}
-
-static void compare_frames(const struct tdl_frame *a, const struct tdl_frame *b)
-{
-    for (uint32_t p = 0; p < tdl_format_planes(a->format); p++)
-        for (uint32_t y = 0; y < tdl_frame_rows(a, p); y++)
-            if (!CHECK(!memcmp(frame_line(a, p, y), frame_line(b, p, y), line_bytes(a, p)),
-                       "plane %u, row %u: other bytes came back", p, y))
-                return;
+    return frames_new(ctx, row->format, row->width, row->height, pad, access);
 }
 
 /* What lies in a linear image, as the CPU sees it. */
@@ -194,11 +151,7 @@ static void compare_memory(const struct tdl_frame *f, uint32_t plane, const stru
     if (!p->map)
         return;
     vkGetImageSubresourceLayout(vk.device, p->image, &(VkImageSubresource){aspect, 0, 0}, &layout);
-    for (uint32_t y = 0; y < tdl_frame_rows(f, plane); y++)
-        if (!CHECK(!memcmp(frame_line(f, plane, y), p->map + layout.offset + y * layout.rowPitch,
-                           line_bytes(f, plane)),
-                   "plane %u, row %u: other bytes lie in the image", plane, y))
-            return;
+    frames_compare_bytes(f, plane, p->map + layout.offset, layout.rowPitch);
 }
 
 /* ------------------------------------------------------------------ round trip */
@@ -267,11 +220,6 @@ static void set_destroy(struct set *s)
         picture_destroy(&s->pictures[i]);
 }
 
-static void fill(struct tdl_frame *f, uint64_t seed)
-{
-    fds_pattern(tdl_buffer_data(f->planes[0].buffer), tdl_buffer_size(f->planes[0].buffer), seed);
-}
-
 static bool round_trip(const struct row *row, VkImageTiling tiling, struct tdl_batch *batch)
 {
     const char *name = tiling == VK_IMAGE_TILING_LINEAR ? "linear" : "optimal";
@@ -285,7 +233,7 @@ static bool round_trip(const struct row *row, VkImageTiling tiling, struct tdl_b
     struct tdl_frame in = frame_new(row, 16, TDL_BUFFER_UPLOAD),
                      out = frame_new(row, 48, TDL_BUFFER_READBACK);
     for (int round = 0; round < 2; round++) {
-        fill(&in, (uint64_t)round + row->width);
+        frames_fill(&in, (uint64_t)round + row->width);
         OK(tdl_batch_begin(batch));
         OK(tdl_batch_frame_to_images(batch, &in, s.images, s.states));
         CHECK(s.state[0].layout == VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL &&
@@ -302,15 +250,15 @@ static bool round_trip(const struct row *row, VkImageTiling tiling, struct tdl_b
               s.state[0].layout);
         OK(tdl_batch_submit(batch, NULL));
         OK(tdl_context_sync(ctx));
-        compare_frames(&in, &out);
+        frames_compare(&in, &out);
         for (uint32_t i = 0; i < s.planes; i++)
             compare_memory(&in, i, &s.pictures[row->one_image ? 0 : i],
                            row->parts[i].aspect ? row->parts[i].aspect
                                                 : VK_IMAGE_ASPECT_COLOR_BIT);
     }
     set_destroy(&s);
-    frame_destroy(&in);
-    frame_destroy(&out);
+    frames_destroy(&in);
+    frames_destroy(&out);
     return true;
 }
 
@@ -326,7 +274,7 @@ static void test_general(struct tdl_batch *batch)
     REQUIRE(set_create(&s, row, VK_IMAGE_TILING_OPTIMAL, NULL), "no RGBA image");
     struct tdl_frame in = frame_new(row, 0, TDL_BUFFER_UPLOAD),
                      out = frame_new(row, 0, TDL_BUFFER_READBACK);
-    fill(&in, 5);
+    frames_fill(&in, 5);
     OK(tdl_batch_begin(batch));
     OK(tdl_batch_frame_to_images(batch, &in, s.images, s.states));
     OK(tdl_batch_submit(batch, NULL));
@@ -341,11 +289,11 @@ static void test_general(struct tdl_batch *batch)
     OK(tdl_batch_images_to_frame(batch, s.images, s.states, &out));
     OK(tdl_batch_submit(batch, NULL));
     OK(tdl_context_sync(ctx));
-    compare_frames(&in, &out);
+    frames_compare(&in, &out);
     CHECK(s.state[0].queue_family == vk.queue_family, "family %u", s.state[0].queue_family);
     set_destroy(&s);
-    frame_destroy(&in);
-    frame_destroy(&out);
+    frames_destroy(&in);
+    frames_destroy(&out);
 }
 
 /* An image that others hold is taken and given back in the same layout. */
@@ -366,7 +314,7 @@ static void test_owner(struct tdl_batch *batch)
                      out = frame_new(row, 0, TDL_BUFFER_READBACK);
     s.state[0].queue_family = VK_QUEUE_FAMILY_EXTERNAL;
     for (int round = 0; round < 3; round++) {
-        fill(&in, 7 + (uint64_t)round);
+        frames_fill(&in, 7 + (uint64_t)round);
         OK(tdl_batch_begin(batch));
         OK(tdl_batch_frame_to_images(batch, &in, s.images, s.states));
         OK(tdl_batch_submit(batch, NULL));
@@ -380,11 +328,11 @@ static void test_owner(struct tdl_batch *batch)
                   s.state[0].queue_family == VK_QUEUE_FAMILY_EXTERNAL,
               "layout %d, family %u", s.state[0].layout, s.state[0].queue_family);
         OK(tdl_context_sync(ctx));
-        compare_frames(&in, &out);
+        frames_compare(&in, &out);
     }
     set_destroy(&s);
-    frame_destroy(&in);
-    frame_destroy(&out);
+    frames_destroy(&in);
+    frames_destroy(&out);
 }
 
 /* Destroyed between recording and submission, and never submitted at all. */
@@ -402,7 +350,7 @@ static void test_lifetime(struct tdl_batch *batch)
     OK(tdl_batch_begin(batch));
     OK(tdl_batch_frame_to_images(batch, &in, s.images, s.states));
     tdl_image_destroy(&s.images[0]);
-    frame_destroy(&in);
+    frames_destroy(&in);
     OK(tdl_batch_submit(batch, NULL));
     set_destroy(&s);
 }
@@ -454,107 +402,7 @@ static void test_errors(struct tdl_batch *batch)
     tdl_image_destroy(&image);
     tdl_image_destroy(&image);
     set_destroy(&s);
-    frame_destroy(&f);
-}
-
-/* ----------------------------------------------------------- dma-buf planes */
-
-/* With lavapipe (Mesa 25.0.7) layers (1.4.309) take an image with a modifier for
- * one that cannot be copied, though the driver lists the feature and libtdl
- * imports no other. These two messages are counted apart. */
-static unsigned false_alarms;
-
-static void log_but_false_alarms(void *data, enum tdl_log_level level, const char *message)
-{
-    if (strstr(message, "VUID-vkCmdCopyBufferToImage-dstImage-01997") ||
-        strstr(message, "VUID-vkCmdCopyImageToBuffer-srcImage-01998"))
-        false_alarms++;
-    else
-        check_log(data, level, message);
-}
-
-/* NV12 in one dma-buf, both planes as images of the linear modifier. */
-static void check_dma_buf(struct tdl_batch *batch)
-{
-    enum { WIDTH = 64, HEIGHT = 24, STRIDE = 256, CHROMA = STRIDE * HEIGHT };
-    static const struct row row = {"NV12", TDL_FORMAT_NV12, WIDTH, HEIGHT};
-    static uint8_t bytes[STRIDE * HEIGHT * 3 / 2];
-    uint64_t modifiers[64];
-    uint32_t count;
-    const char *how;
-    struct tdl_image *images[2] = {NULL};
-    struct tdl_image_import_params p = {
-        .format = TDL_FORMAT_NV12, .width = WIDTH, .height = HEIGHT, .stride = STRIDE};
-    check_begin("planes of a dma-buf");
-    OK(tdl_image_modifiers(ctx, TDL_FORMAT_NV12, modifiers, COUNT(modifiers), &count));
-    p.fd = fds_dma_buf(ctx, sizeof(bytes), &how);
-    if (!count || p.fd < 0) {
-        printf("not run: planes of dma-bufs as images: %s\n",
-               count ? how : "the device has no modifiers for NV12");
-        FAILS(tdl_image_import_dma_buf(ctx, &p, &images[0]), TDL_ERROR_UNSUPPORTED, "");
-        close(p.fd);
-        return;
-    }
-    printf("planes of dma-bufs (%s): %u modifiers for NV12\n", how, count);
-    p.modifier = 0x00ffffffffffff12; /* nobody's */
-    FAILS(tdl_image_import_dma_buf(ctx, &p, &images[0]), TDL_ERROR_UNSUPPORTED,
-          "the device does not know it");
-    p.modifier = 0;
-    for (uint32_t i = 0; i < 2; i++) {
-        p.plane = i;
-        p.offset = i * CHROMA;
-        OK(tdl_image_import_dma_buf(ctx, &p, &images[i]));
-    }
-    struct tdl_frame in = frame_new(&row, 0, TDL_BUFFER_UPLOAD),
-                     out = frame_new(&row, 0, TDL_BUFFER_READBACK);
-    for (int round = 0; round < 3; round++) {
-        fds_pattern(bytes, sizeof(bytes), 30 + (uint64_t)round);
-        fds_write(p.fd, bytes, sizeof(bytes));
-        OK(tdl_batch_begin(batch));
-        OK(tdl_batch_images_to_frame(batch, images, NULL, &out));
-        OK(tdl_batch_submit(batch, NULL));
-        OK(tdl_context_sync(ctx));
-        for (uint32_t plane = 0; plane < 2; plane++)
-            for (uint32_t y = 0; y < tdl_frame_rows(&out, plane); y++)
-                CHECK(!memcmp(frame_line(&out, plane, y), bytes + plane * CHROMA + y * STRIDE,
-                              WIDTH),
-                      "plane %u, row %u: other bytes were read", plane, y);
-        fill(&in, 40 + (uint64_t)round);
-        OK(tdl_batch_begin(batch));
-        OK(tdl_batch_frame_to_images(batch, &in, images, NULL));
-        OK(tdl_batch_submit(batch, NULL));
-        OK(tdl_context_sync(ctx));
-        fds_read(p.fd, bytes, sizeof(bytes));
-        for (uint32_t plane = 0; plane < 2; plane++)
-            for (uint32_t y = 0; y < tdl_frame_rows(&in, plane); y++)
-                CHECK(!memcmp(frame_line(&in, plane, y), bytes + plane * CHROMA + y * STRIDE,
-                              WIDTH),
-                      "plane %u, row %u: other bytes were written", plane, y);
-    }
-    for (uint32_t i = 0; i < 2; i++)
-        tdl_image_destroy(&images[i]);
-    frame_destroy(&in);
-    frame_destroy(&out);
-    close(p.fd);
-}
-
-static void test_dma_buf(void)
-{
-    struct tdl_context_stats stats;
-    struct tdl_batch *batch;
-    OK(tdl_context_create(
-        &(struct tdl_context_params){.validation = true, .log = log_but_false_alarms}, &ctx));
-    OK(tdl_batch_create(ctx, &batch));
-    check_dma_buf(batch);
-    tdl_batch_destroy(&batch);
-    OK(tdl_context_sync(ctx));
-    tdl_context_get_stats(ctx, &stats);
-    CHECK(stats.validation_errors == false_alarms, "%llu validation messages, %u of them known",
-          (unsigned long long)stats.validation_errors, false_alarms);
-    CHECK(!stats.memory_bytes, "%llu bytes are left", (unsigned long long)stats.memory_bytes);
-    if (false_alarms)
-        printf("planes of dma-bufs: %u false alarms of the layers\n", false_alarms);
-    tdl_context_destroy(&ctx);
+    frames_destroy(&f);
 }
 
 int main(void)
@@ -575,6 +423,5 @@ int main(void)
     test_errors(batch);
     tdl_batch_destroy(&batch);
     check_context_close(ctx);
-    test_dma_buf();
     return check_result();
 }

@@ -132,6 +132,7 @@ struct tdl_image_import_params {
     int fd;                 /**< borrowed: duplicated inside */
     uint64_t offset;        /**< of the plane in the dma-buf, bytes */
     uint32_t stride;        /**< of its rows, bytes */
+    bool for_write;         /**< refuse what can be copied from only */
 };
 /**
  * Take a plane of a dma-buf whose pixels are tiled; linear ones are better
@@ -143,14 +144,51 @@ struct tdl_image_import_params {
 TDL_API enum tdl_result tdl_image_import_dma_buf(struct tdl_context *context,
                                                  const struct tdl_image_import_params *params,
                                                  struct tdl_image **out_image);
+/** What a device does with dma-bufs of a tiling. */
+struct tdl_image_modifier {
+    uint64_t modifier; /**< DRM's */
+    bool readable;     /**< tdl_image_import_dma_buf() takes every plane, and copies from it */
+    bool writable;     /**< and to it */
+    bool exportable;   /**< tdl_image_create_exportable() makes every plane */
+};
 /**
- * The modifiers under which tdl_image_import_dma_buf() takes every plane of
- * `format`, at least to read; none where the device has no modifiers.
+ * The modifiers that are good for anything with pictures of `format`; none
+ * where the device has no modifiers.
  * @param out_modifiers  room for `capacity`, or NULL to count only
+ * @param out_count      of all, also of those that found no room
  */
 TDL_API enum tdl_result tdl_image_modifiers(struct tdl_context *context, enum tdl_format format,
-                                            uint64_t *out_modifiers, uint32_t capacity,
-                                            uint32_t *out_count);
+                                            struct tdl_image_modifier *out_modifiers,
+                                            uint32_t capacity, uint32_t *out_count);
+
+struct tdl_image_create_params {
+    enum tdl_format format;
+    uint32_t plane;
+    uint32_t width, height; /**< of the picture, px */
+    uint64_t modifier;      /**< DRM's; 0 is linear */
+};
+/**
+ * Make a plane of a picture, in memory of its own, for others to take: displays
+ * and decoders as a dma-buf. What it holds is undefined. libtdl keeps track of
+ * its state, and gives it away (to the queue family FOREIGN, or EXTERNAL for
+ * opaque fds) after every copy, in VK_IMAGE_LAYOUT_GENERAL.
+ * @return TDL_ERROR_UNSUPPORTED with the reason, when the device does not make
+ *         such memory, or not in this tiling.
+ */
+TDL_API enum tdl_result
+tdl_image_create_exportable(struct tdl_context *context, enum tdl_handle_type type,
+                            const struct tdl_image_create_params *params,
+                            struct tdl_image **out_image);
+/** Where a plane lies. */
+struct tdl_image_place {
+    int fd;          /**< the caller closes it */
+    uint64_t offset; /**< bytes */
+    uint32_t stride; /**< of its rows, bytes, as the modifier counts them */
+};
+/** A new fd of an exportable image's memory, and where in it the plane lies.
+ *  From now on what others have written there can be copied from it. */
+TDL_API enum tdl_result tdl_image_export(struct tdl_image *image,
+                                         struct tdl_image_place *out_place);
 
 struct tdl_image_wrap_params {
     VkImage image; /**< of the context's VkDevice; level 0, layer 0 */

@@ -16,10 +16,11 @@ export -f whole
 check_whole() { # WHAT PROGRAM PATTERN
     # shellcheck disable=SC2016 # expanded by the inner shell
     check "$1" bash -c 'whole "$@"' - "$build/tests/engine/test-$2" "$3"
-    grep -hE "^(not run|dma-buf|opaque|planes)" "$(log_of "$1")" | sed 's/^/| /'
+    grep -hE "^(not run|dma-buf|opaque|planes|our planes)" "$(log_of "$1")" | sed 's/^/| /'
 }
 
 check_whole "memory by fd" external "opaque|dma-buf"
 check_whole "devices, semaphores, sync files" vulkan "sync|fences"
-check_whole "images" image "planes of dma-bufs"
+check_whole "images" image "nothing"
+check_whole "modifiers" modifiers "dma-bufs"
 check_whole "rent" rent "opaque|dma-buf"

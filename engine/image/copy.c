@@ -7,9 +7,9 @@
  * brought into one that copies take, brought back and given back: in the same
  * layout, so that both sides of the transfer name the same, as they must.
  */
-#include "batch.h"
 #include "image.h"
 
+#include "batch.h"
 #include "frame/format.h"
 
 #define TRANSFER VK_PIPELINE_STAGE_TRANSFER_BIT

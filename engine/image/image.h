@@ -27,8 +27,19 @@ struct tdl_image {
     VkDeviceMemory memory; /* VK_NULL_HANDLE: the image is somebody else's */
     VkImageUsageFlags usage;
     uint32_t width, height;       /* of the picture, px */
-    struct tdl_image_state state; /* of an import, whose states nobody else tracks */
+    struct tdl_image_state state; /* of one with memory, whose states nobody else tracks */
+    bool exportable;
+    enum tdl_handle_type export_type;
 };
+
+/* The row of the plane; a vk_format of 0 takes the first. NULL: none. */
+const struct tdl_texel *tdl_texel_find(enum tdl_format format, uint32_t plane, VkFormat vk_format,
+                                       VkImageAspectFlags aspect);
+
+/* One reference, neither VkImage nor memory. NULL with an error. */
+struct tdl_image *tdl_image_new(struct tdl_context *ctx, const struct tdl_texel *texel,
+                                uint32_t width, uint32_t height);
+enum tdl_result tdl_image_check_size(uint32_t width, uint32_t height);
 
 struct tdl_image *tdl_image_ref(struct tdl_image *image);
 /* Drop a reference: a release function of struct tdl_hold. */
