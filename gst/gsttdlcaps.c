@@ -79,12 +79,20 @@ gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint6
  * list of a peer's is kept by copying its structure. */
 #define ALL_FORMATS ((1u << G_N_ELEMENTS(formats)) - 1)
 
-static gboolean is_tiling(const struct gst_tdl_abilities *abilities, GstVideoFormat format,
-                          guint64 modifier)
+static gboolean is_on_side(const struct gst_tdl_tiling *tiling, GstPadDirection direction)
 {
-    for (guint i = 0; i < abilities->n_tilings; i++)
-        if (abilities->tilings[i].format == format && abilities->tilings[i].modifier == modifier)
-            return TRUE;
+    return direction == GST_PAD_SINK ? tiling->in : tiling->out;
+}
+
+static gboolean is_tiling(const struct gst_tdl_abilities *abilities, GstPadDirection direction,
+                          GstVideoFormat format, guint64 modifier)
+{
+    for (guint i = 0; i < abilities->n_tilings; i++) {
+        const struct gst_tdl_tiling *tiling = &abilities->tilings[i];
+
+        if (tiling->format == format && tiling->modifier == modifier)
+            return is_on_side(tiling, direction);
+    }
     return FALSE;
 }
 
@@ -98,8 +106,7 @@ static guint bit_of(const gchar *text, gboolean drm, GstPadDirection direction,
         return format_index(text) < 0 ? 0 : 1u << format_index(text);
     if (!gst_tdl_drm_parse(text, &format, &modifier))
         return 0;
-    if (modifier != GST_TDL_LINEAR &&
-        (direction == GST_PAD_SRC || !is_tiling(abilities, format, modifier)))
+    if (modifier != GST_TDL_LINEAR && !is_tiling(abilities, direction, format, modifier))
         return 0;
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
         if (formats[i].video == format)
@@ -170,6 +177,7 @@ static void write_formats(GstStructure *structure, guint set, gboolean bgr)
     take_list(structure, "format", &list);
 }
 
+/* Linear first: that is read and written in place, tilings cost a copy by the GPU. */
 static void write_drm_formats(GstStructure *structure, guint set, GstPadDirection direction,
                               const struct gst_tdl_abilities *abilities)
 {
@@ -180,10 +188,11 @@ static void write_drm_formats(GstStructure *structure, guint set, GstPadDirectio
         if (!(set & 1u << i))
             continue;
         append_string(&list, formats[i].drm);
-        for (guint t = 0; direction == GST_PAD_SINK && t < abilities->n_tilings; t++) {
+        for (guint t = 0; t < abilities->n_tilings; t++) {
             gchar text[32];
 
-            if (abilities->tilings[t].format != formats[i].video)
+            if (abilities->tilings[t].format != formats[i].video ||
+                !is_on_side(&abilities->tilings[t], direction))
                 continue;
             g_snprintf(text, sizeof(text), "%s:0x%016" G_GINT64_MODIFIER "x", formats[i].drm,
                        abilities->tilings[t].modifier);

@@ -18,10 +18,12 @@ enum gst_tdl_memory {
 #define GST_TDL_CAPS_DMA_BUF "memory:DMABuf"
 #define GST_TDL_CAPS_VULKAN "memory:VulkanImage"
 
-/* A layout of pixels that dma-bufs may have and the device samples. */
+/* A layout of pixels that dma-bufs may have, beyond linear, and on which sides
+ * of the element the device can take it. */
 struct gst_tdl_tiling {
     GstVideoFormat format;
     guint64 modifier;
+    gboolean in, out;
 };
 
 /* What caps may say on this device and with this GStreamer. */
@@ -30,7 +32,7 @@ struct gst_tdl_abilities {
     gboolean dma_buf_in;   /* dma-bufs of others can be imported */
     gboolean dma_buf_out;  /* dma-bufs can be made */
     gboolean vulkan_image; /* the device is shared with GStreamer's Vulkan elements */
-    const struct gst_tdl_tiling *tilings; /* of input, beyond linear; borrowed */
+    const struct gst_tdl_tiling *tilings; /* borrowed */
     guint n_tilings;
 };
 

@@ -2,7 +2,6 @@
 #include "gsttdldmabuf.h"
 
 #include "gsttdlerror.h"
-#include "gsttdlimport.h"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <unistd.h>
@@ -13,8 +12,9 @@ typedef struct {
     GstBufferPool base;
     struct tdl_context *context;
     GObject *keeper; /* of the context's device, or NULL */
+    const struct gst_tdl_import_ops *ops;
     GstAllocator *allocator;
-    GstVideoInfo info; /* with the strides of our buffers */
+    struct gst_tdl_video video; /* of linear ones with the strides of our buffers */
 } GstTdlDmaBufPool;
 typedef struct {
     GstBufferPoolClass base;
@@ -37,6 +37,125 @@ gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded)
     return gst_video_info_align(info, &align);
 }
 
+/* The memory owns the descriptor; what it is to our device is kept at it. */
+static GstMemory *wrap(GstTdlDmaBufPool *self, int fd, gsize size)
+{
+    GstMemory *memory = gst_dmabuf_allocator_alloc_with_flags(self->allocator, fd, size,
+                                                              GST_FD_MEMORY_FLAG_KEEP_MAPPED);
+
+    if (!memory)
+        close(fd);
+    return memory;
+}
+
+static void add_meta(GstTdlDmaBufPool *self, GstBuffer *buffer, const gsize *offsets,
+                     const gint *strides)
+{
+    const GstVideoInfo *info = &self->video.info;
+
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
+                                   info->width, info->height, GST_VIDEO_INFO_N_PLANES(info),
+                                   (gsize *)offsets, (gint *)strides);
+}
+
+/* ------------------------------------------------------------ linear frames */
+
+static GstBuffer *make_linear(GstTdlDmaBufPool *self)
+{
+    const GstVideoInfo *info = &self->video.info;
+    struct tdl_buffer *frame = NULL;
+    GstBuffer *buffer;
+    GstMemory *memory;
+    int fd = -1;
+
+    if (tdl_buffer_create_exportable(self->context, TDL_HANDLE_DMA_BUF, info->size, &frame) !=
+            TDL_OK ||
+        tdl_buffer_export_fd(frame, &fd) != TDL_OK) {
+        GST_ERROR_OBJECT(self, "cannot make a dma-buf of %" G_GSIZE_FORMAT " bytes: %s",
+                         info->size, tdl_last_error());
+        tdl_buffer_destroy(&frame);
+        return NULL;
+    }
+    memory = wrap(self, fd, info->size);
+    if (!memory) {
+        tdl_buffer_destroy(&frame);
+        return NULL;
+    }
+    gst_tdl_cache_put_buffer(self->context, self->keeper, memory, frame);
+    buffer = gst_buffer_new();
+    gst_buffer_append_memory(buffer, memory);
+    add_meta(self, buffer, info->offset, info->stride);
+    return buffer;
+}
+
+/* ------------------------------------------------------------- tiled frames */
+
+/* A plane in a dma-buf of its own. */
+static GstMemory *make_plane(GstTdlDmaBufPool *self, guint plane, struct tdl_image_place *out_place)
+{
+    const struct tdl_image_create_params params = {
+        .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->video.info)),
+        .plane = plane,
+        .width = GST_VIDEO_INFO_WIDTH(&self->video.info),
+        .height = GST_VIDEO_INFO_HEIGHT(&self->video.info),
+        .modifier = self->video.modifier,
+    };
+    struct tdl_image *image = NULL;
+    GstMemory *memory;
+
+    if (self->ops->create_image(self->context, TDL_HANDLE_DMA_BUF, &params, &image) != TDL_OK ||
+        self->ops->export_image(image, out_place) != TDL_OK) {
+        GST_ERROR_OBJECT(self, "cannot make a tiled dma-buf: %s", tdl_last_error());
+        self->ops->destroy_image(&image);
+        return NULL;
+    }
+    memory = wrap(self, out_place->fd, lseek(out_place->fd, 0, SEEK_END));
+    if (memory)
+        gst_tdl_cache_put_image(self->context, self->keeper, memory, self->ops, &self->video, plane,
+                                image);
+    else
+        self->ops->destroy_image(&image);
+    return memory;
+}
+
+static GstBuffer *make_tiled(GstTdlDmaBufPool *self)
+{
+    GstBuffer *buffer = gst_buffer_new();
+    gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
+    gint strides[GST_VIDEO_MAX_PLANES] = { 0 };
+
+    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&self->video.info); p++) {
+        struct tdl_image_place place;
+        gsize begin = gst_buffer_get_size(buffer); /* offsets count through all memories */
+        GstMemory *memory = make_plane(self, p, &place);
+
+        if (!memory) {
+            gst_buffer_unref(buffer);
+            return NULL;
+        }
+        offsets[p] = begin + place.offset;
+        strides[p] = place.stride;
+        gst_buffer_append_memory(buffer, memory);
+    }
+    add_meta(self, buffer, offsets, strides);
+    return buffer;
+}
+
+/* The driver decides how large they are, and the base class wants to know:
+ * buffers of another size do not come back. */
+static gboolean measure_tiled(GstTdlDmaBufPool *self)
+{
+    GstBuffer *buffer = make_tiled(self);
+
+    if (!buffer)
+        return FALSE;
+    self->video.info.size = gst_buffer_get_size(buffer);
+    gst_buffer_unref(buffer);
+    return TRUE;
+}
+
+/* --------------------------------------------------------------------- pool */
+
 static const gchar **pool_get_options(GstBufferPool *pool)
 {
     static const gchar *options[] = { GST_BUFFER_POOL_OPTION_VIDEO_META, NULL };
@@ -48,67 +167,34 @@ static const gchar **pool_get_options(GstBufferPool *pool)
 static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
 {
     GstTdlDmaBufPool *self = (GstTdlDmaBufPool *)pool;
-    struct gst_tdl_video video;
     GstCaps *caps = NULL;
     guint size, min, max;
-    gboolean padded;
+    gboolean padded, ok;
 
     if (!gst_buffer_pool_config_get_params(config, &caps, &size, &min, &max) || !caps ||
-        !gst_tdl_video_from_caps(caps, &video)) {
+        !gst_tdl_video_from_caps(caps, &self->video)) {
         GST_WARNING_OBJECT(pool, "a pool cannot be made for caps %" GST_PTR_FORMAT, caps);
         return FALSE;
     }
-    self->info = video.info;
     padded = gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    if (!gst_tdl_dma_buf_layout(&self->info, padded))
+    ok = self->video.modifier == GST_TDL_LINEAR
+             ? gst_tdl_dma_buf_layout(&self->video.info, padded)
+             : measure_tiled(self);
+    if (!ok)
         return FALSE;
-    gst_buffer_pool_config_set_params(config, caps, self->info.size, min, max);
+    gst_buffer_pool_config_set_params(config, caps, self->video.info.size, min, max);
     gst_buffer_pool_config_set_allocator(config, self->allocator, NULL);
     return GST_BUFFER_POOL_CLASS(gst_tdl_dma_buf_pool_parent_class)->set_config(pool, config);
-}
-
-/* The memory owns the descriptor; what it is to our device is kept at it. */
-static GstMemory *make_memory(GstTdlDmaBufPool *self)
-{
-    struct tdl_buffer *buffer = NULL;
-    GstMemory *memory;
-    int fd = -1;
-
-    if (tdl_buffer_create_exportable(self->context, TDL_HANDLE_DMA_BUF, self->info.size,
-                                     &buffer) != TDL_OK ||
-        tdl_buffer_export_fd(buffer, &fd) != TDL_OK) {
-        GST_ERROR_OBJECT(self, "cannot make a dma-buf of %" G_GSIZE_FORMAT " bytes: %s",
-                         self->info.size, tdl_last_error());
-        tdl_buffer_destroy(&buffer);
-        return NULL;
-    }
-    memory = gst_dmabuf_allocator_alloc_with_flags(self->allocator, fd, self->info.size,
-                                                   GST_FD_MEMORY_FLAG_KEEP_MAPPED);
-    if (!memory) {
-        close(fd);
-        tdl_buffer_destroy(&buffer);
-        return NULL;
-    }
-    gst_tdl_cache_put(self->context, self->keeper, memory, buffer);
-    return memory;
 }
 
 static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
                                        GstBufferPoolAcquireParams *params)
 {
     GstTdlDmaBufPool *self = (GstTdlDmaBufPool *)pool;
-    GstVideoInfo *info = &self->info;
-    GstMemory *memory = make_memory(self);
 
     (void)params;
-    if (!memory)
-        return GST_FLOW_ERROR;
-    *out = gst_buffer_new();
-    gst_buffer_append_memory(*out, memory);
-    gst_buffer_add_video_meta_full(*out, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
-                                   info->width, info->height, GST_VIDEO_INFO_N_PLANES(info),
-                                   info->offset, info->stride);
-    return GST_FLOW_OK;
+    *out = self->video.modifier == GST_TDL_LINEAR ? make_linear(self) : make_tiled(self);
+    return *out ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 static void pool_finalize(GObject *object)
@@ -136,11 +222,13 @@ static void gst_tdl_dma_buf_pool_init(GstTdlDmaBufPool *self)
     self->allocator = gst_dmabuf_allocator_new();
 }
 
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper)
+GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper,
+                                        const struct gst_tdl_import_ops *ops)
 {
     GstTdlDmaBufPool *self = g_object_new(gst_tdl_dma_buf_pool_get_type(), NULL);
 
     self->context = tdl_context_ref(context);
     self->keeper = keeper ? g_object_ref(keeper) : NULL;
+    self->ops = ops;
     return gst_object_ref_sink(self);
 }

@@ -4,18 +4,23 @@
 #ifndef GST_TDL_DMA_BUF_H
 #define GST_TDL_DMA_BUF_H
 
-#include "gsttdlcaps.h"
+#include "gsttdlimport.h"
 
-/* Rows of it are whole multiples of this, which every display and camera takes. */
+/* Rows of linear ones are whole multiples of this, which every display and
+ * camera takes. */
 #define GST_TDL_DMA_BUF_ROW_ALIGN 256
 
-/* The layout of a frame in one of its buffers: strides, offsets and size. FALSE
+/* The layout of a frame in one linear buffer: strides, offsets and size. FALSE
  * where the size is too large. */
 gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded);
 
-/* `keeper` (or NULL) is held as long as the context. Buffers hold one GstDmaBufMemory and a GstVideoMeta. Without the option
+/* `keeper` (or NULL) is held as long as the context. Linear buffers hold one
+ * GstDmaBufMemory, tiled ones (by the caps' modifier) one for each plane; a
+ * GstVideoMeta says where planes are. Without the option
  * GST_BUFFER_POOL_OPTION_VIDEO_META, caps of plain formats have GStreamer's
- * default strides. */
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper);
+ * default strides. Configuring it fails for a tiling that the device does not
+ * make. */
+GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper,
+                                        const struct gst_tdl_import_ops *ops);
 
 #endif

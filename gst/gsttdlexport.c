@@ -16,6 +16,7 @@
 
 const gchar *const gst_tdl_export_downstream = "dma-buf-downstream";
 const gchar *const gst_tdl_export_dma_buf = "dma-buf";
+const gchar *const gst_tdl_export_dma_buf_image = "dma-buf-image";
 const gchar *const gst_tdl_export_vulkan = "vulkan-image";
 const gchar *const gst_tdl_export_pool = "pool";
 
@@ -50,6 +51,7 @@ static gboolean configure(GstBufferPool *pool, GstCaps *caps, gsize size, guint 
 static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *pool,
                                const struct gst_tdl_video *out)
 {
+    struct gst_tdl_staging staging = { NULL };
     struct gst_tdl_import import;
     GError *error = NULL;
     GstBuffer *buffer = NULL;
@@ -61,12 +63,13 @@ static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *p
     for (guint i = 0; i < gst_buffer_n_memory(buffer) && !why; i++)
         if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
             why = "its buffers are not dma-bufs";
-    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, NULL, &import,
+    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, &staging, &import,
                                         &error)) {
         GST_INFO("downstream's dma-bufs cannot be written: %s", error->message);
         why = "the device cannot import its dma-bufs";
         g_error_free(error);
     }
+    gst_tdl_staging_clear(&staging);
     gst_buffer_unref(buffer);
     return why;
 }
@@ -181,8 +184,9 @@ const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *qu
         pool = gst_tdl_pool_new(session->readback);
         path = gst_tdl_export_pool;
     } else if (gst_tdl_session_makes_dma_bufs(session)) {
-        pool = gst_tdl_dma_buf_pool_new(session->context, session->keeper);
-        path = gst_tdl_export_dma_buf;
+        pool = gst_tdl_dma_buf_pool_new(session->context, session->keeper, session->importer.ops);
+        path = out->modifier == GST_TDL_LINEAR ? gst_tdl_export_dma_buf
+                                               : gst_tdl_export_dma_buf_image;
     } else {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                     "No dma-bufs for the output: %s, and the device cannot make any itself. Put "
@@ -243,16 +247,19 @@ static gboolean upstream_imports(GstPad *pad)
     return yes;
 }
 
+/* NULL where the device makes none for these caps. */
 static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *caps, gsize size,
                                    gboolean dma_buf)
 {
-    GstBufferPool *pool = dma_buf ? gst_tdl_dma_buf_pool_new(offer->context, offer->keeper)
-                                  : gst_tdl_pool_new(offer->upload);
+    GstBufferPool *pool =
+        dma_buf ? gst_tdl_dma_buf_pool_new(offer->context, offer->keeper, &gst_tdl_import_engine)
+                : gst_tdl_pool_new(offer->upload);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
     gst_buffer_pool_config_set_params(config, caps, size, POOL_MIN, 0);
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    gst_buffer_pool_set_config(pool, config);
+    if (!gst_buffer_pool_set_config(pool, config))
+        gst_clear_object(&pool);
     return pool;
 }
 

@@ -11,7 +11,7 @@
 
 /* Values of the property export-path. */
 extern const gchar *const gst_tdl_export_downstream, *const gst_tdl_export_dma_buf,
-    *const gst_tdl_export_vulkan, *const gst_tdl_export_pool;
+    *const gst_tdl_export_dma_buf_image, *const gst_tdl_export_vulkan, *const gst_tdl_export_pool;
 
 /* Decide which pool the output comes from and put it into `query`, an answered
  * ALLOCATION query. Returns the path, or NULL with `error`. `reason` says why

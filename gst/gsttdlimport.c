@@ -193,6 +193,7 @@ gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buf
         { "vulkan-image", gst_tdl_import_vulkan },
 #endif
         { "dma-buf", gst_tdl_import_dma_buf },
+        { "dma-buf-image", gst_tdl_import_dma_buf_image },
         { "pool", gst_tdl_import_pool },
     };
     struct gst_tdl_request request = {

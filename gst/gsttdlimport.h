@@ -54,10 +54,13 @@ struct gst_tdl_importer {
     struct gst_tdl_import_stats stats;
     const gchar *path;    /* name of the importer that took the last frame */
     gchar declined[1024]; /* why those before it did not */
+    struct gst_tdl_known *known; /* dma-bufs that came before */
 };
 
 void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context,
                            GObject *keeper);
+/* Let go of dma-bufs that came again and again: another stream begins, or none. */
+void gst_tdl_importer_forget(struct gst_tdl_importer *importer);
 
 /* Describe `buffer` as a frame, trying importer after importer. The frame
  * borrows the buffer's memory (or `staging`): hold both until the GPU is done.
@@ -68,22 +71,28 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
                         struct tdl_batch *batch, struct gst_tdl_staging *staging,
                         struct gst_tdl_import *out_import, GError **error);
 
-/* The same for a buffer to be written to: our own pool's, a dma-buf, or Vulkan
- * images, which take `staging`. Leaves the path alone. */
+/* The same for a buffer to be written to: our own pool's, a dma-buf, or images
+ * (Vulkan's, tiled dma-bufs), which take `staging`. Leaves the path alone. */
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
                                const struct gst_tdl_video *video,
                                struct gst_tdl_staging *staging, struct gst_tdl_import *out_import,
                                GError **error);
 /* When the target is composed: copy it into the images, if it has any. */
-enum tdl_result gst_tdl_import_write_images(struct gst_tdl_import *target,
+enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *importer,
+                                            struct gst_tdl_import *target,
                                             struct tdl_batch *batch);
 /* When the batch has been submitted: tell the images' next users. */
 void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point);
 
 /* `buffer` as what `memory` is on this context, from now on. For memory that
  * was made of a buffer; takes the buffer. */
-void gst_tdl_cache_put(struct tdl_context *context, GObject *keeper, GstMemory *memory,
-                       struct tdl_buffer *buffer);
+void gst_tdl_cache_put_buffer(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                              struct tdl_buffer *buffer);
+/* The same with the image of plane `plane` of a tiled picture. */
+void gst_tdl_cache_put_image(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                             const struct gst_tdl_import_ops *ops,
+                             const struct gst_tdl_video *video, guint plane,
+                             struct tdl_image *image);
 
 /* gst_tdl_importer.path of the importer that copies. */
 extern const gchar *const gst_tdl_import_copy;

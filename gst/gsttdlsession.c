@@ -23,13 +23,13 @@
 #define MAX_MODIFIERS 64
 #define LAST_FORMAT 128 /* of GstVideoFormat; ours are among the first */
 
-/* How tiled dma-bufs may come: what the device samples, plane by plane. */
+/* How tiled dma-bufs may come and go: what the device copies, plane by plane. */
 static GArray *list_tilings(const struct gst_tdl_session *session)
 {
     GArray *tilings = g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_tiling));
 
     for (gint f = 0; session->importer.able.modifiers && f < LAST_FORMAT; f++) {
-        uint64_t modifiers[MAX_MODIFIERS];
+        struct tdl_image_modifier modifiers[MAX_MODIFIERS];
         uint32_t count = 0;
 
         if (gst_tdl_format(f) == TDL_FORMAT_UNKNOWN ||
@@ -37,9 +37,14 @@ static GArray *list_tilings(const struct gst_tdl_session *session)
                                 &count) != TDL_OK)
             continue;
         for (guint i = 0; i < MIN(count, MAX_MODIFIERS); i++) {
-            struct gst_tdl_tiling tiling = { f, modifiers[i] };
+            struct gst_tdl_tiling tiling = {
+                .format = f,
+                .modifier = modifiers[i].modifier,
+                .in = modifiers[i].readable,
+                .out = modifiers[i].writable && modifiers[i].exportable,
+            };
 
-            if (modifiers[i] != GST_TDL_LINEAR) /* those are read in place */
+            if (tiling.modifier != GST_TDL_LINEAR) /* those are read and written in place */
                 g_array_append_val(tilings, tiling);
         }
     }
@@ -111,6 +116,7 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
         return;
     if (session->context)
         gst_tdl_flight_finish(&session->flight);
+    gst_tdl_importer_forget(&session->importer);
     gst_tdl_compose_finish(&session->compose);
     gst_tdl_infer_free(session->infer);
     gst_clear_object(&session->upload);
@@ -161,6 +167,7 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
 
 void gst_tdl_session_reset(struct gst_tdl_session *session)
 {
+    gst_tdl_importer_forget(&session->importer);
     gst_tdl_compose_reset(&session->compose);
     session->has_mask = FALSE;
     session->running = FALSE;
@@ -266,7 +273,7 @@ static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_sl
                               struct work *work, gboolean composes)
 {
     struct gst_tdl_fences fences = { .count = 0 };
-    enum tdl_result r = composes ? gst_tdl_import_write_images(&work->target, slot->batch) : TDL_OK;
+    enum tdl_result r = composes ? gst_tdl_import_write_images(&session->importer, &work->target, slot->batch) : TDL_OK;
 
     if (r != TDL_OK) {
         gst_tdl_flight_cancel(slot);

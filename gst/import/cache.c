@@ -3,20 +3,28 @@
 
 #include "gsttdlerror.h"
 
+#include <fcntl.h>
+#include <gst/allocators/gstdmabuf.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
 /* Two branches of a tee may come with the same memory at once. */
 static GMutex lock;
 
-static void cached_free(gpointer data)
+static void cached_unref(gpointer data)
 {
     struct gst_tdl_cached *cached = data;
 
+    if (!g_atomic_int_dec_and_test(&cached->refs))
+        return;
     if (cached->context && cached->point)
         cached->ops->wait_point(cached->context, cached->point, TDL_WAIT_FOREVER);
     cached->ops->destroy_buffer(&cached->buffer);
     for (guint i = 0; i < TDL_MAX_PLANES; i++)
-        tdl_image_destroy(&cached->images[i]);
+        cached->ops->destroy_image(&cached->images[i]);
     g_free(cached->why);
     tdl_context_destroy(&cached->context);
     g_clear_object(&cached->keeper); /* last: the device that all that was of */
@@ -32,6 +40,148 @@ static GQuark quark_of(const struct tdl_context *context, const gchar *kind)
     return g_quark_from_string(name);
 }
 
+/* ------------------------------------------------- the same dma-buf once more */
+
+/* More than pools have. */
+#define MAX_KNOWN 32
+#define ANON_INODES 0x09041934 /* before Linux 5.3 all dma-bufs shared one inode */
+
+struct identity {
+    dev_t device;
+    ino_t inode;
+    GQuark quark;
+};
+
+/* A dma-buf that comes in a second memory is kept imported: its source makes a
+ * new memory for each frame. */
+struct gst_tdl_known {
+    struct identity seen[MAX_KNOWN]; /* imported once */
+    guint next_seen;
+    struct {
+        struct identity identity;
+        struct gst_tdl_cached *cached; /* NULL: free */
+        gint fd;                       /* nobody else can have this inode until it is closed */
+    } kept[MAX_KNOWN];
+    guint next_kept;
+};
+
+static gboolean identify(GstMemory *memory, GQuark quark, struct identity *out)
+{
+    struct statfs files;
+    struct stat file;
+    gint fd;
+
+    if (!gst_is_dmabuf_memory(memory))
+        return FALSE;
+    fd = gst_dmabuf_memory_get_fd(memory);
+    if (fstatfs(fd, &files) < 0 || files.f_type == ANON_INODES || fstat(fd, &file) < 0)
+        return FALSE;
+    *out = (struct identity){ file.st_dev, file.st_ino, quark };
+    return TRUE;
+}
+
+static gboolean same(const struct identity *a, const struct identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->quark == b->quark;
+}
+
+static struct gst_tdl_cached *find_kept(const struct gst_tdl_known *known,
+                                        const struct identity *identity)
+{
+    for (guint i = 0; known && i < MAX_KNOWN; i++)
+        if (known->kept[i].cached && same(&known->kept[i].identity, identity))
+            return known->kept[i].cached;
+    return NULL;
+}
+
+static void let_go(struct gst_tdl_known *known, guint i)
+{
+    if (!known->kept[i].cached)
+        return;
+    cached_unref(known->kept[i].cached);
+    close(known->kept[i].fd);
+    known->kept[i].cached = NULL;
+}
+
+static void keep(struct gst_tdl_known *known, const struct identity *identity, gint fd,
+                 struct gst_tdl_cached *cached)
+{
+    gint own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+    if (own < 0)
+        return; /* it will be imported anew, then */
+    let_go(known, known->next_kept);
+    g_atomic_int_inc(&cached->refs);
+    known->kept[known->next_kept].identity = *identity;
+    known->kept[known->next_kept].cached = cached;
+    known->kept[known->next_kept].fd = own;
+    known->next_kept = (known->next_kept + 1) % MAX_KNOWN;
+}
+
+/* After an import: remember the dma-buf, and the second time keep it. */
+static void remember(struct gst_tdl_importer *importer, const struct identity *identity, gint fd,
+                     struct gst_tdl_cached *cached)
+{
+    struct gst_tdl_known *known = importer->known;
+
+    if (!known)
+        known = importer->known = g_new0(struct gst_tdl_known, 1);
+    for (guint i = 0; i < MAX_KNOWN; i++)
+        if (same(&known->seen[i], identity)) {
+            keep(known, identity, fd, cached);
+            return;
+        }
+    known->seen[known->next_seen] = *identity;
+    known->next_seen = (known->next_seen + 1) % MAX_KNOWN;
+}
+
+void gst_tdl_importer_forget(struct gst_tdl_importer *importer)
+{
+    for (guint i = 0; importer->known && i < MAX_KNOWN; i++)
+        let_go(importer->known, i);
+    g_clear_pointer(&importer->known, g_free);
+}
+
+/* ----------------------------------------------------------- kept at memories */
+
+static struct gst_tdl_cached *import_now(struct gst_tdl_importer *importer, GstMemory *memory,
+                                         gst_tdl_cache_fn make, gpointer data)
+{
+    struct gst_tdl_cached *cached = g_new0(struct gst_tdl_cached, 1);
+
+    cached->refs = 1;
+    cached->ops = importer->ops;
+    cached->keeper = importer->keeper ? g_object_ref(importer->keeper) : NULL;
+    if (make(importer, memory, data, cached) == TDL_OK) {
+        importer->stats.imports++;
+    } else {
+        cached->why = g_strdup(tdl_last_error());
+        GST_INFO("import of %s memory %p declined: %s", memory->allocator->mem_type,
+                 (gpointer)memory, cached->why);
+    }
+    return cached;
+}
+
+/* Known by its inode, or imported. The caller's reference. */
+static struct gst_tdl_cached *find_or_import(struct gst_tdl_importer *importer, GstMemory *memory,
+                                             GQuark quark, gst_tdl_cache_fn make, gpointer data)
+{
+    struct gst_tdl_cached *cached;
+    struct identity identity;
+    gboolean known = identify(memory, quark, &identity);
+
+    cached = known ? find_kept(importer->known, &identity) : NULL;
+    if (cached) {
+        g_atomic_int_inc(&cached->refs);
+        importer->stats.cache_hits++;
+        return cached;
+    }
+    cached = import_now(importer, memory, make, data);
+    if (known && !cached->why)
+        remember(importer, &identity, gst_dmabuf_memory_get_fd(memory), cached);
+    return cached;
+}
+
 struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstMemory *memory,
                                          const gchar *kind, gst_tdl_cache_fn make, gpointer data)
 {
@@ -43,30 +193,27 @@ struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstM
     if (cached) {
         importer->stats.cache_hits += cached->why == NULL;
     } else {
-        cached = g_new0(struct gst_tdl_cached, 1);
-        cached->ops = importer->ops;
-        cached->keeper = importer->keeper ? g_object_ref(importer->keeper) : NULL;
-        if (make(importer, memory, data, cached) == TDL_OK) {
-            importer->stats.imports++;
-        } else {
-            cached->why = g_strdup(tdl_last_error());
-            GST_INFO("import of %s memory %p declined: %s", memory->allocator->mem_type,
-                     (gpointer)memory, cached->why);
-        }
-        gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark, cached, cached_free);
+        cached = find_or_import(importer, memory, quark, make, data);
+        gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark, cached, cached_unref);
     }
     g_mutex_unlock(&lock);
     return cached;
 }
 
-void gst_tdl_cache_put(struct tdl_context *context, GObject *keeper, GstMemory *memory,
-                       struct tdl_buffer *buffer)
+void gst_tdl_cache_put(const struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                       const gchar *kind, const struct gst_tdl_cached *contents)
 {
-    struct gst_tdl_cached *cached = g_new0(struct gst_tdl_cached, 1);
+    struct gst_tdl_cached *cached = g_memdup2(contents, sizeof(*contents));
 
-    cached->ops = &gst_tdl_import_engine;
-    cached->buffer = buffer;
+    cached->refs = 1;
     cached->keeper = keeper ? g_object_ref(keeper) : NULL;
-    gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark_of(context, GST_TDL_CACHE_BUFFER), cached,
-                              cached_free);
+    gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark_of(context, kind), cached,
+                              cached_unref);
+}
+
+void gst_tdl_cache_put_buffer(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                              struct tdl_buffer *buffer)
+{
+    gst_tdl_cache_put(context, keeper, memory, GST_TDL_CACHE_BUFFER,
+                      &(struct gst_tdl_cached){ .ops = &gst_tdl_import_engine, .buffer = buffer });
 }

@@ -7,6 +7,17 @@
 
 #include <gst/allocators/gstdmabuf.h>
 
+/* Under which name the images of a picture are kept: recycled memory may come
+ * with another layout after a renegotiation. */
+typedef gchar kind_name[80];
+static const gchar *kind_of(const struct gst_tdl_video *video, kind_name name)
+{
+    g_snprintf(name, sizeof(kind_name), "%s-%dx%d-%" G_GINT64_MODIFIER "x",
+               GST_VIDEO_INFO_NAME(&video->info), video->info.width, video->info.height,
+               video->modifier);
+    return name;
+}
+
 /* Where a plane begins: by the meta in the buffer's memories, one after the other. */
 struct spot {
     const struct gst_tdl_video *video;
@@ -14,6 +25,7 @@ struct spot {
     guint plane;
     guint64 offset;
     guint32 stride;
+    gboolean for_write;
 };
 
 static gboolean find_spot(const struct gst_tdl_request *request, guint plane, struct spot *out)
@@ -30,6 +42,7 @@ static gboolean find_spot(const struct gst_tdl_request *request, guint plane, st
         .video = request->video,
         .memory = gst_buffer_peek_memory(request->buffer, index),
         .plane = plane,
+        .for_write = request->for_write,
         .stride = meta ? meta->stride[plane] : GST_VIDEO_INFO_PLANE_STRIDE(info, plane),
     };
     out->offset = out->memory->offset + skip;
@@ -40,7 +53,7 @@ static gboolean find_spot(const struct gst_tdl_request *request, guint plane, st
 static enum tdl_result import_plane(struct gst_tdl_importer *importer, const struct spot *spot,
                                     struct gst_tdl_cached *out)
 {
-    return tdl_image_import_dma_buf(
+    return importer->ops->import_image(
         importer->context,
         &(struct tdl_image_import_params){
             .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(&spot->video->info)),
@@ -51,6 +64,7 @@ static enum tdl_result import_plane(struct gst_tdl_importer *importer, const str
             .fd = gst_dmabuf_memory_get_fd(spot->memory),
             .offset = spot->offset,
             .stride = spot->stride,
+            .for_write = spot->for_write,
         },
         &out->images[spot->plane]);
 }
@@ -67,13 +81,10 @@ static const gchar *take_plane(struct gst_tdl_importer *importer, struct spot *s
 {
     struct gst_tdl_cached *cached;
     gint fd = gst_dmabuf_memory_get_fd(spot->memory);
-    gchar kind[64];
+    kind_name kind;
 
-    /* Recycled memory may come with another layout after a renegotiation. */
-    g_snprintf(kind, sizeof(kind), "%s-%dx%d-%" G_GINT64_MODIFIER "x",
-               GST_VIDEO_INFO_NAME(&spot->video->info), spot->video->info.width,
-               spot->video->info.height, spot->video->modifier);
-    cached = gst_tdl_cache_get(importer, gst_tdl_root_memory(spot->memory), kind, make, spot);
+    cached = gst_tdl_cache_get(importer, gst_tdl_root_memory(spot->memory),
+                               kind_of(spot->video, kind), make, spot);
     if (!cached->why && !cached->images[spot->plane] &&
         import_plane(importer, spot, cached) != TDL_OK)
         return tdl_last_error();
@@ -107,5 +118,21 @@ const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
             return "the memory is not a dma-buf";
         why = take_plane(importer, &spot, out);
     }
-    return why ? why : gst_tdl_images_read(importer, request, out);
+    if (why)
+        return why;
+    return request->for_write
+               ? gst_tdl_images_stage(importer, request, &request->staging->target, out)
+               : gst_tdl_images_read(importer, request, out);
+}
+
+void gst_tdl_cache_put_image(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                             const struct gst_tdl_import_ops *ops,
+                             const struct gst_tdl_video *video, guint plane,
+                             struct tdl_image *image)
+{
+    struct gst_tdl_cached contents = { .ops = ops };
+    kind_name kind;
+
+    contents.images[plane] = image;
+    gst_tdl_cache_put(context, keeper, memory, kind_of(video, kind), &contents);
 }

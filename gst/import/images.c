@@ -54,20 +54,22 @@ const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer,
     if (why)
         return why;
     if (order(out, request->batch) != TDL_OK ||
-        tdl_batch_images_to_frame(request->batch, out->images, out->states, &out->frame) != TDL_OK)
+        importer->ops->images_to_frame(request->batch, out->images, out->states, &out->frame) !=
+            TDL_OK)
         return tdl_last_error();
     return NULL;
 }
 
-enum tdl_result gst_tdl_import_write_images(struct gst_tdl_import *target, struct tdl_batch *batch)
+enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *importer,
+                                            struct gst_tdl_import *target, struct tdl_batch *batch)
 {
     enum tdl_result r;
 
     if (!target->n_images)
         return TDL_OK;
     r = order(target, batch);
-    return r == TDL_OK ? tdl_batch_frame_to_images(batch, &target->frame, target->images,
-                                                   target->states)
+    return r == TDL_OK ? importer->ops->frame_to_images(batch, &target->frame, target->images,
+                                                        target->states)
                        : r;
 }
 

@@ -3,7 +3,8 @@
  * Inside the import room: one importer a file, an ordered table of them in
  * gsttdlimport.c. Each fills in the planes of a frame or says in a sentence
  * why it declines. What an importer made of a GstMemory is kept at that memory
- * and goes with it: upstreams recycle a handful of memories.
+ * and goes with it: upstreams recycle a handful of memories. Some (unixfdsrc)
+ * send the same dma-bufs in new memories: those are known by their inodes.
  */
 #ifndef GST_TDL_IMPORT_IMPORTER_H
 #define GST_TDL_IMPORT_IMPORTER_H
@@ -60,6 +61,7 @@ const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct tdl_cont
 
 /* What is kept at a memory: a buffer or images. */
 struct gst_tdl_cached {
+    gint refs; /* memories, and the importers that know its dma-buf; atomic */
     const struct gst_tdl_import_ops *ops; /* destroy by them */
     struct tdl_buffer *buffer;            /* or NULL */
     guint64 offset;                       /* of the memory's first byte in it */
@@ -77,6 +79,9 @@ typedef enum tdl_result (*gst_tdl_cache_fn)(struct gst_tdl_importer *importer, G
  * now. Counts. Borrowed. */
 struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstMemory *memory,
                                          const gchar *kind, gst_tdl_cache_fn make, gpointer data);
+/* Put there what was not imported: `kind` and what it holds, taken. */
+void gst_tdl_cache_put(const struct tdl_context *context, GObject *keeper, GstMemory *memory,
+                       const gchar *kind, const struct gst_tdl_cached *contents);
 #define GST_TDL_CACHE_BUFFER "buffer"
 #define GST_TDL_CACHE_IMAGE "image"
 

@@ -22,9 +22,11 @@
 
 /* Devices and GStreamers that the rows speak of. */
 #define TILED G_GUINT64_CONSTANT(0x0100000000000002)
+#define TILED_2 G_GUINT64_CONSTANT(0x0300000000606010)
 static const struct gst_tdl_tiling tilings[] = {
-    { GST_VIDEO_FORMAT_NV12, TILED },
-    { GST_VIDEO_FORMAT_BGRx, TILED },
+    { GST_VIDEO_FORMAT_NV12, TILED, .in = TRUE },
+    { GST_VIDEO_FORMAT_BGRx, TILED, .in = TRUE, .out = TRUE },
+    { GST_VIDEO_FORMAT_BGRx, TILED_2, .out = TRUE },
 };
 static const struct gst_tdl_abilities none = { .drm_caps = FALSE };
 static const struct gst_tdl_abilities old = { .dma_buf_in = TRUE, .dma_buf_out = TRUE };
@@ -33,7 +35,7 @@ static const struct gst_tdl_abilities new = {
 };
 static const struct gst_tdl_abilities reads = { .drm_caps = TRUE, .dma_buf_in = TRUE };
 static const struct gst_tdl_abilities tiled = {
-    .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE, .tilings = tilings, .n_tilings = 2
+    .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE, .tilings = tilings, .n_tilings = G_N_ELEMENTS(tilings)
 };
 static const struct gst_tdl_abilities vulkan = { .drm_caps = TRUE, .vulkan_image = TRUE };
 static const struct gst_tdl_abilities everything = {
@@ -113,6 +115,19 @@ static const struct {
       DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\",width=4",
       DMA "format=DMA_DRM,drm-format=NV12,width=4;" DMA "format=NV12,width=4;"
       SYS "format=NV12,width=4" },
+    { "tilings that the device makes, behind linear", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      SYS "format=BGRx,width=4",
+      DMA "format=DMA_DRM,drm-format={XR24,(string)\"XR24:0x0100000000000002\","
+      "(string)\"XR24:0x0300000000606010\"},width=4;" DMA "format=BGRx,width=4;"
+      SYS "format=BGRx,width=4" },
+    { "a tiling of the sink's comes of what can be read", &tiled, MODES_KEEPING & ~PASS,
+      GST_PAD_SRC, DMA "format=DMA_DRM,drm-format=(string)\"XR24:0x0300000000606010\",width=4",
+      DMA "format=DMA_DRM,drm-format={XR24,(string)\"XR24:0x0100000000000002\"},width=4;"
+      DMA "format=BGRx,width=4;" SYS "format=BGRx,width=4" },
+    { "a tiling that the device only reads is not made", &tiled, MODES_KEEPING & ~PASS,
+      GST_PAD_SRC, DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\"", "EMPTY" },
+    { "a tiling that the device only makes is not taken", &tiled, MODES_KEEPING & ~PASS,
+      GST_PAD_SINK, DMA "format=DMA_DRM,drm-format=(string)\"XR24:0x0300000000606010\"", "EMPTY" },
     { "a tiling of another format", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       DMA "format=DMA_DRM,drm-format=(string)\"AB24:0x0100000000000002\"", "EMPTY" },
 

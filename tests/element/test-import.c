@@ -119,6 +119,7 @@ static const struct gst_tdl_import_ops fakes = {
     .import_host = tdl_buffer_import_host,
     .import_fd = fake_import_fd,
     .destroy_buffer = fake_destroy,
+    .destroy_image = tdl_image_destroy,
     .get_fence = fake_get_fence,
     .set_fence = fake_set_fence,
     .wait_sync_fd = fake_wait_sync_fd,
