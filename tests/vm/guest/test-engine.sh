@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What the engine shares with others, where the kernel has dma-bufs and the
-# driver exports memory and sync files: here no part may be left out.
+# What the engine shares with others, and the element in tiles, where the kernel
+# has dma-bufs and the driver exports memory and sync files: here no part may be
+# left out.
 . "$(dirname "$0")/lib.sh"
 
 export VK_LAYER_SETTINGS_PATH=/src/tests/engine
@@ -13,9 +14,9 @@ whole() {
     ! grep -E "^not run: .*($2)" <<<"$text"
 }
 export -f whole
-check_whole() { # WHAT PROGRAM PATTERN
+check_whole() { # WHAT PROGRAM PATTERN [FOLDER]
     # shellcheck disable=SC2016 # expanded by the inner shell
-    check "$1" bash -c 'whole "$@"' - "$build/tests/engine/test-$2" "$3"
+    check "$1" bash -c 'whole "$@"' - "$build/tests/${4:-engine}/test-$2" "$3"
     grep -hE "^(not run|dma-buf|opaque|planes|our planes)" "$(log_of "$1")" | sed 's/^/| /'
 }
 
@@ -24,3 +25,5 @@ check_whole "devices, semaphores, sync files" vulkan "sync|fences"
 check_whole "images" image "nothing"
 check_whole "modifiers" modifiers "dma-bufs"
 check_whole "rent" rent "opaque|dma-buf"
+export TDL_TEST_MODEL=$tiny
+check_whole "tiled pictures" tiled "tiled" element
