@@ -8,10 +8,9 @@
 export VK_LAYER_SETTINGS_PATH=/src/tests/engine
 # whole PROGRAM PATTERN: it passes, and leaves out nothing that PATTERN names.
 whole() {
-    local text
-    text=$("$1" 2>&1) || { printf '%s\n' "$text"; return 1; }
-    printf '%s\n' "$text"
-    ! grep -E "^not run: .*($2)" <<<"$text"
+    local told=/tmp/whole.txt
+    "$1" 2>&1 | tee "$told"
+    [ "${PIPESTATUS[0]}" = 0 ] && ! grep -qE "^not run: .*($2)" "$told"
 }
 export -f whole
 check_whole() { # WHAT PROGRAM PATTERN [FOLDER]
@@ -25,5 +24,6 @@ check_whole "devices, semaphores, sync files" vulkan "sync|fences"
 check_whole "images" image "nothing"
 check_whole "modifiers" modifiers "dma-bufs"
 check_whole "rent" rent "opaque|dma-buf"
-export TDL_TEST_MODEL=$tiny
+# Without its fakes, which need no virtual machine.
+export TDL_TEST_MODEL=$tiny GST_CHECKS=pixels
 check_whole "tiled pictures" tiled "tiled" element
