@@ -481,6 +481,21 @@ static GstBuffer *acquire(GstBufferPool *pool)
 
 static const GstVideoFormat real_formats[] = { GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_BGRx };
 
+/* Are there images with modifiers, and can they be handed out? Asked by the test
+ * itself: software devices do not outlive a fork. */
+static gboolean device_makes_them(void)
+{
+    struct tdl_image_create_params params = { .format = TDL_FORMAT_NV12, .width = 64, .height = 64 };
+    struct tdl_image *image = NULL;
+    gboolean makes =
+        tdl_image_create_exportable(context, TDL_HANDLE_DMA_BUF, &params, &image) == TDL_OK;
+
+    if (!makes)
+        g_print("not run: pixels of tiled dma-bufs: %s\n", tdl_last_error());
+    tdl_image_destroy(&image);
+    return makes;
+}
+
 /* From tiled dma-bufs of others into tiled ones of ours: the same picture as
  * from plain memory into plain memory, frame after frame. */
 GST_START_TEST(pixels)
@@ -488,9 +503,12 @@ GST_START_TEST(pixels)
     const GstVideoFormat format = real_formats[__i__];
     const struct gst_tdl_video tiled = tiled_video(format, LARGE_WIDTH, LARGE_HEIGHT);
     struct gst_tdl_video plain = { .info = tiled.info };
-    struct gst_tdl_session *session = session_new();
+    struct gst_tdl_session *session;
     GstBufferPool *inputs, *outputs;
 
+    if (!device_makes_them())
+        return;
+    session = session_new();
     tdl_context_destroy(&context);
     context = tdl_context_ref(session->context);
     inputs = pool_new(&real, format, LARGE_WIDTH, LARGE_HEIGHT);
@@ -540,23 +558,6 @@ GST_START_TEST(pixels)
 }
 GST_END_TEST;
 
-/* Are there images with modifiers, and can they be handed out? */
-static gboolean device_makes_them(void)
-{
-    struct tdl_image_create_params params = { .format = TDL_FORMAT_NV12, .width = 64, .height = 64 };
-    struct tdl_image *image = NULL;
-    gboolean makes;
-
-    if (tdl_context_create(&(struct tdl_context_params){ 0 }, &context) != TDL_OK)
-        return FALSE;
-    makes = tdl_image_create_exportable(context, TDL_HANDLE_DMA_BUF, &params, &image) == TDL_OK;
-    if (!makes)
-        g_print("not run: pixels of tiled dma-bufs: %s\n", tdl_last_error());
-    tdl_image_destroy(&image);
-    tdl_context_destroy(&context);
-    return makes;
-}
-
 static Suite *suite(void)
 {
     Suite *s = suite_create("tiled");
@@ -574,8 +575,7 @@ static Suite *suite(void)
     tcase_add_test(tc, given_out);
     tcase_add_test(tc, written_downstream);
     tcase_add_test(tc, not_made);
-    if (device_makes_them())
-        tcase_add_loop_test(tc, pixels, 0, G_N_ELEMENTS(real_formats));
+    tcase_add_loop_test(tc, pixels, 0, G_N_ELEMENTS(real_formats));
     return s;
 }
 
