@@ -305,6 +305,78 @@ GST_START_TEST(shares)
 }
 GST_END_TEST;
 
+static GstMemory *again(GstMemory *memory)
+{
+    GstAllocator *allocator = gst_dmabuf_allocator_new();
+    GstMemory *other = gst_dmabuf_allocator_alloc(
+        allocator, dup(gst_dmabuf_memory_get_fd(memory)), memory->size);
+
+    gst_object_unref(allocator);
+    return other;
+}
+
+/* The same dma-bufs in a new memory for each frame, as unixfdsrc sends them: the
+ * second time they are kept. */
+GST_START_TEST(new_memories)
+{
+    GstMemory *files[2] = { memory_new(16384, 0), memory_new(16384, 7) };
+    struct gst_tdl_importer importer;
+    struct tdl_buffer *first[2];
+    struct gst_tdl_import out;
+    guint before;
+
+    fake_importer(&importer);
+    before = open_fds();
+    for (guint i = 0; i < 10; i++) {
+        GstBuffer *buffer = buffer_with(again(files[i % 2]), NULL, NULL, NULL);
+
+        fail_unless(import(&importer, buffer, FALSE, &out, NULL));
+        if (i < 4)
+            first[i % 2] = out.frame.planes[0].buffer;
+        else
+            fail_unless(out.frame.planes[0].buffer == first[i % 2]);
+        gst_buffer_unref(buffer);
+        fail_unless_equals_int(live_buffers, i < 2 ? 0 : MIN(i - 1, 2));
+    }
+    expect_calls("import import import import ");
+    fail_unless_equals_uint64(importer.stats.imports, 4);
+    fail_unless(first[0] != first[1]);
+    gst_tdl_importer_forget(&importer);
+    fail_unless_equals_int(live_buffers, 0);
+    fail_unless_equals_int(open_fds(), before);
+    gst_memory_unref(files[0]);
+    gst_memory_unref(files[1]);
+}
+GST_END_TEST;
+
+/* Of a source that never comes to an end of them only the last ones are kept. */
+GST_START_TEST(ever_new_files)
+{
+    struct gst_tdl_importer importer;
+    struct gst_tdl_import out;
+    guint before;
+
+    fake_importer(&importer);
+    before = open_fds();
+    for (guint i = 0; i < 100; i++) {
+        GstMemory *file = memory_new(WIDTH * HEIGHT * 3 / 2, i);
+
+        for (guint time = 0; time < 3; time++) {
+            GstBuffer *buffer = buffer_with(again(file), NULL, NULL, NULL);
+
+            fail_unless(import(&importer, buffer, FALSE, &out, NULL));
+            gst_buffer_unref(buffer);
+        }
+        gst_memory_unref(file);
+    }
+    fail_unless_equals_uint64(importer.stats.imports, 200);
+    fail_unless(live_buffers > 8 && live_buffers <= 32, "%u are kept", live_buffers);
+    gst_tdl_importer_forget(&importer);
+    fail_unless_equals_int(live_buffers, 0);
+    fail_unless_equals_int(open_fds(), before);
+}
+GST_END_TEST;
+
 /* One row, one device or buffer that cannot: the reason, and what is done then. */
 enum trouble { NO_EXTENSION, REFUSED, NOT_DMA_BUF, UPSIDE_DOWN, SPREAD };
 static const struct {
@@ -550,6 +622,8 @@ static Suite *suite(void)
     tcase_add_test(tc, one_fd);
     tcase_add_test(tc, two_fds);
     tcase_add_test(tc, shares);
+    tcase_add_test(tc, new_memories);
+    tcase_add_test(tc, ever_new_files);
     tcase_add_loop_test(tc, decline, 0, G_N_ELEMENTS(declines));
     tcase_add_test(tc, too_small);
     tcase_add_test(tc, targets);
