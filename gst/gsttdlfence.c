@@ -3,6 +3,7 @@
 
 #include "gsttdlerror.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -25,10 +26,18 @@ static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, g
 {
     struct pollfd item = { .fd = fd, .events = write ? POLLOUT : POLLIN };
 
-    if (poll(&item, 1, 0) == 1)
+    gint64 end = g_get_monotonic_time() + POLL_TIMEOUT_MS * 1000;
+    gint ready = poll(&item, 1, 0);
+
+    if (ready == 1)
         return TDL_OK;
     importer->stats.cpu_waits++;
-    return poll(&item, 1, POLL_TIMEOUT_MS) == 1 ? TDL_OK : TDL_ERROR_TIMEOUT;
+    do { /* again after each of the program's signals */
+        gint64 left = (end - g_get_monotonic_time()) / 1000;
+
+        ready = poll(&item, 1, MAX(left, 0));
+    } while (ready < 0 && errno == EINTR);
+    return ready == 1 ? TDL_OK : TDL_ERROR_TIMEOUT;
 }
 
 static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_batch *batch,

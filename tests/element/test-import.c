@@ -8,6 +8,8 @@
 #include "util.h"
 
 #include <gst/allocators/gstdmabuf.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -528,6 +530,55 @@ GST_START_TEST(fences)
 }
 GST_END_TEST;
 
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+struct disturber {
+    pthread_t whom;
+    gint fd; /* written to when the signals are over */
+};
+
+static gpointer disturb(gpointer data)
+{
+    struct disturber *disturber = data;
+
+    for (guint i = 0; i < 20; i++) {
+        g_usleep(5000);
+        pthread_kill(disturber->whom, SIGUSR1);
+    }
+    fail_unless_equals_int(write(disturber->fd, "x", 1), 1);
+    return NULL;
+}
+
+/* The signals of a program end no wait: a pipe stands for the camera's dma-buf. */
+GST_START_TEST(fences_and_signals)
+{
+    struct sigaction action = { .sa_handler = on_signal };
+    struct gst_tdl_fences list = { .count = 0 };
+    struct gst_tdl_importer importer;
+    struct gst_tdl_import input = { .n_fds = 1 };
+    struct disturber disturber = { .whom = pthread_self() };
+    GThread *thread;
+    gint ends[2];
+
+    fake_importer(&importer);
+    importer.able.sync_fd = FALSE;
+    sigaction(SIGUSR1, &action, NULL);
+    fail_unless_equals_int(pipe(ends), 0);
+    input.fds[0] = ends[0];
+    disturber.fd = ends[1];
+    gst_tdl_fences_add(&list, &input, FALSE);
+    thread = g_thread_new("disturber", disturb, &disturber);
+    fail_unless_equals_int(gst_tdl_fences_wait(&list, &importer, NULL), TDL_OK);
+    g_thread_join(thread);
+    fail_unless_equals_uint64(importer.stats.cpu_waits, 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+GST_END_TEST;
+
 /* What is only read is held instead: no fence, no wait. */
 GST_START_TEST(fences_of_input)
 {
@@ -628,6 +679,7 @@ static Suite *suite(void)
     tcase_add_test(tc, too_small);
     tcase_add_test(tc, targets);
     tcase_add_loop_test(tc, fences, 0, G_N_ELEMENTS(fence_rows));
+    tcase_add_test(tc, fences_and_signals);
     tcase_add_test(tc, fences_of_input);
     tcase_add_test(tc, frames_leave_early);
     return s;
