@@ -47,8 +47,8 @@ static const struct property {
       "effect on them", CLASSES, GST_TDL_LIVE, AT(sources.classes) },
     { "background", "Background picture",
       "Picture file (anything that GStreamer decodes) put behind the foreground in mode=replace, "
-      "stretched to the frame; empty: background-color", STRING, GST_TDL_PICTURE,
-      AT(sources.background) },
+      "scaled to cover the frame, what sticks out cut off evenly; empty: background-color", STRING,
+      GST_TDL_PICTURE, AT(sources.background) },
     { "background-color", "Background colour",
       "Colour behind the foreground in mode=replace without a picture, as 0xAARRGGBB", COLOR,
       GST_TDL_LIVE, AT(live.background_color), .def = 0xff00b140 },
