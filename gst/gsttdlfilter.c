@@ -414,6 +414,25 @@ static GstCaps *gst_tdl_filter_fixate_caps(GstBaseTransform *base, GstPadDirecti
         ->fixate_caps(base, direction, caps, candidates);
 }
 
+/* Said here, as upstream would say nothing of why it got no buffer of our pool. */
+static gboolean gst_tdl_filter_check_size(GstTdlFilter *self, const GstVideoInfo *info,
+                                          GError **error)
+{
+    const struct tdl_device_info *device = tdl_context_device(self->session->context);
+    struct tdl_frame frame;
+    gsize size = tdl_frame_layout(&frame, gst_tdl_format(GST_VIDEO_INFO_FORMAT(info)), info->width,
+                                  info->height, 64);
+
+    if (size && size <= device->max_buffer_bytes)
+        return TRUE;
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "Frames of %dx%d px of %s are too large for %s, which reaches %" G_GUINT64_FORMAT
+                " bytes of one. Use smaller frames (a videoscale before tdlfilter), or choose "
+                "another device.", info->width, info->height, GST_VIDEO_INFO_NAME(info),
+                device->name, device->max_buffer_bytes);
+    return FALSE;
+}
+
 static gboolean gst_tdl_filter_set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -428,8 +447,9 @@ static gboolean gst_tdl_filter_set_caps(GstBaseTransform *base, GstCaps *in, Gst
         return FALSE;
     }
     gst_tdl_session_reset(self->session);
-    if (passthrough || gst_tdl_session_prepare(self->session, &self->active, &self->in, &self->out,
-                                               &error))
+    if (passthrough || (gst_tdl_filter_check_size(self, &self->in.info, &error) &&
+                        gst_tdl_session_prepare(self->session, &self->active, &self->in,
+                                                &self->out, &error)))
         return TRUE;
     gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
     return FALSE;

@@ -207,6 +207,24 @@ GST_START_TEST(frame_too_large)
 }
 GST_END_TEST;
 
+/* A source that takes the pool it is offered says no more than that it failed. */
+GST_START_TEST(frame_too_large_for_the_pool)
+{
+    static const char *const words[MAX_WORDS] = { "16384x16384", "smaller frames" };
+    GstElement *pipeline = gst_parse_launch(
+        "videotestsrc num-buffers=1 ! video/x-raw,format=RGBA,width=16384,height=16384 ! "
+        "tdlfilter ! fakesink", NULL);
+    GstBus *bus = gst_element_get_bus(pipeline);
+
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    check_text(gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE,
+                                          GST_MESSAGE_ERROR | GST_MESSAGE_EOS), words);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+}
+GST_END_TEST;
+
 /* Live change to a mode whose format downstream does not take. */
 GST_START_TEST(mode_refused)
 {
@@ -240,6 +258,7 @@ static Suite *suite(void)
     tcase_add_test(tc, frame_too_small);
     tcase_add_loop_test(tc, meta_out_of_bounds, 0, 2);
     tcase_add_loop_test(tc, frame_too_large, 0, 2);
+    tcase_add_test(tc, frame_too_large_for_the_pool);
     tcase_add_test(tc, mode_refused);
     return s;
 }
