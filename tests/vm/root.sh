@@ -11,7 +11,7 @@ vm=/vm
 
 packages=(
     "${TDL_PACKAGES[@]}" "${TDL_IMAGE_PACKAGES[@]}"
-    gstreamer1.0-plugins-bad v4l-utils weston strace kmod xz-utils
+    gstreamer1.0-plugins-bad gstreamer1.0-gl v4l-utils weston strace kmod xz-utils
 )
 
 phase() { printf 'VM PHASE %s %s\n' "$SECONDS" "$*"; }
@@ -58,7 +58,7 @@ take_modules() {
     (cd "$1" && find kernel -name '*.ko*' \( -path '*/media/test-drivers/*' -o -path '*/media/common/*' \
         -o -path '*/media/v4l2-core/*' -o -path '*/media/mc/*' -o -path '*/media/rc/*' \
         -o -path '*/media/cec/*' -o -path '*/gpu/drm/drm*' -o -path '*/drm/display/*' \
-        -o -path '*/drm/vgem/*' -o -path '*/drm/tiny/*' -o -path '*/drm/ttm/*' \
+        -o -path '*/drm/tiny/*' -o -path '*/drm/ttm/*' \
         -o -path '*/drm/virtio/*' -o -path '*/kernel/lib/*' -o -path '*/drivers/virtio/*' \)) |
         while read -r file; do
             install -D -m 644 "$1/$file" "$2/$file"
