@@ -323,7 +323,7 @@ GST_START_TEST(new_memories)
 {
     GstMemory *files[2] = { memory_new(16384, 0), memory_new(16384, 7) };
     struct gst_tdl_importer importer;
-    struct tdl_buffer *first[2];
+    struct tdl_buffer *made[2];
     struct gst_tdl_import out;
     guint before;
 
@@ -334,15 +334,15 @@ GST_START_TEST(new_memories)
 
         fail_unless(import(&importer, buffer, FALSE, &out, NULL));
         if (i < 4)
-            first[i % 2] = out.frame.planes[0].buffer;
+            made[i % 2] = out.frame.planes[0].buffer;
         else
-            fail_unless(out.frame.planes[0].buffer == first[i % 2]);
+            fail_unless(out.frame.planes[0].buffer == made[i % 2]);
         gst_buffer_unref(buffer);
         fail_unless_equals_int(live_buffers, i < 2 ? 0 : MIN(i - 1, 2));
     }
     expect_calls("import import import import ");
     fail_unless_equals_uint64(importer.stats.imports, 4);
-    fail_unless(first[0] != first[1]);
+    fail_unless(made[0] != made[1]);
     gst_tdl_importer_forget(&importer);
     fail_unless_equals_int(live_buffers, 0);
     fail_unless_equals_int(open_fds(), before);
