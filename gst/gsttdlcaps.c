@@ -530,6 +530,31 @@ gboolean gst_tdl_caps_crop(guint width, guint height, struct gst_tdl_rect *rect)
     return rect->width < width || rect->height < height;
 }
 
+gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buffer,
+                               struct gst_tdl_video *out_whole, struct gst_tdl_rect *out_part)
+{
+    const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
+    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+    guint width = GST_VIDEO_INFO_WIDTH(&video->info), height = GST_VIDEO_INFO_HEIGHT(&video->info);
+    guint step_x = 1, step_y = 1;
+
+    if (!crop || !meta || (meta->width <= width && meta->height <= height) ||
+        meta->width < width || meta->height < height)
+        return FALSE;
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&video->info); c++) {
+        step_x = MAX(step_x, 1u << GST_VIDEO_FORMAT_INFO_W_SUB(video->info.finfo, c));
+        step_y = MAX(step_y, 1u << GST_VIDEO_FORMAT_INFO_H_SUB(video->info.finfo, c));
+    }
+    *out_whole = *video;
+    out_whole->info.width = meta->width;
+    out_whole->info.height = meta->height;
+    *out_part = (struct gst_tdl_rect){ MIN(crop->x, meta->width - width),
+                                       MIN(crop->y, meta->height - height), width, height };
+    out_part->x -= out_part->x % step_x;
+    out_part->y -= out_part->y % step_y;
+    return TRUE;
+}
+
 void gst_tdl_frame_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,
                         const struct gst_tdl_rect *rect, struct tdl_frame *out_part)
 {

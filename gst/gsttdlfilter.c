@@ -515,15 +515,17 @@ static gboolean gst_tdl_filter_decide_allocation(GstBaseTransform *base, GstQuer
     return TRUE;
 }
 
-/* The output has the input's size: what is said of the picture stays true. */
+/* The output has the input's size: what is said of the picture stays true, but
+ * for the crop that made it. */
 static gboolean gst_tdl_filter_transform_meta(GstBaseTransform *base, GstBuffer *output,
                                               GstMeta *meta, GstBuffer *input)
 {
-    (void)base;
+    struct gst_tdl_video whole;
+    struct gst_tdl_rect part;
+
     (void)output;
-    (void)meta;
-    (void)input;
-    return TRUE;
+    return meta->info->api != GST_VIDEO_CROP_META_API_TYPE ||
+           !gst_tdl_video_is_part(&GST_TDL_FILTER(base)->in, input, &whole, &part);
 }
 
 static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection direction,

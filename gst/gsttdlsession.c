@@ -223,23 +223,42 @@ struct work {
     struct gst_tdl_frames frames;
 };
 
-static void crop(struct work *work, const GstVideoInfo *in, const GstVideoInfo *out)
+/* The picture in a buffer, which may be a part of what lies there. */
+static gboolean import_source(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                              struct gst_tdl_slot *slot, const struct gst_tdl_video *in,
+                              struct work *work, GError **error)
+{
+    struct gst_tdl_video whole = *in;
+    struct gst_tdl_rect part;
+    gboolean is_part = gst_tdl_video_is_part(in, work->input, &whole, &part);
+
+    if (!gst_tdl_import(&session->importer, work->input, &whole, !live->require_zero_copy,
+                        slot->batch, &slot->staging, &work->source, error))
+        return FALSE;
+    work->frames.source = work->source.frame;
+    if (is_part)
+        gst_tdl_frame_crop(&work->source.frame, in->info.finfo, &part, &work->frames.source);
+    return TRUE;
+}
+
+/* Pictures of which only a part is to be looked at: the caps are of the whole. */
+static void crop(struct work *work, const struct gst_tdl_video *in, const GstVideoInfo *out)
 {
     GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(work->input);
     struct gst_tdl_frames *frames = &work->frames;
+    struct gst_tdl_video whole;
     struct gst_tdl_rect rect;
 
-    frames->source = work->source.frame;
     frames->target = work->target.frame;
     frames->source_part = frames->source;
     frames->target_part = frames->target;
-    if (!meta)
+    if (!meta || gst_tdl_video_is_part(in, work->input, &whole, &rect))
         return;
     rect = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
     frames->cropped = gst_tdl_caps_crop(frames->source.width, frames->source.height, &rect);
     if (!frames->cropped)
         return;
-    gst_tdl_frame_crop(&frames->source, in->finfo, &rect, &frames->source_part);
+    gst_tdl_frame_crop(&frames->source, in->info.finfo, &rect, &frames->source_part);
     gst_tdl_frame_crop(&frames->target, out->finfo, &rect, &frames->target_part);
 }
 
@@ -370,13 +389,12 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
     importer->stats.gpu_bytes = frame_bytes(&in->info) + frame_bytes(&out->info);
-    if (!gst_tdl_import(importer, input, in, !live->require_zero_copy, slot->batch, &slot->staging,
-                        &work.source, error) ||
+    if (!import_source(session, live, slot, in, &work, error) ||
         !gst_tdl_import_target(importer, output, out, &slot->staging, &work.target, error)) {
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }
-    crop(&work, &in->info, &out->info);
+    crop(&work, in, &out->info);
     if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask)
         r = frame_freshest(session, slot, live, &work);
     else
