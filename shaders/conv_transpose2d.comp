@@ -60,8 +60,7 @@ void finish(uint column, uint row, vec4 sum)
     if (column >= OUT_W)
         return;
     vec4 v = activate(ACTIVATION, sum);
-    if (gl_WorkGroupID.y == OUT_PACKS - 1)
-        v = mix(vec4(0.0), v, lessThan(uvec4(0, 1, 2, 3), uvec4(LAST_CHANNELS)));
+    v = filled_up(v, gl_WorkGroupID.y == OUT_PACKS - 1, LAST_CHANNELS);
     uint plane = gl_WorkGroupID.z * OUT_PACKS + gl_WorkGroupID.y;
     result[(plane * OUT_H + row) * OUT_W + column] = pack(v);
 }

@@ -70,6 +70,9 @@ void main()
         packs_out[at] = pack(v);
     } else {
         vec4 v = unpack(packs[at]);
+        // Four channels a pixel: whole packs, or NHWC without a rest.
+        if (PIXEL_STRIDE == 4 && CHANNEL_STRIDE == 1)
+            count = 4;
         for (uint c = 0; c < count; c++)
             plain_out[base + c * CHANNEL_STRIDE] = floatBitsToUint(v[c]);
     }

@@ -119,6 +119,11 @@ static inline uint32_t tdl_packs(uint32_t channels)
 {
     return (channels + 3) / 4;
 }
+/* Channels of the last of them; zeros fill it up. */
+static inline uint32_t tdl_last_channels(uint32_t channels)
+{
+    return (channels + 3) % 4 + 1;
+}
 
 /* Lower every node, then place operands in the arena by liveness. */
 enum tdl_result tdl_plan_build(struct tdl_plan *plan);

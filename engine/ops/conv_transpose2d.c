@@ -164,10 +164,11 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
 {
     uint32_t in = tdl_packs(g->in.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d_block", n, local, 1, 1);
-    const uint32_t values[] = {g->in.w, g->in.h, in, g->p->activation, n->output->external};
+    const bool linear = n->output->storage == TDL_STORAGE_LINEAR;
+    const uint32_t values[] = {g->in.w, g->in.h, in, g->p->activation, linear};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
-    tdl_plan_write(s, n->output->external ? 6 : 5, n->output);
+    tdl_plan_write(s, linear ? 6 : 5, n->output);
     tdl_plan_shared(s, ((uint64_t)in * 4 + 1) * 16);
     float *w = tdl_plan_weights(plan, s, 1, ((uint64_t)in * 4 + 1) * 4);
     for (uint32_t i = 0; w && i <= in * 4; i++)
@@ -241,7 +242,7 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
         g->in.w, g->in.h, g->out.w, g->out.h, g->kernel[1], g->kernel[0], stride_w, stride_h,
         g->dilation[1], g->dilation[0], step_of(stride_w, g->dilation[1]),
         step_of(stride_h, g->dilation[0]), g->pad_left, g->pad_top, in, out, g->p->activation,
-        g->out.c - (out - 1) * 4, group, g->in_per_group, g->out_per_group, depthwise, share,
+        tdl_last_channels(g->out.c), group, g->in_per_group, g->out_per_group, depthwise, share,
     };
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);

@@ -29,3 +29,11 @@ uvec2 pack(vec4 v)
 vec4 unpack(vec4 v) { return v; }
 vec4 pack(vec4 v) { return v; }
 #endif
+
+// What fills up the last pack of an output's channels is zero, always.
+vec4 filled_up(vec4 v, bool is_last, uint last_channels)
+{
+    if (last_channels < 4 && is_last)
+        v = mix(vec4(0.0), v, lessThan(uvec4(0, 1, 2, 3), uvec4(last_channels)));
+    return v;
+}
