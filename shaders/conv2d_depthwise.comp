@@ -25,6 +25,7 @@ layout(constant_id = 16) const uint PX = 1;
 layout(constant_id = 17) const uint ACTIVATION = 0;
 layout(constant_id = 18) const uint RESIDUAL = 0;
 layout(constant_id = 19) const uint PY = 1;
+layout(constant_id = 20) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per pack: the taps row by row, then the bias.
@@ -86,7 +87,8 @@ void main()
             if (!used || x0 + p >= OUT_W || y0 + q >= OUT_H)
                 continue;
             uint o = (plane * OUT_H + y0 + q) * OUT_W + x0 + p;
-            vec4 u = activate(ACTIVATION, sum[q * PX + p]);
+            vec4 u = filled_up(activate(ACTIVATION, sum[q * PX + p]), group == PACKS - 1,
+                               LAST_CHANNELS);
             if (RESIDUAL != 0)
                 u += unpack(residual[o]);
             result[o] = pack(u);

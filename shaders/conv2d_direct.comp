@@ -30,6 +30,7 @@ layout(constant_id = 20) const uint RESIDUAL = 0;
 layout(constant_id = 21) const uint UNROLL = 0;
 layout(constant_id = 22) const uint SHARED = 1;      // vec4 of weights in shared memory
 layout(constant_id = 23) const uint IN_CHANNELS = 4; // the rest of the last pack is skipped
+layout(constant_id = 24) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [tap][in channel][TILE], then the TILE packs of bias.
@@ -104,7 +105,7 @@ void main()
         if (first + t >= OUT_PACKS)
             continue;
         uint o = (image * OUT_PACKS + first + t) * OUT_W * OUT_H + pixel;
-        vec4 v = activate(ACTIVATION, sum[t]);
+        vec4 v = filled_up(activate(ACTIVATION, sum[t]), first + t == OUT_PACKS - 1, LAST_CHANNELS);
         if (RESIDUAL != 0)
             v += unpack(residual[o]);
         result[o] = pack(v);

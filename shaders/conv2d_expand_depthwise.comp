@@ -33,6 +33,7 @@ layout(constant_id = 21) const uint PRE = 0;         // enum tdl_conv_pre
 layout(constant_id = 22) const uint LOW_W = 1;
 layout(constant_id = 23) const uint LOW_H = 1;
 layout(constant_id = 24) const uint COORDINATES = 0;
+layout(constant_id = 25) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of packs: [in channel][pack], bias[pack], then [tap][pack], bias[pack].
@@ -104,15 +105,15 @@ void depthwise(uvec2 inner, uvec2 tile, bool used)
             uint n = g * SPAN_W * SPAN_H + corner + tap / KERNEL_W * SPAN_W + tap % KERNEL_W;
             v = fma(wide[n], w[EXPAND + tap * GROUP + g], v);
         }
-        v = activate(ACTIVATION2, v);
-        uint plane = gl_WorkGroupID.z * OUT_PACKS + gl_WorkGroupID.y * GROUP + g;
+        uint pack_index = gl_WorkGroupID.y * GROUP + g, plane = gl_WorkGroupID.z * OUT_PACKS + pack_index;
         uint o = (plane * OUT_H + position.y) * OUT_W + position.x;
+        v = activate(ACTIVATION2, v);
         if (RESIDUAL == 1)
             v += unpack(residual[used ? o : 0]);
         if (RESIDUAL == 2)
             v += wide[g * SPAN_W * SPAN_H + corner + PAD_TOP * SPAN_W + PAD_LEFT];
         if (used)
-            result[o] = pack(v);
+            result[o] = pack(filled_up(v, pack_index == OUT_PACKS - 1, LAST_CHANNELS));
     }
 }
 

@@ -40,6 +40,7 @@ layout(constant_id = 26) const uint BATCHED = 0;
 layout(constant_id = 27) const uint WIDE = 0;
 layout(constant_id = 28) const uint ACTIVATION = 0;
 layout(constant_id = 29) const uint RESIDUAL = 0;
+layout(constant_id = 30) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per product: [tap][in channel][COLUMNS], steps filled up with zeros; then the
@@ -127,7 +128,7 @@ void write(uint plane, uint pixel, uint pack_index, vec4 v)
     if (WIDE != 0) {
         wide_result[o] = v;
     } else {
-        v = activate(ACTIVATION, v);
+        v = filled_up(activate(ACTIVATION, v), pack_index == OUT_PACKS - 1, LAST_CHANNELS);
         if (RESIDUAL != 0)
             v += unpack(residual[o]);
         result[o] = pack(v);

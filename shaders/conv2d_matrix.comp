@@ -48,6 +48,7 @@ layout(constant_id = 28) const uint COLUMNS = 4;   // packs of a row of weights
 layout(constant_id = 29) const uint ACTIVATION = 0;
 layout(constant_id = 30) const uint RESIDUAL = 0;
 layout(constant_id = 31) const uint LANES = 32;    // invocations of a subgroup
+layout(constant_id = 32) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // [tap][in channel][COLUMNS] packs of halves, steps filled up with zeros.
@@ -115,7 +116,7 @@ void write(uint pixel, uint n, vec4 v)
     if (pixel >= PIXELS || n >= OUT_PACKS)
         return;
     uint o = (gl_WorkGroupID.z * OUT_PACKS + n) * PIXELS + pixel;
-    v = activate(ACTIVATION, v + bias[n]);
+    v = filled_up(activate(ACTIVATION, v + bias[n]), n == OUT_PACKS - 1, LAST_CHANNELS);
     if (RESIDUAL != 0)
         v += unpack(residual[o]);
     result[o] = pack(v);

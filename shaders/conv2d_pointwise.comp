@@ -22,9 +22,10 @@ layout(constant_id = 10) const uint PRE = 0;      // enum tdl_conv_pre
 layout(constant_id = 11) const uint RESIDUAL = 0; // add another tensor after the activation
 layout(constant_id = 12) const uint PREFETCH = 0; // read the input ahead of the weights' barrier
 layout(constant_id = 13) const uint WIDTH = 1;    // of the image, for PRE 2
-layout(constant_id = 14) const uint LOW_W = 1;
-layout(constant_id = 15) const uint LOW_H = 1;
-layout(constant_id = 16) const uint COORDINATES = 0;
+layout(constant_id = 14) const uint LAST_CHANNELS = 4;
+layout(constant_id = 15) const uint LOW_W = 1;
+layout(constant_id = 16) const uint LOW_H = 1;
+layout(constant_id = 17) const uint COORDINATES = 0;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
@@ -109,7 +110,8 @@ void main()
             if (first + t >= OUT_PACKS)
                 continue;
             uint o = (image * OUT_PACKS + first + t) * PIXELS + at[p];
-            vec4 v = activate(ACTIVATION, sum[p * TILE + t]);
+            vec4 v = filled_up(activate(ACTIVATION, sum[p * TILE + t]), first + t == OUT_PACKS - 1,
+                               LAST_CHANNELS);
             if (RESIDUAL != 0)
                 v += unpack(residual[o]);
             result[o] = pack(v);

@@ -21,6 +21,7 @@ layout(constant_id = 12) const uint TILES_H = 1;
 layout(constant_id = 13) const uint TILES = 1;
 layout(constant_id = 14) const uint ACTIVATION = 0;
 layout(constant_id = 15) const uint RESIDUAL = 0;
+layout(constant_id = 16) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 1) readonly buffer Bias { vec4 bias[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
@@ -73,7 +74,8 @@ void main()
             if (!used || at.x >= OUT_W || at.y >= OUT_H)
                 continue;
             uint o = ((image * PACKS + pack_index) * OUT_H + at.y) * OUT_W + at.x;
-            vec4 v = activate(ACTIVATION, y[i] + add);
+            vec4 v = filled_up(activate(ACTIVATION, y[i] + add), pack_index == PACKS - 1,
+                               LAST_CHANNELS);
             if (RESIDUAL != 0)
                 v += unpack(residual[o]);
             result[o] = pack(v);

@@ -48,8 +48,6 @@ void main()
         v = eltwise_binary(FUNCTION, v, u);
     }
     v = activate(ACTIVATION, v);
-    // The channels that fill up the last pack stay zero whatever the function.
-    if (group == PACKS - 1)
-        v = mix(vec4(0.0), v, lessThan(uvec4(0, 1, 2, 3), uvec4(LAST_CHANNELS)));
-    result[(image * PACKS + group) * HEIGHT * WIDTH + pixel] = pack(v);
+    result[(image * PACKS + group) * HEIGHT * WIDTH + pixel] =
+        pack(filled_up(v, group == PACKS - 1, LAST_CHANNELS));
 }

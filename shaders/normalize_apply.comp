@@ -35,7 +35,5 @@ void main()
         v = v * elements[element] + elements[element + 1];
     }
     v = activate(ACTIVATION, v);
-    if (k == PACKS - 1)
-        v = mix(vec4(0.0), v, lessThan(uvec4(0, 1, 2, 3), uvec4(LAST_CHANNELS)));
-    result[at] = pack(v);
+    result[at] = pack(filled_up(v, k == PACKS - 1, LAST_CHANNELS));
 }

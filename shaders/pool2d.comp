@@ -109,7 +109,6 @@ void main()
         sum = sqrt(sum);
     }
     vec4 v = activate(ACTIVATION, sum);
-    if (gl_WorkGroupID.y == PACKS - 1)
-        v = mix(vec4(0.0), v, lessThan(uvec4(0, 1, 2, 3), uvec4(LAST_CHANNELS)));
+    v = filled_up(v, gl_WorkGroupID.y == PACKS - 1, LAST_CHANNELS);
     result[plane * OUT_W * OUT_H + o] = pack(v);
 }

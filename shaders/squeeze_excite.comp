@@ -17,6 +17,7 @@ layout(constant_id = 7) const uint OUT_PACKS = 1;
 layout(constant_id = 8) const uint ACTIVATION1 = 0;
 layout(constant_id = 9) const uint ACTIVATION2 = 0;
 layout(constant_id = 10) const uint TEAMS = 1; // invocations per input pack in the pool, 2ⁿ
+layout(constant_id = 11) const uint LAST_CHANNELS = 4;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer In2 { PACK x2[]; };
@@ -149,7 +150,8 @@ void second_layer(uint image)
         vec4 sum = w2[INNER * OUT_PACKS + o];
         for (uint i = 0; i < TEAMS2; i++)
             sum += partial2[i * OUT_PACKS + o];
-        result[image * OUT_PACKS + o] = pack(activate(ACTIVATION2, sum));
+        result[image * OUT_PACKS + o] =
+            pack(filled_up(activate(ACTIVATION2, sum), o == OUT_PACKS - 1, LAST_CHANNELS));
     }
 }
 

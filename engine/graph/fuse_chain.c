@@ -104,14 +104,6 @@ static struct tdl_chain_stage stage_like(enum tdl_activation activation)
     return stages[activation];
 }
 
-/* Convolutions leave what fills up the last pack as it comes out: the function
- * of 0, which must be 0 there. */
-static bool keeps_filling(const struct tdl_node *from, const struct tdl_chain_stage *stage)
-{
-    return from->op != &tdl_op_conv2d || tdl_operand_dims(from->output).c % 4 == 0 ||
-           tdl_function_value(stage, 0) == 0;
-}
-
 /* A value that is both, the input and the whole of the output. */
 static bool same_shape(const struct tdl_operand *a, const struct tdl_operand *b)
 {
@@ -138,7 +130,7 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n)
     const enum tdl_function f = tdl_function_of(from);
     bool eltwise = f < TDL_EQUAL && tdl_is_float(from->inputs[0]->desc.dtype);
     enum tdl_activation *activation = tdl_fuse_activation_of(from);
-    if ((!activation && !eltwise) || tdl_ir_only_user(ir, x) != n || !keeps_filling(from, &stage))
+    if ((!activation && !eltwise) || tdl_ir_only_user(ir, x) != n)
         return false;
     if (activation && *activation == TDL_ACTIVATION_NONE &&
         activation_like(&stage) != TDL_ACTIVATION_NONE) {

@@ -16,7 +16,9 @@ struct tdl_plan;
 
 /* How a value lies in memory inside a graph. */
 enum tdl_storage {
-    /* NC4HW4: rank 4, float32 semantics (16 bits a value in precision FP16). */
+    /* NC4HW4: rank 4, float32 semantics (16 bits a value in precision FP16).
+     * What fills up the last pack of channels is zero: whoever writes packs
+     * leaves it so, whatever it computes, and whoever reads may rely on it. */
     TDL_STORAGE_PACKED = 0,
     /* Row-major in the order of desc.shape, elements of desc.dtype without
      * gaps; the size is rounded up to 16 bytes. What the last word holds behind

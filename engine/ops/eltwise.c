@@ -148,7 +148,7 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
                                out.w,
                                broadcast_mask(tdl_operand_dims(n->inputs[0]), out),
                                broadcast_mask(tdl_operand_dims(b), out),
-                               out.c - (packs - 1) * 4};
+                               tdl_last_channels(out.c)};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_chain(s, &chain);
     tdl_plan_read(s, 0, n->inputs[0]);

@@ -74,8 +74,6 @@ enum tdl_function tdl_function_of(const struct tdl_node *node);
 /* Its name, as WebNN has it. */
 const char *tdl_function_name(enum tdl_function function);
 
-/* A stage's value at x, from its definition. */
-double tdl_function_value(const struct tdl_chain_stage *stage, double x);
 void tdl_eltwise_reference(const struct tdl_node *n, const void *const *inputs, void *output);
 
 #endif

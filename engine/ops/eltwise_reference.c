@@ -73,11 +73,6 @@ static double unary(enum tdl_function f, double x, double a, double b)
     }
 }
 
-double tdl_function_value(const struct tdl_chain_stage *s, double x)
-{
-    return unary((enum tdl_function)s->function, x, (double)s->a, (double)s->b);
-}
-
 static double binary(enum tdl_function f, double x, double y)
 {
     switch (f) {

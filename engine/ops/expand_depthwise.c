@@ -151,7 +151,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                n->attr.expand.conv.pre,
                                low.w,
                                low.h,
-                               n->attr.expand.conv.coordinates};
+                               n->attr.expand.conv.coordinates,
+                               tdl_last_channels(out.c)};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     bind(s, n, residual);
     tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);

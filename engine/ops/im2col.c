@@ -72,7 +72,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "im2col", n, 64, 1, 1);
     const uint32_t values[] = {tdl_packs(g.in.c), g.in.c, tdl_packs(g.out.c)};
     tdl_conv_spec_window(s, &g);
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 5, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(&g), 64), tdl_packs(g.out.c), g.in.n);

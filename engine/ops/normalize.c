@@ -104,7 +104,7 @@ void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operan
     struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
     uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_apply", n, local, 1, 1);
-    const uint32_t values[] = {pixels,          packs,         d.c - (packs - 1) * 4,
+    const uint32_t values[] = {pixels,          packs,         tdl_last_channels(d.c),
                                factors != NULL, scale || bias, n->attr.norm.activation};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);

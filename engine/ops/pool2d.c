@@ -193,7 +193,7 @@ enum tdl_result tdl_pool2d_lower(struct tdl_plan *plan, struct tdl_node *n, enum
         kind,          team,         g.in.w,        g.in.h,        g.out[1],      g.out[0],
         p->window[1],  p->window[0], p->stride[1],  p->stride[0],  g.dilation[1], g.dilation[0],
         g.pad[1],      g.pad[0],     g.end_pad[1],  g.end_pad[0],  p->count_include_pad,
-        p->activation, packs,        g.in.c - (packs - 1) * 4,     full,          unroll,
+        p->activation, packs,        tdl_last_channels(g.in.c),     full,          unroll,
     };
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);

@@ -73,7 +73,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                out_packs,
                                n->attr.gate.activation[0],
                                n->attr.gate.activation[1],
-                               split.teams};
+                               split.teams,
+                               tdl_last_channels(out.c)};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_GATE_INPUT]);
     if (second)

@@ -152,27 +152,31 @@ void subject_close(struct subject *s)
 
 /* ------------------------------------------------------------------ storage */
 
-/* Row-major elements as the tensor of params `p` holds them: the same bytes,
- * unless it is one of packs; `desc` is the operand's. */
-static void store(const struct tdl_tensor_params *p, const struct tdl_tensor_params *desc,
-                  const void *values, uint8_t *bytes)
+/* Row-major elements of desc to, or from, what a tensor of params `p` holds:
+ * the same bytes, unless it is one of packs. */
+static void convert(const struct tdl_tensor_params *p, const struct tdl_tensor_params *desc,
+                    void *values, uint8_t *bytes, bool to_tensor)
 {
     if (p->layout != TDL_LAYOUT_NC4HW4) {
-        memcpy(bytes, values, tdl_tensor_params_size(p));
+        memcpy(to_tensor ? (void *)bytes : values, to_tensor ? values : (void *)bytes,
+               tdl_tensor_params_size(p));
         return;
     }
     struct tdl_dims d = tdl_tensor_params_dims(p);
-    memset(bytes, 0, tdl_tensor_params_size(p));
+    if (to_tensor)
+        memset(bytes, 0, tdl_tensor_params_size(p));
     for (uint32_t n = 0; n < d.n; n++)
         for (uint32_t y = 0; y < d.h; y++)
             for (uint32_t x = 0; x < d.w; x++)
                 for (uint32_t c = 0; c < d.c; c++) {
-                    size_t to = ((((size_t)n * ((d.c + 3) / 4) + c / 4) * d.h + y) * d.w + x) * 4 +
-                                c % 4;
-                    size_t from = desc->layout == TDL_LAYOUT_NCHW
-                                      ? (((size_t)n * d.c + c) * d.h + y) * d.w + x
-                                      : (((size_t)n * d.h + y) * d.w + x) * d.c + c;
-                    ((float *)bytes)[to] = ((const float *)values)[from];
+                    float *packed = (float *)bytes +
+                                    ((((size_t)n * ((d.c + 3) / 4) + c / 4) * d.h + y) * d.w + x) *
+                                        4 + c % 4;
+                    float *plain = (float *)values +
+                                   (desc->layout == TDL_LAYOUT_NCHW
+                                        ? (((size_t)n * d.c + c) * d.h + y) * d.w + x
+                                        : (((size_t)n * d.h + y) * d.w + x) * d.c + c);
+                    *(to_tensor ? packed : plain) = *(to_tensor ? plain : packed);
                 }
 }
 
@@ -209,14 +213,13 @@ static void guarded_create(struct tdl_context *ctx, const struct tdl_tensor_para
 }
 
 /* `values` NULL: all sentinels. */
-static void guarded_write(struct guarded *g, const struct tdl_tensor_params *desc,
-                          const void *values)
+static void guarded_write(struct guarded *g, const struct tdl_tensor_params *desc, void *values)
 {
     uint8_t *bytes = malloc(g->size + GUARD);
     REQUIRE(bytes, "out of memory");
     fill_pattern(bytes, g->size + GUARD);
     if (values)
-        store(&g->tensor->params, desc, values, bytes);
+        convert(&g->tensor->params, desc, values, bytes, true);
     OK(tdl_tensor_write(g->whole, bytes, g->size + GUARD, NULL));
     free(bytes);
 }
@@ -231,14 +234,38 @@ static bool check_pattern(const char *what, const uint8_t *bytes, size_t size)
     return true;
 }
 
-static bool guarded_read(struct guarded *g, const char *what, void *values)
+/* What fills up the last pack of channels must be zero: `bits` 128 of floats, 64
+ * of the 16-bit kind (shaders/common/storage.glsl). */
+static bool check_filling(const char *what, struct tdl_dims d, uint32_t bits, const uint8_t *bytes)
+{
+    const size_t packs = (d.c + 3) / 4, pixels = (size_t)d.h * d.w;
+    const uint32_t words = bits / 32;
+    for (size_t i = 0; d.c % 4 && i < d.n * pixels; i++) {
+        const size_t at = (i / pixels * packs + packs - 1) * pixels + i % pixels;
+        for (uint32_t lane = d.c % 4; lane < 4; lane++) {
+            uint32_t word;
+            memcpy(&word, bytes + (at * words + (bits == 128 ? lane : lane / 2)) * 4, 4);
+            if (bits == 64)
+                word = word >> lane % 2 * 14 & 0x3fff;
+            if (word)
+                return CHECK(false, "%s: lane %u of the last pack of pixel %zu is %#x, not 0", what,
+                             lane, i, word);
+        }
+    }
+    return true;
+}
+
+static bool guarded_read(struct guarded *g, const char *what,
+                         const struct tdl_tensor_params *desc, void *values)
 {
     uint8_t *bytes = malloc(g->size + GUARD);
     REQUIRE(bytes, "out of memory");
     OK(tdl_tensor_read(g->whole, bytes, g->size + GUARD));
     bool ok = check_pattern(what, bytes, word_end(&g->tensor->params));
+    if (g->tensor->params.layout == TDL_LAYOUT_NC4HW4)
+        ok &= check_filling(what, tdl_tensor_params_dims(&g->tensor->params), 128, bytes);
     if (values)
-        memcpy(values, bytes, g->size);
+        convert(&g->tensor->params, desc, values, bytes, false);
     free(bytes);
     return ok;
 }
@@ -287,6 +314,9 @@ static bool check_arena(struct tdl_graph *graph)
         snprintf(what, sizeof(what), "operand %u (%s)", o->id, tdl_operand_text(o));
         ok &= check_pattern(what, bytes + o->offset,
                             o->storage == TDL_STORAGE_LINEAR ? word_end(&o->desc) : o->size);
+        if (o->producer && o->storage == TDL_STORAGE_PACKED)
+            ok &= check_filling(what, tdl_operand_dims(o),
+                                graph->plan.storage == TDL_FLOAT16 ? 64 : 128, bytes + o->offset);
     }
     free(bytes);
     return ok;
@@ -395,13 +425,11 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
     for (int run = 0; run < 2; run++)
         OK(tdl_graph_dispatch(graph, bindings, inputs, bindings + inputs, outputs, NULL));
     for (uint32_t i = 0; i < inputs + outputs; i++) {
-        ok &= guarded_read(&guarded[i], bindings[i].name,
-                           i < inputs ? NULL : s->plain[i - inputs]);
-        if (i >= inputs) {
-            const struct tdl_operand *o = s->ir->outputs[i - inputs];
-            ok &= subject_compare(o->name, &o->desc, s->values[o->id],
-                                  s->plain[i - inputs], half, s->slack);
-        }
+        const struct tdl_operand *o = i < inputs ? s->ir->inputs[i] : s->ir->outputs[i - inputs];
+        void *plain = i < inputs ? NULL : s->plain[i - inputs];
+        ok &= guarded_read(&guarded[i], bindings[i].name, &o->desc, plain);
+        if (plain)
+            ok &= subject_compare(o->name, &o->desc, s->values[o->id], plain, half, s->slack);
         guarded_destroy(&guarded[i]);
     }
     ok &= check_arena(graph);

@@ -122,34 +122,13 @@ void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n)
     tdl_plan_write(s, 5, n->output);
 }
 
-void tdl_conv_spec(struct tdl_plan_step *s, const uint32_t *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        tdl_plan_spec(s, values[i]);
-}
-
 void tdl_conv_spec_window(struct tdl_plan_step *s, const struct tdl_conv_geometry *g)
 {
     const uint32_t values[] = {g->in.w,           g->in.h,           g->out.w,
                                g->out.h,          g->kernel[1],      g->kernel[0],
                                g->p->stride[1],   g->p->stride[0],   g->p->dilation[1],
                                g->p->dilation[0], g->window.pad_left, g->window.pad_top};
-    tdl_conv_spec(s, values, TDL_COUNT(values));
-}
-
-struct tdl_operand *tdl_conv_scratch(struct tdl_plan *plan, struct tdl_node *n, uint64_t bytes)
-{
-    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1, .shape = {(uint32_t)(bytes / 4)}};
-    struct tdl_operand *o =
-        plan->status == TDL_OK ? tdl_ir_add_operand(plan->ir, TDL_OPERAND_VALUE, &desc) : NULL;
-    if (!o) {
-        if (plan->status == TDL_OK)
-            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
-        return NULL;
-    }
-    o->size = bytes;
-    o->producer = n;
-    return o;
+    tdl_plan_specs(s, values, TDL_COUNT(values));
 }
 
 bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes)

@@ -100,7 +100,6 @@ void tdl_conv_pack_weights(const struct tdl_conv_geometry *g, const struct tdl_n
 void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n);
 /* Specialization constants 3–14 of every k×k kernel. */
 void tdl_conv_spec_window(struct tdl_plan_step *s, const struct tdl_conv_geometry *g);
-void tdl_conv_spec(struct tdl_plan_step *s, const uint32_t *values, size_t count);
 
 /* ------------------------------------------------------------------- gemm */
 
@@ -125,8 +124,6 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
                           double macs, double bytes, uint32_t batches, uint32_t pixels);
 
-/* Memory in the arena for a row's own use. NULL when out of memory. */
-struct tdl_operand *tdl_conv_scratch(struct tdl_plan *plan, struct tdl_node *n, uint64_t bytes);
 /* True if a buffer of so many bytes is one that the device's kernels reach. */
 bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes);
 

@@ -60,8 +60,9 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     uint32_t blocks = TDL_DIV_UP(g->out.w, t.px) * TDL_DIV_UP(g->out.h, t.py);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_depthwise", n, t.local, 1, 1);
     tdl_conv_spec_window(s, g);
-    const uint32_t values[] = {packs, t.px, g->p->activation, g->residual, t.py};
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+    const uint32_t values[] = {packs, t.px, g->p->activation, g->residual, t.py,
+                               tdl_last_channels(g->out.c)};
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, (uint64_t)(taps + 1) * 16);
     float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * (taps + 1) * 4);

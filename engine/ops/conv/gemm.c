@@ -102,8 +102,9 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
                                m->batches > 1,
                                m->wide,
                                m->wide ? TDL_ACTIVATION_NONE : g->p->activation,
-                               m->residual != NULL};
-    tdl_conv_spec(step, values, TDL_COUNT(values));
+                               m->residual != NULL,
+                               tdl_last_channels(g->out.c)};
+    tdl_plan_specs(step, values, TDL_COUNT(values));
     bind(step, m);
     tdl_plan_shared(step, shared_bytes(v));
     float *w = tdl_plan_weights(plan, step, 1, ((uint64_t)m->batches * rows + 1) * columns);
@@ -216,13 +217,13 @@ static void im2col_lower(struct tdl_plan *plan, struct tdl_node *n,
     const uint32_t channels = tdl_packs(g->in.c) * 4;
     const struct column_source source = {
         {g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])}, channels};
-    struct tdl_operand *columns = tdl_conv_scratch(plan, n, column_bytes(g));
+    struct tdl_operand *columns = tdl_plan_scratch(plan, column_bytes(g));
     if (!columns)
         return;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "im2col", n, 64, 1, 1);
     tdl_conv_spec_window(s, g);
     const uint32_t values[] = {tdl_packs(g->in.c), channels, (uint32_t)column_packs(g)};
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, columns);
     tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(g), 64), (uint32_t)column_packs(g), g->in.n);

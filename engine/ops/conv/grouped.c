@@ -30,7 +30,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     tdl_conv_spec_window(s, g);
     const uint32_t values[] = {tdl_packs(g->in.c), g->out.c,           g->in_per_group,
                                g->out_per_group,   g->p->activation, g->residual};
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     float *w = tdl_plan_weights(plan, s, 1, count + g->out.c);
     if (w) {

@@ -114,8 +114,9 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
                                columns / 4,
                                g->p->activation,
                                g->residual,
-                               g->device->subgroup_size};
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+                               g->device->subgroup_size,
+                               tdl_last_channels(g->out.c)};
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, shared_bytes(g, v));
     float *w = tdl_plan_weights(plan, s, 2, columns);

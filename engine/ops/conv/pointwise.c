@@ -66,15 +66,16 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     uint32_t tile = t.packs, px = t.px, chunk = tdl_conv_divisor(in, t.chunk), local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
     const uint32_t values[] = {pixels, in, out, tile, px, chunk, g->p->activation,
-                               n->attr.conv.pre, g->residual, t.prefetch, g->in.w};
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+                               n->attr.conv.pre, g->residual, t.prefetch, g->in.w,
+                               tdl_last_channels(g->out.c)};
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     if (n->attr.conv.pre != TDL_PRE_NONE)
         tdl_plan_read(s, 2, n->inputs[TDL_CONV_GATE]);
     if (n->attr.conv.pre == TDL_PRE_MERGE) {
         struct tdl_dims low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
         const uint32_t merge[] = {low.w, low.h, n->attr.conv.coordinates};
-        tdl_conv_spec(s, merge, TDL_COUNT(merge));
+        tdl_plan_specs(s, merge, TDL_COUNT(merge));
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
     tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16);

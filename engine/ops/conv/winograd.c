@@ -99,10 +99,11 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
                                TDL_DIV_UP(g->out.h, m),
                                tiles,
                                g->p->activation,
-                               g->residual};
+                               g->residual,
+                               tdl_last_channels(channels)};
     struct tdl_plan_step *s = tdl_plan_add_step(
         plan, output ? "conv2d_winograd_output" : "conv2d_winograd_input", n, 64, 1, 1);
-    tdl_conv_spec(s, values, TDL_COUNT(values));
+    tdl_plan_specs(s, values, TDL_COUNT(values));
     if (output) {
         const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
         tdl_plan_read(s, 6, scratch);
@@ -127,8 +128,8 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     static const struct tdl_conv2d_params once = {
         .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
     const uint32_t positions = (m + 2) * (m + 2);
-    struct tdl_operand *in = tdl_conv_scratch(plan, n, scratch_bytes(g, m, g->in.c));
-    struct tdl_operand *out = tdl_conv_scratch(plan, n, scratch_bytes(g, m, g->out.c));
+    struct tdl_operand *in = tdl_plan_scratch(plan, scratch_bytes(g, m, g->in.c));
+    struct tdl_operand *out = tdl_plan_scratch(plan, scratch_bytes(g, m, g->out.c));
     double *u = transform_filter(g, tdl_constant_data(n->inputs[TDL_CONV_FILTER]), m);
     if (!in || !out || !u) {
         if (plan->status == TDL_OK)
