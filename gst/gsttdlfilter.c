@@ -127,14 +127,16 @@ static void install_own_properties(GObjectClass *klass)
         g_param_spec_string("import-path", "Import path",
                             "How the last frame came to the GPU: \"vulkan-image\" (copied by the GPU "
                             "from the neighbour's image), \"dma-buf\" (imported as it is), "
-                            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into our own memory), \"host-pointer\" (upstream's "
-                            "memory imported), \"copy\" (copied by the CPU), \"none\" (no frame "
-                            "yet)", "none", flags));
+                            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into "
+                            "our own memory), \"host-pointer\" (upstream's memory imported), "
+                            "\"copy\" (copied by the CPU), \"none\" (no frame yet)", "none",
+                            flags));
     g_object_class_install_property(
         klass, first_own_property + EXPORT_PATH,
         g_param_spec_string("export-path", "Export path",
                             "How frames go downstream: \"dma-buf-downstream\" (written into the "
                             "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), "
+                            "\"dma-buf-image\" (in tiled ones of ours, copied by the GPU), "
                             "\"vulkan-image\" (copied by the GPU into an image), \"pool\" "
                             "(mapped memory that the GPU writes), \"passthrough\" (upstream's own "
                             "buffers), \"none\" (no caps yet)", "none", flags));
