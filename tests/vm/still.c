@@ -10,6 +10,7 @@
  *   --compare FILE   all must be the one stored there
  *   --dma-buf        all must come in dma-bufs
  *   --frames N       so many at least
+ *   --imports N      so many at most by the element "filter"
  *   --settle NAME    let frames into this element when the fences of their
  *                    dma-bufs have passed: for readers that know none
  */
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static gint frames = 1;
+static gint frames = 1, imports = -1;
 static gchar *write_file, *ppm_file, *compare_file, *settle_name;
 static gboolean dma_buf;
 static const GOptionEntry options[] = {
@@ -30,6 +31,7 @@ static const GOptionEntry options[] = {
     { "ppm", 0, 0, G_OPTION_ARG_FILENAME, &ppm_file, "Store it as a PPM", "FILE" },
     { "compare", 0, 0, G_OPTION_ARG_FILENAME, &compare_file, "Expect this picture", "FILE" },
     { "dma-buf", 0, 0, G_OPTION_ARG_NONE, &dma_buf, "Expect dma-bufs", NULL },
+    { "imports", 0, 0, G_OPTION_ARG_INT, &imports, "At most so many imports", "N" },
     { "settle", 0, 0, G_OPTION_ARG_STRING, &settle_name, "Wait for fences before it", "NAME" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
 };
@@ -183,6 +185,11 @@ int main(int argc, char **argv)
     frames_check(seen.pictures >= (guint)frames, "%u pictures, %d wanted", seen.pictures, frames);
     frames_check(!dma_buf || seen.dma_bufs == seen.pictures, "%u in dma-bufs", seen.dma_bufs);
     frames_check(!compare_file || !seen.wrong, "%u other than expected", seen.wrong);
+    if (imports >= 0) {
+        guint64 made = harness_stat(pipeline, "imports");
+        frames_check(made > 0 && made <= (guint64)imports, "%" G_GUINT64_FORMAT " imports, %"
+                     G_GUINT64_FORMAT " cache hits", made, harness_stat(pipeline, "cache-hits"));
+    }
     store(&seen);
     gst_buffer_replace(&seen.last, NULL);
     g_free(seen.expected);

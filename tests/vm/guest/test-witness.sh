@@ -48,6 +48,17 @@ report "a pipeline over poisoned frames" $status
 check "poison: only the driver maps frames" \
     grep -E "driver-maps=[1-9][0-9]* cpu-maps=0 .*syncs=0" "$(log_of poisoned)"
 
+# Another process's frames come in a new memory each, of a handful of dma-bufs:
+# they are imported twice each (V4L2 has 32 at most), not once a frame.
+rm -f $socket
+limited gst-launch-1.0 -q --no-fault $(camera_line 100 drm:NV12 320x180 auto 15) ! \
+    unixfdsink socket-path=$socket wait-for-connection=true sync=false >"$logs/sender.log" 2>&1 &
+sender=$!
+for _ in $(seq 300); do [ -S $socket ] && break; sleep 0.1; done
+check "dma-bufs of another process are known again" $programs/still --frames=99 --imports=64 \
+    "unixfdsrc socket-path=$socket ! $filter ! appsink name=sink sync=false"
+wait $sender
+
 # The kernel's own record of the calls, against what was counted inside.
 calls=$logs/calls
 if poisoned "$source ! $filter ! fakesink" \
