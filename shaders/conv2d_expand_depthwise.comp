@@ -105,7 +105,8 @@ void depthwise(uvec2 inner, uvec2 tile, bool used)
             uint n = g * SPAN_W * SPAN_H + corner + tap / KERNEL_W * SPAN_W + tap % KERNEL_W;
             v = fma(wide[n], w[EXPAND + tap * GROUP + g], v);
         }
-        uint pack_index = gl_WorkGroupID.y * GROUP + g, plane = gl_WorkGroupID.z * OUT_PACKS + pack_index;
+        uint pack_index = gl_WorkGroupID.y * GROUP + g;
+        uint plane = gl_WorkGroupID.z * OUT_PACKS + pack_index;
         uint o = (plane * OUT_H + position.y) * OUT_W + position.x;
         v = activate(ACTIVATION2, v);
         if (RESIDUAL == 1)

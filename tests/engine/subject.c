@@ -75,6 +75,43 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
     return p;
 }
 
+const enum tdl_dtype subject_dtypes[8] = {TDL_FLOAT32, TDL_FLOAT16, TDL_INT32, TDL_UINT32,
+                                          TDL_INT8,    TDL_UINT8,   TDL_INT64, TDL_UINT64};
+
+struct tdl_tensor_params subject_shape(enum tdl_dtype dtype, uint32_t rank, const uint32_t *shape)
+{
+    struct tdl_tensor_params p = {.dtype = dtype, .rank = rank};
+    memcpy(p.shape, shape, rank * sizeof(*shape));
+    return p;
+}
+
+struct tdl_operand *subject_input(struct tdl_builder *b, const char *name,
+                                  struct tdl_tensor_params desc)
+{
+    return tdl_builder_input(b, name, &desc);
+}
+
+void subject_output(struct tdl_builder *b, struct tdl_operand *o)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "y%u", tdl_builder_ir(b)->output_count);
+    tdl_builder_output(b, name, o);
+}
+
+uint32_t subject_steps(struct tdl_builder *b, bool no_fuse, const char *kernel)
+{
+    const struct tdl_graph_step *s;
+    struct tdl_graph *graph;
+    uint32_t count = 0;
+    OK(tdl_builder_build(
+        b, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = no_fuse},
+        &graph));
+    for (uint32_t i = 0; (s = tdl_graph_get_step(graph, i)); i++)
+        count += !strncmp(s->kernel, kernel, strlen(kernel));
+    tdl_graph_destroy(&graph);
+    return count;
+}
+
 static size_t element_count(const struct tdl_tensor_params *p)
 {
     return tdl_tensor_params_size(p) / tdl_dtype_size(p->dtype);
@@ -435,4 +472,13 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
     ok &= check_arena(graph);
     tdl_graph_destroy(&graph);
     return ok;
+}
+
+void subject_check(struct tdl_context *ctx, struct tdl_builder *builder, struct rng *rng, bool half)
+{
+    struct subject s;
+    subject_open(&s, ctx, builder, rng);
+    subject_run(&s, &(struct tdl_build_params){
+                        .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32});
+    subject_close(&s);
 }

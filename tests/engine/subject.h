@@ -41,6 +41,19 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
  * for what the device is. Real GPUs stay what they are. */
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);
 
+extern const enum tdl_dtype subject_dtypes[8];
+/* desc of a row-major value; SUBJECT_SHAPE(TDL_INT8, 2, 3) is int8[2,3]. */
+struct tdl_tensor_params subject_shape(enum tdl_dtype dtype, uint32_t rank, const uint32_t *shape);
+#define SUBJECT_SHAPE(dtype, ...)                                                                  \
+    subject_shape(dtype, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),                     \
+                  (uint32_t[]){__VA_ARGS__})
+struct tdl_operand *subject_input(struct tdl_builder *b, const char *name,
+                                  struct tdl_tensor_params desc);
+/* An output with a name of its own. */
+void subject_output(struct tdl_builder *b, struct tdl_operand *o);
+/* How many steps of the graph, in float32, use kernels whose names begin so. */
+uint32_t subject_steps(struct tdl_builder *b, bool no_fuse, const char *kernel);
+
 /* Random elements of the desc's type: floats in -4 … 4; integers small or, one
  * in two, any. */
 void subject_fill(const struct tdl_tensor_params *desc, struct rng *rng, void *values);
@@ -57,6 +70,9 @@ void subject_open_filled(struct subject *s, struct tdl_context *ctx, struct tdl_
 /* Run on the device and compare; false if a check failed. */
 bool subject_run(struct subject *s, const struct tdl_build_params *params);
 void subject_close(struct subject *s);
+/* All of it: open with random inputs, run, close. */
+void subject_check(struct tdl_context *ctx, struct tdl_builder *builder, struct rng *rng,
+                   bool half);
 
 /* Compares values of the desc's type, integers exactly, NaN with NaN; prints
  * the worst and the first bad index. `half`: computed with 16 bits. */

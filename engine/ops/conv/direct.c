@@ -52,7 +52,8 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_direct", n, t.local, 1, 1);
     tdl_conv_spec_window(s, g);
     const uint32_t values[] = {in,          out,      t.packs, t.chunk, g->p->activation,
-                               g->residual, t.unroll, t.kept,  g->in.c, tdl_last_channels(g->out.c)};
+                               g->residual, t.unroll, t.kept,  g->in.c,
+                               tdl_last_channels(g->out.c)};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, (uint64_t)t.kept * 16);

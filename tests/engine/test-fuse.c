@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fusion on small graphs, without a device. After it a graph is written as one
+ * word a node, and a row of the table says which words must come out: for what
+ * a pattern wants, and for what only looks like it.
+ */
+#include "sketch.h"
+
+#include <ops/ops.h>
+
+/* ------------------------------------------------------- graphs of the table */
+
+#define RELU TDL_ACTIVATION_RELU
+#define SIGMOID TDL_ACTIVATION_SIGMOID
+#define NONE TDL_ACTIVATION_NONE
+
+static struct tdl_dims dims(O o)
+{
+    return tdl_operand_dims(o);
+}
+
+#define GRAPH(name) static O name(S s)
+
+/* Activation. */
+GRAPH(conv_relu) { return sketch_relu(s, sketch_conv3(s, s->x)); }
+GRAPH(add_relu) { return sketch_relu(s, sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 8, 4))); }
+GRAPH(pool_relu) { return sketch_relu(s, sketch_pool(s, s->x)); }
+GRAPH(transpose_sigmoid) { return sketch_act(s, sketch_transpose(s, s->x), SIGMOID); }
+GRAPH(two_activations) { return sketch_act(s, sketch_relu(s, sketch_conv3(s, s->x)), SIGMOID); }
+static O per_channel(S s, O x) { return subject_bias(s->b, &s->rng, dims(x).c); }
+static O one(S s, float v) { return subject_constant(s->b, 0, NULL, &v); }
+GRAPH(conv_scale_shift)
+{
+    O x = sketch_conv3(s, s->x);
+    x = sketch_mul(s, per_channel(s, x), x);
+    return sketch_relu(s, sketch_add(s, x, per_channel(s, x)));
+}
+GRAPH(conv_constant_minus) { return tdl_builder_sub(s->b, one(s, 1), sketch_conv3(s, s->x)); }
+GRAPH(conv_over_constant) { return tdl_builder_div(s->b, sketch_conv3(s, s->x), one(s, 3)); }
+GRAPH(conv_relu_scale)
+{
+    return sketch_mul(s, sketch_relu(s, sketch_conv3(s, s->x)), one(s, 0.5f));
+}
+GRAPH(conv_relu_channels)
+{
+    O x = sketch_relu(s, sketch_conv3(s, s->x));
+    return sketch_mul(s, x, per_channel(s, x));
+}
+GRAPH(chain_of_four)
+{
+    O x = tdl_builder_gelu(s->b, sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 8, 4)));
+    return tdl_builder_max(s->b, tdl_builder_leaky_relu(s->b, x, 0.1f), one(s, -1));
+}
+GRAPH(chain_of_integers)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_INT32, .rank = 1, .shape = {7}};
+    O x = tdl_builder_input(s->b, "i", &p);
+    return tdl_builder_abs(s->b, tdl_builder_neg(s->b, sketch_add(s, x, x)));
+}
+GRAPH(chain_read_inside)
+{
+    O x = tdl_builder_exp(s->b, sketch_conv3(s, s->x));
+    return sketch_add(s, tdl_builder_floor(s->b, x), x);
+}
+GRAPH(input_relu) { return sketch_relu(s, s->x); }
+GRAPH(resample_relu) { return sketch_relu(s, sketch_resample(s, s->x, 16)); }
+GRAPH(activation_of_output)
+{
+    O c = sketch_conv3(s, s->x);
+    sketch_output(s, "middle", c);
+    return sketch_relu(s, c);
+}
+GRAPH(activation_and_reader)
+{
+    O c = sketch_conv3(s, s->x);
+    return sketch_mul(s, sketch_relu(s, c), c);
+}
+
+/* Resampling and 1×1. */
+GRAPH(up_then_pointwise) { return sketch_conv1(s, sketch_resample(s, s->x, 16)); }
+GRAPH(down_then_pointwise) { return sketch_conv1(s, sketch_resample(s, s->x, 4)); }
+GRAPH(up_then_conv3) { return sketch_conv3(s, sketch_resample(s, s->x, 16)); }
+GRAPH(up_then_relu_pointwise)
+{
+    return sketch_conv(s, sketch_resample(s, s->x, 16), 4, 1, 1, RELU);
+}
+GRAPH(up_read_twice)
+{
+    O up = sketch_resample(s, s->x, 16);
+    sketch_output(s, "up", up);
+    return sketch_conv1(s, up);
+}
+
+/* Gates. */
+GRAPH(gate_two_layers)
+{
+    return sketch_conv(s, sketch_conv(s, sketch_pool(s, s->x), 2, 1, 1, RELU), 4, 1, 1, SIGMOID);
+}
+GRAPH(gate_one_layer) { return sketch_conv(s, sketch_pool(s, s->x), 4, 1, 1, SIGMOID); }
+GRAPH(gate_of_sum)
+{
+    return sketch_conv1(s, sketch_pool(s, sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 8, 4))));
+}
+GRAPH(gate_of_broadcast_sum)
+{
+    return sketch_conv1(s, sketch_pool(s, sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 1, 4))));
+}
+GRAPH(gate_of_relu_sum)
+{
+    return sketch_conv1(
+        s, sketch_pool(s, sketch_relu(s, sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 8, 4)))));
+}
+GRAPH(gate_of_read_sum)
+{
+    O sum = sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 8, 4));
+    sketch_output(s, "sum", sum);
+    return sketch_conv1(s, sketch_pool(s, sum));
+}
+GRAPH(pool_read_twice)
+{
+    O p = sketch_pool(s, s->x);
+    sketch_output(s, "pool", p);
+    return sketch_conv1(s, p);
+}
+GRAPH(middle_read_twice)
+{
+    O m = sketch_conv1(s, sketch_pool(s, s->x));
+    sketch_output(s, "middle", m);
+    return sketch_conv1(s, m);
+}
+GRAPH(windowed_pool)
+{
+    return sketch_conv1(s, tdl_builder_average_pool2d(s->b, s->x,
+                                               &(struct tdl_pool2d_params){.window = {2, 2}}));
+}
+GRAPH(pool_of_batch) { return sketch_conv1(s, sketch_pool(s, sketch_input(s, "y", 2, 8, 8, 4))); }
+GRAPH(gate_with_input_bias)
+{
+    struct tdl_tensor_params p = {.rank = 1, .shape = {4}};
+    return tdl_builder_conv2d(
+        s->b, sketch_pool(s, s->x), subject_filter(s->b, &s->rng, 4, 1, 1, 4),
+        &(struct tdl_conv2d_params){.bias = tdl_builder_input(s->b, "bias", &p)});
+}
+
+/* A gate's factor. */
+GRAPH(gated) { return sketch_conv1(s, sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 4))); }
+GRAPH(gated_from_left)
+{
+    return sketch_conv1(s, sketch_mul(s, sketch_input(s, "g", 1, 1, 1, 4), s->x));
+}
+GRAPH(gated_by_one_channel)
+{
+    return sketch_conv1(s, sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 1)));
+}
+GRAPH(gated_by_row)
+{
+    return sketch_conv1(s, sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 8, 4)));
+}
+GRAPH(gated_conv3)
+{
+    return sketch_conv3(s, sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 4)));
+}
+GRAPH(gated_batch)
+{
+    return sketch_conv1(
+        s, sketch_mul(s, sketch_input(s, "y", 2, 8, 8, 4), sketch_input(s, "g", 1, 1, 1, 4)));
+}
+GRAPH(gated_batch_each)
+{
+    return sketch_conv1(
+        s, sketch_mul(s, sketch_input(s, "y", 2, 8, 8, 4), sketch_input(s, "g", 2, 1, 1, 4)));
+}
+GRAPH(gated_relu)
+{
+    return sketch_conv1(s, sketch_relu(s, sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 4))));
+}
+GRAPH(gated_read_twice)
+{
+    O m = sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 4));
+    return sketch_add(s, sketch_conv1(s, m), m);
+}
+
+/* Merges. */
+static O merge(S s, uint32_t low, bool swap)
+{
+    O m = sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 4));
+    O up = sketch_resample(s, sketch_input(s, "l", 1, low, low, 4), 8);
+    return sketch_conv1(s, swap ? sketch_add(s, up, m) : sketch_add(s, m, up));
+}
+GRAPH(merged) { return merge(s, 4, false); }
+GRAPH(merged_swapped) { return merge(s, 4, true); }
+GRAPH(merged_without_gate)
+{
+    return sketch_conv1(
+        s, sketch_add(s, s->x, sketch_resample(s, sketch_input(s, "l", 1, 4, 4, 4), 8)));
+}
+GRAPH(merged_and_read)
+{
+    O m = sketch_mul(s, s->x, sketch_input(s, "g", 1, 1, 1, 4));
+    O sum = sketch_add(s, m, sketch_resample(s, sketch_input(s, "l", 1, 4, 4, 4), 8));
+    sketch_output(s, "sum", sum);
+    return sketch_conv1(s, sum);
+}
+
+/* Residuals. */
+GRAPH(residual) { return sketch_add(s, sketch_conv3(s, s->x), s->x); }
+GRAPH(residual_right) { return sketch_add(s, s->x, sketch_conv3(s, s->x)); }
+GRAPH(residual_of_two)
+{
+    O c = sketch_conv3(s, s->x);
+    return sketch_add(s, c, sketch_conv1(s, s->x));
+}
+GRAPH(residual_broadcast)
+{
+    return sketch_add(s, sketch_conv3(s, s->x), sketch_input(s, "y", 1, 1, 8, 4));
+}
+GRAPH(residual_of_itself)
+{
+    O c = sketch_conv3(s, s->x);
+    return sketch_add(s, c, c);
+}
+GRAPH(residual_read)
+{
+    O c = sketch_conv3(s, s->x);
+    sketch_output(s, "conv", c);
+    return sketch_add(s, c, s->x);
+}
+GRAPH(residual_relu) { return sketch_relu(s, sketch_add(s, sketch_conv3(s, s->x), s->x)); }
+GRAPH(residual_chain)
+{
+    O y = sketch_add(s, sketch_conv3(s, sketch_relu(s, sketch_conv3(s, s->x))), s->x);
+    return sketch_add(s, sketch_conv3(s, y), y);
+}
+
+/* Expansion and depthwise. */
+GRAPH(expanded) { return sketch_depthwise(s, sketch_conv(s, s->x, 12, 1, 1, RELU)); }
+GRAPH(expanded_read)
+{
+    O e = sketch_conv1(s, s->x);
+    sketch_output(s, "wide", e);
+    return sketch_depthwise(s, e);
+}
+GRAPH(expanded_by_conv3) { return sketch_depthwise(s, sketch_conv3(s, s->x)); }
+GRAPH(expanded_then_conv3) { return sketch_conv3(s, sketch_conv(s, s->x, 12, 1, 1, RELU)); }
+GRAPH(expanded_own_residual)
+{
+    O e = sketch_conv1(s, s->x);
+    return sketch_add(s, sketch_depthwise(s, e), e);
+}
+
+/* Normalization behind a convolution, zeros before a window. */
+static O normalized(S s, O x)
+{
+    uint32_t c = dims(x).c;
+    float values[16];
+    REQUIRE(c <= COUNT(values), "too many channels");
+    for (uint32_t i = 0; i < c; i++)
+        values[i] = rng_float(&s->rng, 0.5f, 2);
+    return tdl_builder_batch_normalization(s->b, x, subject_bias(s->b, &s->rng, c),
+                                           subject_constant(s->b, 1, &c, values), NULL);
+}
+static O padded(S s, O x, double value)
+{
+    return tdl_builder_pad(s->b, x, &(struct tdl_pad_params){.before = {0, 1, 2}, .value = value,
+                                                             .after = {0, 1, 1}});
+}
+static O max_pool(S s, O x)
+{
+    return tdl_builder_max_pool2d(s->b, x, &(struct tdl_pool2d_params){.window = {3, 3}});
+}
+GRAPH(conv_norm) { return normalized(s, sketch_conv3(s, s->x)); }
+GRAPH(conv_norm_relu) { return sketch_relu(s, normalized(s, sketch_conv3(s, s->x))); }
+GRAPH(conv_relu_norm) { return normalized(s, sketch_relu(s, sketch_conv3(s, s->x))); }
+GRAPH(norm_alone) { return sketch_relu(s, normalized(s, s->x)); }
+GRAPH(transpose_norm) { return normalized(s, sketch_transpose(s, s->x)); }
+GRAPH(grouped_transpose_norm)
+{
+    struct tdl_conv_transpose2d_params p = {.groups = 2, .stride = {2, 2}};
+    return normalized(s, tdl_builder_conv_transpose2d(
+                             s->b, s->x, subject_filter(s->b, &s->rng, 3, 3, 2, 4), &p));
+}
+GRAPH(conv_read_norm)
+{
+    O c = sketch_conv3(s, s->x);
+    sketch_output(s, "middle", c);
+    return normalized(s, c);
+}
+GRAPH(pad_conv) { return sketch_conv3(s, padded(s, s->x, 0)); }
+GRAPH(pad_value_conv) { return sketch_conv3(s, padded(s, s->x, 1)); }
+GRAPH(pad_mean)
+{
+    struct tdl_pool2d_params p = {.window = {2, 3}, .stride = {2, 2}};
+    return tdl_builder_average_pool2d(s->b, padded(s, s->x, 0), &p);
+}
+GRAPH(pad_max) { return max_pool(s, padded(s, s->x, 0)); }
+GRAPH(relu_pad_max) { return max_pool(s, padded(s, sketch_relu(s, sketch_conv3(s, s->x)), 0)); }
+GRAPH(pad_read)
+{
+    O p = padded(s, s->x, 0);
+    sketch_output(s, "padded", p);
+    return sketch_conv3(s, p);
+}
+
+static const struct row {
+    const char *name;
+    O (*build)(S s);
+    const char *want;
+    bool gpu;
+} rows[] = {
+#define ROW(name, want) {#name, name, want, false}
+#define GPU(name, want) {#name, name, want, true}
+    ROW(conv_relu, "conv2d.relu"),
+    ROW(add_relu, "add.relu"),
+    ROW(pool_relu, "averagePool2d.relu"),
+    ROW(transpose_sigmoid, "convTranspose2d.sigmoid"),
+    ROW(two_activations, "conv2d.relu.sigmoid"),
+    ROW(conv_scale_shift, "conv2d.relu"),
+    ROW(conv_constant_minus, "conv2d.linear"),
+    ROW(conv_over_constant, "conv2d"),
+    ROW(conv_relu_scale, "conv2d.relu.linear"),
+    ROW(conv_relu_channels, "conv2d.relu mul"),
+    ROW(chain_of_four, "add.gelu.leakyRelu.clamp"),
+    ROW(chain_of_integers, "add neg abs"),
+    ROW(chain_read_inside, "conv2d.exp floor add"),
+    ROW(input_relu, "relu"),
+    ROW(resample_relu, "resample2d relu"),
+    ROW(activation_of_output, "conv2d relu"),
+    ROW(activation_and_reader, "conv2d relu mul"),
+    ROW(up_then_pointwise, "conv2d resample2d"),
+    ROW(down_then_pointwise, "resample2d conv2d"),
+    ROW(up_then_conv3, "resample2d conv2d"),
+    ROW(up_then_relu_pointwise, "resample2d conv2d.relu"),
+    ROW(up_read_twice, "resample2d conv2d"),
+    ROW(gate_two_layers, "squeezeExcite(2).relu.sigmoid"),
+    ROW(gate_one_layer, "squeezeExcite(1).sigmoid"),
+    ROW(gate_of_sum, "squeezeExcite(1,sum)"),
+    ROW(gate_of_broadcast_sum, "add squeezeExcite(1)"),
+    ROW(gate_of_relu_sum, "add.relu squeezeExcite(1)"),
+    ROW(gate_of_read_sum, "add squeezeExcite(1)"),
+    ROW(pool_read_twice, "averagePool2d conv2d"),
+    ROW(middle_read_twice, "squeezeExcite(1) conv2d"),
+    ROW(windowed_pool, "averagePool2d conv2d"),
+    ROW(pool_of_batch, "averagePool2d conv2d"),
+    ROW(gate_with_input_bias, "averagePool2d conv2d"),
+    ROW(gated, "conv2d(gate)"),
+    ROW(gated_from_left, "conv2d(gate)"),
+    ROW(gated_by_one_channel, "mul conv2d"),
+    ROW(gated_by_row, "mul conv2d"),
+    ROW(gated_conv3, "mul conv2d"),
+    ROW(gated_batch, "mul conv2d"),
+    ROW(gated_batch_each, "conv2d(gate)"),
+    ROW(gated_relu, "mul.relu conv2d"),
+    ROW(gated_read_twice, "mul conv2d+residual"),
+    ROW(merged, "conv2d(merge)"),
+    ROW(merged_swapped, "conv2d(merge)"),
+    ROW(merged_without_gate, "resample2d add conv2d"),
+    ROW(merged_and_read, "mul resample2d add conv2d"),
+    ROW(residual, "conv2d+residual"),
+    ROW(residual_right, "conv2d+residual"),
+    ROW(residual_of_two, "conv2d conv2d+residual"),
+    ROW(residual_broadcast, "conv2d add"),
+    ROW(residual_of_itself, "conv2d add"),
+    ROW(residual_read, "conv2d add"),
+    ROW(residual_relu, "conv2d add.relu"),
+    ROW(residual_chain, "conv2d.relu conv2d+residual conv2d+residual"),
+    ROW(expanded, "conv2d.relu conv2d"),
+    ROW(conv_norm, "conv2d"),
+    ROW(conv_norm_relu, "conv2d.relu"),
+    ROW(conv_relu_norm, "conv2d.relu batchNormalization"),
+    ROW(norm_alone, "batchNormalization"),
+    ROW(transpose_norm, "convTranspose2d"),
+    ROW(grouped_transpose_norm, "convTranspose2d"),
+    ROW(conv_read_norm, "conv2d batchNormalization"),
+    ROW(pad_conv, "conv2d"),
+    ROW(pad_value_conv, "pad conv2d"),
+    ROW(pad_mean, "averagePool2d"),
+    ROW(pad_max, "pad maxPool2d"),
+    ROW(relu_pad_max, "conv2d.relu maxPool2d"),
+    ROW(pad_read, "pad conv2d"),
+    GPU(expanded, "expandDepthwise"),
+    GPU(expanded_read, "conv2d conv2d"),
+    GPU(expanded_by_conv3, "conv2d conv2d"),
+    GPU(expanded_then_conv3, "conv2d.relu conv2d"),
+    GPU(expanded_own_residual, "expandDepthwise"),
+};
+
+/* ------------------------------------------------------------------ the table */
+
+static void append(char *text, size_t size, const char *part)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s", part);
+}
+
+static void append_activation(char *text, size_t size, enum tdl_activation activation)
+{
+    if (activation == NONE || activation == TDL_ACTIVATION_CHAIN)
+        return;
+    append(text, size, ".");
+    append(text, size, tdl_activation_name(activation));
+}
+
+static void append_node(char *text, size_t size, const struct tdl_node *n)
+{
+    append(text, size, *text ? " " : "");
+    append(text, size, n->op->name);
+    if (n->op == &tdl_op_conv2d) {
+        static const char *const pre[] = {"", "(gate)", "(merge)"};
+        append(text, size, pre[n->attr.conv.pre]);
+        append_activation(text, size, n->attr.conv.p.activation);
+        if (n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL])
+            append(text, size, "+residual");
+    } else if (n->op == &tdl_op_squeeze_excite) {
+        append(text, size, n->attr.gate.layers == 2 ? "(2" : "(1");
+        append(text, size, n->inputs[TDL_GATE_INPUT2] ? ",sum)" : ")");
+        for (int i = 0; i < 2; i++)
+            append_activation(text, size, n->attr.gate.activation[i]);
+    } else if (n->op == &tdl_op_average_pool2d) {
+        append_activation(text, size, n->attr.pool.activation);
+    } else if (n->op == &tdl_op_conv_transpose2d) {
+        append_activation(text, size, n->attr.conv_transpose.activation);
+    }
+    for (uint32_t i = 0; i < n->chain.count; i++) {
+        append(text, size, ".");
+        append(text, size, tdl_function_name((enum tdl_function)n->chain.stages[i].function));
+    }
+}
+
+static void check_fusions(void)
+{
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sketch s = {.rng = {i}};
+        char text[256] = "";
+        check_begin("fuse: %s%s", rows[i].name, rows[i].gpu ? " on a GPU" : "");
+        OK(tdl_builder_create(NULL, &s.b));
+        s.x = sketch_input(&s, "x", 1, 8, 8, 4);
+        sketch_output(&s, "result", rows[i].build(&s));
+        REQUIRE(tdl_builder_status(s.b) == TDL_OK, "%s", tdl_builder_error(s.b));
+        struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+        OK(tdl_pass_fold(ir));
+        OK(tdl_pass_fuse(ir, rows[i].gpu));
+        for (uint32_t k = 0; k < ir->node_count; k++)
+            append_node(text, sizeof(text), ir->nodes[k]);
+        CHECK(!strcmp(text, rows[i].want), "\"%s\" instead of \"%s\"", text, rows[i].want);
+        sketch_check_order(ir);
+        tdl_ir_destroy(&ir);
+        tdl_builder_destroy(&s.b);
+    }
+}
+
+/* Joins of two convolutions, each on the last join: a search along every path
+ * would need 2^64 steps. */
+static void check_deep_graph(void)
+{
+    struct sketch s = {.rng = {1}};
+    check_begin("fuse: 64 joins of two branches");
+    OK(tdl_builder_create(NULL, &s.b));
+    O x = s.x = sketch_input(&s, "x", 1, 2, 2, 4);
+    for (int i = 0; i < 64; i++)
+        x = sketch_add(&s, sketch_conv3(&s, x), sketch_conv1(&s, x));
+    sketch_output(&s, "y", x);
+    OK(tdl_builder_status(s.b));
+    struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+    OK(tdl_pass_fuse(ir, false));
+    CHECK(ir->node_count == 128, "%u nodes are left of 192", ir->node_count);
+    sketch_check_order(ir);
+    tdl_ir_destroy(&ir);
+    tdl_builder_destroy(&s.b);
+}
+
+int main(void)
+{
+    check_fusions();
+    check_deep_graph();
+    return check_result();
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The same elements in other shapes and under other names: reshape, flatten,
+ * expand and outputs that are copies. Where they can, they take no dispatch.
+ *
+ *     test-ops-shapes [seed]
+ */
+#include "subject.h"
+
+#include <ops/ops.h>
+
+typedef struct tdl_operand *O;
+
+static struct tdl_context *ctx;
+static uint64_t seed = 1;
+
+/* Outputs that are inputs, constants, or outputs already: copies. */
+static void check_copies(void)
+{
+    static const int32_t numbers[] = {1, -2, 3};
+    const struct tdl_tensor_params p = {.dtype = TDL_INT32, .rank = 1, .shape = {3}};
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    check_begin("copies");
+    OK(tdl_builder_create(ctx, &b));
+    O x = tdl_builder_input(b, "x", &p), y = tdl_builder_neg(b, x);
+    tdl_builder_output(b, "input", x);
+    tdl_builder_output(b, "constant", subject_typed_constant(b, &p, numbers));
+    tdl_builder_output(b, "once", y);
+    tdl_builder_output(b, "twice", y);
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){0});
+    CHECK(!memcmp(s.plain[0], s.inputs[0], 12) && !memcmp(s.plain[1], numbers, 12) &&
+              !memcmp(s.plain[2], s.plain[3], 12),
+          "a copy differs");
+    subject_close(&s);
+}
+
+static O flat(struct tdl_builder *b, O x) { return tdl_builder_flatten(b, x, 1); }
+static O image(struct tdl_builder *b, O x)
+{
+    return tdl_builder_reshape(b, x, 4, (uint32_t[]){2, 3, 5, 4});
+}
+static O conv(struct tdl_builder *b, O x)
+{
+    struct rng rng = {1};
+    return tdl_builder_conv2d(b, x, subject_filter(b, &rng, 4, 1, 1, 4), NULL);
+}
+
+/* Graphs over x = int-like floats [2,3,5,4]; how many dispatches they take. */
+static O g_view(struct tdl_builder *b, O x) { return tdl_builder_neg(b, flat(b, x)); }
+static O g_copy(struct tdl_builder *b, O x) { return flat(b, x); }
+static O g_in_place(struct tdl_builder *b, O x) { return flat(b, tdl_builder_neg(b, x)); }
+static O g_twice(struct tdl_builder *b, O x) { return image(b, flat(b, tdl_builder_neg(b, x))); }
+static O g_two_readers(struct tdl_builder *b, O x)
+{
+    O n = tdl_builder_neg(b, x), v = image(b, tdl_builder_abs(b, flat(b, n)));
+    return tdl_builder_add(b, v, n);
+}
+static O g_both_bound(struct tdl_builder *b, O x)
+{
+    O n = tdl_builder_neg(b, x);
+    tdl_builder_output(b, "before", n);
+    return flat(b, n);
+}
+static O g_from_packs(struct tdl_builder *b, O x) { return flat(b, conv(b, x)); }
+static O g_into_packs(struct tdl_builder *b, O x)
+{
+    return conv(b, image(b, tdl_builder_neg(b, flat(b, x))));
+}
+static O g_constant(struct tdl_builder *b, O x)
+{
+    static const float numbers[20] = {1, 2, 3, 4, 5};
+    O c = subject_constant(b, 1, (uint32_t[]){20}, numbers);
+    return tdl_builder_add(b, x, tdl_builder_reshape(b, c, 2, (uint32_t[]){5, 4}));
+}
+
+/* Values that outlive the name they were made under: the arena must keep them. */
+static O g_long_life(struct tdl_builder *b, O x)
+{
+    O n = tdl_builder_neg(b, x), v = flat(b, n), y = x;
+    for (int i = 0; i < 4; i++) /* two readers each, so that nothing is fused */
+        y = tdl_builder_add(b, tdl_builder_sin(b, y), tdl_builder_cos(b, y));
+    return tdl_builder_add(b, image(b, v), y);
+}
+
+static void check_reshape(void)
+{
+    static const struct {
+        const char *name;
+        O (*build)(struct tdl_builder *, O);
+        uint32_t steps;
+    } rows[] = {
+        {"a view of an input", g_view, 1},
+        {"from tensor to tensor", g_copy, 1},
+        {"written in place", g_in_place, 1},
+        {"two views", g_twice, 1},
+        {"two readers", g_two_readers, 3},
+        {"both bound", g_both_bound, 2},
+        {"from packs", g_from_packs, 3},   /* convert, convolution, convert */
+        {"into packs", g_into_packs, 4},   /* neg, convert, convolution, convert */
+        {"of a constant", g_constant, 1},
+        {"a long life", g_long_life, 14},
+    };
+    static const uint32_t shape[] = {2, 3, 5, 4};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct rng rng = {seed++};
+        struct subject s;
+        struct tdl_builder *b;
+        check_begin("reshape: %s", rows[i].name);
+        OK(tdl_builder_create(ctx, &b));
+        tdl_builder_output(
+            b, "result",
+            rows[i].build(b, subject_input(b, "x", subject_shape(TDL_FLOAT32, 4, shape))));
+        subject_open(&s, ctx, b, &rng);
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+        subject_run(&s,
+                    &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});
+        uint32_t steps = subject_steps(b, true, "");
+        CHECK(steps == rows[i].steps, "%u dispatches instead of %u", steps, rows[i].steps);
+        subject_close(&s);
+    }
+}
+
+/* Without sentinels values share the arena, so lifetimes count. */
+static void check_lifetime(void)
+{
+    static const uint32_t shape[] = {2, 3, 5, 4};
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    struct tdl_graph *graph;
+    struct tdl_tensor *in, *out;
+    float got[120];
+    check_begin("reshape: lifetimes in the arena");
+    OK(tdl_builder_create(ctx, &b));
+    tdl_builder_output(b, "result",
+                       g_long_life(b, subject_input(b, "x", subject_shape(TDL_FLOAT32, 4, shape))));
+    subject_open(&s, ctx, b, &rng);
+    OK(tdl_builder_build(b, NULL, &graph));
+    struct tdl_tensor_params p = *tdl_graph_input(graph, 0, NULL);
+    p.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
+    OK(tdl_tensor_create(ctx, &p, &in));
+    OK(tdl_tensor_create(ctx, &p, &out));
+    OK(tdl_tensor_write(in, s.inputs[0], sizeof(got), NULL));
+    OK(tdl_graph_dispatch(graph, &(struct tdl_binding){"x", in}, 1,
+                          &(struct tdl_binding){"result", out}, 1, NULL));
+    OK(tdl_tensor_read(out, got, sizeof(got)));
+    subject_compare("result", &s.ir->outputs[0]->desc, s.values[s.ir->outputs[0]->id], got, false,
+                    1);
+    tdl_tensor_destroy(&in);
+    tdl_tensor_destroy(&out);
+    tdl_graph_destroy(&graph);
+    subject_close(&s);
+}
+
+static void check_expand(void)
+{
+    static const struct {
+        enum tdl_dtype dtype;
+        uint32_t from_rank, from[3], rank, to[5];
+    } rows[] = {
+        {TDL_FLOAT32, 1, {5}, 3, {2, 3, 5}},
+        {TDL_UINT8, 3, {3, 1, 5}, 5, {2, 1, 3, 7, 5}},
+        {TDL_FLOAT16, 0, {0}, 2, {3, 3}},
+        {TDL_INT32, 2, {4, 1}, 2, {4, 9}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct rng rng = {seed++};
+        struct subject s;
+        struct tdl_builder *b;
+        check_begin("expand %zu", i);
+        OK(tdl_builder_create(ctx, &b));
+        O x = subject_input(b, "x", subject_shape(rows[i].dtype, rows[i].from_rank, rows[i].from));
+        tdl_builder_output(b, "result", tdl_builder_expand(b, x, rows[i].rank, rows[i].to));
+        subject_open(&s, ctx, b, &rng);
+        subject_run(&s, &(struct tdl_build_params){0});
+        subject_close(&s);
+    }
+}
+
+/* In packs: from one pixel of one image to all. */
+static void check_expand_packed(void)
+{
+    struct rng rng = {seed++};
+    struct subject s;
+    struct tdl_builder *b;
+    struct tdl_tensor_params p = subject_image(TDL_LAYOUT_NCHW, 1, 4, 4, 5);
+    check_begin("expand in packs");
+    OK(tdl_builder_create(ctx, &b));
+    O x = tdl_builder_global_average_pool(b, tdl_builder_input(b, "x", &p));
+    tdl_builder_output(b, "result", tdl_builder_expand(b, x, 4, (uint32_t[]){2, 5, 3, 4}));
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    CHECK(s.ir->outputs[0]->desc.layout == TDL_LAYOUT_NCHW, "the layout is lost");
+    subject_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    ctx = check_context_open();
+    check_copies();
+    check_reshape();
+    check_lifetime();
+    check_expand();
+    check_expand_packed();
+    check_context_close(ctx);
+    return check_result();
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Plans without a device: what lives at the same time lies apart, and steps
+ * have work, constants and weights that fit. Of random graphs, and of the
+ * person models, which must not need more dispatches than they did once.
+ *
+ *     test-plan [models | number of random graphs]
+ */
+#include "random-graph.h"
+#include "sketch.h"
+
+#include <ops/ops.h>
+
+#include <unistd.h>
+
+static struct tdl_device_info device_of(bool gpu)
+{
+    return (struct tdl_device_info){
+        .name = "imaginary",
+        .type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_CPU,
+        .subgroup_size = gpu ? 32 : 8,
+        .max_workgroup_invocations = 1024,
+        .max_shared_memory = 32 << 10,
+    };
+}
+
+/* Compile as far as goes without a device. */
+static void plan_open(struct tdl_plan *plan, struct tdl_builder *b,
+                      const struct tdl_device_info *device, bool fuse, enum tdl_dtype storage)
+{
+    *plan = (struct tdl_plan){.device = device, .storage = storage,
+                              .ir = tdl_ir_clone(tdl_builder_ir(b))};
+    REQUIRE(plan->ir, "out of memory");
+    OK(tdl_pass_fold(plan->ir));
+    if (fuse)
+        OK(tdl_pass_fuse(plan->ir, device->type != TDL_DEVICE_CPU));
+    sketch_check_order(plan->ir);
+    OK(tdl_pass_layout(plan->ir, &(struct tdl_build_params){0}, storage));
+    sketch_check_order(plan->ir);
+    OK(tdl_plan_build(plan));
+}
+
+/* From the steps themselves, not from what the pass noted. */
+static void find_life(const struct tdl_plan *plan, const struct tdl_operand *o, uint32_t *first,
+                      uint32_t *last, bool *written)
+{
+    *first = UINT32_MAX;
+    *last = 0;
+    *written = false;
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++) {
+            const struct tdl_plan_bind *bind = &plan->steps[i].binds[j];
+            if (bind->kind != TDL_PLAN_BIND_OPERAND || bind->operand != o)
+                continue;
+            if (*first == UINT32_MAX) {
+                *first = i;
+                *written = bind->write;
+            }
+            *last = i;
+        }
+}
+
+static void check_arena(const struct tdl_plan *plan)
+{
+    struct life {
+        uint32_t first, last;
+        bool written;
+    } *lives = calloc(plan->ir->operand_count, sizeof(*lives));
+    REQUIRE(lives, "out of memory");
+    for (uint32_t i = 0; i < plan->ir->operand_count; i++) {
+        const struct tdl_operand *a = plan->ir->operands[i];
+        find_life(plan, a, &lives[i].first, &lives[i].last, &lives[i].written);
+        if (lives[i].first == UINT32_MAX || a->external)
+            continue;
+        CHECK(lives[i].written, "operand %u is read before it is written", i);
+        CHECK(a->offset % 256 == 0 && a->offset + a->size <= plan->arena_size,
+              "operand %u is at %llu of %llu bytes", i, (unsigned long long)a->offset,
+              (unsigned long long)plan->arena_size);
+        for (uint32_t k = 0; k < i; k++) {
+            const struct tdl_operand *b = plan->ir->operands[k];
+            if (lives[k].first == UINT32_MAX || b->external || lives[k].last < lives[i].first ||
+                lives[i].last < lives[k].first)
+                continue;
+            CHECK(a->offset + a->size <= b->offset || b->offset + b->size <= a->offset,
+                  "operands %u and %u live at the same time in the same place", i, k);
+        }
+    }
+    free(lives);
+}
+
+static void check_steps(const struct tdl_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const struct tdl_plan_step *s = &plan->steps[i];
+        CHECK(s->groups[0] && s->groups[1] && s->groups[2], "step %u (%s) has no work", i,
+              s->shader);
+        CHECK(s->spec_count < TDL_MAX_SPEC, "step %u (%s) has too many constants", i, s->shader);
+        CHECK(s->spec[0] * s->spec[1] * s->spec[2] <= plan->device->max_workgroup_invocations,
+              "step %u (%s): a workgroup of %ux%ux%u", i, s->shader, s->spec[0], s->spec[1],
+              s->spec[2]);
+        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
+            if (s->binds[j].kind == TDL_PLAN_BIND_WEIGHTS)
+                CHECK(s->binds[j].offset % 256 == 0 &&
+                          s->binds[j].offset + s->binds[j].size <=
+                              plan->weight_count * sizeof(float),
+                      "step %u (%s): weights outside", i, s->shader);
+    }
+}
+
+static void check_random_plans(uint64_t count)
+{
+    for (uint64_t seed = 0; seed < count; seed++) {
+        struct tdl_builder *b;
+        OK(tdl_builder_create(NULL, &b));
+        random_graph(b, seed);
+        REQUIRE(tdl_builder_status(b) == TDL_OK, "%s", tdl_builder_error(b));
+        for (int variant = 0; variant < 4; variant++) {
+            struct tdl_plan plan;
+            struct tdl_device_info device = device_of(variant & 2);
+            check_begin("plan: seed %llu, variant %d", (unsigned long long)seed, variant);
+            plan_open(&plan, b, &device, variant != 0, variant & 1 ? TDL_FLOAT16 : TDL_FLOAT32);
+            check_arena(&plan);
+            check_steps(&plan);
+            tdl_plan_finish(&plan);
+        }
+        tdl_builder_destroy(&b);
+    }
+}
+
+static void check_person_model(const char *folder, const char *name, uint32_t max_steps)
+{
+    char path[1024];
+    struct tdl_builder *b;
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    OK(tdl_builder_create(NULL, &b));
+    if (access(path, R_OK) != 0) {
+        printf("skipped: %s is not there; the set-up fetches it\n", path);
+        exit(EXIT_SKIP);
+    }
+    OK(tdl_model_load(b, path));
+    for (int variant = 0; variant < 4; variant++) {
+        struct tdl_plan plan;
+        struct tdl_device_info device = device_of(variant & 2);
+        bool fuse = variant & 1;
+        check_begin("plan: %s%s%s", name, fuse ? ", fused" : "", variant & 2 ? ", on a GPU" : "");
+        plan_open(&plan, b, &device, fuse, TDL_FLOAT32);
+        check_arena(&plan);
+        check_steps(&plan);
+        CHECK(plan.arena_size < plan.tensor_bytes / 2, "an arena of %llu bytes for %llu of values",
+              (unsigned long long)plan.arena_size, (unsigned long long)plan.tensor_bytes);
+        CHECK(!fuse || plan.step_count <= max_steps, "%u steps; %u were enough once",
+              plan.step_count, max_steps);
+        tdl_plan_finish(&plan);
+    }
+    tdl_builder_destroy(&b);
+}
+
+static int check_person_models(void)
+{
+    const char *folder = getenv("TDL_TEST_MODELS");
+    check_person_model(folder ? folder : "models", "selfie_segmentation.tflite", 50);
+    check_person_model(folder ? folder : "models", "selfie_segmentation_landscape.tflite", 50);
+    return check_result();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "models"))
+        return check_person_models();
+    check_random_plans(argc > 1 ? strtoull(argv[1], NULL, 0) : 500);
+    return check_result();
+}
