@@ -34,8 +34,9 @@ static const struct property {
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE, AT(live.mode),
       .def = TDL_MODE_OVERLAY },
     { "device", "Device",
-      "The Vulkan device: \"auto\" (discrete GPU, then integrated, then software), an index, a UUID "
-      "in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; tdl-info lists them",
+      "The Vulkan device: empty or \"auto\" (discrete GPU, then integrated, then software), an "
+      "index, a UUID in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; tdl-info "
+      "lists them",
       STRING, GST_TDL_RESTART, AT(sources.device) },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },
@@ -80,8 +81,10 @@ static const struct property {
       "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE, AT(live.latency_mode),
       .def = GST_TDL_LATENCY_EXACT },
     { "require-zero-copy", "Require zero copy",
-      "Stop with an error where the CPU would have to copy a frame, instead of copying, counting "
-      "and announcing it", BOOL, GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
+      "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
+      "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
+      "once (element message tdl-fallback: side, path, reason)", BOOL,
+      GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
 };
 
 static GType mode_type(void)
