@@ -5,11 +5,12 @@
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
                             struct gst_tdl_cached *out)
 {
-    return importer->ops->import_host(importer->context, data, memory->size, &out->buffer,
+    return importer->ops->import_host(importer->context, data, memory->maxsize, &out->buffer,
                                       &out->offset);
 }
 
-/* Only the address is of interest; system memory keeps it for life. */
+/* Of the first byte that the memory shows. Only the address is of interest;
+ * system memory keeps it for life. */
 static guint8 *memory_address(GstMemory *memory)
 {
     GstMapInfo map;
@@ -26,23 +27,23 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
                                  struct gst_tdl_import *out)
 {
     const struct gst_tdl_cached *cached;
-    guint8 *root_data, *data;
+    guint8 *begin, *data;
     GstMemory *root;
 
     if (!place->memory)
         return "a plane is spread over several memories, or upside down";
     root = gst_tdl_root_memory(place->memory);
-    root_data = memory_address(root);
+    begin = memory_address(root);
     data = memory_address(place->memory);
-    if (!root_data || !data)
+    if (!begin || !data)
         return "the memory is not plain system memory";
-    if (data < root_data ||
-        data + place->skip + gst_tdl_place_size(place) > root_data + root->size)
+    begin -= root->offset; /* what it shows may change, what it has does not */
+    if (data < begin || data + place->skip + gst_tdl_place_size(place) > begin + root->maxsize)
         return "the memory reaches out of its parent";
-    cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, root_data);
+    cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, begin);
     if (!cached->buffer)
         return "the device does not take this address";
-    gst_tdl_set_plane(out, p, cached->buffer, cached->offset + (data - root_data) + place->skip,
+    gst_tdl_set_plane(out, p, cached->buffer, cached->offset + (data - begin) + place->skip,
                       place->stride);
     return NULL;
 }

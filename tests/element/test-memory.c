@@ -305,6 +305,40 @@ GST_START_TEST(host_pointer_rewritten)
 }
 GST_END_TEST;
 
+/* One memory that shows another part of itself for each frame, and more than at
+ * first: what is read is what it shows. */
+GST_START_TEST(memory_that_moves)
+{
+    const gsize frame = 64 * 64;
+    guint8 *pages = g_malloc(4 * frame);
+    GstMemory *memory = gst_memory_new_wrapped(0, pages, 4 * frame, 0, frame, pages, g_free);
+    struct filter filter;
+    GstMapInfo map;
+
+    for (guint i = 0; i < 4; i++)
+        memset(pages + i * frame, 40 + 50 * i, frame);
+    filter_start(&filter, "mode=overlay opacity=0",
+                 "video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1");
+    for (guint i = 0; i < 4; i++) {
+        GstBuffer *input = gst_buffer_new(), *output;
+
+        gst_buffer_append_memory(input, gst_memory_ref(memory));
+        output = filter_run(&filter, input);
+        fail_unless(gst_buffer_map(output, &map, GST_MAP_READ));
+        fail_unless(ABS(map.data[100] - (gint)(40 + 50 * i)) <= 1, "frame %u shows %u", i,
+                    map.data[100]);
+        gst_buffer_unmap(output, &map);
+        gst_buffer_unref(output);
+        if (i < 3)
+            gst_memory_resize(memory, frame, frame);
+    }
+    if (imports_host_pointers(&filter))
+        fail_unless_equals_uint64(filter_stat(&filter, "imports"), 1);
+    gst_memory_unref(memory);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 /* Planes in memories of their own. */
 GST_START_TEST(two_memories)
 {
@@ -694,6 +728,7 @@ static Suite *suite(void)
     tcase_add_test(tc, shared_memory);
     tcase_add_test(tc, host_pointer);
     tcase_add_test(tc, host_pointer_rewritten);
+    tcase_add_test(tc, memory_that_moves);
     tcase_add_test(tc, two_memories);
     tcase_add_test(tc, copy_is_counted_and_announced);
     tcase_add_test(tc, copy_is_refused);
