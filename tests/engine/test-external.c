@@ -77,6 +77,9 @@ static void check_drivers(void)
     CHECK(tdl_import_size(&f) == 462848, "%llu", (unsigned long long)tdl_import_size(&f));
     f.wanted = 0;
     CHECK(tdl_import_size(&f) == 462848, "%llu", (unsigned long long)tdl_import_size(&f));
+    /* As its exporter, which is ours, rounded it; the fd says nothing. */
+    f = (struct tdl_import_facts){.type = TDL_HANDLE_OPAQUE_FD, .fd_size = -1, .wanted = 460801};
+    CHECK(tdl_import_size(&f) == 460816, "%llu", (unsigned long long)tdl_import_size(&f));
 }
 
 /* ------------------------------------------------------------------- errors */
@@ -115,6 +118,13 @@ static void check_errors(struct tdl_context *ctx)
         FAILS(tdl_buffer_create_exportable(ctx, TDL_HANDLE_OPAQUE_FD, 0, &buffer), wrong,
               "0 bytes");
     }
+    CHECK(tdl_external_family(ctx, TDL_HANDLE_OPAQUE_FD) == VK_QUEUE_FAMILY_EXTERNAL,
+          "opaque fds are for drivers like ours");
+    CHECK(tdl_external_family(ctx, TDL_HANDLE_DMA_BUF) ==
+              (tdl_setup_has(&ctx->setup, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME)
+                   ? VK_QUEUE_FAMILY_FOREIGN_EXT
+                   : VK_QUEUE_FAMILY_EXTERNAL),
+          "dma-bufs are for anybody");
     OK(tdl_buffer_create(ctx, 16, TDL_BUFFER_DEVICE, &buffer));
     FAILS(tdl_buffer_export_fd(buffer, &fd), wrong, "tdl_buffer_create_exportable");
     CHECK(fd == -1, "fd %d", fd);

@@ -144,6 +144,12 @@ MAKE(slice)
     UNUSED;
     return tdl_builder_slice(b, x, &(struct tdl_slice_params){.start = {0, 1, 0, 1}});
 }
+MAKE(slice_steps)
+{
+    UNUSED;
+    const struct tdl_slice_params p = {.start = {1, 5, 0, 4}, .step = {-1, -2, 3, -1}};
+    return tdl_builder_slice(b, x, &p);
+}
 MAKE(slice_aligned)
 {
     UNUSED;
@@ -164,6 +170,11 @@ MAKE(concat)
 {
     UNUSED;
     return tdl_builder_concat(b, (O[]){x, tdl_builder_exp(b, x)}, 2, 3);
+}
+MAKE(concat_even)
+{
+    O six = conv(b, rng, x, 6, 1, 1);
+    return tdl_builder_concat(b, (O[]){six, x}, 2, 3);
 }
 MAKE(concat_aligned)
 {
@@ -211,8 +222,8 @@ static const struct {
     ROW(conv_transpose2d_block), ROW(conv_transpose2d_depthwise), ROW(average_pool2d),
     ROW(max_pool2d), ROW(l2_pool2d), ROW(global_pool), ROW(resample2d), ROW(resample2d_nearest),
     ROW(batch_normalization), ROW(instance_normalization), ROW(layer_normalization),
-    ROW(layer_normalization_image), ROW(slice), ROW(slice_aligned), ROW(pad), ROW(pad_image),
-    ROW(concat), ROW(concat_aligned), ROW(space_to_depth), ROW(depth_to_space), ROW(im2col),
+    ROW(layer_normalization_image), ROW(slice), ROW(slice_steps), ROW(slice_aligned), ROW(pad), ROW(pad_image),
+    ROW(concat), ROW(concat_even), ROW(concat_aligned), ROW(space_to_depth), ROW(depth_to_space), ROW(im2col),
     ROW(unary), ROW(binary), ROW(binary_quotient), ROW(softmax_channels), ROW(softmax_rows),
     ROW(reduce_log_sum), ROW(reduce_log_sum_exp), ROW(reduce_product), ROW(reduce_min_channels),
     ROW(reduce_product_channels),

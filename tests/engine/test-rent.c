@@ -65,6 +65,74 @@ static enum tdl_result run(struct tdl_graph *graph, struct tdl_tensor *x, struct
                               &(struct tdl_binding){"y", y}, 1, NULL);
 }
 
+/* ------------------------------------------------- what goes to the driver */
+
+/* Many drivers run submissions in their order, and memory is where it is: that
+ * a wait, or half of a transfer of ownership, is missing shows in no result. */
+static struct {
+    VkSemaphore waited[64];
+    uint64_t values[64];
+    uint32_t wait_count, acquires, releases;
+} seen;
+
+static bool is_outside(uint32_t family)
+{
+    return family == VK_QUEUE_FAMILY_EXTERNAL || family == VK_QUEUE_FAMILY_FOREIGN_EXT;
+}
+
+VkResult __real_vkQueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
+                              VkFence fence);
+VkResult __wrap_vkQueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
+                              VkFence fence);
+VkResult __wrap_vkQueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo *infos,
+                              VkFence fence)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const VkTimelineSemaphoreSubmitInfo *values = infos[i].pNext;
+        for (uint32_t k = 0; k < infos[i].waitSemaphoreCount; k++, seen.wait_count++) {
+            seen.waited[seen.wait_count % 64] = infos[i].pWaitSemaphores[k];
+            seen.values[seen.wait_count % 64] =
+                values && values->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO &&
+                        k < values->waitSemaphoreValueCount
+                    ? values->pWaitSemaphoreValues[k]
+                    : 0;
+        }
+    }
+    return __real_vkQueueSubmit(queue, count, infos, fence);
+}
+
+void __real_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                 VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+                                 const VkMemoryBarrier *all, uint32_t buffer_count,
+                                 const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                 const VkImageMemoryBarrier *images);
+void __wrap_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                 VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+                                 const VkMemoryBarrier *all, uint32_t buffer_count,
+                                 const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                 const VkImageMemoryBarrier *images);
+void __wrap_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                 VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+                                 const VkMemoryBarrier *all, uint32_t buffer_count,
+                                 const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                 const VkImageMemoryBarrier *images)
+{
+    for (uint32_t i = 0; i < buffer_count; i++) {
+        seen.acquires += is_outside(buffers[i].srcQueueFamilyIndex);
+        seen.releases += is_outside(buffers[i].dstQueueFamilyIndex);
+    }
+    __real_vkCmdPipelineBarrier(commands, from, to, flags, count, all, buffer_count, buffers,
+                                image_count, images);
+}
+
+static uint32_t times_waited(VkSemaphore semaphore, uint64_t value)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < 64 && i < seen.wait_count; i++)
+        times += seen.waited[i] == semaphore && seen.values[i] == value;
+    return times;
+}
+
 /* ------------------------------------------------------------- two devices */
 
 /* Nothing can be done with it, or with a view of it, and it is named. */
@@ -123,6 +191,7 @@ static void test_two_devices(struct tdl_context *a, struct tdl_context *b,
     struct tdl_context_stats stats_a, stats_b, now_a, now_b;
     tdl_context_get_stats(a, &stats_a);
     tdl_context_get_stats(b, &stats_b);
+    memset(&seen, 0, sizeof(seen));
     for (int i = 0; i < ROUNDS; i++) {
         OK(run(hundred, theirs, work));
         OK(run(copy_b, work, theirs));
@@ -135,6 +204,10 @@ static void test_two_devices(struct tdl_context *a, struct tdl_context *b,
         OK(tdl_tensor_rent(ours, TDL_HANDLE_KNOWN, &rental));
         OK(tdl_tensor_return(theirs, &rental));
     }
+    /* Vulkan: ownership is released by the one, and acquired by the other. */
+    CHECK(seen.acquires == 2 * ROUNDS && seen.releases == 2 * ROUNDS,
+          "%u acquisitions and %u releases in %d changes of hands", seen.acquires, seen.releases,
+          2 * ROUNDS);
     tdl_context_get_stats(a, &now_a);
     tdl_context_get_stats(b, &now_b);
     if (rental.order != TDL_ORDER_NONE)
@@ -320,20 +393,29 @@ static void test_one_device(struct tdl_context *ctx)
         memcpy(&word, round & 1 ? &two : &eight, sizeof(word));
         fill_gated(&b, &rental, word, round);
         rental.wait_value++;
+        memset(&seen, 0, sizeof(seen));
         OK(tdl_tensor_return(t, &rental)); /* long before they are done */
         OK(run(graph, t, copy));
+        CHECK(times_waited(rental.semaphore, rental.wait_value) == 1,
+              "%u waits for what was returned",
+              times_waited(rental.semaphore, rental.wait_value));
         FAILS(tdl_context_wait(ctx, tdl_context_last_point(ctx), 0), TDL_ERROR_TIMEOUT, "");
         open_gate(&b, round);
         OK(tdl_tensor_read(copy, data, BYTES));
         CHECK(data[ELEMENTS - 1] == (round & 1 ? 3.0f : 9.0f), "round %d: %g", (int)round,
               data[ELEMENTS - 1]);
     }
-    /* Returned, and gone before the others are done. */
+    /* Returned, and gone before the others are done: it stays until then. */
     OK(tdl_tensor_rent(t, TDL_HANDLE_VK_BUFFER, &rental));
     fill_gated(&b, &rental, 0, 4);
     rental.wait_value++;
+    struct tdl_context_stats with, without;
+    tdl_context_get_stats(ctx, &with);
     OK(tdl_tensor_return(t, &rental));
     tdl_tensor_destroy(&t);
+    FAILS(tdl_context_wait(ctx, tdl_context_last_point(ctx), 0), TDL_ERROR_TIMEOUT, "");
+    tdl_context_get_stats(ctx, &without);
+    CHECK(without.memory_bytes == with.memory_bytes, "the memory went while others filled it");
     open_gate(&b, 4);
     OK(tdl_context_sync(ctx));
     tdl_tensor_destroy(&copy);
