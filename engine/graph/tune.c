@@ -8,7 +8,6 @@
  */
 #include "measure.h"
 
-#include "../tuning.h"
 #include "builder.h"
 
 #include <stdio.h>
@@ -36,13 +35,6 @@ struct run {
     uint32_t count;
 };
 
-/* What came out: per layer and algorithm, the ratio to the default's time. */
-struct result {
-    char layer[160], algorithm[48];
-    double ratio, ns;
-    bool is_default;
-};
-
 struct tuner {
     struct tdl_builder *builder;
     const struct tdl_tune_params *params;
@@ -52,7 +44,7 @@ struct tuner {
     uint32_t input_count, output_count;
     struct run runs[ROUND]; /* the first is the default */
     uint32_t run_count;
-    struct result *results;
+    struct tdl_tune_result *results;
     uint32_t result_count, result_capacity;
 };
 
@@ -209,14 +201,14 @@ static enum tdl_result add_result(struct tuner *t, const struct timing *timing, 
             return TDL_OK;
     if (t->result_count == t->result_capacity) {
         uint32_t capacity = t->result_capacity ? 2 * t->result_capacity : 64;
-        struct result *results = realloc(t->results, capacity * sizeof(*results));
+        struct tdl_tune_result *results = realloc(t->results, capacity * sizeof(*results));
         if (!results)
             return no_memory();
         t->results = results;
         t->result_capacity = capacity;
     }
-    struct result *out = &t->results[t->result_count++];
-    *out = (struct result){.ratio = ratio, .ns = ns, .is_default = is_default};
+    struct tdl_tune_result *out = &t->results[t->result_count++];
+    *out = (struct tdl_tune_result){.ratio = ratio, .ns = ns, .is_default = is_default};
     memcpy(out->layer, timing->layer, sizeof(out->layer));
     memcpy(out->algorithm, timing->algorithm, sizeof(out->algorithm));
     return TDL_OK;
@@ -276,26 +268,31 @@ static void report(const struct tuner *t)
                                                   });
 }
 
+bool tdl_tune_choose(const struct tdl_tune_result *results, uint32_t count,
+                     struct tdl_tuning *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tdl_tune_result *base = &results[i], *best = base;
+        if (!base->is_default)
+            continue;
+        for (uint32_t k = 0; k < count; k++)
+            if (!strcmp(results[k].layer, base->layer) && results[k].ratio < best->ratio)
+                best = &results[k];
+        if (best->ratio > LEAST_GAIN)
+            best = base;
+        if (!tdl_tuning_set(out, best->layer, best->algorithm, (uint64_t)best->ns))
+            return false;
+    }
+    return true;
+}
+
 static enum tdl_result keep(struct tuner *t, uint32_t *out_layers)
 {
     struct tdl_tuning tuning = {0};
     enum tdl_result r = TDL_OK;
-    /* By the ratio to the default of the same round, whose drift is their own. */
-    for (uint32_t i = 0; i < t->result_count; i++) {
-        const struct result *base = &t->results[i], *best = base;
-        if (!base->is_default)
-            continue;
-        for (uint32_t k = 0; k < t->result_count; k++)
-            if (!strcmp(t->results[k].layer, base->layer) && t->results[k].ratio < best->ratio)
-                best = &t->results[k];
-        if (best->ratio > LEAST_GAIN)
-            best = base;
-        (*out_layers)++;
-        if (!tdl_tuning_set(&tuning, best->layer, best->algorithm, (uint64_t)best->ns)) {
-            r = no_memory();
-            break;
-        }
-    }
+    if (!tdl_tune_choose(t->results, t->result_count, &tuning))
+        r = no_memory();
+    *out_layers = tuning.count;
     if (r == TDL_OK && !t->params->dry)
         r = tdl_context_add_tuning(t->ctx, &tuning);
     tdl_tuning_finish(&tuning);

@@ -9,6 +9,7 @@
 
 #include <cache.h>
 #include <context.h>
+#include <graph/measure.h>
 #include <tuning.h>
 
 #include <dirent.h>
@@ -302,6 +303,31 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
+/* Of times that were not measured. */
+static void check_choice(void)
+{
+    static const struct tdl_tune_result results[] = {
+        {"first", "direct", 1, 100, true},      {"second", "grouped", 1, 500, true},
+        {"third", "pointwise", 1, 70, true},    {"first", "winograd23", 0.5, 60, false},
+        {"second", "direct", 0.99, 400, false}, /* faster, but hardly */
+        {"first", "implicit", 0.4, 90, false},  /* of a slow round: its ratio counts */
+        {"third", "im2col", 8, 10, false},      {"first", "im2col", 3, 300, false},
+    };
+    static const struct {
+        const char *layer, *algorithm;
+    } want[] = {{"first", "implicit"}, {"second", "grouped"}, {"third", "pointwise"}};
+    struct tdl_tuning chosen = {0};
+    check_begin("the choice");
+    REQUIRE(tdl_tune_choose(results, COUNT(results), &chosen), "out of memory");
+    CHECK(chosen.count == COUNT(want), "%u layers", chosen.count);
+    for (size_t i = 0; i < COUNT(want); i++) {
+        const char *got = tdl_tuning_find(&chosen, want[i].layer);
+        CHECK(got && !strcmp(got, want[i].algorithm), "%s: %s instead of %s", want[i].layer,
+              got ? got : "nothing", want[i].algorithm);
+    }
+    tdl_tuning_finish(&chosen);
+}
+
 int main(int argc, char **argv)
 {
     REQUIRE(mkdtemp(folder), "cannot make a folder");
@@ -314,6 +340,7 @@ int main(int argc, char **argv)
         check_arena(argv[i]);
     }
     if (argc == 1) {
+        check_choice();
         check_tuning();
         check_file();
         check_benchmark();
