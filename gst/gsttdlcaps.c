@@ -536,22 +536,20 @@ gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buf
     const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
     const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
     guint width = GST_VIDEO_INFO_WIDTH(&video->info), height = GST_VIDEO_INFO_HEIGHT(&video->info);
-    guint step_x = 1, step_y = 1;
+    /* U and V of packed formats belong to pairs. */
+    const gboolean pairs = GST_VIDEO_INFO_N_PLANES(&video->info) == 1 &&
+                           GST_VIDEO_FORMAT_INFO_W_SUB(video->info.finfo, GST_VIDEO_COMP_U) > 0;
 
     if (!crop || !meta || (meta->width <= width && meta->height <= height) ||
         meta->width < width || meta->height < height)
         return FALSE;
-    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(&video->info); c++) {
-        step_x = MAX(step_x, 1u << GST_VIDEO_FORMAT_INFO_W_SUB(video->info.finfo, c));
-        step_y = MAX(step_y, 1u << GST_VIDEO_FORMAT_INFO_H_SUB(video->info.finfo, c));
-    }
     *out_whole = *video;
     out_whole->info.width = meta->width;
     out_whole->info.height = meta->height;
     *out_part = (struct gst_tdl_rect){ MIN(crop->x, meta->width - width),
                                        MIN(crop->y, meta->height - height), width, height };
-    out_part->x -= out_part->x % step_x;
-    out_part->y -= out_part->y % step_y;
+    if (pairs)
+        out_part->x -= out_part->x % 2;
     return TRUE;
 }
 
@@ -561,8 +559,14 @@ void gst_tdl_frame_crop(const struct tdl_frame *frame, const GstVideoFormatInfo 
     *out_part = *frame;
     out_part->width = rect->width;
     out_part->height = rect->height;
-    for (guint p = 0; p < GST_VIDEO_FORMAT_INFO_N_PLANES(format); p++)
-        out_part->planes[p].offset +=
-            (guint64)gst_tdl_plane_rows(format, p, rect->y) * frame->planes[p].stride +
-            gst_tdl_plane_row(format, p, rect->x);
+    for (guint c = GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c-- > 0;) {
+        guint p = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
+
+        /* The last one set is the plane's first component. */
+        out_part->planes[p].offset =
+            frame->planes[p].offset +
+            (guint64)(rect->y >> GST_VIDEO_FORMAT_INFO_H_SUB(format, c)) * frame->planes[p].stride +
+            (guint64)(rect->x >> GST_VIDEO_FORMAT_INFO_W_SUB(format, c)) *
+                GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c);
+    }
 }

@@ -87,7 +87,8 @@ gboolean gst_tdl_caps_crop(guint width, guint height, struct gst_tdl_rect *rect)
 /* A buffer with more than the caps' picture in it: the GstVideoMeta is of the
  * whole, and the crop meta says which part of that is meant, as videocrop and
  * decoders do. TRUE: `out_whole` is what lies in the buffer, `out_part` the
- * picture's place there, of the caps' size. Chroma's samples are not split. */
+ * picture's place there, of the caps' size. Pairs of pixels are not split; planes
+ * of chroma begin at the sample that an odd place shares. */
 gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buffer,
                                struct gst_tdl_video *out_whole, struct gst_tdl_rect *out_part);
 /* The part of a frame in `rect`, on the same memory. */
