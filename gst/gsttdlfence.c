@@ -25,7 +25,6 @@ void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_impo
 static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, gboolean write)
 {
     struct pollfd item = { .fd = fd, .events = write ? POLLOUT : POLLIN };
-
     gint64 end = g_get_monotonic_time() + POLL_TIMEOUT_MS * 1000;
     gint ready = poll(&item, 1, 0);
 
@@ -37,7 +36,11 @@ static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, g
 
         ready = poll(&item, 1, MAX(left, 0));
     } while (ready < 0 && errno == EINTR);
-    return ready == 1 ? TDL_OK : TDL_ERROR_TIMEOUT;
+    if (ready == 1)
+        return TDL_OK;
+    GST_ERROR("a dma-buf is still being %s by others after %d s", write ? "used" : "written",
+              POLL_TIMEOUT_MS / 1000);
+    return TDL_ERROR_TIMEOUT;
 }
 
 static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_batch *batch,

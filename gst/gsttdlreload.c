@@ -40,6 +40,8 @@ static gboolean job_begin(struct job *job)
         job->serial = reload->wishes[job->which].taken_on = reload->wishes[job->which].serial;
         job->context = tdl_context_ref(reload->context);
         gst_tdl_sources_copy(reload->sources, &job->sources);
+        job->sources.precision = reload->precision;
+        job->sources.fuse = reload->fuse;
     }
     UNLOCK(reload);
     return more;
@@ -108,6 +110,8 @@ static void job_run(GstElement *element, gpointer data)
 
 void gst_tdl_reload_begin(struct gst_tdl_reload *reload)
 {
+    reload->precision = reload->sources->precision;
+    reload->fuse = reload->sources->fuse;
     for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
         reload->wishes[i].at_begin = reload->wishes[i].serial;
 }

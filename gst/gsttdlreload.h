@@ -27,6 +27,8 @@ struct gst_tdl_reload {
     GstElement *element;                   /* borrowed: who owns this */
     const struct gst_tdl_sources *sources; /* borrowed: what to load */
     struct tdl_context *context;           /* NULL: stopped */
+    gint precision; /* what holds until the next start, whatever has been set since */
+    gboolean fuse;
     struct {
         guint serial, taken_on; /* of the newest wish, of the last one being loaded */
         guint at_begin;
