@@ -11,19 +11,15 @@
  *   --dma-buf        all must come in dma-bufs
  *   --frames N       so many at least
  *   --imports N      so many at most by the element "filter"
- *   --settle NAME    let frames into this element when the fences of their
- *                    dma-bufs have passed: for readers that know none
  */
 #include "frames.h"
 
-#include <gst/allocators/gstdmabuf.h>
 #include <gst/app/gstappsink.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 static gint frames = 1, imports = -1;
-static gchar *write_file, *ppm_file, *compare_file, *settle_name;
+static gchar *write_file, *ppm_file, *compare_file;
 static gboolean dma_buf;
 static const GOptionEntry options[] = {
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "At least so many", "N" },
@@ -32,7 +28,6 @@ static const GOptionEntry options[] = {
     { "compare", 0, 0, G_OPTION_ARG_FILENAME, &compare_file, "Expect this picture", "FILE" },
     { "dma-buf", 0, 0, G_OPTION_ARG_NONE, &dma_buf, "Expect dma-bufs", NULL },
     { "imports", 0, 0, G_OPTION_ARG_INT, &imports, "At most so many imports", "N" },
-    { "settle", 0, 0, G_OPTION_ARG_STRING, &settle_name, "Wait for fences before it", "NAME" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
 };
 
@@ -85,35 +80,6 @@ static GstFlowReturn look(GstAppSink *sink, gpointer data)
     gst_buffer_unref(copy);
     gst_sample_unref(sample);
     return GST_FLOW_OK;
-}
-
-static GstPadProbeReturn settle(GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(probe);
-    (void)pad, (void)data;
-
-    for (guint i = 0; i < gst_buffer_n_memory(buffer); i++) {
-        GstMemory *memory = gst_buffer_peek_memory(buffer, i);
-        struct pollfd writer = { .events = POLLIN };
-
-        if (!gst_is_dmabuf_memory(memory))
-            continue;
-        writer.fd = gst_dmabuf_memory_get_fd(memory);
-        if (poll(&writer, 1, 60000) != 1)
-            frames_check(FALSE, "the writer of a frame ends within a minute");
-    }
-    return GST_PAD_PROBE_OK;
-}
-
-static void settle_before(GstElement *pipeline, const char *name)
-{
-    GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), name);
-
-    frames_check(element != NULL, "the line has an element %s", name);
-    GstPad *pad = gst_element_get_static_pad(element, "sink");
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, settle, NULL, NULL);
-    gst_object_unref(pad);
-    gst_object_unref(element);
 }
 
 static void save(const char *name, const gchar *data, gsize size)
@@ -178,8 +144,6 @@ int main(int argc, char **argv)
     GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
     gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, &seen, NULL);
     gst_object_unref(sink);
-    if (settle_name)
-        settle_before(pipeline, settle_name);
 
     frames_check(harness_run(pipeline, 90), "the pipeline ends");
     frames_check(seen.pictures >= (guint)frames, "%u pictures, %d wanted", seen.pictures, frames);

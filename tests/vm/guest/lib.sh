@@ -31,11 +31,6 @@ camera_line() {
         "$caps,width=${3%x*},height=${3#*x},framerate=${5:-30}/1"
 }
 
-# OpenGL by Mesa's software renderer. QEMU 7.2 takes an index in the register
-# xmm4 for none when AVX2 gathers by it, which texture filters do: they would
-# read wrong addresses.
-use_gl() { export GST_GL_PLATFORM=egl GST_GL_API=gles2 GALLIUM_OVERRIDE_CPU_CAPS=sse4.1; }
-
 log_of() { echo "$logs/${1//[^A-Za-z0-9.-]/_}.log"; }
 
 # report WHAT STATUS: one check's result; 77 is a skip whose reason is the last
