@@ -58,8 +58,7 @@ GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_
 
 /* -------------------------------------------------------------- properties */
 
-static guint first_own_property;
-enum { IMPORT_PATH, EXPORT_PATH, STATS };
+static guint first_own_property; /* of enum gst_tdl_told */
 
 static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue *value,
                                         GParamSpec *pspec)
@@ -83,73 +82,21 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
 }
 
-/* Call with the object lock held. */
-static GstStructure *gst_tdl_filter_stats(GstTdlFilter *self)
-{
-    const struct gst_tdl_stats *stats = &self->stats;
-
-    return gst_structure_new(
-        "tdl-stats", "frames", G_TYPE_UINT64, stats->frames, "dropped", G_TYPE_UINT64,
-        stats->dropped, "network-runs", G_TYPE_UINT64, stats->network_runs, "imports",
-        G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,
-        stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64,
-        stats->import.cpu_mapped_bytes, "cpu-copied-bytes", G_TYPE_UINT64,
-        stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64, stats->import.cpu_waits,
-        "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
-        stats->stage_ns[TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
-        stats->stage_ns[TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
-        stats->stage_ns[TDL_STAGE_COMPOSE], NULL);
-}
-
 static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value,
                                         GParamSpec *pspec)
 {
     GstTdlFilter *self = GST_TDL_FILTER(object);
 
     GST_OBJECT_LOCK(self);
-    if (id == first_own_property + IMPORT_PATH)
+    if (id == first_own_property + GST_TDL_TOLD_IMPORT_PATH)
         g_value_set_string(value, self->import_path);
-    else if (id == first_own_property + EXPORT_PATH)
+    else if (id == first_own_property + GST_TDL_TOLD_EXPORT_PATH)
         g_value_set_string(value, self->export_path);
-    else if (id == first_own_property + STATS)
-        g_value_take_boxed(value, gst_tdl_filter_stats(self));
+    else if (id == first_own_property + GST_TDL_TOLD_STATS)
+        g_value_take_boxed(value, gst_tdl_report_stats(&self->stats));
     else if (!gst_tdl_settings_get(&self->settings, id, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     GST_OBJECT_UNLOCK(self);
-}
-
-static void install_own_properties(GObjectClass *klass)
-{
-    const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-
-    g_object_class_install_property(
-        klass, first_own_property + IMPORT_PATH,
-        g_param_spec_string("import-path", "Import path",
-                            "How the last frame came to the GPU: \"vulkan-image\" (copied by the GPU "
-                            "from the neighbour's image), \"dma-buf\" (imported as it is), "
-                            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into "
-                            "our own memory), \"host-pointer\" (upstream's memory imported), "
-                            "\"copy\" (copied by the CPU), \"none\" (no frame yet)", "none",
-                            flags));
-    g_object_class_install_property(
-        klass, first_own_property + EXPORT_PATH,
-        g_param_spec_string("export-path", "Export path",
-                            "How frames go downstream: \"dma-buf-downstream\" (written into the "
-                            "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), "
-                            "\"dma-buf-image\" (in tiled ones of ours, copied by the GPU), "
-                            "\"vulkan-image\" (copied by the GPU into an image), \"pool\" "
-                            "(mapped memory that the GPU writes), \"passthrough\" (upstream's own "
-                            "buffers), \"none\" (no caps yet)", "none", flags));
-    g_object_class_install_property(
-        klass, first_own_property + STATS,
-        g_param_spec_boxed("stats", "Statistics",
-                           "Since the last start: frames, dropped, network-runs, imports, "
-                           "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
-                           "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
-                           "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
-                           "(pixels read and written by the GPU), and the mean GPU time in ns of "
-                           "preprocess-ns, network-ns and compose-ns (0 where the device has no "
-                           "timestamps)", GST_TYPE_STRUCTURE, flags));
 }
 
 /* -------------------------------------------------------------- start, stop */
@@ -589,7 +536,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     object->get_property = gst_tdl_filter_get_property;
     object->finalize = gst_tdl_filter_finalize;
     first_own_property = gst_tdl_settings_install(object);
-    install_own_properties(object);
+    gst_tdl_report_install(object, first_own_property);
 
     element->set_context = gst_tdl_filter_set_context;
     gst_element_class_set_static_metadata(

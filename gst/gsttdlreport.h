@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is said, once a side, when frames leave the zero-copy path. */
+/* What the element tells: how frames come and go, in properties, and once a side
+ * when they leave the zero-copy path. */
 #ifndef GST_TDL_REPORT_H
 #define GST_TDL_REPORT_H
 
-#include <gst/gst.h>
+#include "gsttdlsession.h"
 
 enum gst_tdl_side { GST_TDL_INPUT = 0, GST_TDL_OUTPUT };
 
@@ -18,5 +19,11 @@ void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
 
 /* The error that require-zero-copy makes of an output in CPU memory. */
 GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason);
+
+/* Read-only properties, in the order of their ids. */
+enum gst_tdl_told { GST_TDL_TOLD_IMPORT_PATH, GST_TDL_TOLD_EXPORT_PATH, GST_TDL_TOLD_STATS };
+void gst_tdl_report_install(GObjectClass *klass, guint first_id);
+/* The value of the last one. */
+GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats);
 
 #endif
