@@ -138,14 +138,6 @@ GST_END_TEST;
 
 /* ----------------------------------------------------------- while streaming */
 
-static void caps_info(const char *text, GstVideoInfo *info)
-{
-    GstCaps *caps = gst_caps_from_string(text);
-
-    fail_unless(gst_video_info_from_caps(info, caps));
-    gst_caps_unref(caps);
-}
-
 GST_START_TEST(frame_too_small)
 {
     static const char *const words[MAX_WORDS] = { "too small", "64x48", "NV12" };

@@ -10,14 +10,6 @@
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=30/1"
 
-static void caps_info(const char *text, GstVideoInfo *info)
-{
-    GstCaps *caps = gst_caps_from_string(text);
-
-    fail_unless(gst_video_info_from_caps(info, caps));
-    gst_caps_unref(caps);
-}
-
 /* The colour of the output's middle as 0xRRGGBB. */
 static guint run_middle(struct filter *filter, const GstVideoInfo *info, GstBuffer *input)
 {

@@ -32,14 +32,6 @@ static const struct tdl_device_info *device(void)
     return &info;
 }
 
-static void read_info(const char *text, GstVideoInfo *info)
-{
-    GstCaps *caps = gst_caps_from_string(text);
-
-    fail_unless(gst_video_info_from_caps(info, caps));
-    gst_caps_unref(caps);
-}
-
 /* A file with room behind the frame, as dma-bufs have. */
 static GstMemory *file_new(gsize size)
 {
@@ -127,7 +119,7 @@ GST_START_TEST(input)
 
     if (inputs[__i__].caps == (const char *)DMA_DRM && !GST_CHECK_VERSION(1, 24, 0))
         return;
-    read_info(PLAIN, &info);
+    caps_info(PLAIN, &info);
     filter_start(&filter, "mode=overlay opacity=0", NULL);
     gst_harness_set_sink_caps_str(filter.harness, PLAIN);
     gst_harness_set_src_caps_str(filter.harness, inputs[__i__].caps);
@@ -209,7 +201,7 @@ GST_START_TEST(fallback_is_said)
     GstStructure *said;
     GstVideoInfo info;
 
-    read_info(PLAIN, &info);
+    caps_info(PLAIN, &info);
     filter_start(&filter, "mode=overlay opacity=0", NULL);
     gst_harness_set_sink_caps_str(filter.harness, PLAIN);
     gst_harness_set_src_caps_str(filter.harness, DMA_BUF);
@@ -245,7 +237,7 @@ GST_START_TEST(system_memory_is_no_fallback)
     struct filter filter;
     GstVideoInfo info;
 
-    read_info(PLAIN, &info);
+    caps_info(PLAIN, &info);
     filter_start(&filter, "require-zero-copy=true mode=overlay opacity=0", PLAIN);
     if (device()->external_memory_host)
         gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
@@ -270,7 +262,7 @@ GST_START_TEST(zero_copy_is_required)
     GstVideoInfo info;
     GstBuffer *picture;
 
-    read_info(PLAIN, &info);
+    caps_info(PLAIN, &info);
     filter_start(&filter, "require-zero-copy=true mode=overlay", NULL);
     gst_harness_set_sink_caps_str(filter.harness, PLAIN);
     gst_harness_set_src_caps_str(filter.harness, required[__i__]);
@@ -374,7 +366,7 @@ GST_START_TEST(downstream_pool)
     struct filter filter;
     GstVideoInfo info;
 
-    read_info(PLAIN, &info);
+    caps_info(PLAIN, &info);
     filter_start(&filter, "require-zero-copy=true mode=overlay opacity=0", NULL);
     gst_pad_add_probe(filter.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, pool,
                       NULL);
@@ -412,7 +404,7 @@ GST_START_TEST(own_pool)
     GstVideoInfo info;
     GstFlowReturn flow;
 
-    read_info(PLAIN, &info);
+    caps_info(PLAIN, &info);
     filter_start(&filter, "mode=overlay opacity=0", NULL);
     gst_harness_set_sink_caps_str(filter.harness, DMA_BUF);
     gst_harness_set_src_caps_str(filter.harness, DMA_BUF);

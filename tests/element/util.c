@@ -92,6 +92,14 @@ GstBuffer *filter_run(struct filter *filter, GstBuffer *input)
     return gst_harness_pull(filter->harness);
 }
 
+void caps_info(const char *text, GstVideoInfo *info)
+{
+    GstCaps *caps = gst_caps_from_string(text);
+
+    fail_unless(gst_video_info_from_caps(info, caps));
+    gst_caps_unref(caps);
+}
+
 void filter_output_info(struct filter *filter, GstVideoInfo *info)
 {
     GstCaps *caps = gst_pad_get_current_caps(filter->harness->sinkpad);

@@ -25,6 +25,8 @@ void filter_expect_no_error(struct filter *filter);
 guint64 filter_stat(struct filter *filter, const char *field);
 /* Push and pull; takes `input`. The output is the caller's. */
 GstBuffer *filter_run(struct filter *filter, GstBuffer *input);
+/* What caps of plain formats describe. */
+void caps_info(const char *text, GstVideoInfo *info);
 /* The caps that the output has now. */
 void filter_output_info(struct filter *filter, GstVideoInfo *info);
 
