@@ -57,6 +57,57 @@ static const struct row {
 static struct tdl_context *ctx;
 static struct tdl_vulkan_device vk;
 
+/* --------------------------------------------------------------- barriers */
+
+/* Of images, in the order of recording: "UD " from UNDEFINED to TRANSFER_DST,
+ * "GGa " taken from another family in GENERAL, "GGr " given to one. */
+static char barriers[128];
+
+static char layout_letter(VkImageLayout layout)
+{
+    return layout == VK_IMAGE_LAYOUT_UNDEFINED              ? 'U'
+           : layout == VK_IMAGE_LAYOUT_GENERAL              ? 'G'
+           : layout == VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL ? 'S'
+           : layout == VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL ? 'D'
+                                                            : '?';
+}
+
+void __real_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                 VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+                                 const VkMemoryBarrier *all, uint32_t buffer_count,
+                                 const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                 const VkImageMemoryBarrier *images);
+void __wrap_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                 VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+                                 const VkMemoryBarrier *all, uint32_t buffer_count,
+                                 const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                 const VkImageMemoryBarrier *images);
+void __wrap_vkCmdPipelineBarrier(VkCommandBuffer commands, VkPipelineStageFlags from,
+                                 VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+                                 const VkMemoryBarrier *all, uint32_t buffer_count,
+                                 const VkBufferMemoryBarrier *buffers, uint32_t image_count,
+                                 const VkImageMemoryBarrier *images)
+{
+    for (uint32_t i = 0; i < image_count; i++) {
+        const VkImageMemoryBarrier *b = &images[i];
+        size_t length = strlen(barriers);
+        bool moves = b->srcQueueFamilyIndex != b->dstQueueFamilyIndex;
+        snprintf(barriers + length, sizeof(barriers) - length, "%c%c%s ",
+                 layout_letter(b->oldLayout), layout_letter(b->newLayout),
+                 !moves                                         ? ""
+                 : b->srcQueueFamilyIndex == vk.queue_family ? "r"
+                                                                : "a");
+    }
+    __real_vkCmdPipelineBarrier(commands, from, to, flags, count, all, buffer_count, buffers,
+                                image_count, images);
+}
+
+static void expect_barriers(const char *expected)
+{
+    CHECK(!strcmp(barriers, expected), "barriers \"%s\", not \"%s\"", barriers, expected);
+    barriers[0] = '\0';
+}
+
 /* --------------------------------------------------------------- VkImages */
 
 static bool supported(VkFormat format, VkImageTiling tiling)
@@ -233,6 +284,8 @@ static bool round_trip(const struct row *row, VkImageTiling tiling, struct tdl_b
     struct tdl_frame in = frame_new(row, 16, TDL_BUFFER_UPLOAD),
                      out = frame_new(row, 48, TDL_BUFFER_READBACK);
     for (int round = 0; round < 2; round++) {
+        char expected[64] = "";
+        barriers[0] = '\0';
         frames_fill(&in, (uint64_t)round + row->width);
         OK(tdl_batch_begin(batch));
         OK(tdl_batch_frame_to_images(batch, &in, s.images, s.states));
@@ -251,6 +304,10 @@ static bool round_trip(const struct row *row, VkImageTiling tiling, struct tdl_b
         OK(tdl_batch_submit(batch, NULL));
         OK(tdl_context_sync(ctx));
         frames_compare(&in, &out);
+        /* One for each VkImage, however many planes it has. */
+        for (uint32_t i = 0; i < 2 * s.count; i++)
+            strcat(expected, i < s.count ? (round ? "SD " : "UD ") : "DS ");
+        expect_barriers(expected);
         for (uint32_t i = 0; i < s.planes; i++)
             compare_memory(&in, i, &s.pictures[row->one_image ? 0 : i],
                            row->parts[i].aspect ? row->parts[i].aspect
@@ -310,6 +367,7 @@ static void test_owner(struct tdl_batch *batch)
         return;
     }
     REQUIRE(set_create(&s, row, VK_IMAGE_TILING_OPTIMAL, &external), "no RGBA image");
+    barriers[0] = '\0';
     struct tdl_frame in = frame_new(row, 0, TDL_BUFFER_UPLOAD),
                      out = frame_new(row, 0, TDL_BUFFER_READBACK);
     s.state[0].queue_family = VK_QUEUE_FAMILY_EXTERNAL;
@@ -318,12 +376,14 @@ static void test_owner(struct tdl_batch *batch)
         OK(tdl_batch_begin(batch));
         OK(tdl_batch_frame_to_images(batch, &in, s.images, s.states));
         OK(tdl_batch_submit(batch, NULL));
+        expect_barriers(round ? "GGa GGr " : "UD DG GGr "); /* at first nothing is there to take */
         CHECK(s.state[0].layout == VK_IMAGE_LAYOUT_GENERAL &&
                   s.state[0].queue_family == VK_QUEUE_FAMILY_EXTERNAL && !s.state[0].access,
               "layout %d, family %u", s.state[0].layout, s.state[0].queue_family);
         OK(tdl_batch_begin(batch));
         OK(tdl_batch_images_to_frame(batch, s.images, s.states, &out));
         OK(tdl_batch_submit(batch, NULL));
+        expect_barriers("GGa GGr ");
         CHECK(s.state[0].layout == VK_IMAGE_LAYOUT_GENERAL &&
                   s.state[0].queue_family == VK_QUEUE_FAMILY_EXTERNAL,
               "layout %d, family %u", s.state[0].layout, s.state[0].queue_family);
