@@ -52,7 +52,7 @@ static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *p
                                const struct gst_tdl_video *out)
 {
     struct gst_tdl_staging staging = { NULL };
-    struct gst_tdl_import import;
+    struct gst_tdl_import import = { .n_uses = 0 };
     GError *error = NULL;
     GstBuffer *buffer = NULL;
     const gchar *why = NULL;
@@ -69,6 +69,7 @@ static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *p
         why = "the device cannot import its dma-bufs";
         g_error_free(error);
     }
+    gst_tdl_import_release(&import);
     gst_tdl_staging_clear(&staging);
     gst_buffer_unref(buffer);
     return why;

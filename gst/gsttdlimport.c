@@ -169,6 +169,7 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
             importer->path = importers[i].path;
             return TRUE;
         }
+        gst_tdl_import_release(out_import);
         g_snprintf(importer->declined + length, sizeof(importer->declined) - length, "%s%s: %s",
                    length ? "; " : "", importers[i].path, why);
     }
@@ -210,6 +211,7 @@ gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buf
         why = targets[i].import(importer, &request, out_import);
         if (!why)
             return TRUE;
+        gst_tdl_import_release(out_import);
         g_string_append_printf(declined, "%s%s: %s", i ? "; " : "", targets[i].path, why);
     }
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,

@@ -64,6 +64,7 @@ void gst_tdl_importer_forget(struct gst_tdl_importer *importer);
 
 /* Describe `buffer` as a frame, trying importer after importer. The frame
  * borrows the buffer's memory (or `staging`): hold both until the GPU is done.
+ * Release it when the batch is submitted, or will not be.
  * `batch` is begun and takes copies from images. FALSE with `error` when all
  * decline; the copying one does so without `may_copy`. */
 gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
@@ -83,6 +84,8 @@ enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *impor
                                             struct tdl_batch *batch);
 /* When the batch has been submitted: tell the images' next users. */
 void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point);
+/* After that, or instead: others may use its images. Same thread. */
+void gst_tdl_import_release(struct gst_tdl_import *import);
 
 /* `buffer` as what `memory` is on this context, from now on. For memory that
  * was made of a buffer; takes the buffer. */

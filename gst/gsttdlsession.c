@@ -391,6 +391,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     importer->stats.gpu_bytes = frame_bytes(&in->info) + frame_bytes(&out->info);
     if (!import_source(session, live, slot, in, &work, error) ||
         !gst_tdl_import_target(importer, output, out, &slot->staging, &work.target, error)) {
+        gst_tdl_import_release(&work.source);
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }
@@ -399,6 +400,8 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         r = frame_freshest(session, slot, live, &work);
     else
         r = frame_exact(session, slot, live, &work);
+    gst_tdl_import_release(&work.source);
+    gst_tdl_import_release(&work.target);
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
                                  in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));

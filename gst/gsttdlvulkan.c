@@ -118,6 +118,15 @@ static gboolean peer_has_images(GstElement *element, const gchar *name)
     return yes;
 }
 
+/* To others of the pipeline who are no neighbours, as behind a tee. */
+static void tell(GstElement *element, GstVulkanDevice *device)
+{
+    GstContext *context = gst_context_new(GST_VULKAN_DEVICE_CONTEXT_TYPE_STR, TRUE);
+
+    gst_context_set_vulkan_device(context, device);
+    gst_element_post_message(element, gst_message_new_have_context(GST_OBJECT(element), context));
+}
+
 /* Elements start from the sink up: where the Vulkan ones are upstream, the
  * device is made here, with what libtdl can use, and they will ask for it. */
 static GstVulkanDevice *make_device(GstElement *element)
@@ -126,8 +135,6 @@ static GstVulkanDevice *make_device(GstElement *element)
     GstVulkanDevice *device = NULL;
     GError *error = NULL;
 
-    if (!peer_has_images(element, "sink") && !peer_has_images(element, "src"))
-        return NULL;
     if (!gst_vulkan_ensure_element_data(element, NULL, &instance))
         return NULL;
     device = gst_vulkan_device_new_with_index(instance, 0);
@@ -139,22 +146,28 @@ static GstVulkanDevice *make_device(GstElement *element)
         gst_clear_object(&device);
     }
     gst_clear_object(&instance);
+    if (device)
+        tell(element, device);
     return device;
 }
 
 gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
 {
+    gboolean images = peer_has_images(element, "sink") || peer_has_images(element, "src");
     GstVulkanDevice *asked = NULL, *device;
     struct objects objects;
 
     /* Neighbours fill in `asked`; bins and applications set a context. */
     gst_vulkan_device_run_context_query(element, &asked);
+    if (!asked && images)
+        gst_element_post_message(element, gst_message_new_need_context(
+                                              GST_OBJECT(element), GST_VULKAN_DEVICE_CONTEXT_TYPE_STR));
     get(vulkan, &objects);
     if (asked) {
         g_clear_object(&objects.device);
         objects.device = (GObject *)asked;
     }
-    if (!objects.device)
+    if (!objects.device && images)
         objects.device = (GObject *)make_device(element);
     device = (GstVulkanDevice *)objects.device;
     g_clear_object(&objects.queue);

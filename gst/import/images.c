@@ -79,4 +79,9 @@ void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point
     (void)import; /* images of dma-bufs are the engine's to follow */
     (void)point;
 }
+
+void gst_tdl_import_release(struct gst_tdl_import *import)
+{
+    (void)import;
+}
 #endif

@@ -3,7 +3,8 @@
  * Images of GStreamer's Vulkan elements, on the device that is shared with
  * them. Their memory says in which state it is and which value its timeline
  * has reached: the batch waits for that, signals the next value, and leaves
- * the state that the next element will find.
+ * the state that the next element will find. Behind a tee two of us may have
+ * the same image: from reading its state to having submitted it is one's own.
  */
 #include "importer.h"
 
@@ -41,6 +42,32 @@ static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory
     return r;
 }
 
+static void order_free(gpointer order)
+{
+    g_mutex_clear(order);
+    g_free(order);
+}
+
+/* Who holds this has the image's state and timeline. */
+static GMutex *order_of(GstMemory *memory)
+{
+    static GMutex lock;
+    static GQuark quark;
+    GMutex *order;
+
+    g_mutex_lock(&lock);
+    if (!quark)
+        quark = g_quark_from_static_string("tdl-image-order");
+    order = gst_mini_object_get_qdata(GST_MINI_OBJECT(memory), quark);
+    if (!order) {
+        order = g_new0(GMutex, 1);
+        g_mutex_init(order);
+        gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark, order, order_free);
+    }
+    g_mutex_unlock(&lock);
+    return order;
+}
+
 static void describe(struct gst_tdl_image_use *use, GstVulkanImageMemory *image,
                      struct gst_tdl_cached *cached)
 {
@@ -75,13 +102,14 @@ static const gchar *take_memory(struct gst_tdl_importer *importer, GstMemory *me
     cached = gst_tdl_cache_get(importer, memory, GST_TDL_CACHE_IMAGE, make, wish);
     if (cached->why)
         return cached->why;
+    g_mutex_lock(order_of(memory));
     describe(use, (GstVulkanImageMemory *)memory, cached);
+    out->n_uses++;
     for (guint i = 0; i < wish->count; i++) {
         out->images[wish->plane + i] = cached->images[i];
         out->states[wish->plane + i] = &use->state;
     }
     out->n_images += wish->count;
-    out->n_uses++;
     return NULL;
 }
 
@@ -120,4 +148,10 @@ void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point
         if (use->semaphore)
             barrier->parent.semaphore_value = use->value + 1;
     }
+}
+
+void gst_tdl_import_release(struct gst_tdl_import *import)
+{
+    while (import->n_uses)
+        g_mutex_unlock(order_of(import->uses[--import->n_uses].memory));
 }
