@@ -51,6 +51,7 @@ GST_START_TEST(one_fd)
     fail_unless_equals_int(fake.live_buffers, 1);
     gst_buffer_unref(buffer);
     fail_unless_equals_int(fake.live_buffers, 0); /* dropped with the memory */
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -71,6 +72,7 @@ GST_START_TEST(two_fds)
     fail_unless_equals_uint64(importer.stats.imports, 2);
     gst_buffer_unref(buffer);
     fail_unless_equals_int(fake.live_buffers, 0);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -97,6 +99,7 @@ GST_START_TEST(shares)
     fail_unless_equals_int(fake.live_buffers, 1);
     gst_memory_unref(whole);
     fail_unless_equals_int(fake.live_buffers, 0);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -227,6 +230,7 @@ GST_START_TEST(decline)
     fail_unless_equals_uint64(importer.stats.cache_hits, 0);
     expect_calls(declines[__i__].imports ? "import " : "");
     gst_buffer_unref(buffer);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -243,6 +247,7 @@ GST_START_TEST(too_small)
     fail_unless(strstr(error, "1000 bytes is too small for 64x48 px of NV12"), "%s", error);
     expect_calls("");
     gst_buffer_unref(buffer);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -266,6 +271,7 @@ GST_START_TEST(targets)
     g_error_free(error);
     gst_buffer_unref(good);
     gst_buffer_unref(odd);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 

@@ -245,6 +245,7 @@ GST_START_TEST(taken_in)
     fail_unless_equals_uint64(importer.stats.cpu_copied_bytes, 0);
     gst_buffer_unref(buffer);
     fail_unless_equals_int(live_images, 0); /* gone with the memory */
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -265,6 +266,7 @@ GST_START_TEST(two_fds)
     fail_unless(imported[0].fd != imported[1].fd);
     gst_buffer_unref(buffer);
     fail_unless_equals_int(live_images, 0);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -306,6 +308,7 @@ GST_START_TEST(declined)
     expect_calls(declines[__i__].calls);
     fail_unless_equals_uint64(importer.stats.cpu_mapped_bytes, 0);
     gst_buffer_unref(buffer);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -364,6 +367,7 @@ GST_START_TEST(given_out)
     gst_object_unref(pool);
     fail_unless_equals_int(live_images, 0);
     gst_tdl_staging_clear(&staging);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
@@ -385,6 +389,7 @@ GST_START_TEST(written_downstream)
     fail_unless(imported[0].for_write && imported[1].for_write);
     gst_buffer_unref(buffer);
     gst_tdl_staging_clear(&staging);
+    gst_tdl_importer_forget(&importer);
 }
 GST_END_TEST;
 
