@@ -11,11 +11,12 @@ grep -q memory:VulkanImage "$temp/inspect" ||
     skip "built without vulkan-image (gstreamer-vulkan-1.0 1.24 to 1.26)"
 
 filter="tdlfilter name=filter mode=overlay opacity=0.7"
+# The first run compiles all kernels: a minute with LLVM 19.
 run() { # run FORMAT FILE ELEMENT... : what comes out, and the log beside it
     local source=(videotestsrc num-buffers=5 pattern=ball '!'
         "video/x-raw,format=$1,width=324,height=242,framerate=30/1")
     # shellcheck disable=SC2086 # the filter is many words
-    GST_DEBUG=tdlfilter:4 GST_DEBUG_NO_COLOR=1 timeout 60 gst-launch-1.0 -q "${source[@]}" ! \
+    GST_DEBUG=tdlfilter:4 GST_DEBUG_NO_COLOR=1 timeout 300 gst-launch-1.0 -q "${source[@]}" ! \
         "${@:3}" ! "video/x-raw,format=$1" ! filesink location="$2" >"$2.log" 2>&1
 }
 
@@ -43,7 +44,7 @@ done
 # back too early: the two agree on what then is in the images.)
 two() {
     # shellcheck disable=SC2086 # the filter is many words
-    timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=5 pattern=ball ! \
+    timeout 300 gst-launch-1.0 -q videotestsrc num-buffers=5 pattern=ball ! \
         video/x-raw,format=NV12,width=324,height=242,framerate=30/1 ! vulkanupload ! tee name=t \
         t. ! queue ! $filter ! video/x-raw,format=NV12 ! filesink location="$temp/left" \
         t. ! queue ! ${filter/name=filter/} ! video/x-raw,format=NV12 ! filesink location="$temp/right"
@@ -53,7 +54,7 @@ check "images for two: all frames" [ "$(stat -c %s "$temp/left")" = $((324 * 242
 check "images for two: the same bytes" cmp "$temp/left" "$temp/right"
 
 # There are no images of masks: they go through memory, without a word from the user.
-check "a mask of images" timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=3 ! \
+check "a mask of images" timeout 300 gst-launch-1.0 -q videotestsrc num-buffers=3 ! \
     video/x-raw,format=NV12,width=324,height=242 ! vulkanupload ! tdlfilter mode=mask ! fakesink
 
 # Images into system memory is a way through the CPU: an error if that is forbidden.
