@@ -191,3 +191,19 @@ GstBuffer *buffer_with(GstMemory *first, GstMemory *second, const gsize *offsets
                                        (gsize *)offsets, (gint *)strides);
     return buffer;
 }
+
+struct gst_tdl_session *session_new(void)
+{
+    const gchar *model = g_getenv("TDL_TEST_MODEL"); /* a smaller one, for slow machines */
+    struct gst_tdl_sources sources = { .model = (gchar *)(model ? model : ""),
+                                       .device = (gchar *)"", .background = (gchar *)"",
+                                       .fuse = TRUE };
+    struct gst_tdl_session *session;
+    GError *error = NULL;
+
+    sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
+    session = gst_tdl_session_new(&sources, NULL, &error);
+    fail_unless(session != NULL, "%s", error ? error->message : "");
+    g_array_unref(sources.classes);
+    return session;
+}

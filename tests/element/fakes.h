@@ -42,4 +42,8 @@ void read_caps(struct gst_tdl_video *video, const char *features);
 GstBuffer *buffer_with(GstMemory *first, GstMemory *second, const gsize *offsets,
                        const gint *strides);
 
+/* On the first device, with the model that $TDL_TEST_MODEL names (a smaller one,
+ * for slow machines), or the bundled one. */
+struct gst_tdl_session *session_new(void);
+
 #endif

@@ -135,24 +135,6 @@ GST_END_TEST;
 #define LARGE "video/x-raw(memory:DMABuf),format=NV12,width=640,height=360,framerate=30/1"
 #define LARGE_BYTES (640 * 360 * 3 / 2)
 
-static struct gst_tdl_session *session_new(void)
-{
-    const gchar *model = g_getenv("TDL_TEST_MODEL"); /* a smaller one, for slow machines */
-    struct gst_tdl_sources sources = { .model = (gchar *)(model ? model : ""),
-                                       .device = (gchar *)"", .background = (gchar *)"",
-                                       .fuse = TRUE };
-    struct gst_tdl_session *session;
-    GError *error = NULL;
-
-    sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
-    session = gst_tdl_session_new(&sources, NULL, &error);
-    fail_unless(session != NULL, "%s", error ? error->message : "");
-    g_array_unref(sources.classes);
-    session->importer.ops = &fakes;
-    session->importer.able.dma_buf = session->importer.able.sync_fd = TRUE;
-    return session;
-}
-
 /* Waits of the streaming thread; that of the thread that gives inputs back is none. */
 static GThread *streaming;
 static guint waited;
@@ -181,6 +163,8 @@ GST_START_TEST(frames_leave_early)
     struct gst_tdl_video video;
     GError *error = NULL;
 
+    session->importer.ops = &fakes;
+    session->importer.able.dma_buf = session->importer.able.sync_fd = TRUE;
     fail_unless(gst_tdl_video_from_caps(caps, &video));
     fail_unless(gst_tdl_session_prepare(session, &live, &video, &video, &error));
     fake.watched = session->context;

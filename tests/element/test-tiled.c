@@ -5,25 +5,16 @@
  * that makes images with modifiers: a modifier of ours stands for the linear
  * one there, so that software devices, which have no other, go the tiled way.
  */
+#include "fakes.h"
 #include "gsttdldmabuf.h"
-#include "gsttdlerror.h"
 #include "gsttdlpool.h"
-#include "gsttdlsession.h"
-#include "util.h"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-GST_DEBUG_CATEGORY(gst_tdl_filter_debug);
-GST_DEBUG_CATEGORY(gst_tdl_debug);
-
 #define TILED G_GUINT64_CONSTANT(0x7f00000000000001)
-#define WIDTH 64
-#define HEIGHT 48
-
-static struct tdl_context *context;
 
 /* As caps of DMA_DRM have it; older GStreamers cannot say that. */
 static struct gst_tdl_video tiled_video(GstVideoFormat format, guint width, guint height)
@@ -47,7 +38,6 @@ static GstCaps *tiled_caps(GstVideoFormat format, guint width, guint height)
 
 /* -------------------------------------------------------------- fake engine */
 
-static GString *calls;
 static enum tdl_result import_result;
 static struct tdl_image_import_params imported[8];
 static guint n_imported, live_images;
@@ -63,8 +53,8 @@ static enum tdl_result fake_import_image(struct tdl_context *ctx,
                                          const struct tdl_image_import_params *params,
                                          struct tdl_image **out)
 {
-    fail_unless(ctx == context);
-    g_string_append(calls, "import ");
+    fail_unless(ctx == fake.context);
+    g_string_append(fake.calls, "import ");
     if (import_result != TDL_OK)
         return import_result;
     fail_unless(n_imported < G_N_ELEMENTS(imported));
@@ -77,10 +67,10 @@ static enum tdl_result fake_create_image(struct tdl_context *ctx, enum tdl_handl
                                          const struct tdl_image_create_params *params,
                                          struct tdl_image **out)
 {
-    fail_unless(ctx == context);
+    fail_unless(ctx == fake.context);
     fail_unless_equals_int(type, TDL_HANDLE_DMA_BUF);
     fail_unless_equals_uint64(params->modifier, TILED);
-    g_string_append_printf(calls, "create-%u-%ux%u ", params->plane, params->width, params->height);
+    g_string_append_printf(fake.calls, "create-%u-%ux%u ", params->plane, params->width, params->height);
     if (import_result != TDL_OK)
         return import_result;
     *out = image_new();
@@ -112,7 +102,7 @@ static enum tdl_result fake_images_to_frame(struct tdl_batch *batch,
     (void)batch;
     (void)states;
     fail_unless(images[0] != NULL);
-    g_string_append(calls, "read ");
+    g_string_append(fake.calls, "read ");
     copied = *target;
     return TDL_OK;
 }
@@ -125,12 +115,12 @@ static enum tdl_result fake_frame_to_images(struct tdl_batch *batch,
     (void)batch;
     (void)states;
     fail_unless(images[0] != NULL);
-    g_string_append(calls, "write ");
+    g_string_append(fake.calls, "write ");
     copied = *source;
     return TDL_OK;
 }
 
-static const struct gst_tdl_import_ops fakes = {
+static const struct gst_tdl_import_ops image_fakes = {
     .destroy_buffer = tdl_buffer_destroy,
     .import_image = fake_import_image,
     .create_image = fake_create_image,
@@ -140,58 +130,18 @@ static const struct gst_tdl_import_ops fakes = {
     .frame_to_images = fake_frame_to_images,
 };
 
-static void fake_importer(struct gst_tdl_importer *importer)
+static void image_importer(struct gst_tdl_importer *importer)
 {
-    gst_tdl_importer_init(importer, context, NULL);
-    importer->ops = &fakes;
+    gst_tdl_importer_init(importer, fake.context, NULL);
+    importer->ops = &image_fakes;
     importer->able.dma_buf = importer->able.modifiers = TRUE;
 }
 
-static void expect_calls(const char *expected)
+static void setup_images(void)
 {
-    fail_unless(!strcmp(calls->str, expected), "called \"%s\", not \"%s\"", calls->str, expected);
-    g_string_truncate(calls, 0);
-}
-
-static void setup(void)
-{
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl");
-    calls = g_string_new(NULL);
+    setup();
     n_imported = live_images = 0;
     import_result = TDL_OK;
-    fail_unless_equals_int(tdl_context_create(&(struct tdl_context_params){ 0 }, &context), TDL_OK);
-}
-
-static void teardown(void)
-{
-    tdl_context_destroy(&context);
-    g_string_free(calls, TRUE);
-}
-
-static GstMemory *memory_new(gsize size)
-{
-    GstAllocator *allocator = gst_dmabuf_allocator_new();
-    gint fd = memfd_create("dma-buf", MFD_CLOEXEC);
-    GstMemory *memory;
-
-    fail_unless(fd >= 0 && ftruncate(fd, size) == 0);
-    memory = gst_dmabuf_allocator_alloc(allocator, fd, size);
-    gst_object_unref(allocator);
-    return memory;
-}
-
-static GstBuffer *buffer_with(GstMemory *first, GstMemory *second, const gsize *offsets,
-                              const gint *strides)
-{
-    GstBuffer *buffer = gst_buffer_new();
-
-    gst_buffer_append_memory(buffer, first);
-    if (second)
-        gst_buffer_append_memory(buffer, second);
-    gst_buffer_add_video_meta_full(buffer, 0, GST_VIDEO_FORMAT_NV12, WIDTH, HEIGHT, 2,
-                                   (gsize *)offsets, (gint *)strides);
-    return buffer;
 }
 
 static gboolean import(struct gst_tdl_importer *importer, GstBuffer *buffer, gboolean may_copy,
@@ -218,11 +168,11 @@ GST_START_TEST(taken_in)
 {
     const gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, 8192 };
     const gint strides[GST_VIDEO_MAX_PLANES] = { 16, 16 }; /* shorter than a linear row */
-    GstBuffer *buffer = buffer_with(memory_new(16384), NULL, offsets, strides);
+    GstBuffer *buffer = buffer_with(memory_new(16384, 0), NULL, offsets, strides);
     struct gst_tdl_importer importer;
     struct gst_tdl_import out;
 
-    fake_importer(&importer);
+    image_importer(&importer);
     for (guint i = 0; i < 3; i++)
         fail_unless(import(&importer, buffer, FALSE, &out, NULL));
     fail_unless_equals_string(importer.path, "dma-buf-image");
@@ -254,11 +204,11 @@ GST_START_TEST(two_fds)
 {
     const gsize offsets[GST_VIDEO_MAX_PLANES] = { 512, 8192 + 1024 };
     const gint strides[GST_VIDEO_MAX_PLANES] = { 128, 128 };
-    GstBuffer *buffer = buffer_with(memory_new(8192), memory_new(8192), offsets, strides);
+    GstBuffer *buffer = buffer_with(memory_new(8192, 0), memory_new(8192, 0), offsets, strides);
     struct gst_tdl_importer importer;
     struct gst_tdl_import out;
 
-    fake_importer(&importer);
+    image_importer(&importer);
     fail_unless(import(&importer, buffer, FALSE, &out, NULL));
     fail_unless_equals_int(out.n_fds, 2);
     fail_unless_equals_uint64(imported[0].offset, 512);
@@ -290,12 +240,12 @@ GST_START_TEST(declined)
     const gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, trouble == NO_PLANE ? 20000 : 8192 };
     const gint strides[GST_VIDEO_MAX_PLANES] = { 128, 128 };
     GstMemory *memory = trouble == NOT_DMA_BUF ? gst_allocator_alloc(NULL, 16384, NULL)
-                                               : memory_new(16384);
+                                               : memory_new(16384, 0);
     GstBuffer *buffer = buffer_with(memory, NULL, offsets, strides);
     struct gst_tdl_importer importer;
     struct gst_tdl_import out;
 
-    fake_importer(&importer);
+    image_importer(&importer);
     importer.able.modifiers = trouble != NO_MODIFIERS;
     import_result = trouble == REFUSED ? TDL_ERROR_UNSUPPORTED : TDL_OK;
     for (guint i = 0; i < 2; i++) {
@@ -315,7 +265,7 @@ GST_END_TEST;
 static GstBufferPool *pool_new(const struct gst_tdl_import_ops *ops, GstVideoFormat format,
                                guint width, guint height)
 {
-    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(context, NULL, ops);
+    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(fake.context, NULL, ops);
     GstCaps *caps = tiled_caps(format, width, height);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
@@ -332,7 +282,7 @@ static GstBufferPool *pool_new(const struct gst_tdl_import_ops *ops, GstVideoFor
 GST_START_TEST(given_out)
 {
     const struct gst_tdl_video video = tiled_video(GST_VIDEO_FORMAT_NV12, WIDTH, HEIGHT);
-    GstBufferPool *pool = pool_new(&fakes, GST_VIDEO_FORMAT_NV12, WIDTH, HEIGHT);
+    GstBufferPool *pool = pool_new(&image_fakes, GST_VIDEO_FORMAT_NV12, WIDTH, HEIGHT);
     struct gst_tdl_staging staging = { NULL };
     struct gst_tdl_importer importer;
     struct gst_tdl_import target;
@@ -341,7 +291,7 @@ GST_START_TEST(given_out)
     fail_unless(pool != NULL);
     expect_calls("create-0-64x48 create-1-64x48 "); /* to learn their size */
     fail_unless_equals_int(live_images, 0);
-    fake_importer(&importer);
+    image_importer(&importer);
     for (guint i = 0; i < 3; i++) {
         GstBuffer *buffer;
         GstVideoMeta *meta;
@@ -377,13 +327,13 @@ GST_START_TEST(written_downstream)
     const struct gst_tdl_video video = tiled_video(GST_VIDEO_FORMAT_NV12, WIDTH, HEIGHT);
     const gsize offsets[GST_VIDEO_MAX_PLANES] = { 0, 8192 };
     const gint strides[GST_VIDEO_MAX_PLANES] = { 128, 128 };
-    GstBuffer *buffer = buffer_with(memory_new(16384), NULL, offsets, strides);
+    GstBuffer *buffer = buffer_with(memory_new(16384, 0), NULL, offsets, strides);
     struct gst_tdl_staging staging = { NULL };
     struct gst_tdl_importer importer;
     struct gst_tdl_import target;
     GError *error = NULL;
 
-    fake_importer(&importer);
+    image_importer(&importer);
     fail_unless(gst_tdl_import_target(&importer, buffer, &video, &staging, &target, &error));
     expect_calls("import import ");
     fail_unless(imported[0].for_write && imported[1].for_write);
@@ -396,7 +346,7 @@ GST_END_TEST;
 GST_START_TEST(not_made)
 {
     import_result = TDL_ERROR_UNSUPPORTED;
-    fail_unless(pool_new(&fakes, GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT) == NULL);
+    fail_unless(pool_new(&image_fakes, GST_VIDEO_FORMAT_BGRx, WIDTH, HEIGHT) == NULL);
     expect_calls("create-0-64x48 ");
     fail_unless_equals_int(live_images, 0);
 }
@@ -430,22 +380,6 @@ static enum tdl_result real_create(struct tdl_context *ctx, enum tdl_handle_type
 }
 
 static struct gst_tdl_import_ops real; /* the engine's, but for the modifier */
-
-static struct gst_tdl_session *session_new(void)
-{
-    const gchar *model = g_getenv("TDL_TEST_MODEL"); /* a smaller one, for slow machines */
-    struct gst_tdl_sources sources = { .model = (gchar *)(model ? model : ""),
-                                       .device = (gchar *)"", .background = (gchar *)"",
-                                       .fuse = TRUE };
-    struct gst_tdl_session *session;
-    GError *error = NULL;
-
-    sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
-    session = gst_tdl_session_new(&sources, NULL, &error);
-    fail_unless(session != NULL, "%s", error ? error->message : "");
-    g_array_unref(sources.classes);
-    return session;
-}
 
 static void run_frame(struct gst_tdl_session *session, GstBuffer *input,
                       const struct gst_tdl_video *in, GstBuffer *output,
@@ -513,7 +447,7 @@ static gboolean device_makes_them(void)
     struct tdl_image_create_params params = { .format = TDL_FORMAT_NV12, .width = 64, .height = 64 };
     struct tdl_image *image = NULL;
     gboolean makes =
-        tdl_image_create_exportable(context, TDL_HANDLE_DMA_BUF, &params, &image) == TDL_OK;
+        tdl_image_create_exportable(fake.context, TDL_HANDLE_DMA_BUF, &params, &image) == TDL_OK;
 
     if (!makes)
         g_print("not run: pixels of tiled dma-bufs: %s\n", tdl_last_error());
@@ -534,8 +468,8 @@ GST_START_TEST(pixels)
     if (!device_makes_them())
         return;
     session = session_new();
-    tdl_context_destroy(&context);
-    context = tdl_context_ref(session->context);
+    tdl_context_destroy(&fake.context);
+    fake.context = tdl_context_ref(session->context);
     inputs = pool_new(&real, format, LARGE_WIDTH, LARGE_HEIGHT);
     outputs = pool_new(&real, format, LARGE_WIDTH, LARGE_HEIGHT);
     fail_unless(inputs && outputs);
@@ -582,7 +516,7 @@ static Suite *suite(void)
     real.import_image = real_import;
     real.create_image = real_create;
     suite_add_tcase(s, tc);
-    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_checked_fixture(tc, setup_images, teardown);
     tcase_set_timeout(tc, 600); /* one loads a model */
     tcase_add_test(tc, taken_in);
     tcase_add_test(tc, two_fds);
