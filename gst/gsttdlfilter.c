@@ -20,6 +20,7 @@
 #include "gsttdlfilter.h"
 
 #include "gsttdlexport.h"
+#include "gsttdlmisfit.h"
 #include "gsttdlreload.h"
 #include "gsttdlreport.h"
 
@@ -36,6 +37,7 @@ struct _GstTdlFilter {
     /* Streaming thread. */
     struct gst_tdl_video in, out;
     struct gst_tdl_report report;
+    struct gst_tdl_misfits misfits;
     GString *export_reason; /* why the path is no better */
 
     /* Guarded by the object lock; `session` itself changes only in start and
@@ -121,6 +123,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         return FALSE;
     }
     self->report = (struct gst_tdl_report){ 0 };
+    self->misfits = (struct gst_tdl_misfits){ 0 };
     GST_OBJECT_LOCK(self);
     self->session = session;
     gst_tdl_session_abilities(session, &self->abilities);
@@ -223,6 +226,22 @@ static void gst_tdl_filter_refuse_mode(GstTdlFilter *self)
                       (NULL));
 }
 
+/* In passthrough nobody here looks at the frame. */
+static GstFlowReturn gst_tdl_filter_judge(GstTdlFilter *self, GstBuffer *input)
+{
+    GError *error = NULL;
+    enum gst_tdl_verdict verdict = GST_TDL_TAKE;
+
+    if (self->active.mode != TDL_MODE_PASSTHROUGH && self->in.info.finfo)
+        verdict = gst_tdl_misfits_judge(&self->misfits, &self->in, input, &error);
+    if (verdict == GST_TDL_TAKE)
+        return GST_FLOW_OK;
+    if (error)
+        gst_tdl_error_post(self, verdict == GST_TDL_DROP ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
+                           error);
+    return verdict == GST_TDL_DROP ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_ERROR;
+}
+
 static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
                                                         gboolean is_discont, GstBuffer *input)
 {
@@ -237,13 +256,18 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
     if (GST_CLOCK_TIME_IS_VALID(time))
         gst_object_sync_values(GST_OBJECT(self), time);
     gst_tdl_filter_activate(self);
-    flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
-               ->submit_input_buffer(base, is_discont, input);
+    flow = gst_tdl_filter_judge(self, input);
+    if (flow == GST_FLOW_OK)
+        flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
+                   ->submit_input_buffer(base, is_discont, input);
+    else
+        gst_buffer_unref(input); /* the base class's from the call on */
     if (flow == GST_FLOW_NOT_NEGOTIATED && old_mode != self->active.mode)
         gst_tdl_filter_refuse_mode(self);
     if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
         GST_OBJECT_LOCK(self);
         self->stats.dropped++;
+        self->stats.mismatched = self->misfits.count;
         GST_OBJECT_UNLOCK(self);
     }
     return flow;

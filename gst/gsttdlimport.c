@@ -71,9 +71,8 @@ static gboolean set_size_error(const struct gst_tdl_request *request, GError **e
     const GstVideoInfo *info = &request->video->info;
 
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "A frame of %" G_GSIZE_FORMAT " bytes is too small for %dx%d px of %s. The "
-                "element before tdlfilter sends other pictures than its caps say: put a "
-                "videoconvert between them, or correct the caps.",
+                "A frame of %" G_GSIZE_FORMAT " bytes is too small for %dx%d px of %s. "
+                GST_TDL_MISFIT_ADVICE,
                 gst_buffer_get_size(request->buffer), GST_VIDEO_INFO_WIDTH(info),
                 GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_NAME(info));
     return FALSE;
@@ -108,6 +107,13 @@ static gboolean find_places(struct gst_tdl_request *request, GError **error)
             place->memory = gst_buffer_peek_memory(request->buffer, index);
     }
     return TRUE;
+}
+
+gboolean gst_tdl_import_fits(GstBuffer *buffer, const struct gst_tdl_video *video, GError **error)
+{
+    struct gst_tdl_request request = { .buffer = buffer, .video = video };
+
+    return find_places(&request, error);
 }
 
 /* --------------------------------------------------------------------- door */

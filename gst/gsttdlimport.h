@@ -62,6 +62,13 @@ void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context
 /* Let go of dma-bufs that came again and again: another stream begins, or none. */
 void gst_tdl_importer_forget(struct gst_tdl_importer *importer);
 
+#define GST_TDL_MISFIT_ADVICE                                                                      \
+    "The element before tdlfilter sends other pictures than its caps say: put a videoconvert "     \
+    "between them, or correct the caps."
+/* Whether the planes that `video` and the buffer's GstVideoMeta describe lie
+ * inside the buffer; FALSE with `error`. The imports below check it, too. */
+gboolean gst_tdl_import_fits(GstBuffer *buffer, const struct gst_tdl_video *video, GError **error);
+
 /* Describe `buffer` as a frame, trying importer after importer. The frame
  * borrows the buffer's memory (or `staging`): hold both until the GPU is done.
  * Release it when the batch is submitted, or will not be.

@@ -60,7 +60,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_STATS,
         g_param_spec_boxed("stats", "Statistics",
-                           "Since the last start: frames, dropped, network-runs, imports, "
+                           "Since the last start: frames, dropped, mismatched (of the dropped: not "
+                           "the picture that the caps say), network-runs, imports, "
                            "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
                            "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
                            "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
@@ -73,7 +74,7 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
 {
     return gst_structure_new(
         "tdl-stats", "frames", G_TYPE_UINT64, stats->frames, "dropped", G_TYPE_UINT64,
-        stats->dropped, "network-runs", G_TYPE_UINT64, stats->network_runs, "imports",
+        stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched, "network-runs", G_TYPE_UINT64, stats->network_runs, "imports",
         G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,
         stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64,
         stats->import.cpu_mapped_bytes, "cpu-copied-bytes", G_TYPE_UINT64,

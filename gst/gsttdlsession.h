@@ -29,7 +29,7 @@ struct gst_tdl_session {
 };
 
 struct gst_tdl_stats {
-    guint64 frames, dropped, network_runs;
+    guint64 frames, dropped, mismatched, network_runs;
     struct gst_tdl_import_stats import;
     guint64 stage_ns[TDL_STAGE_COUNT]; /* mean GPU time of a run of the stage */
 };
@@ -79,7 +79,7 @@ void gst_tdl_session_drain(struct gst_tdl_session *session);
 /* ns that the network's run adds to a frame. */
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live);
-/* `dropped` is left alone. */
+/* `dropped` and `mismatched` are left alone. */
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
                                struct gst_tdl_stats *out_stats);
 

@@ -3,6 +3,7 @@
 #include "gsttdlcaps.h"
 #include "gsttdlcompose.h"
 #include "gsttdldmabuf.h"
+#include "gsttdlmisfit.h"
 
 #include <gst/check/gstcheck.h>
 
@@ -441,6 +442,47 @@ GST_START_TEST(crop)
 }
 GST_END_TEST;
 
+/* Frames of a source other than the caps' one are told by their metas. */
+static const struct {
+    const char *format; /* of the caps, 100×50 px */
+    GstVideoFormat meta;
+    guint width, height;
+    gboolean crop, fits;
+} metas[] = {
+    { "I420", GST_VIDEO_FORMAT_I420, 100, 50, FALSE, TRUE },
+    { "I420", GST_VIDEO_FORMAT_NV12, 100, 50, FALSE, FALSE },
+    { "BGRx", GST_VIDEO_FORMAT_BGRA, 100, 50, FALSE, TRUE },
+    { "BGRx", GST_VIDEO_FORMAT_RGBx, 100, 50, FALSE, FALSE },
+    { "YUY2", GST_VIDEO_FORMAT_UYVY, 100, 50, FALSE, FALSE },
+    { "NV12", GST_VIDEO_FORMAT_P010_10LE, 100, 50, FALSE, FALSE },
+    { "I420", GST_VIDEO_FORMAT_I420, 98, 50, FALSE, FALSE },
+    { "I420", GST_VIDEO_FORMAT_I420, 100, 48, FALSE, FALSE },
+    { "I420", GST_VIDEO_FORMAT_I420, 128, 64, FALSE, TRUE }, /* a decoder's padding */
+    { "I420", GST_VIDEO_FORMAT_I420, 300, 50, FALSE, FALSE },
+    { "I420", GST_VIDEO_FORMAT_I420, 300, 90, TRUE, TRUE },
+    { "I420", GST_VIDEO_FORMAT_NV12, 300, 90, TRUE, FALSE },
+};
+
+GST_START_TEST(meta_fits)
+{
+    g_autofree gchar *text = g_strdup_printf("video/x-raw,format=%s,width=100,height=50",
+                                             metas[__i__].format);
+    GstCaps *caps = gst_caps_from_string(text);
+    GstBuffer *buffer = gst_buffer_new();
+    struct gst_tdl_video video;
+
+    fail_unless(gst_tdl_video_from_caps(caps, &video));
+    fail_unless(gst_tdl_misfit_meta_fits(&video, buffer), "no meta says nothing");
+    gst_buffer_add_video_meta(buffer, 0, metas[__i__].meta, metas[__i__].width,
+                              metas[__i__].height);
+    if (metas[__i__].crop)
+        gst_buffer_add_video_crop_meta(buffer);
+    fail_unless_equals_int(gst_tdl_misfit_meta_fits(&video, buffer), metas[__i__].fits);
+    gst_buffer_unref(buffer);
+    gst_caps_unref(caps);
+}
+GST_END_TEST;
+
 GST_START_TEST(colors)
 {
     struct gst_tdl_live live = { .background_color = 0x80ff3300, .overlay_color = 0x00010203 };
@@ -473,6 +515,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, frame, 0, G_N_ELEMENTS(frames));
     tcase_add_loop_test(tc, rows, 0, 12);
     tcase_add_loop_test(tc, crop, 0, G_N_ELEMENTS(crops));
+    tcase_add_loop_test(tc, meta_fits, 0, G_N_ELEMENTS(metas));
     tcase_add_test(tc, colors);
     return s;
 }

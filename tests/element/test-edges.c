@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where streams break: frames that are not what the caps say, neighbours that
+ * do not agree, discontinuities. */
+#include "util.h"
+
+#define SMALL "video/x-raw,format=I420,width=320,height=180,framerate=30/1"
+#define LARGE "video/x-raw,format=NV12,width=640,height=360,framerate=30/1"
+#define RUN_MAX 300 /* frames in a row that are dropped before it is an error */
+
+static void check_text(const GError *error, const char *const *words)
+{
+    for (; *words; words++)
+        fail_unless(strstr(error->message, *words) != NULL, "no \"%s\" in: %s", *words,
+                    error->message);
+}
+
+/* -------------------------------------------------- not what the caps say */
+
+/* A frame of `caps`, with a GstVideoMeta. */
+static GstBuffer *described(const char *caps)
+{
+    GstBuffer *plain, *result;
+    GstVideoInfo info;
+
+    caps_info(caps, &info);
+    plain = picture_new(&info, 0);
+    result = picture_restride(plain, &info, 0);
+    gst_buffer_unref(plain);
+    return result;
+}
+
+static void expect_dropped(struct filter *filter, GstBuffer *input, guint times)
+{
+    for (guint i = 0; i < times; i++)
+        fail_unless_equals_int(gst_harness_push(filter->harness, gst_buffer_ref(input)),
+                               GST_FLOW_OK);
+    gst_buffer_unref(input);
+    fail_unless_equals_int(gst_harness_buffers_in_queue(filter->harness), 0);
+}
+
+static void expect_frame(struct filter *filter)
+{
+    GstVideoInfo info;
+    GstBuffer *input, *output;
+
+    caps_info(SMALL, &info);
+    input = picture_new(&info, 3);
+    output = filter_run(filter, gst_buffer_ref(input));
+    picture_compare(output, input, &info, 2, "a frame that fits");
+    gst_buffer_unref(output);
+    gst_buffer_unref(input);
+}
+
+/* What a source that is switched off lets pass behind the other one's caps. */
+GST_START_TEST(frame_of_another_source)
+{
+    static const char *const words[] = { "640x360", "NV12", "320x180", "I420", "switched",
+                                         "input-selector", "mismatched", NULL };
+    g_autoptr(GError) error = NULL;
+    struct filter filter;
+    GstMessage *message;
+
+    filter_start(&filter, "opacity=0", SMALL);
+    expect_frame(&filter);
+    expect_dropped(&filter, described(LARGE), 1);
+    message = gst_bus_pop_filtered(filter.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    fail_unless(message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING, "no warning");
+    gst_message_parse_warning(message, &error, NULL);
+    check_text(error, words);
+    gst_message_unref(message);
+    expect_frame(&filter);
+    expect_dropped(&filter, described(LARGE), 2);
+    fail_unless_equals_uint64(filter_stat(&filter, "mismatched"), 3);
+    fail_unless_equals_uint64(filter_stat(&filter, "dropped"), 3);
+    fail_unless_equals_uint64(filter_stat(&filter, "frames"), 2);
+    filter_expect_no_error(&filter); /* it was said once */
+    gst_harness_set_src_caps_str(filter.harness, LARGE); /* the switch is complete */
+    gst_buffer_unref(filter_run(&filter, described(LARGE)));
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Without a meta only the size tells. */
+GST_START_TEST(frame_too_small_in_between)
+{
+    struct filter filter;
+    GstMessage *message;
+
+    filter_start(&filter, "opacity=0", SMALL);
+    expect_frame(&filter);
+    expect_dropped(&filter, gst_buffer_new_allocate(NULL, 1000, NULL), 1);
+    message = filter_message(&filter, GST_MESSAGE_WARNING);
+    fail_unless(message != NULL);
+    gst_message_unref(message);
+    expect_frame(&filter);
+    fail_unless_equals_uint64(filter_stat(&filter, "mismatched"), 1);
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+GST_START_TEST(a_run_of_misfits_is_an_error)
+{
+    static const char *const words[] = { "300 frames in a row", "640x360", NULL };
+    g_autoptr(GError) error = NULL;
+    struct filter filter;
+    GstMessage *message;
+
+    filter_start(&filter, "opacity=0", SMALL);
+    expect_frame(&filter);
+    expect_dropped(&filter, described(LARGE), RUN_MAX - 1);
+    expect_frame(&filter); /* the run begins anew */
+    expect_dropped(&filter, described(LARGE), RUN_MAX - 1);
+    fail_unless_equals_int(gst_harness_push(filter.harness, described(LARGE)), GST_FLOW_ERROR);
+    message = filter_message(&filter, GST_MESSAGE_ERROR);
+    fail_unless(message != NULL, "no error message");
+    gst_message_parse_error(message, &error, NULL);
+    check_text(error, words);
+    gst_message_unref(message);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* In passthrough frames are nobody's business here. */
+GST_START_TEST(misfits_pass_through)
+{
+    struct filter filter;
+    GstBuffer *input = described(LARGE), *output;
+
+    filter_start(&filter, "mode=passthrough", SMALL);
+    output = filter_run(&filter, gst_buffer_ref(input));
+    fail_unless(output == input);
+    fail_unless_equals_uint64(filter_stat(&filter, "mismatched"), 0);
+    gst_buffer_unref(output);
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("edges");
+    TCase *tc = tcase_create("edges");
+
+    tcase_set_timeout(tc, 120);
+    suite_add_tcase(s, tc);
+    tcase_add_test(tc, frame_of_another_source);
+    tcase_add_test(tc, frame_too_small_in_between);
+    tcase_add_test(tc, a_run_of_misfits_is_an_error);
+    tcase_add_test(tc, misfits_pass_through);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main(argc, argv, suite(), "edges");
+}
