@@ -15,6 +15,7 @@ typedef struct {
     const struct gst_tdl_import_ops *ops;
     GstAllocator *allocator;
     struct gst_tdl_video video; /* of linear ones with the strides of our buffers */
+    GWeakRef element; /* says it when there is no memory */
 } GstTdlDmaBufPool;
 typedef struct {
     GstBufferPoolClass base;
@@ -194,6 +195,12 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
 
     (void)params;
     *out = self->video.modifier == GST_TDL_LINEAR ? make_linear(self) : make_tiled(self);
+    if (!*out) {
+        GstElement *element = g_weak_ref_get(&self->element);
+
+        gst_tdl_error_post_no_frame(element, self->context, &self->video.info);
+        gst_clear_object(&element);
+    }
     return *out ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
@@ -201,6 +208,7 @@ static void pool_finalize(GObject *object)
 {
     GstTdlDmaBufPool *self = (GstTdlDmaBufPool *)object;
 
+    g_weak_ref_clear(&self->element);
     gst_clear_object(&self->allocator);
     tdl_context_destroy(&self->context);
     g_clear_object(&self->keeper);
@@ -220,15 +228,18 @@ static void gst_tdl_dma_buf_pool_class_init(GstTdlDmaBufPoolClass *klass)
 static void gst_tdl_dma_buf_pool_init(GstTdlDmaBufPool *self)
 {
     self->allocator = gst_dmabuf_allocator_new();
+    g_weak_ref_init(&self->element, NULL);
 }
 
 GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper,
-                                        const struct gst_tdl_import_ops *ops)
+                                        const struct gst_tdl_import_ops *ops,
+                                        GstElement *element)
 {
     GstTdlDmaBufPool *self = g_object_new(gst_tdl_dma_buf_pool_get_type(), NULL);
 
     self->context = tdl_context_ref(context);
     self->keeper = keeper ? g_object_ref(keeper) : NULL;
     self->ops = ops;
+    g_weak_ref_set(&self->element, element);
     return gst_object_ref_sink(self);
 }

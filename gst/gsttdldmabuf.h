@@ -19,8 +19,9 @@ gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded);
  * GstVideoMeta says where planes are. Without the option
  * GST_BUFFER_POOL_OPTION_VIDEO_META, caps of plain formats have GStreamer's
  * default strides. Configuring it fails for a tiling that the device does not
- * make. */
+ * make. `element` as in gst_tdl_pool_new(). */
 GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper,
-                                        const struct gst_tdl_import_ops *ops);
+                                        const struct gst_tdl_import_ops *ops,
+                                        GstElement *element);
 
 #endif

@@ -59,3 +59,16 @@ void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error)
                              g_strdup(error->message), NULL, __FILE__, G_STRFUNC, __LINE__);
     g_error_free(error);
 }
+
+void gst_tdl_error_post_no_frame(gpointer element, struct tdl_context *context,
+                                 const GstVideoInfo *info)
+{
+    enum tdl_result r = tdl_context_wait(context, 0, 0);
+    GError *error = NULL;
+
+    if (!element)
+        return;
+    gst_tdl_error_set(&error, r == TDL_ERROR_DEVICE_LOST ? r : TDL_ERROR_OUT_OF_MEMORY,
+                      "Cannot allocate a frame of %dx%d px", info->width, info->height);
+    gst_tdl_error_post(element, GST_MESSAGE_ERROR, error);
+}

@@ -5,6 +5,7 @@
 #define GST_TDL_ERROR_H
 
 #include <gst/gst.h>
+#include <gst/video/video.h>
 #include <tdl/tdl.h>
 
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_filter_debug); /* "tdlfilter": the element */
@@ -16,5 +17,10 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
 
 /* Posts as ERROR or WARNING message of `element` and frees the error. */
 void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error);
+
+/* Posts the error of a pool that could not allocate a frame of `info`; a lost
+ * device has no memory either. `element` may be NULL. */
+void gst_tdl_error_post_no_frame(gpointer element, struct tdl_context *context,
+                                 const GstVideoInfo *info);
 
 #endif

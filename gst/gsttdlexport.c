@@ -182,10 +182,11 @@ const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *qu
                            gst_tdl_export_dma_buf);
     if (!dma_buf) {
         g_string_append(reason, ": the caps agreed on are of system memory");
-        pool = gst_tdl_pool_new(session->readback);
+        pool = gst_tdl_pool_new(session->readback, NULL);
         path = gst_tdl_export_pool;
     } else if (gst_tdl_session_makes_dma_bufs(session)) {
-        pool = gst_tdl_dma_buf_pool_new(session->context, session->keeper, session->importer.ops);
+        pool = gst_tdl_dma_buf_pool_new(session->context, session->keeper, session->importer.ops,
+                                        NULL);
         path = out->modifier == GST_TDL_LINEAR ? gst_tdl_export_dma_buf
                                                : gst_tdl_export_dma_buf_image;
     } else {
@@ -253,8 +254,9 @@ static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *c
                                    gboolean dma_buf)
 {
     GstBufferPool *pool =
-        dma_buf ? gst_tdl_dma_buf_pool_new(offer->context, offer->keeper, &gst_tdl_import_engine)
-                : gst_tdl_pool_new(offer->upload);
+        dma_buf ? gst_tdl_dma_buf_pool_new(offer->context, offer->keeper, &gst_tdl_import_engine,
+                                           offer->element)
+                : gst_tdl_pool_new(offer->upload, offer->element);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
     gst_buffer_pool_config_set_params(config, caps, size, POOL_MIN, 0);

@@ -326,16 +326,25 @@ static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base
                                                           GstBuffer *input, GstBuffer **output)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    GError *error = NULL;
     GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
                              ->prepare_output_buffer(base, input, output);
 
-    if (flow == GST_FLOW_ERROR) {
-        gst_tdl_error_set(&error, TDL_ERROR_OUT_OF_MEMORY, "Cannot allocate a frame of %dx%d px",
-                          self->out.info.width, self->out.info.height);
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-    }
+    if (flow == GST_FLOW_ERROR)
+        gst_tdl_error_post_no_frame(self, self->session->context, &self->out.info);
     return flow;
+}
+
+/* Frames that are on their way downstream may have come to nothing: no frame is
+ * left that would say so. */
+static void gst_tdl_filter_end(GstTdlFilter *self)
+{
+    enum tdl_result r = gst_tdl_session_drain(self->session);
+    GError *error = NULL;
+
+    if (r == TDL_OK)
+        return;
+    gst_tdl_error_set(&error, r, "Cannot finish the last frames");
+    gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
 }
 
 static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *event)
@@ -352,7 +361,7 @@ static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *even
         gst_tdl_session_reset(self->session);
         break;
     case GST_EVENT_EOS:
-        gst_tdl_session_drain(self->session);
+        gst_tdl_filter_end(self);
         break;
     default:
         break;
@@ -459,6 +468,7 @@ static gboolean gst_tdl_filter_propose_allocation(GstBaseTransform *base, GstQue
     GST_OBJECT_UNLOCK(self);
     if (!offer.context)
         return FALSE;
+    offer.element = GST_ELEMENT(self);
     upstream = gst_pad_get_peer(base->sinkpad);
     ok = gst_tdl_export_propose(&offer, query, upstream);
     gst_clear_object(&upstream);

@@ -88,27 +88,39 @@ static void collect_times(struct gst_tdl_flight *flight, struct gst_tdl_slot *sl
     }
 }
 
-static void retire_slot(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, gboolean wait)
+static enum tdl_result retire_slot(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot,
+                                   gboolean wait)
 {
-    if (!slot->open ||
-        tdl_context_wait(flight->context, slot->point, wait ? TDL_WAIT_FOREVER : 0) ==
-        TDL_ERROR_TIMEOUT)
-        return;
+    enum tdl_result r;
+
+    if (!slot->open)
+        return TDL_OK;
+    r = tdl_context_wait(flight->context, slot->point, wait ? TDL_WAIT_FOREVER : 0);
+    if (r == TDL_ERROR_TIMEOUT)
+        return TDL_OK;
     slot->open = FALSE;
     collect_times(flight, slot);
     g_mutex_lock(&flight->lock);
     give_back(flight, slot, slot->point);
     g_mutex_unlock(&flight->lock);
+    return r;
 }
 
-void gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait)
+enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait)
 {
-    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++)
-        retire_slot(flight, &flight->slots[i], wait);
+    enum tdl_result result = TDL_OK;
+
+    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
+        enum tdl_result r = retire_slot(flight, &flight->slots[i], wait);
+
+        if (result == TDL_OK)
+            result = r;
+    }
     g_mutex_lock(&flight->lock);
     while (wait && flight->giving)
         g_cond_wait(&flight->changed, &flight->lock);
     g_mutex_unlock(&flight->lock);
+    return result;
 }
 
 static void end_thread(struct gst_tdl_flight *flight)

@@ -52,7 +52,8 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
                                       struct gst_tdl_fences *fences);
 
 /* Give back what the GPU has finished; with `wait`, everything, and it is back
- * on return. The streaming thread's, as all of this. */
-void gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);
+ * on return. An error: the first wait that failed, whose work may have too. The
+ * streaming thread's, as all of this. */
+enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);
 
 #endif

@@ -61,16 +61,17 @@ static void allocator_free(GstAllocator *allocator, GstMemory *base)
     g_free(memory);
 }
 
+/* Whoever was given a frame may touch it, whatever has become of the device: some
+ * do not look whether they may. A lost device is not waited for. What lies in the
+ * frame is undefined then, and the element ends the stream when it is next. */
 static gpointer memory_map(GstMemory *base, GstMapInfo *info, gsize maxsize)
 {
     struct memory *memory = (struct memory *)base;
-    enum tdl_result r = tdl_buffer_wait(memory->buffer, (info->flags & GST_MAP_WRITE) != 0);
 
     (void)maxsize;
-    if (r != TDL_OK) {
-        GST_CAT_ERROR(GST_CAT_DEFAULT, "cannot map a frame: %s", tdl_last_error());
-        return NULL;
-    }
+    if (tdl_buffer_wait(memory->buffer, (info->flags & GST_MAP_WRITE) != 0) != TDL_OK)
+        GST_CAT_ERROR(GST_CAT_DEFAULT, "what lies in a mapped frame is undefined: %s",
+                      tdl_last_error());
     atomic_fetch_add(&((GstTdlAllocator *)base->allocator)->mapped, base->size);
     return tdl_buffer_data(memory->buffer);
 }
@@ -152,6 +153,8 @@ struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_con
 typedef struct {
     GstVideoBufferPool base;
     GstAllocator *allocator;
+    GWeakRef element; /* says it when there is no memory */
+    GstVideoInfo info;
 } GstTdlPool;
 typedef struct {
     GstVideoBufferPoolClass base;
@@ -182,18 +185,39 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
     GstTdlPool *self = (GstTdlPool *)pool;
     GstAllocationParams params;
     GstAllocator *ignored = NULL;
+    GstCaps *caps = NULL;
 
     if (!gst_buffer_pool_config_get_allocator(config, &ignored, &params))
         gst_allocation_params_init(&params);
     gst_buffer_pool_config_set_allocator(config, self->allocator, &params);
     align_rows(config);
+    if (gst_buffer_pool_config_get_params(config, &caps, NULL, NULL, NULL) && caps)
+        gst_video_info_from_caps(&self->info, caps);
     return GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)->set_config(pool, config);
+}
+
+static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
+                                       GstBufferPoolAcquireParams *params)
+{
+    GstTdlPool *self = (GstTdlPool *)pool;
+    GstFlowReturn flow = GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)
+                             ->alloc_buffer(pool, out, params);
+
+    if (flow == GST_FLOW_ERROR) {
+        GstElement *element = g_weak_ref_get(&self->element);
+
+        gst_tdl_error_post_no_frame(element, ((GstTdlAllocator *)self->allocator)->context,
+                                    &self->info);
+        gst_clear_object(&element);
+    }
+    return flow;
 }
 
 static void pool_finalize(GObject *object)
 {
     GstTdlPool *self = (GstTdlPool *)object;
 
+    g_weak_ref_clear(&self->element);
     gst_clear_object(&self->allocator);
     G_OBJECT_CLASS(gst_tdl_pool_parent_class)->finalize(object);
 }
@@ -202,17 +226,19 @@ static void gst_tdl_pool_class_init(GstTdlPoolClass *klass)
 {
     G_OBJECT_CLASS(klass)->finalize = pool_finalize;
     GST_BUFFER_POOL_CLASS(klass)->set_config = pool_set_config;
+    GST_BUFFER_POOL_CLASS(klass)->alloc_buffer = pool_alloc_buffer;
 }
 
 static void gst_tdl_pool_init(GstTdlPool *self)
 {
-    (void)self;
+    g_weak_ref_init(&self->element, NULL);
 }
 
-GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator)
+GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator, GstElement *element)
 {
     GstTdlPool *self = g_object_new(gst_tdl_pool_get_type(), NULL);
 
     self->allocator = gst_object_ref(allocator);
+    g_weak_ref_set(&self->element, element);
     return gst_object_ref_sink(self);
 }

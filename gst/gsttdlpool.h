@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Memory that both sides reach without a copy: a GstMemory that is a
  * tdl_buffer, its allocator, and the buffer pools over it. Mapping waits for
- * the GPU, so frames may travel on while it still works on them. */
+ * the GPU, so frames may travel on while it still works on them. It never fails:
+ * after the loss of the device what lies there is undefined. */
 #ifndef GST_TDL_POOL_H
 #define GST_TDL_POOL_H
 
@@ -24,7 +25,9 @@ struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_con
                                          gsize *out_offset);
 
 /* A video buffer pool that only ever hands out memory of `allocator`, with
- * rows aligned for the GPU where the user of the pool takes GstVideoMeta. */
-GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator);
+ * rows aligned for the GPU where the user of the pool takes GstVideoMeta.
+ * `element`, which may go before the pool, posts an error when there is no memory
+ * for a buffer; with NULL the user of the pool has to. */
+GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator, GstElement *element);
 
 #endif

@@ -173,9 +173,9 @@ void gst_tdl_session_reset(struct gst_tdl_session *session)
     session->running = FALSE;
 }
 
-void gst_tdl_session_drain(struct gst_tdl_session *session)
+enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session)
 {
-    gst_tdl_flight_retire(&session->flight, TRUE);
+    return gst_tdl_flight_retire(&session->flight, TRUE);
 }
 
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)

@@ -58,6 +58,7 @@ struct gst_tdl_offer {
     GObject *keeper;
     GstAllocator *upload;
     gboolean dma_buf; /* the device makes them */
+    GstElement *element; /* that makes it and speaks for its pools; borrowed, set by itself */
 };
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);
 void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
@@ -73,8 +74,9 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
                                GError **error);
 /* The next frame has nothing to do with the last one. */
 void gst_tdl_session_reset(struct gst_tdl_session *session);
-/* Wait for the GPU and give all input buffers back. */
-void gst_tdl_session_drain(struct gst_tdl_session *session);
+/* Wait for the GPU and give all input buffers back. An error: what was waited for
+ * has failed. */
+enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session);
 
 /* ns that the network's run adds to a frame. */
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,

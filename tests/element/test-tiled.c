@@ -265,7 +265,7 @@ GST_END_TEST;
 static GstBufferPool *pool_new(const struct gst_tdl_import_ops *ops, GstVideoFormat format,
                                guint width, guint height)
 {
-    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(fake.context, NULL, ops);
+    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(fake.context, NULL, ops, NULL);
     GstCaps *caps = tiled_caps(format, width, height);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
