@@ -117,8 +117,7 @@ void tdl_batch_let_go(struct tdl_batch *b)
 
 void tdl_batch_destroy(struct tdl_batch **batch)
 {
-    struct tdl_batch *b = *batch;
-    *batch = NULL;
+    struct tdl_batch *b = tdl_take(batch);
     if (!b)
         return;
     tdl_batch_let_go(b);

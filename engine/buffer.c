@@ -207,8 +207,19 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
     if (!ctx->host_pointer_alignment || !ctx->fn.get_host_pointer_properties)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no VK_EXT_external_memory_host",
                         ctx->info.name);
+    const uint32_t reach = ctx->properties.limits.maxStorageBufferRange;
     uintptr_t align = ctx->host_pointer_alignment, start = (uintptr_t)pointer / align * align;
-    size_t whole = TDL_ALIGN((uintptr_t)pointer + size - start, align);
+    size_t whole = 0;
+    if (size > UINTPTR_MAX - (uintptr_t)pointer)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "host memory of %zu bytes at %p goes past the end of the address space",
+                        size, pointer);
+    if (size <= reach)
+        whole = TDL_ALIGN((uintptr_t)pointer - start + size, align);
+    if (size > reach || whole > reach)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the host memory has %zu bytes; this device's kernels reach %u", size,
+                        reach);
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     if (ctx->fn.get_host_pointer_properties(ctx->device, kind, (void *)start, &properties) < 0 ||
@@ -250,8 +261,7 @@ struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)
 
 void tdl_buffer_destroy(struct tdl_buffer **buffer)
 {
-    struct tdl_buffer *b = *buffer;
-    *buffer = NULL;
+    struct tdl_buffer *b = tdl_take(buffer);
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
     struct tdl_context *ctx = b->ctx;

@@ -298,8 +298,7 @@ struct tdl_context *tdl_context_ref(struct tdl_context *context)
 
 void tdl_context_destroy(struct tdl_context **context)
 {
-    struct tdl_context *ctx = *context;
-    *context = NULL;
+    struct tdl_context *ctx = tdl_take(context);
     if (ctx && atomic_fetch_sub(&ctx->refs, 1) == 1)
         context_free(ctx);
 }

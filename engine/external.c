@@ -122,11 +122,12 @@ enum tdl_result tdl_import_check(const struct tdl_import_facts *f)
     if (f->fd_size >= 0 && f->wanted > (uint64_t)f->fd_size)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the %s has %lld bytes; %llu were asked for",
                         name, (long long)f->fd_size, (unsigned long long)f->wanted);
-    if (tdl_import_size(f) > f->limit)
+    if (f->wanted > f->limit || tdl_import_size(f) > f->limit)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the %s has %llu bytes; this device's kernels reach %llu: say how many "
                         "are used",
-                        name, (unsigned long long)tdl_import_size(f), (unsigned long long)f->limit);
+                        name, (unsigned long long)TDL_MAX(f->wanted, tdl_import_size(f)),
+                        (unsigned long long)f->limit);
     return f->created ? check_created(f) : TDL_OK;
 }
 

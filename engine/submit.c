@@ -26,6 +26,8 @@ enum tdl_result tdl_batch_stage(struct tdl_batch *b, enum tdl_stage stage)
 {
     if (b->state != RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
+    if ((unsigned)stage >= TDL_STAGE_COUNT)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_batch_stage: there is no stage %d", stage);
     if (!b->queries || b->mark_count == MAX_TIMESTAMPS - 1)
         return TDL_OK;
     enum tdl_result r = timestamp(b);

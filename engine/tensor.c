@@ -145,8 +145,7 @@ fail:
 
 void tdl_tensor_destroy(struct tdl_tensor **tensor)
 {
-    struct tdl_tensor *t = *tensor;
-    *tensor = NULL;
+    struct tdl_tensor *t = tdl_take(tensor);
     if (!t)
         return;
     tdl_buffer_destroy(&t->buffer);

@@ -4,6 +4,7 @@
 #define TDL_VK_H
 
 #include <tdl/tdl.h>
+#include <string.h>
 #include <vulkan/vulkan.h>
 
 struct tdl_context;
@@ -32,6 +33,18 @@ static inline enum tdl_result tdl_vk_check(struct tdl_context *ctx, VkResult r, 
         if (r != TDL_OK)                                                                           \
             goto fail;                                                                             \
     } while (0)
+
+/* What destroy functions begin with: the object, NULL left in its place. Takes
+ * the address of a pointer, which may be NULL itself. */
+static inline void *tdl_take(void *address)
+{
+    void *object = NULL;
+    if (address) {
+        memcpy(&object, address, sizeof(object));
+        memset(address, 0, sizeof(object));
+    }
+    return object;
+}
 
 #define TDL_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TDL_DIV_UP(a, b) (((a) + (b) - 1) / (b))

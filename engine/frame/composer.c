@@ -47,8 +47,7 @@ static void drop_picture(struct tdl_composer *c)
 
 void tdl_composer_destroy(struct tdl_composer **composer)
 {
-    struct tdl_composer *c = *composer;
-    *composer = NULL;
+    struct tdl_composer *c = tdl_take(composer);
     if (!c)
         return;
     drop_mask(c);

@@ -24,8 +24,7 @@ enum tdl_result tdl_builder_create(struct tdl_context *context, struct tdl_build
 
 void tdl_builder_destroy(struct tdl_builder **builder)
 {
-    struct tdl_builder *b = *builder;
-    *builder = NULL;
+    struct tdl_builder *b = tdl_take(builder);
     if (!b)
         return;
     tdl_ir_destroy(&b->ir);

@@ -152,8 +152,7 @@ fail:
 
 void tdl_graph_destroy(struct tdl_graph **graph)
 {
-    struct tdl_graph *g = *graph;
-    *graph = NULL;
+    struct tdl_graph *g = tdl_take(graph);
     if (!g)
         return;
     for (struct tdl_recording *rec = g->recordings, *next; rec; rec = next) {

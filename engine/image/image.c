@@ -104,9 +104,9 @@ void tdl_image_release(struct tdl_context *ctx, void *data)
 
 void tdl_image_destroy(struct tdl_image **image)
 {
-    if (*image)
-        tdl_image_release((*image)->ctx, *image);
-    *image = NULL;
+    struct tdl_image *i = tdl_take(image);
+    if (i)
+        tdl_image_release(i->ctx, i);
 }
 
 VkExtent3D tdl_image_extent(const struct tdl_image *image)

@@ -37,7 +37,8 @@ TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t si
  * Make the caller's memory a buffer without copying (VK_EXT_external_memory_host).
  * `pointer` and `size` are widened to page borders inside; the memory stays
  * valid until the buffer is destroyed and the timeline has passed its last use.
- * @return TDL_ERROR_UNSUPPORTED when device or driver refuses, with the reason.
+ * @return TDL_ERROR_UNSUPPORTED when device or driver refuses, with the reason;
+ *         TDL_ERROR_INVALID_ARGUMENT when the memory ends behind the last address.
  */
 TDL_API enum tdl_result tdl_buffer_import_host(struct tdl_context *context, void *pointer,
                                                size_t size, struct tdl_buffer **out_buffer,
@@ -136,7 +137,8 @@ TDL_API enum tdl_result tdl_batch_begin(struct tdl_batch *batch);
 TDL_API void tdl_batch_cancel(struct tdl_batch *batch);
 /** Submit; never waits. `out_point` may be NULL. */
 TDL_API enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
-/** Begin timing a stage; the stage before ends here, and the last at submit. */
+/** Begin timing a stage; the stage before ends here, and the last at submit.
+ *  TDL_ERROR_INVALID_ARGUMENT for a stage that there is not. */
 TDL_API enum tdl_result tdl_batch_stage(struct tdl_batch *batch, enum tdl_stage stage);
 /** GPU time in ns of each stage of the last finished submission; 0 where the
  *  stage was not run or the device has no timestamps. Does not wait: false

@@ -9,7 +9,7 @@
  *
  * Conventions
  * - `create`/`destroy` pairs: destroy takes the address of the pointer, sets
- *   it to NULL, accepts NULL, never fails, and never waits for the device:
+ *   it to NULL, accepts NULL for either, never fails, and never waits for the device:
  *   memory goes when the timeline has passed the last use.
  * - `_params` structs may be zero-initialised: zero is the sane default.
  * - Functions return an `enum tdl_result`; tdl_context_last_error() has the

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Calls that a careless program makes: they do nothing, or say what is wrong. */
+#include "check.h"
+
+#include <context.h>
+
+#include <tdl/frame.h>
+#include <tdl/vulkan.h>
+#include <unistd.h>
+
+static struct tdl_context *ctx;
+
+/* A NULL pointer, and the address of one. */
+static void test_destroy_nothing(void)
+{
+    int called = 0;
+    check_begin("destroying nothing");
+#define DESTROY(type)                                                                              \
+    {                                                                                              \
+        struct type *none = NULL;                                                                  \
+        type##_destroy(NULL);                                                                      \
+        type##_destroy(&none);                                                                     \
+        CHECK(!none, #type);                                                                       \
+        called++;                                                                                  \
+    }
+#include "destroys.h"
+    CHECK(called >= 8, "only %d destroy functions were found", called);
+}
+
+static void test_unknown_stage(void)
+{
+    static const int stages[] = {TDL_STAGE_COUNT, 77, -1, INT32_MAX};
+    struct {
+        uint64_t times[TDL_STAGE_COUNT], behind[77];
+    } got;
+    struct tdl_batch *batch;
+    uint64_t point;
+    OK(tdl_batch_create(ctx, &batch));
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_stage(batch, TDL_STAGE_NETWORK));
+    for (size_t i = 0; i < COUNT(stages); i++) {
+        check_begin("stage %d", stages[i]);
+        FAILS(tdl_batch_stage(batch, (enum tdl_stage)stages[i]), TDL_ERROR_INVALID_ARGUMENT,
+              "there is no stage");
+    }
+    OK(tdl_batch_stage(batch, TDL_STAGE_COMPOSE));
+    OK(tdl_batch_submit(batch, &point));
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    memset(&got, 0xaa, sizeof(got));
+    check_begin("times of stages");
+    CHECK(tdl_batch_stage_times(batch, got.times) == tdl_context_device(ctx)->timestamps,
+          "times are there, or not");
+    for (size_t i = 0; i < COUNT(got.behind); i++)
+        CHECK(got.behind[i] == 0xaaaaaaaaaaaaaaaa, "written behind the times: %zu", i);
+    tdl_batch_destroy(&batch);
+}
+
+static void test_endless_host_memory(void)
+{
+    static const size_t sizes[] = {SIZE_MAX,     SIZE_MAX - 1,        SIZE_MAX - 63,
+                                   SIZE_MAX - 4095, SIZE_MAX - 8191,  SIZE_MAX / 2 + 1,
+                                   (size_t)1 << 40, (size_t)UINT32_MAX + 1};
+    static const size_t offsets[] = {0, 1, 64, 4095};
+    char *memory = NULL;
+    if (!ctx->host_pointer_alignment) {
+        printf("host memory: not checked, the device imports none\n");
+        return;
+    }
+    REQUIRE(!posix_memalign((void **)&memory, 65536, 65536), "no memory");
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        for (size_t j = 0; j < COUNT(offsets); j++) {
+            struct tdl_buffer *buffer = (struct tdl_buffer *)memory; /* not NULL */
+            uint64_t offset;
+            check_begin("host memory of %zu bytes, %zu behind a page", sizes[i], offsets[j]);
+            enum tdl_result r =
+                tdl_buffer_import_host(ctx, memory + offsets[j], sizes[i], &buffer, &offset);
+            CHECK(r == TDL_ERROR_INVALID_ARGUMENT || r == TDL_ERROR_UNSUPPORTED, "%d", r);
+            CHECK(!buffer && strstr(tdl_last_error(), "host memory"), "\"%s\"", tdl_last_error());
+            tdl_buffer_destroy(&buffer);
+        }
+    free(memory);
+}
+
+static void test_endless_fd(void)
+{
+    int fd = dup(STDOUT_FILENO);
+    struct tdl_buffer *buffer;
+    check_begin("an endless file descriptor");
+    if (tdl_context_device(ctx)->external_memory_fd)
+        FAILS(tdl_buffer_import_fd(ctx, TDL_HANDLE_OPAQUE_FD, fd, SIZE_MAX, &buffer),
+              TDL_ERROR_UNSUPPORTED, "kernels reach");
+    close(fd);
+}
+
+int main(void)
+{
+    test_destroy_nothing(); /* needs no device */
+    ctx = check_context_open();
+    test_unknown_stage();
+    test_endless_host_memory();
+    test_endless_fd();
+    check_context_close(ctx);
+    return check_result();
+}
