@@ -44,6 +44,7 @@ struct _GstTdlFilter {
      * stop, when nothing streams. */
     struct gst_tdl_settings settings;
     struct gst_tdl_live active;
+    gboolean hinted;    /* of formats that do not meet, since the last start */
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
     struct gst_tdl_reload reload;
@@ -126,6 +127,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->misfits = (struct gst_tdl_misfits){ 0 };
     GST_OBJECT_LOCK(self);
     self->session = session;
+    self->hinted = FALSE;
     gst_tdl_session_abilities(session, &self->abilities);
     self->active = self->settings.live;
     self->latency = gst_tdl_session_latency(session, &self->active);
@@ -211,21 +213,6 @@ static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-static void gst_tdl_filter_refuse_mode(GstTdlFilter *self)
-{
-    g_autofree gchar *makes = self->active.mode == TDL_MODE_MASK
-                                  ? g_strdup("mode=mask makes GRAY8")
-                                  : self->active.mode == TDL_MODE_ALPHA
-                                        ? g_strdup("mode=alpha makes RGBA or BGRA")
-                                        : g_strdup("this mode keeps the input's format");
-
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("The elements round tdlfilter do not agree with the mode: %s. Put a "
-                       "videoconvert behind tdlfilter (and before it, if the source has none of "
-                       "its formats).", makes),
-                      (NULL));
-}
-
 /* In passthrough nobody here looks at the frame. */
 static GstFlowReturn gst_tdl_filter_judge(GstTdlFilter *self, GstBuffer *input)
 {
@@ -263,7 +250,7 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
     else
         gst_buffer_unref(input); /* the base class's from the call on */
     if (flow == GST_FLOW_NOT_NEGOTIATED && old_mode != self->active.mode)
-        gst_tdl_filter_refuse_mode(self);
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, gst_tdl_report_disagreement(self->active.mode));
     if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
         GST_OBJECT_LOCK(self);
         self->stats.dropped++;
@@ -511,6 +498,32 @@ static gboolean gst_tdl_filter_transform_meta(GstBaseTransform *base, GstBuffer 
            !gst_tdl_video_is_part(&GST_TDL_FILTER(base)->in, input, &whole, &part);
 }
 
+/* Upstream ends with a bare "not-negotiated" when no format is left: the reason
+ * is known here alone. Asked for something else than pictures, we are not meant. */
+static void gst_tdl_filter_hint(GstTdlFilter *self, GstQuery *query)
+{
+    GstBaseTransform *base = GST_BASE_TRANSFORM(self);
+    GstCaps *filter, *result, *sink, *peer;
+    gboolean hint;
+
+    gst_query_parse_caps(query, &filter);
+    gst_query_parse_caps_result(query, &result);
+    if (!gst_caps_is_empty(result))
+        return;
+    sink = gst_pad_get_pad_template_caps(base->sinkpad);
+    peer = gst_pad_peer_query_caps(base->srcpad, NULL);
+    hint = !gst_caps_is_empty(peer) && (!filter || gst_caps_can_intersect(filter, sink));
+    gst_caps_unref(sink);
+    gst_caps_unref(peer);
+    GST_OBJECT_LOCK(self);
+    hint = hint && self->session && !self->hinted;
+    self->hinted |= hint;
+    GST_OBJECT_UNLOCK(self);
+    if (hint)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING,
+                           gst_tdl_report_disagreement(self->active.mode));
+}
+
 static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection direction,
                                      GstQuery *query)
 {
@@ -524,6 +537,8 @@ static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection dir
     if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && self->session)
         gst_tdl_session_drain(self->session); /* serialised with the stream */
     ok = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)->query(base, direction, query);
+    if (ok && GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
+        gst_tdl_filter_hint(self, query);
     if (!ok || GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
         return ok;
     gst_query_parse_latency(query, &live, &min, &max);

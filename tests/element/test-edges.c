@@ -137,6 +137,80 @@ GST_START_TEST(misfits_pass_through)
 }
 GST_END_TEST;
 
+/* ------------------------------------------------ neighbours that disagree */
+
+static const struct {
+    const char *mode, *says; /* NULL: they agree */
+    const char *input, *output;
+} neighbours[] = {
+    { "mask", "mode=mask makes GRAY8", "I420", "BGRx" },
+    { "alpha", "mode=alpha makes RGBA or BGRA", "I420", "BGRx" },
+    { "blur", "this mode keeps the input's format", "I420", "BGRx" },
+    { "mask", NULL, "I420", "GRAY8" },
+    { "alpha", NULL, "I420", "BGRA" },
+};
+
+/* The sink says only when it is asked what it takes, as X11's do: linking works,
+ * and upstream ends with a bare "not-negotiated". */
+GST_START_TEST(neighbours_disagree)
+{
+    g_autofree gchar *line = g_strdup_printf(
+        "videotestsrc num-buffers=2 ! video/x-raw,format=%s,width=64,height=48 ! "
+        "tdlfilter mode=%s ! capsfilter name=late ! fakesink", neighbours[__i__].input,
+        neighbours[__i__].mode);
+    g_autofree gchar *caps = g_strdup_printf("video/x-raw,format=%s", neighbours[__i__].output);
+    GstElement *pipeline = gst_parse_launch(line, NULL);
+    GstElement *late = gst_bin_get_by_name(GST_BIN(pipeline), "late");
+    GstBus *bus = gst_element_get_bus(pipeline);
+    g_autoptr(GError) error = NULL;
+    GstMessage *message;
+
+    gst_util_set_object_arg(G_OBJECT(late), "caps", caps);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING |
+                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    if (neighbours[__i__].says) {
+        fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING, "no warning");
+        gst_message_parse_warning(message, &error, NULL);
+        check_text(error, (const char *[]){ neighbours[__i__].says, "videoconvert behind", NULL });
+    } else {
+        fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "a message where all agree");
+    }
+    gst_message_unref(message);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(late);
+    gst_object_unref(pipeline);
+}
+GST_END_TEST;
+
+static void ask(struct filter *filter, const char *caps, gboolean warns)
+{
+    GstCaps *wanted = caps ? gst_caps_from_string(caps) : NULL;
+    GstCaps *got = gst_pad_peer_query_caps(filter->harness->srcpad, wanted);
+    GstMessage *message = filter_message(filter, GST_MESSAGE_WARNING);
+
+    fail_unless(gst_caps_is_empty(got));
+    fail_unless_equals_int(message != NULL, warns);
+    g_clear_pointer(&message, gst_message_unref);
+    gst_clear_caps(&wanted);
+    gst_caps_unref(got);
+}
+
+/* Who asks whether we take sound is not told of pictures; and once is enough. */
+GST_START_TEST(hint_is_for_pictures)
+{
+    struct filter filter;
+
+    filter_start(&filter, "mode=mask", NULL);
+    gst_harness_set_sink_caps_str(filter.harness, "video/x-raw,format=BGRx");
+    ask(&filter, "audio/x-raw", FALSE);
+    ask(&filter, NULL, TRUE);
+    ask(&filter, NULL, FALSE);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("edges");
@@ -148,6 +222,8 @@ static Suite *suite(void)
     tcase_add_test(tc, frame_too_small_in_between);
     tcase_add_test(tc, a_run_of_misfits_is_an_error);
     tcase_add_test(tc, misfits_pass_through);
+    tcase_add_loop_test(tc, neighbours_disagree, 0, G_N_ELEMENTS(neighbours));
+    tcase_add_test(tc, hint_is_for_pictures);
     return s;
 }
 
