@@ -93,7 +93,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         goto fail;
     }
     if (sources->classes->len)
-        GST_WARNING("\"classes\" has no effect on models with one class");
+        GST_WARNING("\"classes\" has no effect: the model has one class, as all that tdlfilter takes");
     params.context = session->context;
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)

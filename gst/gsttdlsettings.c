@@ -44,8 +44,8 @@ static const struct property {
       "Compile several operators of the network into one GPU kernel; off is slower and there to "
       "look for mistakes in the fused kernels", BOOL, GST_TDL_RESTART, AT(sources.fuse), .def = TRUE },
     { "classes", "Classes",
-      "Class indices that count as foreground; the person models have one class, and this has no "
-      "effect on them", CLASSES, GST_TDL_LIVE, AT(sources.classes) },
+      "Class indices that count as foreground. For models of several classes, which tdlfilter does "
+      "not take yet: today this has no effect with any model", CLASSES, GST_TDL_LIVE, AT(sources.classes) },
     { "background", "Background picture",
       "Picture file (anything that GStreamer decodes) put behind the foreground in mode=replace, "
       "scaled to cover the frame, what sticks out cut off evenly; empty: background-color", STRING,
