@@ -29,6 +29,12 @@ TDL_TEST_PACKAGES=(
 say() { printf '%s\n' "$@"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# seconds_since START : with a decimal; START is a value of $EPOCHREALTIME.
+seconds_since() {
+    local us=$((${EPOCHREALTIME//[!0-9]/} - ${1//[!0-9]/}))
+    printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10))
+}
+
 # Let gst-launch-1.0 find the plugin of the build tree.
 use_plugin() {
     [ -e "$TDL_BUILD/gst/libgsttdlfilter.so" ] ||

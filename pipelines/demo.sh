@@ -9,16 +9,17 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 export LC_ALL=C # the clock below is read from gst-launch's English
+begin=$EPOCHREALTIME
 
 live=yes
 [ "${1:-}" != --clip ] || { live=no; shift; }
 folder=${1:-$TDL_BUILD/demo}
-frames=${FRAMES:-75}
+frames=${FRAMES:-50}
 
 # Every mode: its name here, and the element's settings.
 modes=(
-    "mask             mode=mask"
     "overlay          mode=overlay"
+    "mask             mode=mask"
     "blur             mode=blur"
     "replace-colour   mode=replace background-color=0xff2e8b57"
     "replace-picture  mode=replace background=background.png"
@@ -34,12 +35,26 @@ has_camera_and_display() {
     return 1
 }
 
-# Says the line, runs it, and gives its output back in $output.
-output=
-play() {
-    show gst-launch-1.0 "$@"
-    output=$(gst-launch-1.0 "$@" 2>&1) || { say "$output" >&2; die "this pipeline failed"; }
-    ! grep -q 'ERROR' <<<"$output" || { say "$output" >&2; die "this pipeline failed"; }
+# run WORD... : say a command and run it; what it says is in $output then, and
+# what it took, in seconds, in $took.
+output= took=
+run() {
+    local start=$EPOCHREALTIME
+    show "$@"
+    output=$("$@" 2>&1) || { say "$output" >&2; die "this command failed"; }
+    ! grep -q 'ERROR' <<<"$output" || { say "$output" >&2; die "this command failed"; }
+    took=$(seconds_since "$start")
+}
+
+play() { run gst-launch-1.0 "$@"; }
+
+# made FILE [WORD...] : the last command's result, as soon as it is there. With a
+# # before it, all that is printed can be pasted into a shell.
+made() {
+    local file=$1
+    shift
+    [ -s "$file" ] || die "$file is empty"
+    say "# $took s: $PWD/$file${*:+, $*}"
 }
 
 # Frames per second of the last play: gst-launch's clock starts with the first
@@ -59,36 +74,35 @@ to_video() {
     esac
 }
 
-make_inputs() {
-    say "# The picture for mode=replace, and the clip:"
+background() {
     play videotestsrc num-buffers=1 pattern=gradient foreground-color=0xfff4a460 \
         background-color=0xff203050 ! video/x-raw,width=1280,height=720 ! videoconvert ! pngenc ! \
         filesink location=background.png
-    show "$TDL_BUILD/pipelines/clip" "$TDL_PORTRAIT" clip.mkv "$frames"
-    "$TDL_BUILD/pipelines/clip" "$TDL_PORTRAIT" clip.mkv "$frames"
+    made background.png
 }
 
-# shellcheck disable=SC2086 # settings and pipeline pieces are several words
-one_mode() {
-    local name=$1 settings=$2 clip="filesrc location=clip.mkv ! matroskademux ! jpegdec"
-    say "" "# $name"
-    play filesrc "location=$TDL_PORTRAIT" ! jpegdec ! tdlfilter $settings ! videoconvert ! pngenc ! \
-        filesink "location=$name.png"
-    play $clip ! tdlfilter $settings ! fakesink
-    rates+=("$(printf '%-16s %6s frames/s' "$name" "$(rate)")")
-    play $clip ! tdlfilter $settings $(to_video "$name") ! jpegenc ! matroskamux ! \
-        filesink "location=$name.mkv"
-    [ -s "$name.png" ] && [ -s "$name.mkv" ] || die "$name: a file is empty"
+# shellcheck disable=SC2086 # settings are several words
+picture() { # picture NAME SETTINGS
+    [[ $2 != *background=* ]] || background
+    play filesrc "location=$TDL_PORTRAIT" ! jpegdec ! tdlfilter $2 ! videoconvert ! pngenc ! \
+        filesink "location=$1.png"
+    made "$1.png"
 }
 
-# One video of all, and one picture of all: four beside each other, twice.
+# The rate is that of the whole line, alone on the machine.
 # shellcheck disable=SC2086
-put_together() {
-    local name i=0 parts= tiles= pads=
-    for name in "${names[@]}"; do
-        parts+=" filesrc location=$name.mkv ! matroskademux ! all."
-    done
-    for name in input "${names[@]}"; do
+video() { # video NAME SETTINGS
+    play filesrc location=clip.mkv ! matroskademux ! jpegdec ! tdlfilter $2 $(to_video "$1") ! \
+        jpegenc ! matroskamux ! filesink "location=videos/$1.mkv"
+    made "videos/$1.mkv" "$(rate) frames/s"
+    rates+=("$(printf '%-16s %6s frames/s' "$1" "$(rate)")")
+}
+
+# All pictures in one: four beside each other, twice.
+# shellcheck disable=SC2086
+pictures_together() {
+    local name i=0 tiles= pads=
+    for name in input mask overlay blur replace-colour replace-picture alpha passthrough; do
         pads+=" sink_$i::xpos=$((i % 4 * 240)) sink_$i::ypos=$((i / 4 * 281))"
         pads+=" sink_$i::width=240 sink_$i::height=281"
         case $name in
@@ -98,37 +112,55 @@ put_together() {
         tiles+=" ! videoconvert ! video/x-raw,format=RGBA ! all."
         i=$((i + 1))
     done
-    say "" "# All of them:"
-    play concat name=all ! matroskamux ! filesink location=all-modes.mkv $parts
     play compositor name=all background=checker $pads ! videoconvert ! jpegenc ! \
         filesink location=all-modes.jpg $tiles
+    made all-modes.jpg
+}
+
+# The videos after each other. Not by concat: demuxers that are linked to one
+# element while all of them start get into each other's way.
+videos_together() {
+    play splitmuxsrc 'location=videos/*.mkv' ! matroskamux ! filesink location=all-modes.mkv
+    made all-modes.mkv
+}
+
+each_mode() { # each_mode picture|video
+    local row name settings
+    for row in "${modes[@]}"; do
+        read -r name settings <<<"$row"
+        "$1" "$name" "$settings"
+    done
 }
 
 "$TDL_ROOT/pipelines/setup.sh"
 use_plugin
 if [ $live = yes ] && has_camera_and_display; then
     say "Close the window to end."
-    launch v4l2src ! tdlfilter ! autovideosink
+    launch v4l2src ! tdlfilter ! videoconvert ! autovideosink
     exit
 fi
 
-mkdir -p "$folder"
+mkdir -p "$folder/videos"
 cd "$folder"
-say "" "# The lines below were run with"
+rm -f videos/*.mkv
+say "" "# The lines below are run with"
 show export "GST_PLUGIN_PATH=$GST_PLUGIN_PATH"
 show cd "$PWD"
-make_inputs
-names=() rates=()
-for row in "${modes[@]}"; do
-    read -r name settings <<<"$row"
-    names+=("$name")
-    one_mode "$name" "$settings"
-done
-put_together
+say "" "# The portrait in every mode. The first line compiles the network for this device, which" \
+    "# keeps what it has compiled."
+each_mode picture
+pictures_together
+say "" "# A clip of the portrait, and it in every mode:"
+run "$TDL_BUILD/pipelines/clip" "$TDL_PORTRAIT" clip.mkv "$frames"
+made clip.mkv
+rates=()
+each_mode video
+videos_together
 
-say "" "Frame rates (1280x720, JPEG decoding included):"
+say "" "Frame rates of these lines (1280x720, JPEG decoded and encoded):"
 printf '  %s\n' "${rates[@]}"
 say "" "Pictures of the portrait in every mode, and all in one:"
-for name in "${names[@]}" all-modes; do ls "$PWD/$name".[jp][pn]g; done | sed 's/^/  /'
+for row in "${modes[@]}" all-modes; do ls "$PWD/${row%% *}".[jp][pn]g; done | sed 's/^/  /'
 say "" "Videos of the clip in every mode, and all in one:"
-for name in "${names[@]}" all-modes; do say "  $PWD/$name.mkv"; done
+for row in "${modes[@]}"; do say "  $PWD/videos/${row%% *}.mkv"; done
+say "  $PWD/all-modes.mkv" "" "All of it took $(seconds_since "$begin") s."

@@ -10,9 +10,13 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 packages=("${TDL_PACKAGES[@]}")
+tests=false
 for arg in "$@"; do
     case $arg in
-    --tests) packages+=("${TDL_TEST_PACKAGES[@]}") ;;
+    --tests)
+        packages+=("${TDL_TEST_PACKAGES[@]}")
+        tests=true
+        ;;
     *) die "unknown argument $arg (known: --tests)" ;;
     esac
 done
@@ -47,18 +51,30 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $missing </dev/null >&2
 }
 
+configure() { # configure MESON-ARGUMENT...
+    local start=$EPOCHREALTIME
+    printf 'Configuring %s' "${TDL_BUILD#"$PWD"/}"
+    # shellcheck disable=SC2086 # TDL_MESON_ARGS holds several words
+    meson setup "$TDL_BUILD" "$TDL_ROOT" -Dtests=$tests "$@" ${TDL_MESON_ARGS:-} >"$log" 2>&1 ||
+        { say && cat "$log" >&2; die "meson setup failed"; }
+    say ": $(seconds_since "$start") s"
+}
+
+# The tests are many times the plugin: who does not run them need not wait for them.
 build() {
-    local log=$TDL_BUILD/setup.log
+    local start log=$TDL_BUILD/setup.log targets=(demo)
     mkdir -p "$TDL_BUILD"
     if [ ! -e "$TDL_BUILD/build.ninja" ]; then
-        say "Configuring ${TDL_BUILD#"$PWD"/}"
-        # shellcheck disable=SC2086 # TDL_MESON_ARGS holds several words
-        meson setup "$TDL_BUILD" "$TDL_ROOT" --buildtype=debugoptimized ${TDL_MESON_ARGS:-} \
-            >"$log" 2>&1 ||
-            { cat "$log" >&2; die "meson setup failed"; }
+        configure --buildtype=debugoptimized
+    elif [ $tests = true ] && ! grep -q '^build tests/' "$TDL_BUILD/build.ninja"; then
+        configure --reconfigure
     fi
-    say "Building"
-    ninja -C "$TDL_BUILD" >"$log" 2>&1 || { tail -n 60 "$log" >&2; die "the build failed"; }
+    [ $tests = false ] || targets=()
+    printf 'Building'
+    start=$EPOCHREALTIME
+    ninja -C "$TDL_BUILD" "${targets[@]}" >"$log" 2>&1 ||
+        { say && tail -n 60 "$log" >&2; die "the build failed"; }
+    say ": $(seconds_since "$start") s"
 }
 
 if command -v dpkg-query >/dev/null; then

@@ -72,8 +72,14 @@ part_demo() {
     for name in mask overlay blur replace-colour replace-picture alpha passthrough; do
         expect "$name: picture and video" \
             gst-launch-1.0 -q filesrc location="$folder/$name.png" ! pngdec ! fakesink \
-            filesrc location="$folder/$name.mkv" ! matroskademux ! jpegdec ! fakesink
+            filesrc location="$folder/videos/$name.mkv" ! matroskademux ! jpegdec ! fakesink
     done
+    expect "all videos in one" has_frames "$folder/all-modes.mkv" $((7 * 20))
+}
+
+has_frames() { # has_frames VIDEO COUNT
+    [ "$(gst-launch-1.0 -v filesrc location="$1" ! matroskademux ! fakesink silent=false |
+        grep -c 'chain ')" = "$2" ]
 }
 
 part_validation() {
