@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "compose_plan.h"
 
+static const float MAX_ASPECT = 1024; /* keeps positions in the picture finite */
+
 static bool unit(float v)
 {
     return v >= 0 && v <= 1; /* false for NaN */
@@ -20,6 +22,11 @@ static enum tdl_result check_params(const struct tdl_compose_params *p)
     if (!(p->blur_radius >= 0 && p->blur_radius <= 128))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: blur radius %g px is outside 0…128",
                         (double)p->blur_radius);
+    if (!(p->background_aspect >= 0 && p->background_aspect <= MAX_ASPECT) ||
+        (p->background_aspect > 0 && p->background_aspect < 1 / MAX_ASPECT))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: an aspect ratio of the background's pixels of %g",
+                        (double)p->background_aspect);
     return TDL_OK;
 }
 
@@ -182,7 +189,7 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
         TRY(tdl_composer_need_blur(composer, source->width, source->height));
     if (kernel == KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
-        TRY(tdl_composer_need_picture(composer, params->background, target, &stale));
+        TRY(tdl_composer_need_picture(composer, params, target, &stale));
     }
     struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);
     if (can_copy_planes(&plan))

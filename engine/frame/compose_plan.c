@@ -234,7 +234,9 @@ static void add_picture(struct tdl_compose_plan *plan)
     struct tdl_compose_step *s =
         add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
     struct picture_push *push = &s->push.picture;
-    const float across = (float)from->width / (float)plan->target->width;
+    const float aspect =
+        plan->params->background_aspect > 0 ? plan->params->background_aspect : 1;
+    const float across = (float)from->width * aspect / (float)plan->target->width;
     const float down = (float)from->height / (float)plan->target->height;
     const float step_size = TDL_MIN(across, down);
     s->spec.source = (uint32_t)from->format;
@@ -242,9 +244,11 @@ static void add_picture(struct tdl_compose_plan *plan)
     s->spec.target = (uint32_t)plan->target->format;
     push->source_size = frame_size(from);
     push->target_size = frame_size(plan->target);
-    push->step_size = step_size;
-    push->origin[0] = ((float)from->width - step_size * (float)plan->target->width) / 2;
-    push->origin[1] = ((float)from->height - step_size * (float)plan->target->height) / 2;
+    push->step[0] = step_size / aspect;
+    push->step[1] = step_size;
+    push->origin[0] = ((float)from->width - push->step[0] * (float)plan->target->width) / 2;
+    push->origin[1] = ((float)from->height - push->step[1] * (float)plan->target->height) / 2;
+    tdl_color_code(from, plan->params->background_color, push->color);
     tdl_color_convert(from, plan->target, push->matrix);
     tdl_frame_bind(from, false, &s->binds[0], push->source);
     if (to->format)

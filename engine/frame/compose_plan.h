@@ -49,7 +49,8 @@ struct picture_push { /* picture.comp */
     float matrix[3][4];
     uint32_t source[4], target[4];
     uint32_t source_size, target_size;
-    float origin[2], step_size;
+    float origin[2], step[2];
+    float color[4];
 };
 struct blur_down_push { /* blur_down.comp */
     float matrix[3][4];

@@ -119,25 +119,49 @@ static bool same_picture(const struct tdl_frame *a, const struct tdl_frame *b)
     return same;
 }
 
-static bool was_submitted(struct tdl_buffer *buffer)
+static uint64_t write_point(struct tdl_buffer *buffer)
 {
     pthread_mutex_lock(&buffer->ctx->lock);
-    bool submitted = buffer->write_point != 0;
+    uint64_t point = buffer->write_point;
     pthread_mutex_unlock(&buffer->ctx->lock);
-    return submitted;
+    return point;
 }
 
-enum tdl_result tdl_composer_need_picture(struct tdl_composer *c, const struct tdl_frame *source,
+/* The colour is a part of a transparent picture alone. */
+static bool same_look(const struct tdl_composer *c, const struct tdl_compose_params *params)
+{
+    return c->picture_aspect == params->background_aspect &&
+           (!tdl_format_info(params->background->format)->alpha ||
+            !memcmp(c->picture_color, params->background_color, sizeof(c->picture_color)));
+}
+
+/* A batch that should make the picture may be cancelled: it is made when its
+ * buffer has been written since. */
+static void remember_look(struct tdl_composer *c, const struct tdl_compose_params *params)
+{
+    c->picture_before = write_point(c->picture.planes[0].buffer);
+    c->picture_aspect = params->background_aspect;
+    memcpy(c->picture_color, params->background_color, sizeof(c->picture_color));
+}
+
+enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
+                                          const struct tdl_compose_params *params,
                                           const struct tdl_frame *target, bool *out_stale)
 {
+    const struct tdl_frame *source = params->background;
     struct tdl_frame *p = &c->picture;
+    const bool same_frames =
+        same_picture(&c->picture_source, source) && same_colors(&c->picture_target, target);
     enum tdl_result r;
-    if (same_picture(&c->picture_source, source) && same_colors(&c->picture_target, target)) {
-        /* A batch that should have made it may have been cancelled. */
-        *out_stale = !was_submitted(p->planes[0].buffer);
+    *out_stale = true;
+    if (same_frames && same_look(c, params)) {
+        *out_stale = write_point(p->planes[0].buffer) == c->picture_before;
         return TDL_OK;
     }
-    *out_stale = true;
+    if (same_frames) { /* the buffer will do */
+        remember_look(c, params);
+        return TDL_OK;
+    }
     drop_picture(c);
     struct tdl_buffer *buffer = NULL;
     const size_t size = tdl_frame_layout(p, target->format, target->width, target->height, 4);
@@ -151,6 +175,7 @@ enum tdl_result tdl_composer_need_picture(struct tdl_composer *c, const struct t
     /* Held, so that no other buffer can come to have the same address. */
     for (uint32_t i = 0; i < tdl_format_planes(source->format); i++)
         c->picture_refs[i] = tdl_buffer_ref(source->planes[i].buffer);
+    remember_look(c, params);
 fail:
     return r;
 }

@@ -26,6 +26,8 @@ struct tdl_composer {
     struct tdl_frame picture;        /* in the target's format */
     struct tdl_frame picture_source; /* what it was made of, and */
     struct tdl_frame picture_target; /* … for */
+    float picture_aspect, picture_color[4];
+    uint64_t picture_before; /* the last write of its buffer before it was to be made */
     struct tdl_buffer *picture_refs[TDL_MAX_PLANES];
 
     struct tdl_buffer *scratch; /* bound where nothing is read or written */
@@ -35,8 +37,9 @@ struct tdl_composer {
  * there. Allocates device memory when a size is new. */
 enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, uint32_t height);
 enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, uint32_t height);
-/* `out_stale`: the picture has to be made by this batch. */
-enum tdl_result tdl_composer_need_picture(struct tdl_composer *c, const struct tdl_frame *source,
+/* params->background for `target`. `out_stale`: it has to be made by this batch. */
+enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
+                                          const struct tdl_compose_params *params,
                                           const struct tdl_frame *target, bool *out_stale);
 
 #endif

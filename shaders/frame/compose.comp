@@ -27,7 +27,7 @@ Block compose_block(uint x, uint y, uvec2 frame, inout Window window)
             block.c0[r] = 255.0 * mask[r];
     } else if (MODE == ALPHA) {
         for (uint r = 0u; r < 2u; r++)
-            block.alpha[r] = 255.0 * mask[r];
+            block.alpha[r] *= mask[r];
     } else if (MODE == OVERLAY) {
         Block color = color_block();
         for (uint r = 0u; r < 2u; r++) {

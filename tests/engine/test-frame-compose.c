@@ -251,6 +251,7 @@ static void test_background_pictures(void)
             s.background.frame.matrix = s.source.frame.matrix;
             s.has_background = true;
             s.params.mode = TDL_MODE_REPLACE;
+            s.params.background_aspect = k ? (i % 2 ? 1.9f : 0.55f) : 0;
             /* One code: the picture is rounded once more. */
             run(&s, 1.01, "background picture");
             scene_free(&s);

@@ -220,6 +220,49 @@ static void test_picture_is_kept(void)
     stage_free(&s);
 }
 
+/* The colour shows through what is transparent, and only then belongs to the
+ * picture; the form of its pixels always does. */
+static void test_picture_follows_the_look(void)
+{
+    struct stage s = stage_new(TDL_FORMAT_RGB, TDL_FORMAT_RGB);
+    struct picture solid = picture_new(ctx, TDL_FORMAT_RGB, 20, 30, GEOMETRY_TIGHT);
+    struct picture hidden = picture_new(ctx, TDL_FORMAT_RGBA, 20, 30, GEOMETRY_TIGHT);
+    fill_grey(&solid, 200);
+    fill_grey(&hidden, 200);
+    for (int y = 0; y < 30; y++)
+        for (int x = 0; x < 20; x++)
+            set_code(&hidden, 3, x, y, 51); /* a fifth */
+    set_mask(&s, 0);
+    s.params.mode = TDL_MODE_REPLACE;
+    s.params.background = &solid.frame;
+    frame(&s);
+    expect_level(&s, 200 / 255., "an opaque picture");
+    for (int c = 0; c < 3; c++)
+        s.params.background_color[c] = 0.5f;
+    CHECK(dispatches_of_frame(&s) == 2, "a colour that does not show made the picture again");
+    s.params.background_aspect = 2;
+    CHECK(dispatches_of_frame(&s) == 3, "pixels of another form did not make it again");
+    s.params.background = &hidden.frame;
+    frame(&s);
+    expect_level(&s, (0.2 * 200 + 0.8 * 127.5) / 255, "a fifth of the picture");
+    CHECK(dispatches_of_frame(&s) == 2, "the same look made it again");
+    for (int c = 0; c < 3; c++)
+        s.params.background_color[c] = 0;
+    OK(tdl_batch_begin(batch));
+    OK(tdl_compose(batch, s.composer, &s.source.frame, s.mask, &s.target.frame, &s.params));
+    tdl_batch_cancel(batch);
+    CHECK(dispatches_of_frame(&s) == 3, "the cancelled look was not made again");
+    expect_level(&s, 0.2 * 200 / 255, "over black");
+    s.params.background_aspect = -1;
+    OK(tdl_batch_begin(batch));
+    CHECK(tdl_compose(batch, s.composer, &s.source.frame, s.mask, &s.target.frame, &s.params) ==
+              TDL_ERROR_INVALID_ARGUMENT, "an aspect ratio of -1 was taken");
+    tdl_batch_cancel(batch);
+    picture_free(&solid);
+    picture_free(&hidden);
+    stage_free(&s);
+}
+
 /* Sizes change within one batch, with nothing submitted in between. */
 static void test_sizes_within_a_batch(void)
 {
@@ -294,6 +337,7 @@ int main(int argc, char **argv)
     test_steady_state();
     test_prepare();
     test_picture_is_kept();
+    test_picture_follows_the_look();
     test_sizes_within_a_batch();
     test_refusals();
     tdl_batch_destroy(&batch);

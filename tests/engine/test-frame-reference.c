@@ -287,14 +287,46 @@ static void mix_to(struct samples *s, int c, const struct map *weight, const str
         }
 }
 
+/* What of the picture is opaque at a place, 0…1, and, in `codes`, the colours
+ * there over `behind`. By the definition of "over" with the alpha of every
+ * pixel: premultiplied colours and alpha are filtered, the colour behind is not. */
+static double codes_over(const struct picture *p, const double centre[2], const double scale[2],
+                         const float behind[4], double codes[3])
+{
+    const int first[2] = {0, 0}, last[2] = {(int)p->frame.width - 1, (int)p->frame.height - 1};
+    double opaque = 0, weights = 0, sums[3] = {0, 0, 0};
+    if (p->frame.format != TDL_FORMAT_RGBA && p->frame.format != TDL_FORMAT_BGRA) {
+        filtered_codes(p, centre, scale, first, last, codes);
+        return 1;
+    }
+    for (int y = 0; y <= last[1]; y++)
+        for (int x = 0; x <= last[0]; x++) {
+            const double wx = fmax(0, 1 - fabs(x + 0.5 - centre[0]) / fmax(scale[0], 1));
+            const double wy = fmax(0, 1 - fabs(y + 0.5 - centre[1]) / fmax(scale[1], 1));
+            const double a = get_code(p, 3, x, y) / 255;
+            weights += wx * wy;
+            opaque += wx * wy * a;
+            for (int c = 0; c < 3; c++)
+                sums[c] += wx * wy * a * get_code(p, c, x, y);
+        }
+    opaque /= weights;
+    for (int c = 0; c < 3; c++)
+        codes[c] = sums[c] / weights + (1 - opaque) * 255 * behind[c];
+    return opaque;
+}
+
 /* The background picture scaled to cover, in the target's codes, rounded. */
-static struct samples cover(const struct picture *p, const struct tdl_frame *target)
+static struct samples cover(const struct picture *p, const struct tdl_frame *target,
+                            const struct tdl_compose_params *params)
 {
     struct samples s = samples_new(target);
-    const double step = fmin((double)p->frame.width / target->width,
-                             (double)p->frame.height / target->height);
-    const double ox = (p->frame.width - step * target->width) / 2;
-    const double oy = (p->frame.height - step * target->height) / 2;
+    const double aspect = params->background_aspect > 0 ? params->background_aspect : 1;
+    const double step[2] = {fmin(p->frame.width / (double)target->width,
+                                 p->frame.height / aspect / target->height),
+                            fmin(p->frame.width * aspect / target->width,
+                                 p->frame.height / (double)target->height)};
+    const double ox = (p->frame.width - step[0] * target->width) / 2;
+    const double oy = (p->frame.height - step[1] * target->height) / 2;
     const bool rgb = format_rgb(target->format), sub = chroma_shift_x(target->format);
     const double most = format_full(target->format);
     for (int c = 0; c < 3; c++)
@@ -307,17 +339,20 @@ static struct samples cover(const struct picture *p, const struct tdl_frame *tar
                     double codes[3], out[3];
                     const int px = at_most(across * x + k % across, (int)target->width - 1);
                     const int py = at_most(down * y + k / across, (int)target->height - 1);
-                    const double cx = ox + (px + 0.5) * step, cy = oy + (py + 0.5) * step;
-                    filtered_codes(p, (double[]){cx, cy}, (double[]){step, step}, (int[]){0, 0},
-                                   (int[]){(int)p->frame.width - 1, (int)p->frame.height - 1},
-                                   codes);
+                    const double centre[2] = {ox + (px + 0.5) * step[0], oy + (py + 0.5) * step[1]};
+                    codes_over(p, centre, step, params->background_color, codes);
                     convert_pixel(&p->frame, codes, target, out);
                     sum += out[c] / (across * down);
                 }
                 *sample(&s, c, x, y) = floor(clamp_double(sum, 0, most) + 0.5);
             }
-    for (int i = 0; i < s.width[3] * s.height[3]; i++)
-        s.at[3][i] = 255;
+    for (int i = 0; i < s.width[3] * s.height[3]; i++) {
+        const double centre[2] = {ox + (i % s.width[3] + 0.5) * step[0],
+                                  oy + (i / s.width[3] + 0.5) * step[1]};
+        double codes[3];
+        const double a = codes_over(p, centre, step, params->background_color, codes);
+        s.at[3][i] = floor(255 * (a + (1 - a) * params->background_color[3]) + 0.5);
+    }
     return s;
 }
 
@@ -335,7 +370,7 @@ struct samples compose(const struct picture *source, const struct map *mask,
     if (params->mode == TDL_MODE_MASK || params->mode == TDL_MODE_ALPHA) {
         const int c = params->mode == TDL_MODE_MASK ? 0 : 3;
         for (int i = 0; i < s.width[c] * s.height[c]; i++)
-            s.at[c][i] = 255 * full.at[i];
+            s.at[c][i] = (c == 3 ? s.at[c][i] : 255) * full.at[i];
     } else if (overlay) {
         for (int i = 0; i < full.width * full.height; i++)
             full.at[i] *= params->opacity * rgba[3];
@@ -345,7 +380,7 @@ struct samples compose(const struct picture *source, const struct map *mask,
         if (params->mode == TDL_MODE_BLUR)
             other = blurred(&s, mask, target, params);
         else if (background)
-            other = cover(background, target);
+            other = cover(background, target, params);
         for (int c = 0; c < (params->mode == TDL_MODE_BLUR ? 3 : 4); c++)
             mix_to(&s, c, &full, other.at[0] ? &other : NULL, color, true);
     }

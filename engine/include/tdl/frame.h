@@ -174,7 +174,7 @@ enum tdl_mode {
     TDL_MODE_OVERLAY,     /**< foreground tinted with `overlay_color` */
     TDL_MODE_BLUR,        /**< background blurred */
     TDL_MODE_REPLACE,     /**< background replaced by picture or colour */
-    TDL_MODE_ALPHA,       /**< RGBA/BGRA out, straight alpha = mask */
+    TDL_MODE_ALPHA,       /**< RGBA/BGRA out, straight alpha = mask · the source's alpha */
     TDL_MODE_PASSTHROUGH, /**< the source, converted if the formats differ */
 };
 
@@ -190,9 +190,13 @@ struct tdl_compose_params {
     bool refine;        /**< sharpen edges by the full-size luma (guided filter) */
     bool invert;        /**< background and foreground change places */
     /** Replacement picture, any format, scaled to cover, what sticks out cut off
-     *  evenly; NULL: the colour. It is read when first seen and kept: another
-     *  buffer, or tdl_composer_reset(), makes a change of its pixels count. */
+     *  evenly; NULL: the colour, which also shows where the picture is transparent.
+     *  It is read when first seen and kept: another buffer, or
+     *  tdl_composer_reset(), makes a change of its pixels count. */
     const struct tdl_frame *background;
+    /** How wide a pixel of the picture is, in pixels of the frame of equal height
+     *  (the quotient of their aspect ratios); 0: 1 */
+    float background_aspect;
     /** Mask not new: use the composer's last mask (interval > 1). */
     bool reuse_mask;
 };
