@@ -56,6 +56,15 @@ static struct tdl_frame written(const struct tdl_frame *target, enum tdl_mode mo
     return frame;
 }
 
+/* Circles of the picture stay circles on the screen. */
+static gfloat background_aspect(const struct gst_tdl_compose *compose,
+                                const struct gst_tdl_frames *frames)
+{
+    gfloat frame = frames->pixel_aspect > 0 ? frames->pixel_aspect : 1;
+
+    return compose->picture ? CLAMP(compose->picture->aspect / frame, 0.001f, 1000) : 0;
+}
+
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames,
@@ -72,6 +81,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     if (r != TDL_OK)
         return r;
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
+    params.background_aspect = background_aspect(compose, frames);
     params.reuse_mask = mask == NULL;
     return tdl_compose(batch, compose->composer, &frames->source_part, mask, &target, &params);
 }
@@ -84,5 +94,6 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
     struct tdl_compose_params params;
 
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
+    params.background_aspect = background_aspect(compose, frames);
     return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params);
 }

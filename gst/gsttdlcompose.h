@@ -20,6 +20,7 @@ struct gst_tdl_frames {
     struct tdl_frame source, target;           /* whole */
     struct tdl_frame source_part, target_part; /* inside the crop */
     gboolean cropped;
+    gfloat pixel_aspect; /* of all of them, width to height; 0: 1 */
 };
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose,

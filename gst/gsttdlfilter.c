@@ -104,23 +104,48 @@ static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value
 
 /* -------------------------------------------------------------- start, stop */
 
+/* Only mode=replace cannot do without; the others may become it. */
+static gboolean gst_tdl_filter_load_picture(GstTdlFilter *self, struct gst_tdl_session *session,
+                                            const gchar *name, gboolean needed)
+{
+    struct gst_tdl_picture *picture;
+    GError *error = NULL;
+
+    if (!*name)
+        return TRUE;
+    picture = gst_tdl_picture_load(session->context, name, &error);
+    if (picture)
+        error = gst_tdl_picture_notice(picture, name);
+    if (error)
+        gst_tdl_error_post(self, picture || !needed ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
+                           error);
+    gst_tdl_session_take_picture(session, picture);
+    return picture || !needed;
+}
+
 static gboolean gst_tdl_filter_start(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_sources sources;
     struct gst_tdl_session *session;
     GError *error = NULL;
+    gboolean replaces, complete;
 
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
+    replaces = self->settings.live.mode == TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);
     GST_OBJECT_UNLOCK(self);
     if (!*sources.device || !strcmp(sources.device, "auto"))
         gst_tdl_vulkan_find(&self->vulkan, GST_ELEMENT(self));
     session = gst_tdl_session_new(&sources, &self->vulkan, &error);
-    gst_tdl_sources_clear(&sources);
-    if (!session) {
+    if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    complete =
+        session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
+    gst_tdl_sources_clear(&sources);
+    if (!complete) {
+        gst_tdl_session_free(session);
         return FALSE;
     }
     self->report = (struct gst_tdl_report){ 0 };

@@ -6,6 +6,7 @@
  */
 #include "gsttdlmodel.h"
 
+#include "gsttdlfile.h"
 #include "gsttdlmodels.h"
 
 #include <glib/gstdio.h>
@@ -137,8 +138,20 @@ static void entry_free(struct entry *entry)
     g_free(entry);
 }
 
-const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
-                                                  GError **error)
+/* Before anybody opens the file, or asks for its date. */
+static gchar *check_file(const gchar *text, GError **error)
+{
+    gchar *path = find_bundled(text) ? g_strdup(text) : gst_tdl_file_path(text, error);
+
+    if (path && (find_bundled(path) || gst_tdl_file_check(path, error)))
+        return path;
+    g_prefix_error(error, "Cannot load model \"%s\": ", text);
+    g_free(path);
+    return NULL;
+}
+
+static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *params,
+                                           GError **error)
 {
     gchar *key = make_key(params);
     struct entry *entry, *dead = NULL;
@@ -175,6 +188,16 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
     g_mutex_unlock(&lock);
     entry_free(dead);
     return ok ? &entry->model : NULL;
+}
+
+const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
+                                                  GError **error)
+{
+    struct gst_tdl_model_params at_path = *params;
+    g_autofree gchar *path = check_file(params->model, error);
+
+    at_path.model = path;
+    return path ? acquire(&at_path, error) : NULL;
 }
 
 void gst_tdl_model_release(const struct gst_tdl_model **model)

@@ -7,13 +7,29 @@
 #include <tdl/frame.h>
 
 struct gst_tdl_picture {
-    struct tdl_frame frame;
+    struct tdl_frame frame; /* RGBA if it has transparent pixels, else RGBX */
+    gfloat aspect;          /* of its pixels, width to height */
+    gboolean is_video;      /* this is its first frame */
     struct tdl_buffer *buffer;
 };
 
-/* Blocking: decodes the file. NULL with `error` when it is no picture. */
-struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const gchar *path,
+/* Pictures larger than this on a side are made smaller while they are loaded. px */
+#define GST_TDL_PICTURE_MAX 4096
+
+/* Blocking: decodes the file, a path or a file:// URI, the right side up. Gives
+ * up on what takes too long, such as a file system that does not answer. NULL
+ * with `error` when it is no picture. */
+struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const gchar *text,
                                              GError **error);
+/* What to say of a picture that is a video; NULL for others. */
+GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gchar *text);
 void gst_tdl_picture_free(struct gst_tdl_picture *picture);
+
+/* The size in which a picture of that size is kept: as it is, or smaller. */
+void gst_tdl_picture_size(guint width, guint height, guint *out_width, guint *out_height);
+/* Where pixel (x, y) of a picture that EXIF's `orientation` turns the right side
+ * up comes from; the size is the picture's as it lies in the file. */
+void gst_tdl_picture_turn(guint orientation, guint width, guint height, guint x, guint y,
+                          guint *out_x, guint *out_y);
 
 #endif

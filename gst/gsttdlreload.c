@@ -99,10 +99,14 @@ static void job_run(GstElement *element, gpointer data)
         GError *error = NULL;
         struct gst_tdl_loaded loaded = job_load(job, &error);
 
-        if (error)
+        if (error) {
             gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
-        else
+        } else {
+            error = gst_tdl_picture_notice(loaded.picture, job->sources.background);
+            if (error)
+                gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
             job_hand_over(job, &loaded);
+        }
         loaded_clear(&loaded);
         job_end(job);
     }

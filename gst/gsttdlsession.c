@@ -98,12 +98,6 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)
         goto fail;
-    if (*sources->background) {
-        session->compose.picture =
-            gst_tdl_picture_load(session->context, sources->background, error);
-        if (!session->compose.picture)
-            goto fail;
-    }
     return session;
 fail:
     gst_tdl_session_free(session);
@@ -198,12 +192,17 @@ static enum tdl_mode frame_mode(const struct gst_tdl_live *live, const struct gs
                              GST_VIDEO_INFO_FORMAT(&out->info));
 }
 
+static gfloat pixel_aspect(const GstVideoInfo *info)
+{
+    return (gfloat)GST_VIDEO_INFO_PAR_N(info) / GST_VIDEO_INFO_PAR_D(info);
+}
+
 gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                  const struct gst_tdl_video *in, const struct gst_tdl_video *out,
                                  GError **error)
 {
     enum tdl_mode mode = frame_mode(live, in, out);
-    struct gst_tdl_frames frames = { .cropped = FALSE };
+    struct gst_tdl_frames frames = { .pixel_aspect = pixel_aspect(&in->info) };
     enum tdl_result r;
 
     gst_tdl_caps_frame(&in->info, &frames.source_part);
@@ -396,6 +395,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         return FALSE;
     }
     crop(&work, in, &out->info);
+    work.frames.pixel_aspect = pixel_aspect(&in->info);
     if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask)
         r = frame_freshest(session, slot, live, &work);
     else

@@ -35,7 +35,8 @@ struct gst_tdl_stats {
 };
 
 /* Blocking: opens the device (or shares the neighbours', if `vulkan` has found
- * one), loads and warms up the model. NULL with `error`. */
+ * one), loads and warms up the model; the background picture is given to it. NULL
+ * with `error`. */
 struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
                                             struct gst_tdl_vulkan *vulkan, GError **error);
 /* Waits for the GPU. */

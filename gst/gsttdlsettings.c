@@ -27,7 +27,8 @@ static const struct property {
 } properties[] = {
     { "model", "Model",
       "The network: empty or \"person\" for the bundled person model (256x256 px), "
-      "\"person-landscape\" for its faster 256x144 px sister, or the path of a TensorFlow Lite file "
+      "\"person-landscape\" for its faster 256x144 px sister, or the path (or file:// URI) of a "
+      "TensorFlow Lite file "
       "with one picture in and a one-channel mask out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
       STRING, GST_TDL_MODEL, AT(sources.model) },
@@ -47,8 +48,10 @@ static const struct property {
       "Class indices that count as foreground. For models of several classes, which tdlfilter does "
       "not take yet: today this has no effect with any model", CLASSES, GST_TDL_LIVE, AT(sources.classes) },
     { "background", "Background picture",
-      "Picture file (anything that GStreamer decodes) put behind the foreground in mode=replace, "
-      "scaled to cover the frame, what sticks out cut off evenly; empty: background-color", STRING,
+      "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
+      "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out cut "
+      "off evenly; background-color shows where it is transparent. Made smaller than 4096 px while "
+      "it is loaded. A video stands still at its first frame. Empty: background-color", STRING,
       GST_TDL_PICTURE, AT(sources.background) },
     { "background-color", "Background colour",
       "Colour behind the foreground in mode=replace without a picture, as 0xAARRGGBB", COLOR,

@@ -30,6 +30,7 @@ static void expect_start_error(const char *property, const char *value, const ch
 
     gst_object_ref_sink(element);
     gst_element_set_bus(element, bus);
+    gst_util_set_object_arg(G_OBJECT(element), "mode", "replace"); /* needs the background */
     g_object_set(element, property, value, NULL);
     fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
                            GST_STATE_CHANGE_FAILURE);

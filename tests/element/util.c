@@ -28,9 +28,9 @@ void filter_start(struct filter *filter, const char *properties, const char *cap
     filter->element = gst_parse_launch(line, NULL);
     fail_unless(filter->element != NULL, "cannot make %s", line);
     gst_object_ref_sink(filter->element);
-    filter->harness = gst_harness_new_with_element(filter->element, "sink", "src");
-    filter->bus = gst_bus_new();
+    filter->bus = gst_bus_new(); /* first: the harness starts what it is given */
     gst_element_set_bus(filter->element, filter->bus);
+    filter->harness = gst_harness_new_with_element(filter->element, "sink", "src");
     gst_harness_play(filter->harness);
     if (caps)
         gst_harness_set_src_caps_str(filter->harness, caps);
