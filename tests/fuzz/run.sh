@@ -3,22 +3,24 @@
 #
 # Fuzz the model importer, or the calls of a builder.
 #
-#   tests/fuzz/run.sh tflite|builder [SECONDS]   default 60
+#   tests/fuzz/run.sh tflite|builder [SECONDS]   default 30
 #
 # Needs clang. What it finds lies under build-fuzz/findings; run
 # build-fuzz/tests/fuzz/fuzz-TARGET FILE to see it again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=${1:?usage: run.sh tflite|builder [SECONDS]}
-seconds=${2:-60}
+seconds=${2:-30}
 build=${TDL_FUZZ_BUILD:-build-fuzz}
 
 if ! command -v clang >/dev/null; then
     echo "fuzz: clang is missing (Debian packages: clang, libclang-rt-dev)" >&2
     exit 77
 fi
+shaders=${TDL_BUILD:-$PWD/build}/shaders/shaders.c # compiled already, where tests/run.sh starts this
+[ -e "$shaders" ] || shaders=
 if [ ! -e "$build/build.ninja" ]; then
-    CC=clang meson setup "$build" -Dfuzz=true -Dgst=disabled -Db_lundef=false \
+    CC=clang meson setup "$build" -Dfuzz=true -Dgst=disabled -Dshaders="$shaders" -Db_lundef=false \
         -Db_sanitize=address,undefined -Dc_args=-fsanitize=fuzzer-no-link >/dev/null
 fi
 ninja -C "$build" "tests/fuzz/fuzz-$target" tests/fuzz/make-seeds >/dev/null
