@@ -3,11 +3,16 @@
 #
 # From a bare Debian 12 or 13 to all tests passed.
 #
-#   tests/run.sh                 every part but bookworm and trixie
+#   tests/run.sh                 every part but the optional ones
 #   tests/run.sh --no-vm         the same without the virtual machine
 #   tests/run.sh --quick         build headers shaders engine models element pipelines
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
+#
+# Parts run beside each other, one a processor core (at most TDL_TEST_LANES, 4),
+# and say what they found when they end. Random cases start from TDL_TEST_SEED,
+# another one every time; the first line tells it, and naming it repeats a run.
+# TDL_TEST_CASES says how many random cases each test tries.
 #
 # The last line counts: "N passed, N failed, N skipped". Logs of what failed
 # lie in build/test-logs.
@@ -18,16 +23,20 @@ export TDL_BUILD=${TDL_BUILD:-$root/build}
 logs=$TDL_BUILD/test-logs
 mkdir -p "$logs" "$TDL_BUILD/cache"
 . tests/lib/report.sh
+. tests/lib/lanes.sh
 . tests/lib/parts.sh
 
 quick=(build headers shaders engine models element pipelines)
 all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
-optional=(bookworm trixie)
+optional=(nightly bookworm trixie)
 
 list_parts() {
     local name
-    for name in "${all[@]}" "${optional[@]}"; do
+    for name in "${all[@]}"; do
         printf '%-12s %s\n' "$name" "$(describe "$name")"
+    done
+    for name in "${optional[@]}"; do
+        printf '%-12s %s (only if named)\n' "$name" "$(describe "$name")"
     done
 }
 
@@ -56,28 +65,24 @@ for arg in "$@"; do
     esac
 done
 [ ${#chosen[@]} -gt 0 ] || chosen=("${all[@]}")
-[ "${chosen[0]}" = build ] || chosen=(build "${chosen[@]}")
 
 # The user's own caches and registry stay as they are, and the second run of
 # anything finds its shaders compiled. One cache serves all build folders.
 export XDG_CACHE_HOME=$TDL_BUILD/cache
+export TDL_TEST_SEED=${TDL_TEST_SEED:-$((SRANDOM % 1000000000 + 1))}
+echo "Random cases: TDL_TEST_SEED=$TDL_TEST_SEED"
 
-times=()
-for part in "${chosen[@]}"; do
-    printf '\n== %s: %s\n' "$part" "$(describe "$part")"
-    start=$SECONDS failed_before=$failed
-    "part_$part"
-    times+=("$(printf '%-12s %4d s' "$part" $((SECONDS - start)))")
-    if [ "$part" = build ] && [ "$failed" -gt "$failed_before" ]; then
-        echo "nothing else can run without the build"
-        break
-    fi
-done
+run_lanes build
+if [ "$failed" -gt 0 ]; then
+    echo "nothing else can run without the build"
+else
+    run_lanes "${chosen[@]}"
+fi
 
-printf '\nTimes:\n'
-printf '  %s\n' "${times[@]}"
+printf '\nTimes:            wall     CPU\n'
+printf '  %s\n' "${times[@]}" "$(time_row "all of it" $SECONDS "$cpu_seconds")"
 if [ ${#failures[@]} -gt 0 ]; then
-    printf '\nFailed:\n'
+    printf '\nFailed (TDL_TEST_SEED=%s):\n' "$TDL_TEST_SEED"
     printf '  %s\n' "${failures[@]}"
 fi
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"

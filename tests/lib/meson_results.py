@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Print what `meson test` found, a test a line: result, name, detail.
 
-meson_results.py BUILD/meson-logs    ok, skip or fail; none if no test ran
+meson_results.py BUILD/meson-logs/LOGBASE    ok, skip or fail; none if no test ran
 """
 import glob
 import json
@@ -15,7 +15,7 @@ def last_line(text):
 
 def main():
     rows = []
-    for path in glob.glob(sys.argv[1] + "/testlog*.json"):
+    for path in glob.glob(sys.argv[1] + "[.-]*json"): # with a wrapper's name or without
         with open(path, encoding="utf-8") as log:
             rows += [json.loads(line) for line in log]
     for row in rows:

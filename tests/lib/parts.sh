@@ -15,9 +15,10 @@ describe() {
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it" ;;
-    fuzz) echo "libFuzzer on the model importer and on the builder, a minute each" ;;
+    fuzz) echo "libFuzzer on the model importer and on the builder, half a minute each" ;;
     soak) echo "5,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
+    nightly) echo "ten thousand random cases, a million runs, long fuzzing and soak: some hours" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
     trixie) echo "the same in a fresh Debian 13" ;;
     esac
@@ -57,13 +58,11 @@ part_shaders() {
     [ $found = yes ] || fail "no SPIR-V in $TDL_BUILD/shaders"
 }
 
-# Two at a time where no clock matters: compilers and references are busy on one
-# core only. What plays at a pace runs alone.
-part_engine() { meson_tests "$TDL_BUILD" 2 --suite engine; }
-part_models() { meson_tests "$TDL_BUILD" 2 --suite models; }
-part_element() { meson_tests "$TDL_BUILD" 1 --suite element; }
-part_pipelines() { meson_tests "$TDL_BUILD" 1 --suite pipelines; }
-part_soak() { meson_tests "$TDL_BUILD" 1 --suite soak; }
+part_engine() { meson_tests "$TDL_BUILD" --suite engine; }
+part_models() { meson_tests "$TDL_BUILD" --suite models; }
+part_element() { meson_tests "$TDL_BUILD" --suite element; }
+part_pipelines() { meson_tests "$TDL_BUILD" --suite pipelines; }
+part_soak() { meson_tests "$TDL_BUILD" --suite soak; }
 
 part_demo() {
     local folder=$TDL_BUILD/demo-test name
@@ -82,7 +81,7 @@ has_frames() { # has_frames VIDEO COUNT
         grep -c 'chain ')" = "$2" ]
 }
 
-part_validation() {
+part_validation() { # part_validation [TESTS-TO-LEAVE-OUT]
     local layer=/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json
     local wrapper=$root/tests/lib/validated.sh
     if [ ! -e "$layer" ]; then
@@ -90,59 +89,81 @@ part_validation() {
         return
     fi
     expect "a wrong call is noticed" must_fail "$wrapper" "$TDL_BUILD/tests/pipelines/invalid-call"
-    # The engine's and the models' suites have the layer on in any case.
-    meson_tests "$TDL_BUILD" 1 --wrapper "$wrapper" --timeout-multiplier 6 \
-        --suite element --suite pipelines
+    # The engine's and the models' suites have the layer on in any case. What
+    # scripts do differs only before the first call of Vulkan; `nightly` has them.
+    local tests=()
+    mapfile -t tests < <(tests_of "$TDL_BUILD" element pipelines |
+        grep -vxE "${1:-recipes|errors|documentation|portrait-square}")
+    meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 "${tests[@]}"
 }
 
 must_fail() { ! "$@"; }
 
-part_sanitizers() {
-    local build=$root/build-asan
-    expect "build with sanitizers" build_with_sanitizers "$build"
-    [ -e "$build/build.ninja" ] || return
-    local run=(--wrapper "$root/tests/lib/sanitized.sh $build" --timeout-multiplier 6)
-    meson_tests "$build" 2 "${run[@]}" --suite engine --suite models
-    meson_tests "$build" 1 "${run[@]}" --suite element
+# What runs under AddressSanitizer: all that leads through other code. Not the
+# kernels for GPUs (the host's part in them is the same as for CPUs), and few
+# random cases: sanitizers look at code, and long comparisons of numbers take
+# the same way through it.
+sanitized_tests() {
+    tests_of "$1" engine models element |
+        grep -vxE "${2:-frame-.*-gpu|engine-tune-models|person-square-.*|person-.*-intermediates}"
     # One whole pipeline, for its leaks; the other tests of that suite start
     # gst-launch-1.0, which is not built with sanitizers.
-    meson_tests "$build" 1 "${run[@]}" zero-copy
+    echo zero-copy
 }
 
-build_with_sanitizers() {
-    if [ ! -e "$1/build.ninja" ]; then
-        meson setup "$1" "$root" --buildtype=debugoptimized \
-            -Db_sanitize=address,undefined || return 1
-        ln -sfn "$TDL_BUILD/cache" "$1/cache"
-    fi
-    ninja -C "$1"
+# tests_of BUILD SUITE... : their names, a line each.
+tests_of() {
+    local build=$1
+    shift
+    meson test -C "$build" --no-rebuild --list "${@/#/--suite=}" 2>/dev/null | sed -n 's|.* / ||p'
+}
+
+part_sanitizers() { # part_sanitizers [TESTS-TO-LEAVE-OUT]
+    local build=$root/build-asan tests
+    expect "set-up with sanitizers" configure "$build" -Db_sanitize=address,undefined
+    [ -e "$build/build.ninja" ] || return
+    mapfile -t tests < <(sanitized_tests "$build" "$@")
+    expect "build with sanitizers" build_tests "$build" gst/libgsttdlfilter.so \
+        tests/lib/libkeep-loaded.so "${tests[@]/#/test:}"
+    TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$build" \
+        --wrapper "$root/tests/lib/sanitized.sh $build" --timeout-multiplier 6 "${tests[@]}"
+}
+
+# configure FOLDER MESON-ARGUMENT... : a second build, with the kernels and the
+# compiled shaders of the first one.
+configure() {
+    [ -e "$1/build.ninja" ] || meson setup "$1" "$root" --buildtype=debugoptimized \
+        -Dshaders="$TDL_BUILD/shaders/shaders.c" "${@:2}" || return 1
+    ln -sfn "$TDL_BUILD/cache" "$1/cache"
+}
+
+# build_tests FOLDER TARGET|test:NAME... : nothing but what these tests need.
+build_tests() {
+    local build=$1
+    shift
+    # shellcheck disable=SC2046 # a target a word
+    ninja -C "$build" -j "$processes" $(meson introspect --targets --tests "$build" |
+        python3 "$root/tests/lib/test_targets.py" "$build" "$@")
 }
 
 part_threads() {
-    local build=$root/build-tsan tests=(context tensor dispatch strangers) name
-    local programs=(tests/lib/race)
-    for name in "${tests[@]}"; do programs+=("tests/engine/test-$name"); done
-    expect "build with ThreadSanitizer" build_with_tsan "$build" "${programs[@]}"
+    local build=$root/build-tsan tests=(engine-{context,tensor,dispatch,strangers})
+    expect "set-up with ThreadSanitizer" configure "$build" -Dgst=disabled \
+        -Db_sanitize=thread -Db_lundef=false
+    expect "build with ThreadSanitizer" build_tests "$build" tests/lib/race "${tests[@]/#/test:}"
     [ -e "$build/tests/lib/race" ] || return
     expect "a race is noticed" must_fail "$root/tests/lib/raced.sh" "$build/tests/lib/race"
-    meson_tests "$build" 2 --wrapper "$root/tests/lib/raced.sh" --timeout-multiplier 6 \
-        "${tests[@]/#/engine-}"
+    meson_tests "$build" --wrapper "$root/tests/lib/raced.sh" --timeout-multiplier 6 "${tests[@]}"
 }
 
-build_with_tsan() { # build_with_tsan FOLDER TARGET...
-    if [ ! -e "$1/build.ninja" ]; then
-        meson setup "$1" "$root" --buildtype=debugoptimized -Dgst=disabled \
-            -Db_sanitize=thread -Db_lundef=false || return 1
-        ln -sfn "$TDL_BUILD/cache" "$1/cache"
-    fi
-    ninja -C "$@"
-}
-
-part_library() { meson_tests "$TDL_BUILD" 1 --suite library; }
+part_library() { meson_tests "$TDL_BUILD" --suite library; }
 
 part_fuzz() {
-    expect "importer, 60 s" tests/fuzz/run.sh tflite 60
-    expect "builder, 60 s" tests/fuzz/run.sh builder 60
+    local target
+    for target in tflite builder; do
+        expect "$target, ${TDL_FUZZ_SECONDS:-30} s" tests/fuzz/run.sh "$target" \
+            "${TDL_FUZZ_SECONDS:-30}"
+    done
 }
 
 part_vm() {
@@ -151,6 +172,23 @@ part_vm() {
     [ ! -e "$TDL_BUILD/trixie/vm/vmlinuz" ] ||
         expect "Vulkan images between GStreamer 1.26's elements" \
             tests/debian.sh trixie tests/vm/images.sh
+}
+
+# What costs hours, and all that other parts leave out.
+part_nightly() {
+    export TDL_TEST_CASES=${TDL_TEST_CASES:-500} # of each kind; there are some twenty kinds
+    export TDL_FUZZ_SECONDS=${TDL_FUZZ_SECONDS:-1800}
+    meson_tests "$TDL_BUILD" --timeout-multiplier 100 --suite engine --suite models --suite element
+    expect "a million runs" in_build tests/engine/test-runs 1000000
+    expect "200,000 frames" in_build tests/pipelines/soak 200000
+    part_validation none
+    TDL_TEST_CASES=10 part_sanitizers none
+    part_fuzz
+}
+
+# in_build PROGRAM [ARGUMENT...] : with the surroundings that meson gives tests.
+in_build() {
+    GST_PLUGIN_PATH=$TDL_BUILD/gst GST_REGISTRY=$TDL_BUILD/registry.bin "$TDL_BUILD/$1" "${@:2}"
 }
 
 part_bookworm() { fresh_debian bookworm; }

@@ -25,13 +25,13 @@ expect() {
     esac
 }
 
-# meson_tests BUILD PROCESSES ARGUMENT... : run `meson test`, so many tests at a
-# time, and count each of its tests.
+# meson_tests BUILD ARGUMENT... : run `meson test`, and count each of its tests.
 meson_tests() {
-    local build=$1 processes=$2 result name detail
-    shift 2
-    rm -f "$build"/meson-logs/testlog*.json
-    meson test -C "$build" --no-rebuild --num-processes "$processes" "$@" >"$logs/$part-meson.log" 2>&1 || true
+    local build=$1 result name detail base=of-$part
+    shift
+    rm -f "$build/meson-logs/$base"[.-]*
+    meson test -C "$build" --no-rebuild --num-processes "$processes" --logbase "$base" "$@" \
+        >"$logs/$part-meson.log" 2>&1 || true
     while IFS=$'\t' read -r result name detail; do
         case $result in
         ok) pass "$name ($detail)" ;;
@@ -45,7 +45,7 @@ meson_tests() {
             fail "meson test $* ran no test"
             ;;
         esac
-    done < <(python3 "$root/tests/lib/meson_results.py" "$build"/meson-logs)
+    done < <(python3 "$root/tests/lib/meson_results.py" "$build/meson-logs/$base")
 }
 
 # told_results COMMAND... : count the results that a command tells in lines such
