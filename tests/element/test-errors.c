@@ -258,5 +258,5 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
-    return util_main(argc, argv, suite(), "errors");
+    return util_main_one_device(argc, argv, suite(), "errors");
 }

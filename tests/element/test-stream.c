@@ -99,6 +99,22 @@ GST_START_TEST(exact_masks_belong_to_their_frames)
 }
 GST_END_TEST;
 
+/* What has been queued is done when something queued behind it is: all elements
+ * here have one device and its queue. */
+static void finish_all_work(void)
+{
+    struct filter other;
+    GstBuffer *output;
+    GstMapInfo map;
+
+    filter_start(&other, "mode=mask", RGB);
+    output = filter_run(&other, blank());
+    fail_unless(gst_buffer_map(output, &map, GST_MAP_READ)); /* waits for the frame */
+    gst_buffer_unmap(output, &map);
+    gst_buffer_unref(output);
+    filter_stop(&other);
+}
+
 /* Frame n is composed before the network has seen it: a person that leaves is
  * seen one frame longer, and no frame is held up or lost. */
 GST_START_TEST(freshest_masks_are_one_frame_old)
@@ -111,7 +127,7 @@ GST_START_TEST(freshest_masks_are_one_frame_old)
     fail_unless(share > PERSON, "the first frame has its own mask: %f", share);
     share = foreground(filter_run(&filter, blank()));
     fail_unless(share > PERSON, "the second has the first one's: %f", share);
-    g_usleep(G_USEC_PER_SEC); /* the run behind it finishes */
+    finish_all_work();
     share = foreground(filter_run(&filter, portrait()));
     fail_unless(share < NOBODY, "the third has the second one's: %f", share);
     fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), 3);
@@ -266,13 +282,19 @@ static void run_start(struct run *run, const char *line)
     gst_object_unref(sink);
 }
 
+static void run_until_frames(struct run *run, gint frames)
+{
+    while (g_atomic_int_get(&run->frames) < frames) /* or the time limit of the test */
+        g_usleep(1000);
+}
+
 static void run_to_end(struct run *run)
 {
     GstBus *bus = gst_element_get_bus(run->pipeline);
     GstMessage *message;
 
     gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered(bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    message = gst_bus_timed_pop_filtered(bus, UTIL_HANG, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     fail_unless(message != NULL, "neither end nor error");
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
         GError *error;
@@ -310,11 +332,11 @@ GST_START_TEST(seek)
 
     run_start(&run, "videotestsrc ! " CAPS " ! tdlfilter mode=overlay ! fakesink name=sink");
     gst_element_set_state(run.pipeline, GST_STATE_PAUSED);
-    fail_unless_equals_int(gst_element_get_state(run.pipeline, NULL, NULL, 100 * GST_SECOND),
+    fail_unless_equals_int(gst_element_get_state(run.pipeline, NULL, NULL, UTIL_HANG),
                            GST_STATE_CHANGE_SUCCESS);
     gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
     for (guint i = 0; i < 5; i++) {
-        g_usleep(50000);
+        run_until_frames(&run, g_atomic_int_get(&run.frames) + 1);
         fail_unless(gst_element_seek(run.pipeline, 1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
                                      GST_SEEK_TYPE_SET, i * GST_SECOND, GST_SEEK_TYPE_SET,
                                      (i + 1) * GST_SECOND));
@@ -349,8 +371,8 @@ GST_START_TEST(stop_in_the_middle)
         run_start(&run, "videotestsrc ! " CAPS " ! tdlfilter mode=blur latency-mode=freshest ! "
                         "queue ! fakesink name=sink");
         gst_element_set_state(run.pipeline, GST_STATE_PLAYING);
-        gst_element_get_state(run.pipeline, NULL, NULL, 100 * GST_SECOND);
-        g_usleep(30000 * i);
+        gst_element_get_state(run.pipeline, NULL, NULL, UTIL_HANG);
+        run_until_frames(&run, 2 * i);
         run_stop(&run);
     }
 }
@@ -375,6 +397,7 @@ GST_START_TEST(several_in_one_pipeline)
     GstElement *filters[3];
     struct run run;
 
+    util_drop_device();
     gst_debug_add_log_function(on_log, NULL, NULL);
     gst_debug_set_threshold_for_name("tdl", GST_LEVEL_INFO);
     run_start(&run, SOURCE "tee name=t ! queue ! tdlfilter name=f0 mode=blur ! "
@@ -452,5 +475,5 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
-    return util_main(argc, argv, suite(), "stream");
+    return util_main_one_device(argc, argv, suite(), "stream");
 }

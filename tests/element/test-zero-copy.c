@@ -451,5 +451,5 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
-    return util_main(argc, argv, suite(), "zero-copy");
+    return util_main_one_device(argc, argv, suite(), "zero-copy");
 }

@@ -3,11 +3,32 @@
 
 #include <tdl/tdl.h>
 
-int util_main(int argc, char **argv, Suite *suite, const char *name)
+static GstElement *keeper; /* of the device; NULL: every case opens its own */
+
+static void keep_device(void)
+{
+    /* A process that has threads cannot fork. */
+    if (g_strcmp0(g_getenv("CK_FORK"), "no") != 0)
+        return;
+    keeper = gst_object_ref_sink(gst_element_factory_make("tdlfilter", NULL));
+    gst_element_set_state(keeper, GST_STATE_PAUSED);
+}
+
+void util_drop_device(void)
+{
+    if (keeper)
+        gst_element_set_state(keeper, GST_STATE_NULL);
+    gst_clear_object(&keeper);
+}
+
+static int run(int argc, char **argv, Suite *suite, const char *name, gboolean one_device)
 {
     struct tdl_device_info infos[8];
     uint32_t count = 0, usable = 0;
+    int result;
 
+    if (one_device)
+        g_setenv("CK_FORK", "no", FALSE);
     gst_check_init(&argc, &argv);
     if (tdl_device_list(infos, G_N_ELEMENTS(infos), &count) == TDL_OK)
         for (uint32_t i = 0; i < MIN(count, G_N_ELEMENTS(infos)); i++)
@@ -16,7 +37,40 @@ int util_main(int argc, char **argv, Suite *suite, const char *name)
         g_printerr("skipped: no usable Vulkan device\n");
         return 77;
     }
-    return gst_check_run_suite(suite, name, "element");
+    if (one_device)
+        keep_device();
+    result = gst_check_run_suite(suite, name, "element");
+    util_drop_device();
+    return result;
+}
+
+guint32 util_seed(void)
+{
+    static guint32 seed;
+    const gchar *text = g_getenv("TDL_TEST_SEED");
+
+    if (!seed) {
+        seed = text ? (guint32)g_ascii_strtoull(text, NULL, 0) : g_random_int();
+        g_print("TDL_TEST_SEED=%u\n", seed);
+    }
+    return seed;
+}
+
+gboolean util_in_turn(guint row, guint n)
+{
+    const gchar *cases = g_getenv("TDL_TEST_CASES");
+
+    return (cases && atoi(cases) >= 100) || (row + util_seed()) % n == 0;
+}
+
+int util_main(int argc, char **argv, Suite *suite, const char *name)
+{
+    return run(argc, argv, suite, name, FALSE);
+}
+
+int util_main_one_device(int argc, char **argv, Suite *suite, const char *name)
+{
+    return run(argc, argv, suite, name, TRUE);
 }
 
 /* ------------------------------------------------------------------ filter */

@@ -9,6 +9,18 @@
 
 /* Runs the suite; 77 where no Vulkan device is usable. */
 int util_main(int argc, char **argv, Suite *suite, const char *name);
+/* The same with all cases in one process, which keeps the device open between
+ * them: its kernels are compiled once, and not for every case again. */
+int util_main_one_device(int argc, char **argv, Suite *suite, const char *name);
+/* What is chosen at random: TDL_TEST_SEED, else another one in every run. */
+guint32 util_seed(void);
+/* Of a table that takes long, every nth row is tried, others in other runs; all
+ * of them where TDL_TEST_CASES is 100 or more. */
+gboolean util_in_turn(guint row, guint n);
+/* Waits come to an end by what they wait for. This ends them if that never comes. */
+#define UTIL_HANG (600 * GST_SECOND)
+/* For a case that looks at how devices are opened: from here on none is kept. */
+void util_drop_device(void);
 
 struct filter {
     GstHarness *harness;
