@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <stdarg.h>
+#include <time.h>
 
 static int failures;
 static char current[512];
@@ -71,6 +72,23 @@ bool rng_one_in(struct rng *rng, uint32_t n)
 float rng_float(struct rng *rng, float low, float high)
 {
     return low + (high - low) * (float)(rng_next(rng) >> 40) * 0x1p-24f;
+}
+
+uint64_t check_seed(int argc, char **argv, int at)
+{
+    struct timespec now;
+    const char *text = argc > at ? argv[at] : getenv("TDL_TEST_SEED");
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t seed = text ? strtoull(text, NULL, 0)
+                         : ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) % 1000000000;
+    printf("TDL_TEST_SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+long check_cases(int argc, char **argv, long few)
+{
+    const char *text = argc > 1 ? argv[1] : getenv("TDL_TEST_CASES");
+    return text ? atol(text) : few;
 }
 
 void check_log(void *data, enum tdl_log_level level, const char *message)

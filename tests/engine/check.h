@@ -55,6 +55,11 @@ uint32_t rng_below(struct rng *rng, uint32_t limit);
 /* One in `n`. */
 bool rng_one_in(struct rng *rng, uint32_t n);
 float rng_float(struct rng *rng, float low, float high);
+/* What random cases start from: argument `at`, else TDL_TEST_SEED, else another
+ * number in every run. Printed, so that a run can be repeated. */
+uint64_t check_seed(int argc, char **argv, int at);
+/* How many random cases to try: argument 1, else TDL_TEST_CASES, else `few`. */
+long check_cases(int argc, char **argv, long few);
 /* One of the given numbers. */
 #define RNG_PICK(rng, ...)                                                                         \
     ((const uint32_t[]){__VA_ARGS__})[rng_below(                                                   \

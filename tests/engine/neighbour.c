@@ -176,3 +176,33 @@ void neighbour_close(struct neighbour *d)
     CHECK(!d->messages, "%d validation messages", d->messages);
     pthread_mutex_destroy(&d->lock);
 }
+
+VkSemaphore semaphore_new(const struct tdl_vulkan_device *vk, VkSemaphoreType type)
+{
+    VkSemaphore semaphore;
+    VkResult r = vkCreateSemaphore(vk->device,
+                                   &(VkSemaphoreCreateInfo){
+                                       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                       .pNext =
+                                           &(VkSemaphoreTypeCreateInfo){
+                                               .sType =
+                                                   VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                               .semaphoreType = type,
+                                           },
+                                   },
+                                   NULL, &semaphore);
+    REQUIRE(r == VK_SUCCESS, "no semaphore: %d", r);
+    return semaphore;
+}
+
+void semaphore_signal(const struct tdl_vulkan_device *vk, VkSemaphore semaphore, uint64_t value)
+{
+    PFN_vkSignalSemaphore signal =
+        (PFN_vkSignalSemaphore)vkGetDeviceProcAddr(vk->device, "vkSignalSemaphore");
+    VkResult r =
+        signal(vk->device,
+               &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                        .semaphore = semaphore,
+                                        .value = value});
+    REQUIRE(r == VK_SUCCESS, "vkSignalSemaphore: %d", r);
+}

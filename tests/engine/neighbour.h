@@ -30,4 +30,8 @@ void neighbour_open(struct neighbour *d, bool all_extensions);
 void neighbour_close(struct neighbour *d);
 bool neighbour_has(const struct neighbour *d, const char *extension);
 
+VkSemaphore semaphore_new(const struct tdl_vulkan_device *vk, VkSemaphoreType type);
+/* By the CPU: a timeline semaphore. */
+void semaphore_signal(const struct tdl_vulkan_device *vk, VkSemaphore semaphore, uint64_t value);
+
 #endif

@@ -430,9 +430,8 @@ static void check_names(struct tdl_context *ctx)
 
 int main(int argc, char **argv)
 {
-    const char *env = getenv("TDL_TEST_CASES");
-    long random = argc > 1 ? atol(argv[1]) : env ? atol(env) : 6;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    const long random = check_cases(argc, argv, 3);
+    uint64_t seed = check_seed(argc, argv, 2);
     struct tdl_context *ctx = check_context_open();
     check_names(ctx);
     check_filter_layouts(ctx);

@@ -26,8 +26,11 @@
     } while (0)
 #define OK(call) CHECK((call) == TDL_OK, "%s: %s", #call, tdl_last_error())
 
-/* Seeded, so that a failure can be repeated: TEST_SEED overrides. */
+/* Another one in every run, and printed: TDL_TEST_SEED repeats a run. */
 uint32_t random_seed(void);
+/* Of a table that takes long, every nth row is tried, others in other runs;
+ * all of them where TDL_TEST_CASES is 100 or more. */
+bool in_turn(size_t row, size_t n);
 uint32_t random_below(uint32_t limit);
 double random_unit(void);
 

@@ -34,9 +34,8 @@ static void run_seed(struct tdl_context *ctx, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    const char *env = getenv("TDL_TEST_CASES");
-    long count = argc > 1 ? atol(argv[1]) : env ? atol(env) : 16;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    const long count = check_cases(argc, argv, 8);
+    uint64_t seed = check_seed(argc, argv, 2);
     struct tdl_context *ctx = check_context_open();
     for (long i = 0; i < count; i++)
         run_seed(ctx, seed + (uint64_t)i);

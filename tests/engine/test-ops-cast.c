@@ -59,7 +59,7 @@ static void check_casts(void)
 
 int main(int argc, char **argv)
 {
-    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    seed = check_seed(argc, argv, 1);
     ctx = check_context_open();
     check_casts();
     check_context_close(ctx);

@@ -281,9 +281,8 @@ static void check_errors(void)
 
 int main(int argc, char **argv)
 {
-    const char *env = getenv("TDL_TEST_CASES");
-    long random = argc > 1 ? atol(argv[1]) : env ? atol(env) : 10;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    const long random = check_cases(argc, argv, 5);
+    uint64_t seed = check_seed(argc, argv, 2);
     check_errors();
     struct tdl_context *ctx = check_context_open();
     const bool wide = tdl_context_device(ctx)->shader_int64;

@@ -296,9 +296,8 @@ static void check_pad_infinity(struct tdl_context *ctx)
 
 int main(int argc, char **argv)
 {
-    const char *env = getenv("TDL_TEST_CASES");
-    long cases = argc > 1 ? atol(argv[1]) : env ? atol(env) : 16;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    const long cases = check_cases(argc, argv, 6);
+    uint64_t seed = check_seed(argc, argv, 2);
     check_goldens();
     check_block_goldens();
     struct tdl_context *ctx = check_context_open();

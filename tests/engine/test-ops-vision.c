@@ -431,9 +431,8 @@ static void check_resample_goldens(void)
 
 int main(int argc, char **argv)
 {
-    const char *env = getenv("TDL_TEST_CASES");
-    long cases = argc > 1 ? atol(argv[1]) : env ? atol(env) : 12;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    const long cases = check_cases(argc, argv, 4);
+    uint64_t seed = check_seed(argc, argv, 2);
     check_transpose_goldens();
     check_pool_goldens();
     check_resample_goldens();

@@ -107,9 +107,9 @@ static void check_steps(const struct tdl_plan *plan)
     }
 }
 
-static void check_random_plans(uint64_t count)
+static void check_random_plans(uint64_t first, long count)
 {
-    for (uint64_t seed = 0; seed < count; seed++) {
+    for (uint64_t seed = first; seed < first + (uint64_t)count; seed++) {
         struct tdl_builder *b;
         OK(tdl_builder_create(NULL, &b));
         random_graph(b, seed);
@@ -167,6 +167,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "models"))
         return check_person_models();
-    check_random_plans(argc > 1 ? strtoull(argv[1], NULL, 0) : 500);
+    check_random_plans(check_seed(argc, argv, 2), check_cases(argc, argv, 500));
     return check_result();
 }

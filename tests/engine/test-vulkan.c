@@ -166,37 +166,6 @@ static void test_bare(void)
 
 /* --------------------------------------------------------------- semaphores */
 
-static VkSemaphore semaphore_new(const struct tdl_vulkan_device *vk, VkSemaphoreType type)
-{
-    VkSemaphore semaphore;
-    VkResult r = vkCreateSemaphore(vk->device,
-                                   &(VkSemaphoreCreateInfo){
-                                       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                       .pNext =
-                                           &(VkSemaphoreTypeCreateInfo){
-                                               .sType =
-                                                   VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                               .semaphoreType = type,
-                                           },
-                                   },
-                                   NULL, &semaphore);
-    REQUIRE(r == VK_SUCCESS, "no semaphore: %d", r);
-    return semaphore;
-}
-
-static void signal_semaphore(const struct tdl_vulkan_device *vk, VkSemaphore semaphore,
-                             uint64_t value)
-{
-    PFN_vkSignalSemaphore signal =
-        (PFN_vkSignalSemaphore)vkGetDeviceProcAddr(vk->device, "vkSignalSemaphore");
-    VkResult r =
-        signal(vk->device,
-               &(VkSemaphoreSignalInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
-                                        .semaphore = semaphore,
-                                        .value = value});
-    REQUIRE(r == VK_SUCCESS, "vkSignalSemaphore: %d", r);
-}
-
 /* The signals of one submission have no order among each other. */
 static void wait_semaphore(const struct tdl_vulkan_device *vk, VkSemaphore semaphore,
                            uint64_t value)
@@ -241,7 +210,7 @@ static void check_timeline(struct tdl_context *ctx, struct tdl_buffer *buffer)
         FAILS(tdl_context_wait(ctx, point, 0), TDL_ERROR_TIMEOUT, "not reached");
         FAILS(tdl_context_wait(ctx, point, 1000000), TDL_ERROR_TIMEOUT, "not reached");
         CHECK(semaphore_value(&vk, after) == (round - 1) * 5, "signalled too early");
-        signal_semaphore(&vk, before, round * 10);
+        semaphore_signal(&vk, before, round * 10);
         OK(tdl_buffer_wait(buffer, true));
         OK(tdl_context_wait(ctx, point, 0));
         wait_semaphore(&vk, after, round * 5);

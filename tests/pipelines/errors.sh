@@ -11,7 +11,7 @@ fails() {
     local what=$1 pattern=$2 status=0
     shift 2
     # shellcheck disable=SC2086
-    timeout 120 gst-launch-1.0 $source ! tdlfilter "$@" ! fakesink >"$temp/log" 2>&1 || status=$?
+    timeout 600 gst-launch-1.0 $source ! tdlfilter "$@" ! fakesink >"$temp/log" 2>&1 || status=$?
     if [[ $status = 1 || $status = 255 ]] && grep -qi "^ERROR: .*" "$temp/log" && grep -Eqi "$pattern" "$temp/log"; then
         good "$what"
     else

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     gst_object_unref(sink);
     g_free(line);
 
-    gboolean done = harness_run(pipeline, 900);
+    gboolean done = harness_run(pipeline, 36000);
     harness_stop(pipeline);
     gboolean good = done && watch.frames == watch.total;
     g_print("%s: %u of %u frames\n", good ? "ok" : "FAILED", watch.frames, watch.total);

@@ -71,7 +71,7 @@ static void into_fakesink(void)
 {
     GstElement *pipeline = harness_parse(SOURCE "tdlfilter name=filter mode=blur ! fakesink");
 
-    check(harness_run(pipeline, 120), "videotestsrc ! tdlfilter ! fakesink ends", 0);
+    check(harness_run(pipeline, 600), "videotestsrc ! tdlfilter ! fakesink ends", 0);
     check_no_copies(pipeline, FRAMES);
     harness_stop(pipeline);
 }
@@ -113,7 +113,7 @@ static void into_appsink(void)
     struct seen seen = { 0 };
 
     gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, &seen, NULL);
-    check(harness_run(pipeline, 120), "videotestsrc ! tdlfilter ! appsink ends", 0);
+    check(harness_run(pipeline, 600), "videotestsrc ! tdlfilter ! appsink ends", 0);
     check(seen.frames == FRAMES, "frames mapped", seen.frames);
     check(seen.differing == FRAMES, "frames that moved on", seen.differing);
     check_no_copies(pipeline, FRAMES);
