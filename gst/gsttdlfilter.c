@@ -19,6 +19,7 @@
  */
 #include "gsttdlfilter.h"
 
+#include "gsttdlcut.h"
 #include "gsttdlexport.h"
 #include "gsttdlmisfit.h"
 #include "gsttdlreload.h"
@@ -38,6 +39,7 @@ struct _GstTdlFilter {
     struct gst_tdl_video in, out;
     struct gst_tdl_report report;
     struct gst_tdl_misfits misfits;
+    struct gst_tdl_cut cut;
     GString *export_reason; /* why the path is no better */
 
     /* Guarded by the object lock; `session` itself changes only in start and
@@ -150,6 +152,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     }
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
+    gst_tdl_cut_init(&self->cut);
     GST_OBJECT_LOCK(self);
     self->session = session;
     self->hinted = FALSE;
@@ -254,6 +257,16 @@ static GstFlowReturn gst_tdl_filter_judge(GstTdlFilter *self, GstBuffer *input)
     return verdict == GST_TDL_DROP ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_ERROR;
 }
 
+/* A frame that does not follow the one before wears no mask of before: what is
+ * to be hidden would show in the old outline. */
+static void gst_tdl_filter_find_cut(GstTdlFilter *self, GstBuffer *input)
+{
+    if (gst_tdl_cut_before(&self->cut, GST_BUFFER_PTS(input)))
+        gst_tdl_session_cut(self->session, TRUE);
+    else if (GST_BUFFER_IS_DISCONT(input))
+        gst_tdl_session_cut(self->session, FALSE);
+}
+
 static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
                                                         gboolean is_discont, GstBuffer *input)
 {
@@ -268,6 +281,7 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
     if (GST_CLOCK_TIME_IS_VALID(time))
         gst_object_sync_values(GST_OBJECT(self), time);
     gst_tdl_filter_activate(self);
+    gst_tdl_filter_find_cut(self, input);
     flow = gst_tdl_filter_judge(self, input);
     if (flow == GST_FLOW_OK)
         flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
@@ -371,6 +385,11 @@ static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *even
     case GST_EVENT_STREAM_START:
         gst_tdl_session_drain(self->session);
         gst_tdl_session_reset(self->session);
+        break;
+    case GST_EVENT_SEGMENT:
+    case GST_EVENT_GAP:
+        gst_tdl_cut_init(&self->cut);
+        gst_tdl_session_cut(self->session, TRUE);
         break;
     case GST_EVENT_EOS:
         gst_tdl_filter_end(self);

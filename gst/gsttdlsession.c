@@ -159,12 +159,20 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
     g_clear_object(&offer->keeper);
 }
 
-void gst_tdl_session_reset(struct gst_tdl_session *session)
+void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
 {
-    gst_tdl_importer_forget(&session->importer);
+    session->cut = TRUE;
+    if (!forget)
+        return;
     gst_tdl_compose_reset(&session->compose);
     session->has_mask = FALSE;
     session->running = FALSE;
+}
+
+void gst_tdl_session_reset(struct gst_tdl_session *session)
+{
+    gst_tdl_importer_forget(&session->importer);
+    gst_tdl_session_cut(session, TRUE);
 }
 
 enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session)
@@ -267,7 +275,7 @@ static gboolean network_is_due(struct gst_tdl_session *session, const struct gst
 {
     if (mode == TDL_MODE_PASSTHROUGH)
         return FALSE;
-    return !session->has_mask || ++session->since_run >= live->interval;
+    return !session->has_mask || session->cut || ++session->since_run >= live->interval;
 }
 
 static void network_ran(struct gst_tdl_session *session)
@@ -326,6 +334,7 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     if (r == TDL_OK && run) {
         network_ran(session);
         session->has_mask = TRUE;
+        session->cut = FALSE;
         session->running = FALSE; /* this mask is newer than any run's before */
     }
     return r;
@@ -396,7 +405,8 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     }
     crop(&work, in, &out->info);
     work.frames.pixel_aspect = pixel_aspect(&in->info);
-    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask)
+    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask &&
+        !session->cut)
         r = frame_freshest(session, slot, live, &work);
     else
         r = frame_exact(session, slot, live, &work);

@@ -21,6 +21,7 @@ struct gst_tdl_session {
     struct gst_tdl_importer importer;
     struct gst_tdl_flight flight;
 
+    gboolean cut;          /* the next frame does not follow the last one */
     gboolean has_mask;     /* the composer has one to use again */
     guint since_run;       /* frames since the network's last run */
     gboolean running;      /* freshest: a run was submitted, its mask not yet used */
@@ -73,7 +74,10 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
                                GstBuffer *input, const struct gst_tdl_video *in,
                                GstBuffer *output, const struct gst_tdl_video *out,
                                GError **error);
-/* The next frame has nothing to do with the last one. */
+/* The next frame does not follow the last one: it gets a mask of its own, whatever
+ * the interval; with `forget`, one that has no share of those before. */
+void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget);
+/* The next frame has nothing to do with the last one, maybe not even its size. */
 void gst_tdl_session_reset(struct gst_tdl_session *session);
 /* Wait for the GPU and give all input buffers back. An error: what was waited for
  * has failed. */

@@ -78,7 +78,8 @@ static const struct property {
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
       AT(live.invert), .def = FALSE },
     { "interval", "Interval",
-      "Run the network on every Nth frame only; the frames between keep the last mask", UINT,
+      "Run the network on every Nth frame only; the frames between keep the last mask. After a "
+      "discontinuity, a gap or in a new segment it runs at once", UINT,
       GST_TDL_LIVE, AT(live.interval), 1, G_MAXINT, 1 },
     { "latency-mode", "Latency mode",
       "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE, AT(live.latency_mode),

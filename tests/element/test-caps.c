@@ -2,6 +2,7 @@
 /* Caps, geometry and settings as tables: one row, one named case. */
 #include "gsttdlcaps.h"
 #include "gsttdlcompose.h"
+#include "gsttdlcut.h"
 #include "gsttdldmabuf.h"
 #include "gsttdlmisfit.h"
 
@@ -483,6 +484,29 @@ GST_START_TEST(meta_fits)
 }
 GST_END_TEST;
 
+/* Times of frames in ms, and which of them come behind a gap. */
+static const struct {
+    guint times[8], count, gaps; /* bits */
+} clocks[] = {
+    { { 0, 33, 66, 100, 133 }, 5, 0 },
+    { { 0, 33, 500, 533, 2100, 2133 }, 6, 1 << 4 },
+    { { 0, 1000, 2000, 3100, 4000, 9000 }, 6, 1 << 1 | 1 << 5 }, /* one a second */
+    { { 5000, 4967, 4934, 4900, 3000 }, 5, 1 << 4 },             /* backwards */
+};
+
+GST_START_TEST(cuts)
+{
+    struct gst_tdl_cut cut;
+
+    gst_tdl_cut_init(&cut);
+    for (guint i = 0; i < clocks[__i__].count; i++) {
+        fail_if(gst_tdl_cut_before(&cut, GST_CLOCK_TIME_NONE), "no time says nothing");
+        fail_unless_equals_int(gst_tdl_cut_before(&cut, clocks[__i__].times[i] * GST_MSECOND),
+                               clocks[__i__].gaps >> i & 1);
+    }
+}
+GST_END_TEST;
+
 GST_START_TEST(colors)
 {
     struct gst_tdl_live live = { .background_color = 0x80ff3300, .overlay_color = 0x00010203 };
@@ -516,6 +540,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, rows, 0, 12);
     tcase_add_loop_test(tc, crop, 0, G_N_ELEMENTS(crops));
     tcase_add_loop_test(tc, meta_fits, 0, G_N_ELEMENTS(metas));
+    tcase_add_loop_test(tc, cuts, 0, G_N_ELEMENTS(clocks));
     tcase_add_test(tc, colors);
     return s;
 }

@@ -168,6 +168,65 @@ GST_START_TEST(interval_keeps_the_mask)
 }
 GST_END_TEST;
 
+/* A frame behind a break does not wear the outline of before. With `forgets`,
+ * smoothing does not bring that back, either. */
+static const struct {
+    const char *what;
+    gboolean discont, segment, gap, forgets, follows;
+    guint64 ms; /* time of the second frame; the first one's is 0 */
+} breaks[] = {
+    { "the next frame", .follows = TRUE, .ms = 33 },
+    { "a slow frame", .follows = TRUE, .ms = 400 },
+    { "DISCONT", .discont = TRUE, .ms = 33 },
+    { "a new segment", .segment = TRUE, .forgets = TRUE, .ms = 33 },
+    { "a gap event", .gap = TRUE, .forgets = TRUE, .ms = 33 },
+    { "a gap in time", .forgets = TRUE, .ms = 2000 },
+};
+
+static GstBuffer *at(GstBuffer *buffer, guint64 ms)
+{
+    GST_BUFFER_PTS(buffer) = ms * GST_MSECOND;
+    return buffer;
+}
+
+static void make_break(struct filter *filter, gsize row)
+{
+    GstSegment segment;
+
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    if (breaks[row].segment)
+        fail_unless(gst_harness_push_event(filter->harness, gst_event_new_segment(&segment)));
+    if (breaks[row].gap)
+        fail_unless(gst_harness_push_event(filter->harness, gst_event_new_gap(0, GST_MSECOND)));
+}
+
+GST_START_TEST(breaks_run_the_network)
+{
+    const gsize row = __i__ / 2;
+    const guint64 runs = breaks[row].follows ? 1 : 2;
+    struct filter filter;
+    GstBuffer *input;
+    gdouble share;
+
+    filter_start(&filter, __i__ % 2 ? "mode=mask interval=100 latency-mode=freshest"
+                                    : "mode=mask interval=100", RGB);
+    g_object_set(filter.element, "smoothing", breaks[row].forgets ? 0.9f : 0.0f, NULL);
+    share = foreground(filter_run(&filter, at(portrait(), 0)));
+    fail_unless(share > PERSON, "%f", share);
+    make_break(&filter, row);
+    input = at(blank(), breaks[row].ms);
+    if (breaks[row].discont)
+        GST_BUFFER_FLAG_SET(input, GST_BUFFER_FLAG_DISCONT);
+    share = foreground(filter_run(&filter, input));
+    fail_unless(breaks[row].follows ? share > PERSON : share < NOBODY, "%s: %f", breaks[row].what,
+                share);
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), runs);
+    gst_buffer_unref(filter_run(&filter, at(blank(), breaks[row].ms + 33)));
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), runs); /* once is enough */
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 /* What is kept between frames does not survive a flush: with interval and
  * smoothing both, the next frame has a mask of its own. */
 GST_START_TEST(flush_forgets)
@@ -461,6 +520,7 @@ static Suite *suite(void)
     tcase_add_test(tc, freshest_masks_are_one_frame_old);
     tcase_add_test(tc, interval);
     tcase_add_test(tc, interval_keeps_the_mask);
+    tcase_add_loop_test(tc, breaks_run_the_network, 0, 2 * G_N_ELEMENTS(breaks));
     tcase_add_test(tc, flush_forgets);
     tcase_add_test(tc, latency);
     tcase_add_loop_test(tc, qos_drops, 0, 2);

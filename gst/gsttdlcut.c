@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlcut.h"
+
+/* Spacings that a slow or uneven stream may vary by. */
+#define TOLERANCE 3
+
+void gst_tdl_cut_init(struct gst_tdl_cut *cut)
+{
+    cut->last = cut->spacing = GST_CLOCK_TIME_NONE;
+}
+
+gboolean gst_tdl_cut_before(struct gst_tdl_cut *cut, GstClockTime pts)
+{
+    GstClockTime spacing, most = GST_TDL_CUT_GAP;
+
+    if (!GST_CLOCK_TIME_IS_VALID(pts))
+        return FALSE;
+    spacing = GST_CLOCK_TIME_IS_VALID(cut->last) ? (GstClockTime)ABS(GST_CLOCK_DIFF(cut->last, pts))
+                                                 : GST_CLOCK_TIME_NONE;
+    if (GST_CLOCK_TIME_IS_VALID(cut->spacing))
+        most = MAX(most, TOLERANCE * cut->spacing);
+    cut->last = pts;
+    cut->spacing = spacing;
+    return GST_CLOCK_TIME_IS_VALID(spacing) && spacing > most;
+}
