@@ -75,6 +75,20 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
     return FALSE;
 }
 
+/* Builds without the bundled models may load one from a file. */
+static gboolean check_bundled(const gchar *name, GError **error)
+{
+    if (find_bundled(name) || (*name && g_strcmp0(name, "person") != 0 &&
+                               g_strcmp0(name, "person-landscape") != 0) ||
+        g_file_test(name, G_FILE_TEST_EXISTS))
+        return TRUE;
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
+                "in its source tree, then configure and build it again (meson setup --reconfigure), "
+                "or set model=FILE to a TensorFlow Lite model.", *name ? name : "person");
+    return FALSE;
+}
+
 static gboolean compile(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
                         GError **error)
 {
@@ -85,9 +99,12 @@ static gboolean compile(struct gst_tdl_model *model, const struct gst_tdl_model_
     };
     struct tdl_builder *builder = NULL;
     const gchar *name = *params->model ? params->model : "person";
-    enum tdl_result r = tdl_builder_create(params->context, &builder);
+    enum tdl_result r;
     gboolean ok;
 
+    if (!check_bundled(params->model, error))
+        return FALSE;
+    r = tdl_builder_create(params->context, &builder);
     if (r == TDL_OK)
         r = import(builder, params->model);
     if (r == TDL_ERROR_INVALID_ARGUMENT)

@@ -31,6 +31,8 @@ def main():
         table, header = "model", '#include "gsttdlmodels.h"\n'
     entries.sort()
     parts, rows = [], []
+    if not entries:
+        rows.append("    { 0 }, /* no array is empty */")
     for i, (name, path) in enumerate(entries):
         with open(path, "rb") as f:
             data = f.read()
