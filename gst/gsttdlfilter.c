@@ -4,13 +4,13 @@
  * @title: tdlfilter
  *
  * Runs a segmentation network on every frame, on the GPU, and hands on the
- * mask, or the picture with its background tinted, blurred, replaced or made
- * transparent. The CPU touches no pixel: upstream writes into memory that the
+ * mask, or the picture with the person tinted, or with its background blurred,
+ * replaced or made transparent. The CPU touches no pixel: upstream writes into memory that the
  * GPU reads, and downstream reads memory that the GPU has written.
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 v4l2src ! tdlfilter mode=blur ! autovideosink
+ * gst-launch-1.0 v4l2src ! tdlfilter mode=blur ! videoconvert ! autovideosink
  * ]|
  *
  * Settings. `settings` is what the properties say now; `active` is the copy
@@ -633,9 +633,9 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
 
     element->set_context = gst_tdl_filter_set_context;
     gst_element_class_set_static_metadata(
-        element, "Background filter on the GPU", "Filter/Effect/Video",
-        "Finds the person in every frame with a neural network on the GPU (Vulkan) and tints, "
-        "blurs, replaces or removes the background, or hands on the mask",
+        element, "Person segmentation on the GPU", "Filter/Effect/Video",
+        "Finds the person in every frame with a neural network on the GPU (Vulkan) and tints the "
+        "person, blurs, replaces or removes the background, or hands on the mask",
         "The tdlfilter developers");
     add_pad_templates(element);
 

@@ -7,4 +7,5 @@ set -eu
 [ $# = 1 ] || die "usage: replace-background.sh PICTURE"
 use_plugin
 # shellcheck disable=SC2086
-launch ${SRC:-v4l2src} ! tdlfilter mode=replace "background=$1" ! ${SINK:-autovideosink}
+launch ${SRC:-v4l2src} ! tdlfilter mode=replace "background=$1" ! videoconvert ! \
+    ${SINK:-autovideosink}

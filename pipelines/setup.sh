@@ -25,6 +25,9 @@ if ! "$TDL_ROOT/pipelines/fetch-models.sh" --check && ! command -v npm >/dev/nul
     packages+=(npm ca-certificates)
 fi
 
+# autovideosink has no window to open without one of these.
+[ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || packages+=(gstreamer1.0-x)
+
 missing_packages() {
     local name
     for name in "${packages[@]}"; do

@@ -28,6 +28,22 @@ frames=$((3 * 64 * 48 * 3))
 export SINK="$rgb ! filesink location=$temp/out"
 writes camera-window $frames "$recipes/camera-window.sh" mode=blur
 writes replace-background $frames "$recipes/replace-background.sh" "$portrait"
+
+# Whatever the mode makes, into a window of another format: the recipe, and the
+# first line of README.md.
+bgrx="video/x-raw,format=BGRx ! filesink location=$temp/out"
+for mode in mask overlay alpha; do
+    SINK=$bgrx writes "camera-window mode=$mode" $((3 * 64 * 48 * 4)) \
+        "$recipes/camera-window.sh" mode=$mode
+done
+line=$(grep -m1 '^    gst-launch-1.0 v4l2src' "$root/README.md")
+line=${line/v4l2src/$SRC} line=${line/mode=blur/mode=mask}
+# shellcheck disable=SC2086
+writes "README.md's first line" $((3 * 64 * 48 * 4)) ${line/autovideosink/$bgrx}
+# videoconvert behind the element costs no copy where the formats are the same.
+SINK="video/x-raw,format=NV12 ! filesink location=$temp/out" \
+    writes "camera-window without a copy" $((3 * 64 * 48 * 3 / 2)) \
+    "$recipes/camera-window.sh" require-zero-copy=true
 SINK="filesink location=$temp/out" writes video-call $((3 * 64 * 48 * 2)) "$recipes/video-call.sh"
 
 writes masks-to-program $((3 * 640 * 360)) "$recipes/masks-to-program.sh" tee "$temp/out"
