@@ -30,6 +30,8 @@ const char *tdl_result_string(enum tdl_result result)
         return "input/output error";
     case TDL_ERROR_TIMEOUT:
         return "timeout";
+    case TDL_ERROR_CANCELED:
+        return "cancelled";
     }
     return "unknown result";
 }

@@ -144,6 +144,16 @@ bool tdl_shader_exists(const char *name)
     return find_shader(name) != NULL;
 }
 
+bool tdl_pipeline_is_used(const struct tdl_pipeline *pipeline)
+{
+    return atomic_load(&((struct tdl_pipeline *)pipeline)->used);
+}
+
+void tdl_pipeline_set_used(const struct tdl_pipeline *pipeline)
+{
+    atomic_store(&((struct tdl_pipeline *)pipeline)->used, true);
+}
+
 static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
 {
     VkSpecializationMapEntry entries[TDL_MAX_SPEC + TDL_MAX_CHAIN];

@@ -31,7 +31,12 @@ struct tdl_pipeline {
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
     VkPipeline pipeline;
+    atomic_bool used; /* it was dispatched: even drivers that wait for that have compiled it */
 };
+
+/* Thread-safe. */
+bool tdl_pipeline_is_used(const struct tdl_pipeline *pipeline);
+void tdl_pipeline_set_used(const struct tdl_pipeline *pipeline);
 
 /* The pipeline of `shader_name` specialised with `spec` (constant_id i takes
  * spec[i]); created and kept on first use. By convention constant 0, 1 and 2

@@ -95,5 +95,6 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
 
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
     params.background_aspect = background_aspect(compose, frames);
-    return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params);
+    return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params,
+                                NULL);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../compile.h"
 #include "compose_plan.h"
 
 static const float MAX_ASPECT = 1024; /* keeps positions in the picture finite */
@@ -79,51 +80,50 @@ static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_
                             plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
-/* Dispatch nothing with each pipeline: some drivers, software ones above all,
- * compile when a pipeline is first used and not when it is made. */
-static enum tdl_result touch_pipelines(struct tdl_composer *c, const struct tdl_compose_plan *plan)
+enum { GUESSES = 2 };
+struct wanted {
+    struct tdl_kernel kernels[GUESSES * TDL_COMPOSE_MAX_STEPS];
+    struct tdl_frame_spec specs[GUESSES * TDL_COMPOSE_MAX_STEPS];
+    uint32_t count;
+};
+
+static void want_steps(struct wanted *wanted, const struct tdl_compose_plan *plan)
 {
-    const struct tdl_pipeline *pipeline;
-    struct tdl_batch *batch = NULL;
-    struct tdl_bind binds[TDL_MAX_BINDS];
-    enum tdl_result r;
-    if (!c->scratch)
-        TRY(tdl_buffer_create_named(c->ctx, 256, TDL_BUFFER_DEVICE, "nothing", &c->scratch));
-    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
-        binds[i] = (struct tdl_bind){.buffer = c->scratch, .read = true, .write = true};
-    TRY(tdl_batch_borrow(c->ctx, &batch));
     for (uint32_t i = 0; i < plan->count; i++) {
-        const struct tdl_compose_step *s = &plan->steps[i];
-        TRY(get_pipeline(plan, i, &pipeline));
-        TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_MAX_BINDS, &s->push, s->push_size, 0, 0,
-                               0));
+        const uint32_t n = wanted->count++;
+        wanted->specs[n] = plan->steps[i].spec;
+        wanted->kernels[n] = (struct tdl_kernel){.shader = plan->steps[i].shader,
+                                                 .spec = wanted->specs[n].group,
+                                                 .spec_count = TDL_FRAME_SPEC_COUNT};
     }
-    uint64_t point;
-    TRY(tdl_batch_submit(batch, &point));
-    TRY(tdl_context_wait(c->ctx, point, TDL_WAIT_FOREVER));
-fail:
-    tdl_batch_give_back(&batch);
-    return r;
 }
 
 enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
                                      const struct tdl_frame *target,
-                                     const struct tdl_compose_params *params)
+                                     const struct tdl_compose_params *params,
+                                     const struct tdl_compile_params *compile)
 {
+    const struct tdl_pipeline *ignored[GUESSES * TDL_COMPOSE_MAX_STEPS];
+    struct wanted wanted = {.count = 0};
     enum tdl_result r;
     TRY(check_formats(source, target, params));
     if (params->background && !tdl_format_info(params->background->format)) {
         r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
         goto fail;
     }
+    if (!composer->scratch)
+        TRY(tdl_buffer_create_named(composer->ctx, 256, TDL_BUFFER_DEVICE, "nothing",
+                                    &composer->scratch));
     struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);
     /* As long as no mask has been seen, its size might be either way. */
-    for (int guess = composer->mask_width ? 1 : 0; guess < 2; guess++) {
+    for (int guess = composer->mask_width ? 1 : 0; guess < GUESSES; guess++) {
         plan.count = 0;
         tdl_compose_plan_build(&plan, true);
-        TRY(touch_pipelines(composer, &plan));
+        want_steps(&wanted, &plan);
         plan.rolling = !plan.rolling;
     }
+    TRY(tdl_compile_kernels(composer->ctx, wanted.kernels, wanted.count, composer->scratch,
+                            compile, ignored));
 fail:
     return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "color.h"
 
+#include "../compile.h"
 #include "../tensor.h"
 
 #include <assert.h>
@@ -64,6 +65,43 @@ static enum tdl_result fill_push(const struct tdl_frame *frame, struct tdl_dims 
     return TDL_OK;
 }
 
+/* What the kernel depends on. */
+static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, const struct tdl_frame *frame,
+                                       const struct tdl_tensor *tensor)
+{
+    return (struct tdl_frame_spec){
+        .group = {GROUP_X, GROUP_Y, 1},
+        .source = (uint32_t)frame->format,
+        .source_aligned = tdl_frame_is_aligned(frame),
+        .mode = tensor->params.layout == TDL_LAYOUT_NC4HW4,
+        .few = tdl_frame_wants_few(ctx),
+    };
+}
+
+static const char *choose_shader(const struct tdl_tensor *tensor)
+{
+    return tensor->params.dtype == TDL_FLOAT16 ? "frame_to_tensor_f16" : "frame_to_tensor_f32";
+}
+
+enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
+                                            struct tdl_tensor *tensor,
+                                            const struct tdl_compile_params *compile)
+{
+    struct tdl_context *ctx = tensor->buffer->ctx;
+    const struct tdl_pipeline *ignored;
+    enum tdl_result r;
+    if (!tdl_format_info(frame->format))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
+    TRY(check_tensor(ctx, tensor));
+    const struct tdl_frame_spec spec = make_spec(ctx, frame, tensor);
+    const struct tdl_kernel kernel = {.shader = choose_shader(tensor),
+                                      .spec = spec.group,
+                                      .spec_count = TDL_FRAME_SPEC_COUNT};
+    TRY(tdl_compile_kernels(ctx, &kernel, 1, tensor->buffer, compile, &ignored));
+fail:
+    return r;
+}
+
 enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
                                     struct tdl_tensor *tensor,
                                     const struct tdl_frame_to_tensor_params *params)
@@ -81,20 +119,10 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
     TRY(fill_push(frame, dims, params ? params : &defaults, &push));
     tdl_frame_bind(frame, false, binds, push.source);
     binds[3] = (struct tdl_bind){.buffer = tensor->buffer, .size = tensor->size, .write = true};
-    const bool few = tdl_frame_wants_few(ctx);
-    const struct tdl_frame_spec spec = {
-        .group = {GROUP_X, GROUP_Y, 1},
-        .source = (uint32_t)frame->format,
-        .source_aligned = tdl_frame_is_aligned(frame),
-        .mode = tensor->params.layout == TDL_LAYOUT_NC4HW4,
-        .few = few,
-    };
-    TRY(tdl_pipeline_get(ctx,
-                         tensor->params.dtype == TDL_FLOAT16 ? "frame_to_tensor_f16"
-                                                             : "frame_to_tensor_f32",
-                         spec.group, TDL_FRAME_SPEC_COUNT, &pipeline));
+    const struct tdl_frame_spec spec = make_spec(ctx, frame, tensor);
+    TRY(tdl_pipeline_get(ctx, choose_shader(tensor), spec.group, TDL_FRAME_SPEC_COUNT, &pipeline));
     TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_COUNT(binds), &push, sizeof(push),
-                           TDL_DIV_UP(dims.w, GROUP_X << few), TDL_DIV_UP(dims.h, GROUP_Y << few),
+                           TDL_DIV_UP(dims.w, GROUP_X << spec.few), TDL_DIV_UP(dims.h, GROUP_Y << spec.few),
                            1));
 fail:
     return r;

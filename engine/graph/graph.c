@@ -123,6 +123,7 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     g->ctx = tdl_context_ref(b->ctx);
     pthread_mutex_init(&g->lock, NULL);
+    pthread_mutex_init(&g->compile_lock, NULL);
     g->plan.device = &g->ctx->info;
     g->plan.guard = guard;
     g->plan.policy = *policy;
@@ -139,14 +140,28 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
     TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
     TRY(tdl_plan_build(&g->plan));
     TRY(tdl_conv_check_obeyed(&g->plan.policy));
-    TRY(tdl_pass_pipelines(g));
+    TRY(tdl_pass_check(g));
     TRY(upload_weights(g));
     tdl_ir_forget_constants(g->plan.ir); /* their owner may now free them */
     TRY(describe_steps(g));
+    if (!params->defer_compile)
+        TRY(tdl_graph_compile(g, &params->compile));
     *out_graph = g;
     return TDL_OK;
 fail:
     tdl_graph_destroy(&g);
+    return r;
+}
+
+enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_params *params)
+{
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&g->compile_lock);
+    if (!atomic_load(&g->compiled))
+        r = tdl_pass_pipelines(g, params);
+    if (r == TDL_OK)
+        atomic_store(&g->compiled, true);
+    pthread_mutex_unlock(&g->compile_lock);
     return r;
 }
 
@@ -163,6 +178,7 @@ void tdl_graph_destroy(struct tdl_graph **graph)
     tdl_buffer_destroy(&g->weights);
     tdl_plan_finish(&g->plan);
     pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->compile_lock);
     free(g->steps);
     tdl_context_destroy(&g->ctx);
     free(g);
@@ -249,6 +265,9 @@ static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct 
                                         uint32_t output_count, struct tdl_buffer **bound)
 {
     const struct tdl_ir *ir = g->plan.ir;
+    if (!atomic_load(&g->compiled))
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "the graph is not compiled; call tdl_graph_compile() first");
     if (input_count != ir->input_count || output_count != ir->output_count)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "the graph has %u inputs and %u outputs; %u and %u were given",

@@ -7,6 +7,7 @@
 #define TDL_GRAPH_H
 
 #include "../batch.h"
+#include "../compile.h"
 #include "plan.h"
 
 #define TDL_MAX_BINDINGS 32 /* inputs and outputs of one graph */
@@ -30,6 +31,8 @@ struct tdl_graph {
     struct tdl_context *ctx;
     struct tdl_plan plan;
     uint32_t operator_count;
+    pthread_mutex_t compile_lock;
+    atomic_bool compiled; /* every step has its pipeline */
     struct tdl_buffer *arena, *weights;
     pthread_mutex_t lock; /* guards recordings */
     struct tdl_recording *recordings;
@@ -52,8 +55,11 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *builder,
                                      const struct tdl_plan_policy *policy,
                                      struct tdl_graph **out_graph);
 
+/* Will the device take every step? */
+enum tdl_result tdl_pass_check(const struct tdl_graph *graph);
 /* Fill in the pipeline of every step. Blocking: compiles. */
-enum tdl_result tdl_pass_pipelines(struct tdl_graph *graph);
+enum tdl_result tdl_pass_pipelines(struct tdl_graph *graph,
+                                   const struct tdl_compile_params *params);
 
 /* record.c */
 enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,

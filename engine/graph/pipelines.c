@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * pipelines: one per step, from the context's table, the cache on disk or the
- * compiler. Drivers take 5 to 50 ms for a kernel that they have not seen, so
- * several threads compile at once.
- */
+/* pipelines: one per step, from the context's table, the cache on disk or the
+ * compiler. */
 #include "graph.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
-#define MAX_THREADS 8
+#include <stdlib.h>
 
 /* Drivers need not say when a kernel asks for more than they have. */
-static enum tdl_result check_limits(const struct tdl_context *ctx, const struct tdl_plan_step *s)
+static enum tdl_result check_step(const struct tdl_context *ctx, const struct tdl_plan_step *s)
 {
     const VkPhysicalDeviceLimits *limits = &ctx->properties.limits;
     const uint64_t invocations = (uint64_t)s->spec[0] * s->spec[1] * s->spec[2];
@@ -35,58 +29,42 @@ static enum tdl_result check_limits(const struct tdl_context *ctx, const struct 
                         "or use a smaller model",
                         s->label, s->shader, (unsigned long long)s->shared_bytes, ctx->info.name,
                         ctx->info.max_shared_memory);
+    if (!tdl_shader_exists(s->shader))
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", s->shader);
     return TDL_OK;
 }
 
-struct work {
-    struct tdl_graph *graph;
-    atomic_uint next; /* step to compile */
-    pthread_mutex_t lock;
-    enum tdl_result result; /* first failure, with its text */
-    char error[512];
-};
-
-static void *compile_steps(void *data)
+enum tdl_result tdl_pass_check(const struct tdl_graph *g)
 {
-    struct work *work = data;
-    struct tdl_plan *plan = &work->graph->plan;
-    for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < plan->step_count;) {
-        struct tdl_plan_step *s = &plan->steps[i];
-        enum tdl_result r = tdl_pipeline_get_chained(work->graph->ctx, s->shader, s->spec,
-                                                     s->spec_count, s->chain, s->chain_count,
-                                                     &s->pipeline);
-        if (r == TDL_OK)
-            continue;
-        /* Error texts belong to a thread: hand it over. */
-        pthread_mutex_lock(&work->lock);
-        if (work->result == TDL_OK) {
-            work->result = r;
-            snprintf(work->error, sizeof(work->error), "%s", tdl_last_error());
-        }
-        pthread_mutex_unlock(&work->lock);
-        break;
-    }
-    return NULL;
+    enum tdl_result r = TDL_OK;
+    for (uint32_t i = 0; i < g->plan.step_count && r == TDL_OK; i++)
+        r = check_step(g->ctx, &g->plan.steps[i]);
+    return r;
 }
 
-enum tdl_result tdl_pass_pipelines(struct tdl_graph *g)
+enum tdl_result tdl_pass_pipelines(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
-    struct work work = {.graph = g};
-    pthread_t threads[MAX_THREADS];
-    uint32_t count = 0;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    for (uint32_t i = 0; i < g->plan.step_count; i++) {
-        enum tdl_result r = check_limits(g->ctx, &g->plan.steps[i]);
-        if (r != TDL_OK)
-            return r;
+    const uint32_t count = g->plan.step_count;
+    struct tdl_kernel *kernels = calloc(count ? count : 1, sizeof(*kernels));
+    const struct tdl_pipeline **pipelines = calloc(count ? count : 1, sizeof(*pipelines));
+    enum tdl_result r;
+    if (!kernels || !pipelines) {
+        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling a graph");
+        goto fail;
     }
-    pthread_mutex_init(&work.lock, NULL);
-    while (count + 1 < MAX_THREADS && (long)count + 1 < cores && count + 1 < g->plan.step_count &&
-           pthread_create(&threads[count], NULL, compile_steps, &work) == 0)
-        count++;
-    compile_steps(&work); /* this thread works too, or alone */
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tdl_plan_step *s = &g->plan.steps[i];
+        kernels[i] = (struct tdl_kernel){.shader = s->shader,
+                                         .spec = s->spec,
+                                         .chain = s->chain,
+                                         .spec_count = s->spec_count,
+                                         .chain_count = s->chain_count};
+    }
+    TRY(tdl_compile_kernels(g->ctx, kernels, count, g->arena, params, pipelines));
     for (uint32_t i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&work.lock);
-    return work.result == TDL_OK ? TDL_OK : tdl_fail(work.result, "%s", work.error);
+        g->plan.steps[i].pipeline = pipelines[i];
+fail:
+    free(kernels);
+    free(pipelines);
+    return r;
 }

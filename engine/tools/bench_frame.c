@@ -110,8 +110,8 @@ static int set_up(struct bench *b)
     if (status != TOOL_OK)
         return status;
     if (tdl_composer_create(b->context, &f->composer) != TDL_OK ||
-        tdl_composer_prepare(f->composer, &f->slots[0].source, &f->slots[0].target, &f->compose) !=
-            TDL_OK)
+        tdl_composer_prepare(f->composer, &f->slots[0].source, &f->slots[0].target, &f->compose,
+                             &b->build.compile) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
     for (uint32_t i = 0; i < BENCH_TIMES; i++)
         f->gpu_ms[i] = calloc(b->iterations, sizeof(*f->gpu_ms[i]));

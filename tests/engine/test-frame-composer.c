@@ -162,7 +162,8 @@ static void test_prepare(void)
             s.params.mode = modes[m];
             s.params.refine = picture;
             s.params.background = picture ? &behind.frame : NULL;
-            OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params));
+            OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params,
+                                    NULL));
             const uint64_t before = pipelines_made();
             frame(&s);
             CHECK(pipelines_made() == before, "mode %d made pipelines after prepare",

@@ -166,6 +166,15 @@ struct tdl_frame_to_tensor_params {
 TDL_API enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
                                             struct tdl_tensor *tensor,
                                             const struct tdl_frame_to_tensor_params *params);
+/**
+ * Compile what tdl_frame_to_tensor() will need for frames of this format, laid
+ * out so, off the frame path. Blocking. Without it the first frame pays.
+ * @param compile  may be NULL
+ * @return TDL_ERROR_CANCELED if the progress function returned false
+ */
+TDL_API enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
+                                                    struct tdl_tensor *tensor,
+                                                    const struct tdl_compile_params *compile);
 
 /* ---------------------------------------------------------------- compose */
 
@@ -217,11 +226,14 @@ TDL_API void tdl_composer_reset(struct tdl_composer *composer);
 /**
  * Compile what tdl_compose() will need for these frames, off the frame path.
  * Blocking. Without it the first frame pays.
+ * @param compile  may be NULL
+ * @return TDL_ERROR_CANCELED if the progress function returned false
  */
 TDL_API enum tdl_result tdl_composer_prepare(struct tdl_composer *composer,
                                              const struct tdl_frame *source,
                                              const struct tdl_frame *target,
-                                             const struct tdl_compose_params *params);
+                                             const struct tdl_compose_params *params,
+                                             const struct tdl_compile_params *compile);
 /**
  * Queue the composition of `target` from `source` and the mask.
  * @param mask  [1, h, w, 1] float32, 1 where foreground, covering the whole

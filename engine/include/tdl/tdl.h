@@ -58,6 +58,7 @@ enum tdl_result {
     TDL_ERROR_INVALID_MODEL = -7,    /**< a model file is damaged or not a model */
     TDL_ERROR_IO = -8,               /**< a file cannot be read or written */
     TDL_ERROR_TIMEOUT = -9,          /**< the wait ended before the work did */
+    TDL_ERROR_CANCELED = -10,        /**< a progress function asked for the end */
 };
 
 /** A constant, English name of a result ("device lost"). Never NULL. */
@@ -358,6 +359,20 @@ enum tdl_precision {
     TDL_PRECISION_FP16 = 2,
 };
 
+/**
+ * Hears how many kernels are compiled: 0 of `total` at the beginning, then
+ * after each one. Called from the threads that compile, one call at a time,
+ * which waits for it; it must not call libtdl.
+ * @return false to cancel: what is being compiled is finished, and no more.
+ */
+typedef bool (*tdl_progress_fn)(void *data, uint32_t done, uint32_t total);
+
+struct tdl_compile_params {
+    uint32_t threads;         /**< that compile; 0: one for each core; 8 at most */
+    tdl_progress_fn progress; /**< may be NULL */
+    void *progress_data;
+};
+
 struct tdl_build_params {
     enum tdl_precision precision;
     /** No fusion and no rewrites: each operator its own dispatch. For
@@ -376,6 +391,10 @@ struct tdl_build_params {
      *  that there is not is TDL_ERROR_INVALID_ARGUMENT; one that no convolution
      *  of the graph can take is TDL_ERROR_UNSUPPORTED. */
     const char *conv2d_algorithm;
+    /** Leave the kernels to tdl_graph_compile(). All other reasons for failing
+     *  are found before, in a few ms. */
+    bool defer_compile;
+    struct tdl_compile_params compile; /**< of the kernels, unless deferred */
 };
 
 /** The ways to compute conv2d, by index; NULL past the end. */
@@ -393,11 +412,22 @@ enum tdl_choice {
  * Compile: passes infer → fold → fuse → layout → plan → pipelines → record.
  * TDL_DUMP=PASS (or "all") in the environment prints the graph after a pass.
  * The builder may be destroyed, or built again with other params.
- * Blocking: compiles pipelines (seconds on a cold cache, ms on a warm one).
+ * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one).
+ * @return TDL_ERROR_CANCELED if the progress function returned false
  */
 TDL_API enum tdl_result tdl_builder_build(struct tdl_builder *builder,
                                           const struct tdl_build_params *params,
                                           struct tdl_graph **out_graph);
+/**
+ * Compile the kernels of a graph that was built with `defer_compile`; until
+ * that has succeeded it cannot be dispatched. Does nothing if they are. After
+ * a failure it may be called again, and does not compile anew what it has.
+ * @param params  NULL: with defaults
+ * @return TDL_ERROR_CANCELED if the progress function returned false
+ * Thread-safe, blocking: as tdl_builder_build().
+ */
+TDL_API enum tdl_result tdl_graph_compile(struct tdl_graph *graph,
+                                          const struct tdl_compile_params *params);
 /** Deferred: runs that are queued finish, then the memory goes. */
 TDL_API void tdl_graph_destroy(struct tdl_graph **graph);
 

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A kernel is compiled when its pipeline has been made and dispatched once,
+ * with no workgroup at all: many drivers compile when a pipeline is made, and
+ * some, software ones above all, when it is first used. There a kernel takes
+ * 0.1 to several seconds, so several threads compile at once, and whoever waits
+ * is told after each one how far they are, and may say that it is enough.
+ */
+#include "compile.h"
+
+#include "batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_THREADS 8
+
+struct work {
+    struct tdl_context *ctx;
+    const struct tdl_kernel *kernels;
+    const uint32_t *distinct; /* indices of kernels, each different from all others */
+    const struct tdl_pipeline **pipelines;
+    struct tdl_buffer *scratch;
+    struct tdl_compile_params params;
+    uint32_t total;
+    atomic_uint next; /* of `distinct` */
+    pthread_mutex_t lock;
+    uint32_t done;
+    enum tdl_result result; /* first failure, with its text */
+    char error[512];
+};
+
+static bool same_kernel(const struct tdl_kernel *a, const struct tdl_kernel *b)
+{
+    return !strcmp(a->shader, b->shader) && a->spec_count == b->spec_count &&
+           a->chain_count == b->chain_count &&
+           !memcmp(a->spec, b->spec, a->spec_count * sizeof(*a->spec)) &&
+           (!a->chain_count || !memcmp(a->chain, b->chain, a->chain_count * sizeof(*a->chain)));
+}
+
+/* The first kernel that is like this one: itself, or an earlier one. */
+static uint32_t first_like(const struct tdl_kernel *kernels, uint32_t i)
+{
+    uint32_t first = 0;
+    while (!same_kernel(&kernels[first], &kernels[i]))
+        first++;
+    return first;
+}
+
+static enum tdl_result dispatch_nothing(struct tdl_context *ctx,
+                                        const struct tdl_pipeline *pipeline,
+                                        struct tdl_buffer *scratch)
+{
+    static const uint32_t push[TDL_MAX_PUSH / 4];
+    struct tdl_bind binds[TDL_MAX_BINDS];
+    struct tdl_batch *batch = NULL;
+    uint64_t point;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
+        binds[i] = (struct tdl_bind){.buffer = scratch, .read = true, .write = true};
+    TRY(tdl_batch_borrow(ctx, &batch));
+    TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_MAX_BINDS, push, sizeof(push), 0, 0, 0));
+    TRY(tdl_batch_submit(batch, &point));
+    TRY(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
+}
+
+static enum tdl_result compile_one(struct work *work, uint32_t i)
+{
+    const struct tdl_kernel *k = &work->kernels[i];
+    enum tdl_result r = tdl_pipeline_get_chained(work->ctx, k->shader, k->spec, k->spec_count,
+                                                 k->chain, k->chain_count, &work->pipelines[i]);
+    if (r != TDL_OK || tdl_pipeline_is_used(work->pipelines[i]))
+        return r;
+    r = dispatch_nothing(work->ctx, work->pipelines[i], work->scratch);
+    if (r == TDL_OK)
+        tdl_pipeline_set_used(work->pipelines[i]);
+    return r;
+}
+
+/* Call with the lock held: one at a time, and in order. */
+static enum tdl_result tell(struct work *work)
+{
+    const struct tdl_compile_params *p = &work->params;
+    if (!p->progress || p->progress(p->progress_data, work->done, work->total))
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_CANCELED, "compilation was cancelled after %u of %u kernels",
+                    work->done, work->total);
+}
+
+/* False when it is over for everybody. Error texts belong to a thread: keep it. */
+static bool go_on(struct work *work, enum tdl_result r)
+{
+    pthread_mutex_lock(&work->lock);
+    if (r == TDL_OK && work->result == TDL_OK) {
+        work->done++;
+        r = tell(work);
+    }
+    if (r != TDL_OK && work->result == TDL_OK) {
+        work->result = r;
+        snprintf(work->error, sizeof(work->error), "%s", tdl_last_error());
+    }
+    bool more = work->result == TDL_OK;
+    pthread_mutex_unlock(&work->lock);
+    return more;
+}
+
+static void *compile_some(void *data)
+{
+    struct work *work = data;
+    for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;)
+        if (!go_on(work, compile_one(work, work->distinct[i])))
+            break;
+    return NULL;
+}
+
+static uint32_t count_threads(const struct work *work)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t threads = work->params.threads ? work->params.threads
+                                            : (uint32_t)(cores > 0 ? cores : 1);
+    return TDL_MIN(TDL_MIN(threads, MAX_THREADS), work->total);
+}
+
+static enum tdl_result run(struct work *work)
+{
+    pthread_t threads[MAX_THREADS];
+    const uint32_t wanted = count_threads(work);
+    uint32_t count = 0;
+    enum tdl_result r = tell(work);
+    if (r != TDL_OK)
+        return r;
+    pthread_mutex_init(&work->lock, NULL);
+    while (count + 1 < wanted && pthread_create(&threads[count], NULL, compile_some, work) == 0)
+        count++;
+    compile_some(work); /* this thread works too, or alone */
+    for (uint32_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&work->lock);
+    return work->result == TDL_OK ? TDL_OK : tdl_fail(work->result, "%s", work->error);
+}
+
+enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_kernel *kernels,
+                                    uint32_t count, struct tdl_buffer *scratch,
+                                    const struct tdl_compile_params *params,
+                                    const struct tdl_pipeline **out_pipelines)
+{
+    uint32_t *distinct = calloc(count ? count : 1, sizeof(*distinct));
+    struct work work = {.ctx = ctx,
+                        .kernels = kernels,
+                        .distinct = distinct,
+                        .pipelines = out_pipelines,
+                        .scratch = scratch};
+    enum tdl_result r;
+    if (!distinct)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling kernels");
+    if (params)
+        work.params = *params;
+    for (uint32_t i = 0; i < count; i++)
+        if (first_like(kernels, i) == i)
+            distinct[work.total++] = i;
+    r = run(&work);
+    for (uint32_t i = 0; i < count && r == TDL_OK; i++)
+        out_pipelines[i] = out_pipelines[first_like(kernels, i)];
+    free(distinct);
+    return r;
+}
