@@ -9,22 +9,37 @@ static const struct {
     GstVideoFormat video;
     enum tdl_format tdl;
     const gchar *name;
-    const gchar drm[5];
-    gboolean bgr;   /* bytes run from blue to red */
-    gboolean image; /* GStreamer's Vulkan library has images of it */
+    const gchar *drm;     /* NULL: it has none */
+    GstVideoFormat alpha; /* which of those with alpha is nearest */
+    gboolean image;       /* GStreamer's Vulkan library has images of it */
 } formats[] = {
-    { GST_VIDEO_FORMAT_NV12, TDL_FORMAT_NV12, "NV12", "NV12", FALSE, TRUE },
-    { GST_VIDEO_FORMAT_I420, TDL_FORMAT_I420, "I420", "YU12", FALSE, FALSE },
-    { GST_VIDEO_FORMAT_YUY2, TDL_FORMAT_YUY2, "YUY2", "YUYV", FALSE, FALSE },
-    { GST_VIDEO_FORMAT_UYVY, TDL_FORMAT_UYVY, "UYVY", "UYVY", FALSE, FALSE },
-    { GST_VIDEO_FORMAT_P010_10LE, TDL_FORMAT_P010, "P010_10LE", "P010", FALSE, FALSE },
-    { GST_VIDEO_FORMAT_RGBA, TDL_FORMAT_RGBA, "RGBA", "AB24", FALSE, TRUE },
-    { GST_VIDEO_FORMAT_BGRA, TDL_FORMAT_BGRA, "BGRA", "AR24", TRUE, TRUE },
-    { GST_VIDEO_FORMAT_RGBx, TDL_FORMAT_RGBX, "RGBx", "XB24", FALSE, TRUE },
-    { GST_VIDEO_FORMAT_BGRx, TDL_FORMAT_BGRX, "BGRx", "XR24", TRUE, TRUE },
-    { GST_VIDEO_FORMAT_RGB, TDL_FORMAT_RGB, "RGB", "BG24", FALSE, FALSE },
-    { GST_VIDEO_FORMAT_BGR, TDL_FORMAT_BGR, "BGR", "RG24", TRUE, FALSE },
-    { GST_VIDEO_FORMAT_GRAY8, TDL_FORMAT_GRAY8, "GRAY8", "R8  ", FALSE, FALSE },
+#define F(name) GST_VIDEO_FORMAT_##name
+    { F(NV12), TDL_FORMAT_NV12, "NV12", "NV12", F(RGBA), TRUE },
+    { F(I420), TDL_FORMAT_I420, "I420", "YU12", F(RGBA), FALSE },
+    { F(YUY2), TDL_FORMAT_YUY2, "YUY2", "YUYV", F(RGBA), FALSE },
+    { F(UYVY), TDL_FORMAT_UYVY, "UYVY", "UYVY", F(RGBA), FALSE },
+    { F(P010_10LE), TDL_FORMAT_P010, "P010_10LE", "P010", F(RGBA), FALSE },
+    { F(RGBA), TDL_FORMAT_RGBA, "RGBA", "AB24", F(RGBA), TRUE },
+    { F(BGRA), TDL_FORMAT_BGRA, "BGRA", "AR24", F(BGRA), TRUE },
+    { F(ARGB), TDL_FORMAT_ARGB, "ARGB", "BA24", F(ARGB), FALSE },
+    { F(ABGR), TDL_FORMAT_ABGR, "ABGR", "RA24", F(ABGR), FALSE },
+    { F(RGBx), TDL_FORMAT_RGBX, "RGBx", "XB24", F(RGBA), TRUE },
+    { F(BGRx), TDL_FORMAT_BGRX, "BGRx", "XR24", F(BGRA), TRUE },
+    { F(xRGB), TDL_FORMAT_XRGB, "xRGB", "BX24", F(ARGB), FALSE },
+    { F(xBGR), TDL_FORMAT_XBGR, "xBGR", "RX24", F(ABGR), FALSE },
+    { F(RGB), TDL_FORMAT_RGB, "RGB", "BG24", F(RGBA), FALSE },
+    { F(BGR), TDL_FORMAT_BGR, "BGR", "RG24", F(BGRA), FALSE },
+    { F(NV21), TDL_FORMAT_NV21, "NV21", "NV21", F(RGBA), FALSE },
+    { F(NV16), TDL_FORMAT_NV16, "NV16", "NV16", F(RGBA), FALSE },
+    { F(YV12), TDL_FORMAT_YV12, "YV12", "YV12", F(RGBA), FALSE },
+    { F(Y42B), TDL_FORMAT_Y42B, "Y42B", "YU16", F(RGBA), FALSE },
+    { F(Y444), TDL_FORMAT_Y444, "Y444", "YU24", F(RGBA), FALSE },
+    { F(I420_10LE), TDL_FORMAT_I420_10, "I420_10LE", NULL, F(RGBA), FALSE },
+    { F(I422_10LE), TDL_FORMAT_I422_10, "I422_10LE", NULL, F(RGBA), FALSE },
+    { F(Y444_10LE), TDL_FORMAT_Y444_10, "Y444_10LE", NULL, F(RGBA), FALSE },
+    { F(GRAY8), TDL_FORMAT_GRAY8, "GRAY8", "R8  ", F(RGBA), FALSE },
+    { F(GRAY16_LE), TDL_FORMAT_GRAY16, "GRAY16_LE", "R16 ", F(RGBA), FALSE },
+#undef F
 };
 
 static gint format_index(const gchar *name)
@@ -48,7 +63,7 @@ enum tdl_format gst_tdl_format(GstVideoFormat format)
 guint32 gst_tdl_drm_fourcc(GstVideoFormat format)
 {
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (formats[i].video == format)
+        if (formats[i].video == format && formats[i].drm)
             return GST_MAKE_FOURCC(formats[i].drm[0], formats[i].drm[1], formats[i].drm[2],
                                    formats[i].drm[3]);
     return 0;
@@ -65,7 +80,7 @@ gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint6
                                              16, 0, G_MAXUINT64, out_modifier, NULL))
         return FALSE;
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
-        if (length == 4 && !strncmp(formats[i].drm, text, 4)) {
+        if (length == 4 && formats[i].drm && !strncmp(formats[i].drm, text, 4)) {
             *out_format = formats[i].video;
             return TRUE;
         }
@@ -160,20 +175,16 @@ static void take_list(GstStructure *structure, const gchar *field, GValue *list)
     }
 }
 
-/* Of alpha's two byte orders, the input's first: nothing downstream has to
- * turn it round. */
-static void write_formats(GstStructure *structure, guint set, gboolean bgr)
+/* `first`, if it is one of them, before the others. */
+static void write_formats(GstStructure *structure, guint set, GstVideoFormat first)
 {
     GValue list = G_VALUE_INIT;
-    gint bgra = format_index("BGRA");
-    gboolean first = bgr && set == (1u << format_index("RGBA") | 1u << bgra);
 
     g_value_init(&list, GST_TYPE_LIST);
-    if (first)
-        append_string(&list, "BGRA");
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (set & 1u << i && !(first && (gint)i == bgra))
-            append_string(&list, formats[i].name);
+    for (guint pass = 0; pass < 2; pass++)
+        for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+            if (set & 1u << i && (formats[i].video == first) == (pass == 0))
+                append_string(&list, formats[i].name);
     take_list(structure, "format", &list);
 }
 
@@ -212,16 +223,41 @@ static guint image_formats(void)
     return set;
 }
 
-/* ---------------------------------------------------------------- transform */
-
-static guint bgr_formats(void)
+static guint drm_formats(void)
 {
     guint set = 0;
 
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        set |= (guint)formats[i].bgr << i;
+        set |= (guint)(formats[i].drm != NULL) << i;
     return set;
 }
+
+static guint alpha_formats(void)
+{
+    guint set = 0;
+
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        set |= (guint)(formats[i].alpha == formats[i].video) << i;
+    return set;
+}
+
+/* What mode=alpha makes of these: with bytes in the order of the input's, nothing
+ * downstream has to turn them round. */
+static GstVideoFormat nearest_alpha(guint set)
+{
+    GstVideoFormat nearest = GST_VIDEO_FORMAT_UNKNOWN;
+
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+        if (!(set & 1u << i))
+            continue;
+        if (nearest != GST_VIDEO_FORMAT_UNKNOWN && nearest != formats[i].alpha)
+            return GST_VIDEO_FORMAT_UNKNOWN;
+        nearest = formats[i].alpha;
+    }
+    return nearest;
+}
+
+/* ---------------------------------------------------------------- transform */
 
 /* How caps of a kind of memory are written. */
 enum style { SYSTEM, DMA_BUF, DMA_DRM, VULKAN, STYLES };
@@ -285,7 +321,7 @@ static guint convert_formats(enum tdl_mode mode, GstPadDirection direction, guin
     if (mode == TDL_MODE_MASK)
         made = 1u << format_index("GRAY8");
     else if (mode == TDL_MODE_ALPHA)
-        made = 1u << format_index("RGBA") | 1u << format_index("BGRA");
+        made = alpha_formats();
     else
         return set;
     if (direction == GST_PAD_SINK)
@@ -300,12 +336,15 @@ static GstStructure *transform_structure(enum tdl_mode mode, GstPadDirection dir
 {
     GstPadDirection other = direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
     gboolean converts = mode == TDL_MODE_MASK || mode == TDL_MODE_ALPHA;
-    guint had = read_formats(from, direction, abilities);
+    guint had = read_formats(from, direction, abilities) &
+                (style == DMA_DRM ? drm_formats() : ALL_FORMATS);
     guint set = convert_formats(mode, direction, had);
     GstStructure *structure;
 
     if (to == VULKAN)
         set &= image_formats();
+    if (to == DMA_DRM)
+        set &= drm_formats();
     if (!set && (style != to || to == DMA_DRM || to == VULKAN || converts))
         return NULL;
     structure = gst_structure_copy(from);
@@ -316,9 +355,10 @@ static GstStructure *transform_structure(enum tdl_mode mode, GstPadDirection dir
     if (to == DMA_DRM)
         write_drm_formats(structure, set, other, abilities);
     else if (converts)
-        write_formats(structure, set, direction == GST_PAD_SINK && !(had & ~bgr_formats()));
+        write_formats(structure, set,
+                      direction == GST_PAD_SINK ? nearest_alpha(had) : GST_VIDEO_FORMAT_UNKNOWN);
     else if (style == DMA_DRM || to == VULKAN)
-        write_formats(structure, set, FALSE);
+        write_formats(structure, set, GST_VIDEO_FORMAT_UNKNOWN);
     return structure;
 }
 
@@ -372,8 +412,10 @@ GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
 
 GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities)
 {
-    GstCaps *system = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(GST_TDL_FORMATS));
-    GstCaps *caps = gst_tdl_caps_transform(TDL_MODE_OVERLAY, GST_PAD_SRC, abilities, system, NULL);
+    GstCaps *system = gst_caps_from_string(GST_VIDEO_CAPS_MAKE("NV12")), *caps;
+
+    write_formats(gst_caps_get_structure(system, 0), ALL_FORMATS, GST_VIDEO_FORMAT_UNKNOWN);
+    caps = gst_tdl_caps_transform(TDL_MODE_OVERLAY, GST_PAD_SRC, abilities, system, NULL);
 
     for (guint i = 0; i < gst_caps_get_size(caps); i++) /* tilings are the device's */
         gst_structure_remove_field(gst_caps_get_structure(caps, i), "drm-format");
@@ -433,12 +475,20 @@ gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_
     return ok;
 }
 
+static gboolean is_alpha(GstVideoFormat format)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+        if (formats[i].video == format)
+            return formats[i].alpha == format;
+    return FALSE;
+}
+
 gboolean gst_tdl_caps_fit(enum tdl_mode mode, GstVideoFormat in, GstVideoFormat out)
 {
     if (mode == TDL_MODE_MASK)
         return out == GST_VIDEO_FORMAT_GRAY8;
     if (mode == TDL_MODE_ALPHA)
-        return out == GST_VIDEO_FORMAT_RGBA || out == GST_VIDEO_FORMAT_BGRA;
+        return is_alpha(out);
     return in == out;
 }
 

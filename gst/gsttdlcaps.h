@@ -6,9 +6,6 @@
 #include <gst/video/video.h>
 #include <tdl/frame.h>
 
-#define GST_TDL_FORMATS                                                                            \
-    "{ NV12, I420, YUY2, UYVY, P010_10LE, RGBA, BGRA, RGBx, BGRx, RGB, BGR, GRAY8 }"
-
 /* Kinds of memory that caps speak of. */
 enum gst_tdl_memory {
     GST_TDL_MEMORY_SYSTEM = 0,

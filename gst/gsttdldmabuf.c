@@ -24,17 +24,19 @@ typedef struct {
 GType gst_tdl_dma_buf_pool_get_type(void);
 G_DEFINE_TYPE(GstTdlDmaBufPool, gst_tdl_dma_buf_pool, GST_TYPE_BUFFER_POOL)
 
-/* V4L2 knows one stride for all planes of I420: chroma's is half of luma's. */
+/* V4L2 knows one stride for all planes: that of chroma at half width is half of
+ * luma's. */
 gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded)
 {
-    gboolean i420 = GST_VIDEO_INFO_FORMAT(info) == GST_VIDEO_FORMAT_I420;
+    gboolean halves = GST_VIDEO_INFO_N_PLANES(info) == 3 &&
+                      GST_VIDEO_FORMAT_INFO_W_SUB(info->finfo, GST_VIDEO_COMP_U) == 1;
     GstVideoAlignment align;
 
     if (!padded)
         return TRUE;
     gst_video_alignment_reset(&align);
     for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++)
-        align.stride_align[i] = GST_TDL_DMA_BUF_ROW_ALIGN * (i420 && i == 0 ? 2 : 1) - 1;
+        align.stride_align[i] = GST_TDL_DMA_BUF_ROW_ALIGN * (halves && i == 0 ? 2 : 1) - 1;
     return gst_video_info_align(info, &align);
 }
 

@@ -30,6 +30,16 @@ static struct coding coding_of(const struct tdl_frame *frame)
     return (struct coding){16 * unit, 219 * unit, 128 * unit, 224 * unit};
 }
 
+static bool is_yuv(const struct tdl_frame *frame)
+{
+    return !tdl_format_has(tdl_format_info(frame->format), TDL_TRAIT_RGB);
+}
+
+static bool has_chroma(const struct tdl_frame *frame)
+{
+    return tdl_format_has(tdl_format_info(frame->format), TDL_TRAIT_CHROMA);
+}
+
 static struct affine multiply(const struct affine *a, const struct affine *b)
 {
     struct affine c;
@@ -45,7 +55,7 @@ static struct affine multiply(const struct affine *a, const struct affine *b)
 /* Codes to R, G, B of 0…1. */
 static struct affine decode(const struct tdl_frame *frame, enum tdl_matrix matrix)
 {
-    if (!tdl_format_info(frame->format)->yuv)
+    if (!is_yuv(frame))
         return (struct affine){{{1 / 255., 0, 0, 0}, {0, 1 / 255., 0, 0}, {0, 0, 1 / 255., 0}}};
     const double kr = weights[matrix].kr, kb = weights[matrix].kb, kg = 1 - kr - kb;
     const struct coding c = coding_of(frame);
@@ -61,7 +71,7 @@ static struct affine decode(const struct tdl_frame *frame, enum tdl_matrix matri
 /* R, G, B of 0…1 to codes. */
 static struct affine encode(const struct tdl_frame *frame, enum tdl_matrix matrix)
 {
-    if (!tdl_format_info(frame->format)->yuv)
+    if (!is_yuv(frame))
         return (struct affine){{{255, 0, 0, 0}, {0, 255, 0, 0}, {0, 0, 255, 0}}};
     const double kr = weights[matrix].kr, kb = weights[matrix].kb, kg = 1 - kr - kb;
     const double u = 0.5 / (1 - kb), v = 0.5 / (1 - kr);
@@ -90,14 +100,12 @@ static void to_float(const struct affine *a, float out[3][4])
 
 bool tdl_color_rematrix(const struct tdl_frame *from, const struct tdl_frame *to)
 {
-    return tdl_format_info(from->format)->yuv && tdl_format_info(to->format)->yuv &&
-           from->format != TDL_FORMAT_GRAY8 && to->format != TDL_FORMAT_GRAY8 &&
-           from->matrix != to->matrix;
+    return has_chroma(from) && has_chroma(to) && from->matrix != to->matrix;
 }
 
 void tdl_color_convert(const struct tdl_frame *from, const struct tdl_frame *to, float out[3][4])
 {
-    const bool both_yuv = tdl_format_info(from->format)->yuv && tdl_format_info(to->format)->yuv;
+    const bool both_yuv = is_yuv(from) && is_yuv(to);
     struct affine map;
     if (both_yuv && !tdl_color_rematrix(from, to)) {
         const struct coding a = coding_of(from), b = coding_of(to);
@@ -106,7 +114,7 @@ void tdl_color_convert(const struct tdl_frame *from, const struct tdl_frame *to,
         const struct affine a = decode(from, from->matrix), b = encode(to, to->matrix);
         map = multiply(&b, &a);
     }
-    if (!tdl_format_info(from->format)->yuv && !tdl_format_info(to->format)->yuv)
+    if (!is_yuv(from) && !is_yuv(to))
         map = (struct affine){{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
     to_float(&map, out);
 }

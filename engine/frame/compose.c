@@ -45,7 +45,8 @@ static enum tdl_result check_formats(const struct tdl_frame *source, const struc
     if (p->mode == TDL_MODE_MASK && target->format != TDL_FORMAT_GRAY8)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: mode mask makes GRAY8, not %s",
                         tdl_format_name(target->format));
-    if (p->mode == TDL_MODE_ALPHA && !tdl_format_info(target->format)->alpha)
+    if (p->mode == TDL_MODE_ALPHA &&
+        !tdl_format_has(tdl_format_info(target->format), TDL_TRAIT_ALPHA))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "compose: mode alpha makes RGBA or BGRA, not %s",
                         tdl_format_name(target->format));

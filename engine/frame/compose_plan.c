@@ -50,14 +50,14 @@ static struct tdl_compose_step *add_step(struct tdl_compose_plan *plan, const ch
                                          uint32_t group_x, uint32_t group_y, size_t push_size)
 {
     struct tdl_compose_step *s = add_plain_step(plan, shader, group_x, group_y, push_size);
-    s->spec.source = (uint32_t)plan->source->format;
+    s->spec.source = tdl_format_traits(plan->source->format);
     s->spec.source_aligned = tdl_frame_is_aligned(plan->source);
     return s;
 }
 
 static void specialise_blocks(const struct tdl_compose_plan *plan, struct tdl_compose_step *s)
 {
-    s->spec.target = (uint32_t)plan->target->format;
+    s->spec.target = tdl_format_traits(plan->target->format);
     s->spec.rematrix = tdl_color_rematrix(plan->source, plan->target);
     s->spec.guided = tdl_compose_needs_mask(plan->kernel) && plan->params->refine;
     s->spec.rolling = tdl_compose_needs_mask(plan->kernel) && plan->rolling;
@@ -82,7 +82,7 @@ static void set_groups(struct tdl_compose_step *s, uint32_t x, uint32_t y, uint3
 /* Invocations that own blocks of the target; see frame_target.glsl. */
 static void set_block_groups(const struct tdl_compose_plan *plan, struct tdl_compose_step *s)
 {
-    const uint32_t wide = plan->few ? 16 : plan->target->format == TDL_FORMAT_I420 ? 8 : 4;
+    const uint32_t wide = 4 * tdl_format_blocks(plan->target->format, plan->few);
     set_groups(s, TDL_DIV_UP(plan->target->width, wide), TDL_DIV_UP(plan->target->height, 2), 1);
 }
 
@@ -239,9 +239,9 @@ static void add_picture(struct tdl_compose_plan *plan)
     const float across = (float)from->width * aspect / (float)plan->target->width;
     const float down = (float)from->height / (float)plan->target->height;
     const float step_size = TDL_MIN(across, down);
-    s->spec.source = (uint32_t)from->format;
+    s->spec.source = tdl_format_traits(from->format);
     s->spec.source_aligned = tdl_frame_is_aligned(from);
-    s->spec.target = (uint32_t)plan->target->format;
+    s->spec.target = tdl_format_traits(plan->target->format);
     push->source_size = frame_size(from);
     push->target_size = frame_size(plan->target);
     push->step[0] = step_size / aspect;
@@ -314,7 +314,8 @@ static void add_compose(struct tdl_compose_plan *plan)
 static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
 {
     return a->format == b->format &&
-           (!tdl_format_info(a->format)->yuv || (a->range == b->range && a->matrix == b->matrix));
+           (tdl_format_has(tdl_format_info(a->format), TDL_TRAIT_RGB) ||
+            (a->range == b->range && a->matrix == b->matrix));
 }
 
 enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,

@@ -131,7 +131,7 @@ static uint64_t write_point(struct tdl_buffer *buffer)
 static bool same_look(const struct tdl_composer *c, const struct tdl_compose_params *params)
 {
     return c->picture_aspect == params->background_aspect &&
-           (!tdl_format_info(params->background->format)->alpha ||
+           (!tdl_format_has(tdl_format_info(params->background->format), TDL_TRAIT_ALPHA) ||
             !memcmp(c->picture_color, params->background_color, sizeof(c->picture_color)));
 }
 

@@ -1,34 +1,68 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "format.h"
 
-#include <assert.h>
+enum {
+    RGB = TDL_TRAIT_RGB | TDL_TRAIT_FULL,
+    C444 = TDL_TRAIT_CHROMA | TDL_TRAIT_FULL,
+    C422 = TDL_TRAIT_CHROMA | TDL_TRAIT_HALF_X,
+    C420 = C422 | TDL_TRAIT_HALF_Y,
+    PAIRED = C422 | TDL_TRAIT_PAIRED,
+    MIXED = TDL_TRAIT_MIXED,
+    CR_FIRST = TDL_TRAIT_CR_FIRST,
+    WIDE = TDL_TRAIT_WIDE,
+    ALPHA = TDL_TRAIT_ALPHA,
+};
 
-/* shaders/common/frame_formats.glsl has the same numbers. */
-static_assert(TDL_FORMAT_NV12 == 1 && TDL_FORMAT_I420 == 2 && TDL_FORMAT_YUY2 == 3 &&
-                  TDL_FORMAT_UYVY == 4 && TDL_FORMAT_P010 == 5 && TDL_FORMAT_RGBA == 6 &&
-                  TDL_FORMAT_BGRA == 7 && TDL_FORMAT_RGBX == 8 && TDL_FORMAT_BGRX == 9 &&
-                  TDL_FORMAT_RGB == 10 && TDL_FORMAT_BGR == 11 && TDL_FORMAT_GRAY8 == 12 &&
-                  TDL_FORMAT_COUNT == 13,
-              "the shaders' format numbers have to follow enum tdl_format");
-
+/* The one description of formats: all else about them is computed from it. */
 static const struct tdl_format_info infos[TDL_FORMAT_COUNT] = {
-    [TDL_FORMAT_NV12] = {"NV12", 2, {{1, 0, 0}, {2, 1, 1}}, 8, true, false},
-    [TDL_FORMAT_I420] = {"I420", 3, {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}}, 8, true, false},
-    [TDL_FORMAT_YUY2] = {"YUY2", 1, {{4, 1, 0}}, 8, true, false},
-    [TDL_FORMAT_UYVY] = {"UYVY", 1, {{4, 1, 0}}, 8, true, false},
-    [TDL_FORMAT_P010] = {"P010", 2, {{2, 0, 0}, {4, 1, 1}}, 10, true, false},
-    [TDL_FORMAT_RGBA] = {"RGBA", 1, {{4, 0, 0}}, 8, false, true},
-    [TDL_FORMAT_BGRA] = {"BGRA", 1, {{4, 0, 0}}, 8, false, true},
-    [TDL_FORMAT_RGBX] = {"RGBx", 1, {{4, 0, 0}}, 8, false, false},
-    [TDL_FORMAT_BGRX] = {"BGRx", 1, {{4, 0, 0}}, 8, false, false},
-    [TDL_FORMAT_RGB] = {"RGB", 1, {{3, 0, 0}}, 8, false, false},
-    [TDL_FORMAT_BGR] = {"BGR", 1, {{3, 0, 0}}, 8, false, false},
-    [TDL_FORMAT_GRAY8] = {"GRAY8", 1, {{1, 0, 0}}, 8, true, false},
+    [TDL_FORMAT_NV12] = {"NV12", 2, {{1, 0, 0}, {2, 1, 1}}, C420 | MIXED, 8},
+    [TDL_FORMAT_I420] = {"I420", 3, {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}}, C420, 8},
+    [TDL_FORMAT_YUY2] = {"YUY2", 1, {{4, 1, 0}}, PAIRED, 8},
+    [TDL_FORMAT_UYVY] = {"UYVY", 1, {{4, 1, 0}}, PAIRED | TDL_TRAIT_LUMA_SECOND, 8},
+    [TDL_FORMAT_P010] = {"P010", 2, {{2, 0, 0}, {4, 1, 1}}, C420 | MIXED | WIDE, 10, 6},
+    [TDL_FORMAT_RGBA] = {"RGBA", 1, {{4, 0, 0}}, RGB | ALPHA, 8, 0, {0, 1, 2, 3}},
+    [TDL_FORMAT_BGRA] = {"BGRA", 1, {{4, 0, 0}}, RGB | ALPHA, 8, 0, {2, 1, 0, 3}},
+    [TDL_FORMAT_RGBX] = {"RGBx", 1, {{4, 0, 0}}, RGB, 8, 0, {0, 1, 2, 3}},
+    [TDL_FORMAT_BGRX] = {"BGRx", 1, {{4, 0, 0}}, RGB, 8, 0, {2, 1, 0, 3}},
+    [TDL_FORMAT_RGB] = {"RGB", 1, {{3, 0, 0}}, RGB | TDL_TRAIT_BYTES3, 8, 0, {0, 1, 2}},
+    [TDL_FORMAT_BGR] = {"BGR", 1, {{3, 0, 0}}, RGB | TDL_TRAIT_BYTES3, 8, 0, {2, 1, 0}},
+    [TDL_FORMAT_GRAY8] = {"GRAY8", 1, {{1, 0, 0}}, 0, 8},
+    [TDL_FORMAT_ARGB] = {"ARGB", 1, {{4, 0, 0}}, RGB | ALPHA, 8, 0, {1, 2, 3, 0}},
+    [TDL_FORMAT_ABGR] = {"ABGR", 1, {{4, 0, 0}}, RGB | ALPHA, 8, 0, {3, 2, 1, 0}},
+    [TDL_FORMAT_XRGB] = {"xRGB", 1, {{4, 0, 0}}, RGB, 8, 0, {1, 2, 3, 0}},
+    [TDL_FORMAT_XBGR] = {"xBGR", 1, {{4, 0, 0}}, RGB, 8, 0, {3, 2, 1, 0}},
+    [TDL_FORMAT_NV21] = {"NV21", 2, {{1, 0, 0}, {2, 1, 1}}, C420 | MIXED | CR_FIRST, 8},
+    [TDL_FORMAT_NV16] = {"NV16", 2, {{1, 0, 0}, {2, 1, 0}}, C422 | MIXED, 8},
+    [TDL_FORMAT_YV12] = {"YV12", 3, {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}}, C420 | CR_FIRST, 8},
+    [TDL_FORMAT_Y42B] = {"Y42B", 3, {{1, 0, 0}, {1, 1, 0}, {1, 1, 0}}, C422, 8},
+    [TDL_FORMAT_Y444] = {"Y444", 3, {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}}, C444, 8},
+    [TDL_FORMAT_I420_10] = {"I420_10LE", 3, {{2, 0, 0}, {2, 1, 1}, {2, 1, 1}}, C420 | WIDE, 10},
+    [TDL_FORMAT_I422_10] = {"I422_10LE", 3, {{2, 0, 0}, {2, 1, 0}, {2, 1, 0}}, C422 | WIDE, 10},
+    [TDL_FORMAT_Y444_10] = {"Y444_10LE", 3, {{2, 0, 0}, {2, 0, 0}, {2, 0, 0}}, C444 | WIDE, 10},
+    [TDL_FORMAT_GRAY16] = {"GRAY16_LE", 1, {{2, 0, 0}}, WIDE, 16},
 };
 
 const struct tdl_format_info *tdl_format_info(enum tdl_format format)
 {
     return format > TDL_FORMAT_UNKNOWN && format < TDL_FORMAT_COUNT ? &infos[format] : NULL;
+}
+
+uint32_t tdl_format_traits(enum tdl_format format)
+{
+    const struct tdl_format_info *info = &infos[format];
+    uint32_t word = info->traits | (uint32_t)info->bits << 12 | (uint32_t)info->shift << 17;
+    for (uint32_t c = 0; c < 4; c++)
+        word |= (uint32_t)info->order[c] << (21 + 2 * c);
+    return word;
+}
+
+uint32_t tdl_format_blocks(enum tdl_format format, bool few)
+{
+    const uint32_t planar = TDL_TRAIT_PAIRED | TDL_TRAIT_CHROMA | TDL_TRAIT_MIXED |
+                            TDL_TRAIT_HALF_X | TDL_TRAIT_WIDE;
+    const bool half_bytes =
+        (infos[format].traits & planar) == (TDL_TRAIT_CHROMA | TDL_TRAIT_HALF_X);
+    return few ? 4 : half_bytes ? 2 : 1;
 }
 
 uint32_t tdl_format_planes(enum tdl_format format)
@@ -146,9 +180,10 @@ void tdl_frame_bind(const struct tdl_frame *frame, bool written,
                     struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4])
 {
     const uint32_t planes = infos[frame->format].planes;
+    const bool swap = planes == 3 && tdl_format_has(&infos[frame->format], CR_FIRST);
     push[0] = 0;
     for (uint32_t p = 0; p < TDL_MAX_PLANES; p++) {
-        uint32_t used = p < planes ? p : 0;
+        uint32_t used = p >= planes ? 0 : swap && p ? 3 - p : p;
         const struct tdl_plane *plane = &frame->planes[used];
         /* Descriptors begin at multiples of 256, the most that any device asks
          * for; the shader adds the rest. */

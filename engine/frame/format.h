@@ -9,6 +9,23 @@
 #define TDL_MAX_FRAME_SIZE 32767
 #define TDL_PACK_SIZE(width, height) ((width) | (height) << 16)
 
+/* What kernels have to know of a format. shaders/common/frame_formats.glsl has
+ * the same, as T_…, and says what each means. */
+enum tdl_format_trait {
+    TDL_TRAIT_RGB = 1 << 0,
+    TDL_TRAIT_BYTES3 = 1 << 1,
+    TDL_TRAIT_PAIRED = 1 << 2,
+    TDL_TRAIT_LUMA_SECOND = 1 << 3,
+    TDL_TRAIT_CHROMA = 1 << 4,
+    TDL_TRAIT_MIXED = 1 << 5,
+    TDL_TRAIT_CR_FIRST = 1 << 6,
+    TDL_TRAIT_HALF_X = 1 << 7,
+    TDL_TRAIT_HALF_Y = 1 << 8,
+    TDL_TRAIT_WIDE = 1 << 9,
+    TDL_TRAIT_ALPHA = 1 << 10,
+    TDL_TRAIT_FULL = 1 << 11,
+};
+
 struct tdl_format_info {
     const char *name;
     uint32_t planes;
@@ -17,13 +34,25 @@ struct tdl_format_info {
          * of the plane serves 1 << shift_y rows of the frame. */
         uint8_t step, shift_x, shift_y;
     } plane[TDL_MAX_PLANES];
-    uint8_t bits; /* of a sample */
-    bool yuv;     /* GRAY8 counts as YUV without chroma */
-    bool alpha;
+    uint32_t traits;  /* of enum tdl_format_trait */
+    uint8_t bits;     /* of a sample; */
+    uint8_t shift;    /* its lowest bit, where it has 16 */
+    uint8_t order[4]; /* RGB: the bytes of red, green, blue, alpha (or what fills up) */
 };
+
+static inline bool tdl_format_has(const struct tdl_format_info *info, uint32_t traits)
+{
+    return (info->traits & traits) != 0;
+}
 
 /* NULL for TDL_FORMAT_UNKNOWN and what is no format. */
 const struct tdl_format_info *tdl_format_info(enum tdl_format format);
+/* All of it in the word that kernels are specialised by (SOURCE, TARGET). Formats
+ * that kernels see alike have the same. */
+uint32_t tdl_format_traits(enum tdl_format format);
+/* Blocks of 4×2 pixels that one invocation writes side by side: a word of the
+ * target's planes must not span two invocations (frame_target.glsl). */
+uint32_t tdl_format_blocks(enum tdl_format format, bool few);
 /* Bytes of a row, and rows, of a plane. */
 uint32_t tdl_frame_row_bytes(const struct tdl_frame *frame, uint32_t plane);
 uint32_t tdl_frame_rows(const struct tdl_frame *frame, uint32_t plane);
@@ -32,8 +61,9 @@ uint32_t tdl_frame_rows(const struct tdl_frame *frame, uint32_t plane);
  * that are written need offsets and strides that are multiples of 4. */
 enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
                                 bool written, const char *what);
-/* Bind the planes to three bindings (unused ones repeat plane 0). Fills the
- * shaders' `source` or `target` push constant. */
+/* Bind the planes to three bindings: Y, Cb, Cr, in whatever order they lie;
+ * unused ones repeat plane 0. Fills the shaders' `source` or `target` push
+ * constant. */
 void tdl_frame_bind(const struct tdl_frame *frame, bool written,
                     struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4]);
 /* All offsets and strides are multiples of 4. */

@@ -71,7 +71,7 @@ static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, const stru
 {
     return (struct tdl_frame_spec){
         .group = {GROUP_X, GROUP_Y, 1},
-        .source = (uint32_t)frame->format,
+        .source = tdl_format_traits(frame->format),
         .source_aligned = tdl_frame_is_aligned(frame),
         .mode = tensor->params.layout == TDL_LAYOUT_NC4HW4,
         .few = tdl_frame_wants_few(ctx),

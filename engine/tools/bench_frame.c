@@ -10,6 +10,7 @@
 #include "bench.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SD_HEIGHT 576 /* px; GStreamer takes what is higher for BT.709 */
 #define ROW_ALIGN 64 /* bytes, as in the element's buffers */
@@ -22,15 +23,27 @@ static enum tdl_format choose_target(const struct bench_frame_options *o)
         return TDL_FORMAT_GRAY8;
     if (o->mode != TDL_MODE_ALPHA)
         return o->format;
-    return o->format == TDL_FORMAT_BGRA || o->format == TDL_FORMAT_BGRX ||
-                   o->format == TDL_FORMAT_BGR
-               ? TDL_FORMAT_BGRA
-               : TDL_FORMAT_RGBA;
+    switch (o->format) {
+    case TDL_FORMAT_BGRA:
+    case TDL_FORMAT_BGRX:
+    case TDL_FORMAT_BGR:
+        return TDL_FORMAT_BGRA;
+    case TDL_FORMAT_ARGB:
+    case TDL_FORMAT_XRGB:
+        return TDL_FORMAT_ARGB;
+    case TDL_FORMAT_ABGR:
+    case TDL_FORMAT_XBGR:
+        return TDL_FORMAT_ABGR;
+    default:
+        return TDL_FORMAT_RGBA;
+    }
 }
 
 static bool is_rgb(enum tdl_format format)
 {
-    return format >= TDL_FORMAT_RGBA && format <= TDL_FORMAT_BGR;
+    const char *name = tdl_format_name(format);
+
+    return strstr(name, "RGB") || strstr(name, "BGR");
 }
 
 static int create_frame(struct bench *b, enum tdl_format format, enum tdl_buffer_access access,

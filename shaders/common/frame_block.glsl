@@ -17,9 +17,12 @@
 // Source and target are YUV of different matrices: luma needs chroma.
 layout(constant_id = 6) const bool REMATRIX = false;
 
-const bool SOURCE_420 = SOURCE == F_NV12 || SOURCE == F_I420 || SOURCE == F_P010;
-const bool SOURCE_422 = SOURCE == F_YUY2 || SOURCE == F_UYVY;
-const bool SOURCE_RGB = SOURCE >= F_RGBA && SOURCE <= F_BGR;
+const bool SOURCE_420 = FORMAT_420(SOURCE);
+const bool SOURCE_RGB = FORMAT_HAS(SOURCE, T_RGB);
+const bool SOURCE_FULL = FORMAT_HAS(SOURCE, T_FULL);
+const bool SOURCE_CHROMA = FORMAT_HAS(SOURCE, T_CHROMA);
+const bool SOURCE_16 = FORMAT_HAS(SOURCE, T_WIDE);
+const bool SOURCE_PAIRED = FORMAT_HAS(SOURCE, T_PAIRED);
 
 // Repeats the last pixel inside the frame; `inside` ≥ 1 pixels are inside.
 vec4 repeat_last(vec4 v, uint inside)
@@ -37,13 +40,13 @@ vec4 source_luma(uint x, uint y, uint inside)
 {
     const uint row = source_row_0(y);
     vec4 v;
-    if (SOURCE == F_P010) {
-        v.xy = tens_of(source_load_0(row + 2u * x));
-        v.zw = inside > 2u ? tens_of(source_load_0(row + 2u * x + 4u)) : v.yy;
-    } else if (SOURCE_422) {
+    if (SOURCE_16) {
+        v.xy = wides_of(source_load_0(row + 2u * x), SOURCE);
+        v.zw = inside > 2u ? wides_of(source_load_0(row + 2u * x + 4u), SOURCE) : v.yy;
+    } else if (SOURCE_PAIRED) {
         const vec4 p = bytes_of(source_load_0(row + 2u * x));
         const vec4 q = inside > 2u ? bytes_of(source_load_0(row + 2u * x + 4u)) : p;
-        v = SOURCE == F_YUY2 ? vec4(p.xz, q.xz) : vec4(p.yw, q.yw);
+        v = FORMAT_HAS(SOURCE, T_LUMA_SECOND) ? vec4(p.yw, q.yw) : vec4(p.xz, q.xz);
     } else {
         v = bytes_of(source_load_0(row + x));
     }
@@ -54,19 +57,56 @@ vec4 source_rgba(uint x, uint y)
 {
     const uint row = source_row_0(y);
     vec4 p;
-    if (format_is_packed24(SOURCE))
-        p = vec4(bytes_of(source_load_any_0(row + 3u * x)).xyz, 255.0);
-    else
-        p = bytes_of(source_load_0(row + 4u * x));
-    if (!format_has_alpha(SOURCE))
+    if (FORMAT_HAS(SOURCE, T_BYTES3)) {
+        p = bytes_of(source_load_any_0(row + 3u * x));
+        if (FORMAT_BGR(SOURCE))
+            p = p.zyxw;
+    } else {
+        p = rgba_of(source_load_0(row + 4u * x), SOURCE);
+    }
+    if (!FORMAT_HAS(SOURCE, T_ALPHA))
         p.w = 255.0;
-    return format_is_bgr(SOURCE) ? p.zyxw : p;
+    return p;
+}
+
+// Four samples of a row of plane 1 and 2, which have one for every pixel.
+void source_444_row(uint x, uint y, uint inside, out vec4 cb, out vec4 cr)
+{
+    const uint at = SOURCE_16 ? 2u * x : x;
+    const uint u = source_load_1(source_row_1(y) + at), v = source_load_2(source_row_2(y) + at);
+    if (SOURCE_16) {
+        cb.xy = wides_of(u, SOURCE);
+        cr.xy = wides_of(v, SOURCE);
+        cb.zw = cb.yy;
+        cr.zw = cr.yy;
+        if (inside > 2u) {
+            cb.zw = wides_of(source_load_1(source_row_1(y) + at + 4u), SOURCE);
+            cr.zw = wides_of(source_load_2(source_row_2(y) + at + 4u), SOURCE);
+        }
+    } else {
+        cb = bytes_of(u);
+        cr = bytes_of(v);
+    }
+    cb = repeat_last(cb, inside);
+    cr = repeat_last(cr, inside);
+}
+
+// The pixel left of a block of which every pixel has three codes, or its first.
+vec3 source_left(uint x, uint y)
+{
+    if (SOURCE_RGB)
+        return source_rgba(max(x, 1u) - 1u, y).xyz;
+    vec4 luma, cb, cr;
+    const uint before = max(x, 4u) - 4u;
+    luma = source_luma(before, y, min(source_width() - before, 4u));
+    source_444_row(before, y, min(source_width() - before, 4u), cb, cr);
+    return x > 0u ? vec3(luma.w, cb.w, cr.w) : vec3(luma.x, cb.x, cr.x);
 }
 
 void source_rgb_row(uint x, uint y, uint inside, out vec4 r, out vec4 g, out vec4 b, out vec4 a)
 {
     a = vec4(255.0);
-    if (format_is_packed24(SOURCE)) {
+    if (FORMAT_HAS(SOURCE, T_BYTES3)) {
         const uint at = source_row_0(y) + 3u * x;
         const vec4 p = bytes_of(source_load_0(at));
         const vec4 q = inside > 1u ? bytes_of(source_load_0(at + 4u)) : p;
@@ -74,7 +114,7 @@ void source_rgb_row(uint x, uint y, uint inside, out vec4 r, out vec4 g, out vec
         r = repeat_last(vec4(p.x, p.w, q.z, s.y), inside);
         g = repeat_last(vec4(p.y, q.x, q.w, s.z), inside);
         b = repeat_last(vec4(p.z, q.y, s.x, s.w), inside);
-        if (format_is_bgr(SOURCE)) {
+        if (FORMAT_BGR(SOURCE)) {
             const vec4 t = r;
             r = b;
             b = t;
@@ -87,7 +127,7 @@ void source_rgb_row(uint x, uint y, uint inside, out vec4 r, out vec4 g, out vec
     r = vec4(p.x, q.x, s.x, t.x);
     g = vec4(p.y, q.y, s.y, t.y);
     b = vec4(p.z, q.z, s.z, t.z);
-    if (format_has_alpha(SOURCE))
+    if (FORMAT_HAS(SOURCE, T_ALPHA))
         a = vec4(p.w, q.w, s.w, t.w);
 }
 
@@ -96,27 +136,30 @@ void source_chroma2(uint x, uint j, out vec2 cb, out vec2 cr)
 {
     const bool both = x + 2u < source_width();
     vec4 c;
-    if (SOURCE == F_NV12) {
+    if (SOURCE_PAIRED) {
+        const uint at = source_row_0(j) + 2u * x;
+        const vec4 p = bytes_of(source_load_0(at));
+        const vec4 q = both ? bytes_of(source_load_0(at + 4u)) : p;
+        c = FORMAT_HAS(SOURCE, T_LUMA_SECOND) ? vec4(p.xz, q.xz) : vec4(p.yw, q.yw);
+    } else if (SOURCE_16 && FORMAT_HAS(SOURCE, T_MIXED)) {
+        c.xy = wides_of(source_load_1(source_row_1(j) + 2u * x), SOURCE);
+        c.zw = both ? wides_of(source_load_1(source_row_1(j) + 2u * x + 4u), SOURCE) : c.xy;
+    } else if (SOURCE_16) {
+        c.xz = wides_of(source_load_1(source_row_1(j) + x), SOURCE);
+        c.yw = wides_of(source_load_2(source_row_2(j) + x), SOURCE);
+    } else if (FORMAT_HAS(SOURCE, T_MIXED)) {
         c = bytes_of(source_load_1(source_row_1(j) + x));
-        if (!both)
-            c.zw = c.xy;
-    } else if (SOURCE == F_I420) {
+    } else {
         // Half a word: the pairs begin at an even byte.
         const uint at = x / 2u, shift = (at & 2u) * 8u;
         const uint u = source_load_1(source_row_1(j) + (at & ~3u)) >> shift;
         const uint v = source_load_2(source_row_2(j) + (at & ~3u)) >> shift;
         c = vec4(uvec4(u, v, u >> 8, v >> 8) & 255u);
-        if (!both)
-            c.zw = c.xy;
-    } else if (SOURCE == F_P010) {
-        c.xy = tens_of(source_load_1(source_row_1(j) + 2u * x));
-        c.zw = both ? tens_of(source_load_1(source_row_1(j) + 2u * x + 4u)) : c.xy;
-    } else {
-        const uint at = source_row_0(j) + 2u * x;
-        const vec4 p = bytes_of(source_load_0(at));
-        const vec4 q = both ? bytes_of(source_load_0(at + 4u)) : p;
-        c = SOURCE == F_YUY2 ? vec4(p.yw, q.yw) : vec4(p.xz, q.xz);
     }
+    if (!both)
+        c.zw = c.xy;
+    if (FORMAT_HAS(SOURCE, T_MIXED) && FORMAT_HAS(SOURCE, T_CR_FIRST))
+        c = c.yxwz;
     cb = c.xz;
     cr = c.yw;
 }
@@ -175,12 +218,12 @@ void source_chroma_pairs(uint x, uint y, out vec2 cb[2], out vec2 cr[2])
 {
     vec2 u[3], v[3];
     for (uint k = 0u; k < CHROMA_ROWS; k++)
-        if (!SOURCE_420 || TARGET_422 || k == 1u)
+        if (!SOURCE_420 || !TARGET_420 || k == 1u)
             source_chroma2(x, chroma_row(y, k), u[k], v[k]);
     for (uint k = 0u; k < 2u; k++) {
         cb[k] = u[SOURCE_420 ? 1u : k];
         cr[k] = v[SOURCE_420 ? 1u : k];
-        if (SOURCE_420 && TARGET_422) {
+        if (SOURCE_420 && !TARGET_420) {
             cb[k] = 0.75 * u[1] + 0.25 * u[2u * k];
             cr[k] = 0.75 * v[1] + 0.25 * v[2u * k];
         }
@@ -203,18 +246,17 @@ vec2 chroma_down(float left, vec4 v)
     return 0.25 * (vec2(left, v.y) + 2.0 * v.xz + v.yw);
 }
 
-// RGB to subsampled YUV; r, g, b are the block's rows.
-void block_from_rgb(uint x, uint y, vec4 r[2], vec4 g[2], vec4 b[2], inout Block block)
+// Three codes a pixel to subsampled YUV; a, b, c are the block's rows of them.
+void block_from_full(uint x, uint y, vec4 a[2], vec4 b[2], vec4 c[2], inout Block block)
 {
     vec2 cb[2], cr[2];
     for (uint k = 0u; k < 2u; k++) {
-        block.c0[k] = apply(0u, r[k], g[k], b[k]);
-        if (TARGET == F_GRAY8)
+        block.c0[k] = apply(0u, a[k], b[k], c[k]);
+        if (!TARGET_CHROMA)
             continue;
-        const vec4 left = vec4(
-            source_rgba(max(x, 1u) - 1u, min(y + k, source_height() - 1u)).xyz, 1.0);
-        cb[k] = chroma_down(dot(push.matrix[1], left), apply(1u, r[k], g[k], b[k]));
-        cr[k] = chroma_down(dot(push.matrix[2], left), apply(2u, r[k], g[k], b[k]));
+        const vec4 left = vec4(source_left(x, min(y + k, source_height() - 1u)), 1.0);
+        cb[k] = chroma_down(dot(push.matrix[1], left), apply(1u, a[k], b[k], c[k]));
+        cr[k] = chroma_down(dot(push.matrix[2], left), apply(2u, a[k], b[k], c[k]));
     }
     if (TARGET_420) {
         cb[0] = 0.5 * (cb[0] + cb[1]);
@@ -226,13 +268,12 @@ void block_from_rgb(uint x, uint y, vec4 r[2], vec4 g[2], vec4 b[2], inout Block
     }
 }
 
-// YUV to YUV; `luma` holds the block's rows.
+// Subsampled YUV to the like; `luma` holds the block's rows.
 void block_from_yuv(uint x, uint y, vec4 luma[2], inout Block block)
 {
     vec2 cb[2], cr[2];
-    const float neutral = SOURCE == F_P010 ? 512.0 : 128.0;
-    cb[0] = cb[1] = cr[0] = cr[1] = vec2(neutral);
-    if (SOURCE != F_GRAY8 && TARGET != F_GRAY8)
+    cb[0] = cb[1] = cr[0] = cr[1] = vec2(FORMAT_NEUTRAL(SOURCE));
+    if (SOURCE_CHROMA && TARGET_CHROMA)
         source_chroma_pairs(x, y, cb, cr);
     for (uint k = 0u; k < 2u; k++) {
         const vec4 u = cb[k].xyxy, v = cr[k].xyxy;
@@ -246,7 +287,7 @@ void block_from_yuv(uint x, uint y, vec4 luma[2], inout Block block)
             block.c2[k] = apply_one(2u, v);
         }
     }
-    if (SOURCE_422 && TARGET_420) {
+    if (SOURCE_CHROMA && !SOURCE_420 && TARGET_420) {
         block.c1[0] = 0.5 * (block.c1[0] + block.c1[1]);
         block.c2[0] = 0.5 * (block.c2[0] + block.c2[1]);
     }
@@ -267,21 +308,22 @@ Block source_block(uint x, uint y, bool colour, out vec4 guide[2])
             guide[k] = (0.2126 * first[k] + 0.7152 * second[k] + 0.0722 * third[k]) / 255.0;
         } else {
             first[k] = source_luma(x, row, inside);
-            guide[k] = first[k] / (SOURCE == F_P010 ? 1023.0 : 255.0);
+            guide[k] = first[k] / FORMAT_MAX(SOURCE);
+            if (SOURCE_FULL && colour)
+                source_444_row(x, row, inside, second[k], third[k]);
         }
     }
     if (!colour)
         return block;
-    if (SOURCE_RGB && !TARGET_RGB) {
-        block_from_rgb(x, y, first, second, third, block);
-    } else if (!SOURCE_RGB && !TARGET_RGB) {
+    if (SOURCE_FULL && !TARGET_FULL) {
+        block_from_full(x, y, first, second, third, block);
+    } else if (!SOURCE_FULL && !TARGET_FULL) {
         block_from_yuv(x, y, first, block);
     } else {
-        if (SOURCE == F_GRAY8) {
-            second[0] = second[1] = third[0] = third[1] = vec4(128.0);
-        } else if (!SOURCE_RGB) {
+        if (!SOURCE_CHROMA && !SOURCE_RGB)
+            second[0] = second[1] = third[0] = third[1] = vec4(FORMAT_NEUTRAL(SOURCE));
+        else if (!SOURCE_FULL)
             source_chroma_pixels(x, y, second, third);
-        }
         for (uint k = 0u; k < 2u; k++) {
             block.c0[k] = apply(0u, first[k], second[k], third[k]);
             block.c1[k] = apply(1u, first[k], second[k], third[k]);

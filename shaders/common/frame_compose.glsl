@@ -40,7 +40,7 @@ Block blend(Block a, Block b, vec4 w[2])
     Block block;
     chroma_weights(w, pairs);
     for (uint r = 0u; r < 2u; r++) {
-        const vec4 c = TARGET_RGB ? w[r] : pairs[r].xyxy;
+        const vec4 c = TARGET_FULL ? w[r] : pairs[r].xyxy;
         block.c0[r] = mix(a.c0[r], b.c0[r], w[r]);
         block.c1[r] = mix(a.c1[r], b.c1[r], c);
         block.c2[r] = mix(a.c2[r], b.c2[r], c);
@@ -68,7 +68,7 @@ void compose_all()
     const uvec2 frame = uvec2(source_width(), source_height());
     const uint y = 2u * gl_GlobalInvocationID.y;
     Window window = window_new();
-    uvec2 held = uvec2(0u);
+    uvec2 held[2] = uvec2[2](uvec2(0u), uvec2(0u));
     for (uint part = 0u; part < TARGET_WIDE; part++) {
         const uint x = 4u * (TARGET_WIDE * gl_GlobalInvocationID.x + part);
         if (x < frame.x && y < frame.y)

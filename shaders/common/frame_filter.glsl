@@ -68,18 +68,17 @@ vec4 spread(vec2 across, vec2 down)
 // Pixels of luma per word.
 int luma_group()
 {
-    return SOURCE == F_P010 || format_is_422(SOURCE) ? 2 : 4;
+    return FORMAT_HAS(SOURCE, T_WIDE | T_PAIRED) ? 2 : 4;
 }
 
 vec4 luma_group_at(uint row, int x)
 {
-    if (SOURCE == F_P010)
-        return vec4(tens_of(source_load_0(row + 2u * uint(x))), 0.0, 0.0);
-    if (SOURCE == F_YUY2)
-        return vec4(bytes_of(source_load_0(row + 2u * uint(x))).xz, 0.0, 0.0);
-    if (SOURCE == F_UYVY)
-        return vec4(bytes_of(source_load_0(row + 2u * uint(x))).yw, 0.0, 0.0);
-    return bytes_of(source_load_0(row + uint(x)));
+    if (FORMAT_HAS(SOURCE, T_WIDE))
+        return vec4(wides_of(source_load_0(row + 2u * uint(x)), SOURCE), 0.0, 0.0);
+    if (!FORMAT_HAS(SOURCE, T_PAIRED))
+        return bytes_of(source_load_0(row + uint(x)));
+    const vec4 word = bytes_of(source_load_0(row + 2u * uint(x)));
+    return vec4(FORMAT_HAS(SOURCE, T_LUMA_SECOND) ? word.yw : word.xz, 0.0, 0.0);
 }
 
 vec4 filter_luma(Taps tx, Taps ty)
@@ -97,29 +96,41 @@ vec4 filter_luma(Taps tx, Taps ty)
     return sum / spread(total_weight(tx), total_weight(ty));
 }
 
-// Chroma samples per word: 4 in a plane of its own, 2 interleaved, else 1.
+// Chroma samples per word: 4 in a plane of its own, 2 interleaved, else 1; of
+// 16 bits half as many.
 int chroma_group()
 {
-    return SOURCE == F_I420 ? 4 : SOURCE == F_NV12 ? 2 : 1;
+    if (FORMAT_HAS(SOURCE, T_PAIRED))
+        return 1;
+    return (FORMAT_HAS(SOURCE, T_MIXED) ? 2 : 4) / (FORMAT_HAS(SOURCE, T_WIDE) ? 2 : 1);
 }
 
 // The Cb and Cr samples i, i+1, … of chroma row j.
 void chroma_group_at(uint j, int i, out vec4 cb, out vec4 cr)
 {
-    if (SOURCE == F_I420) {
-        cb = bytes_of(source_load_1(source_row_1(j) + uint(i)));
-        cr = bytes_of(source_load_2(source_row_2(j) + uint(i)));
+    if (!FORMAT_HAS(SOURCE, T_MIXED | T_PAIRED)) {
+        const uint at = uint(i) * (FORMAT_HAS(SOURCE, T_WIDE) ? 2u : 1u);
+        const uint u = source_load_1(source_row_1(j) + at), v = source_load_2(source_row_2(j) + at);
+        if (FORMAT_HAS(SOURCE, T_WIDE)) {
+            cb = vec4(wides_of(u, SOURCE), 0.0, 0.0);
+            cr = vec4(wides_of(v, SOURCE), 0.0, 0.0);
+        } else {
+            cb = bytes_of(u);
+            cr = bytes_of(v);
+        }
         return;
     }
     vec4 c;
-    if (SOURCE == F_NV12)
+    if (FORMAT_HAS(SOURCE, T_PAIRED)) {
+        c = bytes_of(source_load_0(source_row_0(j) + 4u * uint(i)));
+        c = FORMAT_HAS(SOURCE, T_LUMA_SECOND) ? c.xzxz : c.ywyw;
+    } else if (FORMAT_HAS(SOURCE, T_WIDE)) {
+        c = wides_of(source_load_1(source_row_1(j) + 4u * uint(i)), SOURCE).xyxy;
+    } else {
         c = bytes_of(source_load_1(source_row_1(j) + 2u * uint(i)));
-    else if (SOURCE == F_P010)
-        c = tens_of(source_load_1(source_row_1(j) + 4u * uint(i))).xyxy;
-    else if (SOURCE == F_YUY2)
-        c = bytes_of(source_load_0(source_row_0(j) + 4u * uint(i))).ywyw;
-    else
-        c = bytes_of(source_load_0(source_row_0(j) + 4u * uint(i))).xzxz;
+    }
+    if (FORMAT_HAS(SOURCE, T_CR_FIRST))
+        c = c.yxwz;
     cb = vec4(c.xz, 0.0, 0.0);
     cr = vec4(c.yw, 0.0, 0.0);
 }
@@ -147,8 +158,8 @@ void filter_chroma(Taps tx, Taps ty, out vec4 cb, out vec4 cr)
 // Four pixels from x on, or one where a pixel is a word.
 void rgb_group_at(uint row, int x, out vec4 r, out vec4 g, out vec4 b)
 {
-    if (!format_is_packed24(SOURCE)) {
-        const vec4 p = bytes_of(source_load_0(row + 4u * uint(x)));
+    if (!FORMAT_HAS(SOURCE, T_BYTES3)) {
+        const vec4 p = rgba_of(source_load_0(row + 4u * uint(x)), SOURCE);
         r = vec4(p.x, 0.0, 0.0, 0.0);
         g = vec4(p.y, 0.0, 0.0, 0.0);
         b = vec4(p.z, 0.0, 0.0, 0.0);
@@ -165,7 +176,7 @@ void rgb_group_at(uint row, int x, out vec4 r, out vec4 g, out vec4 b)
 
 void filter_rgb(Taps tx, Taps ty, out vec4 red, out vec4 green, out vec4 blue)
 {
-    const int group = format_is_packed24(SOURCE) ? 4 : 1;
+    const int group = FORMAT_HAS(SOURCE, T_BYTES3) ? 4 : 1;
     red = green = blue = vec4(0.0);
     for (int x = first_of(tx) & ~(group - 1); x <= last_of(tx); x += group) {
         const vec4 w = tap_weights(tx, 0, x, group);
@@ -183,7 +194,7 @@ void filter_rgb(Taps tx, Taps ty, out vec4 red, out vec4 green, out vec4 blue)
     red /= total;
     green /= total;
     blue /= total;
-    if (format_is_bgr(SOURCE)) {
+    if (FORMAT_HAS(SOURCE, T_BYTES3) && FORMAT_BGR(SOURCE)) {
         const vec4 swap = red;
         red = blue;
         blue = swap;
@@ -201,29 +212,28 @@ void filter_source(vec2 centre, vec2 next, vec2 scale, ivec2 low, ivec2 high, bo
 {
     const Taps tx = taps_of(centre.x, next.x, scale.x, low.x, high.x);
     const Taps ty = taps_of(centre.y, next.y, scale.y, low.y, high.y);
-    if (format_is_rgb(SOURCE)) {
+    if (FORMAT_HAS(SOURCE, T_RGB)) {
         filter_rgb(tx, ty, codes[0], codes[1], codes[2]);
         return;
     }
     codes[0] = filter_luma(tx, ty);
-    codes[1] = codes[2] = vec4(SOURCE == F_P010 ? 512.0 : 128.0);
-    if (!chroma || SOURCE == F_GRAY8)
+    codes[1] = codes[2] = vec4(FORMAT_NEUTRAL(SOURCE));
+    if (!chroma || !FORMAT_HAS(SOURCE, T_CHROMA))
         return;
-    const Taps cx =
-        taps_of(centre.x * 0.5 + 0.25, next.x * 0.5, scale.x * 0.5, low.x >> 1, high.x >> 1);
-    if (format_is_420(SOURCE))
-        filter_chroma(cx, taps_of(centre.y * 0.5, next.y * 0.5, scale.y * 0.5, low.y >> 1,
-                                  high.y >> 1), codes[1], codes[2]);
-    else
-        filter_chroma(cx, ty, codes[1], codes[2]);
+    Taps cx = tx, cy = ty;
+    if (FORMAT_HAS(SOURCE, T_HALF_X))
+        cx = taps_of(centre.x * 0.5 + 0.25, next.x * 0.5, scale.x * 0.5, low.x >> 1, high.x >> 1);
+    if (FORMAT_HAS(SOURCE, T_HALF_Y))
+        cy = taps_of(centre.y * 0.5, next.y * 0.5, scale.y * 0.5, low.y >> 1, high.y >> 1);
+    filter_chroma(cx, cy, codes[1], codes[2]);
 }
 
 // What the edge refinement takes as its guide, 0…1.
 vec4 guide_of(vec4 codes[3])
 {
-    if (format_is_rgb(SOURCE))
+    if (FORMAT_HAS(SOURCE, T_RGB))
         return (0.2126 * codes[0] + 0.7152 * codes[1] + 0.0722 * codes[2]) / 255.0;
-    return codes[0] / format_max(SOURCE);
+    return codes[0] / FORMAT_MAX(SOURCE);
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writing the target frame in blocks of 4×2 pixels, so that every word has one
-// writer. An invocation owns TARGET_WIDE of them side by side: in I420 at least
-// two, because four chroma bytes span eight pixels. Bytes between a row's last pixel and its stride
-// may be overwritten; words wholly behind the row are not.
+// writer. An invocation owns TARGET_WIDE of them side by side: at least two where,
+// as in I420, four chroma bytes span eight pixels. Bytes between a row's last
+// pixel and its stride may be overwritten; words wholly behind the row are not.
 //
 // The including shader has declared, in `push`:
 //     uvec4 target;       as `source` in frame_source.glsl
@@ -17,14 +17,18 @@ layout(std430, set = 0, binding = 3) restrict writeonly buffer Target0 { uint ta
 layout(std430, set = 0, binding = 4) restrict writeonly buffer Target1 { uint target1[]; };
 layout(std430, set = 0, binding = 5) restrict writeonly buffer Target2 { uint target2[]; };
 
-const uint TARGET_WIDE = FEW ? 4u : TARGET == F_I420 ? 2u : 1u;
-const bool TARGET_420 = TARGET == F_NV12 || TARGET == F_I420 || TARGET == F_P010;
-const bool TARGET_422 = TARGET == F_YUY2 || TARGET == F_UYVY;
-const bool TARGET_RGB = TARGET >= F_RGBA && TARGET <= F_BGR;
-const float TARGET_MAX = TARGET == F_P010 ? 1023.0 : 255.0;
+const uint TARGET_WIDE = FEW ? 4u : FORMAT_HALF_BYTES(TARGET) ? 2u : 1u;
+const bool TARGET_420 = FORMAT_420(TARGET);
+const bool TARGET_RGB = FORMAT_HAS(TARGET, T_RGB);
+const bool TARGET_FULL = FORMAT_HAS(TARGET, T_FULL);
+const bool TARGET_CHROMA = FORMAT_HAS(TARGET, T_CHROMA);
+const bool TARGET_PAIRED = FORMAT_HAS(TARGET, T_PAIRED);
+const bool TARGET_16 = FORMAT_HAS(TARGET, T_WIDE);
+const float TARGET_MAX = FORMAT_MAX(TARGET);
 
 // A block of samples in the target's codes. c0 is R or Y. c1 and c2 are G and
-// B; or Cb and Cr of two pairs (x, y), one row of them in 4:2:0, two in 4:2:2.
+// B, or Cb and Cr: in 4:4:4 of each pixel, else of two pairs (x, y), one row of
+// them in 4:2:0, two in 4:2:2.
 struct Block {
     vec4 c0[2], c1[2], c2[2], alpha[2];
 };
@@ -48,12 +52,16 @@ uint pack_bytes(uvec4 b)
 }
 
 // Words of a row per invocation, of plane 0 and of the chroma plane.
-const uint ROW_WORDS = TARGET == F_I420 ? TARGET_WIDE
-                       : TARGET == F_RGB || TARGET == F_BGR ? 3u * TARGET_WIDE
+const uint ROW_WORDS = FORMAT_HAS(TARGET, T_BYTES3) ? 3u * TARGET_WIDE
                        : TARGET_RGB ? 4u * TARGET_WIDE
-                       : TARGET_422 || TARGET == F_P010 ? 2u * TARGET_WIDE : TARGET_WIDE;
-const uint CHROMA_WORDS = TARGET == F_P010 ? 2u * TARGET_WIDE : TARGET_WIDE;
+                       : TARGET_PAIRED || TARGET_16 ? 2u * TARGET_WIDE : TARGET_WIDE;
+const uint CHROMA_WORDS = TARGET_16 ? 2u * TARGET_WIDE : TARGET_WIDE;
 const bool STAGED = !FEW && ROW_WORDS > 1u;
+// (One plain operand a side: glslang makes branches of more, which a constant
+// cannot hold.)
+const uint WIDE_PAIRS = T_WIDE | T_MIXED | T_HALF_Y;
+const bool HAS_WIDE_PAIRS = (TARGET & WIDE_PAIRS) == WIDE_PAIRS;
+const bool STAGED_CHROMA = STAGED && HAS_WIDE_PAIRS;
 
 // A workgroup of 32×4 invocations at most: BLOCK_X and BLOCK_Y in
 // engine/frame/compose_plan.c.
@@ -66,9 +74,9 @@ shared uint staged_chroma[STAGE_ROWS / 2u * STAGE_WORDS / 2u];
 uint words_in_row(uint width)
 {
     uint words = (width + 3u) / 4u;
-    if (TARGET_422 || TARGET == F_P010)
+    if (TARGET_PAIRED || TARGET_16)
         words = (width + 1u) / 2u;
-    else if (TARGET == F_RGB || TARGET == F_BGR)
+    else if (FORMAT_HAS(TARGET, T_BYTES3))
         words = (3u * width + 3u) / 4u;
     else if (TARGET_RGB)
         words = width;
@@ -88,19 +96,27 @@ void put(uint y, uint i, uint width, uint word)
 
 void write_rgb_row(uint x, uint y, uint width, vec4 r, vec4 g, vec4 b, vec4 a)
 {
-    const bool bgr = TARGET == F_BGRA || TARGET == F_BGRX || TARGET == F_BGR;
-    const uvec4 p = codes_of(bgr ? b : r), q = codes_of(g), s = codes_of(bgr ? r : b);
-    if (TARGET == F_RGB || TARGET == F_BGR) {
+    const uvec4 red = codes_of(r), green = codes_of(g), blue = codes_of(b);
+    if (FORMAT_HAS(TARGET, T_BYTES3)) {
+        const uvec4 p = FORMAT_BGR(TARGET) ? blue : red, s = FORMAT_BGR(TARGET) ? red : blue;
         const uint at = x / 4u * 3u;
-        put(y, at, width, p.x | q.x << 8 | s.x << 16 | p.y << 24);
-        put(y, at + 1u, width, q.y | s.y << 8 | p.z << 16 | q.z << 24);
-        put(y, at + 2u, width, s.z | p.w << 8 | q.w << 16 | s.w << 24);
+        put(y, at, width, p.x | green.x << 8 | s.x << 16 | p.y << 24);
+        put(y, at + 1u, width, green.y | s.y << 8 | p.z << 16 | green.z << 24);
+        put(y, at + 2u, width, s.z | p.w << 8 | green.w << 16 | s.w << 24);
     } else {
-        const bool has_alpha = TARGET == F_RGBA || TARGET == F_BGRA;
-        const uvec4 words = p | q << 8 | s << 16 | (has_alpha ? codes_of(a) : uvec4(255u)) << 24;
+        const uvec4 alpha = FORMAT_HAS(TARGET, T_ALPHA) ? codes_of(a) : uvec4(255u);
+        const uvec4 words =
+            red << 8u * FORMAT_BYTE(TARGET, 0u) | green << 8u * FORMAT_BYTE(TARGET, 1u) |
+            blue << 8u * FORMAT_BYTE(TARGET, 2u) | alpha << 8u * FORMAT_BYTE(TARGET, 3u);
         for (uint k = 0u; k < 4u; k++)
             put(y, x + k, width, words[k]);
     }
+}
+
+// Two words of 16-bit samples.
+uvec2 pack_wides(uvec4 c)
+{
+    return (c.xz | c.yw << 16) << FORMAT_SHIFT(TARGET);
 }
 
 // One row of the part of the block that plane 0 holds; `x` is its first pixel.
@@ -108,43 +124,57 @@ void write_row(uint x, uint y, uint width, Block b, uint r)
 {
     if (TARGET_RGB) {
         write_rgb_row(x, y, width, b.c0[r], b.c1[r], b.c2[r], b.alpha[r]);
-    } else if (TARGET_422) {
-        const uvec4 luma = codes_of(b.c0[r]), u = codes_of(b.c1[r]), v = codes_of(b.c2[r]);
+        return;
+    }
+    const uvec4 luma = codes_of(b.c0[r]);
+    if (TARGET_PAIRED) {
+        const uvec4 u = codes_of(b.c1[r]), v = codes_of(b.c2[r]);
         const uvec4 first = uvec4(luma.x, u.x, luma.y, v.x);
         const uvec4 second = uvec4(luma.z, u.y, luma.w, v.y);
-        put(y, x / 2u, width, pack_bytes(TARGET == F_YUY2 ? first : first.yxwz));
-        put(y, x / 2u + 1u, width, pack_bytes(TARGET == F_YUY2 ? second : second.yxwz));
-    } else if (TARGET == F_P010) {
-        const uvec4 c = codes_of(b.c0[r]) << 6;
-        put(y, x / 2u, width, c.x | c.y << 16);
-        put(y, x / 2u + 1u, width, c.z | c.w << 16);
+        const bool swap = FORMAT_HAS(TARGET, T_LUMA_SECOND);
+        put(y, x / 2u, width, pack_bytes(swap ? first.yxwz : first));
+        put(y, x / 2u + 1u, width, pack_bytes(swap ? second.yxwz : second));
+    } else if (TARGET_16) {
+        const uvec2 words = pack_wides(luma);
+        put(y, x / 2u, width, words.x);
+        put(y, x / 2u + 1u, width, words.y);
     } else {
-        put(y, x / 4u, width, pack_bytes(codes_of(b.c0[r])));
+        put(y, x / 4u, width, pack_bytes(luma));
     }
 }
 
-// The chroma of one block (4:2:0). I420 collects two blocks' bytes in `held`
-// and writes with the second, or with the first when there is no second.
-void write_chroma(uint x, uint y, uint width, Block b, inout uvec2 held)
+// Cb and Cr in one plane: two pairs of them.
+void write_mixed_chroma(uint x, uint row, uint width, uvec4 cb, uvec4 cr)
 {
-    const uvec4 cb = codes_of(b.c1[0]), cr = codes_of(b.c2[0]);
-    const uint row = y / 2u;
-    if (TARGET == F_NV12) {
-        target1[target_word(1u, row) + x / 4u] = cb.x | cr.x << 8 | cb.y << 16 | cr.y << 24;
-    } else if (TARGET == F_P010) {
-        const uvec2 words = (cb.xy | cr.xy << 16) << 6;
-        if (STAGED) {
-            const uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x * CHROMA_WORDS;
-            const uint at = row % (STAGE_ROWS / 2u) * (STAGE_WORDS / 2u) + x / 2u - first;
-            staged_chroma[at] = words.x;
-            staged_chroma[at + 1u] = words.y;
-        } else {
-            const uint at = target_word(1u, row) + x / 2u;
-            target1[at] = words.x;
-            if (x + 2u < width)
-                target1[at + 1u] = words.y;
-        }
+    const bool swap = FORMAT_HAS(TARGET, T_CR_FIRST);
+    const uvec4 c = swap ? uvec4(cr.x, cb.x, cr.y, cb.y) : uvec4(cb.x, cr.x, cb.y, cr.y);
+    if (!TARGET_16) {
+        target1[target_word(1u, row) + x / 4u] = pack_bytes(c);
+        return;
+    }
+    const uvec2 words = pack_wides(c);
+    if (STAGED_CHROMA) {
+        const uint first = gl_WorkGroupID.x * gl_WorkGroupSize.x * CHROMA_WORDS;
+        const uint at = row % (STAGE_ROWS / 2u) * (STAGE_WORDS / 2u) + x / 2u - first;
+        staged_chroma[at] = words.x;
+        staged_chroma[at + 1u] = words.y;
     } else {
+        const uint at = target_word(1u, row) + x / 2u;
+        target1[at] = words.x;
+        if (x + 2u < width)
+            target1[at + 1u] = words.y;
+    }
+}
+
+// Row `row` of the block's chroma, the block's row `r` of it, where chroma has
+// planes of its own. Where a word spans two blocks, their bytes are collected in
+// `held` and written with the second, or with the first when there is no second.
+void write_chroma(uint x, uint row, uint width, Block b, uint r, inout uvec2 held)
+{
+    const uvec4 cb = codes_of(b.c1[r]), cr = codes_of(b.c2[r]);
+    if (FORMAT_HAS(TARGET, T_MIXED)) {
+        write_mixed_chroma(x, row, width, cb, cr);
+    } else if (FORMAT_HALF_BYTES(TARGET)) {
         const uvec2 bytes = uvec2(cb.x | cb.y << 8, cr.x | cr.y << 8);
         const bool second = (x & 4u) != 0u;
         held = second ? held | bytes << 16 : bytes;
@@ -152,16 +182,33 @@ void write_chroma(uint x, uint y, uint width, Block b, inout uvec2 held)
             target1[target_word(1u, row) + x / 8u] = held.x;
             target2[target_word(2u, row) + x / 8u] = held.y;
         }
+    } else if (!TARGET_16) {
+        target1[target_word(1u, row) + x / 4u] = pack_bytes(cb);
+        target2[target_word(2u, row) + x / 4u] = pack_bytes(cr);
+    } else {
+        const uvec2 u = pack_wides(cb), v = pack_wides(cr);
+        const uint at = TARGET_FULL ? x / 2u : x / 4u;
+        target1[target_word(1u, row) + at] = u.x;
+        target2[target_word(2u, row) + at] = v.x;
+        if (TARGET_FULL && x + 2u < width) {
+            target1[target_word(1u, row) + at + 1u] = u.y;
+            target2[target_word(2u, row) + at + 1u] = v.y;
+        }
     }
 }
 
-void write_block(uint x, uint y, uint width, uint height, Block b, inout uvec2 held)
+// `held` is the invocation's, zero at first.
+void write_block(uint x, uint y, uint width, uint height, Block b, inout uvec2 held[2])
 {
+    const bool two = y + 1u < height;
     write_row(x, y, width, b, 0u);
-    if (y + 1u < height)
+    if (two)
         write_row(x, y + 1u, width, b, 1u);
-    if (TARGET_420)
-        write_chroma(x, y, width, b, held);
+    if (!TARGET_CHROMA || TARGET_PAIRED)
+        return;
+    write_chroma(x, TARGET_420 ? y / 2u : y, width, b, 0u, held[0]);
+    if (!TARGET_420 && two)
+        write_chroma(x, y + 1u, width, b, 1u, held[1]);
 }
 
 // Every invocation calls it once, after its last block.
@@ -178,7 +225,7 @@ void write_staged(uint width, uint height)
         if (y < height && at < words_in_row(width))
             target0[target_word(0u, y) + at] = staged[row * STAGE_WORDS + i % words];
     }
-    if (TARGET != F_P010)
+    if (!STAGED_CHROMA)
         return;
     const uint pairs = gl_WorkGroupSize.x * CHROMA_WORDS;
     for (uint i = gl_LocalInvocationIndex; i < pairs * rows / 2u; i += step) {

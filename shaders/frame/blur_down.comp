@@ -49,9 +49,9 @@ vec4 block_sum(uint x, uint y, uvec2 frame)
     vec4 c1[2] = b.c1, c2[2] = b.c2;
     for (uint r = 0u; r < 2u; r++) {
         const uint pair_row = TARGET_420 ? 0u : r;
-        if (TARGET == F_GRAY8) {
-            c1[r] = c2[r] = vec4(128.0);
-        } else if (!TARGET_RGB) {
+        if (!TARGET_RGB && !TARGET_CHROMA) {
+            c1[r] = c2[r] = vec4(FORMAT_NEUTRAL(TARGET));
+        } else if (!TARGET_FULL) {
             c1[r] = b.c1[pair_row].xxyy;
             c2[r] = b.c2[pair_row].xxyy;
         }

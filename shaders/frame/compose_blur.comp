@@ -50,7 +50,7 @@ Block blurred_block(uint x, uint y)
         block.c0[r] = a.row[r].x + first.x * near + second.x * far;
         block.c1[r] = a.row[r].y + first.y * near + second.y * far;
         block.c2[r] = a.row[r].z + first.z * near + second.z * far;
-        if (!TARGET_RGB) {
+        if (!TARGET_FULL) {
             block.c1[r].xy = 0.5 * (block.c1[r].xz + block.c1[r].yw);
             block.c2[r].xy = 0.5 * (block.c2[r].xz + block.c2[r].yw);
         }

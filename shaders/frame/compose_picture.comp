@@ -14,8 +14,8 @@ layout(std430, set = 0, binding = 7) restrict readonly buffer Backdrop { uint ba
 uint picture_row_words(uint width)
 {
     if (TARGET_RGB)
-        return format_is_packed24(TARGET) ? (3u * width + 3u) / 4u : width;
-    return TARGET_422 || TARGET == F_P010 ? (width + 1u) / 2u : (width + 3u) / 4u;
+        return FORMAT_HAS(TARGET, T_BYTES3) ? (3u * width + 3u) / 4u : width;
+    return TARGET_PAIRED || TARGET_16 ? (width + 1u) / 2u : (width + 3u) / 4u;
 }
 
 // Reads past the block's last pixel stay inside the buffer: they are clamped.
@@ -24,64 +24,101 @@ uint picture_word(uint i)
     return backdrop[min(i, uint(backdrop.length()) - 1u)];
 }
 
+void picture_rgb_row(uint at, inout Block block, uint r)
+{
+    vec4 p, q, s, t;
+    if (FORMAT_HAS(TARGET, T_BYTES3)) {
+        const vec4 u = bytes_of(picture_word(at)), v = bytes_of(picture_word(at + 1u));
+        const vec4 w = bytes_of(picture_word(at + 2u));
+        p = vec4(u.xyz, 255.0);
+        q = vec4(u.w, v.xy, 255.0);
+        s = vec4(v.zw, w.x, 255.0);
+        t = vec4(w.yzw, 255.0);
+    } else {
+        p = rgba_of(picture_word(at), TARGET);
+        q = rgba_of(picture_word(at + 1u), TARGET);
+        s = rgba_of(picture_word(at + 2u), TARGET);
+        t = rgba_of(picture_word(at + 3u), TARGET);
+    }
+    const bool swap = FORMAT_HAS(TARGET, T_BYTES3) && FORMAT_BGR(TARGET);
+    const vec4 red = vec4(p.x, q.x, s.x, t.x), blue = vec4(p.z, q.z, s.z, t.z);
+    block.c0[r] = swap ? blue : red;
+    block.c1[r] = vec4(p.y, q.y, s.y, t.y);
+    block.c2[r] = swap ? red : blue;
+    block.alpha[r] = FORMAT_HAS(TARGET, T_ALPHA) ? vec4(p.w, q.w, s.w, t.w) : vec4(255.0);
+}
+
 void picture_row(uint at, inout Block block, uint r)
 {
-    const uint w = picture_word(at);
     if (TARGET_RGB) {
-        vec4 p = bytes_of(w), q = bytes_of(picture_word(at + 1u));
-        vec4 s = bytes_of(picture_word(at + 2u));
-        vec4 t = vec4(0.0);
-        if (format_is_packed24(TARGET)) {
-            t = vec4(s.yzw, 255.0);
-            s = vec4(q.zw, s.x, 255.0);
-            q = vec4(p.w, q.xy, 255.0);
-            p.w = 255.0;
-        } else {
-            t = bytes_of(picture_word(at + 3u));
-        }
-        const vec4 red = vec4(p.x, q.x, s.x, t.x), blue = vec4(p.z, q.z, s.z, t.z);
-        block.c0[r] = format_is_bgr(TARGET) ? blue : red;
-        block.c1[r] = vec4(p.y, q.y, s.y, t.y);
-        block.c2[r] = format_is_bgr(TARGET) ? red : blue;
-        block.alpha[r] = format_has_alpha(TARGET) ? vec4(p.w, q.w, s.w, t.w) : vec4(255.0);
-    } else if (TARGET_422) {
-        const vec4 p = bytes_of(w), q = bytes_of(picture_word(at + 1u));
-        const bool yuy2 = TARGET == F_YUY2;
-        block.c0[r] = yuy2 ? vec4(p.xz, q.xz) : vec4(p.yw, q.yw);
-        block.c1[r].xy = yuy2 ? vec2(p.y, q.y) : vec2(p.x, q.x);
-        block.c2[r].xy = yuy2 ? vec2(p.w, q.w) : vec2(p.z, q.z);
-    } else if (TARGET == F_P010) {
-        block.c0[r] = vec4(tens_of(w), tens_of(picture_word(at + 1u)));
+        picture_rgb_row(at, block, r);
+    } else if (TARGET_PAIRED) {
+        const vec4 p = bytes_of(picture_word(at)), q = bytes_of(picture_word(at + 1u));
+        const bool second = FORMAT_HAS(TARGET, T_LUMA_SECOND);
+        block.c0[r] = second ? vec4(p.yw, q.yw) : vec4(p.xz, q.xz);
+        block.c1[r].xy = second ? vec2(p.x, q.x) : vec2(p.y, q.y);
+        block.c2[r].xy = second ? vec2(p.z, q.z) : vec2(p.w, q.w);
+    } else if (TARGET_16) {
+        block.c0[r] = vec4(wides_of(picture_word(at), TARGET),
+                           wides_of(picture_word(at + 1u), TARGET));
     } else {
-        block.c0[r] = bytes_of(w);
+        block.c0[r] = bytes_of(picture_word(at));
     }
+}
+
+// The samples of pixels x to x + 3, or of their two pairs, in the row of a plane
+// of its own that begins at `word`.
+vec4 picture_samples(uint word, uint x)
+{
+    if (TARGET_FULL && TARGET_16)
+        return vec4(wides_of(picture_word(word + x / 2u), TARGET),
+                    wides_of(picture_word(word + x / 2u + 1u), TARGET));
+    if (TARGET_16)
+        return wides_of(picture_word(word + x / 4u), TARGET).xyxy;
+    if (TARGET_FULL)
+        return bytes_of(picture_word(word + x / 4u));
+    return bytes_of(picture_word(word + x / 8u) >> (x & 4u) * 4u);
+}
+
+// The block's row `r` of chroma in row `row` of the planes that begin at word
+// `chroma`.
+void picture_chroma(uint chroma, uint x, uint row, uvec2 frame, inout Block block, uint r)
+{
+    const uint pairs = (frame.x + 1u) / 2u;
+    if (FORMAT_HAS(TARGET, T_MIXED)) {
+        const uint words = TARGET_16 ? pairs : (2u * pairs + 3u) / 4u;
+        const uint at = chroma + row * words + (TARGET_16 ? x / 2u : x / 4u);
+        vec4 c = bytes_of(picture_word(at));
+        if (TARGET_16)
+            c = vec4(wides_of(picture_word(at), TARGET), wides_of(picture_word(at + 1u), TARGET));
+        if (FORMAT_HAS(TARGET, T_CR_FIRST))
+            c = c.yxwz;
+        block.c1[r].xy = c.xz;
+        block.c2[r].xy = c.yw;
+        return;
+    }
+    const uint samples = TARGET_FULL ? frame.x : pairs;
+    const uint words = TARGET_16 ? (samples + 1u) / 2u : (samples + 3u) / 4u;
+    const uint rows = TARGET_420 ? (frame.y + 1u) / 2u : frame.y;
+    const vec4 first = picture_samples(chroma + row * words, x);
+    const vec4 second = picture_samples(chroma + (rows + row) * words, x);
+    block.c1[r] = FORMAT_HAS(TARGET, T_CR_FIRST) ? second : first;
+    block.c2[r] = FORMAT_HAS(TARGET, T_CR_FIRST) ? first : second;
 }
 
 Block picture_block(uint x, uint y, uvec2 frame)
 {
     const uint row = picture_row_words(frame.x), below = min(y + 1u, frame.y - 1u);
-    const uint pixel = x / 4u * (TARGET_RGB ? (format_is_packed24(TARGET) ? 3u : 4u)
-                                 : TARGET_422 || TARGET == F_P010 ? 2u : 1u);
+    const uint pixel = x / 4u * (TARGET_RGB ? (FORMAT_HAS(TARGET, T_BYTES3) ? 3u : 4u)
+                                 : TARGET_PAIRED || TARGET_16 ? 2u : 1u);
     Block block = color_block();
     picture_row(y * row + pixel, block, 0u);
     picture_row(below * row + pixel, block, 1u);
-    const uint chroma = frame.y * row, rows = (frame.y + 1u) / 2u;
-    if (TARGET == F_NV12) {
-        const vec4 c = bytes_of(picture_word(chroma + y / 2u * row + pixel));
-        block.c1[0].xy = c.xz;
-        block.c2[0].xy = c.yw;
-    } else if (TARGET == F_P010) {
-        const uint at = chroma + y / 2u * row + pixel;
-        const vec2 c = tens_of(picture_word(at)), d = tens_of(picture_word(at + 1u));
-        block.c1[0].xy = vec2(c.x, d.x);
-        block.c2[0].xy = vec2(c.y, d.y);
-    } else if (TARGET == F_I420) {
-        const uint words = ((frame.x + 1u) / 2u + 3u) / 4u;
-        const uint at = chroma + y / 2u * words + x / 8u, shift = (x & 4u) * 4u;
-        const uint u = picture_word(at) >> shift, v = picture_word(at + rows * words) >> shift;
-        block.c1[0].xy = vec2(uvec2(u, u >> 8) & 255u);
-        block.c2[0].xy = vec2(uvec2(v, v >> 8) & 255u);
-    }
+    if (!TARGET_CHROMA || TARGET_PAIRED)
+        return block;
+    picture_chroma(frame.y * row, x, TARGET_420 ? y / 2u : y, frame, block, 0u);
+    if (!TARGET_420)
+        picture_chroma(frame.y * row, x, below, frame, block, 1u);
     return block;
 }
 

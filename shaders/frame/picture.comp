@@ -30,9 +30,8 @@ void filter_over(vec2 centre, vec2 next, ivec2 last, out vec4 codes[4])
         codes[c] = vec4(0.0);
     for (int y = first_of(ty); y <= last_of(ty); y++) {
         for (int x = first_of(tx); x <= last_of(tx); x++) {
-            const vec4 p = bytes_of(source_load_0(source_row_0(uint(y)) + 4u * uint(x)));
-            const vec4 over = mix(color, vec4(format_is_bgr(SOURCE) ? p.zyx : p.xyz, 255.0),
-                                  p.w / 255.0);
+            const vec4 p = rgba_of(source_load_0(source_row_0(uint(y)) + 4u * uint(x)), SOURCE);
+            const vec4 over = mix(color, vec4(p.xyz, 255.0), p.w / 255.0);
             const vec4 weight = spread(tap_weight(tx, x), tap_weight(ty, y));
             for (uint c = 0u; c < 4u; c++)
                 codes[c] += over[c] * weight;
@@ -56,7 +55,7 @@ void picture_square(uint x, uint y, out vec4 color[4])
         const vec2 next = vec2(lessThan(at, end)) * step_size;
         const vec2 centre = origin + (vec2(at) + 0.5) * step_size;
         vec4 part[4], opaque[3];
-        if (format_has_alpha(SOURCE)) {
+        if (FORMAT_HAS(SOURCE, T_ALPHA)) {
             filter_over(centre, next, last, part);
         } else {
             filter_source(centre, next, step_size, ivec2(0), last, true, opaque);
@@ -91,7 +90,7 @@ Block picture_block(uint x, uint y)
     b.alpha[0] = vec4(left[3].xy, right[3].xy);
     b.alpha[1] = vec4(left[3].zw, right[3].zw);
     for (uint r = 0u; r < 2u; r++) {
-        if (!TARGET_RGB) {
+        if (!TARGET_FULL) {
             b.c1[r].xy = 0.5 * (b.c1[r].xz + b.c1[r].yw);
             b.c2[r].xy = 0.5 * (b.c2[r].xz + b.c2[r].yw);
         }
@@ -107,7 +106,7 @@ void main()
 {
     const uvec2 size = uvec2(push.target_size & 65535u, push.target_size >> 16);
     const uint y = 2u * gl_GlobalInvocationID.y;
-    uvec2 held = uvec2(0u);
+    uvec2 held[2] = uvec2[2](uvec2(0u), uvec2(0u));
     for (uint part = 0u; part < TARGET_WIDE; part++) {
         const uint x = 4u * (TARGET_WIDE * gl_GlobalInvocationID.x + part);
         if (x < size.x && y < size.y)

@@ -14,8 +14,16 @@
 #define ALPHA (1 << TDL_MODE_ALPHA)
 #define PASS (1 << TDL_MODE_PASSTHROUGH)
 
-#define ALL_FORMATS "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,RGBx,BGRx,RGB,BGR,GRAY8}"
-#define ALL_DRM "{NV12,YU12,YUYV,UYVY,P010,AB24,AR24,XB24,XR24,BG24,RG24,\"R8  \"}"
+#define ALL_FORMATS                                                                                \
+    "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,ARGB,ABGR,RGBx,BGRx,xRGB,xBGR,RGB,BGR,NV21,NV16,"    \
+    "YV12,Y42B,Y444,I420_10LE,I422_10LE,Y444_10LE,GRAY8,GRAY16_LE}"
+/* Those of more than eight bits but P010 have none. */
+#define ALL_DRM                                                                                    \
+    "{NV12,YU12,YUYV,UYVY,P010,AB24,AR24,BA24,RA24,XB24,XR24,BX24,RX24,BG24,RG24,NV21,NV16,YV12,"  \
+    "YU16,YU24,\"R8  \",\"R16 \"}"
+#define WITH_DRM                                                                                   \
+    "{NV12,I420,YUY2,UYVY,P010_10LE,RGBA,BGRA,ARGB,ABGR,RGBx,BGRx,xRGB,xBGR,RGB,BGR,NV21,NV16,"    \
+    "YV12,Y42B,Y444,GRAY8,GRAY16_LE}"
 #define IMAGES "{NV12,RGBA,BGRA,RGBx,BGRx}"
 #define SYS "video/x-raw,"
 #define DMA "video/x-raw(memory:DMABuf),"
@@ -67,9 +75,11 @@ static const struct {
     { "a mask is among many", &none, MASK, GST_PAD_SRC, SYS "format={NV12,GRAY8}",
       SYS "format=" ALL_FORMATS ";" DMA "format=" ALL_FORMATS },
     { "alpha of YUV", &none, ALPHA, GST_PAD_SINK, SYS "format=I420,colorimetry=bt601",
-      SYS "format={RGBA,BGRA}" },
+      SYS "format={RGBA,BGRA,ARGB,ABGR}" },
     { "alpha keeps the byte order", &none, ALPHA, GST_PAD_SINK, SYS "format=BGRx",
-      SYS "format={BGRA,RGBA}" },
+      SYS "format={BGRA,RGBA,ARGB,ABGR}" },
+    { "alpha in front stays there", &none, ALPHA, GST_PAD_SINK, SYS "format=xBGR",
+      SYS "format={ABGR,RGBA,BGRA,ARGB}" },
     { "alpha comes of any format", &none, ALPHA, GST_PAD_SRC, SYS "format=BGRA",
       SYS "format=" ALL_FORMATS ";" DMA "format=" ALL_FORMATS },
     { "alpha is never RGB", &none, ALPHA, GST_PAD_SRC, SYS "format=RGB", "EMPTY" },
@@ -98,6 +108,16 @@ static const struct {
     { "any drm-format", &new, MASK, GST_PAD_SRC, SYS "format=GRAY8",
       DMA "format=DMA_DRM,drm-format=" ALL_DRM ";" DMA "format=" ALL_FORMATS ";"
       SYS "format=" ALL_FORMATS },
+    { "dma-bufs as of 1.24 need a fourcc", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      SYS "format={I422_10LE,NV16},width=4",
+      DMA "format=DMA_DRM,drm-format=NV16,width=4;" DMA "format={I422_10LE,NV16},width=4;"
+      SYS "format={I422_10LE,NV16},width=4" },
+    { "no fourcc, no dma-buf as of 1.24", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      SYS "format=Y444_10LE,width=4", DMA "format=Y444_10LE,width=4;" SYS "format=Y444_10LE,width=4" },
+    { "any drm-format is one with a fourcc", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      DMA "format=DMA_DRM,width=4",
+      DMA "format=DMA_DRM,width=4,drm-format=" ALL_DRM ";" DMA "width=4,format=" WITH_DRM ";"
+      SYS "width=4,format=" WITH_DRM },
     { "a mask in a dma-buf", &new, MASK, GST_PAD_SINK, DMA "format=DMA_DRM,drm-format=NV12,width=4",
       DMA "format=DMA_DRM,drm-format=\"R8  \",width=4;" DMA "format=GRAY8,width=4;"
       SYS "format=GRAY8,width=4" },
@@ -284,7 +304,10 @@ GST_START_TEST(fourcc)
     fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_BGRx), 0x34325258);
     fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_NV12), 0x3231564e);
     fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_GRAY8), 0x20203852);
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_ARGB), 0x34324142);
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_Y42B), 0x36315559);
     fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_NV24), 0);
+    fail_unless_equals_int(gst_tdl_drm_fourcc(GST_VIDEO_FORMAT_I420_10LE), 0);
 }
 GST_END_TEST;
 
@@ -293,7 +316,8 @@ GST_START_TEST(dma_buf_rows)
 {
     static const GstVideoFormat all[] = { GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420,
                                           GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_RGB,
-                                          GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_YUY2 };
+                                          GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_YUY2,
+                                          GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_NV16 };
     GstVideoInfo info;
 
     gst_video_info_set_format(&info, all[__i__], 322, 50);
@@ -308,7 +332,7 @@ GST_START_TEST(dma_buf_rows)
         fail_unless(info.offset[p] + info.stride[p] * rows <= end, "plane %u of %s", p,
                     GST_VIDEO_INFO_NAME(&info));
     }
-    if (all[__i__] == GST_VIDEO_FORMAT_I420)
+    if (all[__i__] == GST_VIDEO_FORMAT_I420 || all[__i__] == GST_VIDEO_FORMAT_I422_10LE)
         fail_unless_equals_int(info.stride[0], 2 * info.stride[1]);
 }
 GST_END_TEST;
@@ -326,6 +350,8 @@ static const struct {
     { TDL_MODE_BLUR, TDL_MODE_ALPHA, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_RGBA },
     { TDL_MODE_MASK, TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV12 },
     { TDL_MODE_ALPHA, TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGB },
+    { TDL_MODE_ALPHA, TDL_MODE_ALPHA, GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_ARGB },
+    { TDL_MODE_ALPHA, TDL_MODE_PASSTHROUGH, GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_xBGR },
 };
 
 GST_START_TEST(mode)
@@ -363,6 +389,12 @@ static const struct {
     { "format=RGBA,width=7,height=5", TDL_FORMAT_RGBA, TDL_MATRIX_BT601, TDL_RANGE_FULL },
     { "format=BGRA,width=7,height=5", TDL_FORMAT_BGRA, TDL_MATRIX_BT601, TDL_RANGE_FULL },
     { "format=RGBx,width=7,height=5", TDL_FORMAT_RGBX, TDL_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=xRGB,width=7,height=5", TDL_FORMAT_XRGB, TDL_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=ABGR,width=7,height=5", TDL_FORMAT_ABGR, TDL_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=YV12,width=1280,height=720", TDL_FORMAT_YV12, TDL_MATRIX_BT709, TDL_RANGE_LIMITED },
+    { "format=Y444_10LE,width=64,height=48,colorimetry=bt2020", TDL_FORMAT_Y444_10,
+      TDL_MATRIX_BT2020, TDL_RANGE_LIMITED },
+    { "format=GRAY16_LE,width=64,height=48", TDL_FORMAT_GRAY16, TDL_MATRIX_BT601, TDL_RANGE_FULL },
 };
 
 GST_START_TEST(frame)
@@ -392,7 +424,10 @@ GST_START_TEST(rows)
         GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YUY2, GST_VIDEO_FORMAT_UYVY,
         GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRA,
         GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_BGR,
-        GST_VIDEO_FORMAT_GRAY8,
+        GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_ARGB, GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_NV21,
+        GST_VIDEO_FORMAT_NV16, GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_Y42B, GST_VIDEO_FORMAT_Y444,
+        GST_VIDEO_FORMAT_I420_10LE, GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y444_10LE,
+        GST_VIDEO_FORMAT_GRAY16_LE,
     };
     static const gint sizes[] = { 1, 2, 3, 4, 5, 17, 64, 641, 1280 };
     GstVideoInfo info;
@@ -403,7 +438,7 @@ GST_START_TEST(rows)
         for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); p++) {
             gsize row = gst_tdl_plane_row(info.finfo, p, sizes[w]);
             guint rows = gst_tdl_plane_rows(info.finfo, p, sizes[w]);
-            gboolean half = p > 0; /* of the formats here, all planes but the first */
+            gboolean half = p > 0 && GST_VIDEO_FORMAT_INFO_H_SUB(info.finfo, GST_VIDEO_COMP_U) > 0;
 
             fail_unless_equals_int(rows, half ? (sizes[w] + 1) / 2 : sizes[w]);
             fail_unless_equals_int(row <= (gsize)info.stride[p], TRUE);
@@ -534,10 +569,10 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, preference, 0, G_N_ELEMENTS(preferences));
     tcase_add_loop_test(tc, video, 0, G_N_ELEMENTS(videos));
     tcase_add_test(tc, fourcc);
-    tcase_add_loop_test(tc, dma_buf_rows, 0, 6);
+    tcase_add_loop_test(tc, dma_buf_rows, 0, 8);
     tcase_add_loop_test(tc, mode, 0, G_N_ELEMENTS(modes));
     tcase_add_loop_test(tc, frame, 0, G_N_ELEMENTS(frames));
-    tcase_add_loop_test(tc, rows, 0, 12);
+    tcase_add_loop_test(tc, rows, 0, 23);
     tcase_add_loop_test(tc, crop, 0, G_N_ELEMENTS(crops));
     tcase_add_loop_test(tc, meta_fits, 0, G_N_ELEMENTS(metas));
     tcase_add_loop_test(tc, cuts, 0, G_N_ELEMENTS(clocks));

@@ -103,60 +103,93 @@ struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype,
 
 /* ----------------------------------------------------------------- formats */
 
+/* Where the samples of components Y or R, Cb or G, Cr or B, and alpha lie, after
+ * GStreamer's list of raw video formats: the plane, bytes from one to the next,
+ * bytes before the first. No step: the format has no such component. */
+static const struct layout {
+    bool rgb;
+    int bytes, bits, shift; /* of a sample */
+    int half_x, half_y;     /* of components 1 and 2 */
+    struct {
+        int plane, step, first;
+    } at[4];
+} layouts[TDL_FORMAT_COUNT] = {
+    [TDL_FORMAT_NV12] = {false, 1, 8, 0, 1, 1, {{0, 1, 0}, {1, 2, 0}, {1, 2, 1}}},
+    [TDL_FORMAT_NV21] = {false, 1, 8, 0, 1, 1, {{0, 1, 0}, {1, 2, 1}, {1, 2, 0}}},
+    [TDL_FORMAT_NV16] = {false, 1, 8, 0, 1, 0, {{0, 1, 0}, {1, 2, 0}, {1, 2, 1}}},
+    [TDL_FORMAT_I420] = {false, 1, 8, 0, 1, 1, {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}},
+    [TDL_FORMAT_YV12] = {false, 1, 8, 0, 1, 1, {{0, 1, 0}, {2, 1, 0}, {1, 1, 0}}},
+    [TDL_FORMAT_Y42B] = {false, 1, 8, 0, 1, 0, {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}},
+    [TDL_FORMAT_Y444] = {false, 1, 8, 0, 0, 0, {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}}},
+    [TDL_FORMAT_I420_10] = {false, 2, 10, 0, 1, 1, {{0, 2, 0}, {1, 2, 0}, {2, 2, 0}}},
+    [TDL_FORMAT_I422_10] = {false, 2, 10, 0, 1, 0, {{0, 2, 0}, {1, 2, 0}, {2, 2, 0}}},
+    [TDL_FORMAT_Y444_10] = {false, 2, 10, 0, 0, 0, {{0, 2, 0}, {1, 2, 0}, {2, 2, 0}}},
+    [TDL_FORMAT_P010] = {false, 2, 10, 6, 1, 1, {{0, 2, 0}, {1, 4, 0}, {1, 4, 2}}},
+    [TDL_FORMAT_YUY2] = {false, 1, 8, 0, 1, 0, {{0, 2, 0}, {0, 4, 1}, {0, 4, 3}}},
+    [TDL_FORMAT_UYVY] = {false, 1, 8, 0, 1, 0, {{0, 2, 1}, {0, 4, 0}, {0, 4, 2}}},
+    [TDL_FORMAT_GRAY8] = {false, 1, 8, 0, 0, 0, {{0, 1, 0}}},
+    [TDL_FORMAT_GRAY16] = {false, 2, 16, 0, 0, 0, {{0, 2, 0}}},
+    [TDL_FORMAT_RGBA] = {true, 1, 8, 0, 0, 0, {{0, 4, 0}, {0, 4, 1}, {0, 4, 2}, {0, 4, 3}}},
+    [TDL_FORMAT_BGRA] = {true, 1, 8, 0, 0, 0, {{0, 4, 2}, {0, 4, 1}, {0, 4, 0}, {0, 4, 3}}},
+    [TDL_FORMAT_ARGB] = {true, 1, 8, 0, 0, 0, {{0, 4, 1}, {0, 4, 2}, {0, 4, 3}, {0, 4, 0}}},
+    [TDL_FORMAT_ABGR] = {true, 1, 8, 0, 0, 0, {{0, 4, 3}, {0, 4, 2}, {0, 4, 1}, {0, 4, 0}}},
+    [TDL_FORMAT_RGBX] = {true, 1, 8, 0, 0, 0, {{0, 4, 0}, {0, 4, 1}, {0, 4, 2}}},
+    [TDL_FORMAT_BGRX] = {true, 1, 8, 0, 0, 0, {{0, 4, 2}, {0, 4, 1}, {0, 4, 0}}},
+    [TDL_FORMAT_XRGB] = {true, 1, 8, 0, 0, 0, {{0, 4, 1}, {0, 4, 2}, {0, 4, 3}}},
+    [TDL_FORMAT_XBGR] = {true, 1, 8, 0, 0, 0, {{0, 4, 3}, {0, 4, 2}, {0, 4, 1}}},
+    [TDL_FORMAT_RGB] = {true, 1, 8, 0, 0, 0, {{0, 3, 0}, {0, 3, 1}, {0, 3, 2}}},
+    [TDL_FORMAT_BGR] = {true, 1, 8, 0, 0, 0, {{0, 3, 2}, {0, 3, 1}, {0, 3, 0}}},
+};
+
 bool format_rgb(enum tdl_format f)
 {
-    return f >= TDL_FORMAT_RGBA && f <= TDL_FORMAT_BGR;
+    return layouts[f].rgb;
+}
+bool format_full_chroma(enum tdl_format f)
+{
+    return format_has(f, 1) && !layouts[f].half_x;
 }
 int chroma_shift_x(enum tdl_format f)
 {
-    return f >= TDL_FORMAT_NV12 && f <= TDL_FORMAT_P010;
+    return layouts[f].half_x;
 }
 int chroma_shift_y(enum tdl_format f)
 {
-    return f == TDL_FORMAT_NV12 || f == TDL_FORMAT_I420 || f == TDL_FORMAT_P010;
+    return layouts[f].half_y;
 }
 double format_full(enum tdl_format f)
 {
-    return f == TDL_FORMAT_P010 ? 1023 : 255;
+    return (1 << layouts[f].bits) - 1;
+}
+double format_unit(enum tdl_format f)
+{
+    return 1 << (layouts[f].bits - 8);
+}
+bool format_has(enum tdl_format f, int component)
+{
+    return layouts[f].at[component].step > 0;
 }
 
-static uint32_t half(uint32_t v)
+static int samples_across(const struct tdl_frame *f, int component)
 {
-    return (v + 1) / 2;
+    const int shift = component == 1 || component == 2 ? layouts[f->format].half_x : 0;
+    return ((int)f->width + shift) >> shift;
+}
+static int samples_down(const struct tdl_frame *f, int component)
+{
+    const int shift = component == 1 || component == 2 ? layouts[f->format].half_y : 0;
+    return ((int)f->height + shift) >> shift;
 }
 
-/* Bytes of a row and rows of a plane, spelled out per format. */
-static void plane_size(const struct tdl_frame *f, int plane, uint32_t *row, uint32_t *rows)
+void plane_size(const struct tdl_frame *f, int plane, uint32_t *row, uint32_t *rows)
 {
-    *row = 0;
-    *rows = f->height;
-    switch (f->format) {
-    case TDL_FORMAT_NV12:
-        *row = plane ? 2 * half(f->width) : f->width;
-        *rows = plane ? half(f->height) : f->height;
-        break;
-    case TDL_FORMAT_I420:
-        *row = plane ? half(f->width) : f->width;
-        *rows = plane ? half(f->height) : f->height;
-        break;
-    case TDL_FORMAT_P010:
-        *row = plane ? 4 * half(f->width) : 2 * f->width;
-        *rows = plane ? half(f->height) : f->height;
-        break;
-    case TDL_FORMAT_YUY2:
-    case TDL_FORMAT_UYVY:
-        *row = 4 * half(f->width);
-        break;
-    case TDL_FORMAT_RGB:
-    case TDL_FORMAT_BGR:
-        *row = 3 * f->width;
-        break;
-    case TDL_FORMAT_GRAY8:
-        *row = f->width;
-        break;
-    default:
-        *row = 4 * f->width;
-        break;
+    *row = *rows = 0;
+    for (int c = 0; c < 4; c++) {
+        if (!format_has(f->format, c) || layouts[f->format].at[c].plane != plane)
+            continue;
+        const int bytes = samples_across(f, c) * layouts[f->format].at[c].step;
+        *row = bytes > (int)*row ? (uint32_t)bytes : *row;
+        *rows = (uint32_t)samples_down(f, c);
     }
 }
 
@@ -235,81 +268,33 @@ void picture_check_sentinels(const struct picture *p, const char *what)
     free(allowed);
 }
 
-/* Address of a component's sample; NULL where the format has none. `shift` and
- * `bytes`: P010 has two bytes, shifted by six. */
 static uint8_t *sample_at(const struct picture *p, int component, int x, int y)
 {
-    const struct tdl_frame *f = &p->frame;
-    static const int rgba[4] = {0, 1, 2, 3}, bgra[4] = {2, 1, 0, 3};
-    int plane = 0, offset = 0;
-    switch (f->format) {
-    case TDL_FORMAT_NV12:
-        plane = component > 0;
-        offset = component ? 2 * x + component - 1 : x;
-        break;
-    case TDL_FORMAT_I420:
-        plane = component;
-        offset = x;
-        break;
-    case TDL_FORMAT_P010:
-        plane = component > 0;
-        offset = component ? 4 * x + 2 * (component - 1) : 2 * x;
-        break;
-    case TDL_FORMAT_YUY2:
-        offset = component ? 4 * x + 2 * component - 1 : 2 * x;
-        break;
-    case TDL_FORMAT_UYVY:
-        offset = component ? 4 * x + 2 * component - 2 : 2 * x + 1;
-        break;
-    case TDL_FORMAT_RGBA:
-    case TDL_FORMAT_RGBX:
-        offset = 4 * x + rgba[component];
-        break;
-    case TDL_FORMAT_BGRA:
-    case TDL_FORMAT_BGRX:
-        offset = 4 * x + bgra[component];
-        break;
-    case TDL_FORMAT_RGB:
-        offset = 3 * x + rgba[component];
-        break;
-    case TDL_FORMAT_BGR:
-        offset = 3 * x + bgra[component];
-        break;
-    default:
-        offset = x;
-        break;
-    }
-    return p->bytes + f->planes[plane].offset + (size_t)y * f->planes[plane].stride + offset;
-}
-
-static bool has_component(enum tdl_format f, int component)
-{
-    if (component == 3)
-        return f == TDL_FORMAT_RGBA || f == TDL_FORMAT_BGRA;
-    return component == 0 || f != TDL_FORMAT_GRAY8;
+    const struct layout *l = &layouts[p->frame.format];
+    const struct tdl_plane *plane = &p->frame.planes[l->at[component].plane];
+    return p->bytes + plane->offset + (size_t)y * plane->stride + l->at[component].first +
+           x * l->at[component].step;
 }
 
 double get_code(const struct picture *p, int component, int x, int y)
 {
-    if (!has_component(p->frame.format, component))
-        return component == 3 ? 255 : 128;
+    const struct layout *l = &layouts[p->frame.format];
+    if (!format_has(p->frame.format, component))
+        return component == 3 ? 255 : 128 * format_unit(p->frame.format);
     const uint8_t *s = sample_at(p, component, x, y);
-    if (p->frame.format == TDL_FORMAT_P010)
-        return (s[0] | s[1] << 8) >> 6;
-    return s[0];
+    const unsigned value = l->bytes == 2 ? (unsigned)(s[0] | s[1] << 8) : s[0];
+    return value >> l->shift & ((1u << l->bits) - 1);
 }
 
 void set_code(struct picture *p, int component, int x, int y, unsigned value)
 {
-    if (!has_component(p->frame.format, component))
+    const struct layout *l = &layouts[p->frame.format];
+    if (!format_has(p->frame.format, component))
         return;
     uint8_t *s = sample_at(p, component, x, y);
-    if (p->frame.format == TDL_FORMAT_P010) {
-        s[0] = (uint8_t)(value << 6);
-        s[1] = (uint8_t)(value >> 2);
-    } else {
-        s[0] = (uint8_t)value;
-    }
+    s[0] = (uint8_t)(value << l->shift);
+    if (l->bytes == 2)
+        s[1] = (uint8_t)(value << l->shift >> 8);
 }
 
 /* ------------------------------------------------------------------ colours */
@@ -322,7 +307,7 @@ static void luma_weights(enum tdl_matrix matrix, double *kr, double *kb)
 
 void to_rgb(const struct tdl_frame *frame, const double codes[3], double rgb[3])
 {
-    const double unit = frame->format == TDL_FORMAT_P010 ? 4 : 1, full = format_full(frame->format);
+    const double unit = format_unit(frame->format), full = format_full(frame->format);
     double kr, kb, y, cb, cr;
     if (format_rgb(frame->format)) {
         for (int i = 0; i < 3; i++)
@@ -347,7 +332,7 @@ void to_rgb(const struct tdl_frame *frame, const double codes[3], double rgb[3])
 
 void from_rgb(const struct tdl_frame *frame, const double rgb[3], double codes[3])
 {
-    const double unit = frame->format == TDL_FORMAT_P010 ? 4 : 1, full = format_full(frame->format);
+    const double unit = format_unit(frame->format), full = format_full(frame->format);
     double kr, kb;
     if (format_rgb(frame->format)) {
         for (int i = 0; i < 3; i++)
@@ -419,9 +404,9 @@ void filtered_codes(const struct picture *p, const double centre[2], const doubl
     const enum tdl_format f = p->frame.format;
     codes[0] = filter(p, 0, centre[0], centre[1], scale[0], scale[1], first, last);
     for (int c = 1; c < 3; c++) {
-        if (f == TDL_FORMAT_GRAY8) {
-            codes[c] = 128;
-        } else if (format_rgb(f)) {
+        if (!format_has(f, c)) {
+            codes[c] = 128 * format_unit(f);
+        } else if (format_full_chroma(f)) {
             codes[c] = filter(p, c, centre[0], centre[1], scale[0], scale[1], first, last);
         } else {
             /* Chroma in its own grid: sample i at pixel 2i across; down at

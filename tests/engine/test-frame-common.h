@@ -60,11 +60,15 @@ void picture_randomise(struct picture *p);
 /* Fails if a byte outside the rows (rounded up to words) has changed. */
 void picture_check_sentinels(const struct picture *p, const char *what);
 
-/* How a format samples: 444 for RGB, 400 for GRAY8. */
 bool format_rgb(enum tdl_format f);
+bool format_has(enum tdl_format f, int component);
+bool format_full_chroma(enum tdl_format f); /* three codes for every pixel: RGB, 4:4:4 */
 int chroma_shift_x(enum tdl_format f);
 int chroma_shift_y(enum tdl_format f);
-double format_full(enum tdl_format f); /* 255 or 1023 */
+double format_full(enum tdl_format f); /* 255, 1023 or 65535 */
+double format_unit(enum tdl_format f); /* codes to a code of eight bits */
+/* Bytes of a row and rows of a plane. */
+void plane_size(const struct tdl_frame *f, int plane, uint32_t *row, uint32_t *rows);
 
 /* Component 0 (Y, R), 1 (Cb, G), 2 (Cr, B), 3 (alpha) at a sample of its
  * plane, as the stored code. */
@@ -93,6 +97,10 @@ static const enum tdl_format all_formats[] = {
     TDL_FORMAT_NV12, TDL_FORMAT_I420, TDL_FORMAT_YUY2, TDL_FORMAT_UYVY,
     TDL_FORMAT_P010, TDL_FORMAT_RGBA, TDL_FORMAT_BGRA, TDL_FORMAT_RGBX,
     TDL_FORMAT_BGRX, TDL_FORMAT_RGB,  TDL_FORMAT_BGR,  TDL_FORMAT_GRAY8,
+    TDL_FORMAT_ARGB, TDL_FORMAT_ABGR, TDL_FORMAT_XRGB, TDL_FORMAT_XBGR,
+    TDL_FORMAT_NV21, TDL_FORMAT_NV16, TDL_FORMAT_YV12, TDL_FORMAT_Y42B,
+    TDL_FORMAT_Y444, TDL_FORMAT_I420_10, TDL_FORMAT_I422_10, TDL_FORMAT_Y444_10,
+    TDL_FORMAT_GRAY16,
 };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -46,7 +46,7 @@ static void convert_pixel(const struct tdl_frame *from, const double codes[3],
 {
     double rgb[3];
     struct tdl_frame neutral = *from;
-    if (from->format == TDL_FORMAT_GRAY8 || to->format == TDL_FORMAT_GRAY8)
+    if (!format_has(from->format, 1) || !format_has(to->format, 1))
         neutral.matrix = to->matrix; /* grey has no matrix */
     to_rgb(format_rgb(to->format) ? from : &neutral, codes, rgb);
     from_rgb(to, rgb, out);
@@ -73,8 +73,8 @@ static double chroma_at(const struct picture *p, int c, int i, int row, enum tdl
 
 static void convert_yuv(const struct picture *p, const struct tdl_frame *to, struct samples *s)
 {
-    const bool grey = p->frame.format == TDL_FORMAT_GRAY8 || to->format == TDL_FORMAT_GRAY8;
-    const double neutral = p->frame.format == TDL_FORMAT_P010 ? 512 : 128;
+    const bool grey = !format_has(p->frame.format, 1) || !format_has(to->format, 1);
+    const double neutral = 128 * format_unit(p->frame.format);
     for (int c = 0; c < 3; c++)
         for (int y = 0; y < s->height[c]; y++)
             for (int x = 0; x < s->width[c]; x++) {
@@ -89,7 +89,8 @@ static void convert_yuv(const struct picture *p, const struct tdl_frame *to, str
             }
 }
 
-static void convert_from_rgb(const struct picture *p, const struct tdl_frame *to,
+/* From three codes a pixel to subsampled chroma. */
+static void convert_from_full(const struct picture *p, const struct tdl_frame *to,
                              struct samples *s)
 {
     const int right = (int)p->frame.width - 1, bottom = (int)p->frame.height - 1;
@@ -116,8 +117,7 @@ static void convert_from_rgb(const struct picture *p, const struct tdl_frame *to
 struct samples convert(const struct picture *source, const struct tdl_frame *target)
 {
     struct samples s = samples_new(target);
-    const bool rgb = format_rgb(source->frame.format);
-    if (format_rgb(target->format)) {
+    if (format_full_chroma(target->format)) {
         for (int y = 0; y < s.height[0]; y++)
             for (int x = 0; x < s.width[0]; x++) {
                 double codes[4], out[3];
@@ -126,8 +126,8 @@ struct samples convert(const struct picture *source, const struct tdl_frame *tar
                 for (int c = 0; c < 3; c++)
                     *sample(&s, c, x, y) = out[c];
             }
-    } else if (rgb) {
-        convert_from_rgb(source, target, &s);
+    } else if (format_full_chroma(source->frame.format)) {
+        convert_from_full(source, target, &s);
     } else {
         convert_yuv(source, target, &s);
     }
@@ -295,7 +295,7 @@ static double codes_over(const struct picture *p, const double centre[2], const 
 {
     const int first[2] = {0, 0}, last[2] = {(int)p->frame.width - 1, (int)p->frame.height - 1};
     double opaque = 0, weights = 0, sums[3] = {0, 0, 0};
-    if (p->frame.format != TDL_FORMAT_RGBA && p->frame.format != TDL_FORMAT_BGRA) {
+    if (!format_has(p->frame.format, 3)) {
         filtered_codes(p, centre, scale, first, last, codes);
         return 1;
     }
@@ -486,8 +486,7 @@ void check_target(const struct picture *target, const struct samples *want, doub
     const enum tdl_format f = target->frame.format;
     const double most = format_full(f);
     for (int c = 0; c < 4; c++) {
-        if ((c && f == TDL_FORMAT_GRAY8) ||
-            (c == 3 && f != TDL_FORMAT_RGBA && f != TDL_FORMAT_BGRA))
+        if (!format_has(f, c))
             continue;
         for (int y = 0; y < want->height[c]; y++)
             for (int x = 0; x < want->width[c]; x++) {
@@ -499,11 +498,12 @@ void check_target(const struct picture *target, const struct samples *want, doub
                       expected, random_seed());
             }
     }
-    if (f == TDL_FORMAT_RGBX || f == TDL_FORMAT_BGRX)
+    const bool first = f == TDL_FORMAT_XRGB || f == TDL_FORMAT_XBGR;
+    if (first || f == TDL_FORMAT_RGBX || f == TDL_FORMAT_BGRX)
         for (int y = 0; y < want->height[0]; y++)
             for (int x = 0; x < want->width[0]; x++)
                 CHECK(target->bytes[target->frame.planes[0].offset +
                                     (size_t)y * target->frame.planes[0].stride + 4 * (size_t)x +
-                                    3] == 255,
-                      "%s: the fourth byte of a pixel is not 255", what);
+                                    (first ? 0 : 3)] == 255,
+                      "%s: the unused byte of a pixel is not 255", what);
 }

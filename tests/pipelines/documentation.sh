@@ -13,6 +13,14 @@ sed -n '/^## Properties/,/^## /p' "$readme" | sed -n 's/^| `\([a-z0-9-]*\)`.*/\1
 check "gst-inspect-1.0 shows properties" [ "$(wc -l <"$temp/inspected")" -gt 10 ]
 check "README.md has the element's properties" diff "$temp/inspected" "$temp/documented"
 
+# Formats: those of the first list in the sink pad's template, and README's sentence.
+sed -n '/SINK template/,/SRC template/s/^ *format: {\(.*\)}.*/\1/p' "$temp/inspect" |
+    sed 's/(string)//g' | tr -d ' ' | tr , '\n' | sort -u >"$temp/offered"
+sed -n 's/^Formats in and out[^:]*: \([^.]*\)\. .*/\1/p' "$readme" | tr -d ' ' | tr , '\n' |
+    sort >"$temp/listed"
+check "gst-inspect-1.0 shows formats" [ "$(wc -l <"$temp/offered")" -gt 10 ]
+check "README.md has the element's formats" diff "$temp/offered" "$temp/listed"
+
 for page in README.md CONTRIBUTING.md engine/README.md engine/CONVOLUTION.md gst/ZERO-COPY.md; do
     check "$page is there" [ -s "$root/$page" ]
     while read -r link; do

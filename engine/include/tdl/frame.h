@@ -68,6 +68,19 @@ enum tdl_format {
     TDL_FORMAT_RGB,
     TDL_FORMAT_BGR,
     TDL_FORMAT_GRAY8,
+    TDL_FORMAT_ARGB,
+    TDL_FORMAT_ABGR,
+    TDL_FORMAT_XRGB,
+    TDL_FORMAT_XBGR,
+    TDL_FORMAT_NV21,    /**< as NV12, Cr before Cb */
+    TDL_FORMAT_NV16,    /**< Y, then CbCr at half width */
+    TDL_FORMAT_YV12,    /**< Y, Cr, Cb: the planes of I420 in another order */
+    TDL_FORMAT_Y42B,    /**< Y, Cb, Cr, these at half width */
+    TDL_FORMAT_Y444,    /**< Y, Cb, Cr */
+    TDL_FORMAT_I420_10, /**< as I420, 16-bit little endian, the 10 bits at the bottom */
+    TDL_FORMAT_I422_10, /**< as Y42B, likewise */
+    TDL_FORMAT_Y444_10, /**< as Y444, likewise */
+    TDL_FORMAT_GRAY16,  /**< little endian */
     TDL_FORMAT_COUNT
 };
 
@@ -95,7 +108,7 @@ struct tdl_frame {
     uint32_t width, height; /**< px */
     struct tdl_plane planes[TDL_MAX_PLANES];
     enum tdl_matrix matrix; /**< YUV formats only */
-    enum tdl_range range;   /**< YUV and GRAY8 */
+    enum tdl_range range;   /**< YUV and grey */
 };
 
 /** Number of planes of a format. */
