@@ -117,9 +117,9 @@ static GType precision_type(void)
 {
     static gsize type;
     static const GEnumValue values[] = {
-        { TDL_PRECISION_AUTO, "What is faster on the device", "auto" },
+        { TDL_PRECISION_AUTO, "What suits any model: fp32", "auto" },
         { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
-        { TDL_PRECISION_FP16, "16-bit floating point, computed with 32 bits", "fp16" },
+        { TDL_PRECISION_FP16, "16 bits a value, four under one exponent; computed with 32 bits", "fp16" },
         { 0, NULL, NULL },
     };
 

@@ -12,15 +12,13 @@
 
 /* --------------------------------------------------------------- compiling */
 
-static enum tdl_dtype choose_storage(const struct tdl_context *ctx, enum tdl_precision precision)
+static enum tdl_dtype choose_storage(enum tdl_precision precision)
 {
-    if (precision == TDL_PRECISION_FP16)
-        return TDL_FLOAT16;
-    if (precision == TDL_PRECISION_FP32)
-        return TDL_FLOAT32;
-    /* Where the GPU shares the memory of the CPU, half of the traffic counts.
-     * A discrete one is bound by latency here: measured, fp32 is no slower. */
-    return ctx->info.type == TDL_DEVICE_INTEGRATED_GPU ? TDL_FLOAT16 : TDL_FLOAT32;
+    /* Never by itself: values that are small beside their neighbours are lost in
+     * 16 bits (shaders/common/storage.glsl), and nobody but the user knows whether
+     * a network has such. A discrete GPU is bound by latency here: measured, fp32
+     * is no slower. One that shares the CPU's memory may gain. */
+    return precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32;
 }
 
 static enum tdl_result upload_weights(struct tdl_graph *g)
@@ -127,7 +125,7 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
     g->plan.device = &g->ctx->info;
     g->plan.guard = guard;
     g->plan.policy = *policy;
-    g->plan.storage = choose_storage(g->ctx, params->precision);
+    g->plan.storage = choose_storage(params->precision);
     g->plan.ir = tdl_ir_clone(b->ir);
     if (!g->plan.ir) {
         r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");

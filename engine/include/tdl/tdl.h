@@ -352,10 +352,15 @@ TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const ch
 struct tdl_graph; /**< a compiled graph (MLGraph) */
 
 enum tdl_precision {
-    TDL_PRECISION_AUTO = 0, /**< what is faster on this device */
+    TDL_PRECISION_AUTO = 0, /**< what is safe for any network: FP32 on every device */
     TDL_PRECISION_FP32 = 1,
-    /** 16 bits a value for activations in memory (packs of four under one
-     *  exponent, more exact than halves), float32 weights and arithmetic. */
+    /** 16 bits a value for activations in memory, float32 weights and arithmetic.
+     *  Four neighbouring channels share an exponent: each is within 2⁻¹² of the
+     *  largest of the four. That is more exact than halves where they are alike;
+     *  where their scales differ, small ones are lost (0.02 beside 1000 is 0).
+     *  Range and NaN are float32's, but for convolutions on matrix units, which
+     *  take in ±65504 at most; beside NaN and infinities, finite ones of the four
+     *  become NaN. */
     TDL_PRECISION_FP16 = 2,
 };
 
