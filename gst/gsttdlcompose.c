@@ -26,6 +26,12 @@ static void color(guint argb, float out[4])
         out[i] = ((argb >> (i == 3 ? 24 : 16 - 8 * i)) & 0xff) / 255.0f;
 }
 
+gfloat gst_tdl_compose_blur(const struct gst_tdl_live *live, guint height)
+{
+    return live->blur_share > 0 ? MIN(live->blur_share * height, GST_TDL_BLUR_MAX)
+                                : live->blur_radius;
+}
+
 void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
                             const struct tdl_frame *background,
                             struct tdl_compose_params *out_params)
@@ -82,6 +88,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
         return r;
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
     params.background_aspect = background_aspect(compose, frames);
+    params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
     params.reuse_mask = mask == NULL;
     return tdl_compose(batch, compose->composer, &frames->source_part, mask, &target, &params);
 }
@@ -95,6 +102,7 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
 
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
     params.background_aspect = background_aspect(compose, frames);
+    params.blur_radius = gst_tdl_compose_blur(live, frames->source_part.height);
     return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params,
                                 NULL);
 }

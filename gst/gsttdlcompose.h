@@ -29,7 +29,12 @@ void gst_tdl_compose_finish(struct gst_tdl_compose *compose);
 /* Forget the masks of frames before. */
 void gst_tdl_compose_reset(struct gst_tdl_compose *compose);
 
-/* Pure: the engine's words for the settings. */
+#define GST_TDL_BLUR_MAX 128 /* px */
+
+/* Pure: the standard deviation of the blur in a frame of that height, px. */
+gfloat gst_tdl_compose_blur(const struct gst_tdl_live *live, guint height);
+
+/* Pure: the engine's words for the settings, but for what depends on the frame. */
 void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
                             const struct tdl_frame *background,
                             struct tdl_compose_params *out_params);

@@ -106,6 +106,26 @@ static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value
 
 /* -------------------------------------------------------------- start, stop */
 
+/* The properties, each told when it changes; NULL: as it was. */
+static void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import,
+                                      const gchar *export)
+{
+    gboolean new_import, new_export;
+
+    GST_OBJECT_LOCK(self);
+    new_import = import && g_strcmp0(import, self->import_path);
+    new_export = export && g_strcmp0(export, self->export_path);
+    if (new_import)
+        self->import_path = import;
+    if (new_export)
+        self->export_path = export;
+    GST_OBJECT_UNLOCK(self);
+    if (new_import)
+        g_object_notify(G_OBJECT(self), "import-path");
+    if (new_export)
+        g_object_notify(G_OBJECT(self), "export-path");
+}
+
 /* Only mode=replace cannot do without; the others may become it. */
 static gboolean gst_tdl_filter_load_picture(GstTdlFilter *self, struct gst_tdl_session *session,
                                             const gchar *name, gboolean needed)
@@ -160,8 +180,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->active = self->settings.live;
     self->latency = gst_tdl_session_latency(session, &self->active);
     self->stats = (struct gst_tdl_stats){ 0 };
-    self->import_path = self->export_path = "none";
     GST_OBJECT_UNLOCK(self);
+    gst_tdl_filter_tell_paths(self, "none", "none");
     gst_tdl_reload_start(&self->reload, session->context);
     return TRUE;
 }
@@ -204,12 +224,12 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
     self->active = self->settings.live;
     self->streaming = TRUE;
     passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
-    if (passthrough)
-        self->export_path = "passthrough";
     new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
     if (new_latency)
         self->latency = gst_tdl_session_latency(self->session, &self->active);
     GST_OBJECT_UNLOCK(self);
+    if (passthrough)
+        gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
     if (gst_base_transform_is_passthrough(base) != passthrough) {
         gst_tdl_session_reset(self->session);
         gst_base_transform_set_passthrough(base, passthrough);
@@ -329,7 +349,6 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
                                               GstBuffer *output)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    const gchar *old_path = self->import_path;
     GError *error = NULL;
 
     gst_tdl_filter_take_loaded(self);
@@ -340,10 +359,8 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
     }
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->stats);
-    self->import_path = self->session->importer.path;
     GST_OBJECT_UNLOCK(self);
-    if (old_path != self->import_path)
-        g_object_notify(G_OBJECT(self), "import-path");
+    gst_tdl_filter_tell_paths(self, self->session->importer.path, NULL);
     return gst_tdl_filter_report(self);
 }
 
@@ -523,9 +540,7 @@ static gboolean gst_tdl_filter_decide_allocation(GstBaseTransform *base, GstQuer
     }
     GST_INFO_OBJECT(self, "frames go by \"%s\"%s%s", path, self->export_reason->len ? ", as " : "",
                     self->export_reason->str);
-    GST_OBJECT_LOCK(self);
-    self->export_path = path;
-    GST_OBJECT_UNLOCK(self);
+    gst_tdl_filter_tell_paths(self, NULL, path);
     return TRUE;
 }
 

@@ -163,12 +163,12 @@ typedef struct {
 GType gst_tdl_pool_get_type(void);
 G_DEFINE_TYPE(GstTdlPool, gst_tdl_pool, GST_TYPE_VIDEO_BUFFER_POOL)
 
-static void align_rows(GstStructure *config)
+static gboolean align_rows(GstStructure *config)
 {
     GstVideoAlignment align;
 
     if (!gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META))
-        return; /* the user of the pool expects GStreamer's default strides */
+        return FALSE; /* the user of the pool expects GStreamer's default strides */
     gst_video_alignment_reset(&align);
     if (gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT))
         gst_buffer_pool_config_get_video_alignment(config, &align);
@@ -176,6 +176,7 @@ static void align_rows(GstStructure *config)
     for (guint i = 0; i < GST_VIDEO_MAX_PLANES; i++)
         align.stride_align[i] |= ROW_ALIGN - 1;
     gst_buffer_pool_config_set_video_alignment(config, &align);
+    return TRUE;
 }
 
 /* Users put their own allocator, or none, into the configuration: memory of
@@ -189,8 +190,9 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
 
     if (!gst_buffer_pool_config_get_allocator(config, &ignored, &params))
         gst_allocation_params_init(&params);
+    if (align_rows(config))
+        params.align |= ROW_ALIGN - 1; /* as the base class would, with a warning */
     gst_buffer_pool_config_set_allocator(config, self->allocator, &params);
-    align_rows(config);
     if (gst_buffer_pool_config_get_params(config, &caps, NULL, NULL, NULL) && caps)
         gst_video_info_from_caps(&self->info, caps);
     return GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)->set_config(pool, config);

@@ -58,7 +58,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
                             "from the neighbour's image), \"dma-buf\" (imported as it is), "
                             "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into "
                             "our own memory), \"host-pointer\" (upstream's memory imported), "
-                            "\"copy\" (copied by the CPU), \"none\" (no frame yet)", "none",
+                            "\"copy\" (copied by the CPU), \"passthrough\" (not at all), \"none\" (no frame "
+                            "yet)", "none",
                             flags));
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_EXPORT_PATH,

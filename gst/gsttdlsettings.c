@@ -24,21 +24,22 @@ static const struct property {
     enum gst_tdl_effect effect;
     gsize offset;
     gdouble min, max, def;
+    const gchar *text; /* the default of a string; NULL: empty */
 } properties[] = {
     { "model", "Model",
-      "The network: empty or \"person\" for the bundled person model (256x256 px), "
+      "The network: \"person\" or empty for the bundled person model (256x256 px), "
       "\"person-landscape\" for its faster 256x144 px sister, or the path (or file:// URI) of a "
       "TensorFlow Lite file "
       "with one picture in and a one-channel mask out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
-      STRING, GST_TDL_MODEL, AT(sources.model) },
+      STRING, GST_TDL_MODEL, AT(sources.model), .text = "person" },
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE, AT(live.mode),
       .def = TDL_MODE_OVERLAY },
     { "device", "Device",
-      "The Vulkan device: empty or \"auto\" (discrete GPU, then integrated, then software), an "
+      "The Vulkan device: \"auto\" or empty (discrete GPU, then integrated, then software), an "
       "index, a UUID in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; tdl-info "
       "lists them",
-      STRING, GST_TDL_RESTART, AT(sources.device) },
+      STRING, GST_TDL_RESTART, AT(sources.device), .text = "auto" },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },
     { "fuse", "Fuse operators",
@@ -64,8 +65,13 @@ static const struct property {
     { "blur-radius", "Blur radius",
       "Standard deviation of the background's blur in mode=blur, in px of the frame", FLOAT,
       GST_TDL_LIVE, AT(live.blur_radius), 0, 128, 16 },
+    { "blur-share", "Blur share",
+      "The same as a share of the frame's height, so that frames of every size look alike (0.022 is "
+      "16 px of 720; 128 px at most); 0: blur-radius counts", FLOAT, GST_TDL_LIVE,
+      AT(live.blur_share), 0, 0.25, 0 },
     { "threshold", "Threshold",
-      "How sure the network must be of the foreground (0 to 1): lower takes in more of the picture",
+      "How sure the network must be of the foreground (0 to 1): lower takes in more of the picture; "
+      "0 without feather takes in everything",
       FLOAT, GST_TDL_LIVE, AT(live.threshold), 0, 1, 0.5 },
     { "feather", "Feather",
       "Width of the soft step around the threshold (0 to 1): 0 is a hard outline", FLOAT,
@@ -157,14 +163,20 @@ static GType enum_type(enum kind kind)
     return kind == MODE ? mode_type() : kind == PRECISION ? precision_type() : latency_type();
 }
 
+/* What is a matter of the picture; how frames travel is not a matter of time. */
+static gboolean is_controllable(const struct property *p)
+{
+    return (p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && p->kind != CLASSES &&
+           p->kind != LATENCY && p->offset != AT(live.require_zero_copy);
+}
+
 static GParamFlags param_flags(const struct property *p)
 {
     GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
     if (p->effect == GST_TDL_RESTART)
         return flags | GST_PARAM_MUTABLE_READY;
-    if (p->effect == GST_TDL_LIVE && p->kind != BOOL && p->kind != LATENCY && p->kind != UINT &&
-        p->kind != CLASSES)
+    if (is_controllable(p))
         flags |= GST_PARAM_CONTROLLABLE;
     return flags | GST_PARAM_MUTABLE_PLAYING;
 }
@@ -183,7 +195,7 @@ static GParamSpec *param_spec(const struct property *p)
     case BOOL:
         return g_param_spec_boolean(p->name, p->nick, p->blurb, p->def != 0, flags);
     case STRING:
-        return g_param_spec_string(p->name, p->nick, p->blurb, "", flags);
+        return g_param_spec_string(p->name, p->nick, p->blurb, p->text ? p->text : "", flags);
     case CLASSES:
         return gst_param_spec_array(p->name, p->nick, p->blurb,
                                     g_param_spec_int("class", "Class", "Class index", 0, G_MAXINT,
@@ -210,7 +222,7 @@ void gst_tdl_settings_init(struct gst_tdl_settings *settings)
         if (p->kind == FLOAT)
             *(gfloat *)field = p->def;
         else if (p->kind == STRING)
-            *(gchar **)field = g_strdup("");
+            *(gchar **)field = g_strdup(p->text ? p->text : "");
         else if (p->kind == CLASSES)
             *(GArray **)field = g_array_new(FALSE, FALSE, sizeof(gint));
         else
@@ -274,6 +286,8 @@ gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const
         set_classes(*(GArray **)field, value);
         break;
     default:
+        if (*(gint *)field == g_value_get_enum(value))
+            *out_effect = GST_TDL_LIVE; /* controllers set it for every frame */
         *(gint *)field = g_value_get_enum(value);
     }
     return TRUE;

@@ -139,14 +139,15 @@ static void add_mask(struct tdl_compose_plan *plan)
 /* The soft step as value · scale + offset, to be clamped to 0…1. */
 static void soft_step(const struct tdl_compose_params *p, float *scale, float *offset)
 {
-    /* A hard edge: what is above the threshold by more than rounding is in. */
+    /* A hard edge: what is above the threshold by more than rounding is in, and
+     * everything at a threshold of 0. */
     const float hardness = 65536;
     if (p->feather > 1 / hardness) {
         *scale = 1 / p->feather;
         *offset = 0.5f - p->threshold * *scale;
     } else {
         *scale = hardness;
-        *offset = -p->threshold * hardness;
+        *offset = p->threshold > 0 ? -p->threshold * hardness : hardness;
     }
     if (p->invert) {
         *scale = -*scale;

@@ -542,6 +542,26 @@ GST_START_TEST(cuts)
 }
 GST_END_TEST;
 
+/* px of the blur's deviation, which the engine takes up to 128. */
+static const struct {
+    gfloat radius, share;
+    guint height;
+    gfloat sigma;
+} blurs[] = {
+    { 16, 0, 720, 16 }, { 16, 0.0222222f, 720, 16 }, { 5, 0.01f, 2160, 21.6f },
+    { 5, 0.25f, 2160, 128 }, { 0, 0, 720, 0 },
+};
+
+GST_START_TEST(blur)
+{
+    struct gst_tdl_live live = { .blur_radius = blurs[__i__].radius,
+                                 .blur_share = blurs[__i__].share };
+    gfloat sigma = gst_tdl_compose_blur(&live, blurs[__i__].height);
+
+    fail_unless(ABS(sigma - blurs[__i__].sigma) < 0.01, "%f px", sigma);
+}
+GST_END_TEST;
+
 GST_START_TEST(colors)
 {
     struct gst_tdl_live live = { .background_color = 0x80ff3300, .overlay_color = 0x00010203 };
@@ -576,6 +596,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, crop, 0, G_N_ELEMENTS(crops));
     tcase_add_loop_test(tc, meta_fits, 0, G_N_ELEMENTS(metas));
     tcase_add_loop_test(tc, cuts, 0, G_N_ELEMENTS(clocks));
+    tcase_add_loop_test(tc, blur, 0, G_N_ELEMENTS(blurs));
     tcase_add_test(tc, colors);
     return s;
 }

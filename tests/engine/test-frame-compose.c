@@ -227,6 +227,17 @@ static void test_hard_edge(void)
         map_free(&want);
     }
     CHECK(sides[0] > 100 && sides[1] > 100, "the mask has one side only");
+    for (int invert = 0; invert < 2; invert++) {
+        s.params.invert = invert;
+        s.params.refine = invert;
+        s.params.feather = s.params.threshold = 0;
+        OK(tdl_batch_begin(batch));
+        OK(tdl_compose(batch, composer, &s.source.frame, t, &s.target.frame, &s.params));
+        run_batch(batch, ctx);
+        for (int i = 0; i < 33 * 17; i++)
+            CHECK(get_code(&s.target, 0, i % 33, i / 33) == (invert ? 0 : 255),
+                  "a threshold of 0 leaves pixel %d out", i);
+    }
     map_free(&mask);
     tdl_tensor_destroy(&t);
     tdl_composer_destroy(&composer);

@@ -233,7 +233,7 @@ static double step_of(double q, const struct tdl_compose_params *params)
     if (params->feather > 0)
         q = clamp_double(0.5 + (q - params->threshold) / params->feather, 0, 1);
     else
-        q = q > params->threshold;
+        q = q > params->threshold || params->threshold <= 0;
     return params->invert ? 1 - q : q;
 }
 

@@ -207,7 +207,8 @@ struct tdl_compose_params {
     float opacity;      /**< of the overlay, 0…1 */
     float blur_radius;  /**< standard deviation, px of the frame, 0…128 */
     float threshold;    /**< 0…1: the middle of the soft step on the mask */
-    float feather;      /**< 0…1: the width of that step; 0 is a hard edge */
+    float feather;      /**< 0…1: the width of that step; 0 is a hard edge, with everything
+                           above a threshold of 0 */
     float smoothing;    /**< 0…0.99: weight of the previous mask */
     bool refine;        /**< sharpen edges by the full-size luma (guided filter) */
     bool invert;        /**< background and foreground change places */
