@@ -350,7 +350,7 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *b, const struct tdl_pipelin
                                    const void *push, uint32_t push_size, uint32_t groups_x,
                                    uint32_t groups_y, uint32_t groups_z)
 {
-    VkCommandBuffer cb;
+    VkCommandBuffer cb = VK_NULL_HANDLE;
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
     if (r != TDL_OK)
         return r;

@@ -396,7 +396,7 @@ static bool is_depthwise(const struct tdl_node *n)
  * not read it; the depthwise itself may add it to its end. */
 static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
 {
-    struct tdl_operand *wide = slot(n, TDL_CONV_INPUT);
+    struct tdl_operand *wide = n->inputs[TDL_CONV_INPUT]; /* which every convolution has */
     if (!is_depthwise(n) || !wide->producer || !is_pointwise(wide->producer) ||
         slot(wide->producer, TDL_CONV_RESIDUAL))
         return false;

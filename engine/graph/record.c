@@ -105,7 +105,7 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
     }
     for (uint32_t i = 0; i < g->plan.step_count; i++) {
         const struct tdl_plan_step *step = &g->plan.steps[i];
-        struct resolved binds[TDL_MAX_BINDS];
+        struct resolved binds[TDL_MAX_BINDS] = {0};
         uint32_t count = 0;
         bool conflict = false;
         for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
