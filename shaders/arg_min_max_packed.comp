@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#version 450
+#version 430
 #extension GL_GOOGLE_include_directive : require
 // argMin and argMax over the channels of packs. One invocation a pixel.
 #include "common/storage.glsl"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#version 450
+#version 430
+#extension GL_EXT_shader_integer_mix : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // What moves elements of images without computing: slice, pad, concat,

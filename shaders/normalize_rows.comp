@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#version 450
+#version 430
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // The first step of layerNormalization on linear memory: mean and 1 / √(σ² + ε)

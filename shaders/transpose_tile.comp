@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#version 450
+#version 430
 #extension GL_GOOGLE_include_directive : require
 // Matrices of words, transposed by tiles through shared memory, so that
 // neighbours read and write neighbours. A workgroup has TILE × TILE / 4

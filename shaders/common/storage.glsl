@@ -12,6 +12,7 @@
 // Beside infinities and NaN the other mantissas are lost; they are NaN, too. Their
 // exponent is 255, and makes ±infinity of mantissas and NaN of 0.
 #ifdef TDL_FP16
+#extension GL_EXT_shader_integer_mix : require
 #define PACK uvec2
 vec4 unpack(uvec2 p)
 {

@@ -1,4 +1,4 @@
-#version 450
+#version 430
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Shrinks the source for the blur, 4, 8 or 16 times, in the target's colour

@@ -1,4 +1,4 @@
-#version 450
+#version 430
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The guided filter's two passes at mask resolution (He, Sun, Tang, "Guided

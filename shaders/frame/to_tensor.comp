@@ -1,4 +1,4 @@
-#version 450
+#version 430
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frame → tensor: unpack, crop, stretch, convert to RGB, normalise. One
