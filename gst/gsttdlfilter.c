@@ -17,13 +17,9 @@
  * that the current frame works with. The streaming thread takes it once per
  * frame, before negotiation, so that caps, buffers and work agree.
  */
-#include "gsttdlfilter.h"
+#include "gsttdlfilter-private.h"
 
-#include "gsttdlcut.h"
 #include "gsttdlexport.h"
-#include "gsttdlmisfit.h"
-#include "gsttdlreload.h"
-#include "gsttdlreport.h"
 
 #include <string.h>
 
@@ -31,32 +27,6 @@
 
 /* A new latency is announced when it differs by more. */
 #define LATENCY_STEP (5 * GST_MSECOND)
-
-struct _GstTdlFilter {
-    GstBaseTransform base;
-
-    /* Streaming thread. */
-    struct gst_tdl_video in, out;
-    struct gst_tdl_report report;
-    struct gst_tdl_misfits misfits;
-    struct gst_tdl_cut cut;
-    GString *export_reason; /* why the path is no better */
-
-    /* Guarded by the object lock; `session` itself changes only in start and
-     * stop, when nothing streams. */
-    struct gst_tdl_settings settings;
-    struct gst_tdl_live active;
-    gboolean hinted;    /* of formats that do not meet, since the last start */
-    gboolean streaming; /* `active` follows the frames, not the properties */
-    struct gst_tdl_session *session;
-    struct gst_tdl_reload reload;
-    struct gst_tdl_abilities abilities;
-    GstClockTime latency;
-    struct gst_tdl_stats stats;
-    const gchar *import_path, *export_path;
-
-    struct gst_tdl_vulkan vulkan; /* what the neighbours share; has a lock of its own */
-};
 
 G_DEFINE_FINAL_TYPE(GstTdlFilter, gst_tdl_filter, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_FILTER)
@@ -106,9 +76,7 @@ static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value
 
 /* -------------------------------------------------------------- start, stop */
 
-/* The properties, each told when it changes; NULL: as it was. */
-static void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import,
-                                      const gchar *export)
+void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gchar *export)
 {
     gboolean new_import, new_export;
 
@@ -417,199 +385,6 @@ static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *even
     return GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)->sink_event(base, event);
 }
 
-/* ------------------------------------------------------ caps and allocation */
-
-static GstCaps *gst_tdl_filter_transform_caps(GstBaseTransform *base, GstPadDirection direction,
-                                              GstCaps *caps, GstCaps *filter)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstCaps *result;
-
-    GST_OBJECT_LOCK(self); /* the tilings are the session's */
-    result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, filter);
-    GST_OBJECT_UNLOCK(self);
-    return result;
-}
-
-static GstCaps *gst_tdl_filter_fixate_caps(GstBaseTransform *base, GstPadDirection direction,
-                                           GstCaps *caps, GstCaps *candidates)
-{
-    if (direction == GST_PAD_SINK) {
-        GstCaps *peer = gst_pad_peer_query_caps(base->srcpad, NULL);
-
-        candidates = gst_tdl_caps_prefer(caps, candidates, peer);
-        gst_caps_unref(peer);
-    }
-    return GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
-        ->fixate_caps(base, direction, caps, candidates);
-}
-
-/* Said here, as upstream would say nothing of why it got no buffer of our pool. */
-static gboolean gst_tdl_filter_check_size(GstTdlFilter *self, const GstVideoInfo *info,
-                                          GError **error)
-{
-    const struct tdl_device_info *device = tdl_context_device(self->session->context);
-    struct tdl_frame frame;
-    gsize size = tdl_frame_layout(&frame, gst_tdl_format(GST_VIDEO_INFO_FORMAT(info)), info->width,
-                                  info->height, 64);
-
-    if (size && size <= device->max_buffer_bytes)
-        return TRUE;
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "Frames of %dx%d px of %s are too large for %s, which reaches %" G_GUINT64_FORMAT
-                " bytes of one. Use smaller frames (a videoscale before tdlfilter), or choose "
-                "another device.", info->width, info->height, GST_VIDEO_INFO_NAME(info),
-                device->name, device->max_buffer_bytes);
-    return FALSE;
-}
-
-static gboolean gst_tdl_filter_set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    gboolean passthrough = gst_base_transform_is_passthrough(base);
-    GError *error = NULL;
-
-    /* Passthrough takes pictures that nobody here can read; the caps of others
-     * are of use when the mode changes, as the base class does not say them again. */
-    if (!(gst_tdl_video_from_caps(in, &self->in) && gst_tdl_video_from_caps(out, &self->out)) &&
-        !passthrough) {
-        GST_ERROR_OBJECT(self, "cannot parse %" GST_PTR_FORMAT " or %" GST_PTR_FORMAT, in, out);
-        return FALSE;
-    }
-    gst_tdl_session_reset(self->session);
-    if (passthrough || (gst_tdl_filter_check_size(self, &self->in.info, &error) &&
-                        gst_tdl_session_prepare(self->session, &self->active, &self->in,
-                                                &self->out, &error)))
-        return TRUE;
-    gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-    return FALSE;
-}
-
-static gboolean gst_tdl_filter_get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size)
-{
-    struct gst_tdl_video video;
-
-    (void)base;
-    if (!gst_tdl_video_from_caps(caps, &video))
-        return FALSE;
-    *size = GST_VIDEO_INFO_SIZE(&video.info);
-    return TRUE;
-}
-
-/* What upstream writes goes straight to the GPU. In passthrough it goes
- * downstream, which may know nothing of padded rows and crops: that answers. */
-static gboolean gst_tdl_filter_propose_allocation(GstBaseTransform *base, GstQuery *decide_query,
-                                                  GstQuery *query)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    struct gst_tdl_offer offer = { .context = NULL };
-    GstPad *upstream;
-    gboolean ok;
-
-    (void)decide_query;
-    if (gst_base_transform_is_passthrough(base))
-        return GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
-            ->propose_allocation(base, NULL, query);
-    GST_OBJECT_LOCK(self);
-    if (self->session)
-        gst_tdl_session_offer(self->session, &offer);
-    GST_OBJECT_UNLOCK(self);
-    if (!offer.context)
-        return FALSE;
-    offer.element = GST_ELEMENT(self);
-    upstream = gst_pad_get_peer(base->sinkpad);
-    ok = gst_tdl_export_propose(&offer, query, upstream);
-    gst_clear_object(&upstream);
-    gst_tdl_offer_clear(&offer);
-    return ok;
-}
-
-static gboolean gst_tdl_filter_decide_allocation(GstBaseTransform *base, GstQuery *query)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    GError *error = NULL;
-    const gchar *path;
-
-    path = gst_tdl_export_decide(self->session, query, &self->out, self->export_reason, &error);
-    if (path == gst_tdl_export_pool && self->active.require_zero_copy &&
-        self->in.memory != GST_TDL_MEMORY_SYSTEM)
-        error = gst_tdl_report_output_error(path, self->export_reason->str);
-    if (error) {
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-        return FALSE;
-    }
-    GST_INFO_OBJECT(self, "frames go by \"%s\"%s%s", path, self->export_reason->len ? ", as " : "",
-                    self->export_reason->str);
-    gst_tdl_filter_tell_paths(self, NULL, path);
-    return TRUE;
-}
-
-/* The output has the input's size: what is said of the picture stays true, but
- * for the crop that made it. */
-static gboolean gst_tdl_filter_transform_meta(GstBaseTransform *base, GstBuffer *output,
-                                              GstMeta *meta, GstBuffer *input)
-{
-    struct gst_tdl_video whole;
-    struct gst_tdl_rect part;
-
-    (void)output;
-    return meta->info->api != GST_VIDEO_CROP_META_API_TYPE ||
-           !gst_tdl_video_is_part(&GST_TDL_FILTER(base)->in, input, &whole, &part);
-}
-
-/* Upstream ends with a bare "not-negotiated" when no format is left: the reason
- * is known here alone. Asked for something else than pictures, we are not meant. */
-static void gst_tdl_filter_hint(GstTdlFilter *self, GstQuery *query)
-{
-    GstBaseTransform *base = GST_BASE_TRANSFORM(self);
-    GstCaps *filter, *result, *sink, *peer;
-    gboolean hint;
-
-    gst_query_parse_caps(query, &filter);
-    gst_query_parse_caps_result(query, &result);
-    if (!gst_caps_is_empty(result))
-        return;
-    sink = gst_pad_get_pad_template_caps(base->sinkpad);
-    peer = gst_pad_peer_query_caps(base->srcpad, NULL);
-    hint = !gst_caps_is_empty(peer) && (!filter || gst_caps_can_intersect(filter, sink));
-    gst_caps_unref(sink);
-    gst_caps_unref(peer);
-    GST_OBJECT_LOCK(self);
-    hint = hint && self->session && !self->hinted;
-    self->hinted |= hint;
-    GST_OBJECT_UNLOCK(self);
-    if (hint)
-        gst_tdl_error_post(self, GST_MESSAGE_WARNING,
-                           gst_tdl_report_disagreement(self->active.mode));
-}
-
-static gboolean gst_tdl_filter_query(GstBaseTransform *base, GstPadDirection direction,
-                                     GstQuery *query)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstClockTime min, max;
-    gboolean ok, live;
-
-    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && /* one side has what the other wants */
-        gst_tdl_vulkan_answer(&self->vulkan, GST_ELEMENT(self), query))
-        return TRUE;
-    if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && self->session)
-        gst_tdl_session_drain(self->session); /* serialised with the stream */
-    ok = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)->query(base, direction, query);
-    if (ok && GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
-        gst_tdl_filter_hint(self, query);
-    if (!ok || GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
-        return ok;
-    gst_query_parse_latency(query, &live, &min, &max);
-    GST_OBJECT_LOCK(self);
-    min += self->latency;
-    if (GST_CLOCK_TIME_IS_VALID(max))
-        max += self->latency;
-    GST_OBJECT_UNLOCK(self);
-    gst_query_set_latency(query, live, min, max);
-    return TRUE;
-}
-
 /* -------------------------------------------------------------------- class */
 
 static void gst_tdl_filter_finalize(GObject *object)
@@ -660,14 +435,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     base->prepare_output_buffer = gst_tdl_filter_prepare_output_buffer;
     base->transform = gst_tdl_filter_transform;
     base->sink_event = gst_tdl_filter_sink_event;
-    base->transform_caps = gst_tdl_filter_transform_caps;
-    base->fixate_caps = gst_tdl_filter_fixate_caps;
-    base->set_caps = gst_tdl_filter_set_caps;
-    base->get_unit_size = gst_tdl_filter_get_unit_size;
-    base->propose_allocation = gst_tdl_filter_propose_allocation;
-    base->decide_allocation = gst_tdl_filter_decide_allocation;
-    base->transform_meta = gst_tdl_filter_transform_meta;
-    base->query = gst_tdl_filter_query;
+    gst_tdl_negotiate_install(base);
 }
 
 static void gst_tdl_filter_init(GstTdlFilter *self)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element, for the files that are it. */
+#ifndef GST_TDL_FILTER_PRIVATE_H
+#define GST_TDL_FILTER_PRIVATE_H
+
+#include "gsttdlcut.h"
+#include "gsttdlfilter.h"
+#include "gsttdlmisfit.h"
+#include "gsttdlreload.h"
+#include "gsttdlreport.h"
+
+struct _GstTdlFilter {
+    GstBaseTransform base;
+
+    /* Streaming thread. */
+    struct gst_tdl_video in, out;
+    struct gst_tdl_report report;
+    struct gst_tdl_misfits misfits;
+    struct gst_tdl_cut cut;
+    GString *export_reason; /* why the path is no better */
+
+    /* Guarded by the object lock; `session` itself changes only in start and
+     * stop, when nothing streams. */
+    struct gst_tdl_settings settings;
+    struct gst_tdl_live active;
+    gboolean hinted;    /* of formats that do not meet, since the last start */
+    gboolean streaming; /* `active` follows the frames, not the properties */
+    struct gst_tdl_session *session;
+    struct gst_tdl_reload reload;
+    struct gst_tdl_abilities abilities;
+    GstClockTime latency;
+    struct gst_tdl_stats stats;
+    const gchar *import_path, *export_path;
+
+    struct gst_tdl_vulkan vulkan; /* what the neighbours share; has a lock of its own */
+};
+
+/* The properties of paths, each told when it changes; NULL: as it was. */
+void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gchar *export);
+
+/* The virtual functions for caps, memory and queries (gsttdlnegotiate.c). */
+void gst_tdl_negotiate_install(GstBaseTransformClass *klass);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element's caps and memory: what it agrees on with its neighbours. */
+#include "gsttdlfilter-private.h"
+
+#include "gsttdlexport.h"
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+static GstBaseTransformClass *parent_class;
+
+static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstCaps *result;
+
+    GST_OBJECT_LOCK(self); /* the tilings are the session's */
+    result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, filter);
+    GST_OBJECT_UNLOCK(self);
+    return result;
+}
+
+static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *candidates)
+{
+    if (direction == GST_PAD_SINK) {
+        GstCaps *peer = gst_pad_peer_query_caps(base->srcpad, NULL);
+
+        candidates = gst_tdl_caps_prefer(caps, candidates, peer);
+        gst_caps_unref(peer);
+    }
+    return parent_class->fixate_caps(base, direction, caps, candidates);
+}
+
+/* Said here, as upstream would say nothing of why it got no buffer of our pool. */
+static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError **error)
+{
+    const struct tdl_device_info *device = tdl_context_device(self->session->context);
+    struct tdl_frame frame;
+    gsize size = tdl_frame_layout(&frame, gst_tdl_format(GST_VIDEO_INFO_FORMAT(info)), info->width,
+                                  info->height, 64);
+
+    if (size && size <= device->max_buffer_bytes)
+        return TRUE;
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "Frames of %dx%d px of %s are too large for %s, which reaches %" G_GUINT64_FORMAT
+                " bytes of one. Use smaller frames (a videoscale before tdlfilter), or choose "
+                "another device.", info->width, info->height, GST_VIDEO_INFO_NAME(info),
+                device->name, device->max_buffer_bytes);
+    return FALSE;
+}
+
+static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    gboolean passthrough = gst_base_transform_is_passthrough(base);
+    GError *error = NULL;
+
+    /* Passthrough takes pictures that nobody here can read; the caps of others
+     * are of use when the mode changes, as the base class does not say them again. */
+    if (!(gst_tdl_video_from_caps(in, &self->in) && gst_tdl_video_from_caps(out, &self->out)) &&
+        !passthrough) {
+        GST_ERROR_OBJECT(self, "cannot parse %" GST_PTR_FORMAT " or %" GST_PTR_FORMAT, in, out);
+        return FALSE;
+    }
+    gst_tdl_session_reset(self->session);
+    if (passthrough || (check_size(self, &self->in.info, &error) &&
+                        gst_tdl_session_prepare(self->session, &self->active, &self->in,
+                                                &self->out, &error)))
+        return TRUE;
+    gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    return FALSE;
+}
+
+static gboolean get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size)
+{
+    struct gst_tdl_video video;
+
+    (void)base;
+    if (!gst_tdl_video_from_caps(caps, &video))
+        return FALSE;
+    *size = GST_VIDEO_INFO_SIZE(&video.info);
+    return TRUE;
+}
+
+/* What upstream writes goes straight to the GPU. In passthrough it goes
+ * downstream, which may know nothing of padded rows and crops: that answers. */
+static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    struct gst_tdl_offer offer = { .context = NULL };
+    GstPad *upstream;
+    gboolean ok;
+
+    (void)decide_query;
+    if (gst_base_transform_is_passthrough(base))
+        return parent_class->propose_allocation(base, NULL, query);
+    GST_OBJECT_LOCK(self);
+    if (self->session)
+        gst_tdl_session_offer(self->session, &offer);
+    GST_OBJECT_UNLOCK(self);
+    if (!offer.context)
+        return FALSE;
+    offer.element = GST_ELEMENT(self);
+    upstream = gst_pad_get_peer(base->sinkpad);
+    ok = gst_tdl_export_propose(&offer, query, upstream);
+    gst_clear_object(&upstream);
+    gst_tdl_offer_clear(&offer);
+    return ok;
+}
+
+static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GError *error = NULL;
+    const gchar *path;
+
+    path = gst_tdl_export_decide(self->session, query, &self->out, self->export_reason, &error);
+    if (path == gst_tdl_export_pool && self->active.require_zero_copy &&
+        self->in.memory != GST_TDL_MEMORY_SYSTEM)
+        error = gst_tdl_report_output_error(path, self->export_reason->str);
+    if (error) {
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+        return FALSE;
+    }
+    GST_INFO_OBJECT(self, "frames go by \"%s\"%s%s", path, self->export_reason->len ? ", as " : "",
+                    self->export_reason->str);
+    gst_tdl_filter_tell_paths(self, NULL, path);
+    return TRUE;
+}
+
+/* The output has the input's size: what is said of the picture stays true, but
+ * for the crop that made it. */
+static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMeta *meta,
+                               GstBuffer *input)
+{
+    struct gst_tdl_video whole;
+    struct gst_tdl_rect part;
+
+    (void)output;
+    return meta->info->api != GST_VIDEO_CROP_META_API_TYPE ||
+           !gst_tdl_video_is_part(&GST_TDL_FILTER(base)->in, input, &whole, &part);
+}
+
+/* Upstream ends with a bare "not-negotiated" when no format is left: the reason
+ * is known here alone. Asked for something else than pictures, we are not meant. */
+static void hint_at_formats(GstTdlFilter *self, GstQuery *query)
+{
+    GstBaseTransform *base = GST_BASE_TRANSFORM(self);
+    GstCaps *filter, *result, *sink, *peer;
+    gboolean hint;
+
+    gst_query_parse_caps(query, &filter);
+    gst_query_parse_caps_result(query, &result);
+    if (!gst_caps_is_empty(result))
+        return;
+    sink = gst_pad_get_pad_template_caps(base->sinkpad);
+    peer = gst_pad_peer_query_caps(base->srcpad, NULL);
+    hint = !gst_caps_is_empty(peer) && (!filter || gst_caps_can_intersect(filter, sink));
+    gst_caps_unref(sink);
+    gst_caps_unref(peer);
+    GST_OBJECT_LOCK(self);
+    hint = hint && self->session && !self->hinted;
+    self->hinted |= hint;
+    GST_OBJECT_UNLOCK(self);
+    if (hint)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING,
+                           gst_tdl_report_disagreement(self->active.mode));
+}
+
+static gboolean answer_query(GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstClockTime min, max;
+    gboolean ok, live;
+
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && /* one side has what the other wants */
+        gst_tdl_vulkan_answer(&self->vulkan, GST_ELEMENT(self), query))
+        return TRUE;
+    if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK && self->session)
+        gst_tdl_session_drain(self->session); /* serialised with the stream */
+    ok = parent_class->query(base, direction, query);
+    if (ok && GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
+        hint_at_formats(self, query);
+    if (!ok || GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
+        return ok;
+    gst_query_parse_latency(query, &live, &min, &max);
+    GST_OBJECT_LOCK(self);
+    min += self->latency;
+    if (GST_CLOCK_TIME_IS_VALID(max))
+        max += self->latency;
+    GST_OBJECT_UNLOCK(self);
+    gst_query_set_latency(query, live, min, max);
+    return TRUE;
+}
+
+void gst_tdl_negotiate_install(GstBaseTransformClass *klass)
+{
+    parent_class = g_type_class_peek_parent(klass);
+    klass->transform_caps = transform_caps;
+    klass->fixate_caps = fixate_caps;
+    klass->set_caps = set_caps;
+    klass->get_unit_size = get_unit_size;
+    klass->propose_allocation = propose_allocation;
+    klass->decide_allocation = decide_allocation;
+    klass->transform_meta = transform_meta;
+    klass->query = answer_query;
+}
