@@ -48,8 +48,8 @@ static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *
         values[i] = old[i] * a[channel_of(conv, i)];
     for (uint32_t c = 0; c < desc.shape[0]; c++)
         biases[c] = (old_bias ? old_bias[c] * a[c] : 0) + b[c];
-    conv->inputs[TDL_CONV_FILTER] = scaled;
-    conv->inputs[TDL_CONV_BIAS] = moved;
+    tdl_ir_set_input(ir, conv, TDL_CONV_FILTER, scaled);
+    tdl_ir_set_input(ir, conv, TDL_CONV_BIAS, moved);
     return true;
 }
 
@@ -204,11 +204,11 @@ bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n)
         widen_conv(n, border);
     else if (!widen_pool(n, pad, border))
         return false;
-    n->inputs[0] = pad->inputs[0];
+    tdl_ir_set_input(ir, n, 0, pad->inputs[0]);
     if (n->op->infer(n, &desc) != TDL_OK ||
         memcmp(desc.shape, n->output->desc.shape, 4 * sizeof(desc.shape[0])) != 0) {
         n->attr = before;
-        n->inputs[0] = pad->output;
+        tdl_ir_set_input(ir, n, 0, pad->output);
         return false;
     }
     tdl_fuse_append_label(n, pad);

@@ -110,10 +110,10 @@ static bool commute_resample(struct tdl_ir *ir, struct tdl_node *n)
     if (!middle)
         return false;
     struct tdl_operand *result = n->output;
-    n->inputs[TDL_CONV_INPUT] = x;
+    tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
     n->output = middle;
     middle->producer = n;
-    resample->inputs[0] = middle;
+    tdl_ir_set_input(ir, resample, 0, middle);
     resample->output = result;
     result->producer = resample;
     return true;
@@ -159,8 +159,8 @@ static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand
     const uint32_t size[2] = {d.h / PARTS, d.w / PARTS};
     memcpy(pool->attr.pool.window, size, sizeof(size));
     memcpy(pool->attr.pool.stride, size, sizeof(size));
-    pool->inputs[0] = o;
     pool->input_count = 1;
+    tdl_ir_set_input(ir, pool, 0, o);
     pool->output = small;
     small->producer = pool;
     snprintf(pool->label, sizeof(pool->label), "part means of %.60s", o->producer->label);
@@ -202,15 +202,15 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
     if (!gate)
         return false;
     gate->input_count = TDL_GATE_BIAS2 + 1;
-    gate->inputs[TDL_GATE_INPUT] = shrink_for_mean(ir, a);
-    gate->inputs[TDL_GATE_INPUT2] = b ? shrink_for_mean(ir, b) : NULL;
+    tdl_ir_set_input(ir, gate, TDL_GATE_INPUT, shrink_for_mean(ir, a));
+    tdl_ir_set_input(ir, gate, TDL_GATE_INPUT2, b ? shrink_for_mean(ir, b) : NULL);
     if (second) {
-        gate->inputs[TDL_GATE_WEIGHT1] = first->inputs[TDL_CONV_FILTER];
-        gate->inputs[TDL_GATE_BIAS1] = first->inputs[TDL_CONV_BIAS];
+        tdl_ir_set_input(ir, gate, TDL_GATE_WEIGHT1, first->inputs[TDL_CONV_FILTER]);
+        tdl_ir_set_input(ir, gate, TDL_GATE_BIAS1, first->inputs[TDL_CONV_BIAS]);
         gate->attr.gate.activation[0] = first->attr.conv.p.activation;
     }
-    gate->inputs[TDL_GATE_WEIGHT2] = last->inputs[TDL_CONV_FILTER];
-    gate->inputs[TDL_GATE_BIAS2] = last->inputs[TDL_CONV_BIAS];
+    tdl_ir_set_input(ir, gate, TDL_GATE_WEIGHT2, last->inputs[TDL_CONV_FILTER]);
+    tdl_ir_set_input(ir, gate, TDL_GATE_BIAS2, last->inputs[TDL_CONV_BIAS]);
     gate->attr.gate.activation[1] = last->attr.conv.p.activation;
     gate->chain = last->chain;
     gate->attr.gate.layers = second ? 2 : 1;
@@ -243,10 +243,10 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
             struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
             if (!same_dims(x, product) || !is_gate_of(gate, x))
                 continue;
-            n->inputs[TDL_CONV_INPUT] = x;
-            n->inputs[TDL_CONV_GATE] = gate;
-            n->inputs[TDL_CONV_LOW] = up->producer->inputs[0];
             n->input_count = TDL_CONV_LOW + 1;
+            tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
+            tdl_ir_set_input(ir, n, TDL_CONV_GATE, gate);
+            tdl_ir_set_input(ir, n, TDL_CONV_LOW, up->producer->inputs[0]);
             n->attr.conv.pre = TDL_PRE_MERGE;
             n->attr.conv.coordinates = up->producer->attr.resample.coordinates;
             tdl_fuse_append_label(n, sum->producer);
@@ -271,9 +271,9 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
         struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
         if (!same_dims(x, product) || !is_gate_of(gate, x))
             continue;
-        n->inputs[TDL_CONV_INPUT] = x;
-        n->inputs[TDL_CONV_GATE] = gate;
         n->input_count = TDL_MAX(n->input_count, TDL_CONV_GATE + 1);
+        tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
+        tdl_ir_set_input(ir, n, TDL_CONV_GATE, gate);
         n->attr.conv.pre = TDL_PRE_GATE;
         tdl_fuse_append_label(n, mul);
         mul->dead = true;
@@ -295,8 +295,8 @@ static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
             slot(o->producer, TDL_CONV_RESIDUAL))
             continue;
         struct tdl_node *conv = o->producer;
-        conv->inputs[TDL_CONV_RESIDUAL] = add->inputs[1 - i];
         conv->input_count = TDL_MAX(conv->input_count, TDL_CONV_RESIDUAL + 1);
+        tdl_ir_set_input(ir, conv, TDL_CONV_RESIDUAL, add->inputs[1 - i]);
         tdl_fuse_take_output(conv, add);
         return true;
     }
@@ -327,8 +327,8 @@ static bool fuse_bias(struct tdl_ir *ir, struct tdl_node *add)
             fits = c->desc.shape[d] == 1;
         if (!fits)
             continue;
-        n->inputs[TDL_MATMUL_C] = c;
         n->input_count = TDL_MATMUL_C + 1;
+        tdl_ir_set_input(ir, n, TDL_MATMUL_C, c);
         n->attr.matmul.beta = 1;
         n->attr.matmul.activation = add->chain.count ? TDL_ACTIVATION_CHAIN : TDL_ACTIVATION_NONE;
         n->chain = add->chain;
@@ -351,7 +351,7 @@ static bool join_transposes(struct tdl_ir *ir, struct tdl_node *n)
         permutation[i] = first->attr.transpose.permutation[permutation[i]];
         in_order &= permutation[i] == i;
     }
-    n->inputs[0] = x;
+    tdl_ir_set_input(ir, n, 0, x);
     if (in_order && !n->output->is_output && x->desc.layout == n->output->desc.layout) {
         tdl_ir_replace(ir, n->output, x);
         n->dead = true;
@@ -363,7 +363,6 @@ static bool join_transposes(struct tdl_ir *ir, struct tdl_node *n)
  * way. */
 static bool fuse_transpose(struct tdl_ir *ir, struct tdl_node *n)
 {
-    (void)ir;
     if (n->op != &tdl_op_gemm && n->op != &tdl_op_matmul)
         return false;
     for (int i = TDL_MATMUL_A; i <= TDL_MATMUL_B; i++) {
@@ -379,7 +378,7 @@ static bool fuse_transpose(struct tdl_ir *ir, struct tdl_node *n)
         bool *transposed =
             i == TDL_MATMUL_A ? &n->attr.matmul.a_transpose : &n->attr.matmul.b_transpose;
         *transposed = !*transposed;
-        n->inputs[i] = o->producer->inputs[0];
+        tdl_ir_set_input(ir, n, (uint32_t)i, o->producer->inputs[0]);
         return true;
     }
     return false;
@@ -402,8 +401,8 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
         return false;
     struct tdl_node *expand = wide->producer;
     bool own = slot(n, TDL_CONV_RESIDUAL) == wide;
-    if (expand->chain.count || tdl_ir_use_count(ir, wide) != 1u + own || !tdl_expand_depthwise_fits(expand, n) ||
-        (own && !same_dims(wide, n->output)))
+    if (expand->chain.count || tdl_ir_only_reader(ir, wide) != n ||
+        !tdl_expand_depthwise_fits(expand, n) || (own && !same_dims(wide, n->output)))
         return false;
     struct tdl_expand_attr attr = {
         .conv = expand->attr.conv, .depthwise = n->attr.conv.p, .residual_is_own = own};
@@ -418,8 +417,9 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
     snprintf(n->label, sizeof(n->label), "%.44s + %.44s", expand->label, label);
     n->op = &tdl_op_expand_depthwise;
     n->attr.expand = attr;
-    memcpy(n->inputs, inputs, sizeof(inputs));
     n->input_count = TDL_EXPAND_BIAS2 + 1;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        tdl_ir_set_input(ir, n, i, inputs[i]);
     expand->dead = true;
     return true;
 }
@@ -444,15 +444,22 @@ static const struct pattern {
     {"expand", fuse_expand, true},
 };
 
+/* Two or three are enough for real models. With more, what moves past one node
+ * a round could take as many as there are nodes. */
+enum { MAX_ROUNDS = 32 };
+
 enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches)
 {
     for (size_t p = 0; p < TDL_COUNT(patterns); p++) {
         bool changed = few_dispatches || !patterns[p].repeats_work;
-        while (changed) {
+        for (uint32_t round = 0; changed && round < MAX_ROUNDS; round++) {
             changed = false;
+            tdl_ir_index(ir);
             for (uint32_t i = 0; i < ir->node_count; i++)
                 if (!ir->nodes[i]->dead)
                     changed |= patterns[p].apply(ir, ir->nodes[i]);
+            if (ir->watch_index)
+                ir->unlisted += tdl_ir_count_unlisted(ir);
             tdl_ir_sweep(ir);
         }
     }

@@ -19,6 +19,7 @@ void tdl_ir_destroy(struct tdl_ir **pointer)
     if (!ir)
         return;
     tdl_ir_forget_constants(ir);
+    tdl_ir_forget_uses(ir);
     for (uint32_t i = 0; i < ir->operand_count; i++)
         free(ir->operands[i]);
     for (uint32_t i = 0; i < ir->node_count; i++)
@@ -36,7 +37,7 @@ void tdl_ir_forget_constants(struct tdl_ir *ir)
         free(ir->owned[i]);
     free(ir->owned);
     ir->owned = NULL;
-    ir->owned_count = 0;
+    ir->owned_count = ir->owned_capacity = 0;
 }
 
 /* Grow a pointer array to hold one more. */
@@ -88,20 +89,20 @@ struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *b
                                      const struct tdl_op *op)
 {
     struct tdl_node *n = tdl_ir_add_node(ir, op);
-    for (uint32_t i = ir->node_count - 1; n && i > 0 && ir->nodes[i - 1] != before; i--) {
-        ir->nodes[i] = ir->nodes[i - 1];
-        ir->nodes[i - 1] = n;
-    }
+    uint32_t last = ir->node_count - 1, place = last;
+    if (!n)
+        return NULL;
+    while (place > 0 && ir->nodes[place - 1] != before)
+        place--;
+    memmove(&ir->nodes[place + 1], &ir->nodes[place], (last - place) * sizeof(n));
+    ir->nodes[place] = n;
     return n;
 }
 
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size)
 {
     void *memory = calloc(1, size);
-    void **grown = realloc(ir->owned, (ir->owned_count + 1) * sizeof(void *));
-    if (grown)
-        ir->owned = grown;
-    if (!memory || !grown) {
+    if (!memory || !reserve(&ir->owned, ir->owned_count, &ir->owned_capacity)) {
         free(memory);
         return NULL;
     }
@@ -144,124 +145,6 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir)
 fail:
     tdl_ir_destroy(&copy);
     return NULL;
-}
-
-/* ---------------------------------------------------------------- queries */
-
-uint32_t tdl_ir_use_count(const struct tdl_ir *ir, const struct tdl_operand *operand)
-{
-    uint32_t count = operand->is_output;
-    for (uint32_t i = 0; i < ir->node_count; i++)
-        for (uint32_t j = 0; j < ir->nodes[i]->input_count && !ir->nodes[i]->dead; j++)
-            count += ir->nodes[i]->inputs[j] == operand;
-    return count;
-}
-
-struct tdl_node *tdl_ir_only_user(const struct tdl_ir *ir, const struct tdl_operand *operand)
-{
-    struct tdl_node *user = NULL;
-    if (operand->is_output)
-        return NULL;
-    for (uint32_t i = 0; i < ir->node_count; i++)
-        for (uint32_t j = 0; j < ir->nodes[i]->input_count && !ir->nodes[i]->dead; j++)
-            if (ir->nodes[i]->inputs[j] == operand) {
-                if (user)
-                    return NULL;
-                user = ir->nodes[i];
-            }
-    return user;
-}
-
-/* ---------------------------------------------------------------- editing */
-
-void tdl_ir_replace(struct tdl_ir *ir, struct tdl_operand *from, struct tdl_operand *to)
-{
-    for (uint32_t i = 0; i < ir->node_count; i++)
-        for (uint32_t j = 0; j < ir->nodes[i]->input_count; j++)
-            if (ir->nodes[i]->inputs[j] == from)
-                ir->nodes[i]->inputs[j] = to;
-}
-
-/* Marks what nobody reads, given the readers of each operand; last nodes
- * first, so that a chain goes at once. False if nothing changed. */
-static bool mark_dead(struct tdl_ir *ir, uint32_t *readers)
-{
-    bool changed = false;
-    for (uint32_t i = ir->node_count; i-- > 0;) {
-        struct tdl_node *n = ir->nodes[i];
-        if (n->dead || readers[n->output->id])
-            continue;
-        n->dead = changed = true;
-        for (uint32_t j = 0; j < n->input_count; j++)
-            if (n->inputs[j])
-                readers[n->inputs[j]->id]--;
-    }
-    return changed;
-}
-
-static void count_readers(const struct tdl_ir *ir, uint32_t *readers)
-{
-    for (uint32_t i = 0; i < ir->operand_count; i++)
-        readers[i] = ir->operands[i]->is_output;
-    for (uint32_t i = 0; i < ir->node_count; i++)
-        for (uint32_t j = 0; j < ir->nodes[i]->input_count && !ir->nodes[i]->dead; j++)
-            if (ir->nodes[i]->inputs[j])
-                readers[ir->nodes[i]->inputs[j]->id]++;
-}
-
-void tdl_ir_sweep(struct tdl_ir *ir)
-{
-    uint32_t *readers = calloc(ir->operand_count + 1, sizeof(*readers)), kept = 0;
-    if (readers) { /* else work that nobody needs is done, too */
-        count_readers(ir, readers);
-        while (mark_dead(ir, readers))
-            ;
-        free(readers);
-    }
-    /* A node that was fused makes something else than before. */
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        struct tdl_operand *o = ir->operands[i];
-        if (o->producer && (o->producer->dead || o->producer->output != o))
-            o->producer = NULL;
-    }
-    for (uint32_t i = 0; i < ir->node_count; i++) {
-        if (ir->nodes[i]->dead)
-            free(ir->nodes[i]);
-        else
-            ir->nodes[kept++] = ir->nodes[i];
-    }
-    ir->node_count = kept;
-}
-
-/* Kahn's algorithm, stable: keeps the given order where it may. */
-enum tdl_result tdl_ir_sort(struct tdl_ir *ir)
-{
-    bool *done = calloc(ir->operand_count + 1, sizeof(*done));
-    if (!done)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while sorting the graph");
-    for (uint32_t i = 0; i < ir->operand_count; i++)
-        done[i] = ir->operands[i]->kind != TDL_OPERAND_VALUE;
-    for (uint32_t placed = 0; placed < ir->node_count; placed++) {
-        uint32_t next = placed;
-        for (; next < ir->node_count; next++) {
-            bool ready = true;
-            for (uint32_t j = 0; j < ir->nodes[next]->input_count && ready; j++)
-                ready = !ir->nodes[next]->inputs[j] || done[ir->nodes[next]->inputs[j]->id];
-            if (ready)
-                break;
-        }
-        if (next == ir->node_count) {
-            free(done);
-            return tdl_fail(TDL_ERROR_INVALID_MODEL, "the graph has a cycle or reads a value that "
-                                                     "no operator makes");
-        }
-        struct tdl_node *n = ir->nodes[next];
-        memmove(&ir->nodes[placed + 1], &ir->nodes[placed], (next - placed) * sizeof(n));
-        ir->nodes[placed] = n;
-        done[n->output->id] = true;
-    }
-    free(done);
-    return TDL_OK;
 }
 
 /* ------------------------------------------------------------------ texts */

@@ -34,6 +34,8 @@ enum tdl_operand_kind {
     TDL_OPERAND_CONSTANT,
 };
 
+struct tdl_use;
+
 struct tdl_operand {
     struct tdl_ir *ir;
     uint32_t id; /* index in ir->operands */
@@ -43,6 +45,7 @@ struct tdl_operand {
     bool is_output;
     const void *data; /* constants: borrowed */
     struct tdl_node *producer;
+    struct tdl_use *uses; /* while the IR is indexed: see tdl_ir_index() */
 
     /* Set by layout and plan. Values lie in the arena; `external` ones are
      * bound at dispatch to tensors like `bound`, and constants that linear
@@ -216,7 +219,13 @@ struct tdl_ir {
     struct tdl_operand *inputs[16], *outputs[16];
     uint32_t input_count, output_count;
     void **owned; /* memory of constants that passes made */
-    uint32_t owned_count;
+    uint32_t owned_count, owned_capacity;
+    bool indexed;
+    /* For tests: fuse without the index; count the reads that it should have
+     * been told of. */
+    bool no_index, watch_index;
+    uint32_t unlisted;
+    struct tdl_use_chunk *use_chunks;
 };
 
 /* Everything the engine knows of an operator. One file in ops/ each. */
@@ -266,11 +275,27 @@ struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *b
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
 /* Let go of the constants' data, borrowed or made, once the device has them. */
 void tdl_ir_forget_constants(struct tdl_ir *ir);
+/* End what tdl_ir_index() began. */
+void tdl_ir_forget_uses(struct tdl_ir *ir);
 
-/* Uses of an operand as a node's input, and being an output, counted. */
-uint32_t tdl_ir_use_count(const struct tdl_ir *ir, const struct tdl_operand *operand);
-/* The only node that reads the operand, if there is just one use. */
-struct tdl_node *tdl_ir_only_user(const struct tdl_ir *ir, const struct tdl_operand *operand);
+/* Note who reads each value, so that the questions below need not look through
+ * all nodes. From then on, inputs are set by tdl_ir_set_input() only; sweep and
+ * sort end it. Without memory for it, questions take longer. */
+void tdl_ir_index(struct tdl_ir *ir);
+void tdl_ir_set_input(struct tdl_ir *ir, struct tdl_node *node, uint32_t slot,
+                      struct tdl_operand *operand);
+/* The only node that reads the value, be it in several slots. */
+struct tdl_node *tdl_ir_only_reader(struct tdl_ir *ir, struct tdl_operand *operand);
+/* The only node that reads the value, if there is just one use. */
+struct tdl_node *tdl_ir_only_user(struct tdl_ir *ir, struct tdl_operand *operand);
+/* Does any node read the value? */
+bool tdl_ir_is_read(const struct tdl_ir *ir, const struct tdl_operand *operand);
+/* The readers of a value one after the other, dead ones and repetitions among
+ * them: start with *state NULL; ends with NULL. Of an indexed IR. */
+struct tdl_node *tdl_ir_next_reader(const struct tdl_operand *operand,
+                                    const struct tdl_use **state);
+/* Reads of values by living nodes that an indexed IR does not know of. Slow. */
+uint32_t tdl_ir_count_unlisted(const struct tdl_ir *ir);
 /* Let every reader of `from` read `to`. */
 void tdl_ir_replace(struct tdl_ir *ir, struct tdl_operand *from, struct tdl_operand *to);
 /* Drop dead nodes, and nodes whose results nobody reads. */

@@ -9,12 +9,18 @@
 #include "../ops/ops.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct layout {
     struct tdl_ir *ir;
     enum tdl_dtype packs; /* what values in packs are stored as */
 };
+
+static enum tdl_result out_of_memory(void)
+{
+    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
+}
 
 /* ---------------------------------------------------------- what nodes do */
 
@@ -48,39 +54,71 @@ static bool in_packs(const struct tdl_operand *o)
                        : o->bound.layout == TDL_LAYOUT_NC4HW4;
 }
 
+/* The nodes whose neighbours are still to be asked: each comes here once, when
+ * it is said to have packs. */
+struct spreading {
+    struct tdl_node **list;
+    uint32_t count;
+};
+
+static void spread_to(struct spreading *s, struct tdl_node *n)
+{
+    if (!n || n->storage == TDL_STORAGE_PACKED || !can_pack(n))
+        return;
+    n->storage = TDL_STORAGE_PACKED;
+    s->list[s->count++] = n;
+}
+
+/* Does the node read the value as one that layout may convert? */
+static bool reads_value(const struct tdl_node *n, const struct tdl_operand *o)
+{
+    for (uint32_t j = 0; j < n->input_count; j++)
+        if (value_input(n, j) == o)
+            return true;
+    return false;
+}
+
+static void spread_to_readers(struct spreading *s, const struct tdl_operand *o)
+{
+    const struct tdl_use *state = NULL;
+    struct tdl_node *reader;
+    while ((reader = tdl_ir_next_reader(o, &state)))
+        if (reads_value(reader, o))
+            spread_to(s, reader);
+}
+
 /* Packs spread from the operators that have nothing else, over those that can
  * have them, up and down; the rest is linear. */
-static void choose_storages(struct tdl_ir *ir)
+static enum tdl_result choose_storages(struct tdl_ir *ir)
 {
-    for (uint32_t i = 0; i < ir->node_count; i++)
-        ir->nodes[i]->storage = ir->nodes[i]->op->storage == TDL_STORAGE_PACKED
-                                    ? TDL_STORAGE_PACKED
-                                    : TDL_STORAGE_LINEAR;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 0; i < ir->node_count; i++) {
-            struct tdl_node *n = ir->nodes[i];
-            for (uint32_t j = 0; j < n->input_count; j++) {
-                const struct tdl_operand *o = value_input(n, j);
-                if (!o)
-                    continue;
-                bool packs = in_packs(o);
-                struct tdl_node *other = packs ? n : o->producer;
-                if (!other || packs == (n->storage == TDL_STORAGE_PACKED) || !can_pack(other))
-                    continue;
-                other->storage = TDL_STORAGE_PACKED;
-                changed = true;
-            }
-        }
+    struct spreading s = {.list = calloc(ir->node_count + (size_t)1, sizeof(*s.list))};
+    tdl_ir_index(ir);
+    if (!s.list || !ir->indexed) {
+        free(s.list);
+        return out_of_memory();
     }
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        struct tdl_node *n = ir->nodes[i];
+        bool packs = n->op->storage == TDL_STORAGE_PACKED;
+        n->storage = packs ? TDL_STORAGE_PACKED : TDL_STORAGE_LINEAR;
+        if (packs)
+            s.list[s.count++] = n;
+    }
+    for (uint32_t i = 0; i < ir->input_count; i++)
+        if (in_packs(ir->inputs[i]))
+            spread_to_readers(&s, ir->inputs[i]);
+    while (s.count) {
+        struct tdl_node *n = s.list[--s.count];
+        spread_to_readers(&s, n->output);
+        for (uint32_t j = 0; j < n->input_count; j++)
+            if (value_input(n, j))
+                spread_to(&s, n->inputs[j]->producer);
+    }
+    free(s.list);
+    return TDL_OK;
 }
 
 /* ------------------------------------------------------------ conversions */
-
-static enum tdl_result out_of_memory(void)
-{
-    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
-}
 
 static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
                                    struct tdl_operand *to)
@@ -88,8 +126,8 @@ static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
     struct tdl_node *n = tdl_ir_add_node(ir, &tdl_op_convert);
     if (!n)
         return out_of_memory();
-    n->inputs[0] = from;
     n->input_count = 1;
+    tdl_ir_set_input(ir, n, 0, from);
     n->output = to;
     to->producer = n;
     n->storage = to->storage;
@@ -141,7 +179,7 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
                     n->op->reads_packs(n, slot);
     if (o && o->storage != n->storage && !as_it_is)
         o = twin_of(l->ir, o, n->storage, layout);
-    n->inputs[slot] = o;
+    tdl_ir_set_input(l->ir, n, slot, o);
     return o ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;
 }
 
@@ -181,7 +219,7 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
         output->storage = TDL_STORAGE_PACKED; /* else convert makes floats of the packs */
     if (packs ? made == output->storage && made == TDL_STORAGE_PACKED :
         made == TDL_STORAGE_LINEAR ||
-        (tdl_ir_use_count(ir, output) == 1 &&
+        (!tdl_ir_is_read(ir, output) &&
          tdl_conv_transpose2d_writes_linear(output->producer)))
         return TDL_OK;
     struct tdl_operand *inside = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &output->desc);
@@ -241,7 +279,7 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
         ir->inputs[i]->binding = (int32_t)i;
         place_input(ir->inputs[i], params);
     }
-    choose_storages(ir);
+    TRY(choose_storages(ir));
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         struct tdl_operand *o = ir->operands[i];
         if (!o->external)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * plan: lowers nodes to steps, and places every value in one arena. A value
- * lives from the step that writes it to the last that reads it; values are
- * placed by decreasing size at the lowest offset that no living neighbour
- * covers (greedy by size, as in Pisarchyk and Lee, arXiv:2001.03288).
- */
+/* plan: lowers nodes to steps, and gathers their weights. */
 #include "plan.h"
 
 #include "../ops/ops.h"
@@ -13,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 256 /* the largest minStorageBufferOffsetAlignment there is */
 
 static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
                                       const char *suffix, const struct tdl_node *node,
@@ -167,7 +161,7 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
 {
     if (!s || plan->status != TDL_OK)
         return NULL;
-    uint64_t start = TDL_ALIGN(plan->weight_count, ALIGNMENT / sizeof(float)), end = start + count;
+    uint64_t start = TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float)), end = start + count;
     uint64_t guard = plan->guard / sizeof(float), capacity = plan->weight_capacity;
     if (end + guard > capacity) {
         capacity = TDL_MAX(end + guard, capacity * 2);
@@ -224,83 +218,7 @@ void tdl_plan_shared(struct tdl_plan_step *s, uint64_t bytes)
         s->shared_bytes = bytes;
 }
 
-/* ------------------------------------------------------------------ arena */
-
-static void find_lifetimes(struct tdl_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->ir->operand_count; i++)
-        plan->ir->operands[i]->first_step = UINT32_MAX;
-    for (uint32_t i = 0; i < plan->step_count; i++)
-        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++) {
-            struct tdl_operand *o = plan->steps[i].binds[j].operand;
-            if (!o)
-                continue;
-            o->first_step = TDL_MIN(o->first_step, i);
-            o->last_step = TDL_MAX(o->last_step, i);
-        }
-}
-
-static bool lives_with(const struct tdl_operand *a, const struct tdl_operand *b)
-{
-    return a->first_step <= b->last_step && b->first_step <= a->last_step;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct tdl_operand *x = *(struct tdl_operand *const *)a;
-    const struct tdl_operand *y = *(struct tdl_operand *const *)b;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x->id < y->id ? -1 : 1;
-}
-
-/* The lowest offset where `o` overlaps none of the placed that live with it.
- * These are sorted by offset: what lies before one that is in the way ends
- * before it or was avoided already. */
-static uint64_t find_offset(struct tdl_operand *const *placed, uint32_t count,
-                            const struct tdl_operand *o, uint64_t guard)
-{
-    uint64_t offset = 0;
-    for (uint32_t i = 0; i < count && placed[i]->offset < offset + o->size + guard; i++) {
-        const struct tdl_operand *p = placed[i];
-        if ((guard || lives_with(o, p)) && offset < p->offset + p->size + guard)
-            offset = TDL_ALIGN(p->offset + p->size, ALIGNMENT) + guard;
-    }
-    return offset;
-}
-
-static void insert_by_offset(struct tdl_operand **placed, uint32_t count, struct tdl_operand *o)
-{
-    for (; count && placed[count - 1]->offset > o->offset; count--)
-        placed[count] = placed[count - 1];
-    placed[count] = o;
-}
-
-static enum tdl_result place_operands(struct tdl_plan *plan)
-{
-    struct tdl_operand **list = calloc(2 * (size_t)plan->ir->operand_count + 1, sizeof(*list));
-    struct tdl_operand **placed = list ? list + plan->ir->operand_count : NULL;
-    uint32_t count = 0;
-    if (!list)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning the arena");
-    find_lifetimes(plan);
-    for (uint32_t i = 0; i < plan->ir->operand_count; i++) {
-        struct tdl_operand *o = plan->ir->operands[i];
-        if (o->first_step == UINT32_MAX || o->external)
-            continue;
-        plan->tensor_bytes += o->size;
-        list[count++] = o;
-    }
-    qsort(list, count, sizeof(*list), by_size);
-    for (uint32_t i = 0; i < count; i++) {
-        list[i]->offset = find_offset(placed, i, list[i], plan->guard);
-        insert_by_offset(placed, i, list[i]);
-        plan->arena_size =
-            TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size + plan->guard);
-    }
-    free(list);
-    return TDL_OK;
-}
+/* --------------------------------------------------------------- the pass */
 
 static void dump(const struct tdl_plan *plan)
 {
@@ -342,7 +260,7 @@ enum tdl_result tdl_plan_build(struct tdl_plan *plan)
         if (r != TDL_OK)
             return r;
     }
-    enum tdl_result r = place_operands(plan);
+    enum tdl_result r = tdl_plan_place(plan);
     if (r == TDL_OK)
         dump(plan);
     return r;

@@ -110,6 +110,8 @@ void tdl_plan_groups(struct tdl_plan_step *step, uint32_t x, uint32_t y, uint32_
 /* Shared memory that the kernel declares; what does not fit is refused. */
 void tdl_plan_shared(struct tdl_plan_step *step, uint64_t bytes);
 
+/* The largest minStorageBufferOffsetAlignment there is. */
+#define TDL_PLAN_ALIGNMENT 256
 /* What every Vulkan device has, at least. */
 #define TDL_LEAST_SHARED_MEMORY 16384 /* bytes */
 #define TDL_LEAST_GROUPS 65535        /* workgroups in each dimension */
@@ -127,6 +129,7 @@ static inline uint32_t tdl_last_channels(uint32_t channels)
 
 /* Lower every node, then place operands in the arena by liveness. */
 enum tdl_result tdl_plan_build(struct tdl_plan *plan);
+enum tdl_result tdl_plan_place(struct tdl_plan *plan); /* arena.c: the second half */
 void tdl_plan_finish(struct tdl_plan *plan);
 
 #endif

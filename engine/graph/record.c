@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After so many uses a barrier more costs nothing, and comparing each with all
+ * of them would. */
+enum { MAX_HAZARDS = 1024 };
+
 /* Bytes in use since the last barrier. */
 struct hazard {
     const struct tdl_buffer *buffer;
@@ -111,7 +115,7 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
         for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
             if (resolve(g, bound, &step->binds[j], &binds[count]))
                 conflict |= conflicts(hazards, hazard_count, &binds[count++]);
-        if (conflict || (rec->queries && i)) {
+        if (conflict || (rec->queries && i) || hazard_count + count > MAX_HAZARDS) {
             barrier(rec->commands);
             hazard_count = 0;
         }
@@ -201,7 +205,7 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
 {
     uint32_t binding_count = g->plan.ir->input_count + g->plan.ir->output_count;
     VkDescriptorSet *sets = calloc(g->plan.step_count, sizeof(*sets));
-    struct hazard *hazards = calloc(g->plan.step_count * TDL_MAX_BINDS, sizeof(*hazards));
+    struct hazard *hazards = calloc(MAX_HAZARDS, sizeof(*hazards));
     struct tdl_recording *rec = calloc(1, sizeof(*rec));
     enum tdl_result r;
     *out_recording = NULL;

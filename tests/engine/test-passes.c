@@ -100,10 +100,40 @@ static void check_sort(void)
     tdl_builder_destroy(&s.b);
 }
 
+/* All in the wrong order; and what need not move stays. */
+static void check_sort_stable(void)
+{
+    enum { COUNT_OF_EACH = 200 };
+    struct sketch s = {.rng = {1}};
+    check_begin("sort: a chain backwards, between others");
+    OK(tdl_builder_create(NULL, &s.b));
+    s.x = sketch_input(&s, "x", 1, 2, 2, 4);
+    O x = s.x;
+    for (int i = 0; i < COUNT_OF_EACH; i++)
+        x = sketch_relu(&s, x);
+    for (int i = 0; i < COUNT_OF_EACH; i++)
+        sketch_act(&s, s.x, TDL_ACTIVATION_TANH);
+    sketch_output(&s, "y", x);
+    struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+    struct tdl_node *nodes[2 * COUNT_OF_EACH];
+    memcpy(nodes, ir->nodes, sizeof(nodes));
+    for (int i = 0; i < COUNT_OF_EACH; i++) {
+        ir->nodes[2 * i] = nodes[COUNT_OF_EACH - 1 - i];
+        ir->nodes[2 * i + 1] = nodes[COUNT_OF_EACH + i];
+    }
+    OK(tdl_ir_sort(ir));
+    sketch_check_order(ir);
+    for (int i = 0; i + 1 < COUNT_OF_EACH; i++)
+        CHECK(ir->nodes[i] == nodes[COUNT_OF_EACH + i], "place %d: %s", i, ir->nodes[i]->label);
+    tdl_ir_destroy(&ir);
+    tdl_builder_destroy(&s.b);
+}
+
 int main(void)
 {
     check_fold();
     check_layout();
     check_sort();
+    check_sort_stable();
     return check_result();
 }

@@ -127,6 +127,86 @@ static void check_random_plans(uint64_t first, long count)
     }
 }
 
+/* Fused with the list of readers and without it, a graph is the same. */
+static void check_index(uint64_t first, long count)
+{
+    for (uint64_t seed = first; seed < first + (uint64_t)count; seed++) {
+        struct tdl_ir *irs[2];
+        struct tdl_builder *b;
+        check_begin("index: seed %llu", (unsigned long long)seed);
+        OK(tdl_builder_create(NULL, &b));
+        random_graph(b, seed);
+        for (int i = 0; i < 2; i++) {
+            irs[i] = tdl_ir_clone(tdl_builder_ir(b));
+            REQUIRE(irs[i], "out of memory");
+            irs[i]->no_index = i;
+            irs[i]->watch_index = true;
+            OK(tdl_pass_fold(irs[i]));
+            OK(tdl_pass_fuse(irs[i], true));
+            CHECK(!irs[i]->unlisted, "%u reads are not listed", irs[i]->unlisted);
+        }
+        REQUIRE(irs[0]->node_count == irs[1]->node_count, "%u nodes, and %u without the index",
+                irs[0]->node_count, irs[1]->node_count);
+        for (uint32_t i = 0; i < irs[0]->node_count; i++) {
+            const struct tdl_node *n = irs[0]->nodes[i], *m = irs[1]->nodes[i];
+            bool same = n->op == m->op && !memcmp(&n->attr, &m->attr, sizeof(n->attr)) &&
+                        n->output->id == m->output->id && n->input_count == m->input_count;
+            for (uint32_t j = 0; j < n->input_count && same; j++)
+                same = !n->inputs[j] == !m->inputs[j] &&
+                       (!n->inputs[j] || n->inputs[j]->id == m->inputs[j]->id);
+            CHECK(same, "node %u: %s and %s", i, n->label, m->label);
+        }
+        tdl_ir_destroy(&irs[0]);
+        tdl_ir_destroy(&irs[1]);
+        tdl_builder_destroy(&b);
+    }
+}
+
+/* More values than are looked at in pairs, of many sizes, that live shortly or
+ * long: one below the other all the same, and in not much more than the most
+ * that live at once. */
+static void check_many_values(void)
+{
+    enum { OPERATORS = 6000, LANES = 12 };
+    struct rng rng = {11};
+    struct tdl_operand *lanes[LANES], *kept[LANES];
+    struct tdl_device_info device = device_of(false);
+    struct tdl_builder *b;
+    struct tdl_plan plan;
+    uint64_t most = 0;
+    check_begin("plan: %d operators", OPERATORS);
+    OK(tdl_builder_create(NULL, &b));
+    for (uint32_t i = 0; i < LANES; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "in%u", i);
+        lanes[i] = kept[i] = subject_input(b, name, SUBJECT_SHAPE(TDL_FLOAT32, 1 + 97 * i));
+    }
+    for (int i = 0; i < OPERATORS; i++) {
+        uint32_t lane = rng_below(&rng, LANES);
+        lanes[lane] = tdl_builder_add(b, lanes[lane], kept[lane]);
+        if (rng_one_in(&rng, 50))
+            kept[lane] = lanes[lane];
+    }
+    for (uint32_t i = 0; i < LANES; i++)
+        subject_output(b, lanes[i]);
+    plan_open(&plan, b, &device, false, TDL_FLOAT32);
+    check_arena(&plan);
+    uint64_t *living = calloc(plan.step_count + 1, sizeof(*living));
+    REQUIRE(living && plan.step_count >= OPERATORS, "%u steps", plan.step_count);
+    for (uint32_t i = 0; i < plan.ir->operand_count; i++) {
+        const struct tdl_operand *o = plan.ir->operands[i];
+        for (uint32_t k = o->first_step; !o->external && k <= o->last_step && k < plan.step_count;
+             k++)
+            most = TDL_MAX(most, living[k] += TDL_ALIGN(o->size, 256));
+    }
+    CHECK(plan.arena_size >= most - 256 && plan.arena_size <= 2 * most,
+          "an arena of %llu bytes for %llu that live at once", (unsigned long long)plan.arena_size,
+          (unsigned long long)most);
+    free(living);
+    tdl_plan_finish(&plan);
+    tdl_builder_destroy(&b);
+}
+
 static void check_person_model(const char *folder, const char *name, uint32_t max_steps)
 {
     char path[1024];
@@ -167,6 +247,9 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "models"))
         return check_person_models();
-    check_random_plans(check_seed(argc, argv, 2), check_cases(argc, argv, 500));
+    const uint64_t seed = check_seed(argc, argv, 2);
+    check_random_plans(seed, check_cases(argc, argv, 500));
+    check_index(seed, check_cases(argc, argv, 500));
+    check_many_values();
     return check_result();
 }
