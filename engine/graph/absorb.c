@@ -40,6 +40,9 @@ static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1};
     float *values, *biases;
     desc.shape[0] = tdl_operand_dims(conv->output).c;
+    const uint64_t size = tdl_tensor_params_size(&filter->desc) + tdl_tensor_params_size(&desc);
+    if (!tdl_ir_spend(ir, size, 2 * size))
+        return false;
     struct tdl_operand *scaled = add_constant(ir, &filter->desc, &values);
     struct tdl_operand *moved = add_constant(ir, &desc, &biases);
     if (!scaled || !moved)

@@ -135,6 +135,11 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
     g->operator_count = g->plan.ir->node_count;
     if (!params->no_fuse)
         TRY(tdl_pass_fuse(g->plan.ir, g->ctx->info.type != TDL_DEVICE_CPU));
+    if (g->plan.ir->budget.declined)
+        tdl_log(g->ctx, TDL_LOG_WARNING,
+                "%u operators on constants, of which there are %llu bytes, would make too many of "
+                "them: they, and those behind them, are computed in every run",
+                g->plan.ir->budget.declined, (unsigned long long)g->plan.ir->budget.given);
     TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
     TRY(tdl_plan_build(&g->plan));
     TRY(tdl_conv_check_obeyed(&g->plan.policy));

@@ -226,6 +226,13 @@ struct tdl_ir {
     bool no_index, watch_index;
     uint32_t unlisted;
     struct tdl_use_chunk *use_chunks;
+    /* What passes may spend on constants: see tdl_ir_budget_init(). */
+    struct tdl_ir_budget {
+        uint64_t given; /* bytes of constants that came from outside */
+        uint64_t made, made_limit; /* bytes of constants that passes made */
+        uint64_t work, work_limit; /* bytes read and written meanwhile */
+        uint32_t declined; /* operators on constants that folding left for it */
+    } budget;
 };
 
 /* Everything the engine knows of an operator. One file in ops/ each. */
@@ -273,6 +280,13 @@ struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *b
                                      const struct tdl_op *op);
 /* Memory for a constant that a pass makes; freed with the IR. */
 void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
+/* What passes make of constants stays in proportion to what was given, however
+ * often a model of a few bytes asks for it. The limits leave several times what
+ * real models need. tdl_ir_clone() does it. False when out of memory. */
+bool tdl_ir_budget_init(struct tdl_ir *ir);
+/* Spend on a constant of `bytes`, and on `work` bytes to read and write for it.
+ * False, and nothing spent, if that is too much. */
+bool tdl_ir_spend(struct tdl_ir *ir, uint64_t bytes, uint64_t work);
 /* Let go of the constants' data, borrowed or made, once the device has them. */
 void tdl_ir_forget_constants(struct tdl_ir *ir);
 /* End what tdl_ir_index() began. */

@@ -129,11 +129,40 @@ static void check_sort_stable(void)
     tdl_builder_destroy(&s.b);
 }
 
+/* Folding stops where it would make too much of too little, and not before. */
+static void check_budget(void)
+{
+    enum { LARGE = 65536, TIMES = 40, FREE = 4 << 20 };
+    static const float one[] = {1};
+    struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 1, .shape = {1}};
+    struct sketch s = {.rng = {1}};
+    uint32_t left = 0;
+    check_begin("fold: much of little");
+    OK(tdl_builder_create(NULL, &s.b));
+    O c = tdl_builder_constant(s.b, &p, one, sizeof(one));
+    p.shape[0] = LARGE;
+    O sum = tdl_builder_input(s.b, "x", &p);
+    for (int i = 0; i < TIMES; i++)
+        sum = sketch_add(&s, sum, tdl_builder_expand(s.b, c, 1, (uint32_t[]){LARGE}));
+    sketch_output(&s, "y", sum);
+    OK(tdl_builder_status(s.b));
+    struct tdl_ir *ir = tdl_ir_clone(tdl_builder_ir(s.b));
+    OK(tdl_pass_fold(ir));
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        left += ir->nodes[i]->op != &tdl_op_add;
+    const uint32_t folded = TIMES - left, fit = FREE / (LARGE * sizeof(float));
+    CHECK(folded == fit && ir->budget.declined == left, "%u of %d are folded, %u declined", folded,
+          TIMES, ir->budget.declined);
+    tdl_ir_destroy(&ir);
+    tdl_builder_destroy(&s.b);
+}
+
 int main(void)
 {
     check_fold();
     check_layout();
     check_sort();
     check_sort_stable();
+    check_budget();
     return check_result();
 }
