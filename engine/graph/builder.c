@@ -28,6 +28,7 @@ void tdl_builder_destroy(struct tdl_builder **builder)
     if (!b)
         return;
     tdl_ir_destroy(&b->ir);
+    tdl_map_finish(&b->constants);
     for (struct tdl_owned *o = b->owned, *next; o; o = next) {
         next = o->next;
         o->release(o->memory);
@@ -154,6 +155,16 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl
 {
     if (!desc)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "a constant has no description");
+    /* The same bytes in the same shape are the same constant. */
+    struct {
+        uint64_t data;
+        uint32_t dtype, rank, layout, unused, shape[TDL_MAX_RANK];
+    } key = {(uintptr_t)data, desc->dtype, desc->rank, desc->layout, 0, {0}};
+    for (uint32_t i = 0; i < desc->rank && i < TDL_MAX_RANK; i++)
+        key.shape[i] = desc->shape[i];
+    const uint64_t *found = tdl_map_find(&b->constants, &key, sizeof(key));
+    if (found && b->status == TDL_OK && size == tdl_tensor_params_size(desc))
+        return (struct tdl_operand *)(uintptr_t)*found;
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_CONSTANT, desc);
     if (!o)
         return NULL;
@@ -162,6 +173,8 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl
                                 "a constant %s was given %zu bytes; it has %zu",
                                 tdl_operand_text(o), data ? size : 0, tdl_tensor_params_size(desc));
     o->data = data;
+    if (!tdl_map_add(&b->constants, &key, sizeof(key), (uintptr_t)o))
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     return o;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TDL_BUILDER_H
 #define TDL_BUILDER_H
 
+#include "../map.h"
 #include "ir.h"
 
 struct tdl_builder {
@@ -10,6 +11,7 @@ struct tdl_builder {
     enum tdl_result status;
     char error[768];
     char label[96];
+    struct tdl_map constants; /* operands by data and description */
     struct tdl_owned {
         struct tdl_owned *next;
         void *memory;

@@ -60,7 +60,6 @@ struct tdl_operand {
     struct tdl_operand *alias;
     uint64_t size;      /* bytes of storage */
     uint64_t offset;    /* in the arena, or among the weights */
-    bool uploaded;      /* a constant that has its place among the weights */
     uint32_t first_step, last_step;
 };
 

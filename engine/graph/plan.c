@@ -123,23 +123,20 @@ static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_o
     s->bytes += o->size;
 }
 
-/* Its own bytes among the weights; a second reader gets the same ones. */
+/* As they are; a second reader gets the same ones, and so does one of another
+ * constant that has the same bytes. */
 static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o)
 {
     uint64_t size = tdl_tensor_params_size(&o->desc);
-    if (!o->uploaded) {
-        o->size = TDL_ALIGN(size, 16);
-        float *w = tdl_plan_weights(s->plan, s, binding, o->size / sizeof(float));
-        if (!w)
-            return;
+    const uint64_t data = (uintptr_t)o->data;
+    const struct tdl_weights_key key = {
+        .layout = TDL_WEIGHTS_LAYOUT(bind_constant),
+        .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size,
+                   (uint32_t)(size >> 32)}};
+    o->size = TDL_ALIGN(size, 16);
+    float *w = tdl_plan_weights(s->plan, s, binding, o->size / sizeof(float), &key);
+    if (w)
         memcpy(w, o->data, size);
-        o->offset = s->binds[binding].offset;
-        o->uploaded = true;
-        return;
-    }
-    s->binds[binding] = (struct tdl_plan_bind){
-        .kind = TDL_PLAN_BIND_WEIGHTS, .offset = o->offset, .size = o->size};
-    s->bytes += o->size;
 }
 
 void tdl_plan_read(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
@@ -156,33 +153,71 @@ void tdl_plan_write(struct tdl_plan_step *s, uint32_t binding, struct tdl_operan
     bind_operand(s, binding, operand, true);
 }
 
-float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
-                        uint64_t count)
+/* Weights stay in proportion to the constants that were given, too: kernels want
+ * them filled up to packs and tiles, Winograd's are four times as many. */
+enum { WEIGHT_TIMES = 32 };
+#define WEIGHT_FREE ((uint64_t)32 << 20)
+
+static bool reserve_weights(struct tdl_plan *plan, const struct tdl_plan_step *s, uint64_t count)
 {
-    if (!s || plan->status != TDL_OK)
-        return NULL;
-    uint64_t start = TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float)), end = start + count;
-    uint64_t guard = plan->guard / sizeof(float), capacity = plan->weight_capacity;
-    if (end + guard > capacity) {
-        capacity = TDL_MAX(end + guard, capacity * 2);
-        float *weights = realloc(plan->weights, capacity * sizeof(float));
-        if (!weights) {
+    const uint64_t bytes = count * sizeof(float), most = plan->device->max_buffer_bytes;
+    const uint64_t limit = WEIGHT_TIMES * plan->ir->budget.given + WEIGHT_FREE;
+    uint64_t capacity = TDL_MIN(plan->weight_capacity * 2, limit / sizeof(float));
+    capacity = TDL_MAX(capacity, count);
+    if (count <= plan->weight_capacity)
+        return true;
+    if (bytes > limit)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "%s: as its kernels want them, the weights are more than %llu "
+                                "bytes; the model has %llu of constants",
+                                s->label, (unsigned long long)bytes,
+                                (unsigned long long)plan->ir->budget.given);
+    else if (most && bytes > most)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "%s: weights needs a buffer of %llu bytes or more; this device's "
+                                "kernels reach %llu",
+                                s->label, (unsigned long long)bytes, (unsigned long long)most);
+    float *weights = plan->status == TDL_OK ? realloc(plan->weights, capacity * sizeof(float))
+                                            : NULL;
+    if (!weights) {
+        if (plan->status == TDL_OK)
             plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory for %llu weights",
                                     (unsigned long long)count);
-            return NULL;
-        }
-        plan->weights = weights;
-        plan->weight_capacity = capacity;
+        return false;
     }
-    memset(plan->weights + plan->weight_count, 0, (end - plan->weight_count) * sizeof(float));
-    /* Bytes of ones are NaN, in float32 and in float16. */
-    memset(plan->weights + end, 0xff, guard * sizeof(float));
-    plan->weight_count = end + guard;
+    plan->weights = weights;
+    plan->weight_capacity = capacity;
+    return true;
+}
+
+float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
+                        uint64_t count, const struct tdl_weights_key *key)
+{
+    const struct {
+        struct tdl_weights_key key;
+        uint64_t count;
+    } id = {key ? *key : (struct tdl_weights_key){0}, count};
+    _Static_assert(sizeof(id) <= TDL_MAP_KEY, "the key is cut");
+    if (!s || plan->status != TDL_OK)
+        return NULL;
+    const uint64_t *found = key ? tdl_map_find(&plan->shared_weights, &id, sizeof(id)) : NULL;
+    uint64_t start = found ? *found : TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
+    uint64_t end = start + count, guard = plan->guard / sizeof(float);
+    if (!found && !reserve_weights(plan, s, end + guard))
+        return NULL;
     s->binds[binding] = (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_WEIGHTS,
                                                .offset = start * sizeof(float),
                                                .size = count * sizeof(float)};
     s->bytes += count * sizeof(float);
-    return plan->weights + start;
+    if (found)
+        return NULL;
+    memset(plan->weights + plan->weight_count, 0, (end - plan->weight_count) * sizeof(float));
+    /* Bytes of ones are NaN, in float32 and in float16. */
+    memset(plan->weights + end, 0xff, guard * sizeof(float));
+    plan->weight_count = end + guard;
+    if (key && !tdl_map_add(&plan->shared_weights, &id, sizeof(id), start))
+        plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+    return plan->status == TDL_OK ? plan->weights + start : NULL;
 }
 
 struct tdl_operand *tdl_plan_scratch(struct tdl_plan *plan, uint64_t bytes)
@@ -270,6 +305,7 @@ void tdl_plan_finish(struct tdl_plan *plan)
 {
     free(plan->steps);
     free(plan->weights);
+    tdl_map_finish(&plan->shared_weights);
     tdl_ir_destroy(&plan->ir);
     memset(plan, 0, sizeof(*plan));
 }

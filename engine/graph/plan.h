@@ -7,6 +7,7 @@
 #ifndef TDL_PLAN_H
 #define TDL_PLAN_H
 
+#include "../map.h"
 #include "../pipeline.h"
 #include "ir.h"
 
@@ -63,6 +64,7 @@ struct tdl_plan {
     uint32_t step_count, step_capacity;
     float *weights;
     uint64_t weight_count, weight_capacity; /* floats */
+    struct tdl_map shared_weights; /* where they begin, by struct tdl_weights_key */
     uint64_t arena_size, tensor_bytes;
     /* Bytes kept free behind every value and all weights, and bound with them,
      * so that a test sees a kernel that reaches too far. Values then share no
@@ -99,10 +101,19 @@ void tdl_plan_chain(struct tdl_plan_step *step, const struct tdl_chain *chain);
 /* An operand of a node. A constant is uploaded as it is, once. */
 void tdl_plan_read(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
 void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_operand *operand);
-/* Room for `count` floats among the weights, zeroed, bound for reading. The
- * pointer is valid until the next call. NULL when out of memory. */
+/* What decides over weights: two steps with equal keys read the same ones. */
+struct tdl_weights_key {
+    uintptr_t layout; /* the address of the function that fills them, say */
+    const struct tdl_operand *constants[4];
+    uint32_t params[12];
+};
+#define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t)&(function))
+/* Room for `count` floats among the weights, zeroed, bound for reading, to be
+ * filled by the caller. The pointer is valid until the next call. NULL when
+ * nothing is to be filled: earlier weights with this key are bound, or it failed.
+ * Without a key they are the step's own. */
 float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step, uint32_t binding,
-                        uint64_t count);
+                        uint64_t count, const struct tdl_weights_key *key);
 /* A value of `bytes` that only the steps of one node see. NULL when out of
  * memory. */
 struct tdl_operand *tdl_plan_scratch(struct tdl_plan *plan, uint64_t bytes);

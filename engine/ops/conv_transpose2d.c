@@ -159,6 +159,16 @@ static float filter_at(const struct geometry *g, const float *f, uint32_t o, uin
     return f[((size_t)(o % g->out_per_group) * g->kernel[0] * g->kernel[1] + tap) * g->in.c + i];
 }
 
+static struct tdl_weights_key weights_key(const struct tdl_node *n, const struct geometry *g,
+                                          uintptr_t layout, uint32_t group_packs, bool depthwise)
+{
+    return (struct tdl_weights_key){
+        layout,
+        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS]},
+        {g->in.c, g->out.c, g->in_per_group, g->out_per_group, g->kernel[0], g->kernel[1],
+         group_packs, depthwise}};
+}
+
 static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
                         const float *f, const float *bias)
 {
@@ -170,7 +180,9 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, linear ? 6 : 5, n->output);
     tdl_plan_shared(s, ((uint64_t)in * 4 + 1) * 16);
-    float *w = tdl_plan_weights(plan, s, 1, ((uint64_t)in * 4 + 1) * 4);
+    const struct tdl_weights_key key =
+        weights_key(n, g, TDL_WEIGHTS_LAYOUT(lower_block), 0, false);
+    float *w = tdl_plan_weights(plan, s, 1, ((uint64_t)in * 4 + 1) * 4, &key);
     for (uint32_t i = 0; w && i <= in * 4; i++)
         for (uint32_t tap = 0; tap < 4; tap++)
             *w++ = i < in * 4 ? filter_at(g, f, 0, tap, i) : bias ? bias[0] : 0;
@@ -248,7 +260,9 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, n->output);
     uint64_t vectors = (uint64_t)taps * (depthwise ? 1 : group * 4) + 1;
-    float *w = tdl_plan_weights(plan, s, 1, out * vectors * 4);
+    const struct tdl_weights_key key =
+        weights_key(n, g, TDL_WEIGHTS_LAYOUT(pack_weights), group, depthwise);
+    float *w = tdl_plan_weights(plan, s, 1, out * vectors * 4, &key);
     if (w)
         pack_weights(g, f, bias, group, depthwise, w);
     uint64_t row = (uint64_t)TDL_DIV_UP(g->out.w, stride_w * share) * stride_w;

@@ -156,8 +156,13 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_specs(s, values, TDL_COUNT(values));
     bind(s, n, residual);
     tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);
+    const struct tdl_weights_key key = {
+        TDL_WEIGHTS_LAYOUT(pack_weights),
+        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS], n->inputs[TDL_EXPAND_FILTER2],
+         n->inputs[TDL_EXPAND_BIAS2]},
+        {t.group, in.c, out.c, kernel[0], kernel[1]}};
     float *w = tdl_plan_weights(
-        plan, s, 1, (uint64_t)packs * 4 * (in_packs * 4 + 1 + kernel[0] * kernel[1] + 1));
+        plan, s, 1, (uint64_t)packs * 4 * (in_packs * 4 + 1 + kernel[0] * kernel[1] + 1), &key);
     if (w)
         pack_weights(n, t.group, w);
     tdl_plan_groups(s, TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h), packs / t.group, in.n);

@@ -197,7 +197,7 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const floa
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (scale || bias) {
-        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * 8);
+        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * 8, NULL);
         if (w)
             tdl_norm_interleave(scale, 1, bias, d.c, w);
     }

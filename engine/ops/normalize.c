@@ -44,7 +44,7 @@ void tdl_norm_interleave(const float *first, float missing_first, const float *s
 static void bind_pairs(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
                        const float *scale, const float *bias, uint32_t channels)
 {
-    float *w = tdl_plan_weights(plan, s, binding, (uint64_t)tdl_packs(channels) * 8);
+    float *w = tdl_plan_weights(plan, s, binding, (uint64_t)tdl_packs(channels) * 8, NULL);
     if (w)
         tdl_norm_interleave(scale, 1, bias, channels, w);
 }
@@ -89,7 +89,7 @@ static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s, struct
                           const float *scale, const float *bias)
 {
     uint32_t pixels = d.h * d.w;
-    float *w = tdl_plan_weights(plan, s, 2, (uint64_t)tdl_packs(d.c) * pixels * 8);
+    float *w = tdl_plan_weights(plan, s, 2, (uint64_t)tdl_packs(d.c) * pixels * 8, NULL);
     for (uint32_t c = 0; w && c < d.c; c++)
         for (uint32_t i = 0; i < pixels; i++) {
             float *to = w + ((size_t)c / 4 * pixels + i) * 8 + c % 4;

@@ -198,7 +198,12 @@ static void lower_nearest(struct tdl_plan *plan, struct tdl_node *n, struct tdl_
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 2, n->output);
-    float *table = block ? NULL : tdl_plan_weights(plan, s, 1, (uint64_t)out.w + out.h);
+    struct tdl_weights_key key = {
+        .layout = TDL_WEIGHTS_LAYOUT(fill_table),
+        .params = {in.w, in.h, out.w, out.h, p->mode, p->rounding, p->coordinates}};
+    memcpy(&key.params[7], p->scale, sizeof(p->scale));
+    memcpy(&key.params[9], p->size, sizeof(p->size));
+    float *table = block ? NULL : tdl_plan_weights(plan, s, 1, (uint64_t)out.w + out.h, &key);
     if (table)
         fill_table(p, in, out, table);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, in.n);

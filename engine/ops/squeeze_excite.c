@@ -82,14 +82,21 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_write(s, 4, n->output);
     tdl_plan_shared(s, shared_bytes(split, packs, middle, out_packs));
     if (two) {
-        float *w = tdl_plan_weights(plan, s, 2, (uint64_t)packs * 4 * middle + middle);
+        const struct tdl_weights_key key = {
+            TDL_WEIGHTS_LAYOUT(lower),
+            {n->inputs[TDL_GATE_WEIGHT1], n->inputs[TDL_GATE_BIAS1]},
+            {1, in.c, middle}};
+        float *w = tdl_plan_weights(plan, s, 2, (uint64_t)packs * 4 * middle + middle, &key);
         for (uint32_t i = 0; w && i < in.c; i++)
             for (uint32_t o = 0; o < middle; o++)
                 w[i * middle + o] = w1[o * in.c + i];
         for (uint32_t o = 0; w && b1 && o < middle; o++)
             w[packs * 4 * middle + o] = b1[o];
     }
-    float *w = tdl_plan_weights(plan, s, 3, (uint64_t)(inner + 1) * out_packs * 4);
+    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(lower),
+                                        {n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
+                                        {2, real_inner, inner, out.c}};
+    float *w = tdl_plan_weights(plan, s, 3, (uint64_t)(inner + 1) * out_packs * 4, &key);
     for (uint32_t o = 0; w && o < out.c; o++) {
         for (uint32_t i = 0; i < real_inner; i++)
             w[i * out_packs * 4 + o] = w2[o * real_inner + i];

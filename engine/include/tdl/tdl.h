@@ -338,7 +338,8 @@ TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_op
 /** A named input. Names are unique among inputs. */
 TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const char *name,
                                               const struct tdl_operand_desc *desc);
-/** A constant. `data` is not copied: it stays valid until the builder dies. */
+/** A constant. `data` is not copied: it stays valid, and as it is, until the builder
+ *  dies. The same data in the same shape and type is the same operand. */
 TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
                                                  const struct tdl_operand_desc *desc,
                                                  const void *data, size_t size);
@@ -417,8 +418,11 @@ enum tdl_choice {
  * Compile: passes infer → fold → fuse → layout → plan → pipelines → record.
  * TDL_DUMP=PASS (or "all") in the environment prints the graph after a pass.
  * The builder may be destroyed, or built again with other params.
+ * Time and memory follow the number of operators and the bytes of constants.
  * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one).
- * @return TDL_ERROR_CANCELED if the progress function returned false
+ * @return TDL_ERROR_CANCELED if the progress function returned false;
+ *         TDL_ERROR_UNSUPPORTED where the kernels' weights would be many times
+ *         the constants
  */
 TDL_API enum tdl_result tdl_builder_build(struct tdl_builder *builder,
                                           const struct tdl_build_params *params,
@@ -477,7 +481,7 @@ struct tdl_graph_stats {
     uint64_t macs;
     uint64_t arena_bytes;   /**< planned activations */
     uint64_t tensor_bytes;  /**< sum of the activations without planning */
-    uint64_t weight_bytes;
+    uint64_t weight_bytes;  /**< on the device: those that operators share count once */
     enum tdl_precision precision; /**< FP32 or FP16 */
 };
 /** Figures of the compiled graph, known before it first runs. Thread-safe, never blocks. */

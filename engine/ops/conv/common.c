@@ -96,8 +96,24 @@ float tdl_conv_weight(const struct tdl_conv_geometry *g, const float *f, uint32_
     return f[((size_t)o * tdl_conv_taps(g) + tap) * g->in_per_group + i];
 }
 
-void tdl_conv_pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
-                           uint32_t tile, float *w)
+struct tdl_weights_key tdl_conv_weights_key(const struct tdl_conv_geometry *g,
+                                            const struct tdl_node *n, uintptr_t layout,
+                                            uint32_t a, uint32_t b, uint32_t c)
+{
+    return (struct tdl_weights_key){
+        layout,
+        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS]},
+        {g->in.c, g->out.c, g->in_per_group, g->kernel[0], g->kernel[1], a, b, c}};
+}
+
+struct tdl_weights_key tdl_conv_bias_key(const struct tdl_node *n)
+{
+    return (struct tdl_weights_key){TDL_WEIGHTS_LAYOUT(tdl_conv_bias_key),
+                                    {n->inputs[TDL_CONV_BIAS]}, {0}};
+}
+
+static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
+                         uint32_t tile, float *w)
 {
     const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
@@ -110,6 +126,19 @@ void tdl_conv_pack_weights(const struct tdl_conv_geometry *g, const struct tdl_n
         for (uint32_t o = first * 4; o < (first + tile) * 4; o++)
             *w++ = bias && o < g->out.c ? bias[o] : 0;
     }
+}
+
+void tdl_conv_bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
+                           const struct tdl_conv_geometry *g, const struct tdl_node *n,
+                           uint32_t tile)
+{
+    const struct tdl_weights_key key =
+        tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(pack_weights), tile, 0, 0);
+    uint64_t groups = TDL_DIV_UP(tdl_packs(g->out.c), tile);
+    uint64_t rows = (uint64_t)tdl_conv_taps(g) * tdl_packs(g->in.c) * 4 + 1;
+    float *w = tdl_plan_weights(plan, s, 1, groups * rows * tile * 4, &key);
+    if (w)
+        pack_weights(g, n, tile, w);
 }
 
 /* -------------------------------------------------------------------- steps */

@@ -93,9 +93,17 @@ uint32_t tdl_conv_divisor(uint32_t value, uint32_t limit);
  * the filter as "ohwi". */
 float tdl_conv_weight(const struct tdl_conv_geometry *g, const float *f, uint32_t o, uint32_t tap,
                       uint32_t i);
-/* Per group of `tile` packs: [tap][in channel][tile] vec4, then the bias. */
-void tdl_conv_pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
-                           uint32_t tile, float *w);
+/* A key for weights that `layout` makes of filter and bias: what decides over
+ * them but for the device, and three numbers of the layout's own. */
+struct tdl_weights_key tdl_conv_weights_key(const struct tdl_conv_geometry *g,
+                                            const struct tdl_node *n, uintptr_t layout,
+                                            uint32_t a, uint32_t b, uint32_t c);
+/* A key for the bias alone, filled up with zeros. */
+struct tdl_weights_key tdl_conv_bias_key(const struct tdl_node *n);
+/* Binding 1, per group of `tile` packs: [tap][in channel][tile] vec4, then the bias. */
+void tdl_conv_bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
+                           const struct tdl_conv_geometry *g, const struct tdl_node *n,
+                           uint32_t tile);
 /* Input at binding 0, residual at 4, output at 5. */
 void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n);
 /* Specialization constants 3–14 of every k×k kernel. */
@@ -111,16 +119,20 @@ struct tdl_conv_gemm {
     uint32_t batches;           /* products with weights of their own; else 1 */
     bool wide;                  /* float32 in, float32 out, nothing added */
     struct tdl_operand *in, *out, *residual;
+    /* Called before the first weight is asked for, if any is: see
+     * tdl_conv_weight_fn for `data`. May be NULL. False when out of memory. */
+    bool (*prepare)(void *data);
 };
 #define TDL_CONV_GEMM_VARIANTS 8
 extern const struct tdl_conv_variant tdl_conv_gemm_variants[TDL_CONV_GEMM_VARIANTS];
 bool tdl_conv_gemm_accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
-/* Weights for it: fills [batch][k][out] through `fill`, then the bias. */
+/* Weights for it: fills [batch][k][out] through `weight`, then the bias. They
+ * depend on the filter, on `weight` and on `m` alone. */
 typedef float (*tdl_conv_weight_fn)(const void *data, uint32_t batch, uint32_t o, uint32_t tap,
                                     uint32_t i);
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
                          const struct tdl_conv_variant *v, tdl_conv_weight_fn weight,
-                         const void *data);
+                         void *data);
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
                           double macs, double bytes, uint32_t batches, uint32_t pixels);
 

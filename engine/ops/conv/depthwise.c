@@ -65,7 +65,9 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, (uint64_t)(taps + 1) * 16);
-    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * (taps + 1) * 4);
+    const struct tdl_weights_key key =
+        tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(tdl_conv_depthwise), 0, 0, 0);
+    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * (taps + 1) * 4, &key);
     for (uint32_t k = 0; w && k < packs; k++)
         for (uint32_t tap = 0; tap <= taps; tap++)
             for (uint32_t c = k * 4; c < k * 4 + 4; c++, w++)

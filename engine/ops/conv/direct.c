@@ -47,7 +47,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
-    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), taps = tdl_conv_taps(g);
+    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
     struct tile t = choose_tile(g, v);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_direct", n, t.local, 1, 1);
     tdl_conv_spec_window(s, g);
@@ -58,10 +58,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, (uint64_t)t.kept * 16);
     uint32_t groups = TDL_DIV_UP(out, t.packs);
-    float *w = tdl_plan_weights(plan, s, 1,
-                                (uint64_t)groups * ((uint64_t)taps * in * 4 + 1) * t.packs * 4);
-    if (w)
-        tdl_conv_pack_weights(g, n, t.packs, w);
+    tdl_conv_bind_weights(plan, s, g, n, t.packs);
     tdl_plan_groups(s, TDL_DIV_UP(g->out.h * g->out.w, t.local), groups, g->in.n);
 }
 

@@ -79,7 +79,7 @@ static void bind(struct tdl_plan_step *s, const struct tdl_conv_gemm *m)
 
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
                          const struct tdl_conv_variant *v, tdl_conv_weight_fn weight,
-                         const void *data)
+                         void *data)
 {
     const struct tdl_conv_geometry *g = &m->g;
     const struct shape s = shape_of(v);
@@ -107,8 +107,16 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
     tdl_plan_specs(step, values, TDL_COUNT(values));
     bind(step, m);
     tdl_plan_shared(step, shared_bytes(v));
-    float *w = tdl_plan_weights(plan, step, 1, ((uint64_t)m->batches * rows + 1) * columns);
-    if (w) {
+    struct tdl_weights_key key =
+        tdl_conv_weights_key(g, n, (uintptr_t)weight, rows, columns, m->batches);
+    if (m->wide) /* it is added later */
+        key.constants[1] = NULL;
+    float *w =
+        tdl_plan_weights(plan, step, 1, ((uint64_t)m->batches * rows + 1) * columns, &key);
+    if (w && m->prepare && !m->prepare(data)) {
+        plan->status =
+            tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "%s: out of memory for filters", n->label);
+    } else if (w) {
         const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
         fill_weights(m, columns, rows, weight, data, w);
         w += (uint64_t)m->batches * rows * columns;
@@ -147,7 +155,7 @@ static double implicit_cost(const struct tdl_conv_geometry *g, const struct tdl_
 static void implicit_lower(struct tdl_plan *plan, struct tdl_node *n,
                            const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    const struct source source = {g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])};
+    struct source source = {g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])};
     const struct tdl_conv_gemm m = {
         .g = *g,
         .batches = 1,
@@ -215,7 +223,7 @@ static void im2col_lower(struct tdl_plan *plan, struct tdl_node *n,
         .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
     struct tdl_conv2d_params product = once;
     const uint32_t channels = tdl_packs(g->in.c) * 4;
-    const struct column_source source = {
+    struct column_source source = {
         {g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])}, channels};
     struct tdl_operand *columns = tdl_plan_scratch(plan, column_bytes(g));
     if (!columns)

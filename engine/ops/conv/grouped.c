@@ -32,7 +32,9 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
                                g->out_per_group,   g->p->activation, g->residual};
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
-    float *w = tdl_plan_weights(plan, s, 1, count + g->out.c);
+    const struct tdl_weights_key key =
+        tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(tdl_conv_grouped), 0, 0, 0);
+    float *w = tdl_plan_weights(plan, s, 1, count + g->out.c, &key);
     if (w) {
         memcpy(w, f, count * sizeof(float));
         if (bias)

@@ -119,11 +119,14 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, shared_bytes(g, v));
-    float *w = tdl_plan_weights(plan, s, 2, columns);
+    const struct tdl_weights_key bias_key = tdl_conv_bias_key(n);
+    float *w = tdl_plan_weights(plan, s, 2, columns, &bias_key);
     for (uint32_t o = 0; w && bias && o < g->out.c; o++)
         w[o] = bias[o];
     uint32_t rows = steps * v->v[4] * 4;
-    w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2);
+    const struct tdl_weights_key key =
+        tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(pack_weights), rows, columns, 0);
+    w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2, &key);
     if (w)
         pack_weights(g, n, rows, columns, w);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, v->v[0]), groups, g->in.n);

@@ -80,9 +80,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     }
     tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16);
     uint32_t groups = TDL_DIV_UP(out, tile);
-    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)groups * (in * 4 + 1) * tile * 4);
-    if (w)
-        tdl_conv_pack_weights(g, n, tile, w);
+    tdl_conv_bind_weights(plan, s, g, n, tile);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local * px), groups, g->in.n);
 }
 

@@ -70,15 +70,24 @@ static double *transform_filter(const struct tdl_conv_geometry *g, const float *
 }
 
 struct source {
-    const double *u;
-    uint32_t out, in;
+    const struct tdl_conv_geometry *g;
+    const float *filter;
+    uint32_t m;
+    double *u; /* made when it is needed */
 };
+
+static bool prepare(void *data)
+{
+    struct source *s = data;
+    s->u = transform_filter(s->g, s->filter, s->m);
+    return s->u;
+}
 
 static float weight(const void *data, uint32_t batch, uint32_t o, uint32_t tap, uint32_t i)
 {
     const struct source *s = data;
     (void)tap;
-    return (float)s->u[((size_t)batch * s->out + o) * s->in + i];
+    return (float)s->u[((size_t)batch * s->g->out.c + o) * s->g->in.c + i];
 }
 
 /* Both transforms have an invocation a tile and pack. */
@@ -110,7 +119,8 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
         if (g->residual)
             tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
         tdl_plan_write(s, 5, n->output);
-        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)tdl_packs(g->out.c) * 4);
+        const struct tdl_weights_key key = tdl_conv_bias_key(n);
+        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)tdl_packs(g->out.c) * 4, &key);
         for (uint32_t o = 0; w && bias && o < g->out.c; o++)
             w[o] = bias[o];
     } else {
@@ -130,17 +140,11 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     const uint32_t positions = (m + 2) * (m + 2);
     struct tdl_operand *in = tdl_plan_scratch(plan, scratch_bytes(g, m, g->in.c));
     struct tdl_operand *out = tdl_plan_scratch(plan, scratch_bytes(g, m, g->out.c));
-    double *u = transform_filter(g, tdl_constant_data(n->inputs[TDL_CONV_FILTER]), m);
-    if (!in || !out || !u) {
-        if (plan->status == TDL_OK)
-            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "%s: out of memory for filters",
-                                    n->label);
-        free(u);
+    if (!in || !out)
         return;
-    }
-    const struct source source = {u, g->out.c, g->in.c};
+    struct source source = {g, tdl_constant_data(n->inputs[TDL_CONV_FILTER]), m, NULL};
     struct tdl_conv_gemm product = {
-        .g = *g, .batches = positions, .wide = true, .in = in, .out = out};
+        .g = *g, .batches = positions, .wide = true, .in = in, .out = out, .prepare = prepare};
     product.g.p = &once;
     product.g.in = (struct tdl_dims){1, 1, tiles_of(g, m), g->in.c};
     product.g.out = (struct tdl_dims){1, 1, tiles_of(g, m), g->out.c};
@@ -149,7 +153,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     add_transform(plan, n, g, m, false, in);
     tdl_conv_gemm_lower(plan, n, &product, v, weight, &source);
     add_transform(plan, n, g, m, true, out);
-    free(u);
+    free(source.u);
 }
 
 /* ----------------------------------------------------------------- two rows */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A table of 64-bit values by keys that are plain bytes: for what is to be
+ * found again while a graph is built. Zero-initialised it is empty. */
+#ifndef TDL_MAP_H
+#define TDL_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TDL_MAP_KEY 96 /* bytes of a key, padding zeroed */
+
+struct tdl_map {
+    struct tdl_map_entry {
+        uint8_t key[TDL_MAP_KEY];
+        uint64_t value;
+        bool used;
+    } *entries;
+    uint32_t count, capacity;
+};
+
+/* The value's place, which the next tdl_map_add() may move; NULL if there is none. */
+uint64_t *tdl_map_find(const struct tdl_map *map, const void *key, size_t size);
+/* A new key. False when out of memory: then it is not found later. */
+bool tdl_map_add(struct tdl_map *map, const void *key, size_t size, uint64_t value);
+void tdl_map_finish(struct tdl_map *map);
+
+#endif
