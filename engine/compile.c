@@ -32,20 +32,51 @@ struct work {
     char error[512];
 };
 
-static bool same_kernel(const struct tdl_kernel *a, const struct tdl_kernel *b)
+/* 0 for the same kernel; else any order. */
+static int compare(const struct tdl_kernel *a, const struct tdl_kernel *b)
 {
-    return !strcmp(a->shader, b->shader) && a->spec_count == b->spec_count &&
-           a->chain_count == b->chain_count &&
-           !memcmp(a->spec, b->spec, a->spec_count * sizeof(*a->spec)) &&
-           (!a->chain_count || !memcmp(a->chain, b->chain, a->chain_count * sizeof(*a->chain)));
+    int order = strcmp(a->shader, b->shader);
+    if (!order)
+        order = (int)a->spec_count - (int)b->spec_count;
+    if (!order)
+        order = (int)a->chain_count - (int)b->chain_count;
+    if (!order)
+        order = memcmp(a->spec, b->spec, a->spec_count * sizeof(*a->spec));
+    if (!order && a->chain_count)
+        order = memcmp(a->chain, b->chain, a->chain_count * sizeof(*a->chain));
+    return order;
 }
 
-/* The first kernel that is like this one: itself, or an earlier one. */
-static uint32_t first_like(const struct tdl_kernel *kernels, uint32_t i)
+/* The same kernels side by side, the first of them first. */
+static int by_kernel(const void *a, const void *b)
 {
-    uint32_t first = 0;
-    while (!same_kernel(&kernels[first], &kernels[i]))
-        first++;
+    const struct tdl_kernel *x = *(const struct tdl_kernel *const *)a;
+    const struct tdl_kernel *y = *(const struct tdl_kernel *const *)b;
+    int order = compare(x, y);
+    return order ? order : x < y ? -1 : x > y;
+}
+
+uint32_t *tdl_kernels_match(const struct tdl_kernel *kernels, uint32_t count,
+                            uint32_t *out_distinct)
+{
+    const struct tdl_kernel **sorted = malloc((count + (size_t)1) * sizeof(*sorted));
+    uint32_t *first = malloc((count + (size_t)1) * sizeof(*first));
+    *out_distinct = 0;
+    if (!sorted || !first) {
+        free(sorted);
+        free(first);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = &kernels[i];
+    qsort(sorted, count, sizeof(*sorted), by_kernel);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = (uint32_t)(sorted[i] - kernels);
+        bool same = i && !compare(sorted[i - 1], sorted[i]);
+        first[at] = same ? first[sorted[i - 1] - kernels] : at;
+        *out_distinct += !same;
+    }
+    free(sorted);
     return first;
 }
 
@@ -149,6 +180,7 @@ enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_ke
                                     const struct tdl_compile_params *params,
                                     const struct tdl_pipeline **out_pipelines)
 {
+    uint32_t total, *first = tdl_kernels_match(kernels, count, &total);
     uint32_t *distinct = calloc(count ? count : 1, sizeof(*distinct));
     struct work work = {.ctx = ctx,
                         .kernels = kernels,
@@ -156,16 +188,20 @@ enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_ke
                         .pipelines = out_pipelines,
                         .scratch = scratch};
     enum tdl_result r;
-    if (!distinct)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling kernels");
+    if (!first || !distinct) {
+        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling kernels");
+        goto done;
+    }
     if (params)
         work.params = *params;
     for (uint32_t i = 0; i < count; i++)
-        if (first_like(kernels, i) == i)
+        if (first[i] == i)
             distinct[work.total++] = i;
     r = run(&work);
     for (uint32_t i = 0; i < count && r == TDL_OK; i++)
-        out_pipelines[i] = out_pipelines[first_like(kernels, i)];
+        out_pipelines[i] = out_pipelines[first[i]];
+done:
+    free(first);
     free(distinct);
     return r;
 }

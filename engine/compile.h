@@ -14,6 +14,11 @@ struct tdl_kernel {
     uint32_t spec_count, chain_count;
 };
 
+/* For each kernel the first one that is like it: itself, or an earlier one; and
+ * how many differ. To be freed by the caller; NULL when out of memory. */
+uint32_t *tdl_kernels_match(const struct tdl_kernel *kernels, uint32_t count,
+                            uint32_t *out_distinct);
+
 /* Have all these kernels compiled, so that none is when it is first dispatched;
  * equal ones once. out_pipelines[i] is that of kernels[i]. `scratch` is bound
  * where a kernel would read or write; nothing does. params may be NULL.

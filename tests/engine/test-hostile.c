@@ -98,6 +98,18 @@ static void test_dead_chain(void)
     tdl_builder_destroy(&b);
 }
 
+/* Each pad makes an image of another size, and needs another kernel. */
+static void test_many_kernels(void)
+{
+    enum { KERNELS = 2100 };
+    struct tdl_builder *b = open_builder();
+    struct tdl_operand *x = input(b, 4);
+    check_begin("%d kernels", KERNELS);
+    for (int i = 0; i < KERNELS; i++)
+        x = tdl_builder_pad(b, x, &(struct tdl_pad_params){.after = {0, 1}});
+    refused(b, x, TDL_ERROR_UNSUPPORTED, "different kernels");
+}
+
 static void run_wide_graph(struct tdl_graph *g, int width)
 {
     static const float in[4] = {0, 0.5f, -1, 3};
@@ -154,6 +166,7 @@ int main(void)
     test_huge_values();
     test_dead_chain();
     test_wide_graph();
+    test_many_kernels();
     check_context_close(ctx);
     return check_result();
 }

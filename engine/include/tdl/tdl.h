@@ -422,7 +422,7 @@ enum tdl_choice {
  * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one).
  * @return TDL_ERROR_CANCELED if the progress function returned false;
  *         TDL_ERROR_UNSUPPORTED where the kernels' weights would be many times
- *         the constants
+ *         the constants, or for more than 2048 different kernels
  */
 TDL_API enum tdl_result tdl_builder_build(struct tdl_builder *builder,
                                           const struct tdl_build_params *params,
