@@ -1,59 +1,125 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Model files, whatever their format. */
-#include <tdl/tdl.h>
+#define _GNU_SOURCE /* SEEK_DATA */
+#include "tflite.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* Reads until the end instead of asking for the size: the path may be a pipe,
- * a file that grows, or a folder (which fails at the first read). */
-static enum tdl_result read_file(struct tdl_builder *builder, const char *path, FILE *file,
-                                 void **out_data, size_t *out_size)
+/* Larger than any model with a picture in and a mask out. */
+#define MAX_FILE_SIZE (INT64_C(1) << 30)
+
+/* "cannot read the model file 'x': no such file": false for convenience. */
+static bool fail_errno(struct tdl_builder *builder, const char *what, const char *path, int error)
 {
-    unsigned char *data = NULL;
-    size_t size = 0, room = 0;
+    tdl_builder_fail(builder, error == ENOMEM ? TDL_ERROR_OUT_OF_MEMORY : TDL_ERROR_IO,
+                     "cannot %s the model file '%s': %s", what, path, strerror(error));
+    return false;
+}
 
-    for (;;) {
-        size_t got;
+/* What has no end, or none yet, is refused before anything is read. */
+static bool check_kind(struct tdl_builder *builder, const char *path, int fd, size_t *out_size)
+{
+    struct stat st;
 
-        if (size == room) {
-            const size_t more = room ? 2 * room : 512 * 1024;
-            unsigned char *larger = more > INT32_MAX ? NULL : realloc(data, more);
-
-            if (!larger) {
-                free(data);
-                tdl_builder_fail(builder, TDL_ERROR_OUT_OF_MEMORY,
-                                 "no memory for the model file '%s' of more than %zu bytes", path,
-                                 size);
-                return TDL_ERROR_OUT_OF_MEMORY;
-            }
-            data = larger;
-            room = more;
-        }
-        got = fread(data + size, 1, room - size, file);
-        size += got;
-        if (got == 0)
-            break;
+    if (fstat(fd, &st) != 0)
+        return fail_errno(builder, "read", path, errno);
+    if (S_ISDIR(st.st_mode))
+        return fail_errno(builder, "read", path, EISDIR);
+    if (!S_ISREG(st.st_mode)) {
+        tdl_builder_fail(builder, TDL_ERROR_IO,
+                         "cannot read the model file '%s': it is no regular file", path);
+        return false;
     }
-    if (ferror(file)) {
-        tdl_builder_fail(builder, TDL_ERROR_IO, "cannot read the model file '%s': %s", path,
-                         strerror(errno));
+    if (st.st_size > MAX_FILE_SIZE) {
+        tdl_builder_fail(builder, TDL_ERROR_INVALID_MODEL,
+                         "the model file '%s' has %lld bytes; libtdl reads up to 1 GiB", path,
+                         (long long)st.st_size);
+        return false;
+    }
+    *out_size = (size_t)st.st_size;
+    return true;
+}
+
+/* Bytes `start` to `end` of the file into the same place of `data`. */
+static bool read_range(struct tdl_builder *builder, const char *path, int fd, unsigned char *data,
+                       size_t start, size_t end)
+{
+    while (start < end) {
+        const ssize_t got = pread(fd, data + start, end - start, (off_t)start);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_errno(builder, "read", path, errno);
+        if (got == 0) {
+            tdl_builder_fail(builder, TDL_ERROR_IO,
+                             "the model file '%s' ends at byte %zu of %zu: it is being written",
+                             path, start, end);
+            return false;
+        }
+        start += (size_t)got;
+    }
+    return true;
+}
+
+/* Its holes stay holes: pages that nobody touches cost no memory. */
+static bool read_data(struct tdl_builder *builder, const char *path, int fd, unsigned char *data,
+                      size_t size)
+{
+    size_t end = 0;
+
+    while (end < size) {
+        const off_t start = lseek(fd, (off_t)end, SEEK_DATA);
+        const off_t hole = start < 0 ? -1 : lseek(fd, start, SEEK_HOLE);
+
+        if (start < 0 && errno == ENXIO) /* nothing more */
+            return true;
+        if (hole <= start) /* not on this file system */
+            return read_range(builder, path, fd, data, end, size);
+        end = (size_t)hole < size ? (size_t)hole : size;
+        if (!read_range(builder, path, fd, data, (size_t)start, end))
+            return false;
+    }
+    return true;
+}
+
+/* Not mapped: a file that shrinks meanwhile would kill the process. What is no
+ * model is refused by its first bytes. */
+static bool read_file(struct tdl_builder *builder, const char *path, int fd, void **out_data,
+                      size_t *out_size)
+{
+    unsigned char head[8], *data; /* offset of the root, identifier */
+
+    if (!check_kind(builder, path, fd, out_size))
+        return false;
+    if (*out_size >= sizeof(head)) {
+        if (!read_range(builder, path, fd, head, 0, sizeof(head)))
+            return false;
+        if (memcmp(head + 4, TFLITE_IDENTIFIER, 4) != 0) /* the importer says so */
+            return tdl_tflite_import(builder, head, sizeof(head)) == TDL_OK;
+    }
+    data = calloc(1, *out_size ? *out_size : 1);
+    if (!data)
+        return fail_errno(builder, "read", path, ENOMEM);
+    if (!read_data(builder, path, fd, data, *out_size)) {
         free(data);
-        return TDL_ERROR_IO;
+        return false;
     }
     *out_data = data;
-    *out_size = size;
-    return TDL_OK;
+    return true;
 }
 
 enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path)
 {
-    enum tdl_result r;
     void *data = NULL;
     size_t size = 0;
-    FILE *file;
+    bool ok;
+    int fd;
 
     if (!builder)
         return TDL_ERROR_INVALID_ARGUMENT;
@@ -63,16 +129,16 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path)
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT, "no path of a model file was given");
         return TDL_ERROR_INVALID_ARGUMENT;
     }
-    file = fopen(path, "rbe");
-    if (!file) {
-        tdl_builder_fail(builder, TDL_ERROR_IO, "cannot open the model file '%s': %s", path,
-                         strerror(errno));
-        return TDL_ERROR_IO;
+    /* Without O_NONBLOCK, opening a pipe waits for its writer. */
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        fail_errno(builder, "open", path, errno);
+        return tdl_builder_status(builder);
     }
-    r = read_file(builder, path, file, &data, &size);
-    fclose(file);
-    if (r != TDL_OK)
-        return r;
+    ok = read_file(builder, path, fd, &data, &size);
+    close(fd);
+    if (!ok)
+        return tdl_builder_status(builder);
     tdl_builder_own(builder, data, free); /* constants point into it */
     return tdl_tflite_import(builder, data, size);
 }

@@ -6,7 +6,8 @@
  * they can run. Constants are tensors with data. They become operands when an
  * operator first reads them, so unused ones cost nothing; those of weights
  * kept as float16 sit behind a DEQUANTIZE operator, which is only noted
- * (tflite_value.source) and looked through.
+ * (tflite_value.source) and looked through. Operators, and tensors, that share
+ * their bytes share all that is made of them.
  *
  * Nothing in the file is believed: flatbuffer.c checks offsets, this file
  * checks indices, types and sizes, tflite_ops.c options, the builder shapes;
@@ -21,6 +22,8 @@
 
 /* Elements of one tensor; more would not fit the 32-bit sizes of kernels. */
 #define MAX_ELEMENTS (UINT64_C(1) << 30)
+/* Copies of constants in another order, in sizes of the file. */
+#define MADE_TIMES 4
 
 /* ----------------------------------------------------------------- errors */
 
@@ -188,23 +191,67 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
     return true;
 }
 
+void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
+{
+    const uint64_t *found = tdl_map_find(&im->made, key, sizeof(*key));
+    void *memory;
+
+    *out_found = found != NULL;
+    if (found)
+        return (void *)(uintptr_t)*found;
+    /* Different constants have different bytes, but nothing in the format says
+     * so; and the same ones can be read in many shapes. */
+    im->made_bytes += key->size;
+    if (im->made_bytes > MADE_TIMES * im->fb.size) {
+        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                    "the model file is damaged: its constants overlap, and together are more than "
+                    "%d times the file",
+                    MADE_TIMES);
+        return NULL;
+    }
+    memory = malloc(key->size);
+    if (memory)
+        tdl_builder_own(im->builder, memory, free);
+    if (!memory || !tdl_map_add(&im->made, key, sizeof(*key), (uintptr_t)memory)) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for a constant of %llu bytes",
+                    (unsigned long long)key->size);
+        return NULL;
+    }
+    return memory;
+}
+
 /* Kernels read constants through typed pointers. Converters align them; the
  * odd one out, or a file mapped at an odd address, is copied. */
 static const void *aligned_data(struct tflite_import *im, const struct tflite_tensor *constant)
 {
+    const struct tflite_made key = {.from = (uintptr_t)constant->data,
+                                    .size = constant->data_size, .kind = TFLITE_MADE_ALIGNED};
     void *copy;
+    bool found;
 
     if ((uintptr_t)constant->data % 4 == 0)
         return constant->data;
-    copy = malloc(constant->data_size);
-    if (!copy) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for a constant of %llu bytes",
-                    (unsigned long long)constant->data_size);
+    copy = tflite_make(im, &key, &found);
+    if (copy && !found)
+        memcpy(copy, constant->data, constant->data_size);
+    return copy;
+}
+
+/* As float32: once, however many tensors are the same constant. */
+static struct tdl_operand *widen(struct tflite_import *im, struct tdl_operand *half)
+{
+    const struct tflite_made key = {.from = (uintptr_t)half, .kind = TFLITE_MADE_WIDE};
+    const uint64_t *found = tdl_map_find(&im->made, &key, sizeof(key));
+    struct tdl_operand *wide;
+
+    if (found)
+        return (struct tdl_operand *)(uintptr_t)*found;
+    wide = tdl_builder_cast(im->builder, half, TDL_FLOAT32);
+    if (wide && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)wide)) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
         return NULL;
     }
-    memcpy(copy, constant->data, constant->data_size);
-    tdl_builder_own(im->builder, copy, free);
-    return copy;
+    return wide;
 }
 
 struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
@@ -222,7 +269,7 @@ struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
         return NULL;
     memcpy(desc.shape, constant->shape, sizeof(desc.shape));
     operand = tdl_builder_constant(im->builder, &desc, data, constant->data_size);
-    return operand && half ? tdl_builder_cast(im->builder, operand, TDL_FLOAT32) : operand;
+    return operand && half ? widen(im, operand) : operand;
 }
 
 struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
@@ -285,7 +332,8 @@ static bool fail_unknown(struct tflite_import *im, const struct tflite_op *op, i
 }
 
 /* Finds the row for an operator's code and checks the version. Sets the label
- * under which all later errors of this operator appear. */
+ * under which all later errors of this operator appear; until then errors name
+ * it themselves. */
 static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *table,
                          struct tflite_op *op)
 {
@@ -298,6 +346,7 @@ static bool resolve_code(struct tflite_import *im, const struct tdl_fb_table *ta
     const int32_t code = old_code > new_code ? old_code : new_code;
     char label[96];
 
+    tdl_builder_set_label(im->builder, NULL);
     if (!tflite_check(im))
         return false;
     op->row = tflite_find_row(code, custom);
@@ -341,7 +390,7 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
     const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->operators, index);
     struct tflite_op op = {.index = index};
 
-    if (!tflite_check(im) || !resolve_code(im, &table, &op) || !read_options(im, &table, &op) ||
+    if (!resolve_code(im, &table, &op) || !read_options(im, &table, &op) ||
         !read_args(im, &table, TFLITE_OPERATOR_INPUTS, op.inputs, &op.input_count) ||
         !read_args(im, &table, TFLITE_OPERATOR_OUTPUTS, op.outputs, &op.output_count))
         return false;
@@ -507,5 +556,6 @@ enum tdl_result tdl_tflite_import(struct tdl_builder *builder, const void *data,
     if (ok)
         import_outputs(&im);
     free(im.values);
+    tdl_map_finish(&im.made);
     return tdl_builder_status(builder);
 }

@@ -4,6 +4,7 @@
 #ifndef TDL_TFLITE_H
 #define TDL_TFLITE_H
 
+#include "../map.h"
 #include "flatbuffer.h"
 #include "tflite_schema.h"
 
@@ -34,6 +35,17 @@ struct tflite_import {
     struct tdl_fb_vector codes, buffers, tensors, operators;
     struct tdl_fb_vector inputs, outputs;
     struct tflite_value *values; /* one per tensor */
+    /* What was made of constants, to be used by all operators that read them:
+     * by struct tflite_made. */
+    struct tdl_map made;
+    uint64_t made_bytes;
+};
+
+/* A constant, and what was made of it. */
+enum tflite_made_kind { TFLITE_MADE_ALIGNED, TFLITE_MADE_DEPTHWISE, TFLITE_MADE_WIDE };
+struct tflite_made {
+    uint64_t from, size; /* the constant's place in memory; of WIDE: the operand */
+    uint32_t kind, taps, channels, unused;
 };
 
 /* One operator; tensors by index in the file, -1 for one left out. */
@@ -84,6 +96,10 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
  * after a check of its shape against the file's. */
 bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
                        struct tdl_operand *operand);
+/* Memory for what is made of a constant, owned by the builder; *out_found says
+ * that it was made already. NULL with the builder in error, also where a file
+ * asks for many times its own size. */
+void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found);
 /* An operand for a constant whose description (data, type, shape) is given;
  * float16 is widened to float32. */
 struct tdl_operand *tflite_constant_operand(struct tflite_import *im,

@@ -163,23 +163,25 @@ static bool add_conv2d(struct tflite_import *im, const struct tflite_op *op)
     return tflite_set_output(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
 }
 
-/* [1, kh, kw, out] as the file has it into [out, kh, kw, 1], in new memory
- * that the builder owns. */
+/* [1, kh, kw, out] as the file has it into [out, kh, kw, 1], in memory that the
+ * builder owns. */
 static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *filter)
 {
     const size_t element = filter->type == TFLITE_FLOAT16 ? 2 : 4;
     const uint32_t taps = filter->shape[1] * filter->shape[2], channels = filter->shape[3];
-    uint8_t *memory = malloc(filter->data_size);
+    const struct tflite_made key = {.from = (uintptr_t)filter->data, .size = filter->data_size,
+                                    .kind = TFLITE_MADE_DEPTHWISE, .taps = taps,
+                                    .channels = channels};
+    bool found;
+    uint8_t *memory = tflite_make(im, &key, &found);
 
     if (!memory)
-        return tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for a filter of %llu bytes",
-                           (unsigned long long)filter->data_size);
-    for (uint32_t tap = 0; tap < taps; tap++) {
+        return false;
+    for (uint32_t tap = 0; tap < taps && !found; tap++) {
         for (uint32_t c = 0; c < channels; c++)
             memcpy(memory + ((size_t)c * taps + tap) * element,
                    filter->data + ((size_t)tap * channels + c) * element, element);
     }
-    tdl_builder_own(im->builder, memory, free);
     filter->data = memory;
     filter->shape[0] = channels;
     filter->shape[3] = 1;

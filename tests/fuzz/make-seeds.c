@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The fuzzer's first inputs, written to a folder: small models that use every
- * operator of the importer, and pieces of the model files that are given.
+ * operator of the importer, some that ask for much, and pieces of the model
+ * files that are given.
  *
  *   make-seeds FOLDER [MODEL.tflite…]
  */
-#include "tflite-writer.h"
+#include "hostile-models.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,20 @@ static void write_moves(void)
               NULL, 0, 4, 6, 3);
 }
 
+/* Those that ask for much, with few operators. */
+static void write_hostile(void)
+{
+    for (size_t i = 0; i < hostile_model_count; i++) {
+        size_t size;
+        uint8_t *data = hostile_models[i].write(12, &size);
+
+        /* Large constants are slow to mutate. */
+        if (size < 256 * 1024)
+            write_seed(data, size);
+        free(data);
+    }
+}
+
 /* The whole file is slow to mutate, so pieces of its beginning too, and the
  * file with a word of its header changed. */
 static void write_pieces(const char *path)
@@ -176,6 +191,7 @@ int main(int argc, char **argv)
     write_model(&example);
     write_operators();
     write_moves();
+    write_hostile();
     for (int i = 2; i < argc; i++)
         write_pieces(argv[i]);
     printf("%u seeds\n", written);

@@ -298,6 +298,18 @@ static enum tdl_result import(const struct file *file, char *text, size_t text_s
     return r;
 }
 
+/* How often the text names an operator by its number. */
+static int operators_named(const char *text)
+{
+    int count = 0;
+
+    while ((text = strstr(text, "operator "))) {
+        text += strlen("operator ");
+        count += *text >= '0' && *text <= '9';
+    }
+    return count;
+}
+
 static void test_row(const struct row *row)
 {
     struct writer_model model = writer_example();
@@ -314,6 +326,10 @@ static void test_row(const struct row *row)
     if (r != row->result || !strstr(text, row->text)) {
         printf("FAIL %s: %d \"%s\", expected %d \"…%s…\"\n", row->name, r, text, row->result,
                row->text);
+        failures++;
+    }
+    if (operators_named(text) > 1) {
+        printf("FAIL %s: \"%s\" names more than one operator\n", row->name, text);
         failures++;
     }
     free(file.data);

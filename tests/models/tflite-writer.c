@@ -9,19 +9,28 @@
  * of 8 bytes for each field. */
 struct writer {
     uint8_t *data;
-    size_t size;
+    size_t size, capacity;
 };
-
-#define CAPACITY (256 * 1024)
 
 static void put(struct writer *w, size_t pos, uint64_t value, size_t size)
 {
-    if (pos + size > CAPACITY)
-        abort();
+    if (pos + size > w->capacity) {
+        w->capacity = 2 * (pos + size) + 65536;
+        w->data = realloc(w->data, w->capacity);
+        if (!w->data)
+            abort();
+        memset(w->data + w->size, 0, w->capacity - w->size);
+    }
     for (size_t i = 0; i < size; i++)
         w->data[pos + i] = (uint8_t)(value >> (8 * i));
     if (pos + size > w->size)
         w->size = pos + size;
+}
+
+static uint32_t get(const struct writer *w, size_t pos)
+{
+    return w->data[pos] | (uint32_t)w->data[pos + 1] << 8 | (uint32_t)w->data[pos + 2] << 16 |
+           (uint32_t)w->data[pos + 3] << 24;
 }
 
 static void align(struct writer *w, size_t alignment)
@@ -117,8 +126,9 @@ static size_t table_for(struct writer *w, size_t slot, uint32_t fields)
     return pos;
 }
 
-static void write_tensor(struct writer *w, size_t slot, const struct writer_tensor *tensor,
-                         int number)
+/* The position of its table. */
+static size_t write_tensor(struct writer *w, size_t slot, const struct writer_tensor *tensor,
+                           int number)
 {
     const size_t pos = table_for(w, slot, 8);
 
@@ -133,6 +143,7 @@ static void write_tensor(struct writer *w, size_t slot, const struct writer_tens
         string(w, field(w, pos, 3), tensor->name);
     if (tensor->sparse)
         table_for(w, field(w, pos, 6), 1);
+    return pos;
 }
 
 static void write_op(struct writer *w, size_t slot, const struct writer_op *op, int number)
@@ -155,18 +166,43 @@ static void write_op(struct writer *w, size_t slot, const struct writer_op *op, 
         bytes(w, field(w, pos, 5), op->custom_options, op->custom_size, 16);
 }
 
+static void write_tensors(struct writer *w, size_t slot, const struct writer_model *model)
+{
+    const int count = model->tensor_count + model->more_tensor_count;
+    const size_t list = offsets(w, slot, count);
+    size_t *tables = calloc((size_t)count + 1, sizeof(*tables));
+
+    if (!tables)
+        abort();
+    for (int i = 0; i < count; i++) {
+        const struct writer_tensor *tensor = i < model->tensor_count
+                                                 ? &model->tensors[i]
+                                                 : &model->more_tensors[i - model->tensor_count];
+        const size_t entry = list + 4 * (size_t)i;
+
+        if (tensor->table) {
+            tables[i] = tables[tensor->table - 1];
+            put(w, entry, tables[i] - entry, 4);
+        } else {
+            tables[i] = write_tensor(w, entry, tensor, i);
+        }
+    }
+    free(tables);
+}
+
 static void write_subgraph(struct writer *w, size_t slot, const struct writer_model *model)
 {
     const size_t pos = table_for(w, slot, 5);
-    size_t list = offsets(w, field(w, pos, 0), model->tensor_count);
+    size_t list;
 
-    for (int i = 0; i < model->tensor_count; i++)
-        write_tensor(w, list + 4 * (size_t)i, &model->tensors[i], i);
+    write_tensors(w, field(w, pos, 0), model);
     ints(w, field(w, pos, 1), model->inputs, model->input_count);
     ints(w, field(w, pos, 2), model->outputs, model->output_count);
-    list = offsets(w, field(w, pos, 3), model->op_count);
+    list = offsets(w, field(w, pos, 3), model->op_count + model->more_op_count);
     for (int i = 0; i < model->op_count; i++)
         write_op(w, list + 4 * (size_t)i, &model->ops[i], i);
+    for (int i = 0; i < model->more_op_count; i++)
+        write_op(w, list + 4 * (size_t)(model->op_count + i), &model->more_ops[i], 0);
 }
 
 /* One operator code for each operator, old and new field as converters do. */
@@ -182,13 +218,37 @@ static void write_code(struct writer *w, size_t slot, const struct writer_op *op
         string(w, field(w, pos, 1), op->custom);
 }
 
+/* Buffer 0 is empty by convention, tensor i has buffer i + 1. */
+static void write_buffers(struct writer *w, size_t slot, const struct writer_model *model)
+{
+    const int count = model->tensor_count + 1;
+    const size_t list = offsets(w, slot, count + model->overlaps);
+    size_t first = 0;
+
+    for (int i = count; i < count + model->overlaps; i++)
+        field(w, table_for(w, list + 4 * (size_t)i, 1), 0);
+    for (int i = 0; i < count; i++) {
+        const struct writer_tensor *tensor = i > 0 ? &model->tensors[i - 1] : NULL;
+        const size_t buffer = table_for(w, list + 4 * (size_t)i, 1);
+
+        if (!tensor || !tensor->data)
+            continue;
+        bytes(w, field(w, buffer, 0), tensor->data, tensor->data_size, 16);
+        first = first ? first : w->size - tensor->data_size;
+    }
+    for (int i = 0; i < model->overlaps; i++) {
+        const size_t entry = list + 4 * (size_t)(count + i);
+        const size_t data = entry + get(w, entry) + 8;
+
+        put(w, data, first + 4 * (size_t)i - data, 4);
+    }
+}
+
 uint8_t *write_tflite(const struct writer_model *model, size_t *out_size)
 {
-    struct writer w = {.data = calloc(1, CAPACITY)};
+    struct writer w = {0};
     size_t pos, list;
 
-    if (!w.data)
-        abort();
     put(&w, 0, 0, 4);
     for (size_t i = 0; i < 4; i++)
         put(&w, 4 + i, (uint8_t)model->identifier[i], 1);
@@ -200,15 +260,7 @@ uint8_t *write_tflite(const struct writer_model *model, size_t *out_size)
     list = offsets(&w, field(&w, pos, 2), model->subgraphs);
     for (int i = 0; i < model->subgraphs; i++)
         write_subgraph(&w, list + 4 * (size_t)i, model);
-    /* Buffer 0 is empty by convention, tensor i has buffer i + 1. */
-    list = offsets(&w, field(&w, pos, 4), model->tensor_count + 1);
-    for (int i = 0; i <= model->tensor_count; i++) {
-        const struct writer_tensor *tensor = i > 0 ? &model->tensors[i - 1] : NULL;
-        const size_t buffer = table_for(&w, list + 4 * (size_t)i, 1);
-
-        if (tensor && tensor->data)
-            bytes(&w, field(&w, buffer, 0), tensor->data, tensor->data_size, 16);
-    }
+    write_buffers(&w, field(&w, pos, 4), model);
     *out_size = w.size;
     return w.data;
 }

@@ -19,6 +19,7 @@ struct writer_tensor {
     size_t data_size;     /* bytes */
     int buffer;           /* number of another buffer, 0: its own or none */
     int variable, sparse; /* flags */
+    int table;            /* 1 + number of an earlier tensor, whose table serves; 0: its own */
 };
 
 /* One scalar in an options table. */
@@ -50,6 +51,14 @@ struct writer_model {
     struct writer_op ops[8];
     int input_count, inputs[4];
     int output_count, outputs[4];
+    /* Behind those: a model of any size. Tensors without data of their own, and
+     * operators whose code_index is the number of one of `ops`. */
+    const struct writer_tensor *more_tensors;
+    const struct writer_op *more_ops;
+    int more_tensor_count, more_op_count;
+    /* So many buffers more, behind the others: each begins a word further inside
+     * the first constant's data. What lies there says how many bytes it has. */
+    int overlaps;
 };
 
 /* The file in malloc'ed memory (aligned for any type). */

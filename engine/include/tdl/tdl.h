@@ -566,10 +566,17 @@ TDL_API enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_t
  * of the file. `data` is not copied and stays valid until the builder dies.
  * Every offset is checked; a damaged file is TDL_ERROR_INVALID_MODEL, an
  * operator that libtdl lacks TDL_ERROR_UNSUPPORTED naming it and its index.
+ * Memory and time follow the size of the file: constants that operators share,
+ * be it under several names, are kept once, and a file whose constants overlap
+ * so that they would be many times the file is refused.
  */
 TDL_API enum tdl_result tdl_tflite_import(struct tdl_builder *builder, const void *data,
                                           size_t size);
-/** Read a model file (.tflite) and import it. Blocking: reads the file. */
+/**
+ * Read a model file (.tflite) and import it. Only regular files of up to 1 GiB
+ * are read: a pipe, a device or a folder is TDL_ERROR_IO at once. Blocking: reads
+ * the file.
+ */
 TDL_API enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path);
 
 #ifdef __cplusplus
