@@ -147,6 +147,17 @@ vec4 soft_step(vec4 q)
     return clamp(clamp(q, 0.0, 1.0) * push.mask_scale + push.mask_offset, 0.0, 1.0);
 }
 
+// Noise of single pixels, which the coefficients would bring into the outline.
+// A block looks at itself alone.
+void soften(inout vec4 guide[2])
+{
+    for (uint r = 0u; r < 2u; r++)
+        guide[r] = 0.25 * (guide[r].xxyz + 2.0 * guide[r] + guide[r].yzww);
+    const vec4 lean = 0.25 * (guide[1] - guide[0]);
+    guide[0] += lean;
+    guide[1] -= lean;
+}
+
 // The mask of the block's pixels after the soft step, 0…1. Blocks of one row
 // from left to right share a window.
 void block_mask(uint x, uint y, uvec2 frame, vec4 guide[2], inout Window window, out vec4 mask[2])
@@ -154,6 +165,8 @@ void block_mask(uint x, uint y, uvec2 frame, vec4 guide[2], inout Window window,
     vec4 a[2], b[2];
     block_coefficients(min(uvec4(x, x + 1u, x + 2u, x + 3u), frame.x - 1u),
                        min(uvec2(y, y + 1u), frame.y - 1u), frame, window, a, b);
+    if (GUIDED)
+        soften(guide);
     for (uint r = 0u; r < 2u; r++)
         mask[r] = soft_step(GUIDED ? a[r] * guide[r] + b[r] : b[r]);
 }

@@ -158,6 +158,22 @@ static double guide_of(const struct picture *p, int x, int y)
             0.0722 * get_code(p, 2, x, y)) / 255;
 }
 
+/* The guide of a pixel at full size: (1 2 1)/4 across and (3 1)/4 down, within
+ * its block of 4×2 pixels, where the last pixel of the frame is repeated. */
+static double soft_guide(const struct picture *p, int x, int y)
+{
+    const int right = (int)p->frame.width - 1, bottom = (int)p->frame.height - 1;
+    const int first = x / 4 * 4, last = at_most(first + 3, right);
+    double sum = 0;
+    for (int j = 0; j < 2; j++) {
+        const int row = at_most(j ? y ^ 1 : y, bottom);
+        sum += (j ? 0.25 : 0.75) * (0.25 * guide_of(p, x > first ? x - 1 : x, row) +
+                                    0.5 * guide_of(p, x, row) +
+                                    0.25 * guide_of(p, at_most(x + 1, last), row));
+    }
+    return sum;
+}
+
 /* The guide at mask resolution: a triangle three quarters of a mask pixel
  * wide, at least two frame pixels. */
 static double small_guide(const struct picture *p, const struct map *mask, int x, int y)
@@ -251,7 +267,7 @@ struct map full_mask(const struct picture *source, const struct map *mask,
         for (int x = 0; x < w; x++) {
             double q = map_between(&b, x, y, w, h);
             if (params->refine)
-                q += map_between(&a, x, y, w, h) * guide_of(source, x, y);
+                q += map_between(&a, x, y, w, h) * soft_guide(source, x, y);
             full.at[y * w + x] = step_of(q, params);
         }
     map_free(&a);
