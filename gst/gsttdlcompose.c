@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlcompose.h"
 
+#include <math.h>
+
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context)
 {
     enum tdl_result r = tdl_composer_create(context, &compose->composer);
 
+    compose->mask_time = GST_CLOCK_TIME_NONE;
     return r == TDL_OK ? tdl_composer_create(context, &compose->around) : r;
 }
 
@@ -18,6 +21,7 @@ void gst_tdl_compose_finish(struct gst_tdl_compose *compose)
 void gst_tdl_compose_reset(struct gst_tdl_compose *compose)
 {
     tdl_composer_reset(compose->composer);
+    compose->mask_time = GST_CLOCK_TIME_NONE;
 }
 
 static void color(guint argb, float out[4])
@@ -51,6 +55,15 @@ void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
     color(live->overlay_color, out_params->overlay_color);
 }
 
+gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime now)
+{
+    gdouble elapsed = 1 / 30.0; /* s */
+
+    if (GST_CLOCK_TIME_IS_VALID(before) && GST_CLOCK_TIME_IS_VALID(now) && now != before)
+        elapsed = (now > before ? now - before : before - now) / (gdouble)GST_SECOND;
+    return MIN(pow(left, 30 * elapsed), 0.99);
+}
+
 /* The mask says how much of a pixel is foreground: 0 is black, 255 white,
  * whatever range the caps of GRAY8 have. */
 static struct tdl_frame written(const struct tdl_frame *target, enum tdl_mode mode)
@@ -74,7 +87,7 @@ static gfloat background_aspect(const struct gst_tdl_compose *compose,
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames,
-                                       struct tdl_tensor *mask)
+                                       struct tdl_tensor *mask, GstClockTime time)
 {
     struct tdl_frame target = written(&frames->target_part, mode);
     struct tdl_compose_params params;
@@ -90,6 +103,9 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
     params.reuse_mask = mask == NULL;
+    params.smoothing = gst_tdl_compose_smoothing(live->smoothing, compose->mask_time, time);
+    if (mask)
+        compose->mask_time = time;
     return tdl_compose(batch, compose->composer, &frames->source_part, mask, &target, &params);
 }
 

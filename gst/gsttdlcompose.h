@@ -13,6 +13,7 @@ struct gst_tdl_compose {
      * a composer remembers one size. */
     struct tdl_composer *around;
     struct gst_tdl_picture *picture; /* may be NULL */
+    GstClockTime mask_time;          /* of the frame that brought the last mask, or none */
 };
 
 /* Source and target of one frame, and the parts of them that are looked at. */
@@ -39,11 +40,16 @@ void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
                             const struct tdl_frame *background,
                             struct tdl_compose_params *out_params);
 
-/* Add to the batch. `mask` NULL: the composer's last one. Never blocks. */
+/* Pure: the weight of the previous mask in that of a frame at `now`, of what is
+ * left after 1/30 s. Where a time is not known, 1/30 s has passed. */
+gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime now);
+
+/* Add to the batch. `mask` NULL: the composer's last one. `time` is the
+ * frame's, or none. Never blocks. */
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames,
-                                       struct tdl_tensor *mask);
+                                       struct tdl_tensor *mask, GstClockTime time);
 /* Compile what that will need. Blocking. */
 enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
                                         const struct gst_tdl_live *live, enum tdl_mode mode,

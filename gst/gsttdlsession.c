@@ -326,7 +326,8 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
         r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part);
     if (r == TDL_OK)
         r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
-                                   &work->frames, run ? session->infer->mask : NULL);
+                                   &work->frames, run ? session->infer->mask : NULL,
+                                   GST_BUFFER_PTS(work->input));
     if (r == TDL_OK)
         r = submit(session, slot, work, TRUE);
     else
@@ -364,7 +365,8 @@ static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gs
                                       const struct gst_tdl_live *live, struct work *work)
 {
     enum tdl_result r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
-                                               &work->frames, take_finished_mask(session));
+                                               &work->frames, take_finished_mask(session),
+                                               GST_BUFFER_PTS(work->input));
 
     if (r == TDL_OK)
         r = submit(session, slot, work, TRUE);

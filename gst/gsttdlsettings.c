@@ -77,8 +77,9 @@ static const struct property {
       "Width of the soft step around the threshold (0 to 1): 0 is a hard outline", FLOAT,
       GST_TDL_LIVE, AT(live.feather), 0, 1, 0.4 },
     { "smoothing", "Smoothing",
-      "Share of the previous mask in the new one (0 to 0.99): more flickers less, and lags more",
-      FLOAT, GST_TDL_LIVE, AT(live.smoothing), 0, 0.99, 0.2 },
+      "Share of the previous mask that is left after 1/30 s, by the frames' timestamps, where the "
+      "picture stands still and the network wavers (0 to 0.99): more flickers less. What moves is "
+      "not smoothed", FLOAT, GST_TDL_LIVE, AT(live.smoothing), 0, 0.99, 0.75 },
     { "refine", "Refine edges", "Let the mask's outline follow the edges of the full-size picture",
       BOOL, GST_TDL_LIVE, AT(live.refine), .def = TRUE },
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,

@@ -118,12 +118,12 @@ static void add_mask(struct tdl_compose_plan *plan)
     const uint32_t side = plan->few ? 2 : 1;
     struct tdl_compose_step *s =
         add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
-    s->spec.guided = p->refine;
     s->push.guide = (struct guide_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .keep = c->have_state ? p->smoothing : 0,
-        .reuse = p->reuse_mask,
+        .flags = (p->reuse_mask ? GUIDE_REUSE : 0) | (p->refine ? GUIDE_PAIRS : 0) |
+                 (p->refine || (p->smoothing > 0 && !p->reuse_mask) ? GUIDE_LOOK : 0),
     };
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);

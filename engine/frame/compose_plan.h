@@ -35,11 +35,12 @@ struct compose_push { /* frame_compose.glsl */
     uint32_t blur_size;
     float blur_step, blur_share;
 };
+enum guide_flags { GUIDE_REUSE = 1, GUIDE_LOOK = 2, GUIDE_PAIRS = 4 };
 struct guide_push { /* guide.comp */
     uint32_t source[4];
     uint32_t source_size, mask_size;
     float keep;
-    uint32_t reuse;
+    uint32_t flags; /* enum guide_flags */
 };
 struct guided_push { /* guided.comp */
     uint32_t mask_size;

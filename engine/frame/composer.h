@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What lives between frames. At mask resolution: `state`, the smoothed mask of
- * the last frame; `pairs`, guide and mask to be fitted; `lines`, the fits; and
+ * the last frame and what it is held against; `pairs`, guide and mask to be fitted; `lines`, the fits; and
  * `coefficients`, which the full size reads. At reduced size: the blur's two
  * intermediate pictures and its result. And the replacement picture in the
  * target's format and size.

@@ -293,7 +293,7 @@ static const struct tdl_compose_params element_defaults = {
     .blur_radius = 16,
     .threshold = 0.5f,
     .feather = 0.4f,
-    .smoothing = 0.2f,
+    .smoothing = 0.75f,
     .refine = true,
 };
 

@@ -1,37 +1,56 @@
 #version 430
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// First step at mask resolution: smooth the mask over time, and take the
-// guide, a small luma picture of the source. One invocation, SIDE×SIDE mask
-// pixels.
+// First step at mask resolution: take the guide, a small luma picture of the
+// source, and smooth the mask over time. One invocation, SIDE×SIDE mask pixels.
+//
+// A camera's noise makes a network waver where it is unsure, above all along
+// the outline. So the mask before weighs as much as `keep` where the picture
+// stands still, and nothing where the picture has changed or the network has
+// changed its mind for good. What the picture is held against is smoothed with
+// the same weight: noise averages out of it, and slow movement adds up to a
+// difference.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+
+const uint REUSE = 1u; // no new mask, the one before stands
+const uint LOOK = 2u;  // the guide is needed
+const uint PAIRS = 4u; // guide and mask go out; else the coefficients (0, mask)
 
 layout(push_constant) uniform Push {
     uvec4 source;
     uint source_size;
     uint mask_size;
     float keep;     // weight of the mask before
-    uint reuse;     // 1: no new mask, the one before stands
+    uint flags;
 } push;
 
 #include "../common/frame_filter.glsl"
 
-layout(constant_id = 7) const bool GUIDED = true;
-
 layout(std430, set = 0, binding = 3) restrict readonly buffer Mask { float mask[]; };
-layout(std430, set = 0, binding = 4) restrict buffer State { float state[]; };
-// Guide and mask, 0…1, to be fitted; or, unguided, the coefficients (0, mask).
+// Guide and mask of the last frame that had a new mask, smoothed.
+layout(std430, set = 0, binding = 4) restrict buffer State { uint state[]; };
 layout(std430, set = 0, binding = 5) restrict writeonly buffer Pairs { uint pairs[]; };
 
-float smooth_mask(uint i)
+// Differences of luma, 0…1, between which the picture passes from still to
+// moving: noise of 8 of 255 leaves about 4 in a mask pixel of a 640×480 frame.
+const vec2 MOVING = vec2(0.025, 0.075);
+// Changes of the mask between which it passes from wavering to sure.
+const vec2 SURE = vec2(0.1, 0.3);
+
+float smooth_mask(uint i, inout float guide)
 {
-    if (push.reuse != 0u)
-        return clamp(state[i], 0.0, 1.0);
-    float value = clamp(mask[i], 0.0, 1.0);
-    if (push.keep > 0.0)
-        value = mix(value, clamp(state[i], 0.0, 1.0), push.keep);
-    state[i] = value;
-    return value;
+    const vec2 before = unpackUnorm2x16(state[i]);
+    if ((push.flags & REUSE) != 0u)
+        return before.y;
+    vec2 now = vec2(guide, clamp(mask[i], 0.0, 1.0));
+    if (push.keep > 0.0) {
+        const vec2 change = abs(now - before);
+        now = mix(now, before, push.keep * (1.0 - smoothstep(MOVING.x, MOVING.y, change.x)) *
+                                   (1.0 - smoothstep(SURE.x, SURE.y, change.y)));
+    }
+    state[i] = packUnorm2x16(now);
+    guide = now.x;
+    return now.y;
 }
 
 void main()
@@ -41,7 +60,7 @@ void main()
     if (any(greaterThanEqual(at, size)))
         return;
     vec4 guide = vec4(0.0);
-    if (GUIDED) {
+    if ((push.flags & LOOK) != 0u) {
         const uvec2 frame = uvec2(source_width(), source_height());
         const vec2 cell = vec2(frame) / vec2(size);
         vec4 codes[3];
@@ -56,8 +75,9 @@ void main()
         if (any(greaterThanEqual(pixel, size)))
             continue;
         const uint i = pixel.y * size.x + pixel.x;
-        const float value = smooth_mask(i);
-        pairs[i] = GUIDED ? packUnorm2x16(vec2(guide[k], value))
-                          : packSnorm2x16(vec2(0.0, value / 16.0));
+        float g = guide[k];
+        const float value = smooth_mask(i, g);
+        pairs[i] = (push.flags & PAIRS) != 0u ? packUnorm2x16(vec2(g, value))
+                                              : packSnorm2x16(vec2(0.0, value / 16.0));
     }
 }

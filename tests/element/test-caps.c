@@ -577,6 +577,34 @@ GST_START_TEST(colors)
 }
 GST_END_TEST;
 
+/* What is left after 1/30 s, to the power of the time in 1/30 s. */
+static const struct {
+    gfloat left;
+    GstClockTime before, now;
+    gdouble weight;
+} weights[] = {
+    { 0.8f, GST_SECOND, GST_SECOND + GST_SECOND / 30, 0.8 },
+    { 0.8f, GST_SECOND, GST_SECOND + GST_SECOND / 15, 0.64 },
+    { 0.64f, GST_SECOND, GST_SECOND + GST_SECOND / 60, 0.8 },
+    { 0.8f, 0, 10 * GST_SECOND, 0 },
+    { 0.8f, GST_SECOND, GST_SECOND - GST_SECOND / 15, 0.64 },
+    { 0.8f, GST_CLOCK_TIME_NONE, GST_SECOND, 0.8 },
+    { 0.8f, GST_SECOND, GST_CLOCK_TIME_NONE, 0.8 },
+    { 0.8f, GST_SECOND, GST_SECOND, 0.8 },
+    { 0.8f, GST_SECOND, GST_SECOND + 1, 0.99 },
+    { 0, GST_SECOND, GST_SECOND + 1, 0 },
+};
+
+GST_START_TEST(smoothing)
+{
+    gdouble weight =
+        gst_tdl_compose_smoothing(weights[__i__].left, weights[__i__].before, weights[__i__].now);
+
+    fail_unless(ABS(weight - weights[__i__].weight) < 1e-5, "row %d: %g, not %g", __i__, weight,
+                weights[__i__].weight);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("caps");
@@ -598,6 +626,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, cuts, 0, G_N_ELEMENTS(clocks));
     tcase_add_loop_test(tc, blur, 0, G_N_ELEMENTS(blurs));
     tcase_add_test(tc, colors);
+    tcase_add_loop_test(tc, smoothing, 0, G_N_ELEMENTS(weights));
     return s;
 }
 

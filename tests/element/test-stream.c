@@ -227,6 +227,66 @@ GST_START_TEST(breaks_run_the_network)
 }
 GST_END_TEST;
 
+/* The portrait under noise of its own. */
+static GstBuffer *noisy_portrait(guint32 seed, GstClockTime pts)
+{
+    GRand *rand = g_rand_new_with_seed(seed);
+    GstBuffer *buffer = portrait();
+    GstMapInfo map;
+
+    fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READWRITE));
+    for (gsize i = 0; i < map.size; i++)
+        map.data[i] = CLAMP(map.data[i] + g_rand_int_range(rand, -12, 13), 0, 255);
+    gst_buffer_unmap(buffer, &map);
+    g_rand_free(rand);
+    GST_BUFFER_PTS(buffer) = pts;
+    return buffer;
+}
+
+static GstBuffer *second_mask(const gchar *properties, GstClockTime later)
+{
+    struct filter filter;
+    GstBuffer *mask;
+
+    filter_start(&filter, properties, RGB);
+    gst_buffer_unref(filter_run(&filter, noisy_portrait(1, 0)));
+    mask = filter_run(&filter, noisy_portrait(2, later));
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+    return mask;
+}
+
+static guint64 difference(GstBuffer *a, GstBuffer *b)
+{
+    GstMapInfo one, other;
+    guint64 sum = 0;
+
+    fail_unless(gst_buffer_map(a, &one, GST_MAP_READ) && gst_buffer_map(b, &other, GST_MAP_READ));
+    fail_unless_equals_uint64(one.size, other.size);
+    for (gsize i = 0; i < one.size; i++)
+        sum += ABS(one.data[i] - other.data[i]);
+    gst_buffer_unmap(a, &one);
+    gst_buffer_unmap(b, &other);
+    gst_buffer_unref(b);
+    return sum;
+}
+
+/* The previous mask counts by the time that has passed, not by frames. */
+GST_START_TEST(smoothing_goes_by_time)
+{
+    GstBuffer *plain = second_mask("mode=mask smoothing=0", GST_SECOND / 30);
+    guint64 at_60 = difference(plain, second_mask("mode=mask smoothing=0.6", GST_SECOND / 60));
+    guint64 at_15 = difference(plain, second_mask("mode=mask smoothing=0.6", GST_SECOND / 15));
+    guint64 late = difference(plain, second_mask("mode=mask smoothing=0.6", 100 * GST_SECOND));
+
+    fail_unless(at_15 > 1000, "nothing was smoothed: %" G_GUINT64_FORMAT, at_15);
+    fail_unless(at_60 > at_15 + at_15 / 4, "%" G_GUINT64_FORMAT " after 1/60 s, %" G_GUINT64_FORMAT
+                " after 1/15 s", at_60, at_15);
+    fail_unless_equals_uint64(late, 0);
+    gst_buffer_unref(plain);
+}
+GST_END_TEST;
+
 /* What is kept between frames does not survive a flush: with interval and
  * smoothing both, the next frame has a mask of its own. */
 GST_START_TEST(flush_forgets)
@@ -521,6 +581,7 @@ static Suite *suite(void)
     tcase_add_test(tc, interval);
     tcase_add_test(tc, interval_keeps_the_mask);
     tcase_add_loop_test(tc, breaks_run_the_network, 0, 2 * G_N_ELEMENTS(breaks));
+    tcase_add_test(tc, smoothing_goes_by_time);
     tcase_add_test(tc, flush_forgets);
     tcase_add_test(tc, latency);
     tcase_add_loop_test(tc, qos_drops, 0, 2);

@@ -66,31 +66,35 @@ static void expect_level(const struct stage *s, double mask, const char *when)
     }
 }
 
+/* A still picture under a mask that wavers. */
 static void test_smoothing(void)
 {
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_GRAY8);
     s.params.smoothing = 0.6f;
-    set_mask(&s, 0.9f);
+    set_mask(&s, 0.59f);
     frame(&s);
-    expect_level(&s, 0.9, "the first frame has no mask before it");
-    set_mask(&s, 0.1f);
+    expect_level(&s, 0.59, "the first frame has no mask before it");
+    set_mask(&s, 0.5f);
     frame(&s);
-    expect_level(&s, 0.6 * 0.9 + 0.4 * 0.1, "second frame");
+    expect_level(&s, 0.6 * 0.59 + 0.4 * 0.5, "second frame");
     frame(&s);
-    expect_level(&s, 0.6 * 0.58 + 0.4 * 0.1, "third frame");
+    expect_level(&s, 0.6 * 0.554 + 0.4 * 0.5, "third frame");
     s.params.reuse_mask = true;
     frame(&s);
     frame(&s);
-    expect_level(&s, 0.388, "a mask used again");
+    expect_level(&s, 0.5324, "a mask used again");
     s.params.reuse_mask = false;
     s.params.smoothing = 0;
     frame(&s);
-    expect_level(&s, 0.1, "without smoothing");
+    expect_level(&s, 0.5, "without smoothing");
     s.params.smoothing = 0.9f;
     tdl_composer_reset(s.composer);
-    set_mask(&s, 0.7f);
+    set_mask(&s, 0.58f);
     frame(&s);
-    expect_level(&s, 0.7, "after a reset");
+    expect_level(&s, 0.58, "after a reset");
+    set_mask(&s, 0.02f);
+    frame(&s);
+    expect_level(&s, 0.02, "what the network has changed its mind about");
     stage_free(&s);
 }
 

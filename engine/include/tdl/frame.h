@@ -209,7 +209,11 @@ struct tdl_compose_params {
     float threshold;    /**< 0…1: the middle of the soft step on the mask */
     float feather;      /**< 0…1: the width of that step; 0 is a hard edge, with everything
                            above a threshold of 0 */
-    float smoothing;    /**< 0…0.99: weight of the previous mask */
+    /** 0…0.99: weight of the previous mask where the picture stands still and
+     *  the network wavers. Where the picture moves, or the network has changed
+     *  its mind, the weight falls to 0. For a decay per second, raise a share
+     *  to the power of the time since the last frame. */
+    float smoothing;
     bool refine;        /**< sharpen edges by the full-size luma (guided filter) */
     bool invert;        /**< background and foreground change places */
     /** Replacement picture, any format, scaled to cover, what sticks out cut off
