@@ -82,6 +82,16 @@ static const struct property {
       "not smoothed", FLOAT, GST_TDL_LIVE, AT(live.smoothing), 0, 0.99, 0.75 },
     { "refine", "Refine edges", "Let the mask's outline follow the edges of the full-size picture",
       BOOL, GST_TDL_LIVE, AT(live.refine), .def = TRUE },
+    { "close-holes", "Close holes",
+      "Close holes inside the foreground where the network is nowhere sure of the background, such as "
+      "a badge on clothes", BOOL, GST_TDL_LIVE, AT(live.close_holes), .def = TRUE },
+    { "min-area", "Minimum area",
+      "Pieces of foreground or background that are smaller than this share of the frame's area go "
+      "over to what is round them (0 to 1): 0.01 is a hundredth of the frame, 0 keeps all", FLOAT,
+      GST_TDL_LIVE, AT(live.min_area), 0, 1, 0 },
+    { "grow", "Grow",
+      "Let the mask of the person grow by this many px of the frame, or shrink where negative; before "
+      "invert", FLOAT, GST_TDL_LIVE, AT(live.grow), -TDL_MAX_GROW, TDL_MAX_GROW, 0 },
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
       AT(live.invert), .def = FALSE },
     { "interval", "Interval",

@@ -26,8 +26,8 @@ struct gst_tdl_live {
     gint mode;         /* enum tdl_mode */
     gint latency_mode; /* enum gst_tdl_latency_mode */
     guint background_color, overlay_color; /* 0xAARRGGBB */
-    gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing;
-    gboolean refine, invert, require_zero_copy;
+    gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
+    gboolean refine, close_holes, invert, require_zero_copy;
     guint interval; /* frames */
 };
 

@@ -17,6 +17,12 @@ static enum tdl_result check_params(const struct tdl_compose_params *p)
     if (!unit(p->opacity) || !unit(p->threshold) || !unit(p->feather))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "compose: opacity, threshold or feather is outside 0…1");
+    if (!unit(p->min_area))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: min_area %g is outside 0…1",
+                        (double)p->min_area);
+    if (!(p->grow >= -TDL_MAX_GROW && p->grow <= TDL_MAX_GROW))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: grow %g px is outside ±%d",
+                        (double)p->grow, TDL_MAX_GROW);
     if (!(p->smoothing >= 0 && p->smoothing < 1))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: smoothing %g is outside 0…0.99",
                         (double)p->smoothing);
@@ -115,7 +121,11 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
     if (!composer->scratch)
         TRY(tdl_buffer_create_named(composer->ctx, 256, TDL_BUFFER_DEVICE, "nothing",
                                     &composer->scratch));
-    struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);
+    /* A slider that leaves 0 while frames are running finds its kernels ready. */
+    struct tdl_compose_params all = *params;
+    all.min_area = 1;
+    all.grow = 1;
+    struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, &all);
     /* As long as no mask has been seen, its size might be either way. */
     for (int guess = composer->mask_width ? 1 : 0; guess < GUESSES; guess++) {
         plan.count = 0;

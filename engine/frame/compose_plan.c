@@ -20,6 +20,15 @@ enum {
 /* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
  * than about its root are left to the mask. */
 static const float GUIDED_PENALTY = 1e-3f;
+/* A hole that is nowhere surer to be background than this share of the
+ * threshold begins to be closed, and is closed from the second share on. */
+static const float DOUBT[2] = {0.6f, 0.9f};
+/* Half the width, of the mask's 0…1, of what is soft at the threshold: with
+ * more feather than twice this, faint regions are not looked at. */
+static const float MOST_SOFT = 0.2f;
+/* Reach of one pass that grows the mask, mask pixels: its work grows with the
+ * square, and two circles make a greater one. */
+static const float GROWTH = 2.5f;
 /* The least variance of the blur's sweeps, of reduced pixels squared: enough
  * to fill what the foreground left empty from the background beside it. */
 static const float LEAST_VARIANCE = 0.1225f;
@@ -97,7 +106,7 @@ static uint32_t mask_size(const struct tdl_compose_plan *plan)
 
 /* ------------------------------------------------------ at mask resolution */
 
-static void add_guided(struct tdl_compose_plan *plan, bool fit)
+static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, bool fit)
 {
     const struct tdl_composer *c = plan->composer;
     /* ACROSS and STRIP in guided.comp. */
@@ -106,9 +115,79 @@ static void add_guided(struct tdl_compose_plan *plan, bool fit)
         add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
     s->spec.mode = fit;
     s->push.guided = (struct guided_push){mask_size(plan), GUIDED_PENALTY};
-    s->binds[0] = reads(fit ? c->pairs : c->lines);
+    s->binds[0] = reads(fit ? pairs : c->lines);
     s->binds[1] = writes(fit ? c->lines : c->coefficients);
     set_groups(s, TDL_DIV_UP(c->mask_width, across), TDL_DIV_UP(c->mask_height, strip), 1);
+}
+
+static uint32_t unorm16(float v)
+{
+    return (uint32_t)(TDL_MIN(TDL_MAX(v, 0), 1) * 65535 + 0.5f);
+}
+
+/* Finds holes and islands of the mask in `pairs`, and removes some. */
+static void add_regions(struct tdl_compose_plan *plan)
+{
+    enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* of regions.comp */
+    const struct tdl_composer *c = plan->composer;
+    const struct tdl_compose_params *p = plan->params;
+    const float soft = TDL_MIN(p->feather / 2, MOST_SOFT);
+    const float doubt = p->close_holes ? p->threshold : 2;
+    const double pixels = (double)c->mask_width * c->mask_height;
+    const struct regions_push push = {
+        .mask_size = mask_size(plan),
+        .levels = unorm16(p->threshold + soft) | unorm16(p->threshold - soft) << 16,
+        .doubt = unorm16(DOUBT[0] * doubt) | unorm16(DOUBT[1] * doubt) << 16,
+        /* Whatever its size, a hole with a sure pixel is none: so they are few. */
+        .least_value = p->min_area > 0 ? 0 : unorm16(DOUBT[0] * doubt),
+        .least_area = (uint32_t)ceil((double)p->min_area * pixels),
+        .kinds = p->min_area > 0 ? 3 : 1,
+    };
+    for (uint32_t pass = LABEL; pass <= CLEAN; pass++) {
+        struct tdl_compose_step *s =
+            add_plain_step(plan, "frame_regions", 4, PIXEL_Y, sizeof(push));
+        const bool finds = pass < CLEAN;
+        s->spec.mode = pass;
+        s->push.regions = push;
+        s->binds[0] = (struct tdl_bind){.buffer = c->pairs, .read = true, .write = !finds};
+        s->binds[1] = (struct tdl_bind){.buffer = c->bits, .read = true, .write = pass == LABEL};
+        s->binds[2] = (struct tdl_bind){.buffer = c->labels, .read = true, .write = finds};
+        s->binds[3] = (struct tdl_bind){.buffer = c->regions, .read = true, .write = finds};
+        set_groups(s, TDL_DIV_UP(c->mask_width, STRIP), c->mask_height, 1);
+    }
+}
+
+/* Grows the mask in `pairs`, pass by pass, to and fro between it and `other`;
+ * the end of it, if no guided filter follows, are the coefficients. Returns
+ * where it ends. */
+static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
+{
+    const struct tdl_composer *c = plan->composer;
+    const float grow = plan->params->grow;
+    const float across = fabsf(grow) * (float)c->mask_width / (float)plan->source->width;
+    const float down = fabsf(grow) * (float)c->mask_height / (float)plan->source->height;
+    const uint32_t wanted = (uint32_t)ceilf(TDL_MAX(across, down) / GROWTH);
+    const uint32_t passes = TDL_MIN(TDL_MAX(wanted, 1), TDL_COMPOSE_MAX_GROWTH);
+    struct tdl_buffer *from, *to = c->pairs;
+    for (uint32_t i = 0; i < passes; i++) {
+        struct tdl_compose_step *s =
+            add_plain_step(plan, "frame_grow", PIXEL_X, PIXEL_Y, sizeof(s->push.grow));
+        from = to;
+        to = from == c->pairs ? c->grown : c->pairs;
+        if (!plan->params->refine && i + 1 == passes)
+            to = c->coefficients;
+        s->push.grow = (struct grow_push){
+            .mask_size = mask_size(plan),
+            .across = across / (float)passes,
+            .down = down / (float)passes,
+            .shrink = grow < 0,
+            .coefficients = to == c->coefficients,
+        };
+        s->binds[0] = reads(from);
+        s->binds[1] = writes(to);
+        set_groups(s, c->mask_width, c->mask_height, 1);
+    }
+    return to;
 }
 
 static void add_mask(struct tdl_compose_plan *plan)
@@ -116,23 +195,32 @@ static void add_mask(struct tdl_compose_plan *plan)
     const struct tdl_composer *c = plan->composer;
     const struct tdl_compose_params *p = plan->params;
     const uint32_t side = plan->few ? 2 : 1;
+    const bool regions = p->close_holes || p->min_area > 0;
+    const bool grows = p->grow < 0 || p->grow > 0;
+    const bool plain = !p->refine && !regions && !grows;
+    struct tdl_buffer *pairs = c->pairs;
     struct tdl_compose_step *s =
         add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
     s->push.guide = (struct guide_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .keep = c->have_state ? p->smoothing : 0,
-        .flags = (p->reuse_mask ? GUIDE_REUSE : 0) | (p->refine ? GUIDE_PAIRS : 0) |
+        .flags = (p->reuse_mask ? GUIDE_REUSE : 0) | (plain ? 0 : GUIDE_PAIRS) |
                  (p->refine || (p->smoothing > 0 && !p->reuse_mask) ? GUIDE_LOOK : 0),
     };
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);
     s->binds[4] = (struct tdl_bind){.buffer = c->state, .read = true, .write = true};
-    s->binds[5] = writes(p->refine ? c->pairs : c->coefficients);
+    s->binds[5] = writes(plain ? c->coefficients : c->pairs);
     set_groups(s, TDL_DIV_UP(c->mask_width, side), TDL_DIV_UP(c->mask_height, side), 1);
+    if (regions)
+        add_regions(plan);
+    /* Growing by nothing turns pairs into coefficients. */
+    if (grows || (regions && !p->refine))
+        pairs = add_growth(plan);
     if (p->refine) {
-        add_guided(plan, true);
-        add_guided(plan, false);
+        add_guided(plan, pairs, true);
+        add_guided(plan, pairs, false);
     }
 }
 

@@ -23,7 +23,9 @@ enum tdl_compose_kernel {
     KERNEL_COPY,
 };
 
-enum { TDL_COMPOSE_MAX_STEPS = 8 };
+/* Of a plan: guide, regions (4), growing, the guided filter (2), blur (3), the
+ * picture and the target. */
+enum { TDL_COMPOSE_MAX_GROWTH = 8, TDL_COMPOSE_MAX_STEPS = 12 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
 struct compose_push { /* frame_compose.glsl */
@@ -41,6 +43,14 @@ struct guide_push { /* guide.comp */
     uint32_t source_size, mask_size;
     float keep;
     uint32_t flags; /* enum guide_flags */
+};
+struct regions_push { /* regions.comp */
+    uint32_t mask_size, levels, doubt, least_value, least_area, kinds;
+};
+struct grow_push { /* grow.comp */
+    uint32_t mask_size;
+    float across, down;
+    uint32_t shrink, coefficients;
 };
 struct guided_push { /* guided.comp */
     uint32_t mask_size;
@@ -76,6 +86,8 @@ struct tdl_compose_step {
     union {
         struct compose_push compose;
         struct guide_push guide;
+        struct regions_push regions;
+        struct grow_push grow;
         struct guided_push guided;
         struct picture_push picture;
         struct blur_down_push blur_down;

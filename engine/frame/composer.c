@@ -23,6 +23,10 @@ static void drop_mask(struct tdl_composer *c)
 {
     tdl_buffer_destroy(&c->state);
     tdl_buffer_destroy(&c->pairs);
+    tdl_buffer_destroy(&c->grown);
+    tdl_buffer_destroy(&c->bits);
+    tdl_buffer_destroy(&c->labels);
+    tdl_buffer_destroy(&c->regions);
     tdl_buffer_destroy(&c->lines);
     tdl_buffer_destroy(&c->coefficients);
     c->mask_width = c->mask_height = 0;
@@ -71,11 +75,21 @@ enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, u
     if (c->mask_width == width && c->mask_height == height)
         return TDL_OK;
     drop_mask(c);
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask state", &c->state));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask pairs", &c->pairs));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask lines", &c->lines));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "mask coefficients",
-                                &c->coefficients));
+    const struct {
+        struct tdl_buffer **buffer;
+        size_t bytes; /* per pixel of the mask */
+        const char *name;
+    } buffers[] = {
+        {&c->state, 4, "mask state"},     {&c->pairs, 4, "mask pairs"},
+        {&c->grown, 4, "mask grown"},     {&c->labels, 8, "mask labels"},
+        {&c->regions, 16, "mask regions"}, {&c->lines, 4, "mask lines"},
+        {&c->coefficients, 4, "mask coefficients"},
+    };
+    for (size_t i = 0; i < TDL_COUNT(buffers); i++)
+        TRY(tdl_buffer_create_named(c->ctx, pixels * buffers[i].bytes, TDL_BUFFER_DEVICE,
+                                    buffers[i].name, buffers[i].buffer));
+    const size_t words = 2 * (size_t)TDL_DIV_UP(width, 32) * height;
+    TRY(tdl_buffer_create_named(c->ctx, words * 4, TDL_BUFFER_DEVICE, "mask bits", &c->bits));
     c->mask_width = width;
     c->mask_height = height;
     return TDL_OK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What lives between frames. At mask resolution: `state`, the smoothed mask of
- * the last frame and what it is held against; `pairs`, guide and mask to be fitted; `lines`, the fits; and
- * `coefficients`, which the full size reads. At reduced size: the blur's two
+ * the last frame and what it is held against; `pairs` and `grown`, guide and mask
+ * to be cleaned and fitted; `bits`, `labels` and `regions`, what is known of its
+ * holes and islands; `lines`, the fits; and `coefficients`, which the full size reads. At reduced size: the blur's two
  * intermediate pictures and its result. And the replacement picture in the
  * target's format and size.
  */
@@ -17,7 +18,7 @@ struct tdl_composer {
     struct tdl_context *ctx;
 
     uint32_t mask_width, mask_height;
-    struct tdl_buffer *state, *pairs, *lines, *coefficients;
+    struct tdl_buffer *state, *pairs, *grown, *bits, *labels, *regions, *lines, *coefficients;
     bool have_state; /* `state` holds a mask */
 
     uint32_t blur_width, blur_height; /* of the frames that the buffers are for */

@@ -295,6 +295,7 @@ static const struct tdl_compose_params element_defaults = {
     .feather = 0.4f,
     .smoothing = 0.75f,
     .refine = true,
+    .close_holes = true,
 };
 
 int bench_frame_run(struct bench *b)

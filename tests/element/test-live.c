@@ -389,6 +389,49 @@ GST_START_TEST(controlled)
 }
 GST_END_TEST;
 
+/* ---------------------------------------------------------------- clean-up */
+
+static guint64 mask_sum(struct filter *filter, GstBuffer *input)
+{
+    GstBuffer *mask = filter_run(filter, gst_buffer_ref(input));
+    GstMapInfo map;
+    guint64 sum = 0;
+
+    fail_unless(gst_buffer_map(mask, &map, GST_MAP_READ));
+    for (gsize i = 0; i < map.size; i++)
+        sum += map.data[i];
+    gst_buffer_unmap(mask, &map);
+    gst_buffer_unref(mask);
+    return sum;
+}
+
+/* Changed while frames run; each way back leads to the same mask. */
+GST_START_TEST(mask_clean_up)
+{
+    GstBuffer *input = portrait();
+    guint64 plain, grown, shrunk, everything;
+    struct filter filter;
+
+    filter_start(&filter, "mode=mask smoothing=0 min-area=0 grow=0", PORTRAIT);
+    plain = mask_sum(&filter, input);
+    g_object_set(filter.element, "grow", 6.0f, NULL);
+    grown = mask_sum(&filter, input);
+    g_object_set(filter.element, "grow", -6.0f, NULL);
+    shrunk = mask_sum(&filter, input);
+    g_object_set(filter.element, "grow", 0.0f, "min-area", 1.0f, NULL);
+    everything = mask_sum(&filter, input);
+    g_object_set(filter.element, "min-area", 0.0f, NULL);
+    fail_unless(grown > plain + plain / 50 && shrunk < plain - plain / 50,
+                "grown %" G_GUINT64_FORMAT ", plain %" G_GUINT64_FORMAT ", shrunk %" G_GUINT64_FORMAT,
+                grown, plain, shrunk);
+    fail_unless_equals_uint64(everything, 0); /* every region is smaller than the frame */
+    fail_unless_equals_uint64(mask_sum(&filter, input), plain);
+    filter_expect_no_error(&filter);
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 /* ------------------------------------------------------------ while it runs */
 
 static GstPadProbeReturn on_frame(GstPad *pad, GstPadProbeInfo *info, gpointer data)
@@ -404,7 +447,7 @@ static GstPadProbeReturn on_frame(GstPad *pad, GstPadProbeInfo *info, gpointer d
 
 static void change_something(GstElement *filter, GRand *rand)
 {
-    switch (g_rand_int_range(rand, 0, 7)) {
+    switch (g_rand_int_range(rand, 0, 8)) {
     case 0:
         g_object_set(filter, "mode", g_rand_int_range(rand, 0, 6), NULL);
         break;
@@ -422,6 +465,11 @@ static void change_something(GstElement *filter, GRand *rand)
         break;
     case 5:
         g_object_set(filter, "model", g_rand_boolean(rand) ? "" : "person-landscape", NULL);
+        break;
+    case 6:
+        g_object_set(filter, "close-holes", g_rand_boolean(rand), "min-area",
+                     g_rand_int_range(rand, 0, 3) / 20.0f, "grow",
+                     g_rand_int_range(rand, -2, 3) * 4.0f, NULL);
         break;
     default:
         g_object_set(filter, "smoothing", g_rand_int_range(rand, 0, 9) / 10.0f, "threshold",
@@ -481,6 +529,7 @@ static Suite *suite(void)
     tcase_add_test(tc, model_switch_storm);
     tcase_add_test(tc, background);
     tcase_add_test(tc, controlled);
+    tcase_add_test(tc, mask_clean_up);
     tcase_add_test(tc, changes_from_another_thread);
     return s;
 }

@@ -66,7 +66,8 @@ static void expect_level(const struct stage *s, double mask, const char *when)
     }
 }
 
-/* A still picture under a mask that wavers. */
+/* A still picture under a mask that wavers; tests/engine/test-frame-mask.c looks
+ * at what moves. */
 static void test_smoothing(void)
 {
     struct stage s = stage_new(TDL_FORMAT_NV12, TDL_FORMAT_GRAY8);
@@ -120,6 +121,9 @@ static void test_steady_state(void)
         struct tdl_context_stats before, after;
         s.params.mode = modes[m];
         s.params.refine = true;
+        s.params.close_holes = true;
+        s.params.min_area = 0.01f;
+        s.params.grow = 10;
         frame(&s);
         OK(tdl_context_sync(ctx));
         tdl_context_get_stats(ctx, &before);
@@ -130,6 +134,8 @@ static void test_steady_state(void)
             s.params.smoothing = 0.9f * (float)random_unit();
             s.params.opacity = (float)random_unit();
             s.params.invert = i & 1;
+            s.params.min_area = i % 3 ? (float)random_unit() : 0;
+            s.params.grow = i % 4 ? (float)(20 * random_unit() - 10) : 0;
             for (int c = 0; c < 4; c++)
                 s.params.overlay_color[c] = s.params.background_color[c] = (float)random_unit();
             frame(&s);
@@ -169,6 +175,8 @@ static void test_prepare(void)
             OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params,
                                     NULL));
             const uint64_t before = pipelines_made();
+            s.params.min_area = 0.1f; /* moved since */
+            s.params.grow = -2;
             frame(&s);
             CHECK(pipelines_made() == before, "mode %d made pipelines after prepare",
                   (int)modes[m]);
@@ -326,6 +334,12 @@ static void test_refusals(void)
     s.params.feather = NAN;
     refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "feather");
     s.params.feather = 0;
+    s.params.min_area = -0.01f;
+    refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "min_area");
+    s.params.min_area = 0;
+    s.params.grow = 32.5f;
+    refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "grow");
+    s.params.grow = 0;
     s.params.blur_radius = 129;
     refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "blur");
     tdl_tensor_destroy(&rgb);

@@ -191,6 +191,9 @@ TDL_API enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *fram
 
 /* ---------------------------------------------------------------- compose */
 
+/** Most that a mask can grow or shrink, px. */
+#define TDL_MAX_GROW 32
+
 enum tdl_mode {
     TDL_MODE_MASK = 0,    /**< GRAY8 out: the mask, 0 background, 255 foreground */
     TDL_MODE_OVERLAY,     /**< foreground tinted with `overlay_color` */
@@ -224,6 +227,15 @@ struct tdl_compose_params {
     /** How wide a pixel of the picture is, in pixels of the frame of equal height
      *  (the quotient of their aspect ratios); 0: 1 */
     float background_aspect;
+    /** Close holes of the mask, of any size, inside the foreground, where the
+     *  network is nowhere sure that there is background. */
+    bool close_holes;
+    /** 0…1, share of the frame's area: regions of foreground or background that
+     *  are smaller go over to what is round them. 0: none. */
+    float min_area;
+    /** −32…32, px of the frame: the foreground (before `invert`) grows, or
+     *  shrinks. 0: neither. */
+    float grow;
     /** Mask not new: use the composer's last mask (interval > 1). */
     bool reuse_mask;
 };
