@@ -15,7 +15,7 @@ struct gst_tdl_fences {
     struct {
         gint fd; /* borrowed, of a buffer that is held */
         gboolean write;
-    } items[2 * TDL_MAX_PLANES];
+    } items[3 * TDL_MAX_PLANES]; /* source, target, mask */
     guint count;
     gboolean wanted; /* the batch gives a sync file */
 };

@@ -5,6 +5,7 @@
 
 #include "gsttdlcut.h"
 #include "gsttdlfilter.h"
+#include "gsttdlmaskpad.h"
 #include "gsttdlmisfit.h"
 #include "gsttdlreload.h"
 #include "gsttdlreport.h"
@@ -18,6 +19,8 @@ struct _GstTdlFilter {
     struct gst_tdl_misfits misfits;
     struct gst_tdl_cut cut;
     GString *export_reason; /* why the path is no better */
+    struct gst_tdl_mask_pad mask;
+    GstPadChainFunction chain; /* the base class's */
 
     /* Guarded by the object lock; `session` itself changes only in start and
      * stop, when nothing streams. */

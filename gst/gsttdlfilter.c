@@ -160,6 +160,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     struct gst_tdl_session *session;
 
     gst_tdl_reload_stop(&self->reload);
+    gst_tdl_mask_pad_stop(&self->mask);
     GST_OBJECT_LOCK(self);
     session = g_steal_pointer(&self->session);
     gst_tdl_session_abilities(NULL, &self->abilities);
@@ -169,6 +170,18 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     gst_tdl_session_free(session);
     gst_tdl_vulkan_clear(&self->vulkan);
     return TRUE;
+}
+
+static GstPad *gst_tdl_filter_request_new_pad(GstElement *element, GstPadTemplate *templ,
+                                              const gchar *name, const GstCaps *caps)
+{
+    (void)name, (void)caps;
+    return gst_tdl_mask_pad_request(&GST_TDL_FILTER(element)->mask, templ);
+}
+
+static void gst_tdl_filter_release_pad(GstElement *element, GstPad *pad)
+{
+    gst_tdl_mask_pad_release(&GST_TDL_FILTER(element)->mask, pad);
 }
 
 static void gst_tdl_filter_set_context(GstElement *element, GstContext *context)
@@ -229,13 +242,53 @@ static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-/* In passthrough nobody here looks at the frame. */
+/* The frame to the session, and its mask down its own pad, if anybody wants it.
+ * `output` NULL: the mask alone. */
+static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input,
+                                            GstBuffer *output)
+{
+    struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
+    struct gst_tdl_target mask = { NULL, &self->mask.video };
+    GError *error = NULL;
+
+    gst_tdl_filter_take_loaded(self);
+    mask.buffer = gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active,
+                                         &self->abilities, &self->in, input, &error);
+    if (error || ((output || mask.buffer) &&
+                  !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask,
+                                         &error))) {
+        gst_clear_buffer(&mask.buffer);
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+        return GST_FLOW_ERROR;
+    }
+    GST_OBJECT_LOCK(self);
+    gst_tdl_session_get_stats(self->session, &self->stats);
+    GST_OBJECT_UNLOCK(self);
+    if (mask.buffer)
+        gst_tdl_mask_pad_push(&self->mask, mask.buffer);
+    return GST_FLOW_OK;
+}
+
+/* The base class lets frames pass by transform: their masks are made here. */
+static GstFlowReturn gst_tdl_filter_pass(GstTdlFilter *self, GstBuffer *input)
+{
+    if (!self->in.info.finfo ||
+        gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
+        !gst_tdl_misfit_meta_fits(&self->in, input))
+        return GST_FLOW_OK;
+    return gst_tdl_filter_compose(self, input, NULL);
+}
+
+/* In passthrough nobody here looks at the frame but for its mask. */
 static GstFlowReturn gst_tdl_filter_judge(GstTdlFilter *self, GstBuffer *input)
 {
     GError *error = NULL;
     enum gst_tdl_verdict verdict = GST_TDL_TAKE;
 
-    if (self->active.mode != TDL_MODE_PASSTHROUGH && self->in.info.finfo)
+    if (self->active.mode == TDL_MODE_PASSTHROUGH)
+        return gst_tdl_mask_pad_exists(&self->mask) ? gst_tdl_filter_pass(self, input)
+                                                    : GST_FLOW_OK;
+    if (self->in.info.finfo)
         verdict = gst_tdl_misfits_judge(&self->misfits, &self->in, input, &error);
     if (verdict == GST_TDL_TAKE)
         return GST_FLOW_OK;
@@ -317,17 +370,9 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
                                               GstBuffer *output)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    GError *error = NULL;
 
-    gst_tdl_filter_take_loaded(self);
-    if (!gst_tdl_session_frame(self->session, &self->active, input, &self->in, output, &self->out,
-                               &error)) {
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    if (gst_tdl_filter_compose(self, input, output) != GST_FLOW_OK)
         return GST_FLOW_ERROR;
-    }
-    GST_OBJECT_LOCK(self);
-    gst_tdl_session_get_stats(self->session, &self->stats);
-    GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, self->session->importer.path, NULL);
     return gst_tdl_filter_report(self);
 }
@@ -358,10 +403,19 @@ static void gst_tdl_filter_end(GstTdlFilter *self)
     gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
 }
 
+/* The base class knows of one source pad. */
+static GstFlowReturn gst_tdl_filter_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(parent);
+
+    return gst_tdl_mask_pad_combine(&self->mask, self->chain(pad, parent, buffer));
+}
+
 static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *event)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
 
+    gst_tdl_mask_pad_event(&self->mask, event);
     switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
         gst_tdl_filter_activate(self);
@@ -389,6 +443,7 @@ static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *even
 
 static void gst_tdl_filter_finalize(GObject *object)
 {
+    gst_tdl_mask_pad_finish(&GST_TDL_FILTER(object)->mask);
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
     gst_tdl_vulkan_finish(&GST_TDL_FILTER(object)->vulkan);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
@@ -428,6 +483,9 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
         "person, blurs, replaces or removes the background, or hands on the mask",
         "The tdlfilter developers");
     add_pad_templates(element);
+    gst_tdl_mask_pad_install(element);
+    element->request_new_pad = gst_tdl_filter_request_new_pad;
+    element->release_pad = gst_tdl_filter_release_pad;
 
     base->start = gst_tdl_filter_start;
     base->stop = gst_tdl_filter_stop;
@@ -447,5 +505,8 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     gst_tdl_vulkan_init(&self->vulkan);
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
+    gst_tdl_mask_pad_init(&self->mask, GST_BASE_TRANSFORM(self));
+    self->chain = GST_PAD_CHAINFUNC(GST_BASE_TRANSFORM(self)->sinkpad);
+    gst_pad_set_chain_function(GST_BASE_TRANSFORM(self)->sinkpad, gst_tdl_filter_chain);
     gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }

@@ -226,8 +226,9 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
 struct work {
     GstBuffer *input;
     enum tdl_mode mode;
-    struct gst_tdl_import source, target;
-    struct gst_tdl_frames frames;
+    gboolean has_target, has_mask;
+    struct gst_tdl_import source, target, mask;
+    struct gst_tdl_frames frames, mask_frames;
 };
 
 /* The picture in a buffer, which may be a part of what lies there. */
@@ -249,14 +250,17 @@ static gboolean import_source(struct gst_tdl_session *session, const struct gst_
 }
 
 /* Pictures of which only a part is to be looked at: the caps are of the whole. */
-static void crop(struct work *work, const struct gst_tdl_video *in, const GstVideoInfo *out)
+static void crop(const struct work *work, const struct gst_tdl_video *in,
+                 const struct tdl_frame *target, const GstVideoInfo *out,
+                 struct gst_tdl_frames *frames)
 {
     GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(work->input);
-    struct gst_tdl_frames *frames = &work->frames;
     struct gst_tdl_video whole;
     struct gst_tdl_rect rect;
 
-    frames->target = work->target.frame;
+    frames->source = work->frames.source;
+    frames->pixel_aspect = pixel_aspect(&in->info);
+    frames->target = *target;
     frames->source_part = frames->source;
     frames->target_part = frames->target;
     if (!meta || gst_tdl_video_is_part(in, work->input, &whole, &rect))
@@ -269,11 +273,45 @@ static void crop(struct work *work, const struct gst_tdl_video *in, const GstVid
     gst_tdl_frame_crop(&frames->target, out->finfo, &rect, &frames->target_part);
 }
 
+/* The outputs' buffers as the GPU sees them. */
+static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                               const struct gst_tdl_video *in,
+                               const struct gst_tdl_target *output,
+                               const struct gst_tdl_target *mask, struct work *work,
+                               GError **error)
+{
+    work->has_target = output->buffer != NULL;
+    work->has_mask = mask->buffer != NULL;
+    if (work->has_target && !gst_tdl_import_target(&session->importer, output->buffer,
+                                                   output->video, &slot->staging, &work->target,
+                                                   error))
+        return FALSE;
+    if (work->has_mask && !gst_tdl_import_target(&session->importer, mask->buffer, mask->video,
+                                                 &slot->staging, &work->mask, error))
+        return FALSE;
+    if (work->has_mask)
+        crop(work, in, &work->mask.frame, &mask->video->info, &work->mask_frames);
+    if (work->has_target)
+        crop(work, in, &work->target.frame, &output->video->info, &work->frames);
+    else
+        work->frames = work->mask_frames; /* what the network looks at */
+    return TRUE;
+}
+
+/* Whether any output shows the mask. */
+static gboolean shows_mask(const struct gst_tdl_live *live, const struct work *work)
+{
+    return work->has_mask ||
+           (work->mode != TDL_MODE_PASSTHROUGH &&
+            (work->mode != TDL_MODE_BLUR ||
+             gst_tdl_compose_blur(live, work->frames.source.height) > 0));
+}
+
 /* Is it time for the network? The interval counts frames, run or not. */
 static gboolean network_is_due(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               enum tdl_mode mode)
+                               const struct work *work)
 {
-    if (mode == TDL_MODE_PASSTHROUGH)
+    if (!shows_mask(live, work))
         return FALSE;
     return !session->has_mask || session->cut || ++session->since_run >= live->interval;
 }
@@ -294,40 +332,62 @@ static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
     return session->infer->mask;
 }
 
-/* The input is read, and the output written if `composes`. */
+/* All outputs, of one mask: the first one takes it in, the others use it again. */
+static enum tdl_result compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                               const struct gst_tdl_live *live, const struct work *work,
+                               struct tdl_tensor *mask)
+{
+    GstClockTime time = GST_BUFFER_PTS(work->input);
+    enum tdl_result r = TDL_OK;
+
+    if (work->has_mask) {
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
+                                   &work->mask_frames, mask, time);
+        mask = NULL;
+    }
+    if (r == TDL_OK && work->has_target)
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode, &work->frames,
+                                   mask, time);
+    return r;
+}
+
+/* The input is read, and the outputs written if `composes`. */
 static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                               struct work *work, gboolean composes)
 {
+    gboolean target = composes && work->has_target, mask = composes && work->has_mask;
     struct gst_tdl_fences fences = { .count = 0 };
-    enum tdl_result r = composes ? gst_tdl_import_write_images(&session->importer, &work->target, slot->batch) : TDL_OK;
+    enum tdl_result r = TDL_OK;
 
+    if (target)
+        r = gst_tdl_import_write_images(&session->importer, &work->target, slot->batch);
     if (r != TDL_OK) {
         gst_tdl_flight_cancel(slot);
         return r;
     }
     gst_tdl_fences_add(&fences, &work->source, FALSE);
-    if (composes)
+    if (target)
         gst_tdl_fences_add(&fences, &work->target, TRUE);
+    if (mask)
+        gst_tdl_fences_add(&fences, &work->mask, TRUE);
     r = gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
-    if (r == TDL_OK && composes) { /* a run behind reads the copy of the images */
+    if (r == TDL_OK && composes) /* a run behind reads the copy of the images */
         gst_tdl_import_submitted(&work->source, slot->point);
+    if (r == TDL_OK && target)
         gst_tdl_import_submitted(&work->target, slot->point);
-    }
     return r;
 }
 
 static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                    const struct gst_tdl_live *live, struct work *work)
 {
-    gboolean run = network_is_due(session, live, work->mode);
+    gboolean run = network_is_due(session, live, work);
     enum tdl_result r = TDL_OK;
 
     if (run)
         r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part);
     if (r == TDL_OK)
-        r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
-                                   &work->frames, run ? session->infer->mask : NULL,
-                                   GST_BUFFER_PTS(work->input));
+        r = compose(session, slot, live, work, run ? session->infer->mask : NULL);
     if (r == TDL_OK)
         r = submit(session, slot, work, TRUE);
     else
@@ -364,15 +424,13 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, struct work *
 static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                       const struct gst_tdl_live *live, struct work *work)
 {
-    enum tdl_result r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode,
-                                               &work->frames, take_finished_mask(session),
-                                               GST_BUFFER_PTS(work->input));
+    enum tdl_result r = compose(session, slot, live, work, take_finished_mask(session));
 
     if (r == TDL_OK)
         r = submit(session, slot, work, TRUE);
     else
         gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK && network_is_due(session, live, work->mode) && !session->running)
+    if (r == TDL_OK && network_is_due(session, live, work) && !session->running)
         r = run_behind(session, work);
     return r;
 }
@@ -387,33 +445,45 @@ static guint64 frame_bytes(const GstVideoInfo *info)
     return bytes;
 }
 
-gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               GstBuffer *input, const struct gst_tdl_video *in,
-                               GstBuffer *output, const struct gst_tdl_video *out, GError **error)
+static void release(struct work *work)
 {
+    gst_tdl_import_release(&work->source);
+    gst_tdl_import_release(&work->target);
+    gst_tdl_import_release(&work->mask);
+}
+
+gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               const struct gst_tdl_target *input,
+                               const struct gst_tdl_target *output,
+                               const struct gst_tdl_target *mask, GError **error)
+{
+    static const struct gst_tdl_target none = { NULL, NULL };
     struct gst_tdl_importer *importer = &session->importer;
-    struct work work = { .input = input, .mode = frame_mode(live, in, out) };
+    const struct gst_tdl_video *in = input->video;
+    struct work work = { .input = input->buffer, .mode = TDL_MODE_MASK };
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
 
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
-    importer->stats.gpu_bytes = frame_bytes(&in->info) + frame_bytes(&out->info);
+    if (!mask)
+        mask = &none;
+    if (output->buffer)
+        work.mode = frame_mode(live, in, output->video);
+    importer->stats.gpu_bytes = frame_bytes(&in->info) +
+                                (output->buffer ? frame_bytes(&output->video->info) : 0) +
+                                (mask->buffer ? frame_bytes(&mask->video->info) : 0);
     if (!import_source(session, live, slot, in, &work, error) ||
-        !gst_tdl_import_target(importer, output, out, &slot->staging, &work.target, error)) {
-        gst_tdl_import_release(&work.source);
+        !import_targets(session, slot, in, output, mask, &work, error)) {
+        release(&work);
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }
-    crop(&work, in, &out->info);
-    work.frames.pixel_aspect = pixel_aspect(&in->info);
-    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask &&
-        !session->cut)
+    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask && !session->cut)
         r = frame_freshest(session, slot, live, &work);
     else
         r = frame_exact(session, slot, live, &work);
-    gst_tdl_import_release(&work.source);
-    gst_tdl_import_release(&work.target);
+    release(&work);
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
                                  in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));

@@ -69,11 +69,17 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
 gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                  const struct gst_tdl_video *in, const struct gst_tdl_video *out,
                                  GError **error);
-/* Queue one frame. The output may be pushed at once: its map waits. */
+/* A buffer to be written, and what of. */
+struct gst_tdl_target {
+    GstBuffer *buffer; /* NULL: not wanted */
+    const struct gst_tdl_video *video;
+};
+/* Queue one frame, and the mask that it is composed with as a picture of its own
+ * (`mask` may be NULL), of the two at least one. The outputs may be pushed at once: their maps wait. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                               GstBuffer *input, const struct gst_tdl_video *in,
-                               GstBuffer *output, const struct gst_tdl_video *out,
-                               GError **error);
+                               const struct gst_tdl_target *input,
+                               const struct gst_tdl_target *output,
+                               const struct gst_tdl_target *mask, GError **error);
 /* The next frame does not follow the last one: it gets a mask of its own, whatever
  * the interval; with `forget`, one that has no share of those before. */
 void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget);

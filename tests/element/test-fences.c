@@ -173,10 +173,11 @@ GST_START_TEST(frames_leave_early)
     for (guint i = 0; i < FRAMES; i++) {
         GstBuffer *input = buffer_with(memory_new(LARGE_BYTES, i), NULL, NULL, NULL);
         GstBuffer *output = buffer_with(memory_new(LARGE_BYTES, 0), NULL, NULL, NULL);
+        struct gst_tdl_target from = { input, &video }, to = { output, &video };
 
         waited = 0;
-        fail_unless(gst_tdl_session_frame(session, &live, input, &video, output, &video, &error),
-                    "%s", error ? error->message : "");
+        fail_unless(gst_tdl_session_frame(session, &live, &from, &to, NULL, &error), "%s",
+                    error ? error->message : "");
         if (i < GST_TDL_FLIGHT_SLOTS) /* later ones wait for a slot */
             fail_unless_equals_int(waited, 0);
         expect_calls("import import get-read wait get-write wait want take set-read set-write ");

@@ -393,7 +393,8 @@ static void run_frame(struct gst_tdl_session *session, GstBuffer *input,
     GError *error = NULL;
 
     fail_unless(gst_tdl_session_prepare(session, &live, in, out, &error));
-    fail_unless(gst_tdl_session_frame(session, &live, input, in, output, out, &error), "%s",
+    fail_unless(gst_tdl_session_frame(session, &live, &(struct gst_tdl_target){ input, in },
+                                      &(struct gst_tdl_target){ output, out }, NULL, &error), "%s",
                 error ? error->message : "");
     gst_tdl_session_drain(session);
 }
