@@ -196,11 +196,11 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     const struct {
         struct tdl_weights_key key;
         uint64_t count;
-    } id = {key ? *key : (struct tdl_weights_key){0}, count};
+    } id = {*key, count};
     _Static_assert(sizeof(id) <= TDL_MAP_KEY, "the key is cut");
     if (!s || plan->status != TDL_OK)
         return NULL;
-    const uint64_t *found = key ? tdl_map_find(&plan->shared_weights, &id, sizeof(id)) : NULL;
+    const uint64_t *found = tdl_map_find(&plan->shared_weights, &id, sizeof(id));
     uint64_t start = found ? *found : TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
     uint64_t end = start + count, guard = plan->guard / sizeof(float);
     if (!found && !reserve_weights(plan, s, end + guard))
@@ -215,7 +215,7 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     /* Bytes of ones are NaN, in float32 and in float16. */
     memset(plan->weights + end, 0xff, guard * sizeof(float));
     plan->weight_count = end + guard;
-    if (key && !tdl_map_add(&plan->shared_weights, &id, sizeof(id), start))
+    if (!tdl_map_add(&plan->shared_weights, &id, sizeof(id), start))
         plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
     return plan->status == TDL_OK ? plan->weights + start : NULL;
 }

@@ -110,8 +110,7 @@ struct tdl_weights_key {
 #define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t)&(function))
 /* Room for `count` floats among the weights, zeroed, bound for reading, to be
  * filled by the caller. The pointer is valid until the next call. NULL when
- * nothing is to be filled: earlier weights with this key are bound, or it failed.
- * Without a key they are the step's own. */
+ * nothing is to be filled: earlier weights with this key are bound, or it failed. */
 float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step, uint32_t binding,
                         uint64_t count, const struct tdl_weights_key *key);
 /* A value of `bytes` that only the steps of one node see. NULL when out of

@@ -197,7 +197,9 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const floa
     tdl_plan_specs(s, values, TDL_COUNT(values));
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (scale || bias) {
-        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * 8, NULL);
+        const struct tdl_weights_key key =
+            tdl_norm_weights_key(n, TDL_WEIGHTS_LAYOUT(lower_channels));
+        float *w = tdl_plan_weights(plan, s, 1, (uint64_t)packs * 8, &key);
         if (w)
             tdl_norm_interleave(scale, 1, bias, d.c, w);
     }

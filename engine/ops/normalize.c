@@ -41,10 +41,25 @@ void tdl_norm_interleave(const float *first, float missing_first, const float *s
     }
 }
 
-static void bind_pairs(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
-                       const float *scale, const float *bias, uint32_t channels)
+struct tdl_weights_key tdl_norm_weights_key(const struct tdl_node *n, uintptr_t layout)
 {
-    float *w = tdl_plan_weights(plan, s, binding, (uint64_t)tdl_packs(channels) * 8, NULL);
+    const struct tdl_dims d = tdl_operand_dims(n->output);
+    struct tdl_weights_key key = {
+        .layout = layout,
+        .params = {(uint32_t)(uintptr_t)n->op, (uint32_t)((uint64_t)(uintptr_t)n->op >> 32), d.h,
+                   d.w, d.c, tdl_bits_of(tdl_norm_epsilon(n)), n->attr.norm.axes,
+                   n->output->desc.layout}};
+    for (uint32_t i = TDL_NORM_SCALE; i <= TDL_NORM_VARIANCE && i < n->input_count; i++)
+        key.constants[i - TDL_NORM_SCALE] = n->inputs[i];
+    return key;
+}
+
+static void bind_pairs(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
+                       const struct tdl_node *n, const float *scale, const float *bias,
+                       uint32_t channels)
+{
+    const struct tdl_weights_key key = tdl_norm_weights_key(n, TDL_WEIGHTS_LAYOUT(bind_pairs));
+    float *w = tdl_plan_weights(plan, s, binding, (uint64_t)tdl_packs(channels) * 8, &key);
     if (w)
         tdl_norm_interleave(scale, 1, bias, channels, w);
 }
@@ -77,7 +92,7 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
     tdl_plan_specs(s, second, TDL_COUNT(second));
     tdl_plan_read(s, 0, stats);
     if (affine)
-        bind_pairs(plan, s, 1, scale, bias, d.c);
+        bind_pairs(plan, s, 1, n, scale, bias, d.c);
     tdl_plan_write(s, 2, factors);
     tdl_plan_shared(s, (uint64_t)local * 16);
     tdl_plan_groups(s, channels ? 1 : TDL_DIV_UP(packs, local), 1, d.n);
@@ -85,11 +100,13 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
 }
 
 /* Scale and bias of each element, in the order of packs. */
-static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_dims d,
-                          const float *scale, const float *bias)
+static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s,
+                          const struct tdl_node *n, struct tdl_dims d, const float *scale,
+                          const float *bias)
 {
+    const struct tdl_weights_key key = tdl_norm_weights_key(n, TDL_WEIGHTS_LAYOUT(bind_elements));
     uint32_t pixels = d.h * d.w;
-    float *w = tdl_plan_weights(plan, s, 2, (uint64_t)tdl_packs(d.c) * pixels * 8, NULL);
+    float *w = tdl_plan_weights(plan, s, 2, (uint64_t)tdl_packs(d.c) * pixels * 8, &key);
     for (uint32_t c = 0; w && c < d.c; c++)
         for (uint32_t i = 0; i < pixels; i++) {
             float *to = w + ((size_t)c / 4 * pixels + i) * 8 + c % 4;
@@ -111,9 +128,9 @@ void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operan
     if (factors)
         tdl_plan_read(s, 1, factors);
     else
-        bind_pairs(plan, s, 1, a, b, d.c);
+        bind_pairs(plan, s, 1, n, a, b, d.c);
     if (scale || bias)
-        bind_elements(plan, s, d, scale, bias);
+        bind_elements(plan, s, n, d, scale, bias);
     tdl_plan_write(s, 3, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
 }

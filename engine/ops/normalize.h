@@ -34,6 +34,8 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
  * NHWC of one image, if given. */
 void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *factors,
                     const float *a, const float *b, const float *scale, const float *bias);
+/* A key for weights that `layout` makes of the node's parameters. */
+struct tdl_weights_key tdl_norm_weights_key(const struct tdl_node *n, uintptr_t layout);
 /* Pairs of packs of two lists of `count` values, either of them NULL. */
 void tdl_norm_interleave(const float *first, float missing_first, const float *second,
                          uint32_t count, float *out);

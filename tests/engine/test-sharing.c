@@ -75,6 +75,28 @@ static O expand(struct tdl_builder *b, O x, struct weights w)
     return depthwise(b, conv(b, x, w), own);
 }
 
+/* A value a channel, like a bias; the filter decides over nothing. */
+static O batch(struct tdl_builder *b, O x, struct weights w)
+{
+    static const float spread[8] = {1, 2, 0.5f, 4, 1, 3, 0.25f, 1};
+    const struct tdl_tensor_params v = {.rank = 1, .shape = {8}};
+    return tdl_builder_batch_normalization(
+        b, x, w.bias, tdl_builder_constant(b, &v, spread, sizeof(spread)), NULL);
+}
+
+static O instance(struct tdl_builder *b, O x, struct weights w)
+{
+    return tdl_builder_instance_normalization(
+        b, x, &(struct tdl_instance_normalization_params){.bias = w.bias});
+}
+
+static O layer(struct tdl_builder *b, O x, struct weights w)
+{
+    return tdl_builder_layer_normalization(
+        b, x, &(struct tdl_layer_normalization_params){.axes = {3}, .axis_count = 1,
+                                                       .scale = w.bias});
+}
+
 static const struct kind kinds[] = {
     {"pointwise", 8, 1, 8, 8, conv, "pointwise", NULL},
     {"direct", 8, 3, 8, 8, conv, "direct", NULL},
@@ -87,6 +109,9 @@ static const struct kind kinds[] = {
     {"grouped", 8, 3, 4, 8, grouped, "grouped", NULL},
     {"transposed", 8, 3, 8, 8, transposed, NULL, NULL},
     {"transposed by blocks", 1, 2, 8, 8, transposed, NULL, NULL},
+    {"batch normalization", 8, 1, 8, 8, batch, NULL, NULL},
+    {"instance normalization", 8, 1, 8, 8, instance, NULL, NULL},
+    {"layer normalization", 8, 1, 8, 8, layer, NULL, NULL},
     {"gate", 8, 1, 8, 8, gate, NULL, "squeeze_excite"},
     {"expand", 8, 1, 8, 8, expand, NULL, "conv2d_expand_depthwise"},
 };
@@ -204,6 +229,45 @@ static void check_plain(void)
     subject_close(&s);
 }
 
+/* Parameters of each element, whose place depends on the order of the image; and
+ * factors that differ by epsilon alone. */
+static void check_norms(void)
+{
+    static const float values[5 * 6] = {2, -1, 0.5f, 4, 3, -2, 1, 0.25f};
+    static const float variances[5] = {1, 2, 0.5f, 4, 3};
+    const struct tdl_tensor_params p = {.rank = 2, .shape = {5, 6}}, v = {.rank = 1, .shape = {5}};
+    struct rng rng = {6};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    struct subject s;
+    check_begin("sharing: parameters of normalizations");
+    OK(tdl_builder_create(ctx, &b));
+    O scale = tdl_builder_constant(b, &p, values, sizeof(values));
+    O mean = tdl_builder_constant(b, &v, values, 5 * sizeof(*values));
+    O variance = tdl_builder_constant(b, &v, variances, sizeof(variances));
+    O nhwc = subject_input(b, "nhwc", subject_image(TDL_LAYOUT_NHWC, 1, 5, 6, 5));
+    O nchw = subject_input(b, "nchw", subject_image(TDL_LAYOUT_NCHW, 1, 5, 6, 5));
+    const struct tdl_layer_normalization_params image = {.axes = {1, 2}, .axis_count = 2,
+                                                         .scale = scale};
+    const struct tdl_layer_normalization_params last = {.axes = {2, 3}, .axis_count = 2,
+                                                        .scale = scale};
+    for (int i = 0; i < 2; i++) {
+        subject_output(b, tdl_builder_layer_normalization(b, nhwc, &image));
+        subject_output(b, tdl_builder_layer_normalization(b, nchw, &last));
+        subject_output(b, tdl_builder_batch_normalization(
+                              b, nhwc, mean, variance,
+                              &(struct tdl_batch_normalization_params){.epsilon = 2}));
+        subject_output(b, tdl_builder_batch_normalization(
+                              b, nhwc, mean, variance,
+                              &(struct tdl_batch_normalization_params){.epsilon = 3}));
+    }
+    subject_open(&s, ctx, b, &rng);
+    OK(tdl_builder_build(b, &(struct tdl_build_params){0}, &g));
+    CHECK(weight_bytes(g) > 0, "no weights");
+    subject_run(&s, &(struct tdl_build_params){0});
+    subject_close(&s);
+}
+
 /* Tables of nearest pixels are made of sizes and ways to count. */
 static void check_tables(void)
 {
@@ -240,6 +304,7 @@ int main(void)
         check_kind(&kinds[i]);
     subject_pretend_gpu(ctx, false);
     check_plain();
+    check_norms();
     check_tables();
     check_context_close(ctx);
     return check_result();
