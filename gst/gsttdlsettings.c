@@ -87,7 +87,7 @@ static const struct property {
       "a badge on clothes", BOOL, GST_TDL_LIVE, AT(live.close_holes), .def = TRUE },
     { "min-area", "Minimum area",
       "Pieces of foreground or background that are smaller than this share of the frame's area go "
-      "over to what is round them (0 to 1): 0.01 is a hundredth of the frame, 0 keeps all", FLOAT,
+      "over to what is round them, background first (0 to 1): 0.01 is a hundredth of the frame, 0 keeps all", FLOAT,
       GST_TDL_LIVE, AT(live.min_area), 0, 1, 0 },
     { "grow", "Grow",
       "Let the mask of the person grow by this many px of the frame, or shrink where negative; before "

@@ -125,8 +125,8 @@ static uint32_t unorm16(float v)
     return (uint32_t)(TDL_MIN(TDL_MAX(v, 0), 1) * 65535 + 0.5f);
 }
 
-/* Finds holes and islands of the mask in `pairs`, and removes some. */
-static void add_regions(struct tdl_compose_plan *plan)
+/* Finds holes or islands of the mask in `pairs`, and removes some. */
+static void add_regions(struct tdl_compose_plan *plan, bool islands)
 {
     enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* of regions.comp */
     const struct tdl_composer *c = plan->composer;
@@ -141,7 +141,7 @@ static void add_regions(struct tdl_compose_plan *plan)
         /* Whatever its size, a hole with a sure pixel is none: so they are few. */
         .least_value = p->min_area > 0 ? 0 : unorm16(DOUBT[0] * doubt),
         .least_area = (uint32_t)ceil((double)p->min_area * pixels),
-        .kinds = p->min_area > 0 ? 3 : 1,
+        .kind = islands,
     };
     for (uint32_t pass = LABEL; pass <= CLEAN; pass++) {
         struct tdl_compose_step *s =
@@ -214,7 +214,10 @@ static void add_mask(struct tdl_compose_plan *plan)
     s->binds[5] = writes(plain ? c->coefficients : c->pairs);
     set_groups(s, TDL_DIV_UP(c->mask_width, side), TDL_DIV_UP(c->mask_height, side), 1);
     if (regions)
-        add_regions(plan);
+        add_regions(plan, false);
+    /* Of what is left: a ring goes with its hole. */
+    if (p->min_area > 0)
+        add_regions(plan, true);
     /* Growing by nothing turns pairs into coefficients. */
     if (grows || (regions && !p->refine))
         pairs = add_growth(plan);

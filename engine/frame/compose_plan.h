@@ -23,9 +23,9 @@ enum tdl_compose_kernel {
     KERNEL_COPY,
 };
 
-/* Of a plan: guide, regions (4), growing, the guided filter (2), blur (3), the
- * picture and the target. */
-enum { TDL_COMPOSE_MAX_GROWTH = 8, TDL_COMPOSE_MAX_STEPS = 12 + TDL_COMPOSE_MAX_GROWTH };
+/* Of a plan: guide, holes and islands (4 each), growing, the guided filter (2),
+ * blur (3), the picture and the target. */
+enum { TDL_COMPOSE_MAX_GROWTH = 8, TDL_COMPOSE_MAX_STEPS = 16 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
 struct compose_push { /* frame_compose.glsl */
@@ -45,7 +45,7 @@ struct guide_push { /* guide.comp */
     uint32_t flags; /* enum guide_flags */
 };
 struct regions_push { /* regions.comp */
-    uint32_t mask_size, levels, doubt, least_value, least_area, kinds;
+    uint32_t mask_size, levels, doubt, least_value, least_area, kind;
 };
 struct grow_push { /* grow.comp */
     uint32_t mask_size;

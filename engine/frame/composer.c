@@ -81,14 +81,14 @@ enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, u
         const char *name;
     } buffers[] = {
         {&c->state, 4, "mask state"},     {&c->pairs, 4, "mask pairs"},
-        {&c->grown, 4, "mask grown"},     {&c->labels, 8, "mask labels"},
-        {&c->regions, 16, "mask regions"}, {&c->lines, 4, "mask lines"},
+        {&c->grown, 4, "mask grown"},     {&c->labels, 4, "mask labels"},
+        {&c->regions, 8, "mask regions"}, {&c->lines, 4, "mask lines"},
         {&c->coefficients, 4, "mask coefficients"},
     };
     for (size_t i = 0; i < TDL_COUNT(buffers); i++)
         TRY(tdl_buffer_create_named(c->ctx, pixels * buffers[i].bytes, TDL_BUFFER_DEVICE,
                                     buffers[i].name, buffers[i].buffer));
-    const size_t words = 2 * (size_t)TDL_DIV_UP(width, 32) * height;
+    const size_t words = (size_t)TDL_DIV_UP(width, 32) * height;
     TRY(tdl_buffer_create_named(c->ctx, words * 4, TDL_BUFFER_DEVICE, "mask bits", &c->bits));
     c->mask_width = width;
     c->mask_height = height;

@@ -32,13 +32,12 @@ layout(push_constant) uniform Push {
     // What is below is not looked at, and a hole that touches it is none.
     uint least_value;
     uint least_area; // px: smaller regions go
-    uint kinds;      // 1: holes, 2: islands only, 3: both
+    uint kind;       // 0: holes, 1: islands
 } push;
 
 layout(std430, set = 0, binding = 0) restrict buffer Pairs { uint pairs[]; };
 layout(std430, set = 0, binding = 1) restrict buffer Bits { uint bits[]; };
-// For a run, at its first pixel: a run of the region that is nearer to the
-// root. Halves of the buffer are for holes and islands.
+// For a run, at its first pixel: a run of the region that is nearer to the root.
 layout(std430, set = 0, binding = 2) restrict coherent buffer Labels { uint labels[]; };
 // At the root's first pixel: the region's pixels, and TOUCHES; its lowest value.
 layout(std430, set = 0, binding = 3) restrict coherent buffer Regions { uint regions[]; };
@@ -52,8 +51,6 @@ struct Strip {
     uint count;  // pixels
     uint word;   // its bits
     uint words;  // per row
-    uint kind;   // 0: holes, 1: islands
-    uint base;   // of the kind in labels and regions
 };
 
 uint value_at(uint i)
@@ -65,7 +62,7 @@ uint value_at(uint i)
 uint run_at(Strip s, uint bits_of_strip, uint k)
 {
     const uint gaps = ~bits_of_strip & ((2u << k) - 1u);
-    return s.base + s.at + uint(findMSB(gaps) + 1);
+    return s.at + uint(findMSB(gaps) + 1);
 }
 
 // Runs never point behind themselves, and what one points to only comes nearer
@@ -110,13 +107,13 @@ void label_strip(Strip s)
     uint found = 0u;
     for (uint k = 0u; k < s.count; k++) {
         const uint value = value_at(s.at + k);
-        const bool belongs = s.kind == 0u ? value < low && value >= push.least_value : value > high;
+        const bool belongs = push.kind == 0u ? value < low && value >= push.least_value : value > high;
         found |= belongs ? 1u << k : 0u;
     }
     bits[s.word] = found;
     uint first, count;
     while (next_run(found, first, count)) {
-        const uint i = s.base + s.at + first;
+        const uint i = s.at + first;
         labels[i] = i;
         regions[2u * i] = 0u;
         regions[2u * i + 1u] = 65535u;
@@ -131,7 +128,7 @@ void merge_strip(Strip s)
     if ((here & 1u) != 0u && s.pixel.x > 0u && bits[s.word - 1u] >> 31 != 0u) {
         Strip left = s;
         left.at -= STRIP;
-        unite(s.base + s.at, run_at(left, bits[s.word - 1u], 31u));
+        unite(s.at, run_at(left, bits[s.word - 1u], 31u));
     }
     if (s.pixel.y == 0u)
         return;
@@ -157,7 +154,7 @@ void count_strip(Strip s)
 {
     uint left = bits[s.word], first, count;
     while (next_run(left, first, count)) {
-        const uint root = root_of(s.base + s.at + first);
+        const uint root = root_of(s.at + first);
         uint lowest = 65535u;
         bool touch = false;
         for (uint k = first; k < first + count; k++) {
@@ -172,13 +169,13 @@ void count_strip(Strip s)
 }
 
 // How far the value of a region's pixels goes to what is round it.
-float share_of(uint root, uint kind)
+float share_of(uint root)
 {
     const uint area = regions[2u * root];
     const float from = float(push.doubt & 65535u), to = float(push.doubt >> 16);
     if ((area & ~TOUCHES) < push.least_area)
         return 1.0;
-    if (kind == 1u || (area & TOUCHES) != 0u)
+    if (push.kind == 1u || (area & TOUCHES) != 0u)
         return 0.0;
     return clamp((float(regions[2u * root + 1u]) - from) / max(to - from, 1.0), 0.0, 1.0);
 }
@@ -187,10 +184,10 @@ void clean_strip(Strip s)
 {
     uint left = bits[s.word], first, count;
     while (next_run(left, first, count)) {
-        const float share = share_of(root_of(s.base + s.at + first), s.kind);
+        const float share = share_of(root_of(s.at + first));
         for (uint k = first; k < first + count && share > 0.0; k++) {
             vec2 pair = unpackUnorm2x16(pairs[s.at + k]);
-            pair.y = mix(pair.y, s.kind == 0u ? 1.0 : 0.0, share);
+            pair.y = mix(pair.y, push.kind == 0u ? 1.0 : 0.0, share);
             pairs[s.at + k] = packUnorm2x16(pair);
         }
     }
@@ -206,18 +203,13 @@ void main()
     s.at = s.pixel.y * s.size.x + s.pixel.x;
     s.count = min(STRIP, s.size.x - s.pixel.x);
     s.words = (s.size.x + STRIP - 1u) / STRIP;
-    for (s.kind = 0u; s.kind < 2u; s.kind++) {
-        if ((push.kinds & (1u << s.kind)) == 0u)
-            continue;
-        s.base = s.kind * s.size.x * s.size.y;
-        s.word = (s.kind * s.size.y + s.pixel.y) * s.words + s.pixel.x / STRIP;
-        if (PASS == LABEL)
-            label_strip(s);
-        else if (PASS == MERGE)
-            merge_strip(s);
-        else if (PASS == COUNT)
-            count_strip(s);
-        else
-            clean_strip(s);
-    }
+    s.word = s.pixel.y * s.words + s.pixel.x / STRIP;
+    if (PASS == LABEL)
+        label_strip(s);
+    else if (PASS == MERGE)
+        merge_strip(s);
+    else if (PASS == COUNT)
+        count_strip(s);
+    else
+        clean_strip(s);
 }

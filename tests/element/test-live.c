@@ -424,7 +424,8 @@ GST_START_TEST(mask_clean_up)
     fail_unless(grown > plain + plain / 50 && shrunk < plain - plain / 50,
                 "grown %" G_GUINT64_FORMAT ", plain %" G_GUINT64_FORMAT ", shrunk %" G_GUINT64_FORMAT,
                 grown, plain, shrunk);
-    fail_unless_equals_uint64(everything, 0); /* every region is smaller than the frame */
+    /* The background is smaller than the frame, what is left then is not. */
+    fail_unless_equals_uint64(everything, 255 * 256 * 256);
     fail_unless_equals_uint64(mask_sum(&filter, input), plain);
     filter_expect_no_error(&filter);
     gst_buffer_unref(input);

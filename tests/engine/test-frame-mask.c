@@ -171,7 +171,7 @@ static double share_of(const struct map *m, const struct tdl_compose_params *p, 
 }
 
 /* Holes are below threshold + half the feather, islands above threshold − half
- * the feather, 0.2 at most. Both are looked for before either is removed. */
+ * the feather, 0.2 at most. Islands are looked for when holes are gone. */
 static struct map cleaned(const struct map *m, const struct tdl_compose_params *p,
                           struct tally *tally)
 {
@@ -185,7 +185,7 @@ static struct map cleaned(const struct map *m, const struct tdl_compose_params *
     for (int kind = 0; kind < (p->min_area > 0 ? 2 : 1); kind++) {
         memset(seen, 0, (size_t)count * sizeof(*seen));
         for (int i = 0; i < count; i++)
-            in[i] = kind ? m->at[i] > p->threshold - soft : m->at[i] < p->threshold + soft;
+            in[i] = kind ? result.at[i] > p->threshold - soft : m->at[i] < p->threshold + soft;
         for (int i = 0; i < count; i++) {
             if (!in[i] || seen[i])
                 continue;
@@ -276,6 +276,26 @@ static void test_regions(void)
           tally.closed, tally.small_holes, tally.small_islands, tally.left);
 }
 
+/* A small ring goes with what is inside, a hole of a great piece does not. */
+static void test_rings(void)
+{
+    struct stage s = stage_new(64, 48, 64, 48);
+    struct tally tally = {0};
+    for (int i = 0; i < 64 * 48; i++) {
+        const int x = abs(i % 64 - 40), y = abs(i / 64 - 20), far = x > y ? x : y;
+        s.mask.at[i] = i % 64 < 20 || (far <= 6 && far >= 4);
+    }
+    s.params.feather = 0.4f;
+    s.params.min_area = 0.06f;
+    check_regions(&s, &tally, "a ring");
+    CHECK(tally.small_holes == 1 && tally.small_islands == 1, "%d holes and %d islands went",
+          tally.small_holes, tally.small_islands);
+    CHECK(get_code(&s.target, 0, 40, 20) == 0 && get_code(&s.target, 0, 35, 20) == 0 &&
+              get_code(&s.target, 0, 5, 20) == 255,
+          "something of the ring is left, or the great piece is not");
+    stage_free(&s);
+}
+
 /* Found whole however they wind; what touches sure background is no hole. */
 static void test_spirals(void)
 {
@@ -290,7 +310,7 @@ static void test_spirals(void)
     check_regions(&s, &tally, "a winding hole with a sure end");
     CHECK(tally.closed == 1 && tally.left == 1, "the sure end was not seen");
     draw_spiral(&s.mask, 0, 0.9);
-    s.params.min_area = 0.9f;
+    s.params.min_area = 0.499f; /* less than all the walls */
     tally = (struct tally){0};
     check_regions(&s, &tally, "a winding island");
     CHECK(tally.small_islands == 1, "the island is %d", tally.small_islands);
@@ -400,6 +420,7 @@ int main(int argc, char **argv)
     random_seed();
     test_smoothing();
     test_regions();
+    test_rings();
     test_spirals();
     test_growing();
     test_growth_is_in_px();

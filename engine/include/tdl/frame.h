@@ -231,7 +231,7 @@ struct tdl_compose_params {
      *  network is nowhere sure that there is background. */
     bool close_holes;
     /** 0…1, share of the frame's area: regions of foreground or background that
-     *  are smaller go over to what is round them. 0: none. */
+     *  are smaller go over to what is round them, background first. 0: none. */
     float min_area;
     /** −32…32, px of the frame: the foreground (before `invert`) grows, or
      *  shrinks. 0: neither. */
