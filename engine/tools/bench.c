@@ -23,6 +23,7 @@ int bench_compile(struct bench *b)
         if (status != TOOL_OK)
             return status;
     }
+    b->build.compile.progress = tool_progress;
     if (tdl_builder_build(b->builder, &b->build, &b->graph) != TDL_OK)
         return tool_fail("%s: %s", name, tdl_last_error());
     b->build_ms = (double)(tool_now() - start) / 1e6;

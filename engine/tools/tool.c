@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *program = "tdl";
 
@@ -212,6 +213,25 @@ void tool_json_string(FILE *file, const char *text)
 }
 
 /* ----------------------------------------------------------------- numbers */
+
+bool tool_progress(void *unused, uint32_t done, uint32_t total)
+{
+    enum { WIDTH = 40 };
+    char bar[WIDTH + 1];
+
+    (void)unused;
+    if (!isatty(STDERR_FILENO))
+        return true;
+    for (uint32_t i = 0; i < WIDTH; i++)
+        bar[i] = (uint64_t)i * total < (uint64_t)done * WIDTH ? '#' : '.';
+    bar[WIDTH] = 0;
+    if (done < total)
+        fprintf(stderr, "\rcompiling kernels %s %u of %u ", bar, done, total);
+    else /* and away with it */
+        fprintf(stderr, "\r\033[K");
+    fflush(stderr);
+    return true;
+}
 
 uint64_t tool_now(void)
 {

@@ -43,6 +43,9 @@ const char *tool_shape(const struct tdl_tensor_params *params, char *text, size_
 /* A string as JSON has it, with its quotes. */
 void tool_json_string(FILE *file, const char *text);
 
+/* A tdl_progress_fn that draws a bar on stderr, where that is a terminal. */
+bool tool_progress(void *unused, uint32_t done, uint32_t total);
+
 /* Wall clock that never jumps, ns. */
 uint64_t tool_now(void);
 /* Uniform in [-1, 1); the same sequence in every run. */

@@ -73,6 +73,11 @@ fi
 expect 0 '^0: .' "$info"
 expect 0 'Vulkan +1\.[1-9]' "$info"
 expect 1 'no-such-device' "$bench" --device no-such-device --op add
+# A bar on a terminal, and nowhere else.
+expect 0 'compiling kernels [#.]* 0 of [1-9]' \
+    script -qec "$bench --op add -w 1 -i 1 --shape 1,3,5,7" /dev/null
+expect 0 '"wall_ms"' "$bench" --op add -w 1 -i 1 --shape 1,3,5,7 --json
+! grep -q 'compiling' "$dir/out" || fail "a bar where there is no terminal"
 expect 2 "no operator 'conv9d'" "$bench" --op conv9d
 expect 1 '3 groups do not divide' "$bench" --op conv2d --groups 3
 for op in conv2d conv_transpose2d average_pool2d global_average_pool resample2d add mul sigmoid; do
