@@ -114,7 +114,8 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
 
 enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
                                         const struct gst_tdl_live *live, enum tdl_mode mode,
-                                        const struct gst_tdl_frames *frames)
+                                        const struct gst_tdl_frames *frames,
+                                        const struct tdl_compile_params *compile)
 {
     struct tdl_frame target = written(&frames->target_part, mode);
     struct tdl_compose_params params;
@@ -123,5 +124,5 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source_part.height);
     return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params,
-                                NULL);
+                                compile);
 }

@@ -53,6 +53,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
 /* Compile what that will need. Blocking. */
 enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
                                         const struct gst_tdl_live *live, enum tdl_mode mode,
-                                        const struct gst_tdl_frames *frames);
+                                        const struct gst_tdl_frames *frames,
+                                        const struct tdl_compile_params *compile);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef GST_TDL_FILTER_PRIVATE_H
 #define GST_TDL_FILTER_PRIVATE_H
 
+#include "gsttdlbegin.h"
 #include "gsttdlcut.h"
 #include "gsttdlfilter.h"
 #include "gsttdlmaskpad.h"
@@ -36,6 +37,7 @@ struct _GstTdlFilter {
     const gchar *import_path, *export_path;
 
     struct gst_tdl_vulkan vulkan; /* what the neighbours share; has a lock of its own */
+    struct gst_tdl_begin begin;   /* compiles the first network; likewise */
 };
 
 /* The properties of paths, each told when it changes; NULL: as it was. */

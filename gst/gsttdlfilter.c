@@ -138,6 +138,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         gst_tdl_session_free(session);
         return FALSE;
     }
+    session->compile = (struct tdl_compile_params){ .progress = gst_tdl_begin_goes_on,
+                                                    .progress_data = &self->begin };
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
     gst_tdl_cut_init(&self->cut);
@@ -150,8 +152,24 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
-    gst_tdl_reload_start(&self->reload, session->context);
+    gst_tdl_begin_start(&self->begin, session->context, session->infer);
     return TRUE;
+}
+
+/* The first network is there, and wishes for another one are taken on. */
+static void gst_tdl_filter_compiled(GstElement *element)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(element);
+
+    gst_tdl_reload_start(&self->reload, self->begin.context);
+}
+
+static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
+                                                        GstStateChange transition)
+{
+    if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+        gst_tdl_begin_cancel(&GST_TDL_FILTER(element)->begin);
+    return GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->change_state(element, transition);
 }
 
 static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
@@ -159,6 +177,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_session *session;
 
+    gst_tdl_begin_stop(&self->begin);
     gst_tdl_reload_stop(&self->reload);
     gst_tdl_mask_pad_stop(&self->mask);
     GST_OBJECT_LOCK(self);
@@ -221,25 +240,42 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
+/* A network was measured. */
+static void gst_tdl_filter_update_latency(GstTdlFilter *self)
 {
-    struct gst_tdl_loaded loaded = gst_tdl_reload_take(&self->reload);
-    gboolean new_latency = FALSE;
+    gboolean new_latency;
 
-    if (loaded.has_picture)
-        gst_tdl_session_take_picture(self->session, loaded.picture);
-    if (!loaded.infer)
-        return;
-    gst_tdl_session_take_infer(self->session, loaded.infer);
     GST_OBJECT_LOCK(self);
     new_latency = ABS(GST_CLOCK_DIFF(self->latency, gst_tdl_session_latency(
                                          self->session, &self->active))) > LATENCY_STEP;
     if (new_latency)
         self->latency = gst_tdl_session_latency(self->session, &self->active);
     GST_OBJECT_UNLOCK(self);
-    GST_INFO_OBJECT(self, "the new model takes over");
     if (new_latency)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+/* Wait for the first network, then take what is newer. */
+static GstFlowReturn gst_tdl_filter_take_loaded(GstTdlFilter *self)
+{
+    GstFlowReturn flow = gst_tdl_begin_wait(&self->begin);
+    struct gst_tdl_loaded loaded;
+
+    if (flow != GST_FLOW_OK)
+        return flow;
+    if (!self->session->ready) {
+        gst_tdl_session_set_ready(self->session);
+        gst_tdl_filter_update_latency(self);
+    }
+    loaded = gst_tdl_reload_take(&self->reload);
+    if (loaded.has_picture)
+        gst_tdl_session_take_picture(self->session, loaded.picture);
+    if (!loaded.infer)
+        return GST_FLOW_OK;
+    gst_tdl_session_take_infer(self->session, loaded.infer);
+    gst_tdl_filter_update_latency(self);
+    GST_INFO_OBJECT(self, "the new model takes over");
+    return GST_FLOW_OK;
 }
 
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
@@ -249,11 +285,17 @@ static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
     struct gst_tdl_target mask = { NULL, &self->mask.video };
+    GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
 
-    gst_tdl_filter_take_loaded(self);
     mask.buffer = gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active,
                                          &self->abilities, &self->in, input, &error);
+    if (!error && (output || mask.buffer))
+        flow = gst_tdl_filter_take_loaded(self);
+    if (flow != GST_FLOW_OK) {
+        gst_clear_buffer(&mask.buffer);
+        return flow;
+    }
     if (error || ((output || mask.buffer) &&
                   !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask,
                                          &error))) {
@@ -370,9 +412,10 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
                                               GstBuffer *output)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstFlowReturn flow = gst_tdl_filter_compose(self, input, output);
 
-    if (gst_tdl_filter_compose(self, input, output) != GST_FLOW_OK)
-        return GST_FLOW_ERROR;
+    if (flow != GST_FLOW_OK)
+        return flow;
     gst_tdl_filter_tell_paths(self, self->session->importer.path, NULL);
     return gst_tdl_filter_report(self);
 }
@@ -420,7 +463,12 @@ static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *even
     case GST_EVENT_CAPS:
         gst_tdl_filter_activate(self);
         break;
+    case GST_EVENT_FLUSH_START:
+        gst_tdl_begin_set_flushing(&self->begin, TRUE);
+        break;
     case GST_EVENT_FLUSH_STOP:
+        gst_tdl_begin_set_flushing(&self->begin, FALSE);
+        /* fall through */
     case GST_EVENT_STREAM_START:
         gst_tdl_session_drain(self->session);
         gst_tdl_session_reset(self->session);
@@ -446,6 +494,7 @@ static void gst_tdl_filter_finalize(GObject *object)
     gst_tdl_mask_pad_finish(&GST_TDL_FILTER(object)->mask);
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
     gst_tdl_vulkan_finish(&GST_TDL_FILTER(object)->vulkan);
+    gst_tdl_begin_finish(&GST_TDL_FILTER(object)->begin);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
 }
@@ -476,6 +525,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     first_own_property = gst_tdl_settings_install(object);
     gst_tdl_report_install(object, first_own_property);
 
+    element->change_state = gst_tdl_filter_change_state;
     element->set_context = gst_tdl_filter_set_context;
     gst_element_class_set_static_metadata(
         element, "Person segmentation on the GPU", "Filter/Effect/Video",
@@ -503,6 +553,7 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     self->active = self->settings.live;
     self->export_reason = g_string_new(NULL);
     gst_tdl_vulkan_init(&self->vulkan);
+    gst_tdl_begin_init(&self->begin, GST_ELEMENT(self), gst_tdl_filter_compiled);
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
     gst_tdl_mask_pad_init(&self->mask, GST_BASE_TRANSFORM(self));

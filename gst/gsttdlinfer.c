@@ -47,17 +47,32 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
     if (!infer->model)
         goto fail;
     r = create_tensors(infer, params->context);
-    if (r == TDL_OK)
-        r = warm_up(infer, params->context);
     if (r != TDL_OK) {
-        gst_tdl_error_set(error, r, "Cannot run model \"%s\"",
-                          *params->model ? params->model : "person");
+        gst_tdl_error_set(error, r, "Cannot run model \"%s\"", infer->model->name);
         goto fail;
     }
     return infer;
 fail:
     gst_tdl_infer_free(infer);
     return NULL;
+}
+
+gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *context,
+                               struct gst_tdl_progress *progress, GError **error)
+{
+    GError *failure = NULL;
+    enum tdl_result r;
+
+    gst_tdl_progress_begin(progress);
+    r = gst_tdl_model_compile(infer->model, gst_tdl_progress_kernels, progress);
+    if (r == TDL_OK)
+        r = warm_up(infer, context);
+    if (r != TDL_OK && r != TDL_ERROR_CANCELED)
+        gst_tdl_error_set(&failure, r, "Cannot run model \"%s\"", infer->model->name);
+    gst_tdl_progress_end(progress, r == TDL_OK, failure);
+    if (failure)
+        g_propagate_error(error, failure);
+    return r == TDL_OK;
 }
 
 void gst_tdl_infer_free(struct gst_tdl_infer *infer)
@@ -68,6 +83,12 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->mask);
     gst_tdl_model_release(&infer->model);
     g_free(infer);
+}
+
+enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
+                                      const struct tdl_compile_params *compile)
+{
+    return tdl_frame_to_tensor_prepare(frame, infer->input, compile);
 }
 
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,

@@ -5,6 +5,7 @@
 #define GST_TDL_INFER_H
 
 #include "gsttdlmodel.h"
+#include "gsttdlprogress.h"
 
 #include <tdl/frame.h>
 
@@ -14,11 +15,19 @@ struct gst_tdl_infer {
     guint64 network_ns;              /* wall time of a run on an idle device */
 };
 
-/* Loads, compiles and warms up: blocking, seconds with cold caches. */
+/* Loads and checks the model. Blocking, some ms. NULL with `error`. */
 struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params,
                                         GError **error);
+/* Compiles and warms up, telling `progress`: before that, nothing can be
+ * recorded. Blocking, many seconds with cold caches. FALSE with `error`, or
+ * without when it was cancelled. */
+gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *context,
+                               struct gst_tdl_progress *progress, GError **error);
 void gst_tdl_infer_free(struct gst_tdl_infer *infer);
 
+/* Compile what frames like this one need. Blocking. */
+enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
+                                      const struct tdl_compile_params *compile);
 /* Add to the batch: frame → input tensor → network → mask. Never blocks. */
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                      const struct tdl_frame *frame);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The table of shared models. Its lock is held for lookups only, never while
- * a model compiles: who wants a model that is being compiled waits for its
+ * a model is loaded or compiled: who wants one that somebody is at waits for its
  * entry, and a streaming thread that gives one back waits for nobody.
  */
 #include "gsttdlmodel.h"
@@ -15,11 +15,12 @@ struct entry {
     struct gst_tdl_model model; /* first: an entry is found from it by a cast */
     gchar *key;
     guint users;
-    gboolean compiling;
+    gboolean loading, compiling, compiled;
+    guint done, total; /* kernels, while it compiles */
 };
 
 static GMutex lock;
-static GCond compiled;
+static GCond changed;
 static GPtrArray *entries; /* of struct entry *, guarded by `lock` */
 
 static const struct tdl_model *find_bundled(const gchar *name)
@@ -89,13 +90,14 @@ static gboolean check_bundled(const gchar *name, GError **error)
     return FALSE;
 }
 
-static gboolean compile(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
-                        GError **error)
+static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                     GError **error)
 {
     struct tdl_build_params build = {
         .precision = params->precision,
         .no_fuse = !params->fuse,
         .input_layout = TDL_LAYOUT_NC4HW4,
+        .defer_compile = true,
     };
     struct tdl_builder *builder = NULL;
     const gchar *name = *params->model ? params->model : "person";
@@ -151,6 +153,7 @@ static void entry_free(struct entry *entry)
     if (!entry)
         return;
     tdl_graph_destroy(&entry->model.graph);
+    g_free(entry->model.name);
     g_free(entry->key);
     g_free(entry);
 }
@@ -176,9 +179,9 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
 
     g_mutex_lock(&lock);
     entry = find(key);
-    while (entry && entry->compiling) {
-        g_cond_wait(&compiled, &lock);
-        entry = find(key); /* it is gone if its compilation failed */
+    while (entry && entry->loading) {
+        g_cond_wait(&changed, &lock);
+        entry = find(key); /* it is gone if its loading failed */
     }
     if (entry) {
         entry->users++;
@@ -189,19 +192,20 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     entry = g_new0(struct entry, 1);
     entry->key = key;
     entry->users = 1;
-    entry->compiling = TRUE;
+    entry->loading = TRUE;
+    entry->model.name = g_strdup(*params->model ? params->model : "person");
     if (!entries)
         entries = g_ptr_array_new();
     g_ptr_array_add(entries, entry);
     g_mutex_unlock(&lock);
 
-    ok = compile(&entry->model, params, error);
+    ok = load(&entry->model, params, error);
 
     g_mutex_lock(&lock);
-    entry->compiling = FALSE;
+    entry->loading = FALSE;
     if (!ok)
         dead = unuse(entry);
-    g_cond_broadcast(&compiled);
+    g_cond_broadcast(&changed);
     g_mutex_unlock(&lock);
     entry_free(dead);
     return ok ? &entry->model : NULL;
@@ -215,6 +219,74 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
 
     at_path.model = path;
     return path ? acquire(&at_path, error) : NULL;
+}
+
+/* The one who compiles, telling those who wait. */
+struct compiler {
+    struct entry *entry;
+    tdl_progress_fn progress;
+    void *data;
+};
+
+static bool on_progress(void *data, uint32_t done, uint32_t total)
+{
+    struct compiler *compiler = data;
+
+    g_mutex_lock(&lock);
+    compiler->entry->done = done;
+    compiler->entry->total = total;
+    g_cond_broadcast(&changed);
+    g_mutex_unlock(&lock);
+    return compiler->progress(compiler->data, done, total);
+}
+
+/* Until nobody is at it. FALSE: cancelled. Call with the lock held. */
+static gboolean wait_for_compiler(struct entry *entry, tdl_progress_fn progress, void *data)
+{
+    while (entry->compiling) {
+        guint done = entry->done, total = entry->total;
+        bool more;
+
+        g_mutex_unlock(&lock);
+        more = progress(data, done, total);
+        g_mutex_lock(&lock);
+        if (!more)
+            return FALSE;
+        while (entry->compiling && entry->done == done)
+            g_cond_wait(&changed, &lock);
+    }
+    return TRUE;
+}
+
+enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model,
+                                      tdl_progress_fn progress, void *progress_data)
+{
+    struct entry *entry = (struct entry *)model;
+    struct compiler compiler = { entry, progress, progress_data };
+    struct tdl_compile_params params = { .progress = on_progress, .progress_data = &compiler };
+    enum tdl_result r = TDL_OK;
+    gboolean mine;
+
+    g_mutex_lock(&lock);
+    if (!wait_for_compiler(entry, progress, progress_data)) {
+        g_mutex_unlock(&lock);
+        return TDL_ERROR_CANCELED;
+    }
+    mine = !entry->compiled;
+    entry->compiling = mine;
+    entry->done = entry->total = 0;
+    g_mutex_unlock(&lock);
+    if (!mine)
+        return TDL_OK;
+
+    r = tdl_graph_compile(entry->model.graph, &params);
+
+    g_mutex_lock(&lock);
+    entry->compiling = FALSE;
+    entry->compiled = r == TDL_OK;
+    g_cond_broadcast(&changed);
+    g_mutex_unlock(&lock);
+    return r;
 }
 
 void gst_tdl_model_release(const struct gst_tdl_model **model)

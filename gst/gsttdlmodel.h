@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compiled networks, shared: elements that ask for the same model, precision
+/* Networks, shared: elements that ask for the same model, precision
  * and device get the same tdl_graph. */
 #ifndef GST_TDL_MODEL_H
 #define GST_TDL_MODEL_H
@@ -14,15 +14,21 @@ struct gst_tdl_model_params {
 };
 
 struct gst_tdl_model {
+    gchar *name;
     struct tdl_graph *graph;
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;
 };
 
-/* Blocking while it compiles, unless somebody has it compiled already.
- * Thread-safe. NULL with `error`. Give back by gst_tdl_model_release(). */
+/* Loads and checks, unless somebody has done so already; kernels are not yet
+ * compiled. Blocking. Thread-safe. NULL with `error`. Give back by
+ * gst_tdl_model_release(). */
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error);
+/* Have the kernels compiled, by this thread or by whoever is at it already; each
+ * hears of the progress and may cancel its own waiting. Blocking. Thread-safe. */
+enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model,
+                                      tdl_progress_fn progress, void *progress_data);
 /* Never waits for a compilation that goes on elsewhere. */
 void gst_tdl_model_release(const struct gst_tdl_model **model);
 

@@ -53,7 +53,34 @@ static void job_end(struct job *job)
     gst_tdl_sources_clear(&job->sources);
 }
 
-static struct gst_tdl_loaded job_load(const struct job *job, GError **error)
+/* Is somebody still waiting for it? */
+static gboolean job_outdated(gpointer data)
+{
+    const struct job *job = data;
+    gboolean outdated;
+
+    LOCK(job->reload);
+    outdated = !job->reload->context ||
+               job->reload->wishes[job->which].serial != job->serial;
+    UNLOCK(job->reload);
+    return outdated;
+}
+
+static struct gst_tdl_infer *job_load_model(struct job *job,
+                                            const struct gst_tdl_model_params *params,
+                                            GError **error)
+{
+    struct gst_tdl_progress progress = {
+        .element = job->reload->element, .canceled = job_outdated, .data = job
+    };
+    struct gst_tdl_infer *infer = gst_tdl_infer_new(params, error);
+
+    if (infer && !gst_tdl_infer_compile(infer, job->context, &progress, error))
+        g_clear_pointer(&infer, gst_tdl_infer_free);
+    return infer;
+}
+
+static struct gst_tdl_loaded job_load(struct job *job, GError **error)
 {
     struct gst_tdl_loaded loaded = { .has_picture = job->which == GST_TDL_WISH_PICTURE };
     struct gst_tdl_model_params params = {
@@ -64,7 +91,7 @@ static struct gst_tdl_loaded job_load(const struct job *job, GError **error)
     };
 
     if (job->which == GST_TDL_WISH_MODEL)
-        loaded.infer = gst_tdl_infer_new(&params, error);
+        loaded.infer = job_load_model(job, &params, error);
     else if (*job->sources.background)
         loaded.picture = gst_tdl_picture_load(job->context, job->sources.background, error);
     return loaded;

@@ -21,6 +21,9 @@
 
 /* A driver has a dozen or two for a format. */
 #define MAX_MODIFIERS 64
+/* Of a CPU's network, until it was measured: near enough that an application need
+ * not configure the latency of a live pipeline twice. */
+#define GUESSED_LATENCY (10 * GST_MSECOND)
 #define LAST_FORMAT 128 /* of GstVideoFormat; ours are among the first */
 
 /* How tiled dma-bufs may come and go: what the device copies, plane by plane. */
@@ -180,6 +183,11 @@ enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session)
     return gst_tdl_flight_retire(&session->flight, TRUE);
 }
 
+void gst_tdl_session_set_ready(struct gst_tdl_session *session)
+{
+    session->ready = TRUE;
+}
+
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)
 {
     gst_tdl_infer_free(session->infer);
@@ -215,8 +223,10 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
 
     gst_tdl_caps_frame(&in->info, &frames.source_part);
     gst_tdl_caps_frame(&out->info, &frames.target_part);
-    r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames);
-    if (r != TDL_OK)
+    r = gst_tdl_infer_prepare(session->infer, &frames.source_part, &session->compile);
+    if (r == TDL_OK)
+        r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames, &session->compile);
+    if (r != TDL_OK && r != TDL_ERROR_CANCELED)
         return gst_tdl_error_set(error, r, "Cannot prepare for %dx%d px of %s", in->info.width,
                                  in->info.height, GST_VIDEO_INFO_NAME(&in->info));
     return TRUE;
@@ -496,7 +506,9 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
 {
     if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         return 0;
-    return session->infer->network_ns;
+    if (session->ready)
+        return session->infer->network_ns;
+    return tdl_context_device(session->context)->type == TDL_DEVICE_CPU ? GUESSED_LATENCY : 0;
 }
 
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,

@@ -17,6 +17,8 @@ struct gst_tdl_session {
     GArray *tilings;             /* of struct gst_tdl_tiling */
     GstAllocator *upload, *readback;
     struct gst_tdl_infer *infer;
+    gboolean ready; /* it is compiled */
+    struct tdl_compile_params compile; /* who may cancel what frames need */
     struct gst_tdl_compose compose;
     struct gst_tdl_importer importer;
     struct gst_tdl_flight flight;
@@ -36,8 +38,8 @@ struct gst_tdl_stats {
 };
 
 /* Blocking: opens the device (or shares the neighbours', if `vulkan` has found
- * one), loads and warms up the model; the background picture is given to it. NULL
- * with `error`. */
+ * one) and loads the model, which is to be compiled before the first frame; the
+ * background picture is given to it. NULL with `error`. */
 struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
                                             struct gst_tdl_vulkan *vulkan, GError **error);
 /* Waits for the GPU. */
@@ -45,6 +47,8 @@ void gst_tdl_session_free(struct gst_tdl_session *session);
 
 /* Take over; the old one goes when the GPU has passed it. */
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer);
+/* The network that it was made with is compiled. */
+void gst_tdl_session_set_ready(struct gst_tdl_session *session);
 void gst_tdl_session_take_picture(struct gst_tdl_session *session,
                                   struct gst_tdl_picture *picture);
 
@@ -65,7 +69,8 @@ struct gst_tdl_offer {
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);
 void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
 
-/* Compile what frames of these caps will need. Blocking. */
+/* Compile what frames of these caps will need, unless that is cancelled.
+ * Blocking. */
 gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                  const struct gst_tdl_video *in, const struct gst_tdl_video *out,
                                  GError **error);
@@ -89,7 +94,7 @@ void gst_tdl_session_reset(struct gst_tdl_session *session);
  * has failed. */
 enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session);
 
-/* ns that the network's run adds to a frame. */
+/* ns that the network's run adds to a frame; a guess until it is compiled. */
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live);
 /* `dropped` and `mismatched` are left alone. */

@@ -198,12 +198,14 @@ struct gst_tdl_session *session_new(void)
     struct gst_tdl_sources sources = { .model = (gchar *)(model ? model : ""),
                                        .device = (gchar *)"", .background = (gchar *)"",
                                        .fuse = TRUE };
+    struct gst_tdl_progress silent = { NULL };
     struct gst_tdl_session *session;
     GError *error = NULL;
 
     sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
     session = gst_tdl_session_new(&sources, NULL, &error);
     fail_unless(session != NULL, "%s", error ? error->message : "");
+    fail_unless(gst_tdl_infer_compile(session->infer, session->context, &silent, &error));
     g_array_unref(sources.classes);
     return session;
 }
