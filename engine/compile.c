@@ -5,6 +5,13 @@
  * some, software ones above all, when it is first used. There a kernel takes
  * 0.1 to several seconds, so several threads compile at once, and whoever waits
  * is told after each one how far they are, and may say that it is enough.
+ *
+ * Software Vulkan compiles where it executes, on the one thread that serves a
+ * device's queue: threads that share a context would only wait for each other.
+ * There each further thread has a context of its own on the same device, and
+ * this one finds what they have compiled in the driver's cache on disk, in ms.
+ * Without such a cache the time is what it was. Contexts cost time, too, so they
+ * are made when a kernel has shown that it is not in that cache.
  */
 #include "compile.h"
 
@@ -13,9 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_THREADS 8
+
+uint32_t tdl_compile_cold_ms = 50;
 
 struct work {
     struct tdl_context *ctx;
@@ -26,6 +36,8 @@ struct work {
     struct tdl_compile_params params;
     uint32_t total;
     atomic_uint next; /* of `distinct` */
+    pthread_t helpers[MAX_THREADS];
+    uint32_t helper_count;
     pthread_mutex_t lock;
     uint32_t done;
     enum tdl_result result; /* first failure, with its text */
@@ -149,30 +161,106 @@ static void *compile_some(void *data)
     return NULL;
 }
 
+/* ------------------------------------------------------- contexts of their own */
+
+static bool warm_up(struct tdl_context *apart, struct tdl_buffer *scratch,
+                    const struct tdl_kernel *k)
+{
+    const struct tdl_pipeline *p;
+    return tdl_pipeline_get_chained(apart, k->shader, k->spec, k->spec_count, k->chain,
+                                    k->chain_count, &p) == TDL_OK &&
+           dispatch_nothing(apart, p, scratch) == TDL_OK;
+}
+
+/* Compile in a context of one's own; the other one dispatches later. */
+static void *compile_apart(void *data)
+{
+    struct work *work = data;
+    struct tdl_context *apart = NULL;
+    struct tdl_buffer *scratch = NULL;
+    char uuid[2 * TDL_UUID_SIZE + 1];
+    for (int i = 0; i < TDL_UUID_SIZE; i++)
+        snprintf(&uuid[2 * i], 3, "%02x", work->ctx->info.uuid[i]);
+    const struct tdl_context_params params = {.device = uuid, .cache_dir = ""};
+    if (tdl_context_create(&params, &apart) == TDL_OK &&
+        tdl_buffer_create(apart, 256, TDL_BUFFER_DEVICE, &scratch) == TDL_OK)
+        for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
+            const struct tdl_kernel *k = &work->kernels[work->distinct[i]];
+            enum tdl_result r =
+                warm_up(apart, scratch, k)
+                    ? tdl_pipeline_get_chained(work->ctx, k->shader, k->spec, k->spec_count,
+                                               k->chain, k->chain_count,
+                                               &work->pipelines[work->distinct[i]])
+                    : compile_one(work, work->distinct[i]);
+            if (!go_on(work, r))
+                break;
+        }
+    tdl_buffer_destroy(&scratch);
+    tdl_context_destroy(&apart);
+    return NULL;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ------------------------------------------------------------------ threads */
+
 static uint32_t count_threads(const struct work *work)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t threads = work->params.threads ? work->params.threads
                                             : (uint32_t)(cores > 0 ? cores : 1);
-    return TDL_MIN(TDL_MIN(threads, MAX_THREADS), work->total);
+    return TDL_MIN(threads, MAX_THREADS);
+}
+
+/* No more than there are kernels left, beside the `own` of this thread. */
+static void call_helpers(struct work *work, void *(*function)(void *), uint32_t own)
+{
+    const uint32_t next = atomic_load(&work->next);
+    const uint32_t left = work->total - TDL_MIN(work->total, next + own);
+    const uint32_t wanted = TDL_MIN(count_threads(work) - 1, left);
+    while (work->helper_count < wanted &&
+           pthread_create(&work->helpers[work->helper_count], NULL, function, work) == 0)
+        work->helper_count++;
+}
+
+/* Alone, until a kernel takes long. */
+static void compile_in_software(struct work *work)
+{
+    for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
+        const uint64_t start = now_ms();
+        if (!go_on(work, compile_one(work, work->distinct[i])))
+            return;
+        if (!work->helper_count && now_ms() - start >= tdl_compile_cold_ms)
+            call_helpers(work, compile_apart, 0);
+    }
 }
 
 static enum tdl_result run(struct work *work)
 {
-    pthread_t threads[MAX_THREADS];
-    const uint32_t wanted = count_threads(work);
-    uint32_t count = 0;
+    const bool software = work->ctx->info.type == TDL_DEVICE_CPU;
     enum tdl_result r = tell(work);
     if (r != TDL_OK)
         return r;
     pthread_mutex_init(&work->lock, NULL);
-    while (count + 1 < wanted && pthread_create(&threads[count], NULL, compile_some, work) == 0)
-        count++;
-    compile_some(work); /* this thread works too, or alone */
-    for (uint32_t i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
+    if (software) {
+        compile_in_software(work);
+    } else {
+        call_helpers(work, compile_some, 1);
+        compile_some(work); /* this thread works too, or alone */
+    }
+    for (uint32_t i = 0; i < work->helper_count; i++)
+        pthread_join(work->helpers[i], NULL);
     pthread_mutex_destroy(&work->lock);
-    return work->result == TDL_OK ? TDL_OK : tdl_fail(work->result, "%s", work->error);
+    if (work->result != TDL_OK)
+        return tdl_fail(work->result, "%s", work->error);
+    for (uint32_t i = 0; i < work->total && r == TDL_OK && work->helper_count && software; i++)
+        r = compile_one(work, work->distinct[i]); /* what was compiled apart */
+    return r;
 }
 
 enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_kernel *kernels,

@@ -19,6 +19,9 @@ struct tdl_kernel {
 uint32_t *tdl_kernels_match(const struct tdl_kernel *kernels, uint32_t count,
                             uint32_t *out_distinct);
 
+/* From when on, in ms, a kernel counts as not in the cache; 0 for tests: always. */
+extern uint32_t tdl_compile_cold_ms;
+
 /* Have all these kernels compiled, so that none is when it is first dispatched;
  * equal ones once. out_pipelines[i] is that of kernels[i]. `scratch` is bound
  * where a kernel would read or write; nothing does. params may be NULL.

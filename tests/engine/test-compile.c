@@ -6,6 +6,8 @@
  */
 #include "sketch.h"
 
+#include <compile.h>
+
 #include <tdl/frame.h>
 
 #include <pthread.h>
@@ -112,14 +114,14 @@ static void check_progress(uint32_t threads)
 
 /* No kernel is left for the first dispatch: what drivers compile then, too, was
  * dispatched. */
-static void check_used(void)
+static void check_used(uint32_t threads)
 {
     struct tdl_context_stats before, after;
-    check_begin("every kernel is dispatched once");
+    check_begin("every kernel is dispatched once, %u threads", threads);
     struct heard h = listener(UINT32_MAX);
     tdl_context_get_stats(ctx, &before);
     struct tdl_graph *g =
-        build(ctx, &(struct tdl_build_params){.compile = {1, hear, &h}}, TDL_OK);
+        build(ctx, &(struct tdl_build_params){.compile = {threads, hear, &h}}, TDL_OK);
     tdl_context_get_stats(ctx, &after);
     CHECK(after.dispatches - before.dispatches == h.total, "%llu dispatches for %u kernels",
           (unsigned long long)(after.dispatches - before.dispatches), h.total);
@@ -233,6 +235,29 @@ static void check_results(void)
     CHECK(!memcmp(one, later, sizeof(one)), "compiled later it has another result");
 }
 
+/* Software devices have one thread that compiles: further ones are made, and the
+ * kernels come from them. The linker counts. */
+static atomic_uint devices;
+VkResult __real_vkCreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
+                               const VkAllocationCallbacks *allocator, VkDevice *out_device);
+VkResult __wrap_vkCreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
+                               const VkAllocationCallbacks *allocator, VkDevice *out_device);
+VkResult __wrap_vkCreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
+                               const VkAllocationCallbacks *allocator, VkDevice *out_device)
+{
+    atomic_fetch_add(&devices, 1);
+    return __real_vkCreateDevice(physical, info, allocator, out_device);
+}
+
+static void check_apart(void)
+{
+    const bool software = tdl_context_device(ctx)->type == TDL_DEVICE_CPU;
+    const unsigned before = atomic_load(&devices);
+    check_progress(3);
+    const unsigned made = atomic_load(&devices) - before;
+    CHECK(made == (software ? 2 * 2 : 0), "3 threads made %u devices for 2 graphs", made);
+}
+
 /* Each with a context that has no kernel yet. */
 static void fresh(void (*check)(void))
 {
@@ -243,6 +268,8 @@ static void fresh(void (*check)(void))
 
 static void check_progress_1(void) { check_progress(1); }
 static void check_progress_8(void) { check_progress(8); }
+static void check_used_1(void) { check_used(1); }
+static void check_used_3(void) { check_used(3); }
 static void check_cancelled_0(void) { check_cancelled(1, 0); }
 static void check_cancelled_1(void) { check_cancelled(1, 1); }
 static void check_cancelled_2(void) { check_cancelled(8, 2); }
@@ -253,12 +280,17 @@ int main(void)
     struct tdl_context *first = check_context_open();
     fresh(check_progress_1);
     fresh(check_progress_8);
-    fresh(check_used);
+    fresh(check_used_1);
     fresh(check_cancelled_0);
     fresh(check_cancelled_1);
     fresh(check_cancelled_2);
     fresh(check_cancelled_build);
     fresh(check_cancelled_frames);
+    fresh(check_results);
+    tdl_compile_cold_ms = 0; /* as if no kernel were in a cache */
+    fresh(check_apart);
+    fresh(check_used_3);
+    fresh(check_cancelled_2);
     fresh(check_results);
     check_context_close(first);
     return check_result();
