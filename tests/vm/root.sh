@@ -10,14 +10,20 @@ build=$TDL_ROOT/build-vm
 vm=/vm
 
 packages=(
-    "${TDL_PACKAGES[@]}" "${TDL_IMAGE_PACKAGES[@]}"
-    gstreamer1.0-plugins-bad gstreamer1.0-gl v4l-utils weston strace kmod xz-utils
+    "${TDL_PACKAGES[@]}" libgstreamer-plugins-bad1.0-0
+    gstreamer1.0-gl v4l-utils weston strace kmod xz-utils
 )
+# Of these a few files are enough: with all that they depend on (OpenCV, VTK, GDAL)
+# there would be three packages for every two.
+plugins=(kms unixfd vulkan waylandsink)
+for package in "${TDL_IMAGE_PACKAGES[@]}"; do
+    [ "$package" = libgstreamer-plugins-bad1.0-dev ] || packages+=("$package")
+done
 
 phase() { printf 'VM PHASE %s %s\n' "$SECONDS" "$*"; }
 
 install_packages() {
-    local stamp=$vm/packages wanted="${packages[*]}"
+    local stamp=$vm/packages wanted="${packages[*]} ${plugins[*]}"
     [ ! -e "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ] || return 0
     phase packages
     # No manuals, no fsync after each file: this system is made for tests.
@@ -26,8 +32,24 @@ install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq
     apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" </dev/null
+    take_plugins
     apt-get clean
     printf '%s' "$wanted" >"$stamp"
+}
+
+take_plugins() {
+    local folder=usr/lib/x86_64-linux-gnu unpacked name
+    unpacked=$(mktemp -d)
+    (cd "$unpacked" && apt-get download -qq -o APT::Sandbox::User=root \
+        gstreamer1.0-plugins-bad libgstreamer-plugins-bad1.0-dev &&
+        for name in *.deb; do dpkg-deb -x "$name" .; done)
+    for name in "${plugins[@]}"; do
+        cp -p "$unpacked/$folder/gstreamer-1.0/libgst$name.so" "/$folder/gstreamer-1.0/"
+    done
+    cp -a "$unpacked/usr/include/." /usr/include/
+    cp -a "$unpacked/$folder/"libgst*.so "/$folder/"
+    cp -a "$unpacked/$folder/pkgconfig/." "/$folder/pkgconfig/"
+    rm -rf "$unpacked"
 }
 
 # The kernel's package is unpacked, not installed: its scripts would make an
