@@ -11,6 +11,9 @@
 
 #include <gst/video/video.h>
 
+/** What takes longer hangs, however busy the machine, s. */
+#define FRAMES_LIMIT_S 800
+
 /** Prints "ok: …" or "FAILED: …", and ends the program after the latter. */
 void frames_check(gboolean good, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

@@ -17,7 +17,7 @@
 #define ROUNDS 3
 #define FRAMES_A_ROUND 8
 #define FRAMES_FLAT 1000
-#define PATIENCE_S 30 /* for the next frame */
+#define PATIENCE_S 600 /* for the next frame */
 
 struct life {
     GstElement *pipeline, *camera, *caps_filter, *filter;

@@ -95,6 +95,7 @@ build_tree() {
     fi
     ninja -C "$build" vm-guest
     "$build/tests/vm/tiny-model" "$vm/tiny.tflite"
+    "$build/tests/vm/tsc" >"$vm/tsc-khz"
 }
 
 # Scanning plugins takes the emulated processor fifteen seconds.

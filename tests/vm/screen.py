@@ -4,7 +4,7 @@
 screen.py MONITOR SCREENSHOT EXPECTED NAME    (pictures: PPM)
 
 MONITOR is the socket of QEMU's monitor. The display refreshes on its own
-clock, so a screenshot that differs is taken again, for a few seconds.
+clock, so a screenshot that differs is taken again, for a minute.
 """
 import os
 import socket
@@ -33,7 +33,7 @@ def screenshot(monitor, path):
     if os.path.exists(path):
         os.remove(path)
     monitor.send(b"screendump " + path.encode() + b"\n")
-    for _ in range(50):
+    for _ in range(600):
         time.sleep(0.1)
         try:
             picture = read_ppm(path)
@@ -62,9 +62,10 @@ def main():
     expected = read_ppm(expected_path)
     monitor = socket.socket(socket.AF_UNIX)
     monitor.connect(socket_path)
-    for _ in range(4):
+    deadline = time.monotonic() + 60
+    while True:
         reason = difference(screenshot(monitor, path), expected)
-        if not reason:
+        if not reason or time.monotonic() > deadline:
             break
         time.sleep(1)
     if reason:

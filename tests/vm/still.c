@@ -145,7 +145,7 @@ int main(int argc, char **argv)
     gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, &seen, NULL);
     gst_object_unref(sink);
 
-    frames_check(harness_run(pipeline, 90), "the pipeline ends");
+    frames_check(harness_run(pipeline, FRAMES_LIMIT_S), "the pipeline ends");
     frames_check(seen.pictures >= (guint)frames, "%u pictures, %d wanted", seen.pictures, frames);
     frames_check(!dma_buf || seen.dma_bufs == seen.pictures, "%u in dma-bufs", seen.dma_bufs);
     frames_check(!compare_file || !seen.wrong, "%u other than expected", seen.wrong);

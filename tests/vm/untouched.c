@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static gint frames = 20, seconds = 90;
+static gint frames = 20, seconds = FRAMES_LIMIT_S;
 static gchar *touch;
 static const GOptionEntry options[] = {
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "How many", "N" },

@@ -48,7 +48,20 @@ report() {
     esac
 }
 
-limited() { timeout --kill-after=5 "${LIMIT:-100}" "$@"; }
+# Limits end what hangs; how fast anything is depends on who else uses the machine.
+limited() { timeout --kill-after=5 900 "$@"; }
+
+# wait_for PID COMMAND... : until the command succeeds, while that process lives.
+wait_for() {
+    local pid=$1
+    shift
+    for _ in $(seq 900); do
+        "$@" && return
+        kill -0 "$pid" 2>/dev/null || return
+        sleep 1
+    done
+    return 1
+}
 
 # check WHAT COMMAND... : passes when the command does.
 check() {

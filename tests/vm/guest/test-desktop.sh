@@ -18,7 +18,7 @@ check "expected picture, by the CPU's way" $programs/still --write="$logs/expect
 weston --backend=headless --renderer=gl --shell=kiosk --width=${size%x*} --height=${size#*x} --debug \
     --socket=$WAYLAND_DISPLAY --idle-time=0 >"$(log_of "the compositor, to its end")" 2>&1 &
 compositor=$!
-for _ in $(seq 600); do [ -S "$XDG_RUNTIME_DIR/$WAYLAND_DISPLAY" ] && break; sleep 0.1; done
+wait_for $compositor test -S "$XDG_RUNTIME_DIR/$WAYLAND_DISPLAY"
 
 # screen_shows EXPECTED
 screen_shows() {

@@ -16,21 +16,17 @@ check "expected picture, by the CPU's way" $programs/still --ppm=/vm/logs/displa
 # shown imported=yes|no: a picture of that size is on the display, in memory of
 # somebody else or of its own.
 shown() { sed -n '/^plane/,/^crtc/p' $state | grep -A 12 size=640x480 | grep -q "$1"; }
-# play WHAT FRAMES SECONDS imported=yes|no ELEMENT... : camera, element, ELEMENTs, display.
+# play WHAT FRAMES imported=yes|no ELEMENT... : camera, element, ELEMENTs, display.
 play() {
     local what=$1 frames=$2 player
-    LIMIT=$(($3 + 20)) limited $programs/untouched --frames="$frames" --seconds="$3" \
-        "$(camera_line "$frames" drm:XR24 640x480) ! $filter require-zero-copy=true ! ${*:5} $display" \
+    limited $programs/untouched --frames="$frames" \
+        "$(camera_line "$frames" drm:XR24 640x480) ! $filter require-zero-copy=true ! ${*:4} $display" \
         >"$(log_of "$what")" 2>&1 &
     player=$!
-    for _ in $(seq 600); do
-        shown "$4" && break
-        kill -0 $player 2>/dev/null || break
-        sleep 0.1
-    done
+    wait_for $player shown "$3"
     sleep 2 # past the mode's own empty picture
     cp $state "$(log_of "$what, framebuffer")"
-    shown "$4"
+    shown "$3"
     report "$what, framebuffer" $?
     echo "VM SCREEN $what: /vm/logs/display/expected.ppm"
     wait $player
@@ -39,8 +35,8 @@ play() {
 
 # Into the display's own memory, which it offers us; and in ours, which it takes
 # when the offer is withheld.
-play "camera to display, in its memory" 300 250 imported=no
-play "camera to display, in ours" 40 90 imported=yes identity drop-allocation=true !
+play "camera to display, in its memory" 300 imported=no
+play "camera to display, in ours" 40 imported=yes identity drop-allocation=true !
 
 # shellcheck disable=SC2046,SC2086 # a pipeline is many words
 check_fails "require-zero-copy with a sink that takes no dma-buf" "require-zero-copy" \

@@ -16,5 +16,5 @@ life "another size" renegotiate "$properties" \
     "video/x-raw,format=NV12,$small,framerate=30/1"
 life "the camera fails" error "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
 life "the camera is unplugged" unplug "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
-LIMIT=200 life "1,000 frames" flat "model=$tiny mode=mask refine=false" \
+life "1,000 frames" flat "model=$tiny mode=mask refine=false" \
     "video/x-raw,format=NV12,$small,framerate=120/1"

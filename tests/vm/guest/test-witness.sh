@@ -38,7 +38,7 @@ receive() {
 }
 poisoned "$source ! $filter ! unixfdsink socket-path=$socket wait-for-connection=true sync=false" &
 sender=$!
-for _ in $(seq 300); do [ -S $socket ] && break; sleep 0.1; done
+wait_for $sender test -S $socket
 receive >"$(log_of "poisoned frames, seen by another process")" 2>&1
 report "poisoned frames, seen by another process" $?
 status=0
@@ -54,7 +54,7 @@ rm -f $socket
 limited gst-launch-1.0 -q --no-fault $(camera_line 100 drm:NV12 320x180 auto 15) ! \
     unixfdsink socket-path=$socket wait-for-connection=true sync=false >"$logs/sender.log" 2>&1 &
 sender=$!
-for _ in $(seq 300); do [ -S $socket ] && break; sleep 0.1; done
+wait_for $sender test -S $socket
 check "dma-bufs of another process are known again" $programs/still --frames=99 --imports=64 \
     "unixfdsrc socket-path=$socket ! $filter ! appsink name=sink sync=false"
 wait $sender
