@@ -7,7 +7,7 @@ name=${name#test-}
 build=/src/build-vm
 programs=$build/tests/vm
 logs=/vm/logs/$name
-camera=/dev/video0
+camera=${camera:-/dev/video0}
 tiny=/vm/tiny.tflite # a network that runs in no time
 rm -rf "$logs"
 mkdir -p "$logs" /vm/cache
