@@ -33,6 +33,7 @@ machine=(
 # told how fast they are, and believes that they work.
 kernel="console=ttyS0 edd=off panic=-1 quiet mitigations=off nokaslr tsc=reliable no_timer_check"
 kernel+=" tsc_early_khz=$(<"$root/vm/tsc-khz")"
+[ "${VM_LONG:-0}" = 0 ] || kernel+=" vm.long=1"
 kernel+=" rootfstype=virtiofs root=root rw init=/src/tests/vm/guest/init vm.tests=$tests"
 
 start_machine() {
@@ -42,9 +43,10 @@ start_machine() {
         [ ! -S "$scratch/fs" ] || break
         sleep 0.1
     done
-    mkfifo "$scratch/serial"
+    mkfifo "$scratch/serial" "$scratch/answers"
+    exec {answers}<>"$scratch/answers"
     timeout --kill-after=5 "$limit" qemu-system-x86_64 "${machine[@]}" \
-        -kernel "$root/vm/vmlinuz" -append "$kernel" >"$scratch/serial" 2>&1 </dev/null &
+        -kernel "$root/vm/vmlinuz" -append "$kernel" >"$scratch/serial" 2>&1 <&"$answers" &
     qemu=$!
 }
 
@@ -99,6 +101,7 @@ compare_clocks() {
 
 compare_screen() { # compare_screen NAME EXPECTED
     python3 "$here/screen.py" "$scratch/monitor" "$logs/${1//[^a-z]/_}.ppm" "$root$2" "$1"
+    echo looked >&"$answers"
 }
 
 # A guest that dies before its first test has shown nothing but that.

@@ -7,6 +7,7 @@
 #
 #   tests/vm/run.sh            all of tests/vm/guest/test-*.sh
 #   tests/vm/run.sh NAME...    only these, such as: tests/vm/run.sh camera
+#   VM_LONG=1 tests/vm/run.sh  more frames where leaks or wear could show
 #
 # The root is that of `tests/debian.sh trixie`, with more packages; the guest
 # reads it through virtiofs. Nothing is installed on this machine but QEMU, and

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * untouched [--touch map|copy] [--frames N] LINE
+ * untouched [--touch map|copy] [--frames N] [--hold] LINE
  *
  * Plays a pipeline with a tdlfilter named "filter", and fails if anything in
  * this process maps or copies a frame: by GStreamer's log of memories, by the
  * log of slow paths, and by the element's own counters. With --touch each frame
  * is mapped or copied on purpose before and behind the element, and the program
- * fails if it does NOT notice: what it counts is then known to count.
+ * fails if it does NOT notice: what it counts is then known to count. With --hold
+ * it waits, when all has been played, for the end of its standard input: so long
+ * the last frame stays where it is shown.
  */
 #include "frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static gint frames = 20, seconds = FRAMES_LIMIT_S;
+static gint frames = 20;
+static gboolean hold;
 static gchar *touch;
 static const GOptionEntry options[] = {
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "How many", "N" },
-    { "seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "How long that may take", "N" },
+    { "hold", 0, 0, G_OPTION_ARG_NONE, &hold, "Keep the last one until input ends", NULL },
     { "touch", 0, 0, G_OPTION_ARG_STRING, &touch, "What to do to them", "map|copy" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
 };
@@ -125,7 +129,10 @@ int main(int argc, char **argv)
     watch(pipeline, "sink", &in);
     watch(pipeline, "src", &out);
     listen();
-    frames_check(harness_run(pipeline, (unsigned)seconds), "the pipeline ends");
+    frames_check(harness_run(pipeline, FRAMES_LIMIT_S), "the pipeline ends");
+    fflush(stdout);
+    while (hold && getchar() != EOF)
+        continue;
     gst_debug_remove_log_function(note);
 
     tell_paths(pipeline);

@@ -71,6 +71,25 @@ check() {
     report "$what" $status
 }
 
+# hold WHAT COMMAND... : starts `untouched --hold`, or what else reads its input, and
+# comes back when it has played all; sets `player`. let_go ends it and reports.
+hold() {
+    local log
+    log=$(log_of "$1")
+    rm -f "/run/hold-$name"
+    mkfifo "/run/hold-$name"
+    limited "${@:2}" >"$log" 2>&1 <"/run/hold-$name" &
+    player=$!
+    exec {holding}>"/run/hold-$name"
+    wait_for $player grep -q "the pipeline ends" "$log"
+}
+let_go() { # let_go WHAT
+    local status=0
+    exec {holding}>&-
+    wait "$player" || status=$?
+    report "$1" $status
+}
+
 # check_fails WHAT PATTERN COMMAND... : passes when the command fails, by itself,
 # and says something that fits the pattern.
 check_fails() {

@@ -13,30 +13,29 @@ still_camera
 check "expected picture, by the CPU's way" $programs/still --ppm=/vm/logs/display/expected.ppm \
     "$(camera_line 2 BGRx 640x480 rw) ! $filter ! appsink name=sink"
 
+frames=40
+[ -z "${VM_LONG:-}" ] || frames=300
 # shown imported=yes|no: a picture of that size is on the display, in memory of
 # somebody else or of its own.
 shown() { sed -n '/^plane/,/^crtc/p' $state | grep -A 12 size=640x480 | grep -q "$1"; }
-# play WHAT FRAMES imported=yes|no ELEMENT... : camera, element, ELEMENTs, display.
+# play WHAT imported=yes|no ELEMENT... : camera, element, ELEMENTs, display. The last
+# frame stays there until the host has looked.
 play() {
-    local what=$1 frames=$2 player
-    limited $programs/untouched --frames="$frames" \
-        "$(camera_line "$frames" drm:XR24 640x480) ! $filter require-zero-copy=true ! ${*:4} $display" \
-        >"$(log_of "$what")" 2>&1 &
-    player=$!
-    wait_for $player shown "$3"
-    sleep 2 # past the mode's own empty picture
+    local what=$1
+    hold "$what" $programs/untouched --frames=$frames --hold \
+        "$(camera_line $frames drm:XR24 640x480) ! $filter require-zero-copy=true ! ${*:3} $display"
     cp $state "$(log_of "$what, framebuffer")"
-    shown "$3"
+    shown "$2"
     report "$what, framebuffer" $?
     echo "VM SCREEN $what: /vm/logs/display/expected.ppm"
-    wait $player
-    report "$what" $?
+    read -r -t 900 </dev/ttyS0
+    let_go "$what"
 }
 
 # Into the display's own memory, which it offers us; and in ours, which it takes
 # when the offer is withheld.
-play "camera to display, in its memory" 300 imported=no
-play "camera to display, in ours" 40 imported=yes identity drop-allocation=true !
+play "camera to display, in its memory" imported=no
+play "camera to display, in ours" imported=yes identity drop-allocation=true !
 
 # shellcheck disable=SC2046,SC2086 # a pipeline is many words
 check_fails "require-zero-copy with a sink that takes no dma-buf" "require-zero-copy" \
