@@ -260,8 +260,8 @@ static void context_free(struct tdl_context *ctx)
 {
     if (ctx->device) {
         wait_idle(ctx);
-        for (struct tdl_deferred *d = ctx->deferred, *next; d; d = next) {
-            next = d->next;
+        for (struct tdl_deferred *d; (d = ctx->deferred);) {
+            ctx->deferred = d->next; /* what is freed may defer more */
             d->free_fn(ctx, d->data);
             free(d);
         }
@@ -450,7 +450,7 @@ void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free
 {
     struct tdl_deferred *d = malloc(sizeof(*d));
     if (!d) { /* no memory to remember it by: wait instead */
-        tdl_context_wait(ctx, point, TDL_WAIT_FOREVER);
+        wait_idle(ctx);
         free_fn(ctx, data);
         return;
     }

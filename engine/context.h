@@ -117,7 +117,7 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx,
                                           uint64_t *out_point);
 
 /* Run `free_fn(ctx, data)` when the timeline has passed `point` (at once if it
- * has). Takes the lock. */
+ * has), or with the context. Takes the lock. */
 typedef void (*tdl_free_fn)(struct tdl_context *ctx, void *data);
 void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data);
 /* Free what the timeline has passed. Takes the lock. */

@@ -74,11 +74,21 @@ void tdl_lease_used(struct tdl_buffer *b, uint32_t gave)
     }
 }
 
+static void free_semaphore(struct tdl_context *ctx, void *data)
+{
+    vkDestroySemaphore(ctx->device, (VkSemaphore)data, NULL);
+}
+
 void tdl_lease_free(struct tdl_buffer *b)
 {
     if (!b->lease)
         return;
-    vkDestroySemaphore(b->ctx->device, b->lease->timeline, NULL);
+    /* A driver that keeps timelines on the CPU (Mesa's software one) lets go of what
+     * a submission waited for after it has signalled that one's end: only the end of
+     * a later submission tells that it has. */
+    if (b->lease->timeline)
+        tdl_context_defer(b->ctx, tdl_context_last_point(b->ctx) + 1, free_semaphore,
+                          (void *)b->lease->timeline);
     vkDestroySemaphore(b->ctx->device, b->lease->import, NULL);
     free(b->lease);
     b->lease = NULL;
@@ -137,11 +147,6 @@ static enum tdl_result export_timeline(struct tdl_context *ctx, VkSemaphore sema
                            .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
                        },
                        out_fd));
-}
-
-static void free_semaphore(struct tdl_context *ctx, void *data)
-{
-    vkDestroySemaphore(ctx->device, (VkSemaphore)data, NULL);
 }
 
 /* -------------------------------------------------------------------- giving */

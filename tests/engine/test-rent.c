@@ -423,6 +423,28 @@ static void test_one_device(struct tdl_context *ctx)
     borrower_close(&b);
 }
 
+/* What goes as soon as its last submission's end is seen: drivers with a thread for
+ * the queue may just be letting go of the semaphore that was waited for. */
+static void test_early_end(struct tdl_context *ctx)
+{
+    enum { ROUNDS = 200 };
+    struct tdl_rental rental;
+    struct borrower b;
+    check_begin("gone as soon as it may");
+    borrower_open(&b, ctx);
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        struct tdl_tensor *t = tensor(ctx, USAGE | TDL_TENSOR_EXPORTABLE);
+        OK(tdl_tensor_rent(t, TDL_HANDLE_VK_BUFFER, &rental));
+        fill_gated(&b, &rental, 0, round);
+        rental.wait_value++;
+        OK(tdl_tensor_return(t, &rental));
+        tdl_tensor_destroy(&t);
+        open_gate(&b, round);
+        OK(tdl_context_sync(ctx));
+    }
+    borrower_close(&b);
+}
+
 /* ------------------------------------------------------------------ threads */
 
 struct race {
@@ -476,6 +498,7 @@ int main(void)
         printf("not run: %s exports no dma-bufs\n", info->name);
     test_errors(a, b);
     test_one_device(a);
+    test_early_end(a);
     test_threads(a);
     check_context_close(a);
     check_context_close(b);
