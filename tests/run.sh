@@ -5,7 +5,7 @@
 #
 #   tests/run.sh                 every part but the optional ones
 #   tests/run.sh --no-vm         the same without the virtual machine
-#   tests/run.sh --quick         build headers shaders engine models element pipelines
+#   tests/run.sh --quick         build shaders engine models element pipelines
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
 #
@@ -26,9 +26,9 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 . tests/lib/lanes.sh
 . tests/lib/parts.sh
 
-quick=(build headers shaders engine models element pipelines)
+quick=(build shaders engine models element pipelines)
 all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
-optional=(nightly bookworm trixie)
+optional=(analyze nightly bookworm trixie)
 
 list_parts() {
     local name

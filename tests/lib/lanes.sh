@@ -6,8 +6,8 @@ lanes=$(nproc)
 [ "$lanes" -le "${TDL_TEST_LANES:-4}" ] || lanes=${TDL_TEST_LANES:-4}
 
 # The longest first, so that none is left alone at the end.
-longest_first=(build nightly bookworm trixie sanitizers vm engine validation element models
-    pipelines demo threads fuzz soak library shaders headers)
+longest_first=(build nightly bookworm trixie analyze sanitizers vm engine validation element models
+    pipelines demo threads fuzz soak library shaders)
 
 time_row() { printf '%-12s %6d s %6d s' "$@"; }
 

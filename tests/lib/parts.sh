@@ -4,7 +4,6 @@
 describe() {
     case $1 in
     build) echo "install what is missing, fetch the models, build" ;;
-    headers) echo "each public header compiles alone, in C and in C++" ;;
     shaders) echo "spirv-val over every kernel" ;;
     engine) echo "operators, passes, tensors, frames against plain C references" ;;
     models) echo "importers, and the person models against the reference data" ;;
@@ -18,6 +17,7 @@ describe() {
     fuzz) echo "libFuzzer on the model importer and on the builder, half a minute each" ;;
     soak) echo "5,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
+    analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;
     nightly) echo "ten thousand random cases, a million runs, long fuzzing and soak: some hours" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
     trixie) echo "the same in a fresh Debian 13" ;;
@@ -28,24 +28,6 @@ part_build() {
     # Warnings stop CI, not people whose compiler knows more of them.
     [ -z "${CI:-}" ] || export TDL_MESON_ARGS=-Dwerror=true
     expect "pipelines/setup.sh --tests" pipelines/setup.sh --tests
-}
-
-header_alone() { # header_alone C|C++ HEADER
-    local words="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iengine/include"
-    # shellcheck disable=SC2086
-    case $1 in
-    C) gcc -std=c11 $words -x c - ;;
-    C++) g++ -std=c++17 $words -x c++ - ;;
-    esac <<<"#include <tdl/$2>"
-}
-
-part_headers() {
-    local header
-    for header in engine/include/tdl/*.h; do
-        header=${header##*/}
-        expect "$header in C" header_alone C "$header"
-        expect "$header in C++" header_alone C++ "$header"
-    done
 }
 
 part_shaders() {
@@ -105,7 +87,7 @@ must_fail() { ! "$@"; }
 # the same way through it.
 sanitized_tests() {
     tests_of "$1" engine models element |
-        grep -vxE "${2:-frame-.*-gpu|engine-tune-models|person-square-.*|person-.*-intermediates}"
+        grep -vxE "${2:-frame-.*-gpu|engine-headers|engine-tune-models|person-square-.*|person-.*-intermediates}"
     # One whole pipeline, for its leaks; the other tests of that suite start
     # gst-launch-1.0, which is not built with sanitizers.
     echo zero-copy
@@ -172,6 +154,13 @@ part_vm() {
     [ ! -e "$TDL_BUILD/trixie/vm/vmlinuz" ] ||
         expect "Vulkan images between GStreamer 1.26's elements" \
             tests/debian.sh trixie tests/vm/images.sh
+}
+
+part_analyze() {
+    local tool
+    for tool in gcc clang-tidy; do
+        expect "$tool" python3 tests/lib/analyze.py "$tool" "$TDL_BUILD" tests/analyze.supp "$processes"
+    done
 }
 
 # What costs hours, and all that other parts leave out.
