@@ -225,6 +225,12 @@ static void test_two_devices(struct tdl_context *a, struct tdl_context *b,
     OK(tdl_tensor_read(theirs, data, BYTES));
     CHECK(data[1] == (float)(1 + ROUNDS * 101), "the memory went: %g", data[1]);
     tdl_tensor_destroy(&theirs);
+    /* A rental's timeline goes with the end of one more submission. */
+    struct tdl_tensor *more_a = tensor(a, USAGE), *more_b = tensor(b, USAGE);
+    OK(run(one, spare, more_a));
+    OK(run(hundred, work, more_b));
+    tdl_tensor_destroy(&more_a);
+    tdl_tensor_destroy(&more_b);
     tdl_tensor_destroy(&spare);
     tdl_tensor_destroy(&work);
     tdl_graph_destroy(&one);
