@@ -316,7 +316,9 @@ static gint sample_at(const GstVideoFrame *frame, guint component, guint x, guin
         return sample[GST_VIDEO_FRAME_COMP_POFFSET(frame, component)];
     /* P010: 10 bits on top of 16, little-endian; the upper byte will do. GStreamer
      * 1.22 gives the second chroma sample an offset of one byte. */
-    return sample[component == 2 ? 3 : 1];
+    if (GST_VIDEO_FRAME_FORMAT(frame) == GST_VIDEO_FORMAT_P010_10LE)
+        return sample[component == 2 ? 3 : 1];
+    return (sample[0] | sample[1] << 8) >> (GST_VIDEO_FRAME_COMP_DEPTH(frame, component) - 8);
 }
 
 gint picture_difference(GstBuffer *a, GstBuffer *b, const GstVideoInfo *info, gchar where[64])
