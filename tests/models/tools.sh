@@ -53,7 +53,7 @@ expect 2 'goes with a model' "$bench" --frame 64x48 --op add
 expect 2 'belong to --frame' "$bench" --mode blur model.tflite
 expect 2 'needs a model' "$bench" --frame 64x48
 expect 2 "'64' is not a value" "$bench" --frame 64 model.tflite
-expect 2 "'NV99' is not a value" "$bench" --frame 64x48 --format NV21 model.tflite
+expect 2 "'NV99' is not a value" "$bench" --frame 64x48 --format NV99 model.tflite
 expect 2 "'fog' is not a value" "$bench" --frame 64x48 --mode fog model.tflite
 expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
 echo 'this is no model at all' >"$dir/text.tflite"
