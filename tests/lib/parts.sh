@@ -132,7 +132,8 @@ part_threads() {
     local build=$root/build-tsan tests=(engine-{compile,context,tensor,dispatch,strangers})
     expect "set-up with ThreadSanitizer" configure "$build" -Dgst=disabled \
         -Db_sanitize=thread -Db_lundef=false
-    expect "build with ThreadSanitizer" build_tests "$build" tests/lib/race "${tests[@]/#/test:}"
+    expect "build with ThreadSanitizer" build_tests "$build" tests/lib/race \
+        tests/lib/libkeep-loaded.so "${tests[@]/#/test:}"
     [ -e "$build/tests/lib/race" ] || return
     expect "a race is noticed" must_fail "$root/tests/lib/raced.sh" "$build/tests/lib/race"
     meson_tests "$build" --wrapper "$root/tests/lib/raced.sh" --timeout-multiplier 6 "${tests[@]}"

@@ -8,4 +8,6 @@
 set -u
 tests=$(cd "$(dirname "$0")/.." && pwd)
 export TSAN_OPTIONS=suppressions=$tests/tsan.supp:history_size=4:exitcode=66
+# A layer that goes with its last instance would take what is named there along.
+export LD_PRELOAD=$(cd "$(dirname "$1")/../lib" && pwd)/libkeep-loaded.so
 exec "$@"
