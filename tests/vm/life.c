@@ -49,12 +49,15 @@ static glong heap_kib(void)
     return (glong)((info.uordblks + info.hblkhd) / 1024);
 }
 
-/* Resident memory but for pages of files, which come as code is first run, KiB. */
+/* Resident memory but for pages of files, which come as code is first run, and
+ * for what malloc() keeps after free(): its arenas grow by steps of what the
+ * driver's compiler takes at once. KiB. */
 static glong anonymous_kib(void)
 {
     gchar *text = NULL;
     glong kib = 0;
 
+    malloc_trim(0);
     g_file_get_contents("/proc/self/status", &text, NULL, NULL);
     const char *line = text ? strstr(text, "RssAnon:") : NULL;
     if (!line || sscanf(line, "RssAnon: %ld", &kib) != 1)
@@ -282,8 +285,6 @@ static void flat(struct life *life, char **caps)
 
     frames_check(fds_after <= fds, "%u file descriptors, then %u", fds, fds_after);
     frames_check(heap < flat_frames * 64L / 1000, "the heap in use grew by %ld KiB", heap);
-    /* malloc()'s arenas fill up for some thousands of frames, by steps of what
-     * the driver's compiler takes at once, and then stay. */
     frames_check(anonymous < flat_frames * 64L, "anonymous memory grew by %ld KiB", anonymous);
 }
 
