@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "map.h"
 
-#include "cache.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+uint64_t tdl_hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3ull;
+    return hash;
+}
 
 /* Where the key is, or would be: open addressing, never more than half full. */
 static struct tdl_map_entry *slot_of(const struct tdl_map *map, const uint8_t *key)

@@ -25,4 +25,8 @@ uint64_t *tdl_map_find(const struct tdl_map *map, const void *key, size_t size);
 bool tdl_map_add(struct tdl_map *map, const void *key, size_t size, uint64_t value);
 void tdl_map_finish(struct tdl_map *map);
 
+#define TDL_HASH_START 0xcbf29ce484222325ull
+/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+uint64_t tdl_hash_bytes(uint64_t hash, const void *data, size_t size);
+
 #endif

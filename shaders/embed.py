@@ -26,7 +26,7 @@ def main():
     kind, out, items = sys.argv[1], sys.argv[2], sys.argv[3:]
     if kind == "shaders":
         entries = [(os.path.splitext(os.path.basename(f))[0], f) for f in items]
-        table, header = "shader", '#include "pipeline.h"\n'
+        table, header = "shader", '#include "kernels.h"\n'
     else:
         entries = [i.split("=", 1) for i in items]
         table, header = "model", '#include "gsttdlmodels.h"\n'

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The picture formats as a table, and how frames are bound to kernels. */
+/* The picture formats as a table, and where the pixels of a frame lie. */
 #ifndef TDL_FRAME_FORMAT_H
 #define TDL_FRAME_FORMAT_H
 
-#include "../batch.h"
+#include "base.h"
+
+#include <tdl/frame.h>
 
 /* Frame sizes travel as two 16-bit halves. */
 #define TDL_MAX_FRAME_SIZE 32767
@@ -57,33 +59,11 @@ uint32_t tdl_format_blocks(enum tdl_format format, bool few);
 uint32_t tdl_frame_row_bytes(const struct tdl_frame *frame, uint32_t plane);
 uint32_t tdl_frame_rows(const struct tdl_frame *frame, uint32_t plane);
 
-/* TDL_OK, or what is wrong with a frame that `what` names ("source"). Frames
- * that are written need offsets and strides that are multiples of 4. */
-enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
-                                bool written, const char *what);
-/* Bind the planes to three bindings: Y, Cb, Cr, in whatever order they lie;
- * unused ones repeat plane 0. Fills the shaders' `source` or `target` push
- * constant. */
-void tdl_frame_bind(const struct tdl_frame *frame, bool written,
-                    struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4]);
+/* Is this a size that a frame can have? */
+bool tdl_frame_size_ok(uint32_t width, uint32_t height);
+/* Bytes from a plane's offset to the end of its last row. */
+uint64_t tdl_frame_extent(const struct tdl_frame *frame, uint32_t plane);
 /* All offsets and strides are multiples of 4. */
 bool tdl_frame_is_aligned(const struct tdl_frame *frame);
-
-/* The specialization constants of all frame kernels, in the order of their
- * ids; a kernel ignores what it does not declare. */
-struct tdl_frame_spec {
-    uint32_t group[3]; /* 0 to 2: workgroup size */
-    uint32_t source, source_aligned, target;
-    uint32_t rematrix; /* tdl_color_rematrix() */
-    uint32_t guided;   /* the mask is refined by luma */
-    uint32_t mode;     /* the kernel's own */
-    uint32_t rolling;  /* see shaders/common/frame_mask.glsl */
-    uint32_t few;      /* few invocations that each do much */
-};
-#define TDL_FRAME_SPEC_COUNT (sizeof(struct tdl_frame_spec) / sizeof(uint32_t))
-
-/* A CPU's time goes into reads, which neighbours in one invocation share; a
- * GPU wants many invocations. */
-bool tdl_frame_wants_few(const struct tdl_context *ctx);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef TDL_TFLITE_H
 #define TDL_TFLITE_H
 
-#include "../map.h"
+#include "map.h"
 #include "flatbuffer.h"
 #include "tflite_schema.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN argMin, argMax: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-argminmax */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "packs.h"
 #include "rows.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conv2d. How it is computed is chosen from a table: conv/conv.h. */
-#include "../graph/builder.h"
-#include "conv/conv.h"
+#include "ir/builder.h"
+#include "ops/conv/conv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "ops.h"
 
 struct geometry {

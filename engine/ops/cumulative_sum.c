@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN cumulativeSum: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-cumulativesum */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "rows.h"
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The public functions of the element-wise operators. */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "element.h"
 
 #include <math.h>

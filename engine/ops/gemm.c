@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN gemm: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-gemm */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "matmul.h"
 
 static bool broadcasts(const struct tdl_tensor_params *c, uint32_t m, uint32_t n)

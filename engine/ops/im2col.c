@@ -4,8 +4,8 @@
  * window, in the order of "ohwi" filters. conv2d's algorithm of that name has a
  * copy of its own kind, with taps filled up to whole packs (conv/gemm.c).
  */
-#include "../graph/builder.h"
-#include "conv/conv.h"
+#include "ir/builder.h"
+#include "ops/conv/conv.h"
 
 /* The window's geometry, as of a conv2d with as many outputs as a column. */
 static bool resolve(const struct tdl_node *n, struct tdl_conv_geometry *g)

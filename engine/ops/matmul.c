@@ -6,7 +6,7 @@
  */
 #include "matmul.h"
 
-#include "../graph/builder.h"
+#include "ir/builder.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #ifndef TDL_MOVE_H
 #define TDL_MOVE_H
 
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "packs.h"
 #include "rows.h"
 

@@ -4,7 +4,7 @@
 #ifndef TDL_NORMALIZE_H
 #define TDL_NORMALIZE_H
 
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "ops.h"
 
 /* Input slots; scale and bias may be NULL. */

@@ -3,8 +3,8 @@
 #ifndef TDL_OPS_H
 #define TDL_OPS_H
 
-#include "../graph/ir.h"
-#include "../graph/plan.h"
+#include "ir/ir.h"
+#include "ir/plan.h"
 
 extern const struct tdl_op tdl_op_conv2d;
 extern const struct tdl_op tdl_op_conv_transpose2d;
@@ -93,12 +93,6 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
 /* True if one workgroup of any device can hold a gate of so many channels;
  * `middle` is 0 for one layer. */
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
-/* float16 bits to float, and back to the nearest. */
-float tdl_half_to_float(uint16_t half);
-uint16_t tdl_float_to_half(float value);
-/* An integer of that type, its sign in all 64 bits: towards zero, saturated,
- * NaN as 0. */
-uint64_t tdl_double_to_integer(enum tdl_dtype dtype, double value);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
 /* x · a + b for each channel is what the node computes before its activation.

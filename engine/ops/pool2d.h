@@ -3,7 +3,7 @@
 #ifndef TDL_POOL2D_H
 #define TDL_POOL2D_H
 
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "ops.h"
 
 /* KIND of shaders/pool2d.comp. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN resample2d: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-resample2d-method;
  * coordinates and roundings as ONNX Resize defines them. */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "ops.h"
 #include "rows.h"
 

@@ -4,7 +4,7 @@
  * input under another name where it can (tdl_operand_root()); then there is
  * nothing to do. A copy is left between two tensors of the caller's.
  */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "ops.h"
 
 #include <string.h>

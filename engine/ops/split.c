@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN split: a slice for each part, since a node has one output. */
-#include "../graph/builder.h"
+#include "ir/builder.h"
 #include "ops.h"
 
 enum tdl_result tdl_builder_split(struct tdl_builder *b, struct tdl_operand *input, uint32_t count,

@@ -6,7 +6,7 @@
 #ifndef TDL_BENCH_H
 #define TDL_BENCH_H
 
-#include "../graph/measure.h"
+#include "measure/measure.h"
 #include "tool.h"
 
 #include <tdl/frame.h>

@@ -2,7 +2,7 @@
 /* tdl-info: the devices there are, and what becomes of a model on one. */
 #include "tool.h"
 
-#include "../graph/ir.h"
+#include "ir/ir.h"
 
 #include <getopt.h>
 #include <stdlib.h>

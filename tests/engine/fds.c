@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "fds.h"
 
-#include <batch.h>
+#include <vulkan/batch.h>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -9,7 +9,8 @@
 
 #include "check.h"
 
-#include <graph/graph.h>
+#include <vulkan/graph/graph.h>
+#include <vulkan/tensor.h>
 
 struct subject {
     struct tdl_context *ctx;

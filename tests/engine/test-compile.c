@@ -6,7 +6,7 @@
  */
 #include "sketch.h"
 
-#include <compile.h>
+#include <vulkan/graph/compile.h>
 
 #include <tdl/frame.h>
 

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "fds.h"
 
-#include <external.h>
+#include <vulkan/share/external.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -11,7 +11,7 @@
 
 #include <tdl/vulkan.h>
 
-#include <context.h>
+#include <vulkan/context.h>
 
 #include <pthread.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "test-frame-common.h"
 
-#include "context.h"
+#include "vulkan/context.h"
 
 #include <math.h>
 #include <string.h>

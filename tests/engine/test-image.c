@@ -6,7 +6,7 @@
  */
 #include "frames.h"
 
-#include <batch.h>
+#include <vulkan/batch.h>
 #include <frame/format.h>
 
 /* A VkImage with memory that the CPU can map, if there is such. */

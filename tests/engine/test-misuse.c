@@ -2,7 +2,7 @@
 /* Calls that a careless program makes: they do nothing, or say what is wrong. */
 #include "check.h"
 
-#include <context.h>
+#include <vulkan/context.h>
 
 #include <tdl/frame.h>
 #include <tdl/vulkan.h>

@@ -6,7 +6,7 @@
 #include "fds.h"
 #include "frames.h"
 
-#include <batch.h>
+#include <vulkan/batch.h>
 #include <frame/format.h>
 
 #include <dirent.h>

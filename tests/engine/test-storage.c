@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-#include <context.h>
+#include <vulkan/context.h>
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-#include <batch.h>
+#include <vulkan/batch.h>
 
 enum { BYTES = 32 << 20, COPIES = 24, ROUNDS = 12 };
 

@@ -7,10 +7,10 @@
  */
 #include "check.h"
 
-#include <cache.h>
-#include <context.h>
-#include <graph/measure.h>
-#include <tuning.h>
+#include <vulkan/cache.h>
+#include <vulkan/context.h>
+#include <measure/measure.h>
+#include <vulkan/tuning_file.h>
 
 #include <dirent.h>
 #include <math.h>

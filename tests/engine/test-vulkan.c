@@ -6,7 +6,7 @@
 #include "neighbour.h"
 #include "fds.h"
 
-#include <batch.h>
+#include <vulkan/batch.h>
 
 #include <fcntl.h>
 #include <poll.h>

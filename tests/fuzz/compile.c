@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "compile.h"
 
-#include "../../engine/graph/plan.h"
+#include "../../engine/compile/passes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  *
  * The validation layers are on, and any message of theirs fails the test.
  */
-#include "../../engine/graph/ir.h"
+#include "../../engine/ir/ir.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
  */
 #include "hostile-models.h"
 
-#include <graph/plan.h>
+#include <compile/passes.h>
 
 #include <fcntl.h>
 #include <malloc.h>

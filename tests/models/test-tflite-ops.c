@@ -7,7 +7,7 @@
  */
 #include "tflite-writer.h"
 
-#include <graph/graph.h>
+#include <vulkan/graph/graph.h>
 #include <ops/ops.h>
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef TDL_CONV_H
 #define TDL_CONV_H
 
-#include "../ops.h"
+#include "ops/ops.h"
 
 /* A layer, with its padding resolved. */
 struct tdl_conv_geometry {

@@ -6,7 +6,7 @@
  */
 #include "conv.h"
 
-#include "../../tuning.h"
+#include "tuning.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How errors get their text, and small helpers: what every room may include. */
+#ifndef TDL_BASE_H
+#define TDL_BASE_H
+
+#include <tdl/tdl.h>
+
+#include <string.h>
+
+/* Keeps the sentence for tdl_last_error() and returns `result`. */
+enum tdl_result tdl_fail(enum tdl_result result, const char *format, ...) TDL_PRINTF(2, 3);
+
+/* Logs at `level` if the context's level lets it; ctx may be NULL (dropped). */
+void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
+    TDL_PRINTF(3, 4);
+
+/* For the `fail:` pattern: stores the result in `r` and jumps on an error. */
+#define TRY(expr)                                                                                  \
+    do {                                                                                           \
+        r = (expr);                                                                                \
+        if (r != TDL_OK)                                                                           \
+            goto fail;                                                                             \
+    } while (0)
+
+/* What destroy functions begin with: the object, NULL left in its place. Takes
+ * the address of a pointer, which may be NULL itself. */
+static inline void *tdl_take(void *address)
+{
+    void *object = NULL;
+    if (address) {
+        memcpy(&object, address, sizeof(object));
+        memset(address, 0, sizeof(object));
+    }
+    return object;
+}
+
+#define TDL_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TDL_DIV_UP(a, b) (((a) + (b) - 1) / (b))
+#define TDL_ALIGN(a, b) (TDL_DIV_UP(a, b) * (b))
+#define TDL_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TDL_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#endif

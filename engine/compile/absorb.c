@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What windows over images take in of their neighbours: a normalization behind
+ * a convolution goes into its filter, zeros around an image become padding. */
+#include "fuse.h"
+
+#include "ops/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct tdl_operand *add_constant(struct tdl_ir *ir, const struct tdl_tensor_params *desc,
+                                        float **out_data)
+{
+    struct tdl_operand *o = NULL;
+    *out_data = tdl_ir_alloc(ir, tdl_tensor_params_size(desc));
+    if (*out_data)
+        o = tdl_ir_add_operand(ir, TDL_OPERAND_CONSTANT, desc);
+    if (o)
+        o->data = *out_data;
+    return o;
+}
+
+/* The output channel that element `i` of a filter works for. */
+static uint32_t channel_of(const struct tdl_node *conv, size_t i)
+{
+    struct tdl_dims f = tdl_operand_dims(conv->inputs[TDL_CONV_FILTER]);
+    size_t per_row = (size_t)f.h * f.w * f.c;
+    if (conv->op == &tdl_op_conv2d)
+        return (uint32_t)(i / per_row);
+    /* [out / groups, kh, kw, in]: the group is that of the input channel. */
+    uint32_t groups = TDL_MAX(conv->attr.conv_transpose.groups, 1);
+    return (uint32_t)(i % f.c) / (f.c / groups) * f.n + (uint32_t)(i / per_row);
+}
+
+/* a · (filter ∗ x + bias) + b = (a · filter) ∗ x + (a · bias + b). */
+static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *a, const float *b)
+{
+    struct tdl_operand *filter = conv->inputs[TDL_CONV_FILTER], *bias = conv->inputs[TDL_CONV_BIAS];
+    const float *old = tdl_constant_data(filter), *old_bias = tdl_constant_data(bias);
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1};
+    float *values, *biases;
+    desc.shape[0] = tdl_operand_dims(conv->output).c;
+    const uint64_t size = tdl_tensor_params_size(&filter->desc) + tdl_tensor_params_size(&desc);
+    if (!tdl_ir_spend(ir, size, 2 * size))
+        return false;
+    struct tdl_operand *scaled = add_constant(ir, &filter->desc, &values);
+    struct tdl_operand *moved = add_constant(ir, &desc, &biases);
+    if (!scaled || !moved)
+        return false;
+    for (size_t i = 0; i < tdl_operand_count(filter); i++)
+        values[i] = old[i] * a[channel_of(conv, i)];
+    for (uint32_t c = 0; c < desc.shape[0]; c++)
+        biases[c] = (old_bias ? old_bias[c] * a[c] : 0) + b[c];
+    tdl_ir_set_input(ir, conv, TDL_CONV_FILTER, scaled);
+    tdl_ir_set_input(ir, conv, TDL_CONV_BIAS, moved);
+    return true;
+}
+
+/* The convolution that makes `o` for `n` alone, if its filter and bias can be
+ * scaled; else NULL. */
+static struct tdl_node *scalable(struct tdl_ir *ir, const struct tdl_operand *o,
+                                 const struct tdl_node *n)
+{
+    struct tdl_node *conv = o ? o->producer : NULL;
+    if (!conv || (conv->op != &tdl_op_conv2d && conv->op != &tdl_op_conv_transpose2d) ||
+        tdl_ir_only_user(ir, conv->output) != n || conv->input_count > TDL_CONV_BIAS + 1 ||
+        !tdl_constant_data(conv->inputs[TDL_CONV_FILTER]) ||
+        (conv->inputs[TDL_CONV_BIAS] && !tdl_constant_data(conv->inputs[TDL_CONV_BIAS])))
+        return NULL;
+    return *tdl_fuse_activation_of(conv) == TDL_ACTIVATION_NONE ? conv : NULL;
+}
+
+/* Is it one number, or one a channel of `out`? */
+static bool is_per_channel(const struct tdl_operand *o, const struct tdl_operand *out)
+{
+    const uint32_t axis = out->desc.layout == TDL_LAYOUT_NCHW ? 2 : 0; /* from the last */
+    size_t count = tdl_operand_count(o);
+    return count == 1 || (count == tdl_operand_dims(out).c && axis < o->desc.rank &&
+                          o->desc.shape[o->desc.rank - 1 - axis] == count);
+}
+
+/* conv(x) · c, / c, + c, − c with a constant for each channel. */
+bool tdl_fuse_channel_constant(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const enum tdl_function f = tdl_function_of(n);
+    if (f != TDL_ADD && f != TDL_SUB && f != TDL_MUL && f != TDL_DIV)
+        return false;
+    uint32_t slot = scalable(ir, n->inputs[0], n) ? 0 : 1;
+    struct tdl_node *conv = scalable(ir, n->inputs[slot], n);
+    const float *c = tdl_constant_data(n->inputs[1 - slot]);
+    if (!conv || !c || n->chain.count || (slot && (f == TDL_SUB || f == TDL_DIV)) ||
+        !is_per_channel(n->inputs[1 - slot], n->output) ||
+        tdl_operand_count(conv->output) != tdl_operand_count(n->output))
+        return false;
+    struct tdl_dims d = tdl_operand_dims(n->output);
+    bool one = tdl_operand_count(n->inputs[1 - slot]) == 1;
+    float *a = calloc(d.c, 2 * sizeof(*a)), *b = a ? a + d.c : NULL;
+    for (uint32_t i = 0; a && i < d.c; i++) {
+        float v = c[one ? 0 : i];
+        a[i] = f == TDL_MUL ? v : f == TDL_DIV ? 1 / v : 1;
+        b[i] = f == TDL_ADD ? v : f == TDL_SUB ? -v : 0;
+    }
+    bool done = a && scale_filter(ir, conv, a, b);
+    free(a);
+    if (done)
+        tdl_fuse_take_output(conv, n);
+    return done;
+}
+
+/* batchNormalization(conv(x)). */
+bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_node *conv =
+        n->op == &tdl_op_batch_normalization ? scalable(ir, n->inputs[0], n) : NULL;
+    if (!conv)
+        return false;
+    enum tdl_activation *activation = tdl_fuse_activation_of(conv);
+    uint32_t channels = tdl_operand_dims(conv->output).c;
+    float *factors = calloc(channels, 2 * sizeof(*factors));
+    bool done = factors &&
+                tdl_batch_normalization_factors(n, factors, factors + channels) == TDL_OK &&
+                scale_filter(ir, conv, factors, factors + channels);
+    free(factors);
+    if (!done)
+        return false;
+    *activation = n->attr.norm.activation;
+    conv->chain = n->chain;
+    tdl_fuse_take_output(conv, n);
+    return true;
+}
+
+/* Zeros around the image, and nowhere else: top, bottom, left, right. */
+static bool is_zero_border(const struct tdl_node *pad, uint32_t out[4])
+{
+    const struct tdl_pad_params *p = &pad->attr.pad;
+    const bool nchw = pad->output->desc.layout == TDL_LAYOUT_NCHW;
+    const uint32_t h = nchw ? 2 : 1, w = h + 1, c = nchw ? 1 : 3;
+    if (pad->op != &tdl_op_pad || pad->output->desc.rank != 4 || p->mode != TDL_PAD_CONSTANT ||
+        p->value != 0 || p->before[0] || p->after[0] || p->before[c] || p->after[c])
+        return false;
+    out[0] = p->before[h];
+    out[1] = p->after[h];
+    out[2] = p->before[w];
+    out[3] = p->after[w];
+    return true;
+}
+
+/* Is no element below 0, so that a 0 among them changes no largest one? */
+static bool is_never_negative(const struct tdl_operand *o)
+{
+    struct tdl_node *n = o->producer;
+    const enum tdl_activation *a = n ? tdl_fuse_activation_of(n) : NULL;
+    const enum tdl_function f = n && !n->chain.count ? tdl_function_of(n) : TDL_FUNCTIONS;
+    if (f == TDL_RELU || f == TDL_SIGMOID || (f == TDL_CLAMP && n->attr.eltwise.a >= 0))
+        return true;
+    return a && (*a == TDL_ACTIVATION_RELU || *a == TDL_ACTIVATION_RELU6 ||
+                 *a == TDL_ACTIVATION_SIGMOID);
+}
+
+/* The padding of a convolution grows; SAME becomes what it stands for. */
+static void widen_conv(struct tdl_node *n, const uint32_t border[4])
+{
+    struct tdl_conv2d_params *p = &n->attr.conv.p;
+    struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const uint32_t sizes[2][3] = {{in.h, out.h, f.h}, {in.w, out.w, f.w}};
+    for (int i = 0; i < 2; i++) {
+        if (p->padding == TDL_PADDING_SAME_UPPER) {
+            int64_t total = (int64_t)(sizes[i][1] - 1) * p->stride[i] +
+                            (int64_t)(sizes[i][2] - 1) * p->dilation[i] + 1 - sizes[i][0];
+            total = TDL_MAX(total, 0);
+            p->pad[2 * i] = (uint32_t)(total / 2);
+            p->pad[2 * i + 1] = (uint32_t)(total - total / 2);
+        }
+        p->pad[2 * i] += border[2 * i];
+        p->pad[2 * i + 1] += border[2 * i + 1];
+    }
+    p->padding = TDL_PADDING_EXPLICIT;
+}
+
+/* A pool that has no padding gets the border, whose zeros count. */
+static bool widen_pool(struct tdl_node *n, const struct tdl_node *pad, const uint32_t border[4])
+{
+    struct tdl_pool2d_params *p = &n->attr.pool;
+    bool average = n->op == &tdl_op_average_pool2d;
+    if (p->padding != TDL_PADDING_EXPLICIT || p->pad[0] || p->pad[1] || p->pad[2] || p->pad[3] ||
+        (n->op == &tdl_op_max_pool2d && !is_never_negative(pad->inputs[0])))
+        return false;
+    memcpy(p->pad, border, sizeof(p->pad));
+    p->count_include_pad = average;
+    return true;
+}
+
+/* conv(pad(x)), pool(pad(x)). */
+bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_node *pad = n->input_count && n->inputs[0] ? n->inputs[0]->producer : NULL;
+    const union tdl_attr before = n->attr;
+    struct tdl_tensor_params desc;
+    uint32_t border[4];
+    bool pool = n->op == &tdl_op_average_pool2d || n->op == &tdl_op_max_pool2d ||
+                n->op == &tdl_op_l2_pool2d;
+    if ((n->op != &tdl_op_conv2d && !pool) || !pad || !is_zero_border(pad, border) ||
+        tdl_ir_only_user(ir, pad->output) != n)
+        return false;
+    if (!pool)
+        widen_conv(n, border);
+    else if (!widen_pool(n, pad, border))
+        return false;
+    tdl_ir_set_input(ir, n, 0, pad->inputs[0]);
+    if (n->op->infer(n, &desc) != TDL_OK ||
+        memcmp(desc.shape, n->output->desc.shape, 4 * sizeof(desc.shape[0])) != 0) {
+        n->attr = before;
+        tdl_ir_set_input(ir, n, 0, pad->output);
+        return false;
+    }
+    tdl_fuse_append_label(n, pad);
+    pad->dead = true;
+    return true;
+}

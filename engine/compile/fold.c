@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fold: what depends on constants only becomes a constant. */
+#include "passes.h"
+
+#include "ops/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Growth is left to the device from here on: a file of a few bytes can ask for
+ * gigabytes. */
+#define LARGE_ELEMENTS (1u << 16)
+
+/* Bytes that the reference reads and writes. */
+static uint64_t work_of(const struct tdl_node *n)
+{
+    const bool picks = n->op == &tdl_op_slice || n->op == &tdl_op_gather ||
+                       n->op == &tdl_op_gather_elements;
+    const uint64_t out = tdl_tensor_params_size(&n->output->desc);
+    uint64_t in = 0;
+    for (uint32_t i = 0; i < n->input_count && !picks; i++)
+        if (n->inputs[i])
+            in += tdl_tensor_params_size(&n->inputs[i]->desc);
+    if (n->op == &tdl_op_reduce) /* goes through all of the input for each result */
+        return in * tdl_operand_count(n->output);
+    return TDL_MAX(in + out, n->op->macs ? n->op->macs(n) * sizeof(float) : 0);
+}
+
+/* So are results that somebody wants to have, and what the budget does not reach
+ * for. A reshape costs nothing. */
+static bool folds(struct tdl_ir *ir, const struct tdl_node *n)
+{
+    bool all = n->op->reference_linear && !n->output->is_output;
+    size_t elements = LARGE_ELEMENTS;
+    for (uint32_t i = 0; i < n->input_count && all; i++) {
+        all = !n->inputs[i] || n->inputs[i]->kind == TDL_OPERAND_CONSTANT;
+        if (n->inputs[i])
+            elements = TDL_MAX(elements, tdl_operand_count(n->inputs[i]));
+    }
+    if (!all || tdl_operand_count(n->output) > elements)
+        return false;
+    bool paid = n->op == &tdl_op_reshape ||
+                tdl_ir_spend(ir, tdl_tensor_params_size(&n->output->desc), work_of(n));
+    ir->budget.declined += !paid;
+    return paid;
+}
+
+static void make_constant(struct tdl_node *n, const void *data)
+{
+    n->output->kind = TDL_OPERAND_CONSTANT;
+    n->output->data = data;
+    n->output->producer = NULL;
+    n->dead = true;
+}
+
+static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
+{
+    if (n->op == &tdl_op_reshape) {
+        make_constant(n, n->inputs[0]->data);
+        return TDL_OK;
+    }
+    const void *inputs[TDL_MAX_NODE_INPUTS] = {0};
+    void *copies[TDL_MAX_NODE_INPUTS] = {0};
+    void *data = tdl_ir_alloc(ir, tdl_tensor_params_size(&n->output->desc));
+    bool ok = data;
+    for (uint32_t i = 0; i < n->input_count && ok; i++) {
+        const struct tdl_operand *o = n->inputs[i];
+        size_t size = o ? tdl_tensor_params_size(&o->desc) : 0;
+        inputs[i] = o ? o->data : NULL;
+        /* The caller's memory, a file's say, need not be aligned. */
+        if (o && (uintptr_t)o->data % tdl_dtype_size(o->desc.dtype)) {
+            ok = (inputs[i] = copies[i] = malloc(size));
+            if (ok)
+                memcpy(copies[i], o->data, size);
+        }
+    }
+    if (ok) {
+        n->op->reference_linear(n, inputs, data);
+        make_constant(n, data);
+    }
+    for (uint32_t i = 0; i < n->input_count; i++)
+        free(copies[i]);
+    return ok ? TDL_OK
+              : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
+}
+
+enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
+{
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        if (!folds(ir, ir->nodes[i]))
+            continue;
+        enum tdl_result r = fold_node(ir, ir->nodes[i]);
+        if (r != TDL_OK)
+            return r;
+    }
+    tdl_ir_sweep(ir);
+    tdl_ir_dump(ir, "fold");
+    return TDL_OK;
+}

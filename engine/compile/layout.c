@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * layout: where every value lies. Operators say what they work on, packs of
+ * four channels or linear memory (enum tdl_storage); those that can do either
+ * follow their neighbours. Tensors bound at dispatch are linear, and linear
+ * operators read and write them in place. Where a reader differs from what it
+ * reads, a convert node stands between, one for all readers.
+ */
+#include "passes.h"
+
+#include "ops/ops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct layout {
+    struct tdl_ir *ir;
+    enum tdl_dtype packs; /* what values in packs are stored as */
+};
+
+static enum tdl_result out_of_memory(void)
+{
+    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the layout pass");
+}
+
+/* ---------------------------------------------------------- what nodes do */
+
+/* An input that layout may convert; constants in weight slots are lower()'s. */
+static struct tdl_operand *value_input(const struct tdl_node *n, uint32_t slot)
+{
+    struct tdl_operand *o = n->inputs[slot];
+    bool weight = o && o->kind == TDL_OPERAND_CONSTANT && n->op->weight_slots & 1u << slot;
+    return weight ? NULL : o;
+}
+
+static bool can_pack(const struct tdl_node *n)
+{
+    if (n->op->storage != TDL_STORAGE_EITHER || n->output->desc.rank != 4 ||
+        !tdl_is_float(n->output->desc.dtype))
+        return false;
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct tdl_operand *o = value_input(n, i);
+        if (o && (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
+                  (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout &&
+                   !n->op->relabels)))
+            return false;
+    }
+    return !n->op->can_pack || n->op->can_pack(n);
+}
+
+/* Is the operand in packs, as far as is known? */
+static bool in_packs(const struct tdl_operand *o)
+{
+    return o->producer ? o->producer->storage == TDL_STORAGE_PACKED
+                       : o->bound.layout == TDL_LAYOUT_NC4HW4;
+}
+
+/* The nodes whose neighbours are still to be asked: each comes here once, when
+ * it is said to have packs. */
+struct spreading {
+    struct tdl_node **list;
+    uint32_t count;
+};
+
+static void spread_to(struct spreading *s, struct tdl_node *n)
+{
+    if (!n || n->storage == TDL_STORAGE_PACKED || !can_pack(n))
+        return;
+    n->storage = TDL_STORAGE_PACKED;
+    s->list[s->count++] = n;
+}
+
+/* Does the node read the value as one that layout may convert? */
+static bool reads_value(const struct tdl_node *n, const struct tdl_operand *o)
+{
+    for (uint32_t j = 0; j < n->input_count; j++)
+        if (value_input(n, j) == o)
+            return true;
+    return false;
+}
+
+static void spread_to_readers(struct spreading *s, const struct tdl_operand *o)
+{
+    const struct tdl_use *state = NULL;
+    struct tdl_node *reader;
+    while ((reader = tdl_ir_next_reader(o, &state)))
+        if (reads_value(reader, o))
+            spread_to(s, reader);
+}
+
+/* Packs spread from the operators that have nothing else, over those that can
+ * have them, up and down; the rest is linear. */
+static enum tdl_result choose_storages(struct tdl_ir *ir)
+{
+    struct spreading s = {.list = calloc(ir->node_count + (size_t)1, sizeof(*s.list))};
+    tdl_ir_index(ir);
+    if (!s.list || !ir->indexed) {
+        free(s.list);
+        return out_of_memory();
+    }
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        struct tdl_node *n = ir->nodes[i];
+        bool packs = n->op->storage == TDL_STORAGE_PACKED;
+        n->storage = packs ? TDL_STORAGE_PACKED : TDL_STORAGE_LINEAR;
+        if (packs)
+            s.list[s.count++] = n;
+    }
+    for (uint32_t i = 0; i < ir->input_count; i++)
+        if (in_packs(ir->inputs[i]))
+            spread_to_readers(&s, ir->inputs[i]);
+    while (s.count) {
+        struct tdl_node *n = s.list[--s.count];
+        spread_to_readers(&s, n->output);
+        for (uint32_t j = 0; j < n->input_count; j++)
+            if (value_input(n, j))
+                spread_to(&s, n->inputs[j]->producer);
+    }
+    free(s.list);
+    return TDL_OK;
+}
+
+/* ------------------------------------------------------------ conversions */
+
+static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
+                                   struct tdl_operand *to)
+{
+    struct tdl_node *n = tdl_ir_add_node(ir, &tdl_op_convert);
+    if (!n)
+        return out_of_memory();
+    n->input_count = 1;
+    tdl_ir_set_input(ir, n, 0, from);
+    n->output = to;
+    to->producer = n;
+    n->storage = to->storage;
+    snprintf(n->label, sizeof(n->label), "convert %s",
+             from->kind == TDL_OPERAND_CONSTANT ? "constant"
+             : from->external                   ? from->name
+                                                : to->name);
+    return TDL_OK;
+}
+
+/* The same value in the other storage. NULL when out of memory. */
+static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
+                                   enum tdl_storage storage, enum tdl_layout layout)
+{
+    struct tdl_tensor_params desc = o->desc;
+    if (storage == TDL_STORAGE_PACKED && desc.rank < 4) {
+        /* Broadcasting puts ones in front. */
+        uint32_t more = 4 - desc.rank;
+        memmove(desc.shape + more, desc.shape, desc.rank * sizeof(desc.shape[0]));
+        for (uint32_t i = 0; i < more; i++)
+            desc.shape[i] = 1;
+        desc.rank = 4;
+        desc.layout = layout;
+    }
+    if (o->twin && o->twin->storage == storage && o->twin->desc.layout == desc.layout)
+        return o->twin;
+    struct tdl_operand *twin = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
+    if (!twin) {
+        out_of_memory();
+        return NULL;
+    }
+    twin->storage = storage;
+    o->twin = twin;
+    return add_convert(ir, o, twin) == TDL_OK ? twin : NULL;
+}
+
+/* Let the node read what it can read. */
+static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t slot)
+{
+    struct tdl_operand *o = value_input(n, slot);
+    enum tdl_layout layout = n->output->desc.layout;
+    if (!o)
+        return TDL_OK;
+    /* A tensor of float32 packs is of use for no kernel but convert, if the
+     * graph's own packs are others. */
+    if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 && o->kind == TDL_OPERAND_INPUT)
+        o = twin_of(l->ir, o, TDL_STORAGE_PACKED, layout);
+    bool as_it_is = o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs &&
+                    n->op->reads_packs(n, slot);
+    if (o && o->storage != n->storage && !as_it_is)
+        o = twin_of(l->ir, o, n->storage, layout);
+    tdl_ir_set_input(l->ir, n, slot, o);
+    return o ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;
+}
+
+/* ------------------------------------------------------- inputs and outputs */
+
+/* The tensor that is bound has the operand's layout, or packs if `layout` says
+ * so; true if it has packs. */
+static bool bind_outside(struct tdl_operand *o, enum tdl_layout layout)
+{
+    o->external = true;
+    o->bound = o->desc;
+    o->storage = TDL_STORAGE_LINEAR;
+    if (layout != TDL_LAYOUT_NC4HW4 || o->desc.rank != 4 || o->desc.dtype != TDL_FLOAT32)
+        return false;
+    /* Packs: shape as NHWC, whatever the model's order was. */
+    const struct tdl_dims d = tdl_operand_dims(o);
+    const uint32_t nhwc[] = {d.n, d.h, d.w, d.c};
+    memcpy(o->bound.shape, nhwc, sizeof(nhwc));
+    o->bound.layout = TDL_LAYOUT_NC4HW4;
+    return true;
+}
+
+static void place_input(struct tdl_operand *input, const struct tdl_build_params *params)
+{
+    if (bind_outside(input, params->input_layout))
+        input->storage = TDL_STORAGE_PACKED;
+}
+
+/* Written in place, or by a convert node. */
+static enum tdl_result place_output(struct layout *l, struct tdl_operand *output,
+                                    const struct tdl_build_params *params)
+{
+    struct tdl_ir *ir = l->ir;
+    const bool packs = bind_outside(output, params->output_layout);
+    const enum tdl_storage made = output->producer->storage;
+    if (packs && l->packs == TDL_FLOAT32)
+        output->storage = TDL_STORAGE_PACKED; /* else convert makes floats of the packs */
+    if (packs ? made == output->storage && made == TDL_STORAGE_PACKED :
+        made == TDL_STORAGE_LINEAR ||
+        (!tdl_ir_is_read(ir, output) &&
+         tdl_conv_transpose2d_writes_linear(output->producer)))
+        return TDL_OK;
+    struct tdl_operand *inside = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &output->desc);
+    if (!inside)
+        return out_of_memory();
+    inside->producer = output->producer;
+    inside->producer->output = inside;
+    inside->storage = made;
+    tdl_ir_replace(ir, output, inside);
+    if (packs && made == TDL_STORAGE_LINEAR && output->storage == TDL_STORAGE_LINEAR)
+        inside = twin_of(ir, inside, TDL_STORAGE_PACKED, output->desc.layout);
+    else if (!packs)
+        inside->twin = output; /* for others that read it linear */
+    return inside ? add_convert(ir, inside, output) : TDL_ERROR_OUT_OF_MEMORY;
+}
+
+/* ------------------------------------------------------------------- sizes */
+
+/* Kernels count with 32 bits, and no device's buffers are larger. */
+static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
+{
+    struct tdl_dims d = tdl_operand_dims(o);
+    const uint64_t factors[] = {d.n, ((uint64_t)d.c + 3) / 4, d.h, d.w, tdl_dtype_size(packs)};
+    bool fits = true;
+    o->size = 4;
+    if (o->external || o->storage == TDL_STORAGE_LINEAR)
+        o->size = TDL_ALIGN((uint64_t)tdl_tensor_params_size(o->external ? &o->bound : &o->desc),
+                            16);
+    else
+        for (size_t i = 0; i < TDL_COUNT(factors) && fits; i++)
+            fits = !__builtin_mul_overflow(o->size, factors[i], &o->size);
+    if (!fits || !o->size || o->size > UINT32_MAX)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: a value of %s is more than 4 GiB",
+                        o->producer ? o->producer->label : o->name, tdl_operand_text(o));
+    return TDL_OK;
+}
+
+/* A reshaped value is its input under another name. Into a bound tensor the
+ * input is written at once, if it is not one itself. */
+static void alias_reshape(const struct tdl_node *n)
+{
+    struct tdl_operand *from = tdl_operand_root(n->inputs[0]), *to = tdl_operand_root(n->output);
+    if (n->op != &tdl_op_reshape || from->kind == TDL_OPERAND_CONSTANT)
+        return;
+    if (!to->external)
+        to->alias = from;
+    else if (!from->external)
+        from->alias = to;
+}
+
+enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
+                                enum tdl_dtype storage)
+{
+    struct layout l = {ir, storage};
+    enum tdl_result r;
+    for (uint32_t i = 0; i < ir->input_count; i++) {
+        ir->inputs[i]->binding = (int32_t)i;
+        place_input(ir->inputs[i], params);
+    }
+    TRY(choose_storages(ir));
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        struct tdl_operand *o = ir->operands[i];
+        if (!o->external)
+            o->storage = o->producer ? o->producer->storage : TDL_STORAGE_LINEAR;
+    }
+    uint32_t count = ir->node_count;
+    for (uint32_t i = 0; i < ir->output_count; i++) {
+        ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
+        TRY(place_output(&l, ir->outputs[i], params));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < ir->nodes[i]->input_count; j++)
+            TRY(place_read(&l, ir->nodes[i], j));
+    TRY(tdl_ir_sort(ir));
+    for (uint32_t i = 0; i < ir->node_count; i++) {
+        struct tdl_node *n = ir->nodes[i];
+        for (uint32_t j = 0; j < n->input_count; j++)
+            if (n->inputs[j] && n->inputs[j]->kind != TDL_OPERAND_CONSTANT)
+                TRY(find_size(n->inputs[j], storage));
+        TRY(find_size(n->output, storage));
+        alias_reshape(n);
+    }
+    tdl_ir_dump(ir, "layout");
+fail:
+    return r;
+}

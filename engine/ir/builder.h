@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TDL_BUILDER_H
+#define TDL_BUILDER_H
+
+#include "map.h"
+#include "ir.h"
+
+struct tdl_builder {
+    struct tdl_context *ctx; /* may be NULL */
+    struct tdl_ir *ir;
+    enum tdl_result status;
+    char error[768];
+    char label[96];
+    struct tdl_map constants; /* operands by data and description */
+    struct tdl_owned {
+        struct tdl_owned *next;
+        void *memory;
+        void (*release)(void *);
+    } *owned;
+};
+
+/* For the operators' functions. Appends a node: checks that the inputs belong
+ * here (the first `required` of them must be there), infers the output. NULL
+ * when that failed, or when the builder had failed before. */
+struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl_op *op,
+                                         const union tdl_attr *attr,
+                                         struct tdl_operand *const *inputs, uint32_t count,
+                                         uint32_t required);
+/* False, with an error, if `value` is past the last of its enum. */
+bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
+                       unsigned value, unsigned last);
+/* The same for the enums of an operator with a window. */
+bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
+                              enum tdl_padding padding, enum tdl_activation activation);
+/* Zero means 1, as for strides. */
+static inline uint32_t tdl_or_one(uint32_t value)
+{
+    return value ? value : 1;
+}
+
+#endif

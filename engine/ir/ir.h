@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The graph between builder and plan: operands (values) and nodes (operators)
+ * in topological order. Nothing here, nor in the passes up to fuse, knows of
+ * Vulkan. Shapes are read through tdl_tensor_params_dims(), so NHWC and NCHW
+ * are the same to every pass.
+ */
+#ifndef TDL_IR_H
+#define TDL_IR_H
+
+#include "shape.h"
+
+struct tdl_plan;
+
+#define TDL_MAX_NODE_INPUTS 8
+
+/* How a value lies in memory inside a graph. */
+enum tdl_storage {
+    /* NC4HW4: rank 4, float32 semantics (16 bits a value in precision FP16).
+     * What fills up the last pack of channels is zero: whoever writes packs
+     * leaves it so, whatever it computes, and whoever reads may rely on it. */
+    TDL_STORAGE_PACKED = 0,
+    /* Row-major in the order of desc.shape, elements of desc.dtype without
+     * gaps; the size is rounded up to 16 bytes. What the last word holds behind
+     * the last element is of no meaning, and may be written. */
+    TDL_STORAGE_LINEAR,
+    /* Of operators only: inputs and output in the one or in the other. */
+    TDL_STORAGE_EITHER,
+};
+
+enum tdl_operand_kind {
+    TDL_OPERAND_VALUE,    /* made by a node */
+    TDL_OPERAND_INPUT,    /* given at dispatch */
+    TDL_OPERAND_CONSTANT,
+};
+
+struct tdl_use;
+
+struct tdl_operand {
+    struct tdl_ir *ir;
+    uint32_t id; /* index in ir->operands */
+    enum tdl_operand_kind kind;
+    struct tdl_tensor_params desc;
+    char name[64];    /* of inputs and outputs */
+    bool is_output;
+    const void *data; /* constants: borrowed */
+    struct tdl_node *producer;
+    struct tdl_use *uses; /* while the IR is indexed: see tdl_ir_index() */
+
+    /* Set by layout and plan. Values lie in the arena; `external` ones are
+     * bound at dispatch to tensors like `bound`, and constants that linear
+     * operators read lie among the weights. */
+    enum tdl_storage storage;
+    bool external;
+    struct tdl_tensor_params bound;
+    int32_t binding;    /* external: index among inputs, or inputs + outputs */
+    struct tdl_operand *twin; /* the same value in the other storage, or NULL */
+    /* The operand whose bytes these are, too, or NULL. lower() may set it for its
+     * output, as long as that has none and is not external. */
+    struct tdl_operand *alias;
+    uint64_t size;      /* bytes of storage */
+    uint64_t offset;    /* in the arena, or among the weights */
+    uint32_t first_step, last_step;
+};
+
+/* A squeeze-and-excite gate: pool, one or two fully connected layers. */
+struct tdl_gate_params {
+    enum tdl_activation activation[2];
+    uint32_t layers;
+};
+
+/* What a convolution does to its input before multiplying, once fused. */
+enum tdl_conv_pre {
+    TDL_PRE_NONE = 0,
+    TDL_PRE_GATE,  /* x · gate[c] */
+    TDL_PRE_MERGE, /* x · gate[c] + resample(low) */
+};
+
+struct tdl_conv_attr {
+    struct tdl_conv2d_params p; /* bias is in the node's inputs instead */
+    enum tdl_conv_pre pre;
+    enum tdl_resample_coordinates coordinates; /* of TDL_PRE_MERGE */
+};
+
+/* conv2d 1×1 with the depthwise conv2d that reads it. */
+struct tdl_expand_attr {
+    struct tdl_conv_attr conv; /* the 1×1 */
+    struct tdl_conv2d_params depthwise;
+    bool residual_is_own; /* what is added to the end is the 1×1's output */
+};
+
+/* gemm; matmul is one without c, transposing nothing. */
+struct tdl_matmul_attr {
+    float alpha, beta;
+    bool a_transpose, b_transpose;
+    enum tdl_activation activation;
+};
+
+struct tdl_arg_attr {
+    uint32_t axis;
+    bool keep_dimensions, select_last_index;
+    enum tdl_dtype output_dtype;
+};
+
+struct tdl_reduce_attr {
+    enum tdl_reduction reduction;
+    uint32_t axes; /* a bit each */
+    bool keep_dimensions;
+};
+
+struct tdl_im2col_attr {
+    uint32_t kernel[2];
+    struct tdl_conv2d_params p; /* the window's */
+};
+
+union tdl_attr {
+    struct tdl_conv_attr conv;
+    struct tdl_expand_attr expand;
+    struct tdl_conv_transpose2d_params conv_transpose;
+    struct tdl_pool2d_params pool;
+    struct tdl_im2col_attr im2col;
+    struct tdl_resample2d_params resample;
+    struct tdl_gate_params gate;
+    struct tdl_matmul_attr matmul;
+    struct tdl_arg_attr arg;
+    struct tdl_reduce_attr reduce;
+    struct tdl_triangular_params triangular;
+    struct {
+        uint32_t axis;
+    } softmax, gather;
+    struct {
+        uint32_t axis;
+        struct tdl_cumulative_sum_params p;
+    } cumulative_sum;
+    struct {
+        uint32_t permutation[TDL_MAX_RANK];
+    } transpose;
+    struct {
+        uint32_t repetitions[TDL_MAX_RANK];
+    } tile;
+    struct {
+        float epsilon;
+        enum tdl_activation activation;
+        uint32_t axes; /* bits, of layerNormalization */
+    } norm;
+    struct tdl_slice_params slice;
+    struct tdl_pad_params pad;
+    struct {
+        uint32_t axis;
+    } concat;
+    struct {
+        uint32_t size;
+        enum tdl_block_order order;
+    } blocks;
+    struct {
+        enum tdl_dtype dtype;
+    } cast;
+    struct {
+        uint32_t rank, size[TDL_MAX_RANK];
+    } shape; /* of reshape and expand */
+    struct {
+        float a, b;         /* of functions that have them */
+        uint64_t bounds[2]; /* of clamp on integers: elements of the data type */
+    } eltwise;
+};
+
+/* Input slots of the convolutions; a fused one uses the later ones. */
+enum {
+    TDL_CONV_INPUT = 0,
+    TDL_CONV_FILTER,
+    TDL_CONV_BIAS,     /* may be NULL */
+    TDL_CONV_RESIDUAL, /* added after the activation */
+    TDL_CONV_GATE,
+    TDL_CONV_LOW,
+    TDL_EXPAND_FILTER2, /* of the depthwise half */
+    TDL_EXPAND_BIAS2,
+};
+/* Of the gate: means of both inputs are summed; INPUT2 may be NULL. */
+enum {
+    TDL_GATE_INPUT = 0,
+    TDL_GATE_INPUT2,
+    TDL_GATE_WEIGHT1,
+    TDL_GATE_BIAS1,
+    TDL_GATE_WEIGHT2,
+    TDL_GATE_BIAS2,
+};
+
+/* Functions of one value (enum tdl_function), applied to what a node computes
+ * before it is stored: what fuse made of the element-wise nodes behind it. */
+#define TDL_MAX_STAGES 6
+struct tdl_chain {
+    uint32_t count;
+    struct tdl_chain_stage {
+        uint32_t function;
+        float a, b;
+    } stages[TDL_MAX_STAGES];
+};
+/* Where an operator has an activation: its node's chain. */
+#define TDL_ACTIVATION_CHAIN ((enum tdl_activation)64)
+
+struct tdl_node {
+    const struct tdl_op *op;
+    union tdl_attr attr;
+    struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
+    uint32_t input_count;
+    struct tdl_operand *output;
+    struct tdl_chain chain;
+    enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
+    char label[96];
+    bool dead;
+};
+
+struct tdl_ir {
+    struct tdl_operand **operands;
+    uint32_t operand_count, operand_capacity;
+    struct tdl_node **nodes;
+    uint32_t node_count, node_capacity;
+    struct tdl_operand *inputs[16], *outputs[16];
+    uint32_t input_count, output_count;
+    void **owned; /* memory of constants that passes made */
+    uint32_t owned_count, owned_capacity;
+    bool indexed;
+    /* For tests: fuse without the index; count the reads that it should have
+     * been told of. */
+    bool no_index, watch_index;
+    uint32_t unlisted;
+    struct tdl_use_chunk *use_chunks;
+    /* What passes may spend on constants: see tdl_ir_budget_init(). */
+    struct tdl_ir_budget {
+        uint64_t given; /* bytes of constants that came from outside */
+        uint64_t made, made_limit; /* bytes of constants that passes made */
+        uint64_t work, work_limit; /* bytes read and written meanwhile */
+        uint32_t declined; /* operators on constants that folding left for it */
+    } budget;
+};
+
+/* Everything the engine knows of an operator. One file in ops/ each. */
+struct tdl_op {
+    const char *name;
+    /* Output description from inputs and attributes, or an error with text. */
+    enum tdl_result (*infer)(const struct tdl_node *node, struct tdl_tensor_params *out);
+    /* Append the dispatches that compute the node. */
+    enum tdl_result (*lower)(struct tdl_plan *plan, struct tdl_node *node);
+    /* What lower() reads and writes: inputs (but constants in weight slots)
+     * and output. EITHER: layout picks packs where a neighbour has them and
+     * output and inputs are images of floats (inputs of lower rank are made
+     * rank 4), and says so in node->storage. */
+    enum tdl_storage storage;
+    /* Of an EITHER: can this node work in packs? NULL: it can. */
+    bool (*can_pack)(const struct tdl_node *node);
+    bool relabels; /* in packs, too, its output may have another layout than its inputs */
+    /* Of a LINEAR one: can it read this input in packs, too? NULL: no.
+     * operand->storage then tells lower(). */
+    bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);
+    /* Plain C from the definition, `inputs` by slot. Of PACKED operators:
+     * NHWC float32. */
+    void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);
+    /* Of LINEAR and EITHER ones: row-major in desc.shape's order, elements of
+     * desc.dtype (float16 as bits in uint16_t). */
+    void (*reference_linear)(const struct tdl_node *node, const void *const *inputs, void *output);
+    uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
+    /* Bits of the slots whose constants `lower` takes itself; constants in
+     * others reach it as values in packs. */
+    uint32_t weight_slots;
+};
+
+struct tdl_ir *tdl_ir_create(void);
+void tdl_ir_destroy(struct tdl_ir **ir);
+/* A copy to work on; constants' data are shared with the original. */
+struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir);
+
+/* NULL when out of memory. */
+struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind kind,
+                                       const struct tdl_tensor_params *desc);
+struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
+/* The same, placed behind `before`: where two orders are right, the earlier
+ * node runs earlier. */
+struct tdl_node *tdl_ir_insert_after(struct tdl_ir *ir, const struct tdl_node *before,
+                                     const struct tdl_op *op);
+/* Memory for a constant that a pass makes; freed with the IR. */
+void *tdl_ir_alloc(struct tdl_ir *ir, size_t size);
+/* What passes make of constants stays in proportion to what was given, however
+ * often a model of a few bytes asks for it. The limits leave several times what
+ * real models need. tdl_ir_clone() does it. False when out of memory. */
+bool tdl_ir_budget_init(struct tdl_ir *ir);
+/* Spend on a constant of `bytes`, and on `work` bytes to read and write for it.
+ * False, and nothing spent, if that is too much. */
+bool tdl_ir_spend(struct tdl_ir *ir, uint64_t bytes, uint64_t work);
+/* Let go of the constants' data, borrowed or made, once the device has them. */
+void tdl_ir_forget_constants(struct tdl_ir *ir);
+/* End what tdl_ir_index() began. */
+void tdl_ir_forget_uses(struct tdl_ir *ir);
+
+/* Note who reads each value, so that the questions below need not look through
+ * all nodes. From then on, inputs are set by tdl_ir_set_input() only; sweep and
+ * sort end it. Without memory for it, questions take longer. */
+void tdl_ir_index(struct tdl_ir *ir);
+void tdl_ir_set_input(struct tdl_ir *ir, struct tdl_node *node, uint32_t slot,
+                      struct tdl_operand *operand);
+/* The only node that reads the value, be it in several slots. */
+struct tdl_node *tdl_ir_only_reader(struct tdl_ir *ir, struct tdl_operand *operand);
+/* The only node that reads the value, if there is just one use. */
+struct tdl_node *tdl_ir_only_user(struct tdl_ir *ir, struct tdl_operand *operand);
+/* Does any node read the value? */
+bool tdl_ir_is_read(const struct tdl_ir *ir, const struct tdl_operand *operand);
+/* The readers of a value one after the other, dead ones and repetitions among
+ * them: start with *state NULL; ends with NULL. Of an indexed IR. */
+struct tdl_node *tdl_ir_next_reader(const struct tdl_operand *operand,
+                                    const struct tdl_use **state);
+/* Reads of values by living nodes that an indexed IR does not know of. Slow. */
+uint32_t tdl_ir_count_unlisted(const struct tdl_ir *ir);
+/* Let every reader of `from` read `to`. */
+void tdl_ir_replace(struct tdl_ir *ir, struct tdl_operand *from, struct tdl_operand *to);
+/* Drop dead nodes, and nodes whose results nobody reads. */
+void tdl_ir_sweep(struct tdl_ir *ir);
+/* Put nodes back into topological order. */
+enum tdl_result tdl_ir_sort(struct tdl_ir *ir);
+/* Print to stderr if TDL_DUMP names the pass or "all". */
+void tdl_ir_dump(const struct tdl_ir *ir, const char *pass);
+/* "float32[1,2,3,4]" of an operand's desc; static per-thread ring of texts. */
+const char *tdl_operand_text(const struct tdl_operand *operand);
+
+static inline struct tdl_dims tdl_operand_dims(const struct tdl_operand *operand)
+{
+    return tdl_tensor_params_dims(&operand->desc);
+}
+
+/* The operand whose memory holds the value. */
+static inline struct tdl_operand *tdl_operand_root(struct tdl_operand *operand)
+{
+    while (operand->alias)
+        operand = operand->alias;
+    return operand;
+}
+
+/* Run the graph by the operators' references. `inputs` in the order of
+ * ir->inputs; these and out_values[operand id] are row-major in the order of
+ * desc.shape, elements of desc.dtype. The values are malloc'ed by the callee
+ * for every operand, and freed by the caller. */
+enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
+                                     void **out_values);
+
+/* The builder's IR, for tools and tests. */
+struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What operators append to a plan: steps, and the weights that these read. */
+#include "plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+
+static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
+                                      const char *suffix, const struct tdl_node *node,
+                                      const uint32_t local[3])
+{
+    if (plan->status != TDL_OK)
+        return NULL;
+    if (plan->step_count == plan->step_capacity) {
+        uint32_t capacity = plan->step_capacity ? plan->step_capacity * 2 : 64;
+        struct tdl_plan_step *steps = realloc(plan->steps, capacity * sizeof(*steps));
+        if (!steps) {
+            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+            return NULL;
+        }
+        plan->steps = steps;
+        plan->step_capacity = capacity;
+    }
+    struct tdl_plan_step *s = &plan->steps[plan->step_count++];
+    memset(s, 0, sizeof(*s));
+    s->plan = plan;
+    snprintf(s->shader, sizeof(s->shader), "%s%s", shader, suffix);
+    snprintf(s->label, sizeof(s->label), "%s", node->label);
+    s->macs = node->op->macs ? node->op->macs(node) : 0;
+    for (int i = 0; i < 3; i++)
+        tdl_plan_spec(s, local[i]);
+    tdl_plan_chain(s, &node->chain);
+    return s;
+}
+
+static bool has_variant(const char *shader, const char *suffix)
+{
+    char name[sizeof(((struct tdl_plan_step *)0)->shader)];
+    snprintf(name, sizeof(name), "%s%s", shader, suffix);
+    return tdl_shader_find(name) != NULL;
+}
+
+struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
+                                        const struct tdl_node *node, uint32_t local_x,
+                                        uint32_t local_y, uint32_t local_z)
+{
+    const char *const suffix = plan->storage == TDL_FLOAT16 ? "_f16_chain" : "_f32_chain";
+    char plain[8];
+    snprintf(plain, sizeof(plain), "%.4s", suffix);
+    return add_step(plan, shader, node->chain.count && has_variant(shader, suffix) ? suffix : plain,
+                    node, (const uint32_t[]){local_x, local_y, local_z});
+}
+
+struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
+                                               enum tdl_dtype dtype, const struct tdl_node *node,
+                                               uint32_t local_x, uint32_t local_y,
+                                               uint32_t local_z)
+{
+    static const char *const suffixes[] = {
+        [TDL_FLOAT32] = "_float", [TDL_FLOAT16] = "_float", [TDL_INT32] = "_int",
+        [TDL_INT8] = "_int",      [TDL_UINT32] = "_uint",   [TDL_UINT8] = "_uint",
+        [TDL_INT64] = "_i64",     [TDL_UINT64] = "_u64",
+    };
+    bool wide = dtype == TDL_INT64 || dtype == TDL_UINT64;
+    if (plan->status == TDL_OK && wide && !plan->device->shader_int64)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
+                                node->label, tdl_dtype_name(dtype), plan->device->name);
+    const char *suffix = node->chain.count && has_variant(shader, "_float_chain") ? "_float_chain"
+                                                                              : suffixes[dtype];
+    return add_step(plan, shader, suffix, node,
+                    (const uint32_t[]){local_x, local_y, local_z});
+}
+
+void tdl_plan_flat_groups(struct tdl_plan_step *s, uint64_t count)
+{
+    uint64_t rows = TDL_DIV_UP(count, TDL_LEAST_GROUPS);
+    tdl_plan_groups(s, (uint32_t)TDL_DIV_UP(count, rows), (uint32_t)rows, 1);
+}
+
+void tdl_plan_linear_groups(struct tdl_plan_step *s, const struct tdl_operand *o)
+{
+    uint64_t size = tdl_tensor_params_size(&o->desc), element = tdl_dtype_size(o->desc.dtype);
+    if (s)
+        tdl_plan_flat_groups(s, TDL_DIV_UP(size, TDL_MAX(element, 4) * s->spec[0]));
+}
+
+void tdl_plan_chain(struct tdl_plan_step *s, const struct tdl_chain *chain)
+{
+    if (!s || !chain->count)
+        return;
+    s->chain[0] = chain->count;
+    s->chain_count = 1 + 3 * chain->count;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        s->chain[1 + 3 * i] = chain->stages[i].function;
+        memcpy(&s->chain[2 + 3 * i], &chain->stages[i].a, sizeof(uint32_t));
+        memcpy(&s->chain[3 + 3 * i], &chain->stages[i].b, sizeof(uint32_t));
+    }
+}
+
+void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)
+{
+    if (s && s->spec_count < TDL_MAX_SPEC)
+        s->spec[s->spec_count++] = value;
+}
+
+void tdl_plan_specs(struct tdl_plan_step *s, const uint32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tdl_plan_spec(s, values[i]);
+}
+
+static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o, bool write)
+{
+    if (!s)
+        return;
+    o = tdl_operand_root(o);
+    s->binds[binding] =
+        (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_OPERAND, .operand = o, .write = write};
+    s->bytes += o->size;
+}
+
+/* As they are; a second reader gets the same ones, and so does one of another
+ * constant that has the same bytes. */
+static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o)
+{
+    uint64_t size = tdl_tensor_params_size(&o->desc);
+    const uint64_t data = (uintptr_t)o->data;
+    const struct tdl_weights_key key = {
+        .layout = TDL_WEIGHTS_LAYOUT(bind_constant),
+        .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size,
+                   (uint32_t)(size >> 32)}};
+    o->size = TDL_ALIGN(size, 16);
+    float *w = tdl_plan_weights(s->plan, s, binding, o->size / sizeof(float), &key);
+    if (w)
+        memcpy(w, o->data, size);
+}
+
+void tdl_plan_read(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
+{
+    operand = tdl_operand_root(operand);
+    if (s && operand->kind == TDL_OPERAND_CONSTANT)
+        bind_constant(s, binding, operand);
+    else
+        bind_operand(s, binding, operand, false);
+}
+
+void tdl_plan_write(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *operand)
+{
+    bind_operand(s, binding, operand, true);
+}
+
+/* Weights stay in proportion to the constants that were given, too: kernels want
+ * them filled up to packs and tiles, Winograd's are four times as many. */
+enum { WEIGHT_TIMES = 32 };
+#define WEIGHT_FREE ((uint64_t)32 << 20)
+
+static bool reserve_weights(struct tdl_plan *plan, const struct tdl_plan_step *s, uint64_t count)
+{
+    const uint64_t bytes = count * sizeof(float), most = plan->device->max_buffer_bytes;
+    const uint64_t limit = WEIGHT_TIMES * plan->ir->budget.given + WEIGHT_FREE;
+    uint64_t capacity = TDL_MIN(plan->weight_capacity * 2, limit / sizeof(float));
+    capacity = TDL_MAX(capacity, count);
+    if (count <= plan->weight_capacity)
+        return true;
+    if (bytes > limit)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "%s: as its kernels want them, the weights are more than %llu "
+                                "bytes; the model has %llu of constants",
+                                s->label, (unsigned long long)bytes,
+                                (unsigned long long)plan->ir->budget.given);
+    else if (most && bytes > most)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "%s: weights needs a buffer of %llu bytes or more; this device's "
+                                "kernels reach %llu",
+                                s->label, (unsigned long long)bytes, (unsigned long long)most);
+    float *weights = plan->status == TDL_OK ? realloc(plan->weights, capacity * sizeof(float))
+                                            : NULL;
+    if (!weights) {
+        if (plan->status == TDL_OK)
+            plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory for %llu weights",
+                                    (unsigned long long)count);
+        return false;
+    }
+    plan->weights = weights;
+    plan->weight_capacity = capacity;
+    return true;
+}
+
+float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
+                        uint64_t count, const struct tdl_weights_key *key)
+{
+    const struct {
+        struct tdl_weights_key key;
+        uint64_t count;
+    } id = {*key, count};
+    _Static_assert(sizeof(id) <= TDL_MAP_KEY, "the key is cut");
+    if (!s || plan->status != TDL_OK)
+        return NULL;
+    const uint64_t *found = tdl_map_find(&plan->shared_weights, &id, sizeof(id));
+    uint64_t start = found ? *found : TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
+    uint64_t end = start + count, guard = plan->guard / sizeof(float);
+    if (!found && !reserve_weights(plan, s, end + guard))
+        return NULL;
+    s->binds[binding] = (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_WEIGHTS,
+                                               .offset = start * sizeof(float),
+                                               .size = count * sizeof(float)};
+    s->bytes += count * sizeof(float);
+    if (found)
+        return NULL;
+    memset(plan->weights + plan->weight_count, 0, (end - plan->weight_count) * sizeof(float));
+    /* Bytes of ones are NaN, in float32 and in float16. */
+    memset(plan->weights + end, 0xff, guard * sizeof(float));
+    plan->weight_count = end + guard;
+    if (!tdl_map_add(&plan->shared_weights, &id, sizeof(id), start))
+        plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+    return plan->status == TDL_OK ? plan->weights + start : NULL;
+}
+
+struct tdl_operand *tdl_plan_scratch(struct tdl_plan *plan, uint64_t bytes)
+{
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1};
+    struct tdl_operand *o = NULL;
+    if (plan->status != TDL_OK)
+        return NULL;
+    desc.shape[0] = (uint32_t)(bytes / sizeof(float));
+    if (bytes > UINT32_MAX)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%llu bytes for intermediate results are "
+                                                       "more than 4 GiB",
+                                (unsigned long long)bytes);
+    else if (!(o = tdl_ir_add_operand(plan->ir, TDL_OPERAND_VALUE, &desc)))
+        plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+    else
+        o->size = bytes;
+    return o;
+}
+
+void tdl_plan_groups(struct tdl_plan_step *s, uint32_t x, uint32_t y, uint32_t z)
+{
+    if (!s)
+        return;
+    s->groups[0] = x;
+    s->groups[1] = y;
+    s->groups[2] = z;
+}
+
+void tdl_plan_shared(struct tdl_plan_step *s, uint64_t bytes)
+{
+    if (s)
+        s->shared_bytes = bytes;
+}
+
+void tdl_plan_finish(struct tdl_plan *plan)
+{
+    free(plan->steps);
+    free(plan->weights);
+    tdl_map_finish(&plan->shared_weights);
+    tdl_ir_destroy(&plan->ir);
+    memset(plan, 0, sizeof(*plan));
+}

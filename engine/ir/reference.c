@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Runs a graph by the operators' plain C references: the yardstick of the
+ * tests, never a way to compute for users. Values are row-major in the order
+ * of desc.shape; for operators on packs they are turned into NHWC float32.
+ */
+#include "ir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Element of the row-major value that is element `i` in NHWC order. */
+static size_t nhwc_index(const struct tdl_tensor_params *desc, size_t i)
+{
+    const struct tdl_dims d = tdl_tensor_params_dims(desc);
+    if (desc->rank != 4 || desc->layout != TDL_LAYOUT_NCHW)
+        return i;
+    size_t c = i % d.c, pixel = i / d.c % ((size_t)d.h * d.w), n = i / ((size_t)d.h * d.w * d.c);
+    return (n * d.c + c) * d.h * d.w + pixel;
+}
+
+static size_t element_count(const struct tdl_operand *o)
+{
+    return tdl_tensor_params_size(&o->desc) / tdl_dtype_size(o->desc.dtype);
+}
+
+static float *to_nhwc(const struct tdl_operand *o, const void *value)
+{
+    size_t count = element_count(o);
+    float *nhwc = calloc(count, sizeof(*nhwc));
+    for (size_t i = 0; nhwc && i < count; i++) {
+        size_t at = nhwc_index(&o->desc, i);
+        nhwc[i] = o->desc.dtype == TDL_FLOAT16 ? tdl_half_to_float(((const uint16_t *)value)[at])
+                                               : ((const float *)value)[at];
+    }
+    return nhwc;
+}
+
+static void from_nhwc(const struct tdl_operand *o, const float *nhwc, void *value)
+{
+    for (size_t i = 0, count = element_count(o); i < count; i++) {
+        size_t at = nhwc_index(&o->desc, i);
+        if (o->desc.dtype == TDL_FLOAT16)
+            ((uint16_t *)value)[at] = tdl_float_to_half(nhwc[i]);
+        else
+            ((float *)value)[at] = nhwc[i];
+    }
+}
+
+static enum tdl_result run_packed(const struct tdl_node *n, void *const *values)
+{
+    float *inputs[TDL_MAX_NODE_INPUTS] = {0};
+    float *output = calloc(element_count(n->output), sizeof(*output));
+    bool ok = output;
+    for (uint32_t i = 0; i < n->input_count && ok; i++)
+        if (n->inputs[i])
+            ok = (inputs[i] = to_nhwc(n->inputs[i], values[n->inputs[i]->id]));
+    if (ok) {
+        n->op->reference(n, (const float *const *)inputs, output);
+        from_nhwc(n->output, output, values[n->output->id]);
+    }
+    for (uint32_t i = 0; i < n->input_count; i++)
+        free(inputs[i]);
+    free(output);
+    return ok ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the reference");
+}
+
+static enum tdl_result run_node(const struct tdl_node *n, void *const *values)
+{
+    const void *inputs[TDL_MAX_NODE_INPUTS] = {0};
+    if (n->op->reference)
+        return run_packed(n, values);
+    if (!n->op->reference_linear)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no reference", n->op->name);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        inputs[i] = n->inputs[i] ? values[n->inputs[i]->id] : NULL;
+    n->op->reference_linear(n, inputs, values[n->output->id]);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
+                                     void **out_values)
+{
+    enum tdl_result r = TDL_OK;
+    memset(out_values, 0, ir->operand_count * sizeof(*out_values));
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        const struct tdl_operand *o = ir->operands[i];
+        size_t size = tdl_tensor_params_size(&o->desc);
+        const void *source = o->kind == TDL_OPERAND_CONSTANT ? o->data : NULL;
+        out_values[i] = calloc(1, TDL_MAX(size, 1));
+        if (!out_values[i])
+            return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory in the reference");
+        for (uint32_t j = 0; j < ir->input_count; j++)
+            if (ir->inputs[j] == o)
+                source = inputs[j];
+        if (source)
+            memcpy(out_values[i], source, size);
+    }
+    for (uint32_t i = 0; i < ir->node_count && r == TDL_OK; i++)
+        r = run_node(ir->nodes[i], out_values);
+    return r;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Data types, shapes and single values: what a tensor is without its memory. */
+#ifndef TDL_SHAPE_H
+#define TDL_SHAPE_H
+
+#include "base.h"
+
+/* TDL_OK, or what is wrong with the params. */
+enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params);
+/* "float32[1,256,256,3]" into `text`; returns `text`. */
+char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text, size_t size);
+
+static inline bool tdl_is_float(enum tdl_dtype dtype)
+{
+    return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
+}
+
+/* A rank-4 shape whatever its layout; lower ranks fill from C, and the first
+ * dimensions of higher ones are n together. */
+struct tdl_dims {
+    uint32_t n, h, w, c;
+};
+struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params);
+
+/* float16 bits to float, and back to the nearest. */
+float tdl_half_to_float(uint16_t half);
+uint16_t tdl_float_to_half(float value);
+/* An integer of that type, its sign in all 64 bits: towards zero, saturated,
+ * NaN as 0. */
+uint64_t tdl_double_to_integer(enum tdl_dtype dtype, double value);
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "batch_state.h"
+
+#include "vulkan/share/lease.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------- creation */
+
+static void batch_free(struct tdl_context *ctx, void *data)
+{
+    struct tdl_batch *b = data;
+    vkDestroyCommandPool(ctx->device, b->pool, NULL);
+    vkDestroyDescriptorPool(ctx->device, b->descriptors, NULL);
+    vkDestroyQueryPool(ctx->device, b->queries, NULL);
+    tdl_sync_finish(ctx, &b->sync);
+    free(b);
+}
+
+static enum tdl_result create_commands(struct tdl_batch *b)
+{
+    struct tdl_context *ctx = b->ctx;
+    VkCommandBuffer all[MAX_OWN + 2];
+    enum tdl_result r =
+        VK(ctx, vkCreateCommandPool(ctx->device,
+                                    &(VkCommandPoolCreateInfo){
+                                        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                        .queueFamilyIndex = ctx->queue_family,
+                                    },
+                                    NULL, &b->pool));
+    if (r != TDL_OK)
+        return r;
+    r = VK(ctx, vkAllocateCommandBuffers(
+                    ctx->device,
+                    &(VkCommandBufferAllocateInfo){
+                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                        .commandPool = b->pool,
+                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                        .commandBufferCount = TDL_COUNT(all),
+                    },
+                    all));
+    if (r != TDL_OK)
+        return r;
+    memcpy(b->own, all, sizeof(b->own));
+    memcpy(b->handover, &all[MAX_OWN], sizeof(b->handover));
+    return TDL_OK;
+}
+
+static enum tdl_result create_descriptors(struct tdl_batch *b)
+{
+    struct tdl_context *ctx = b->ctx;
+    VkDescriptorSetLayout layouts[MAX_SETS];
+    for (uint32_t i = 0; i < MAX_SETS; i++)
+        layouts[i] = ctx->set_layout;
+    enum tdl_result r =
+        VK(ctx, vkCreateDescriptorPool(ctx->device,
+                                       &(VkDescriptorPoolCreateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                           .maxSets = MAX_SETS,
+                                           .poolSizeCount = 1,
+                                           .pPoolSizes =
+                                               &(VkDescriptorPoolSize){
+                                                   VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                   MAX_SETS * TDL_MAX_BINDS},
+                                       },
+                                       NULL, &b->descriptors));
+    if (r != TDL_OK)
+        return r;
+    return VK(ctx, vkAllocateDescriptorSets(
+                       ctx->device,
+                       &(VkDescriptorSetAllocateInfo){
+                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                           .descriptorPool = b->descriptors,
+                           .descriptorSetCount = MAX_SETS,
+                           .pSetLayouts = layouts,
+                       },
+                       b->sets));
+}
+
+enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch)
+{
+    enum tdl_result r = tdl_context_check(context);
+    *out_batch = NULL;
+    if (r != TDL_OK)
+        return r;
+    struct tdl_batch *b = calloc(1, sizeof(*b));
+    if (!b)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a batch");
+    b->ctx = tdl_context_ref(context);
+    TRY(create_commands(b));
+    TRY(create_descriptors(b));
+    if (context->info.timestamps)
+        TRY(VK(context, vkCreateQueryPool(context->device,
+                                          &(VkQueryPoolCreateInfo){
+                                              .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                              .queryCount = MAX_TIMESTAMPS,
+                                          },
+                                          NULL, &b->queries)));
+    *out_batch = b;
+    return TDL_OK;
+fail:
+    tdl_batch_destroy(&b);
+    return r;
+}
+
+void tdl_batch_let_go(struct tdl_batch *b)
+{
+    for (uint32_t i = 0; i < b->hold_count; i++)
+        b->holds[i].release(b->ctx, b->holds[i].data);
+    for (uint32_t i = 0; i < b->use_count; i++)
+        tdl_buffer_destroy(&b->uses[i].buffer);
+    b->hold_count = b->use_count = 0;
+}
+
+void tdl_batch_destroy(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = tdl_take(batch);
+    if (!b)
+        return;
+    tdl_batch_let_go(b);
+    struct tdl_context *ctx = b->ctx;
+    tdl_context_defer(ctx, b->point, batch_free, b);
+    tdl_context_destroy(&ctx);
+}
+
+enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    uint64_t value = 0;
+    enum tdl_result r = TDL_OK;
+    *out_batch = NULL;
+    if (ctx->fn.get_semaphore_value(ctx->device, ctx->timeline, &value) < 0)
+        value = 0;
+    pthread_mutex_lock(&ctx->lock);
+    for (struct tdl_batch **p = &ctx->idle_batches; *p && !*out_batch; p = &(*p)->next)
+        if ((*p)->point <= value) {
+            *out_batch = *p;
+            *p = (*p)->next;
+            break;
+        }
+    pthread_mutex_unlock(&ctx->lock);
+    if (*out_batch)
+        (*out_batch)->ctx = tdl_context_ref(ctx);
+    else
+        r = tdl_batch_create(ctx, out_batch);
+    if (r == TDL_OK)
+        r = tdl_batch_begin(*out_batch);
+    if (r != TDL_OK)
+        tdl_batch_destroy(out_batch);
+    return r;
+}
+
+void tdl_batch_give_back(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = *batch;
+    *batch = NULL;
+    if (!b)
+        return;
+    struct tdl_context *ctx = b->ctx;
+    if (b->state == RECORDING)
+        tdl_batch_cancel(b);
+    pthread_mutex_lock(&ctx->lock);
+    b->next = ctx->idle_batches;
+    ctx->idle_batches = b;
+    pthread_mutex_unlock(&ctx->lock);
+    tdl_context_destroy(&ctx); /* an idle batch holds no reference */
+}
+
+void tdl_batches_finish(struct tdl_context *ctx)
+{
+    for (struct tdl_batch *b = ctx->idle_batches, *next; b; b = next) {
+        next = b->next;
+        batch_free(ctx, b);
+    }
+    ctx->idle_batches = NULL;
+}
+
+struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
+{
+    return batch->ctx;
+}
+
+/* --------------------------------------------------------------- recording */
+
+enum tdl_result tdl_batch_begin(struct tdl_batch *b)
+{
+    if (b->state != IDLE)
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "tdl_batch_begin: the batch was begun already; submit or cancel it first");
+    enum tdl_result r = tdl_context_wait(b->ctx, b->point, TDL_WAIT_FOREVER);
+    if (r == TDL_OK)
+        r = VK(b->ctx, vkResetCommandPool(b->ctx->device, b->pool, 0));
+    if (r != TDL_OK)
+        return r;
+    tdl_sync_begin(b->ctx, &b->sync);
+    b->state = RECORDING;
+    b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
+    b->mark_count = b->submitted_marks = 0;
+    b->open = b->writes_host = false;
+    return TDL_OK;
+}
+
+void tdl_batch_cancel(struct tdl_batch *b)
+{
+    if (b->open)
+        vkEndCommandBuffer(b->own[b->own_used - 1]);
+    tdl_batch_let_go(b);
+    tdl_sync_submitted(b->ctx, &b->sync, false);
+    b->open = false;
+    b->state = IDLE;
+    b->mark_count = b->submitted_marks = 0;
+}
+
+enum tdl_result tdl_batch_sync(struct tdl_batch *b, bool recording, struct tdl_sync **out_sync)
+{
+    *out_sync = &b->sync;
+    if ((b->state == RECORDING) == recording)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_STATE, recording
+                                                 ? "the batch was not begun: call tdl_batch_begin"
+                                                 : "the batch was not submitted yet");
+}
+
+enum tdl_result tdl_batch_open_commands(struct tdl_batch *b, VkCommandBuffer *out)
+{
+    if (b->state != RECORDING)
+        return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
+    if (!b->open) {
+        if (b->own_used == MAX_OWN || b->part_count == MAX_PARTS)
+            return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                            "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
+        VkCommandBuffer cb = b->own[b->own_used];
+        enum tdl_result r =
+            VK(b->ctx, vkBeginCommandBuffer(
+                           cb, &(VkCommandBufferBeginInfo){
+                                   .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                   .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                               }));
+        if (r != TDL_OK)
+            return r;
+        b->own_used++;
+        b->parts[b->part_count++] = cb;
+        b->open = true;
+    }
+    *out = b->own[b->own_used - 1];
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_close_commands(struct tdl_batch *b)
+{
+    if (!b->open)
+        return TDL_OK;
+    b->open = false;
+    return VK(b->ctx, vkEndCommandBuffer(b->own[b->own_used - 1]));
+}
+
+void tdl_batch_barrier(VkCommandBuffer cb, bool to_host)
+{
+    const VkPipelineStageFlags gpu =
+        VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkAccessFlags accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    vkCmdPipelineBarrier(
+        cb, gpu, to_host ? VK_PIPELINE_STAGE_HOST_BIT : gpu, 0, 1,
+        &(VkMemoryBarrier){
+            .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+            .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+            .dstAccessMask = to_host ? VK_ACCESS_HOST_READ_BIT : accesses,
+        },
+        0, NULL, 0, NULL);
+}
+
+/* Note the uses of one piece of work; records a barrier first if one of them
+ * conflicts with a use since the last barrier. */
+static enum tdl_result add_uses(struct tdl_batch *b, const struct tdl_bind *uses, uint32_t count)
+{
+    bool conflict = false;
+    for (uint32_t i = 0; i < count; i++) {
+        enum tdl_result r = uses[i].buffer ? tdl_lease_check(uses[i].buffer) : TDL_OK;
+        if (r != TDL_OK)
+            return r;
+    }
+    for (uint32_t i = 0; i < count && !conflict; i++)
+        for (uint32_t j = 0; j < b->use_count && !conflict && uses[i].buffer; j++)
+            conflict = b->uses[j].epoch == b->epoch && b->uses[j].buffer == uses[i].buffer &&
+                       (b->uses[j].write || uses[i].write);
+    if (conflict) {
+        VkCommandBuffer cb;
+        enum tdl_result r = tdl_batch_open_commands(b, &cb);
+        if (r != TDL_OK)
+            return r;
+        tdl_batch_barrier(cb, false);
+        b->epoch++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct use *u = NULL;
+        if (!uses[i].buffer)
+            continue;
+        for (uint32_t j = 0; j < b->use_count && !u; j++)
+            if (b->uses[j].buffer == uses[i].buffer && b->uses[j].epoch == b->epoch)
+                u = &b->uses[j];
+        if (!u) {
+            if (b->use_count == MAX_USES)
+                return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "the batch uses more than %d buffers: submit it and begin another",
+                                MAX_USES);
+            u = &b->uses[b->use_count++];
+            *u = (struct use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
+        }
+        u->read |= uses[i].read;
+        u->write |= uses[i].write;
+        b->writes_host |= uses[i].write && uses[i].buffer->host_visible;
+    }
+    return TDL_OK;
+}
+
+static void write_descriptors(struct tdl_batch *b, VkDescriptorSet set,
+                              const struct tdl_bind *binds, uint32_t count)
+{
+    VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
+    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
+    const struct tdl_bind *unused = NULL;
+    uint32_t n = 0;
+    /* Bindings that a kernel's constants switch off still have to be valid:
+     * they get what the dispatch writes, which nobody else touches meanwhile. */
+    for (uint32_t i = 0; i < count; i++)
+        if (binds[i].buffer && (!unused || (binds[i].write && !unused->write)))
+            unused = &binds[i];
+    for (uint32_t i = 0; i < TDL_MAX_BINDS && unused; i++) {
+        const struct tdl_bind *bind = i < count && binds[i].buffer ? &binds[i] : unused;
+        infos[n] = (VkDescriptorBufferInfo){bind->buffer->buffer, bind->offset,
+                                            bind->size ? bind->size : VK_WHOLE_SIZE};
+        writes[n] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &infos[n],
+        };
+        n++;
+    }
+    vkUpdateDescriptorSets(b->ctx->device, n, writes, 0, NULL);
+}
+
+enum tdl_result tdl_batch_dispatch(struct tdl_batch *b, const struct tdl_pipeline *pipeline,
+                                   const struct tdl_bind *binds, uint32_t bind_count,
+                                   const void *push, uint32_t push_size, uint32_t groups_x,
+                                   uint32_t groups_y, uint32_t groups_z)
+{
+    VkCommandBuffer cb = VK_NULL_HANDLE;
+    enum tdl_result r = tdl_batch_open_commands(b, &cb);
+    if (r != TDL_OK)
+        return r;
+    if (b->sets_used == MAX_SETS)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the batch has %d dispatches: submit it and begin another", MAX_SETS);
+    r = add_uses(b, binds, bind_count);
+    if (r != TDL_OK)
+        return r;
+    VkDescriptorSet set = b->sets[b->sets_used++];
+    write_descriptors(b, set, binds, bind_count);
+    vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->pipeline);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, b->ctx->pipeline_layout, 0, 1, &set,
+                            0, NULL);
+    if (push_size)
+        vkCmdPushConstants(cb, b->ctx->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size,
+                           push);
+    vkCmdDispatch(cb, groups_x, groups_y, groups_z);
+    b->dispatches++;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_copy(struct tdl_batch *b, struct tdl_buffer *source,
+                               uint64_t source_offset, struct tdl_buffer *target,
+                               uint64_t target_offset, uint64_t size)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = tdl_batch_open_commands(b, &cb);
+    if (r == TDL_OK)
+        r = add_uses(b,
+                     (struct tdl_bind[]){{.buffer = source, .read = true},
+                                         {.buffer = target, .write = true}},
+                     2);
+    if (r == TDL_OK)
+        vkCmdCopyBuffer(cb, source->buffer, target->buffer, 1,
+                        &(VkBufferCopy){source_offset, target_offset, size});
+    return r;
+}
+
+enum tdl_result tdl_batch_fill_zero(struct tdl_batch *b, struct tdl_buffer *target)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = tdl_batch_open_commands(b, &cb);
+    if (r == TDL_OK)
+        r = add_uses(b, &(struct tdl_bind){.buffer = target, .write = true}, 1);
+    if (r == TDL_OK)
+        vkCmdFillBuffer(cb, target->buffer, 0, VK_WHOLE_SIZE, 0);
+    return r;
+}
+
+enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
+                                  const struct tdl_bind *uses, uint32_t use_count,
+                                  uint32_t dispatches, struct tdl_hold hold)
+{
+    if (b->state != RECORDING)
+        return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
+    enum tdl_result r = add_uses(b, uses, use_count);
+    if (r == TDL_OK)
+        r = tdl_batch_close_commands(b);
+    if (r != TDL_OK)
+        return r;
+    if (b->part_count == MAX_PARTS)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
+    r = tdl_batch_hold(b, hold);
+    if (r != TDL_OK)
+        return r;
+    b->parts[b->part_count++] = recorded;
+    b->dispatches += dispatches;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_give(struct tdl_batch *b, struct tdl_buffer *buffer, uint32_t family)
+{
+    VkCommandBuffer cb;
+    enum tdl_result r = tdl_batch_commands(
+        b, &(struct tdl_bind){.buffer = buffer, .read = true, .write = true}, 1, &cb);
+    for (uint32_t i = 0; i < b->use_count && r == TDL_OK; i++)
+        if (b->uses[i].buffer == buffer)
+            b->uses[i].give = family;
+    return r;
+}
+
+enum tdl_result tdl_batch_hold(struct tdl_batch *b, struct tdl_hold hold)
+{
+    if (b->hold_count == MAX_HOLDS)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "the batch is full (%d parts): submit it and begin another", MAX_HOLDS);
+    b->holds[b->hold_count++] = hold;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_batch_commands(struct tdl_batch *b, const struct tdl_bind *uses,
+                                   uint32_t use_count, VkCommandBuffer *out_commands)
+{
+    enum tdl_result r = tdl_batch_open_commands(b, out_commands);
+    return r == TDL_OK ? add_uses(b, uses, use_count) : r;
+}

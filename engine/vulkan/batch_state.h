@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of a batch, for those who record it (batch.c) and those who
+ * submit it (submit.c). */
+#ifndef TDL_BATCH_STATE_H
+#define TDL_BATCH_STATE_H
+
+#include "batch.h"
+#include "vulkan/share/sync.h"
+
+enum {
+    MAX_PARTS = 24,     /* command buffers in one submission */
+    MAX_OWN = 8,        /* of these, recorded by the batch itself */
+    MAX_SETS = 64,      /* dispatches recorded by the batch itself */
+    MAX_HOLDS = 64,     /* things kept alive: recordings, images */
+    MAX_USES = 160,     /* buffers used, counted once per barrier */
+    MAX_TIMESTAMPS = TDL_STAGE_COUNT + 1,
+};
+
+/* One buffer's use; `epoch` counts the barriers recorded before it. */
+struct use {
+    struct tdl_buffer *buffer;
+    uint32_t epoch;
+    bool read, write;
+    uint32_t give; /* the queue family that it goes to with this batch, or 0 */
+};
+
+enum state { IDLE, RECORDING };
+
+struct tdl_batch {
+    struct tdl_batch *next; /* among the context's idle ones */
+    struct tdl_context *ctx;
+    enum state state;
+    VkCommandPool pool;
+    VkCommandBuffer own[MAX_OWN];
+    uint32_t own_used;
+    bool open; /* own[own_used - 1] is being recorded */
+    VkCommandBuffer parts[MAX_PARTS];
+    uint32_t part_count;
+    VkCommandBuffer handover[2]; /* in front of the parts and behind them */
+    struct tdl_sync sync;
+    struct tdl_hold holds[MAX_HOLDS];
+    uint32_t hold_count;
+    VkDescriptorPool descriptors;
+    VkDescriptorSet sets[MAX_SETS];
+    uint32_t sets_used;
+    struct use uses[MAX_USES];
+    uint32_t use_count, epoch, dispatches;
+    bool writes_host;
+    VkQueryPool queries; /* VK_NULL_HANDLE: no timestamps on this device */
+    enum tdl_stage marks[MAX_TIMESTAMPS];
+    uint32_t mark_count;
+    uint32_t submitted_marks;
+    uint64_t point; /* of the last submission */
+};
+
+/* The command buffer under recording, opened if need be. */
+enum tdl_result tdl_batch_open_commands(struct tdl_batch *batch, VkCommandBuffer *out);
+enum tdl_result tdl_batch_close_commands(struct tdl_batch *batch);
+/* Order all that follows behind all that was recorded; to_host: for the CPU. */
+void tdl_batch_barrier(VkCommandBuffer commands, bool to_host);
+/* Let go what the batch held until its work had a point, or was given up: work
+ * recorded elsewhere, and the buffers in use, which their owners may destroy
+ * or replace in between. */
+void tdl_batch_let_go(struct tdl_batch *batch);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Files that may be thrown away at any time: one per device and build. Names
+ * carry vendor, device, driver version, cache UUID and a hash of all shaders,
+ * so that nothing stale is ever read.
+ */
+#ifndef TDL_CACHE_H
+#define TDL_CACHE_H
+
+#include "context.h"
+#include "map.h"
+
+/* "FOLDER/KIND-KEY.EXTENSION"; false if the context keeps no files. */
+bool tdl_cache_path(const struct tdl_context *ctx, const char *kind, const char *extension,
+                    char *path, size_t size);
+/* A header and data as one file, all of it or nothing. Blocking. */
+enum tdl_result tdl_cache_write(struct tdl_context *ctx, const char *path, const void *header,
+                                size_t header_size, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cooperative_matrix.h"
+
+#include "device.h"
+#include "pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLOAT16 = 0, FLOAT32 = 1, SUBGROUP = 3 }; /* of the registry */
+
+typedef VkResult (*list_fn)(VkPhysicalDevice, uint32_t *, struct tdl_cooperative_matrix *);
+
+void *tdl_matrix_features(struct tdl_matrix_features *f, void *next)
+{
+    *f = (struct tdl_matrix_features){
+        .matrix = {.sType = TDL_STYPE_COOPERATIVE_MATRIX_FEATURES,
+                   .pNext = &f->half,
+                   .cooperativeMatrix = VK_TRUE},
+        .half = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES,
+                 .pNext = &f->memory_model,
+                 .shaderFloat16 = VK_TRUE},
+        .memory_model = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES,
+                         .pNext = &f->storage,
+                         .vulkanMemoryModel = VK_TRUE},
+        .storage = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
+                    .pNext = &f->subgroups,
+                    .storageBuffer16BitAccess = VK_TRUE},
+        .subgroups = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+                      .pNext = next,
+                      .computeFullSubgroups = VK_TRUE},
+    };
+    return &f->matrix;
+}
+
+/* All features, and subgroups of one size: the kernel counts on full ones. */
+static bool is_able(VkPhysicalDevice physical)
+{
+    struct tdl_matrix_features f;
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = tdl_matrix_features(&f, NULL)};
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &sizes};
+    VkPhysicalDeviceProperties plain;
+    struct tdl_extensions extensions;
+    vkGetPhysicalDeviceProperties(physical, &plain);
+    if (plain.apiVersion < VK_API_VERSION_1_3 ||
+        tdl_extensions_init(&extensions, physical) != TDL_OK)
+        return false;
+    bool known = tdl_extensions_have(&extensions, TDL_COOPERATIVE_MATRIX_EXTENSION) &&
+                 tdl_extensions_have(&extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    tdl_extensions_finish(&extensions);
+    if (!known)
+        return false;
+    vkGetPhysicalDeviceFeatures2(physical, &features);
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    return f.matrix.cooperativeMatrix && f.half.shaderFloat16 && f.memory_model.vulkanMemoryModel &&
+           f.storage.storageBuffer16BitAccess && f.subgroups.computeFullSubgroups &&
+           sizes.minSubgroupSize == sizes.maxSubgroupSize;
+}
+
+static bool is_usable(const struct tdl_cooperative_matrix *m)
+{
+    return m->AType == FLOAT16 && m->BType == FLOAT16 && m->CType == FLOAT32 &&
+           m->ResultType == FLOAT32 && m->scope == SUBGROUP && m->NSize % 4 == 0 &&
+           m->KSize % 4 == 0;
+}
+
+void tdl_matrix_describe(VkInstance instance, VkPhysicalDevice physical, uint32_t out_size[3])
+{
+    union {
+        PFN_vkVoidFunction plain;
+        list_fn list;
+    } fn;
+    uint32_t count = 0;
+    memset(out_size, 0, 3 * sizeof(*out_size));
+    if (!tdl_shader_find(TDL_MATRIX_KERNEL) || !is_able(physical))
+        return;
+    fn.plain = vkGetInstanceProcAddr(instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+    if (!fn.plain || fn.list(physical, &count, NULL) < 0 || !count)
+        return;
+    struct tdl_cooperative_matrix *list = calloc(count, sizeof(*list));
+    for (uint32_t i = 0; list && i < count; i++)
+        list[i].sType = TDL_STYPE_COOPERATIVE_MATRIX;
+    if (list && fn.list(physical, &count, list) >= 0)
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t size[] = {list[i].MSize, list[i].NSize, list[i].KSize};
+            bool square = size[0] == 16 && size[1] == 16 && size[2] == 16;
+            if (is_usable(&list[i]) && (square || !out_size[0]))
+                memcpy(out_size, size, sizeof(size));
+        }
+    free(list);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "device.h"
+
+#include "cooperative_matrix.h"
+
+#include "buffer.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEVICES 32
+
+static bool layer_installed(const char *name)
+{
+    VkLayerProperties layers[64];
+    uint32_t count = TDL_COUNT(layers);
+    if (vkEnumerateInstanceLayerProperties(&count, layers) < 0)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(layers[i].layerName, name))
+            return true;
+    return false;
+}
+
+static enum tdl_result create_instance(bool validate, VkInstance *out_instance)
+{
+    static const char *const layer = "VK_LAYER_KHRONOS_validation";
+    static const char *const debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    static const VkValidationFeatureEnableEXT enables[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,
+    };
+    const VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .enabledValidationFeatureCount = TDL_COUNT(enables),
+        .pEnabledValidationFeatures = enables,
+    };
+    VkResult result = vkCreateInstance(
+        &(VkInstanceCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+            .pNext = validate ? &features : NULL,
+            .pApplicationInfo =
+                &(VkApplicationInfo){
+                    .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                    .pApplicationName = "libtdl",
+                    .apiVersion = VK_API_VERSION_1_2,
+                },
+            .enabledLayerCount = validate ? 1 : 0,
+            .ppEnabledLayerNames = &layer,
+            .enabledExtensionCount = validate ? 1 : 0,
+            .ppEnabledExtensionNames = &debug_utils,
+        },
+        NULL, out_instance);
+    return result < 0 ? tdl_vk_fail(NULL, result, "vkCreateInstance(") : TDL_OK;
+}
+
+/* One plain instance serves the whole process and is never destroyed, so that
+ * drivers stay loaded: loaded and unloaded again and again, NVIDIA's refuses
+ * after some twenty times (seen with 580.159), and each time costs 0.1 s. */
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+static VkInstance shared_instance;
+
+static enum tdl_result get_shared_instance(VkInstance *out_instance)
+{
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&shared_lock);
+    if (!shared_instance)
+        r = create_instance(false, &shared_instance);
+    *out_instance = shared_instance;
+    pthread_mutex_unlock(&shared_lock);
+    return r;
+}
+
+enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
+                                    bool *out_validation)
+{
+    enum tdl_result r = get_shared_instance(out_instance);
+    *out_validation = r == TDL_OK && validation && layer_installed("VK_LAYER_KHRONOS_validation");
+    return *out_validation ? create_instance(true, out_instance) : r;
+}
+
+void tdl_instance_destroy(VkInstance instance)
+{
+    if (instance && instance != shared_instance)
+        vkDestroyInstance(instance, NULL);
+}
+
+enum tdl_result tdl_extensions_init(struct tdl_extensions *extensions, VkPhysicalDevice physical)
+{
+    *extensions = (struct tdl_extensions){.count = 0};
+    uint32_t count = 0;
+    VkResult result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    if (result >= 0 && count) {
+        extensions->list = calloc(count, sizeof(*extensions->list));
+        if (!extensions->list)
+            return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while listing extensions");
+        result = vkEnumerateDeviceExtensionProperties(physical, NULL, &count, extensions->list);
+    }
+    if (result < 0) {
+        tdl_extensions_finish(extensions);
+        return tdl_vk_fail(NULL, result, "vkEnumerateDeviceExtensionProperties(");
+    }
+    extensions->count = count;
+    return TDL_OK;
+}
+
+void tdl_extensions_finish(struct tdl_extensions *extensions)
+{
+    free(extensions->list);
+    *extensions = (struct tdl_extensions){.count = 0};
+}
+
+bool tdl_extensions_have(const struct tdl_extensions *extensions, const char *name)
+{
+    for (uint32_t i = 0; i < extensions->count; i++)
+        if (!strcmp(extensions->list[i].extensionName, name))
+            return true;
+    return false;
+}
+
+uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits)
+{
+    VkQueueFamilyProperties families[16];
+    uint32_t count = TDL_COUNT(families), best = UINT32_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
+            continue;
+        /* A compute-only family runs beside the desktop's graphics. */
+        bool async = !(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
+        if (best == UINT32_MAX ||
+            (async && families[best].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+            best = i;
+    }
+    if (out_timestamp_bits)
+        *out_timestamp_bits = best == UINT32_MAX ? 0 : families[best].timestampValidBits;
+    return best;
+}
+
+static enum tdl_device_type device_type(VkPhysicalDeviceType type)
+{
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return TDL_DEVICE_INTEGRATED_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return TDL_DEVICE_DISCRETE_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return TDL_DEVICE_VIRTUAL_GPU;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return TDL_DEVICE_CPU;
+    default:
+        return TDL_DEVICE_OTHER;
+    }
+}
+
+static void describe_memory(VkPhysicalDevice physical, struct tdl_device_info *info)
+{
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+        if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            info->memory_bytes = TDL_MAX(info->memory_bytes, memory.memoryHeaps[i].size);
+}
+
+static void describe_usable(VkPhysicalDevice physical, const VkPhysicalDeviceProperties *properties,
+                            bool timeline, struct tdl_device_info *info)
+{
+    const char *reason = "";
+    if (properties->apiVersion < VK_API_VERSION_1_1)
+        reason = "its driver knows only Vulkan 1.0; 1.1 is needed";
+    else if (!timeline)
+        reason = "its driver has no timeline semaphores (Vulkan 1.2 or VK_KHR_timeline_semaphore)";
+    else if (tdl_device_queue_family(physical, NULL) == UINT32_MAX)
+        reason = "it has no compute queue";
+    else if (properties->limits.maxPerStageDescriptorStorageBuffers < 10)
+        reason = "it allows fewer than 10 storage buffers in a kernel";
+    info->usable = !*reason;
+    snprintf(info->unusable_reason, sizeof(info->unusable_reason), "%s", reason);
+}
+
+static VkExternalMemoryFeatureFlags buffer_features(VkPhysicalDevice physical,
+                                                    VkExternalMemoryHandleTypeFlagBits type)
+{
+    VkExternalBufferProperties properties = {.sType =
+                                                 VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vkGetPhysicalDeviceExternalBufferProperties(
+        physical,
+        &(VkPhysicalDeviceExternalBufferInfo){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+            .usage = TDL_BUFFER_USAGE,
+            .handleType = type,
+        },
+        &properties);
+    return properties.externalMemoryProperties.externalMemoryFeatures;
+}
+
+static bool shares_semaphores(VkPhysicalDevice physical, VkSemaphoreType type,
+                              VkExternalSemaphoreHandleTypeFlagBits handle)
+{
+    const VkExternalSemaphoreFeatureFlags both =
+        VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;
+    VkExternalSemaphoreProperties properties = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    vkGetPhysicalDeviceExternalSemaphoreProperties(
+        physical,
+        &(VkPhysicalDeviceExternalSemaphoreInfo){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+            .pNext =
+                &(VkSemaphoreTypeCreateInfo){
+                    .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                    .semaphoreType = type,
+                },
+            .handleType = handle,
+        },
+        &properties);
+    return (properties.externalSemaphoreFeatures & both) == both;
+}
+
+/* What others can be given and what can be taken from them, by file
+ * descriptor. Not before Vulkan 1.1. */
+static void describe_sharing(VkPhysicalDevice physical, const struct tdl_extensions *extensions,
+                             bool timeline, struct tdl_device_info *info)
+{
+    const VkExternalMemoryFeatureFlags both =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    bool memory = tdl_extensions_have(extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    bool semaphores =
+        tdl_extensions_have(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    info->external_memory_fd =
+        memory && (buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) &
+                   both) == both;
+    if (memory &&
+        tdl_extensions_have(extensions, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME)) {
+        VkExternalMemoryFeatureFlags features =
+            buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT);
+        info->external_memory_dma_buf = features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+        info->dma_buf_export = features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
+    }
+    info->sync_fd = semaphores && shares_semaphores(physical, VK_SEMAPHORE_TYPE_BINARY,
+                                                    VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT);
+    info->timeline_fd =
+        semaphores && timeline &&
+        shares_semaphores(physical, VK_SEMAPHORE_TYPE_TIMELINE,
+                          VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT);
+    info->drm_format_modifiers =
+        tdl_extensions_have(extensions, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
+}
+
+void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info)
+{
+    memset(info, 0, sizeof(*info));
+    VkPhysicalDeviceProperties plain;
+    vkGetPhysicalDeviceProperties(physical, &plain);
+    bool v11 = plain.apiVersion >= VK_API_VERSION_1_1;
+    struct tdl_extensions extensions;
+    enum tdl_result listed = tdl_extensions_init(&extensions, physical);
+    bool has_driver = plain.apiVersion >= VK_API_VERSION_1_2 ||
+                      tdl_extensions_have(&extensions, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+    bool has_drm = tdl_extensions_have(&extensions, VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME);
+    bool has_timeline =
+        plain.apiVersion >= VK_API_VERSION_1_2 ||
+        tdl_extensions_have(&extensions, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+
+    VkPhysicalDeviceDrmPropertiesEXT drm = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRM_PROPERTIES_EXT};
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+        .pNext = has_drm ? &drm : NULL};
+    VkPhysicalDeviceSubgroupProperties subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+        .pNext = has_driver ? (void *)&driver : driver.pNext};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                       .pNext = &subgroup};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
+    VkPhysicalDevice16BitStorageFeatures storage16 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
+        .pNext = has_timeline ? &timeline : NULL};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &storage16};
+    if (v11) {
+        vkGetPhysicalDeviceProperties2(physical, &properties);
+        vkGetPhysicalDeviceFeatures2(physical, &features);
+    }
+
+    snprintf(info->name, sizeof(info->name), "%s", plain.deviceName);
+    snprintf(info->driver, sizeof(info->driver), "%.120s %.120s", driver.driverName,
+             driver.driverInfo);
+    if (drm.hasRender)
+        snprintf(info->drm_node, sizeof(info->drm_node), "/dev/dri/renderD%lld",
+                 (long long)drm.renderMinor);
+    memcpy(info->uuid, id.deviceUUID, TDL_UUID_SIZE);
+    info->type = device_type(plain.deviceType);
+    info->vendor_id = plain.vendorID;
+    info->device_id = plain.deviceID;
+    info->api_version = plain.apiVersion;
+    info->subgroup_size = subgroup.subgroupSize;
+    info->max_workgroup_invocations = plain.limits.maxComputeWorkGroupInvocations;
+    info->max_shared_memory = plain.limits.maxComputeSharedMemorySize;
+    info->max_buffer_bytes = plain.limits.maxStorageBufferRange;
+    info->storage_16bit = storage16.storageBuffer16BitAccess;
+    info->shader_int64 = features.features.shaderInt64;
+    info->external_memory_host =
+        tdl_extensions_have(&extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    if (v11)
+        describe_sharing(physical, &extensions, timeline.timelineSemaphore, info);
+    uint32_t timestamp_bits = 0;
+    tdl_device_queue_family(physical, &timestamp_bits);
+    info->timestamps = timestamp_bits > 0 && plain.limits.timestampPeriod > 0;
+    describe_memory(physical, info);
+    describe_usable(physical, &plain, v11 && timeline.timelineSemaphore, info);
+    if (listed != TDL_OK) {
+        info->usable = false;
+        snprintf(info->unusable_reason, sizeof(info->unusable_reason), "%.100s", tdl_last_error());
+    }
+    tdl_extensions_finish(&extensions);
+}
+
+/* Of a device that is to be created here, with all that it has. */
+static void describe(VkInstance instance, VkPhysicalDevice physical, struct tdl_device_info *info)
+{
+    tdl_device_describe(physical, info);
+    tdl_matrix_describe(instance, physical, info->matrix_size);
+}
+
+static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices, uint32_t *count)
+{
+    *count = MAX_DEVICES;
+    VkResult result = vkEnumeratePhysicalDevices(instance, count, devices);
+    if (result < 0)
+        return tdl_vk_fail(NULL, result, "vkEnumeratePhysicalDevices(");
+    if (!*count)
+        return tdl_fail(TDL_ERROR_NO_DEVICE,
+                        "there is no Vulkan device; install a driver (on Debian: "
+                        "mesa-vulkan-drivers, which also has a software device)");
+    return TDL_OK;
+}
+
+enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
+                                uint32_t *out_count)
+{
+    VkInstance instance;
+    VkPhysicalDevice devices[MAX_DEVICES];
+    uint32_t count;
+    bool validation;
+    *out_count = 0;
+    enum tdl_result r = tdl_instance_create(false, &instance, &validation);
+    if (r != TDL_OK)
+        return r;
+    r = enumerate(instance, devices, &count);
+    if (r == TDL_OK) {
+        *out_count = count;
+        for (uint32_t i = 0; i < count && out_infos && i < capacity; i++)
+describe(instance, devices[i], &out_infos[i]);
+    }
+    tdl_instance_destroy(instance);
+    return r;
+}
+
+static bool contains_ignoring_case(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+            i++;
+        if (i == length)
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const struct tdl_device_info *info, uint32_t index, const char *selector)
+{
+    char *end;
+    unsigned long number = strtoul(selector, &end, 10);
+    if (*selector && !*end && end - selector < 4)
+        return number == index;
+
+    char hex[2 * TDL_UUID_SIZE + 1], plain[2 * TDL_UUID_SIZE + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < TDL_UUID_SIZE; i++)
+        snprintf(&hex[2 * i], 3, "%02x", info->uuid[i]);
+    for (const char *p = selector; *p && n < sizeof(plain) - 1; p++)
+        if (*p != '-')
+            plain[n++] = (char)tolower((unsigned char)*p);
+    plain[n] = 0;
+    if (!strcmp(hex, plain))
+        return true;
+    if (*info->drm_node && !strcmp(info->drm_node, selector))
+        return true;
+    return contains_ignoring_case(info->name, selector);
+}
+
+/* Smaller is better; what users expect of "auto". */
+static int rank(enum tdl_device_type type)
+{
+    switch (type) {
+    case TDL_DEVICE_DISCRETE_GPU:
+        return 0;
+    case TDL_DEVICE_INTEGRATED_GPU:
+        return 1;
+    case TDL_DEVICE_VIRTUAL_GPU:
+        return 2;
+    case TDL_DEVICE_OTHER:
+        return 3;
+    case TDL_DEVICE_CPU:
+        return 4;
+    }
+    return 5;
+}
+
+enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
+                                  VkPhysicalDevice *out_physical, struct tdl_device_info *out_info)
+{
+    VkPhysicalDevice devices[MAX_DEVICES];
+    uint32_t count, best = UINT32_MAX;
+    bool any = !selector || !*selector || !strcmp(selector, "auto");
+    char list[768] = "";
+    size_t used = 0;
+    enum tdl_result r = enumerate(instance, devices, &count);
+    if (r != TDL_OK)
+        return r;
+    struct tdl_device_info *infos = calloc(count, sizeof(*infos));
+    if (!infos)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while listing devices");
+    for (uint32_t i = 0; i < count; i++) {
+        describe(instance, devices[i], &infos[i]);
+        if (used < sizeof(list))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u: %.64s%s%s",
+                                     i ? "; " : "", i, infos[i].name,
+                                     infos[i].usable ? "" : ", not usable: ",
+                                     infos[i].unusable_reason);
+        if (!infos[i].usable || (!any && !matches(&infos[i], i, selector)))
+            continue;
+        if (best == UINT32_MAX || rank(infos[i].type) < rank(infos[best].type))
+            best = i;
+    }
+    if (best == UINT32_MAX) {
+        r = any ? tdl_fail(TDL_ERROR_NO_DEVICE, "no Vulkan device can be used (%s)", list)
+                : tdl_fail(TDL_ERROR_NO_DEVICE, "no usable device matches \"%.100s\"; there are: %s",
+                           selector, list);
+    } else {
+        *out_physical = devices[best];
+        *out_info = infos[best];
+    }
+    free(infos);
+    return r;
+}

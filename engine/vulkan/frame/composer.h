@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What lives between frames. At mask resolution: `state`, the smoothed mask of
+ * the last frame and what it is held against; `pairs` and `grown`, guide and mask
+ * to be cleaned and fitted; `bits`, `labels` and `regions`, what is known of its
+ * holes and islands; `lines`, the fits; and `coefficients`, which the full size reads. At reduced size: the blur's two
+ * intermediate pictures and its result. And the replacement picture in the
+ * target's format and size.
+ */
+#ifndef TDL_FRAME_COMPOSER_H
+#define TDL_FRAME_COMPOSER_H
+
+#include "bind.h"
+
+#include "frame/color.h"
+#include "vulkan/tensor.h"
+
+struct tdl_composer {
+    struct tdl_context *ctx;
+
+    uint32_t mask_width, mask_height;
+    struct tdl_buffer *state, *pairs, *grown, *bits, *labels, *regions, *lines, *coefficients;
+    bool have_state; /* `state` holds a mask */
+
+    uint32_t blur_width, blur_height; /* of the frames that the buffers are for */
+    struct tdl_buffer *sums, *swept, *blurred;
+
+    struct tdl_frame picture;        /* in the target's format */
+    struct tdl_frame picture_source; /* what it was made of, and */
+    struct tdl_frame picture_target; /* … for */
+    float picture_aspect, picture_color[4];
+    uint64_t picture_before; /* the last write of its buffer before it was to be made */
+    struct tdl_buffer *picture_refs[TDL_MAX_PLANES];
+
+    struct tdl_buffer *scratch; /* bound where nothing is read or written */
+};
+
+/* Make the buffers that a mask, a blur or a picture needs, if they are not
+ * there. Allocates device memory when a size is new. */
+enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, uint32_t height);
+enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, uint32_t height);
+/* params->background for `target`. `out_stale`: it has to be made by this batch. */
+enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
+                                          const struct tdl_compose_params *params,
+                                          const struct tdl_frame *target, bool *out_stale);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compiling a builder's graph, and dispatching it. */
+#include "graph.h"
+
+#include "ir/builder.h"
+#include "ops/conv/conv.h"
+#include "vulkan/tensor.h"
+#include "vulkan/tuning_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------- compiling */
+
+static enum tdl_dtype choose_storage(enum tdl_precision precision)
+{
+    /* Never by itself: values that are small beside their neighbours are lost in
+     * 16 bits (shaders/common/storage.glsl), and nobody but the user knows whether
+     * a network has such. A discrete GPU is bound by latency here: measured, fp32
+     * is no slower. One that shares the CPU's memory may gain. */
+    return precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32;
+}
+
+static enum tdl_result upload_weights(struct tdl_graph *g)
+{
+    size_t size = TDL_MAX(g->plan.weight_count, 4) * sizeof(float);
+    struct tdl_buffer *staging = NULL;
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r;
+    TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_DEVICE, "weights", &g->weights));
+    TRY(tdl_buffer_create_named(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
+                                &g->arena));
+    if (g->plan.weight_count) {
+        TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
+        memcpy(tdl_buffer_data(staging), g->plan.weights, g->plan.weight_count * sizeof(float));
+        TRY(tdl_batch_borrow(g->ctx, &batch));
+        TRY(tdl_batch_copy(batch, staging, 0, g->weights, 0, size));
+        TRY(tdl_batch_submit(batch, NULL));
+    }
+    free(g->plan.weights);
+    g->plan.weights = NULL;
+fail:
+    tdl_batch_give_back(&batch);
+    tdl_buffer_destroy(&staging);
+    return r;
+}
+
+static enum tdl_result describe_steps(struct tdl_graph *g)
+{
+    g->steps = calloc(g->plan.step_count ? g->plan.step_count : 1, sizeof(*g->steps));
+    if (!g->steps)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    for (uint32_t i = 0; i < g->plan.step_count; i++) {
+        const struct tdl_plan_step *s = &g->plan.steps[i];
+        g->steps[i] = (struct tdl_graph_step){
+            .kernel = s->shader,
+            .label = s->label,
+            .groups = {s->groups[0], s->groups[1], s->groups[2]},
+            .local_size = s->spec[0] * s->spec[1] * s->spec[2],
+            .macs = s->macs,
+            .bytes = s->bytes,
+            .algorithm = s->algorithm,
+            .choice = s->choice,
+        };
+    }
+    return TDL_OK;
+}
+
+enum tdl_result tdl_builder_check_buildable(const struct tdl_builder *b)
+{
+    if (b->status != TDL_OK)
+        return tdl_fail(b->status, "%s", b->error);
+    if (!b->ctx)
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "tdl_builder_build: the builder was created without a context");
+    if (!b->ir->output_count)
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "tdl_builder_build: the graph has no output; call tdl_builder_output");
+    return tdl_context_check(b->ctx);
+}
+
+enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_params *params,
+                                  struct tdl_graph **out_graph)
+{
+    return tdl_builder_build_guarded(b, params, 0, out_graph);
+}
+
+enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
+                                          const struct tdl_build_params *params, uint64_t guard,
+                                          struct tdl_graph **out_graph)
+{
+    struct tdl_plan_policy policy = {.forced = params ? params->conv2d_algorithm : NULL};
+    struct tdl_tuning tuning = {0};
+    enum tdl_result r;
+    *out_graph = NULL;
+    TRY(tdl_builder_check_buildable(b));
+    if (policy.forced)
+        TRY(tdl_conv_check_forced(policy.forced));
+    if (!tdl_context_copy_tuning(b->ctx, &tuning))
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    policy.tuning = &tuning;
+    r = tdl_builder_build_by(b, params, guard, &policy, out_graph);
+    if (r == TDL_OK)
+        (*out_graph)->plan.policy.tuning = NULL;
+fail:
+    tdl_tuning_finish(&tuning);
+    return r;
+}
+
+enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_build_params *params,
+                                     uint64_t guard, const struct tdl_plan_policy *policy,
+                                     struct tdl_graph **out_graph)
+{
+    static const struct tdl_build_params defaults;
+    enum tdl_result r;
+    *out_graph = NULL;
+    if (!params)
+        params = &defaults;
+    struct tdl_graph *g = calloc(1, sizeof(*g));
+    if (!g)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    g->ctx = tdl_context_ref(b->ctx);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_mutex_init(&g->compile_lock, NULL);
+    g->plan.device = &g->ctx->info;
+    g->plan.guard = guard;
+    g->plan.policy = *policy;
+    g->plan.storage = choose_storage(params->precision);
+    g->plan.ir = tdl_ir_clone(b->ir);
+    if (!g->plan.ir) {
+        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+        goto fail;
+    }
+    TRY(tdl_pass_fold(g->plan.ir));
+    g->operator_count = g->plan.ir->node_count;
+    if (!params->no_fuse)
+        TRY(tdl_pass_fuse(g->plan.ir, g->ctx->info.type != TDL_DEVICE_CPU));
+    if (g->plan.ir->budget.declined)
+        tdl_log(g->ctx, TDL_LOG_WARNING,
+                "%u operators on constants, of which there are %llu bytes, would make too many of "
+                "them: they, and those behind them, are computed in every run",
+                g->plan.ir->budget.declined, (unsigned long long)g->plan.ir->budget.given);
+    TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
+    TRY(tdl_plan_build(&g->plan));
+    TRY(tdl_conv_check_obeyed(&g->plan.policy));
+    TRY(tdl_pass_check(g));
+    TRY(upload_weights(g));
+    tdl_ir_forget_constants(g->plan.ir); /* their owner may now free them */
+    TRY(describe_steps(g));
+    if (!params->defer_compile)
+        TRY(tdl_graph_compile(g, &params->compile));
+    *out_graph = g;
+    return TDL_OK;
+fail:
+    tdl_graph_destroy(&g);
+    return r;
+}
+
+enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_params *params)
+{
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&g->compile_lock);
+    if (!atomic_load(&g->compiled))
+        r = tdl_pass_pipelines(g, params);
+    if (r == TDL_OK)
+        atomic_store(&g->compiled, true);
+    pthread_mutex_unlock(&g->compile_lock);
+    return r;
+}
+
+void tdl_graph_destroy(struct tdl_graph **graph)
+{
+    struct tdl_graph *g = tdl_take(graph);
+    if (!g)
+        return;
+    for (struct tdl_recording *rec = g->recordings, *next; rec; rec = next) {
+        next = rec->next;
+        tdl_recording_release(g->ctx, rec);
+    }
+    tdl_buffer_destroy(&g->arena);
+    tdl_buffer_destroy(&g->weights);
+    tdl_plan_finish(&g->plan);
+    pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->compile_lock);
+    free(g->steps);
+    tdl_context_destroy(&g->ctx);
+    free(g);
+}
+
+/* ------------------------------------------------------------- description */
+
+static const struct tdl_tensor_params *describe(struct tdl_operand *const *list, uint32_t count,
+                                                uint32_t index, const char **out_name)
+{
+    if (index >= count)
+        return NULL;
+    if (out_name)
+        *out_name = list[index]->name;
+    return &list[index]->bound;
+}
+
+const struct tdl_tensor_params *tdl_graph_input(const struct tdl_graph *g, uint32_t index,
+                                                const char **out_name)
+{
+    return describe(g->plan.ir->inputs, g->plan.ir->input_count, index, out_name);
+}
+
+const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph *g, uint32_t index,
+                                                 const char **out_name)
+{
+    return describe(g->plan.ir->outputs, g->plan.ir->output_count, index, out_name);
+}
+
+void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
+{
+    *out = (struct tdl_graph_stats){
+        .operators = g->operator_count,
+        .steps = g->plan.step_count,
+        .arena_bytes = g->plan.arena_size,
+        .tensor_bytes = g->plan.tensor_bytes,
+        .weight_bytes = g->plan.weight_count * sizeof(float),
+        .precision =
+            g->plan.storage == TDL_FLOAT16 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+    };
+    for (uint32_t i = 0; i < g->plan.step_count; i++)
+        out->macs += g->plan.steps[i].macs;
+}
+
+const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *g, uint32_t index)
+{
+    return index < g->plan.step_count ? &g->steps[index] : NULL;
+}
+
+/* ------------------------------------------------------------- dispatching */
+
+/* The tensor bound to `operand`, checked. */
+static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_operand *operand,
+                                    const char *what, const struct tdl_binding *list,
+                                    uint32_t count, struct tdl_buffer **out_buffer)
+{
+    char have[96], want[96];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!list[i].name || strcmp(list[i].name, operand->name) != 0)
+            continue;
+        const struct tdl_tensor *t = list[i].tensor;
+        if (!t)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\" has no tensor", what,
+                            operand->name);
+        const struct tdl_tensor_params *p = &t->params, *q = &operand->bound;
+        if (t->buffer->ctx != g->ctx)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\": the tensor is of another context",
+                            what, operand->name);
+        if (p->dtype != q->dtype || p->rank != q->rank ||
+            memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
+            (p->rank == 4 && p->layout != q->layout))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "%s \"%s\" is %s layout %d; the graph has %s layout %d", what,
+                            operand->name, tdl_tensor_params_text(p, have, sizeof(have)), p->layout,
+                            tdl_tensor_params_text(q, want, sizeof(want)), q->layout);
+        *out_buffer = t->buffer;
+        return TDL_OK;
+    }
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\" was not given", what, operand->name);
+}
+
+static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct tdl_binding *inputs,
+                                        uint32_t input_count, const struct tdl_binding *outputs,
+                                        uint32_t output_count, struct tdl_buffer **bound)
+{
+    const struct tdl_ir *ir = g->plan.ir;
+    if (!atomic_load(&g->compiled))
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "the graph is not compiled; call tdl_graph_compile() first");
+    if (input_count != ir->input_count || output_count != ir->output_count)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "the graph has %u inputs and %u outputs; %u and %u were given",
+                        ir->input_count, ir->output_count, input_count, output_count);
+    for (uint32_t i = 0; i < ir->input_count; i++) {
+        enum tdl_result r =
+            find_binding(g, ir->inputs[i], "input", inputs, input_count, &bound[i]);
+        if (r != TDL_OK)
+            return r;
+    }
+    for (uint32_t i = 0; i < ir->output_count; i++) {
+        struct tdl_buffer **out = &bound[ir->input_count + i];
+        enum tdl_result r =
+            find_binding(g, ir->outputs[i], "output", outputs, output_count, out);
+        if (r != TDL_OK)
+            return r;
+        for (struct tdl_buffer **b = bound; b < out; b++)
+            if (*b == *out)
+                return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                "output \"%s\" shares its memory with another tensor of this "
+                                "dispatch",
+                                ir->outputs[i]->name);
+    }
+    return TDL_OK;
+}
+
+static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *bound, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (rec->bound[i] != bound[i]->id)
+            return false;
+    return true;
+}
+
+/* Make room for one more. */
+static void drop_oldest(struct tdl_graph *g)
+{
+    struct tdl_recording **oldest = NULL;
+    for (struct tdl_recording **p = &g->recordings; *p; p = &(*p)->next)
+        if (!oldest || (*p)->last_used < (*oldest)->last_used)
+            oldest = p;
+    if (!oldest)
+        return;
+    struct tdl_recording *rec = *oldest;
+    *oldest = rec->next;
+    g->recording_count--;
+    tdl_recording_release(g->ctx, rec);
+}
+
+/* The recording for these buffers, made if need be. Call with the graph's
+ * lock held. */
+static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *const *bound,
+                                      struct tdl_recording **out)
+{
+    uint32_t count = g->plan.ir->input_count + g->plan.ir->output_count;
+    struct tdl_recording *rec = g->recordings;
+    while (rec && !matches(rec, bound, count))
+        rec = rec->next;
+    if (!rec) {
+        if (g->recording_count >= TDL_MAX_RECORDINGS)
+            drop_oldest(g);
+        enum tdl_result r = tdl_recording_create(g, bound, false, &rec);
+        if (r != TDL_OK)
+            return r;
+        rec->next = g->recordings;
+        g->recordings = rec;
+        g->recording_count++;
+    }
+    rec->last_used = ++g->use_counter;
+    *out = rec;
+    return TDL_OK;
+}
+
+static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
+                               struct tdl_recording *rec, struct tdl_buffer *const *bound)
+{
+    struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {{.buffer = g->arena, .read = true, .write = true},
+                                                  {.buffer = g->weights, .read = true}};
+    uint32_t count = 2, inputs = g->plan.ir->input_count;
+    for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
+        uses[count++] = (struct tdl_bind){
+            .buffer = bound[i], .read = i < inputs, .write = i >= inputs};
+    atomic_fetch_add(&rec->refs, 1);
+    enum tdl_result r = tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count,
+                                          (struct tdl_hold){rec, tdl_recording_release});
+    if (r != TDL_OK)
+        tdl_recording_release(g->ctx, rec);
+    return r;
+}
+
+enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,
+                                const struct tdl_binding *inputs, uint32_t input_count,
+                                const struct tdl_binding *outputs, uint32_t output_count)
+{
+    struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
+    struct tdl_recording *rec;
+    if (tdl_batch_context(batch) != g->ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "batch and graph are of different contexts");
+    enum tdl_result r =
+        resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
+    if (r != TDL_OK)
+        return r;
+    pthread_mutex_lock(&g->lock);
+    r = find_recording(g, bound, &rec);
+    if (r == TDL_OK)
+        r = execute(batch, g, rec, bound);
+    pthread_mutex_unlock(&g->lock);
+    return r;
+}
+
+enum tdl_result tdl_graph_dispatch(struct tdl_graph *g, const struct tdl_binding *inputs,
+                                   uint32_t input_count, const struct tdl_binding *outputs,
+                                   uint32_t output_count, uint64_t *out_point)
+{
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r;
+    TRY(tdl_batch_borrow(g->ctx, &batch));
+    TRY(tdl_batch_graph(batch, g, inputs, input_count, outputs, output_count));
+    TRY(tdl_batch_submit(batch, out_point));
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
+}
+
+/* --------------------------------------------------------------- profiling */
+
+static enum tdl_result read_times(struct tdl_graph *g, const struct tdl_recording *rec)
+{
+    uint32_t count = g->plan.step_count + 1;
+    uint64_t *ticks = calloc(count, sizeof(*ticks));
+    if (!ticks)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while profiling");
+    enum tdl_result r =
+        VK(g->ctx, vkGetQueryPoolResults(g->ctx->device, rec->queries, 0, count,
+                                         count * sizeof(*ticks), ticks, sizeof(*ticks),
+                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
+    for (uint32_t i = 0; r == TDL_OK && i + 1 < count; i++)
+        g->steps[i].gpu_ns = tdl_context_ticks_ns(g->ctx, ticks[i], ticks[i + 1]);
+    free(ticks);
+    return r;
+}
+
+enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding *inputs,
+                                  uint32_t input_count, const struct tdl_binding *outputs,
+                                  uint32_t output_count)
+{
+    struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
+    struct tdl_recording *rec = NULL;
+    struct tdl_batch *batch = NULL;
+    uint64_t point;
+    enum tdl_result r;
+    if (!g->ctx->info.timestamps)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);
+    TRY(resolve_bindings(g, inputs, input_count, outputs, output_count, bound));
+    TRY(tdl_recording_create(g, bound, true, &rec));
+    TRY(tdl_batch_borrow(g->ctx, &batch));
+    TRY(execute(batch, g, rec, bound));
+    TRY(tdl_batch_submit(batch, &point));
+    TRY(tdl_context_wait(g->ctx, point, TDL_WAIT_FOREVER));
+    TRY(read_times(g, rec));
+fail:
+    tdl_batch_give_back(&batch);
+    tdl_recording_release(g->ctx, rec);
+    return r;
+}

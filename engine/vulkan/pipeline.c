@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A cache file (cache.h) that is damaged is ignored: the driver checks Vulkan's
+ * header, and the checksum in front of it covers the rest.
+ */
+#include "pipeline.h"
+
+#include "cache.h"
+#include "cooperative_matrix.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cache_header {
+    char magic[8];
+    uint64_t size;     /* bytes after this header */
+    uint64_t checksum; /* FNV-1a of them */
+};
+static const char cache_magic[8] = "TDLPIPE1";
+#define MAX_CACHE_BYTES (256u << 20)
+
+/* The cache's bytes, or NULL. Owned by the caller. */
+static void *read_cache(const char *path, size_t *out_size)
+{
+    struct cache_header header;
+    void *data = NULL;
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    if (fread(&header, sizeof(header), 1, f) == 1 &&
+        !memcmp(header.magic, cache_magic, sizeof(cache_magic)) && header.size &&
+        header.size <= MAX_CACHE_BYTES)
+        data = malloc(header.size);
+    if (data && (fread(data, header.size, 1, f) != 1 ||
+                 tdl_hash_bytes(TDL_HASH_START, data, header.size) != header.checksum)) {
+        free(data);
+        data = NULL;
+    }
+    fclose(f);
+    if (data)
+        *out_size = header.size;
+    return data;
+}
+
+enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
+{
+    VkDescriptorSetLayoutBinding bindings[TDL_MAX_BINDS];
+    char path[1200];
+    size_t size = 0;
+    void *data = tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)) ? read_cache(path, &size) : NULL;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
+        bindings[i] = (VkDescriptorSetLayoutBinding){
+            .binding = i,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorCount = 1,
+            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        };
+    TRY(VK(ctx, vkCreateDescriptorSetLayout(
+                    ctx->device,
+                    &(VkDescriptorSetLayoutCreateInfo){
+                        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                        .bindingCount = TDL_MAX_BINDS,
+                        .pBindings = bindings,
+                    },
+                    NULL, &ctx->set_layout)));
+    TRY(VK(ctx, vkCreatePipelineLayout(ctx->device,
+                                       &(VkPipelineLayoutCreateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                           .setLayoutCount = 1,
+                                           .pSetLayouts = &ctx->set_layout,
+                                           .pushConstantRangeCount = 1,
+                                           .pPushConstantRanges =
+                                               &(VkPushConstantRange){
+                                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                   .size = TDL_MAX_PUSH,
+                                               },
+                                       },
+                                       NULL, &ctx->pipeline_layout)));
+    TRY(VK(ctx, vkCreatePipelineCache(ctx->device,
+                                      &(VkPipelineCacheCreateInfo){
+                                          .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                          .initialDataSize = size,
+                                          .pInitialData = data,
+                                      },
+                                      NULL, &ctx->pipeline_cache)));
+    tdl_log(ctx, TDL_LOG_DEBUG, "pipeline cache: %zu bytes from %s", size,
+            ctx->cache_dir ? ctx->cache_dir : "nowhere");
+    r = TDL_OK;
+fail:
+    free(data);
+    return r;
+}
+
+void tdl_pipelines_finish(struct tdl_context *ctx)
+{
+    for (struct tdl_pipeline *p = ctx->pipelines, *next; p; p = next) {
+        next = p->next;
+        vkDestroyPipeline(ctx->device, p->pipeline, NULL);
+        free(p);
+    }
+    vkDestroyPipelineCache(ctx->device, ctx->pipeline_cache, NULL);
+    vkDestroyPipelineLayout(ctx->device, ctx->pipeline_layout, NULL);
+    vkDestroyDescriptorSetLayout(ctx->device, ctx->set_layout, NULL);
+}
+
+enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
+{
+    char path[1200];
+    size_t size = 0;
+    void *data = NULL;
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&ctx->pipeline_lock);
+    if (!ctx->pipeline_cache_dirty || !tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)))
+        goto fail;
+    TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, NULL)));
+    if (!size || !(data = malloc(size)))
+        goto fail;
+    TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, data)));
+    struct cache_header header = {.size = size,
+                                  .checksum = tdl_hash_bytes(TDL_HASH_START, data, size)};
+    memcpy(header.magic, cache_magic, sizeof(cache_magic));
+    TRY(tdl_cache_write(ctx, path, &header, sizeof(header), data, size));
+    ctx->pipeline_cache_dirty = false;
+fail:
+    free(data);
+    pthread_mutex_unlock(&ctx->pipeline_lock);
+    return r;
+}
+
+/* -------------------------------------------------------------- pipelines */
+
+bool tdl_pipeline_is_used(const struct tdl_pipeline *pipeline)
+{
+    return atomic_load(&((struct tdl_pipeline *)pipeline)->used);
+}
+
+void tdl_pipeline_set_used(const struct tdl_pipeline *pipeline)
+{
+    atomic_store(&((struct tdl_pipeline *)pipeline)->used, true);
+}
+
+static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
+{
+    VkSpecializationMapEntry entries[TDL_MAX_SPEC + TDL_MAX_CHAIN];
+    uint32_t values[TDL_MAX_SPEC + TDL_MAX_CHAIN], count = p->spec_count + p->chain_count;
+    VkShaderModule module = VK_NULL_HANDLE;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < count; i++) {
+        bool own = i < p->spec_count;
+        values[i] = own ? p->spec[i] : p->chain[i - p->spec_count];
+        entries[i] = (VkSpecializationMapEntry){own ? i : TDL_MAX_SPEC + i - p->spec_count,
+                                                i * sizeof(uint32_t), sizeof(uint32_t)};
+    }
+    TRY(VK(ctx, vkCreateShaderModule(ctx->device,
+                                     &(VkShaderModuleCreateInfo){
+                                         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+                                         .codeSize = p->shader->size,
+                                         .pCode = p->shader->code,
+                                     },
+                                     NULL, &module)));
+    TRY(VK(ctx, vkCreateComputePipelines(
+                    ctx->device, ctx->pipeline_cache, 1,
+                    &(VkComputePipelineCreateInfo){
+                        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                        .stage =
+                            {
+                                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                .module = module,
+                                .flags =
+                                    strcmp(p->shader->name, TDL_MATRIX_KERNEL) != 0
+                                        ? 0
+                                        : VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT,
+                                .pName = "main",
+                                .pSpecializationInfo =
+                                    &(VkSpecializationInfo){
+                                        .mapEntryCount = count,
+                                        .pMapEntries = entries,
+                                        .dataSize = count * sizeof(uint32_t),
+                                        .pData = values,
+                                    },
+                            },
+                        .layout = ctx->pipeline_layout,
+                    },
+                    NULL, &p->pipeline)));
+    tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
+                     p->shader->name);
+    atomic_fetch_add(&ctx->stats.pipelines, 1);
+    r = TDL_OK;
+fail:
+    vkDestroyShaderModule(ctx->device, module, NULL);
+    return r;
+}
+
+/* Call with the lock held. */
+static struct tdl_pipeline *find_pipeline(struct tdl_context *ctx, const char *shader_name,
+                                          const uint32_t *spec, uint32_t spec_count,
+                                          const uint32_t *chain, uint32_t chain_count)
+{
+    for (struct tdl_pipeline *p = ctx->pipelines; p; p = p->next)
+        if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
+            !memcmp(p->spec, spec, spec_count * sizeof(*spec)) && p->chain_count == chain_count &&
+            (!chain_count || !memcmp(p->chain, chain, chain_count * sizeof(*chain))))
+            return p;
+    return NULL;
+}
+
+enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
+                                 const uint32_t *spec, uint32_t spec_count,
+                                 const struct tdl_pipeline **out_pipeline)
+{
+    return tdl_pipeline_get_chained(ctx, shader_name, spec, spec_count, NULL, 0, out_pipeline);
+}
+
+enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *shader_name,
+                                         const uint32_t *spec, uint32_t spec_count,
+                                         const uint32_t *chain, uint32_t chain_count,
+                                         const struct tdl_pipeline **out_pipeline)
+{
+    enum tdl_result r = tdl_context_check(ctx);
+    struct tdl_pipeline *p;
+    *out_pipeline = NULL;
+    if (r != TDL_OK)
+        return r;
+    if (spec_count > TDL_MAX_SPEC || chain_count > TDL_MAX_CHAIN)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: %u + %u specialization constants, %d + %d at most", shader_name,
+                        spec_count, chain_count, TDL_MAX_SPEC, TDL_MAX_CHAIN);
+    pthread_mutex_lock(&ctx->pipeline_lock);
+    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
+    pthread_mutex_unlock(&ctx->pipeline_lock);
+    if (*out_pipeline)
+        return TDL_OK;
+
+    p = calloc(1, sizeof(*p));
+    if (!p)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a pipeline");
+    p->shader = tdl_shader_find(shader_name);
+    p->spec_count = spec_count;
+    memcpy(p->spec, spec, spec_count * sizeof(*spec));
+    p->chain_count = chain_count;
+    if (chain_count)
+        memcpy(p->chain, chain, chain_count * sizeof(*chain));
+    r = p->shader ? compile(ctx, p)
+                  : tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", shader_name);
+    if (r != TDL_OK) {
+        free(p);
+        return r;
+    }
+    /* Another thread may have been quicker with the same one. */
+    pthread_mutex_lock(&ctx->pipeline_lock);
+    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
+    if (!*out_pipeline) {
+        p->next = ctx->pipelines;
+        *out_pipeline = ctx->pipelines = p;
+        ctx->pipeline_cache_dirty = true;
+        p = NULL;
+    }
+    pthread_mutex_unlock(&ctx->pipeline_lock);
+    if (p) {
+        vkDestroyPipeline(ctx->device, p->pipeline, NULL);
+        free(p);
+    }
+    return TDL_OK;
+}

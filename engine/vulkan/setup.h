@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a VkDevice was set up with: extensions and features. Ours are all that
+ * the engine can use and the device has; with somebody else's, the engine
+ * makes do with what its owner enabled.
+ */
+#ifndef TDL_SETUP_H
+#define TDL_SETUP_H
+
+#include "cooperative_matrix.h"
+
+#include <tdl/vulkan.h>
+
+struct tdl_setup {
+    bool borrowed;             /* instance and device are somebody else's */
+    uint32_t instance_version; /* the instance was created for */
+    const char **extensions;   /* enabled on the device; strings of our own */
+    uint32_t extension_count;
+    /* Enabled, as far as the engine knows them: one chain. */
+    VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+    struct tdl_matrix_features matrix; /* where info.matrix_size says so */
+    /* Held round each use of the queue; NULL: nobody else uses it. */
+    void (*lock_queue)(void *data);
+    void (*unlock_queue)(void *data);
+    void *lock_data;
+};
+
+struct tdl_context;
+
+/* Create ctx->device of ctx->physical with one queue, noting what it has. */
+enum tdl_result tdl_setup_create_device(struct tdl_context *ctx);
+/* Take ctx->device from outside: check it, note what it has, and take from
+ * ctx->info what was not enabled. */
+enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
+                                       const struct tdl_vulkan_device *theirs);
+/* Is this extension enabled? */
+bool tdl_setup_has(const struct tdl_setup *setup, const char *extension);
+void tdl_setup_finish(struct tdl_setup *setup);
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Renting tensors out. Both sides of a rental are alike: each has a buffer on
+ * the same memory with a lease that says whether it is in its hands, and a
+ * timeline semaphore that both share counts the times that it changed hands.
+ *
+ * Giving is a submission of its own, behind all earlier work on the tensor:
+ * it releases the memory to the queue family of the others and signals. Taking
+ * is no submission: the first one that uses the tensor afterwards waits and
+ * acquires, so that work on other tensors does not stand behind it.
+ */
+#include "lease.h"
+
+#include "vulkan/batch.h"
+#include "external.h"
+#include "vulkan/tensor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* -------------------------------------------------------------------- leases */
+
+enum tdl_result tdl_lease_create(struct tdl_buffer *b, const char *label)
+{
+    b->lease = calloc(1, sizeof(*b->lease));
+    if (!b->lease)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a tensor");
+    snprintf(b->lease->label, sizeof(b->lease->label), "%s", label);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_lease_check_locked(const struct tdl_buffer *b)
+{
+    if (!b->lease || !b->lease->rented)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_STATE,
+                    "%s is rented out: nobody here can use it before tdl_tensor_return",
+                    b->lease->label);
+}
+
+enum tdl_result tdl_lease_check(const struct tdl_buffer *b)
+{
+    if (!b->lease)
+        return TDL_OK;
+    pthread_mutex_lock(&b->ctx->lock);
+    enum tdl_result r = tdl_lease_check_locked(b);
+    pthread_mutex_unlock(&b->ctx->lock);
+    return r;
+}
+
+enum tdl_result tdl_lease_wait(const struct tdl_buffer *b, struct tdl_sync *sync)
+{
+    if (!b->lease || !b->lease->wait.semaphore)
+        return TDL_OK;
+    for (uint32_t i = 0; i < sync->wait_count; i++)
+        if (sync->waits[i].semaphore == b->lease->wait.semaphore)
+            return TDL_OK;
+    return tdl_sync_wait(sync, b->lease->wait.semaphore, b->lease->wait.value);
+}
+
+void tdl_lease_used(struct tdl_buffer *b, uint32_t gave)
+{
+    if (!b->lease)
+        return;
+    b->lease->wait = (struct tdl_semaphore_op){VK_NULL_HANDLE, 0};
+    b->lease->away = false;
+    if (gave) {
+        b->lease->rented = true;
+        b->lease->family = gave;
+    }
+}
+
+static void free_semaphore(struct tdl_context *ctx, void *data)
+{
+    vkDestroySemaphore(ctx->device, (VkSemaphore)data, NULL);
+}
+
+void tdl_lease_free(struct tdl_buffer *b)
+{
+    if (!b->lease)
+        return;
+    /* A driver that keeps timelines on the CPU (Mesa's software one) lets go of what
+     * a submission waited for after it has signalled that one's end: only the end of
+     * a later submission tells that it has. */
+    if (b->lease->timeline)
+        tdl_context_defer(b->ctx, tdl_context_last_point(b->ctx) + 1, free_semaphore,
+                          (void *)b->lease->timeline);
+    vkDestroySemaphore(b->ctx->device, b->lease->import, NULL);
+    free(b->lease);
+    b->lease = NULL;
+}
+
+/* ---------------------------------------------------------------- semaphores */
+
+static enum tdl_result create_timeline(struct tdl_context *ctx, bool exported,
+                                       VkSemaphore *out_semaphore)
+{
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .pNext = exported ? &export : NULL,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+    };
+    enum tdl_result r = VK(ctx, vkCreateSemaphore(ctx->device,
+                                                  &(VkSemaphoreCreateInfo){
+                                                      .sType =
+                                                          VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                                      .pNext = &type,
+                                                  },
+                                                  NULL, out_semaphore));
+    if (r == TDL_OK)
+        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)*out_semaphore,
+                         "rental");
+    return r;
+}
+
+/* `fd` is owned by the semaphore on success. */
+static enum tdl_result import_semaphore(struct tdl_context *ctx, VkSemaphore semaphore,
+                                        bool sync_file, int fd)
+{
+    return VK(ctx, ctx->fn.import_semaphore_fd(
+                       ctx->device,
+                       &(VkImportSemaphoreFdInfoKHR){
+                           .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+                           .semaphore = semaphore,
+                           .flags = sync_file ? VK_SEMAPHORE_IMPORT_TEMPORARY_BIT : 0,
+                           .handleType = sync_file
+                                             ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT
+                                             : VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+                           .fd = fd,
+                       }));
+}
+
+static enum tdl_result export_timeline(struct tdl_context *ctx, VkSemaphore semaphore, int *out_fd)
+{
+    return VK(ctx, ctx->fn.get_semaphore_fd(
+                       ctx->device,
+                       &(VkSemaphoreGetFdInfoKHR){
+                           .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                           .semaphore = semaphore,
+                           .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+                       },
+                       out_fd));
+}
+
+/* -------------------------------------------------------------------- giving */
+
+static enum tdl_result check_rentable(struct tdl_tensor *t, enum tdl_handle_type type)
+{
+    struct tdl_lease *lease = t->buffer->lease;
+    enum tdl_result r = tdl_context_check(t->buffer->ctx);
+    if (r != TDL_OK)
+        return r;
+    if (!lease)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
+    if ((unsigned)type > TDL_HANDLE_KNOWN)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rented with unknown kind of handle %d",
+                        t->label, type);
+    r = tdl_lease_check(t->buffer);
+    if (r != TDL_OK)
+        return r;
+    if (type == TDL_HANDLE_KNOWN && !lease->family)
+        return tdl_fail(TDL_ERROR_INVALID_STATE,
+                        "%s was not rented before: nobody knows it yet, give a handle", t->label);
+    return TDL_OK;
+}
+
+/* Which currency; the semaphore is created when it is first needed. */
+static enum tdl_result choose_order(struct tdl_buffer *b, enum tdl_handle_type type,
+                                    struct tdl_rental *out)
+{
+    struct tdl_context *ctx = b->ctx;
+    struct tdl_lease *lease = b->lease;
+    const bool within = out->queue_family == VK_QUEUE_FAMILY_IGNORED;
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&ctx->lock);
+    if (lease->timeline || ctx->info.timeline_fd || within)
+        out->order = TDL_ORDER_TIMELINE;
+    else
+        out->order = ctx->info.sync_fd ? TDL_ORDER_SYNC_FILE : TDL_ORDER_NONE;
+    /* One that was made for this VkDevice alone serves nobody else. */
+    if (lease->timeline && !within && !ctx->info.timeline_fd)
+        out->order = ctx->info.sync_fd ? TDL_ORDER_SYNC_FILE : TDL_ORDER_NONE;
+    if (out->order == TDL_ORDER_TIMELINE) {
+        if (!lease->timeline)
+            r = create_timeline(ctx, ctx->info.timeline_fd, &lease->timeline);
+        out->semaphore = lease->timeline;
+        out->wait_value = lease->value + 1;
+        if (r == TDL_OK && (type == TDL_HANDLE_OPAQUE_FD || type == TDL_HANDLE_DMA_BUF))
+            r = export_timeline(ctx, lease->timeline, &out->semaphore_fd);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return r;
+}
+
+static void describe(struct tdl_buffer *b, enum tdl_handle_type type, struct tdl_rental *out)
+{
+    VkMemoryRequirements requirements;
+    vkGetBufferMemoryRequirements(b->ctx->device, b->buffer, &requirements);
+    out->type = type;
+    out->size = b->size;
+    out->buffer = b->buffer;
+    out->allocation_size = requirements.size;
+    out->memory_type = b->memory_type;
+    out->usage = TDL_BUFFER_USAGE;
+    out->handle_types = b->export_types;
+    if (type == TDL_HANDLE_KNOWN)
+        out->queue_family = b->lease->family;
+    else if (type == TDL_HANDLE_VK_BUFFER)
+        out->queue_family = VK_QUEUE_FAMILY_IGNORED;
+    else
+        out->queue_family = tdl_external_family(b->ctx, type);
+}
+
+/* The submission that gives it away. */
+static enum tdl_result give(struct tdl_buffer *b, struct tdl_rental *out)
+{
+    struct tdl_context *ctx = b->ctx;
+    struct tdl_batch *batch = NULL;
+    uint64_t point;
+    enum tdl_result r;
+    TRY(tdl_batch_borrow(ctx, &batch));
+    TRY(tdl_batch_give(batch, b, out->queue_family));
+    if (out->order == TDL_ORDER_TIMELINE)
+        TRY(tdl_batch_signal_semaphore(batch, out->semaphore, out->wait_value));
+    if (out->order == TDL_ORDER_SYNC_FILE)
+        TRY(tdl_batch_want_sync_fd(batch));
+    TRY(tdl_batch_submit(batch, &point));
+    /* It is rented from here on: what fails now must not keep it from the others. */
+    if (out->order == TDL_ORDER_TIMELINE) {
+        pthread_mutex_lock(&ctx->lock);
+        b->lease->value = TDL_MAX(b->lease->value, out->wait_value);
+        pthread_mutex_unlock(&ctx->lock);
+    } else if (out->order == TDL_ORDER_SYNC_FILE &&
+               tdl_batch_take_sync_fd(batch, &out->semaphore_fd) != TDL_OK) {
+        out->order = TDL_ORDER_NONE;
+    }
+    if (out->order == TDL_ORDER_NONE) {
+        if (!atomic_exchange(&ctx->rent_wait_told, true))
+            tdl_log(ctx, TDL_LOG_WARNING,
+                    "%s: %s shares no semaphores, so the CPU waits for the GPU at each rental",
+                    b->lease->label, ctx->info.name);
+        r = tdl_context_wait(ctx, point, TDL_WAIT_FOREVER);
+    }
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
+}
+
+enum tdl_result tdl_tensor_rent(struct tdl_tensor *t, enum tdl_handle_type type,
+                                struct tdl_rental *out)
+{
+    enum tdl_result r;
+    *out = (struct tdl_rental){.memory_fd = -1, .semaphore_fd = -1};
+    TRY(check_rentable(t, type));
+    if (type == TDL_HANDLE_OPAQUE_FD || type == TDL_HANDLE_DMA_BUF)
+        TRY(tdl_buffer_export_as(t->buffer, type, &out->memory_fd));
+    describe(t->buffer, type, out);
+    TRY(choose_order(t->buffer, type, out));
+    TRY(give(t->buffer, out));
+    return TDL_OK;
+fail:
+    if (out->memory_fd >= 0)
+        close(out->memory_fd);
+    if (out->semaphore_fd >= 0)
+        close(out->semaphore_fd);
+    *out = (struct tdl_rental){.memory_fd = -1, .semaphore_fd = -1};
+    return r;
+}
+
+/* -------------------------------------------------------------------- taking */
+
+/* The wait for what `theirs` says, with the lock held. */
+static enum tdl_result take_order(struct tdl_buffer *b, const struct tdl_rental *theirs,
+                                  VkSemaphore *out_old, struct tdl_semaphore_op *out_wait)
+{
+    struct tdl_context *ctx = b->ctx;
+    struct tdl_lease *lease = b->lease;
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    enum tdl_result r;
+    switch (theirs ? theirs->order : TDL_ORDER_NONE) {
+    case TDL_ORDER_NONE:
+        return TDL_OK;
+    case TDL_ORDER_TIMELINE:
+        if (!lease->timeline || theirs->wait_value < lease->value)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "%s: returned with value %llu of %s; the rental's was %llu",
+                            lease->label, (unsigned long long)theirs->wait_value,
+                            lease->timeline ? "its timeline" : "a timeline that it has not",
+                            (unsigned long long)lease->value);
+        *out_wait = (struct tdl_semaphore_op){lease->timeline, theirs->wait_value};
+        return TDL_OK;
+    case TDL_ORDER_SYNC_FILE:
+        break;
+    default:
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: returned with unknown order %d",
+                        lease->label, theirs->order);
+    }
+    if (theirs->semaphore_fd == -1)
+        return TDL_OK;
+    if (!ctx->info.sync_fd)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no sync files: wait on the CPU",
+                        lease->label, ctx->info.name);
+    TRY(VK(ctx, vkCreateSemaphore(ctx->device,
+                                  &(VkSemaphoreCreateInfo){
+                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
+                                  NULL, &semaphore)));
+    TRY(import_semaphore(ctx, semaphore, true, theirs->semaphore_fd));
+    *out_old = lease->import;
+    lease->import = semaphore;
+    *out_wait = (struct tdl_semaphore_op){semaphore, 0};
+    return TDL_OK;
+fail:
+    vkDestroySemaphore(ctx->device, semaphore, NULL);
+    return r;
+}
+
+/* Rented on this VkDevice, the buffer itself is in use there: the timeline has
+ * to know when that ends, or the buffer could go too early. */
+static enum tdl_result note_end(struct tdl_buffer *b)
+{
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r;
+    TRY(tdl_batch_borrow(b->ctx, &batch));
+    TRY(tdl_batch_give(batch, b, 0));
+    TRY(tdl_batch_submit(batch, NULL));
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
+}
+
+enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental *theirs)
+{
+    struct tdl_context *ctx = t->buffer->ctx;
+    struct tdl_lease *lease = t->buffer->lease;
+    struct tdl_semaphore_op wait = {VK_NULL_HANDLE, 0};
+    VkSemaphore old = VK_NULL_HANDLE;
+    bool within = false;
+    enum tdl_result r = tdl_context_check(ctx);
+    if (r != TDL_OK)
+        return r;
+    if (!lease)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
+    pthread_mutex_lock(&ctx->lock);
+    if (!lease->rented)
+        r = tdl_fail(TDL_ERROR_INVALID_STATE, "%s is not rented: there is nothing to return",
+                     t->label);
+    if (r == TDL_OK)
+        r = take_order(t->buffer, theirs, &old, &wait);
+    if (r == TDL_OK) {
+        within = lease->family == VK_QUEUE_FAMILY_IGNORED;
+        lease->rented = false;
+        lease->away = true;
+        lease->wait = wait;
+        if (wait.semaphore == lease->timeline)
+            lease->value = TDL_MAX(lease->value, wait.value);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    if (old)
+        tdl_context_defer(ctx, tdl_context_last_point(ctx), free_semaphore, (void *)old);
+    return r == TDL_OK && within && wait.semaphore ? note_end(t->buffer) : r;
+}
+
+/* -------------------------------------------------------------------- import */
+
+static enum tdl_result import_order(struct tdl_buffer *b, const struct tdl_rental *rental)
+{
+    struct tdl_context *ctx = b->ctx;
+    enum tdl_result r = TDL_OK;
+    const bool sync_file = rental->order == TDL_ORDER_SYNC_FILE;
+    if (rental->order == TDL_ORDER_NONE || (sync_file && rental->semaphore_fd == -1))
+        return TDL_OK;
+    if (rental->semaphore_fd < 0)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: the rental has a value to wait for and no semaphore_fd",
+                        b->lease->label);
+    if (!(sync_file ? ctx->info.sync_fd : ctx->info.timeline_fd))
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no %s", b->lease->label,
+                        ctx->info.name, sync_file ? "sync files" : "timeline semaphores by fd");
+    int own = fcntl(rental->semaphore_fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return tdl_fail(TDL_ERROR_IO, "%s: the fd cannot be duplicated: %s", b->lease->label,
+                        strerror(errno));
+    VkSemaphore *semaphore = sync_file ? &b->lease->import : &b->lease->timeline;
+    if (sync_file)
+        TRY(VK(ctx, vkCreateSemaphore(ctx->device,
+                                      &(VkSemaphoreCreateInfo){
+                                          .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
+                                      NULL, semaphore)));
+    else
+        TRY(create_timeline(ctx, true, semaphore));
+    TRY(import_semaphore(ctx, *semaphore, sync_file, own));
+    own = -1;
+    b->lease->value = sync_file ? 0 : rental->wait_value;
+    b->lease->wait = (struct tdl_semaphore_op){*semaphore, rental->wait_value};
+fail:
+    if (own >= 0)
+        close(own);
+    return r;
+}
+
+enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tensor_params *params,
+                                  const struct tdl_rental *rental, struct tdl_tensor **out_tensor)
+{
+    struct tdl_tensor *t = NULL;
+    enum tdl_result r;
+    *out_tensor = NULL;
+    TRY(tdl_tensor_params_check(params));
+    if (rental->memory_fd < 0) {
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                     "%s: the rental has no memory_fd: rent with TDL_HANDLE_OPAQUE_FD or "
+                     "TDL_HANDLE_DMA_BUF",
+                     params->label ? params->label : "tensor");
+        goto fail;
+    }
+    t = tdl_tensor_new(params);
+    if (!t)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    if (TDL_TENSOR_BYTES(t->size) > rental->size) {
+        char text[96];
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the rental has %zu bytes; %s has %zu",
+                     t->label, rental->size, tdl_tensor_params_text(params, text, sizeof(text)),
+                     t->size);
+        goto fail;
+    }
+    TRY(tdl_buffer_import_fd(ctx, rental->type, rental->memory_fd, rental->size, &t->buffer));
+    t->buffer->shared = false; /* it changes hands by rent and return instead */
+    TRY(tdl_lease_create(t->buffer, t->label));
+    t->buffer->lease->family = t->buffer->external_family;
+    t->buffer->lease->away = true;
+    TRY(import_order(t->buffer, rental));
+    *out_tensor = t;
+    return TDL_OK;
+fail:
+    tdl_tensor_destroy(&t);
+    return r;
+}

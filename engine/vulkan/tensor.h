@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A tensor: a type and a shape on a buffer that views may share. */
+#ifndef TDL_TENSOR_H
+#define TDL_TENSOR_H
+
+#include "buffer.h"
+#include "shape.h"
+
+/* Kernels read and write whole words, so the buffer of a tensor of so many
+ * bytes has up to 15 more. */
+#define TDL_TENSOR_BYTES(size) TDL_ALIGN(size, 16)
+
+struct tdl_tensor {
+    struct tdl_buffer *buffer; /* of TDL_TENSOR_BYTES(size) or more */
+    struct tdl_tensor_params params; /* label points into `label` */
+    size_t size;                     /* bytes */
+    char label[64];
+};
+
+/* One that has no buffer yet; NULL with text. */
+struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params);
+#endif

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The rooms of the engine, and who may include whom.
+
+rooms.py ENGINE             every #include of the engine, held against ROOMS
+rooms.py ENGINE CC...       and everything above the line compiled by CC with
+                            headers of Vulkan that do nothing but fail
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# A room and those that it may use, beside itself, the root of the engine (errors,
+# shapes, tables) and the public headers.
+ROOMS = {
+    "": [],
+    "ir": [],
+    "ops": ["ir"],
+    "compile": ["ir", "ops"],
+    "frame": [],
+    "models": [],
+    "vulkan": ["ir", "ops", "compile", "frame"],
+    "measure": ["ir", "vulkan"],
+    "tools": ["ir", "measure"],
+}
+# Below the line: they see Vulkan.
+BELOW = ["vulkan", "measure"]
+PUBLIC_VULKAN = "tdl/vulkan.h"
+
+
+def room_of(path):
+    folder = os.path.dirname(path)
+    return folder.split(os.sep)[0] if folder else ""
+
+
+def sources(engine):
+    for folder, _, names in os.walk(engine):
+        relative = os.path.relpath(folder, engine)
+        if relative.split(os.sep)[0] == "include":
+            continue
+        for name in sorted(names):
+            if name.endswith((".c", ".h")):
+                yield os.path.normpath(os.path.join(relative, name))
+
+
+def resolve(engine, source, included):
+    """The file of the engine that is meant, or None."""
+    for base in (os.path.dirname(source), ""):
+        path = os.path.normpath(os.path.join(base, included))
+        if os.path.exists(os.path.join(engine, path)):
+            return path
+    return None
+
+
+def wrong_arrows(engine):
+    for source in sources(engine):
+        room = room_of(source)
+        if room not in ROOMS:
+            yield "%s: no room named %s is in the list" % (source, room)
+            continue
+        with open(os.path.join(engine, source), encoding="utf-8") as f:
+            lines = f.readlines()
+        for number, line in enumerate(lines, 1):
+            match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
+            if not match:
+                continue
+            where = "%s:%d" % (source, number)
+            if match[1] == "<":
+                if room not in BELOW and match[2].startswith(("vulkan/", PUBLIC_VULKAN)):
+                    yield "%s: <%s> above the line" % (where, match[2])
+                continue
+            path = resolve(engine, source, match[2])
+            if path is None:
+                yield '%s: "%s" is no file of the engine' % (where, match[2])
+            elif room_of(path) not in ("", room, *ROOMS[room]):
+                yield "%s: %s/ may not use %s" % (where, room or "the root", path)
+
+
+def circles():
+    """The list itself must have an end."""
+    done = set()
+    while len(done) < len(ROOMS):
+        ready = [r for r in ROOMS if r not in done and all(u in done for u in ROOMS[r])]
+        if not ready:
+            yield "the list of rooms has a circle among %s" % sorted(set(ROOMS) - done)
+            return
+        done.update(ready)
+
+
+def compiled_without_vulkan(engine, compiler):
+    with tempfile.TemporaryDirectory() as poison:
+        os.mkdir(os.path.join(poison, "vulkan"))
+        for name in ("vulkan.h", "vulkan_core.h"):
+            with open(os.path.join(poison, "vulkan", name), "w") as f:
+                f.write("#error Vulkan above the line\n")
+        count = 0
+        for source in sources(engine):
+            if room_of(source) in BELOW:
+                continue
+            count += 1
+            run = subprocess.run(
+                compiler + ["-std=gnu11", "-fsyntax-only", "-x", "c", "-I", poison, "-I", engine,
+                            "-I", os.path.join(engine, "include"),
+                            os.path.join(engine, source)],
+                capture_output=True, text=True, check=False)
+            if run.returncode:
+                yield "%s: %s" % (source, run.stderr.strip().splitlines()[0])
+        if count < 50:
+            yield "only %d files above the line: were they found?" % count
+
+
+def main():
+    engine = sys.argv[1]
+    found = list(circles()) + list(wrong_arrows(engine))
+    if len(sys.argv) > 2:
+        found += list(compiled_without_vulkan(engine, sys.argv[2:]))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
