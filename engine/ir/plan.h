@@ -37,7 +37,6 @@ struct tdl_plan_step {
     char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
     enum tdl_choice choice;
     bool layer_start;   /* the first step of its operator */
-    const struct tdl_pipeline *pipeline;
     struct tdl_plan *plan;
 };
 

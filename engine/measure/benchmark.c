@@ -2,7 +2,7 @@
 /* tdl_benchmark(), and the statistics that measuring shares. */
 #include "measure.h"
 
-#include "vulkan/graph/graph.h"
+#include "core/graph.h"
 
 #include <math.h>
 #include <stdlib.h>

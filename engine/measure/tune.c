@@ -9,8 +9,8 @@
 #include "measure.h"
 
 #include "ir/builder.h"
-#include "vulkan/graph/graph.h"
-#include "vulkan/tuning_file.h"
+#include "core/graph.h"
+#include "core/tuning_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

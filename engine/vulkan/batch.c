@@ -2,6 +2,7 @@
 #include "batch_state.h"
 
 #include "vulkan/share/lease.h"
+#include "vulkan/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,30 +11,30 @@
 
 static void batch_free(struct tdl_context *ctx, void *data)
 {
-    struct tdl_batch *b = data;
-    vkDestroyCommandPool(ctx->device, b->pool, NULL);
-    vkDestroyDescriptorPool(ctx->device, b->descriptors, NULL);
-    vkDestroyQueryPool(ctx->device, b->queries, NULL);
+    struct tdl_vk_batch *b = data;
+    vkDestroyCommandPool(tdl_vk(ctx)->device, b->pool, NULL);
+    vkDestroyDescriptorPool(tdl_vk(ctx)->device, b->descriptors, NULL);
+    vkDestroyQueryPool(tdl_vk(ctx)->device, b->queries, NULL);
     tdl_sync_finish(ctx, &b->sync);
     free(b);
 }
 
-static enum tdl_result create_commands(struct tdl_batch *b)
+static enum tdl_result create_commands(struct tdl_vk_batch *b)
 {
-    struct tdl_context *ctx = b->ctx;
+    struct tdl_context *ctx = b->base.ctx;
     VkCommandBuffer all[MAX_OWN + 2];
     enum tdl_result r =
-        VK(ctx, vkCreateCommandPool(ctx->device,
+        VK(ctx, vkCreateCommandPool(tdl_vk(ctx)->device,
                                     &(VkCommandPoolCreateInfo){
                                         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                         .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-                                        .queueFamilyIndex = ctx->queue_family,
+                                        .queueFamilyIndex = tdl_vk(ctx)->queue_family,
                                     },
                                     NULL, &b->pool));
     if (r != TDL_OK)
         return r;
     r = VK(ctx, vkAllocateCommandBuffers(
-                    ctx->device,
+                    tdl_vk(ctx)->device,
                     &(VkCommandBufferAllocateInfo){
                         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                         .commandPool = b->pool,
@@ -48,14 +49,14 @@ static enum tdl_result create_commands(struct tdl_batch *b)
     return TDL_OK;
 }
 
-static enum tdl_result create_descriptors(struct tdl_batch *b)
+static enum tdl_result create_descriptors(struct tdl_vk_batch *b)
 {
-    struct tdl_context *ctx = b->ctx;
+    struct tdl_context *ctx = b->base.ctx;
     VkDescriptorSetLayout layouts[MAX_SETS];
     for (uint32_t i = 0; i < MAX_SETS; i++)
-        layouts[i] = ctx->set_layout;
+        layouts[i] = tdl_vk(ctx)->set_layout;
     enum tdl_result r =
-        VK(ctx, vkCreateDescriptorPool(ctx->device,
+        VK(ctx, vkCreateDescriptorPool(tdl_vk(ctx)->device,
                                        &(VkDescriptorPoolCreateInfo){
                                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                            .maxSets = MAX_SETS,
@@ -69,7 +70,7 @@ static enum tdl_result create_descriptors(struct tdl_batch *b)
     if (r != TDL_OK)
         return r;
     return VK(ctx, vkAllocateDescriptorSets(
-                       ctx->device,
+                       tdl_vk(ctx)->device,
                        &(VkDescriptorSetAllocateInfo){
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                            .descriptorPool = b->descriptors,
@@ -79,122 +80,120 @@ static enum tdl_result create_descriptors(struct tdl_batch *b)
                        b->sets));
 }
 
-enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch)
+enum tdl_result tdl_vk_batch_create(struct tdl_context *ctx, struct tdl_batch **out_batch)
 {
-    enum tdl_result r = tdl_context_check(context);
-    *out_batch = NULL;
-    if (r != TDL_OK)
-        return r;
-    struct tdl_batch *b = calloc(1, sizeof(*b));
+    enum tdl_result r;
+    struct tdl_vk_batch *b = calloc(1, sizeof(*b));
     if (!b)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a batch");
-    b->ctx = tdl_context_ref(context);
+    b->base.ctx = tdl_context_ref(ctx);
     TRY(create_commands(b));
     TRY(create_descriptors(b));
-    if (context->info.timestamps)
-        TRY(VK(context, vkCreateQueryPool(context->device,
-                                          &(VkQueryPoolCreateInfo){
-                                              .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                              .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                              .queryCount = MAX_TIMESTAMPS,
-                                          },
-                                          NULL, &b->queries)));
-    *out_batch = b;
+    if (ctx->info.timestamps)
+        TRY(VK(ctx, vkCreateQueryPool(tdl_vk(ctx)->device,
+                                      &(VkQueryPoolCreateInfo){
+                                          .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                          .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                          .queryCount = MAX_TIMESTAMPS,
+                                      },
+                                      NULL, &b->queries)));
+    *out_batch = &b->base;
     return TDL_OK;
 fail:
-    tdl_batch_destroy(&b);
+    tdl_vk_batch_destroy(&b->base);
     return r;
 }
 
-void tdl_batch_let_go(struct tdl_batch *b)
+void tdl_batch_let_go(struct tdl_vk_batch *b)
 {
     for (uint32_t i = 0; i < b->hold_count; i++)
-        b->holds[i].release(b->ctx, b->holds[i].data);
+        b->holds[i].release(b->base.ctx, b->holds[i].data);
     for (uint32_t i = 0; i < b->use_count; i++)
         tdl_buffer_destroy(&b->uses[i].buffer);
     b->hold_count = b->use_count = 0;
 }
 
-void tdl_batch_destroy(struct tdl_batch **batch)
+void tdl_vk_batch_destroy(struct tdl_batch *batch)
 {
-    struct tdl_batch *b = tdl_take(batch);
-    if (!b)
-        return;
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
+    struct tdl_context *ctx = batch->ctx;
     tdl_batch_let_go(b);
-    struct tdl_context *ctx = b->ctx;
     tdl_context_defer(ctx, b->point, batch_free, b);
     tdl_context_destroy(&ctx);
 }
 
-enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+/* An idle one whose work is done, or NULL. */
+static struct tdl_vk_batch *take_idle(struct tdl_context *ctx)
 {
+    struct tdl_vk_context *vk = tdl_vk(ctx);
+    struct tdl_vk_batch *found = NULL;
     uint64_t value = 0;
-    enum tdl_result r = TDL_OK;
-    *out_batch = NULL;
-    if (ctx->fn.get_semaphore_value(ctx->device, ctx->timeline, &value) < 0)
+    if (vk->fn.get_semaphore_value(vk->device, vk->timeline, &value) < 0)
         value = 0;
-    pthread_mutex_lock(&ctx->lock);
-    for (struct tdl_batch **p = &ctx->idle_batches; *p && !*out_batch; p = &(*p)->next)
+    pthread_mutex_lock(&vk->lock);
+    for (struct tdl_vk_batch **p = &vk->idle_batches; *p && !found; p = &(*p)->next)
         if ((*p)->point <= value) {
-            *out_batch = *p;
+            found = *p;
             *p = (*p)->next;
             break;
         }
-    pthread_mutex_unlock(&ctx->lock);
-    if (*out_batch)
-        (*out_batch)->ctx = tdl_context_ref(ctx);
-    else
+    pthread_mutex_unlock(&vk->lock);
+    return found;
+}
+
+enum tdl_result tdl_vk_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    struct tdl_vk_batch *b = take_idle(ctx);
+    enum tdl_result r = TDL_OK;
+    if (b) {
+        b->base.ctx = tdl_context_ref(ctx);
+        *out_batch = &b->base;
+    } else {
         r = tdl_batch_create(ctx, out_batch);
+    }
     if (r == TDL_OK)
-        r = tdl_batch_begin(*out_batch);
+        r = tdl_vk_batch_begin(*out_batch);
     if (r != TDL_OK)
         tdl_batch_destroy(out_batch);
     return r;
 }
 
-void tdl_batch_give_back(struct tdl_batch **batch)
+void tdl_vk_batch_give_back(struct tdl_batch *batch)
 {
-    struct tdl_batch *b = *batch;
-    *batch = NULL;
-    if (!b)
-        return;
-    struct tdl_context *ctx = b->ctx;
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
+    struct tdl_context *ctx = batch->ctx;
     if (b->state == RECORDING)
-        tdl_batch_cancel(b);
-    pthread_mutex_lock(&ctx->lock);
-    b->next = ctx->idle_batches;
-    ctx->idle_batches = b;
-    pthread_mutex_unlock(&ctx->lock);
+        tdl_vk_batch_cancel(batch);
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
+    b->next = tdl_vk(ctx)->idle_batches;
+    tdl_vk(ctx)->idle_batches = b;
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     tdl_context_destroy(&ctx); /* an idle batch holds no reference */
 }
 
 void tdl_batches_finish(struct tdl_context *ctx)
 {
-    for (struct tdl_batch *b = ctx->idle_batches, *next; b; b = next) {
+    for (struct tdl_vk_batch *b = tdl_vk(ctx)->idle_batches, *next; b; b = next) {
         next = b->next;
         batch_free(ctx, b);
     }
-    ctx->idle_batches = NULL;
-}
-
-struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
-{
-    return batch->ctx;
+    tdl_vk(ctx)->idle_batches = NULL;
 }
 
 /* --------------------------------------------------------------- recording */
 
-enum tdl_result tdl_batch_begin(struct tdl_batch *b)
+enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->state != IDLE)
         return tdl_fail(TDL_ERROR_INVALID_STATE,
                         "tdl_batch_begin: the batch was begun already; submit or cancel it first");
-    enum tdl_result r = tdl_context_wait(b->ctx, b->point, TDL_WAIT_FOREVER);
+    enum tdl_result r = tdl_context_wait(b->base.ctx, b->point, TDL_WAIT_FOREVER);
     if (r == TDL_OK)
-        r = VK(b->ctx, vkResetCommandPool(b->ctx->device, b->pool, 0));
+        r = VK(b->base.ctx, vkResetCommandPool(tdl_vk(b->base.ctx)->device, b->pool, 0));
     if (r != TDL_OK)
         return r;
-    tdl_sync_begin(b->ctx, &b->sync);
+    tdl_sync_begin(b->base.ctx, &b->sync);
     b->state = RECORDING;
     b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
@@ -202,19 +201,21 @@ enum tdl_result tdl_batch_begin(struct tdl_batch *b)
     return TDL_OK;
 }
 
-void tdl_batch_cancel(struct tdl_batch *b)
+void tdl_vk_batch_cancel(struct tdl_batch *batch)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->open)
         vkEndCommandBuffer(b->own[b->own_used - 1]);
     tdl_batch_let_go(b);
-    tdl_sync_submitted(b->ctx, &b->sync, false);
+    tdl_sync_submitted(b->base.ctx, &b->sync, false);
     b->open = false;
     b->state = IDLE;
     b->mark_count = b->submitted_marks = 0;
 }
 
-enum tdl_result tdl_batch_sync(struct tdl_batch *b, bool recording, struct tdl_sync **out_sync)
+enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct tdl_sync **out_sync)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     *out_sync = &b->sync;
     if ((b->state == RECORDING) == recording)
         return TDL_OK;
@@ -223,7 +224,7 @@ enum tdl_result tdl_batch_sync(struct tdl_batch *b, bool recording, struct tdl_s
                                                  : "the batch was not submitted yet");
 }
 
-enum tdl_result tdl_batch_open_commands(struct tdl_batch *b, VkCommandBuffer *out)
+enum tdl_result tdl_batch_open_commands(struct tdl_vk_batch *b, VkCommandBuffer *out)
 {
     if (b->state != RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
@@ -233,7 +234,7 @@ enum tdl_result tdl_batch_open_commands(struct tdl_batch *b, VkCommandBuffer *ou
                             "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
         VkCommandBuffer cb = b->own[b->own_used];
         enum tdl_result r =
-            VK(b->ctx, vkBeginCommandBuffer(
+            VK(b->base.ctx, vkBeginCommandBuffer(
                            cb, &(VkCommandBufferBeginInfo){
                                    .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                    .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
@@ -248,12 +249,12 @@ enum tdl_result tdl_batch_open_commands(struct tdl_batch *b, VkCommandBuffer *ou
     return TDL_OK;
 }
 
-enum tdl_result tdl_batch_close_commands(struct tdl_batch *b)
+enum tdl_result tdl_batch_close_commands(struct tdl_vk_batch *b)
 {
     if (!b->open)
         return TDL_OK;
     b->open = false;
-    return VK(b->ctx, vkEndCommandBuffer(b->own[b->own_used - 1]));
+    return VK(b->base.ctx, vkEndCommandBuffer(b->own[b->own_used - 1]));
 }
 
 void tdl_batch_barrier(VkCommandBuffer cb, bool to_host)
@@ -274,7 +275,7 @@ void tdl_batch_barrier(VkCommandBuffer cb, bool to_host)
 
 /* Note the uses of one piece of work; records a barrier first if one of them
  * conflicts with a use since the last barrier. */
-static enum tdl_result add_uses(struct tdl_batch *b, const struct tdl_bind *uses, uint32_t count)
+static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *uses, uint32_t count)
 {
     bool conflict = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -311,12 +312,12 @@ static enum tdl_result add_uses(struct tdl_batch *b, const struct tdl_bind *uses
         }
         u->read |= uses[i].read;
         u->write |= uses[i].write;
-        b->writes_host |= uses[i].write && uses[i].buffer->host_visible;
+        b->writes_host |= uses[i].write && tdl_vkb(uses[i].buffer)->host_visible;
     }
     return TDL_OK;
 }
 
-static void write_descriptors(struct tdl_batch *b, VkDescriptorSet set,
+static void write_descriptors(struct tdl_vk_batch *b, VkDescriptorSet set,
                               const struct tdl_bind *binds, uint32_t count)
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
@@ -330,7 +331,7 @@ static void write_descriptors(struct tdl_batch *b, VkDescriptorSet set,
             unused = &binds[i];
     for (uint32_t i = 0; i < TDL_MAX_BINDS && unused; i++) {
         const struct tdl_bind *bind = i < count && binds[i].buffer ? &binds[i] : unused;
-        infos[n] = (VkDescriptorBufferInfo){bind->buffer->buffer, bind->offset,
+        infos[n] = (VkDescriptorBufferInfo){tdl_vkb(bind->buffer)->buffer, bind->offset,
                                             bind->size ? bind->size : VK_WHOLE_SIZE};
         writes[n] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -342,14 +343,15 @@ static void write_descriptors(struct tdl_batch *b, VkDescriptorSet set,
         };
         n++;
     }
-    vkUpdateDescriptorSets(b->ctx->device, n, writes, 0, NULL);
+    vkUpdateDescriptorSets(tdl_vk(b->base.ctx)->device, n, writes, 0, NULL);
 }
 
-enum tdl_result tdl_batch_dispatch(struct tdl_batch *b, const struct tdl_pipeline *pipeline,
+enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pipeline *pipeline,
                                    const struct tdl_bind *binds, uint32_t bind_count,
                                    const void *push, uint32_t push_size, uint32_t groups_x,
                                    uint32_t groups_y, uint32_t groups_z)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     VkCommandBuffer cb = VK_NULL_HANDLE;
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
     if (r != TDL_OK)
@@ -363,20 +365,21 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *b, const struct tdl_pipelin
     VkDescriptorSet set = b->sets[b->sets_used++];
     write_descriptors(b, set, binds, bind_count);
     vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->pipeline);
-    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, b->ctx->pipeline_layout, 0, 1, &set,
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, tdl_vk(b->base.ctx)->pipeline_layout, 0, 1, &set,
                             0, NULL);
     if (push_size)
-        vkCmdPushConstants(cb, b->ctx->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size,
+        vkCmdPushConstants(cb, tdl_vk(b->base.ctx)->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size,
                            push);
     vkCmdDispatch(cb, groups_x, groups_y, groups_z);
     b->dispatches++;
     return TDL_OK;
 }
 
-enum tdl_result tdl_batch_copy(struct tdl_batch *b, struct tdl_buffer *source,
+enum tdl_result tdl_vk_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
                                uint64_t source_offset, struct tdl_buffer *target,
                                uint64_t target_offset, uint64_t size)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     VkCommandBuffer cb;
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
     if (r == TDL_OK)
@@ -385,26 +388,28 @@ enum tdl_result tdl_batch_copy(struct tdl_batch *b, struct tdl_buffer *source,
                                          {.buffer = target, .write = true}},
                      2);
     if (r == TDL_OK)
-        vkCmdCopyBuffer(cb, source->buffer, target->buffer, 1,
+        vkCmdCopyBuffer(cb, tdl_vkb(source)->buffer, tdl_vkb(target)->buffer, 1,
                         &(VkBufferCopy){source_offset, target_offset, size});
     return r;
 }
 
-enum tdl_result tdl_batch_fill_zero(struct tdl_batch *b, struct tdl_buffer *target)
+enum tdl_result tdl_vk_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     VkCommandBuffer cb;
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
     if (r == TDL_OK)
         r = add_uses(b, &(struct tdl_bind){.buffer = target, .write = true}, 1);
     if (r == TDL_OK)
-        vkCmdFillBuffer(cb, target->buffer, 0, VK_WHOLE_SIZE, 0);
+        vkCmdFillBuffer(cb, tdl_vkb(target)->buffer, 0, VK_WHOLE_SIZE, 0);
     return r;
 }
 
-enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
+enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer recorded,
                                   const struct tdl_bind *uses, uint32_t use_count,
                                   uint32_t dispatches, struct tdl_hold hold)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->state != RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     enum tdl_result r = add_uses(b, uses, use_count);
@@ -415,7 +420,7 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
     if (b->part_count == MAX_PARTS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
-    r = tdl_batch_hold(b, hold);
+    r = tdl_batch_hold(batch, hold);
     if (r != TDL_OK)
         return r;
     b->parts[b->part_count++] = recorded;
@@ -423,19 +428,21 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *b, VkCommandBuffer recorded,
     return TDL_OK;
 }
 
-enum tdl_result tdl_batch_give(struct tdl_batch *b, struct tdl_buffer *buffer, uint32_t family)
+enum tdl_result tdl_batch_give(struct tdl_batch *batch, struct tdl_buffer *buffer, uint32_t family)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     VkCommandBuffer cb;
     enum tdl_result r = tdl_batch_commands(
-        b, &(struct tdl_bind){.buffer = buffer, .read = true, .write = true}, 1, &cb);
+        batch, &(struct tdl_bind){.buffer = buffer, .read = true, .write = true}, 1, &cb);
     for (uint32_t i = 0; i < b->use_count && r == TDL_OK; i++)
         if (b->uses[i].buffer == buffer)
             b->uses[i].give = family;
     return r;
 }
 
-enum tdl_result tdl_batch_hold(struct tdl_batch *b, struct tdl_hold hold)
+enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->hold_count == MAX_HOLDS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the batch is full (%d parts): submit it and begin another", MAX_HOLDS);
@@ -443,9 +450,10 @@ enum tdl_result tdl_batch_hold(struct tdl_batch *b, struct tdl_hold hold)
     return TDL_OK;
 }
 
-enum tdl_result tdl_batch_commands(struct tdl_batch *b, const struct tdl_bind *uses,
+enum tdl_result tdl_batch_commands(struct tdl_batch *batch, const struct tdl_bind *uses,
                                    uint32_t use_count, VkCommandBuffer *out_commands)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     enum tdl_result r = tdl_batch_open_commands(b, out_commands);
     return r == TDL_OK ? add_uses(b, uses, use_count) : r;
 }

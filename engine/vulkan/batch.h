@@ -25,11 +25,6 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pip
                                    const struct tdl_bind *binds, uint32_t bind_count,
                                    const void *push, uint32_t push_size, uint32_t groups_x,
                                    uint32_t groups_y, uint32_t groups_z);
-/* Add a copy between buffers, bytes. */
-enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
-                               uint64_t source_offset, struct tdl_buffer *target,
-                               uint64_t target_offset, uint64_t size);
-enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
 /* Something that a batch keeps alive until its work has a point or was given
  * up; release() then frees it behind the context's last point. */
 struct tdl_hold {
@@ -56,13 +51,6 @@ struct tdl_sync;
  * not; else an error. */
 enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording,
                                struct tdl_sync **out_sync);
-struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
-
-/* Borrow a batch for one-off work, begun; the context keeps those that were
- * given back, so that nothing is created in the steady state. Submit it, then
- * give it back; NULL is accepted, and what was not submitted is cancelled. */
-enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
-void tdl_batch_give_back(struct tdl_batch **batch);
 /* Context destruction. */
 void tdl_batches_finish(struct tdl_context *ctx);
 

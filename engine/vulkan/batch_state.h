@@ -26,9 +26,9 @@ struct use {
 
 enum state { IDLE, RECORDING };
 
-struct tdl_batch {
-    struct tdl_batch *next; /* among the context's idle ones */
-    struct tdl_context *ctx;
+struct tdl_vk_batch {
+    struct tdl_batch base;
+    struct tdl_vk_batch *next; /* among the context's idle ones */
     enum state state;
     VkCommandPool pool;
     VkCommandBuffer own[MAX_OWN];
@@ -53,14 +53,19 @@ struct tdl_batch {
     uint64_t point; /* of the last submission */
 };
 
+static inline struct tdl_vk_batch *tdl_vk_batch(const struct tdl_batch *batch)
+{
+    return (struct tdl_vk_batch *)batch;
+}
+
 /* The command buffer under recording, opened if need be. */
-enum tdl_result tdl_batch_open_commands(struct tdl_batch *batch, VkCommandBuffer *out);
-enum tdl_result tdl_batch_close_commands(struct tdl_batch *batch);
+enum tdl_result tdl_batch_open_commands(struct tdl_vk_batch *batch, VkCommandBuffer *out);
+enum tdl_result tdl_batch_close_commands(struct tdl_vk_batch *batch);
 /* Order all that follows behind all that was recorded; to_host: for the CPU. */
 void tdl_batch_barrier(VkCommandBuffer commands, bool to_host);
 /* Let go what the batch held until its work had a point, or was given up: work
  * recorded elsewhere, and the buffers in use, which their owners may destroy
  * or replace in between. */
-void tdl_batch_let_go(struct tdl_batch *batch);
+void tdl_batch_let_go(struct tdl_vk_batch *batch);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "buffer.h"
 
+#include "vulkan/share/external.h"
 #include "vulkan/share/lease.h"
+#include "vulkan/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,8 @@ uint32_t tdl_memory_type_find(const struct tdl_context *ctx, uint32_t type_bits,
 {
     uint32_t best = TDL_NO_MEMORY_TYPE;
     int best_score = -1;
-    for (uint32_t i = 0; i < ctx->memory_properties.memoryTypeCount; i++) {
-        VkMemoryPropertyFlags flags = ctx->memory_properties.memoryTypes[i].propertyFlags;
+    for (uint32_t i = 0; i < tdl_vk(ctx)->memory_properties.memoryTypeCount; i++) {
+        VkMemoryPropertyFlags flags = tdl_vk(ctx)->memory_properties.memoryTypes[i].propertyFlags;
         if (!(type_bits & (1u << i)) || (flags & required) != required)
             continue;
         int score = 2 * __builtin_popcount(flags & wanted) + !(flags & unwanted);
@@ -51,9 +53,9 @@ static void buffer_free(struct tdl_context *ctx, void *data)
 {
     struct tdl_buffer *b = data;
     tdl_lease_free(b);
-    vkDestroyBuffer(ctx->device, b->buffer, NULL);
-    if (b->memory) {
-        vkFreeMemory(ctx->device, b->memory, NULL); /* unmaps too */
+    vkDestroyBuffer(tdl_vk(ctx)->device, tdl_vkb(b)->buffer, NULL);
+    if (tdl_vkb(b)->memory) {
+        vkFreeMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, NULL); /* unmaps too */
         atomic_fetch_sub(&ctx->stats.memory_bytes, b->size);
     }
     free(b);
@@ -64,7 +66,7 @@ enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b,
                                      VkMemoryRequirements *out_requirements)
 {
     enum tdl_result r = VK(
-        b->ctx, vkCreateBuffer(b->ctx->device,
+        b->ctx, vkCreateBuffer(tdl_vk(b->ctx)->device,
                                &(VkBufferCreateInfo){
                                    .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                    .pNext =
@@ -77,30 +79,30 @@ enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b,
                                    .size = b->size,
                                    .usage = TDL_BUFFER_USAGE,
                                },
-                               NULL, &b->buffer));
+                               NULL, &tdl_vkb(b)->buffer));
     if (r == TDL_OK)
-        vkGetBufferMemoryRequirements(b->ctx->device, b->buffer, out_requirements);
+        vkGetBufferMemoryRequirements(tdl_vk(b->ctx)->device, tdl_vkb(b)->buffer, out_requirements);
     return r;
 }
 
 VkResult tdl_buffer_allocate(struct tdl_buffer *b, uint64_t size, uint32_t type, const void *next)
 {
-    b->memory_type = type;
-    return vkAllocateMemory(b->ctx->device,
+    tdl_vkb(b)->memory_type = type;
+    return vkAllocateMemory(tdl_vk(b->ctx)->device,
                             &(VkMemoryAllocateInfo){
                                 .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                 .pNext = next,
                                 .allocationSize = size,
                                 .memoryTypeIndex = type,
                             },
-                            NULL, &b->memory);
+                            NULL, &tdl_vkb(b)->memory);
 }
 
 enum tdl_result tdl_buffer_bind(struct tdl_buffer *b)
 {
     atomic_fetch_add(&b->ctx->stats.allocations, 1);
     atomic_fetch_add(&b->ctx->stats.memory_bytes, b->size);
-    return VK(b->ctx, vkBindBufferMemory(b->ctx->device, b->buffer, b->memory, 0));
+    return VK(b->ctx, vkBindBufferMemory(tdl_vk(b->ctx)->device, tdl_vkb(b)->buffer, tdl_vkb(b)->memory, 0));
 }
 
 /* Memory of the best type. Mapped memory may be of a small heap (256 MiB of a
@@ -129,18 +131,14 @@ static enum tdl_result allocate_best(struct tdl_buffer *b, const VkMemoryRequire
 
 struct tdl_buffer *tdl_buffer_new(struct tdl_context *ctx, size_t size)
 {
-    static atomic_ullong next_id = 1;
-    struct tdl_buffer *b = calloc(1, sizeof(*b));
+    struct tdl_vk_buffer *b = calloc(1, sizeof(*b));
     if (!b) {
         tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a buffer");
         return NULL;
     }
-    b->ctx = tdl_context_ref(ctx);
-    atomic_init(&b->refs, 1);
-    b->id = atomic_fetch_add(&next_id, 1);
-    b->size = size;
+    tdl_buffer_init(&b->base, ctx, size);
     b->external_family = VK_QUEUE_FAMILY_IGNORED;
-    return b;
+    return &b->base;
 }
 
 enum tdl_result tdl_buffer_abandon(struct tdl_buffer *b, enum tdl_result r)
@@ -151,69 +149,67 @@ enum tdl_result tdl_buffer_abandon(struct tdl_buffer *b, enum tdl_result r)
     return r;
 }
 
-enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
-                                        enum tdl_buffer_access access, const char *name,
-                                        struct tdl_buffer **out_buffer)
+static enum tdl_result create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                              struct tdl_buffer **out_buffer)
 {
+    const uint32_t reach = tdl_vk(ctx)->properties.limits.maxStorageBufferRange;
     VkMemoryRequirements requirements;
-    enum tdl_result r = tdl_context_check(ctx);
-    *out_buffer = NULL;
-    if (r != TDL_OK)
-        return r;
-    if (!size)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer of 0 bytes was asked for (%s)", name);
-    if (size > ctx->properties.limits.maxStorageBufferRange)
+    enum tdl_result r;
+    if (wish->size > reach)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s needs a buffer of %zu bytes; this device's kernels reach %u", name, size,
-                        ctx->properties.limits.maxStorageBufferRange);
-    struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(size, 16));
+                        "%s needs a buffer of %zu bytes; this device's kernels reach %u",
+                        wish->name, wish->size, reach);
+    struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(wish->size, 16));
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
     TRY(tdl_buffer_create_vk(b, 0, &requirements));
-    TRY(allocate_best(b, &requirements, access, name));
-    b->host_visible = access != TDL_BUFFER_DEVICE;
-    if (b->host_visible)
-        TRY(VK(ctx, vkMapMemory(ctx->device, b->memory, 0, VK_WHOLE_SIZE, 0, &b->map)));
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)b->buffer, name);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)b->memory, name);
+    TRY(allocate_best(b, &requirements, wish->access, wish->name));
+    tdl_vkb(b)->host_visible = wish->access != TDL_BUFFER_DEVICE;
+    if (tdl_vkb(b)->host_visible)
+        TRY(VK(ctx, vkMapMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, 0, VK_WHOLE_SIZE, 0,
+                                &b->map)));
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
+                     wish->name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory,
+                     wish->name);
     *out_buffer = b;
     return TDL_OK;
 fail:
     return tdl_buffer_abandon(b, r);
 }
 
-enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
-                                  enum tdl_buffer_access access, struct tdl_buffer **out_buffer)
+static enum tdl_result create_rentable(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                                       struct tdl_buffer **out_buffer)
 {
-    static const char *const names[] = {"frame (device)", "frame (upload)", "frame (readback)"};
-    *out_buffer = NULL;
-    if ((unsigned)access >= TDL_COUNT(names))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer with unknown access %d", access);
-    return tdl_buffer_create_named(context, size, access, names[access], out_buffer);
+    const bool dma_buf = wish->exportable & TDL_TENSOR_EXPORTABLE_DMA_BUF;
+    enum tdl_result r =
+        tdl_buffer_create_rentable(ctx, wish->size, dma_buf, wish->name, out_buffer);
+    if (r == TDL_OK)
+        r = tdl_lease_create(*out_buffer, wish->name);
+    if (r != TDL_OK)
+        tdl_buffer_destroy(out_buffer);
+    return r;
 }
 
-enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
-                                       struct tdl_buffer **out_buffer, uint64_t *out_offset)
+enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                                     struct tdl_buffer **out_buffer)
+{
+    return (wish->exportable ? create_rentable : create)(ctx, wish, out_buffer);
+}
+
+enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
+                                          struct tdl_buffer **out_buffer, uint64_t *out_offset)
 {
     const VkExternalMemoryHandleTypeFlagBits kind =
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     VkMemoryRequirements requirements;
-    enum tdl_result r = tdl_context_check(ctx);
-    *out_buffer = NULL;
-    if (r != TDL_OK)
-        return r;
-    if (!pointer || !size)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no host memory to import");
-    if (!ctx->host_pointer_alignment || !ctx->fn.get_host_pointer_properties)
+    enum tdl_result r;
+    if (!tdl_vk(ctx)->host_pointer_alignment || !tdl_vk(ctx)->fn.get_host_pointer_properties)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no VK_EXT_external_memory_host",
                         ctx->info.name);
-    const uint32_t reach = ctx->properties.limits.maxStorageBufferRange;
-    uintptr_t align = ctx->host_pointer_alignment, start = (uintptr_t)pointer / align * align;
+    const uint32_t reach = tdl_vk(ctx)->properties.limits.maxStorageBufferRange;
+    uintptr_t align = tdl_vk(ctx)->host_pointer_alignment, start = (uintptr_t)pointer / align * align;
     size_t whole = 0;
-    if (size > UINTPTR_MAX - (uintptr_t)pointer)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "host memory of %zu bytes at %p goes past the end of the address space",
-                        size, pointer);
     if (size <= reach)
         whole = TDL_ALIGN((uintptr_t)pointer - start + size, align);
     if (size > reach || whole > reach)
@@ -222,7 +218,7 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
                         reach);
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    if (ctx->fn.get_host_pointer_properties(ctx->device, kind, (void *)start, &properties) < 0 ||
+    if (tdl_vk(ctx)->fn.get_host_pointer_properties(tdl_vk(ctx)->device, kind, (void *)start, &properties) < 0 ||
         !properties.memoryTypeBits)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "the driver refuses to import this host pointer");
     struct tdl_buffer *b = tdl_buffer_new(ctx, whole);
@@ -244,8 +240,8 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
                              .pHostPointer = (void *)start,
                          })));
     TRY(tdl_buffer_bind(b));
-    b->host_visible = true;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)b->buffer, "host import");
+    tdl_vkb(b)->host_visible = true;
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer, "host import");
     *out_buffer = b;
     *out_offset = (uintptr_t)pointer - start;
     return TDL_OK;
@@ -253,42 +249,19 @@ fail:
     return tdl_buffer_abandon(b, r);
 }
 
-struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)
+void tdl_vk_buffer_destroy(struct tdl_buffer *b)
 {
-    atomic_fetch_add(&buffer->refs, 1);
-    return buffer;
-}
-
-void tdl_buffer_destroy(struct tdl_buffer **buffer)
-{
-    struct tdl_buffer *b = tdl_take(buffer);
-    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
-        return;
     struct tdl_context *ctx = b->ctx;
-    pthread_mutex_lock(&ctx->lock);
-    uint64_t point = TDL_MAX(b->read_point, b->write_point);
-    pthread_mutex_unlock(&ctx->lock);
-    tdl_context_defer(ctx, point, buffer_free, b);
+    tdl_context_defer(ctx, tdl_vk_buffer_point(b, true), buffer_free, b);
     tdl_context_destroy(&ctx);
 }
 
-void *tdl_buffer_data(struct tdl_buffer *buffer)
+uint64_t tdl_vk_buffer_point(const struct tdl_buffer *b, bool and_read)
 {
-    return buffer->map;
-}
-
-size_t tdl_buffer_size(const struct tdl_buffer *buffer)
-{
-    return buffer->size;
-}
-
-enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
-{
-    struct tdl_context *ctx = buffer->ctx;
-    pthread_mutex_lock(&ctx->lock);
-    uint64_t point = buffer->write_point;
-    if (for_write)
-        point = TDL_MAX(point, buffer->read_point);
-    pthread_mutex_unlock(&ctx->lock);
-    return tdl_context_wait(ctx, point, TDL_WAIT_FOREVER);
+    pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
+    uint64_t point = tdl_vkb(b)->write_point;
+    if (and_read)
+        point = TDL_MAX(point, tdl_vkb(b)->read_point);
+    pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
+    return point;
 }

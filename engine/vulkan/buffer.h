@@ -9,19 +9,13 @@
 
 #include "context.h"
 
-#include <tdl/frame.h>
-
-struct tdl_buffer {
-    struct tdl_context *ctx;
-    atomic_int refs;
-    uint64_t id; /* unique in the process, never used again */
+struct tdl_vk_buffer {
+    struct tdl_buffer base;
     VkBuffer buffer;
     VkDeviceMemory memory;
     uint32_t memory_type;
-    size_t size;
-    void *map;          /* persistent mapping, NULL for device-only and imported */
     bool host_visible;  /* the CPU reads what the GPU writes here */
-    uint64_t read_point, write_point; /* last submitted uses, under ctx->lock */
+    uint64_t read_point, write_point; /* last submitted uses, under the context's lock */
 
     /* Memory that others see, too (external.c). With `shared`, every batch
      * takes the buffer from the queue family that stands for them before its
@@ -32,16 +26,15 @@ struct tdl_buffer {
     struct tdl_lease *lease; /* of a tensor that may be rented, or NULL */
 };
 
+static inline struct tdl_vk_buffer *tdl_vkb(const struct tdl_buffer *buffer)
+{
+    return (struct tdl_vk_buffer *)buffer;
+}
+
 /* What every buffer is created for. */
 #define TDL_BUFFER_USAGE                                                                           \
     (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                       \
      VK_BUFFER_USAGE_TRANSFER_DST_BIT)
-
-/* As tdl_buffer_create(), with a debug name. */
-enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
-                                        enum tdl_buffer_access access, const char *name,
-                                        struct tdl_buffer **out_buffer);
-struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
 
 /* ---- the steps of creating one, for imports and exports */
 

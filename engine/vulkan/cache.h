@@ -13,8 +13,4 @@
 /* "FOLDER/KIND-KEY.EXTENSION"; false if the context keeps no files. */
 bool tdl_cache_path(const struct tdl_context *ctx, const char *kind, const char *extension,
                     char *path, size_t size);
-/* A header and data as one file, all of it or nothing. Blocking. */
-enum tdl_result tdl_cache_write(struct tdl_context *ctx, const char *path, const void *header,
-                                size_t header_size, const void *data, size_t size);
-
 #endif

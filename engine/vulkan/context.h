@@ -4,8 +4,8 @@
  *
  * Locks. `lock` guards the queue, the timeline's last point, the read and
  * write points of every buffer and the list of deferred frees; it is held for
- * microseconds. `pipeline_lock` guards the pipeline table and the tuning;
- * compiling happens outside it. Neither is taken inside the other. `queue_lock`, or the lock of a
+ * microseconds. `pipeline_lock` guards the pipeline table; compiling happens
+ * outside it. Neither is taken inside the other. `queue_lock`, or the lock of a
  * borrowed queue's owner, is held round each call on the queue, inside `lock`.
  */
 #ifndef TDL_CONTEXT_H
@@ -14,13 +14,14 @@
 #include "setup.h"
 #include "vk.h"
 
+#include "core/core.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct tdl_deferred;
 struct tdl_pipeline;
-struct tdl_batch;
-struct tdl_tuning;
+struct tdl_vk_batch;
 
 struct tdl_device_functions {
     PFN_vkWaitSemaphores wait_semaphores;
@@ -34,14 +35,10 @@ struct tdl_device_functions {
     PFN_vkSetDebugUtilsObjectNameEXT set_object_name;
 };
 
-struct tdl_context {
-    atomic_int refs;
+struct tdl_vk_context {
+    struct tdl_context base;
     pthread_mutex_t lock;
     pthread_mutex_t queue_lock; /* of a device of our own; see tdl_context_lock_queue() */
-
-    tdl_log_fn log;
-    void *log_data;
-    enum tdl_log_level log_level;
 
     struct tdl_setup setup;
     VkInstance instance;
@@ -51,12 +48,10 @@ struct tdl_context {
     VkQueue queue;
     uint32_t queue_family;
     uint32_t timestamp_bits;
-    struct tdl_device_info info;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkDeviceSize host_pointer_alignment; /* 0: no VK_EXT_external_memory_host */
     struct tdl_device_functions fn;
-    atomic_bool lost;
     atomic_bool rent_wait_told; /* that rentals wait on the CPU */
 
     /* Timeline: every submission signals last_point + 1. Work up to
@@ -66,7 +61,7 @@ struct tdl_context {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
-    struct tdl_batch *idle_batches; /* for one-off work, under `lock` */
+    struct tdl_vk_batch *idle_batches; /* for one-off work, under `lock` */
 
     /* One layout for every kernel: storage buffers 0…TDL_MAX_BINDS-1 and
      * TDL_MAX_PUSH bytes of push constants. */
@@ -77,17 +72,12 @@ struct tdl_context {
     VkPipelineCache pipeline_cache;
     bool pipeline_cache_dirty;
     struct tdl_pipeline *pipelines;
-    char *cache_dir; /* NULL: keep none */
-    struct tdl_tuning *tuning; /* under pipeline_lock */
-
-    struct {
-        atomic_ullong submits, dispatches, waits, pipelines, allocations, memory_bytes;
-        atomic_ullong validation_errors;
-    } stats;
 };
 
-/* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
-enum tdl_result tdl_context_check(struct tdl_context *ctx);
+static inline struct tdl_vk_context *tdl_vk(const struct tdl_context *ctx)
+{
+    return (struct tdl_vk_context *)ctx;
+}
 
 /* Nanoseconds between two timestamps of the queue, whose counter wraps. */
 uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint64_t to);
@@ -120,7 +110,5 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx,
  * has), or with the context. Takes the lock. */
 typedef void (*tdl_free_fn)(struct tdl_context *ctx, void *data);
 void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data);
-/* Free what the timeline has passed. Takes the lock. */
-void tdl_context_collect(struct tdl_context *ctx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cooperative_matrix.h"
 
-#include "device.h"
+#include "instance.h"
 #include "pipeline.h"
 
 #include <stdlib.h>

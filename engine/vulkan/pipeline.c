@@ -7,6 +7,9 @@
 
 #include "cache.h"
 #include "cooperative_matrix.h"
+#include "table.h"
+
+#include "core/cache_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,18 +61,18 @@ enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };
     TRY(VK(ctx, vkCreateDescriptorSetLayout(
-                    ctx->device,
+                    tdl_vk(ctx)->device,
                     &(VkDescriptorSetLayoutCreateInfo){
                         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                         .bindingCount = TDL_MAX_BINDS,
                         .pBindings = bindings,
                     },
-                    NULL, &ctx->set_layout)));
-    TRY(VK(ctx, vkCreatePipelineLayout(ctx->device,
+                    NULL, &tdl_vk(ctx)->set_layout)));
+    TRY(VK(ctx, vkCreatePipelineLayout(tdl_vk(ctx)->device,
                                        &(VkPipelineLayoutCreateInfo){
                                            .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
                                            .setLayoutCount = 1,
-                                           .pSetLayouts = &ctx->set_layout,
+                                           .pSetLayouts = &tdl_vk(ctx)->set_layout,
                                            .pushConstantRangeCount = 1,
                                            .pPushConstantRanges =
                                                &(VkPushConstantRange){
@@ -77,14 +80,14 @@ enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
                                                    .size = TDL_MAX_PUSH,
                                                },
                                        },
-                                       NULL, &ctx->pipeline_layout)));
-    TRY(VK(ctx, vkCreatePipelineCache(ctx->device,
+                                       NULL, &tdl_vk(ctx)->pipeline_layout)));
+    TRY(VK(ctx, vkCreatePipelineCache(tdl_vk(ctx)->device,
                                       &(VkPipelineCacheCreateInfo){
                                           .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                           .initialDataSize = size,
                                           .pInitialData = data,
                                       },
-                                      NULL, &ctx->pipeline_cache)));
+                                      NULL, &tdl_vk(ctx)->pipeline_cache)));
     tdl_log(ctx, TDL_LOG_DEBUG, "pipeline cache: %zu bytes from %s", size,
             ctx->cache_dir ? ctx->cache_dir : "nowhere");
     r = TDL_OK;
@@ -95,37 +98,37 @@ fail:
 
 void tdl_pipelines_finish(struct tdl_context *ctx)
 {
-    for (struct tdl_pipeline *p = ctx->pipelines, *next; p; p = next) {
+    for (struct tdl_pipeline *p = tdl_vk(ctx)->pipelines, *next; p; p = next) {
         next = p->next;
-        vkDestroyPipeline(ctx->device, p->pipeline, NULL);
+        vkDestroyPipeline(tdl_vk(ctx)->device, p->pipeline, NULL);
         free(p);
     }
-    vkDestroyPipelineCache(ctx->device, ctx->pipeline_cache, NULL);
-    vkDestroyPipelineLayout(ctx->device, ctx->pipeline_layout, NULL);
-    vkDestroyDescriptorSetLayout(ctx->device, ctx->set_layout, NULL);
+    vkDestroyPipelineCache(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, NULL);
+    vkDestroyPipelineLayout(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_layout, NULL);
+    vkDestroyDescriptorSetLayout(tdl_vk(ctx)->device, tdl_vk(ctx)->set_layout, NULL);
 }
 
-enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
+enum tdl_result tdl_vk_context_save_cache(struct tdl_context *ctx)
 {
     char path[1200];
     size_t size = 0;
     void *data = NULL;
     enum tdl_result r = TDL_OK;
-    pthread_mutex_lock(&ctx->pipeline_lock);
-    if (!ctx->pipeline_cache_dirty || !tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)))
+    pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
+    if (!tdl_vk(ctx)->pipeline_cache_dirty || !tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)))
         goto fail;
-    TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, NULL)));
+    TRY(VK(ctx, vkGetPipelineCacheData(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, &size, NULL)));
     if (!size || !(data = malloc(size)))
         goto fail;
-    TRY(VK(ctx, vkGetPipelineCacheData(ctx->device, ctx->pipeline_cache, &size, data)));
+    TRY(VK(ctx, vkGetPipelineCacheData(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, &size, data)));
     struct cache_header header = {.size = size,
                                   .checksum = tdl_hash_bytes(TDL_HASH_START, data, size)};
     memcpy(header.magic, cache_magic, sizeof(cache_magic));
     TRY(tdl_cache_write(ctx, path, &header, sizeof(header), data, size));
-    ctx->pipeline_cache_dirty = false;
+    tdl_vk(ctx)->pipeline_cache_dirty = false;
 fail:
     free(data);
-    pthread_mutex_unlock(&ctx->pipeline_lock);
+    pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
     return r;
 }
 
@@ -153,7 +156,7 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
         entries[i] = (VkSpecializationMapEntry){own ? i : TDL_MAX_SPEC + i - p->spec_count,
                                                 i * sizeof(uint32_t), sizeof(uint32_t)};
     }
-    TRY(VK(ctx, vkCreateShaderModule(ctx->device,
+    TRY(VK(ctx, vkCreateShaderModule(tdl_vk(ctx)->device,
                                      &(VkShaderModuleCreateInfo){
                                          .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                          .codeSize = p->shader->size,
@@ -161,7 +164,7 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                      },
                                      NULL, &module)));
     TRY(VK(ctx, vkCreateComputePipelines(
-                    ctx->device, ctx->pipeline_cache, 1,
+                    tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, 1,
                     &(VkComputePipelineCreateInfo){
                         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                         .stage =
@@ -182,7 +185,7 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                         .pData = values,
                                     },
                             },
-                        .layout = ctx->pipeline_layout,
+                        .layout = tdl_vk(ctx)->pipeline_layout,
                     },
                     NULL, &p->pipeline)));
     tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
@@ -190,7 +193,7 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
     atomic_fetch_add(&ctx->stats.pipelines, 1);
     r = TDL_OK;
 fail:
-    vkDestroyShaderModule(ctx->device, module, NULL);
+    vkDestroyShaderModule(tdl_vk(ctx)->device, module, NULL);
     return r;
 }
 
@@ -199,7 +202,7 @@ static struct tdl_pipeline *find_pipeline(struct tdl_context *ctx, const char *s
                                           const uint32_t *spec, uint32_t spec_count,
                                           const uint32_t *chain, uint32_t chain_count)
 {
-    for (struct tdl_pipeline *p = ctx->pipelines; p; p = p->next)
+    for (struct tdl_pipeline *p = tdl_vk(ctx)->pipelines; p; p = p->next)
         if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
             !memcmp(p->spec, spec, spec_count * sizeof(*spec)) && p->chain_count == chain_count &&
             (!chain_count || !memcmp(p->chain, chain, chain_count * sizeof(*chain))))
@@ -228,9 +231,9 @@ enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *sh
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: %u + %u specialization constants, %d + %d at most", shader_name,
                         spec_count, chain_count, TDL_MAX_SPEC, TDL_MAX_CHAIN);
-    pthread_mutex_lock(&ctx->pipeline_lock);
+    pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
     *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
-    pthread_mutex_unlock(&ctx->pipeline_lock);
+    pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
     if (*out_pipeline)
         return TDL_OK;
 
@@ -250,17 +253,17 @@ enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *sh
         return r;
     }
     /* Another thread may have been quicker with the same one. */
-    pthread_mutex_lock(&ctx->pipeline_lock);
+    pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
     *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
     if (!*out_pipeline) {
-        p->next = ctx->pipelines;
-        *out_pipeline = ctx->pipelines = p;
-        ctx->pipeline_cache_dirty = true;
+        p->next = tdl_vk(ctx)->pipelines;
+        *out_pipeline = tdl_vk(ctx)->pipelines = p;
+        tdl_vk(ctx)->pipeline_cache_dirty = true;
         p = NULL;
     }
-    pthread_mutex_unlock(&ctx->pipeline_lock);
+    pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
     if (p) {
-        vkDestroyPipeline(ctx->device, p->pipeline, NULL);
+        vkDestroyPipeline(tdl_vk(ctx)->device, p->pipeline, NULL);
         free(p);
     }
     return TDL_OK;

@@ -2,7 +2,7 @@
 #include "setup.h"
 
 #include "context.h"
-#include "device.h"
+#include "instance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +42,12 @@ static enum tdl_result copy_extensions(struct tdl_setup *setup, const char *cons
 /* The functions that belong to extensions, and to versions above 1.1. */
 static void load_functions(struct tdl_context *ctx)
 {
-    VkDevice d = ctx->device;
+    VkDevice d = tdl_vk(ctx)->device;
     bool v12 = ctx->info.api_version >= VK_API_VERSION_1_2;
-    struct tdl_device_functions *fn = &ctx->fn;
+    struct tdl_device_functions *fn = &tdl_vk(ctx)->fn;
 #define LOAD(field, type, name) fn->field = (type)(void *)vkGetDeviceProcAddr(d, name)
 #define LOAD_IF(extension, field, type, name)                                                      \
-    if (tdl_setup_has(&ctx->setup, extension))                                                     \
+    if (tdl_setup_has(&tdl_vk(ctx)->setup, extension))                                                     \
     LOAD(field, type, name)
     LOAD(wait_semaphores, PFN_vkWaitSemaphores, v12 ? "vkWaitSemaphores" : "vkWaitSemaphoresKHR");
     LOAD(get_semaphore_value, PFN_vkGetSemaphoreCounterValue,
@@ -109,37 +109,37 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
     const char *names[16];
     const float priority = 1.0f;
     struct tdl_extensions extensions;
-    enum tdl_result r = tdl_extensions_init(&extensions, ctx->physical);
+    enum tdl_result r = tdl_extensions_init(&extensions, tdl_vk(ctx)->physical);
     if (r != TDL_OK)
         return r;
     uint32_t count = pick_extensions(ctx, &extensions, names);
     tdl_extensions_finish(&extensions);
-    r = copy_extensions(&ctx->setup, names, count);
+    r = copy_extensions(&tdl_vk(ctx)->setup, names, count);
     if (r != TDL_OK)
         return r;
-    ctx->setup.instance_version = VK_API_VERSION_1_2;
-    chain_features(&ctx->setup, ctx->info.shader_int64);
+    tdl_vk(ctx)->setup.instance_version = VK_API_VERSION_1_2;
+    chain_features(&tdl_vk(ctx)->setup, ctx->info.shader_int64);
     if (ctx->info.matrix_size[0])
-        ctx->setup.timeline.pNext = tdl_matrix_features(&ctx->setup.matrix, NULL);
-    r = VK(ctx, vkCreateDevice(ctx->physical,
+        tdl_vk(ctx)->setup.timeline.pNext = tdl_matrix_features(&tdl_vk(ctx)->setup.matrix, NULL);
+    r = VK(ctx, vkCreateDevice(tdl_vk(ctx)->physical,
                                &(VkDeviceCreateInfo){
                                    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                                   .pNext = &ctx->setup.features,
+                                   .pNext = &tdl_vk(ctx)->setup.features,
                                    .queueCreateInfoCount = 1,
                                    .pQueueCreateInfos =
                                        &(VkDeviceQueueCreateInfo){
                                            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueFamilyIndex = ctx->queue_family,
+                                           .queueFamilyIndex = tdl_vk(ctx)->queue_family,
                                            .queueCount = 1,
                                            .pQueuePriorities = &priority,
                                        },
                                    .enabledExtensionCount = count,
-                                   .ppEnabledExtensionNames = ctx->setup.extensions,
+                                   .ppEnabledExtensionNames = tdl_vk(ctx)->setup.extensions,
                                },
-                               NULL, &ctx->device));
+                               NULL, &tdl_vk(ctx)->device));
     if (r != TDL_OK)
         return r;
-    vkGetDeviceQueue(ctx->device, ctx->queue_family, 0, &ctx->queue);
+    vkGetDeviceQueue(tdl_vk(ctx)->device, tdl_vk(ctx)->queue_family, 0, &tdl_vk(ctx)->queue);
     load_functions(ctx);
     return TDL_OK;
 }
@@ -194,7 +194,7 @@ static enum tdl_result check_theirs(const struct tdl_vulkan_device *d)
 static void clamp_info(struct tdl_context *ctx)
 {
     struct tdl_device_info *info = &ctx->info;
-    const struct tdl_setup *s = &ctx->setup;
+    const struct tdl_setup *s = &tdl_vk(ctx)->setup;
     bool memory_fd = tdl_setup_has(s, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     bool dma_buf = memory_fd && tdl_setup_has(s, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME);
     bool semaphore_fd = tdl_setup_has(s, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
@@ -211,15 +211,15 @@ static void clamp_info(struct tdl_context *ctx)
 enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
                                        const struct tdl_vulkan_device *d)
 {
-    struct tdl_setup *setup = &ctx->setup;
+    struct tdl_setup *setup = &tdl_vk(ctx)->setup;
     VkQueueFamilyProperties families[32];
     uint32_t count = TDL_COUNT(families);
     enum tdl_result r = check_theirs(d);
     if (r != TDL_OK)
         return r;
     setup->borrowed = true;
-    ctx->instance = d->instance;
-    ctx->physical = d->physical_device;
+    tdl_vk(ctx)->instance = d->instance;
+    tdl_vk(ctx)->physical = d->physical_device;
     tdl_device_describe(d->physical_device, &ctx->info);
     if (!ctx->info.usable)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s cannot be used: %s", ctx->info.name,
@@ -244,12 +244,12 @@ enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
     setup->lock_queue = d->lock_queue;
     setup->unlock_queue = d->unlock_queue;
     setup->lock_data = d->lock_data;
-    ctx->queue_family = d->queue_family;
-    ctx->queue = d->queue;
+    tdl_vk(ctx)->queue_family = d->queue_family;
+    tdl_vk(ctx)->queue = d->queue;
     vkGetPhysicalDeviceQueueFamilyProperties(d->physical_device, &count, families);
-    ctx->timestamp_bits = families[d->queue_family].timestampValidBits;
-    ctx->info.timestamps = ctx->timestamp_bits > 0 && ctx->info.timestamps;
-    ctx->device = d->device;
+    tdl_vk(ctx)->timestamp_bits = families[d->queue_family].timestampValidBits;
+    ctx->info.timestamps = tdl_vk(ctx)->timestamp_bits > 0 && ctx->info.timestamps;
+    tdl_vk(ctx)->device = d->device;
     load_functions(ctx);
     return TDL_OK;
 }

@@ -28,9 +28,9 @@ struct tdl_setup {
 
 struct tdl_context;
 
-/* Create ctx->device of ctx->physical with one queue, noting what it has. */
+/* Create tdl_vk(ctx)->device of tdl_vk(ctx)->physical with one queue, noting what it has. */
 enum tdl_result tdl_setup_create_device(struct tdl_context *ctx);
-/* Take ctx->device from outside: check it, note what it has, and take from
+/* Take tdl_vk(ctx)->device from outside: check it, note what it has, and take from
  * ctx->info what was not enabled. */
 enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
                                        const struct tdl_vulkan_device *theirs);

@@ -3,12 +3,13 @@
 #include "batch_state.h"
 #include "vulkan/share/handover.h"
 #include "vulkan/share/lease.h"
+#include "vulkan/table.h"
 
 #include <string.h>
 
 /* --------------------------------------------------------------- timestamps */
 
-static enum tdl_result timestamp(struct tdl_batch *b)
+static enum tdl_result timestamp(struct tdl_vk_batch *b)
 {
     VkCommandBuffer cb;
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
@@ -22,12 +23,11 @@ static enum tdl_result timestamp(struct tdl_batch *b)
     return TDL_OK;
 }
 
-enum tdl_result tdl_batch_stage(struct tdl_batch *b, enum tdl_stage stage)
+enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, enum tdl_stage stage)
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->state != RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
-    if ((unsigned)stage >= TDL_STAGE_COUNT)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_batch_stage: there is no stage %d", stage);
     if (!b->queries || b->mark_count == MAX_TIMESTAMPS - 1)
         return TDL_OK;
     enum tdl_result r = timestamp(b);
@@ -36,21 +36,21 @@ enum tdl_result tdl_batch_stage(struct tdl_batch *b, enum tdl_stage stage)
     return r;
 }
 
-bool tdl_batch_stage_times(struct tdl_batch *b, uint64_t out_ns[TDL_STAGE_COUNT])
+bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT])
 {
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct {
         uint64_t value, available;
     } ticks[MAX_TIMESTAMPS];
     uint32_t count = b->submitted_marks;
     uint64_t passed = 0;
-    memset(out_ns, 0, TDL_STAGE_COUNT * sizeof(*out_ns));
     /* The queries keep what the submission before wrote until the device gets
      * to reset them. */
     if (!count ||
-        b->ctx->fn.get_semaphore_value(b->ctx->device, b->ctx->timeline, &passed) < 0 ||
+        tdl_vk(b->base.ctx)->fn.get_semaphore_value(tdl_vk(b->base.ctx)->device, tdl_vk(b->base.ctx)->timeline, &passed) < 0 ||
         passed < b->point)
         return false;
-    if (vkGetQueryPoolResults(b->ctx->device, b->queries, 0, count, sizeof(ticks), ticks,
+    if (vkGetQueryPoolResults(tdl_vk(b->base.ctx)->device, b->queries, 0, count, sizeof(ticks), ticks,
                               sizeof(ticks[0]),
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0)
         return false;
@@ -58,7 +58,7 @@ bool tdl_batch_stage_times(struct tdl_batch *b, uint64_t out_ns[TDL_STAGE_COUNT]
         if (!ticks[i].available)
             return false;
     for (uint32_t i = 0; i + 1 < count; i++)
-        out_ns[b->marks[i]] += tdl_context_ticks_ns(b->ctx, ticks[i].value, ticks[i + 1].value);
+        out_ns[b->marks[i]] += tdl_context_ticks_ns(b->base.ctx, ticks[i].value, ticks[i + 1].value);
     return true;
 }
 
@@ -66,20 +66,20 @@ bool tdl_batch_stage_times(struct tdl_batch *b, uint64_t out_ns[TDL_STAGE_COUNT]
 
 /* Does this batch touch what earlier submissions left without a barrier? Only
  * uses before the batch's first own barrier can. Call with the lock held. */
-static bool needs_barrier(const struct tdl_batch *b)
+static bool needs_barrier(const struct tdl_vk_batch *b)
 {
     for (uint32_t i = 0; i < b->use_count; i++) {
         const struct use *u = &b->uses[i];
         if (u->epoch)
             continue;
-        if (u->buffer->write_point > b->ctx->barrier_point ||
-            (u->write && u->buffer->read_point > b->ctx->barrier_point))
+        if (tdl_vkb(u->buffer)->write_point > tdl_vk(b->base.ctx)->barrier_point ||
+            (u->write && tdl_vkb(u->buffer)->read_point > tdl_vk(b->base.ctx)->barrier_point))
             return true;
     }
     return false;
 }
 
-static enum tdl_result finish_recording(struct tdl_batch *b)
+static enum tdl_result finish_recording(struct tdl_vk_batch *b)
 {
     VkCommandBuffer cb;
     enum tdl_result r = TDL_OK;
@@ -96,7 +96,7 @@ fail:
 
 /* Take shared and returned buffers over in front of the work, and give back
  * what is to go behind it. Only with the lock held is it known who has them. */
-static enum tdl_result hand_over(struct tdl_batch *b, bool *out_any)
+static enum tdl_result hand_over(struct tdl_vk_batch *b, bool *out_any)
 {
     struct tdl_handover h = {.acquire_count = 0};
     enum tdl_result r = TDL_OK;
@@ -107,17 +107,17 @@ static enum tdl_result hand_over(struct tdl_batch *b, bool *out_any)
     }
     *out_any = h.acquire_count || h.release_count;
     if (*out_any)
-        TRY(tdl_handover_record(b->ctx, &h, b->handover));
+        TRY(tdl_handover_record(b->base.ctx, &h, b->handover));
 fail:
     return r;
 }
 
 /* With the lock held. */
-static enum tdl_result submit_locked(struct tdl_batch *b)
+static enum tdl_result submit_locked(struct tdl_vk_batch *b)
 {
-    struct tdl_context *ctx = b->ctx;
+    struct tdl_context *ctx = b->base.ctx;
     VkCommandBuffer list[MAX_PARTS + 2];
-    uint64_t before = ctx->last_point;
+    uint64_t before = tdl_vk(ctx)->last_point;
     bool around;
     enum tdl_result r = hand_over(b, &around);
     if (r != TDL_OK)
@@ -138,31 +138,32 @@ static enum tdl_result submit_locked(struct tdl_batch *b)
     if (r != TDL_OK)
         return r;
     if (b->epoch)
-        ctx->barrier_point = TDL_MAX(ctx->barrier_point, before);
+        tdl_vk(ctx)->barrier_point = TDL_MAX(tdl_vk(ctx)->barrier_point, before);
     for (uint32_t i = 0; i < b->use_count; i++) {
         struct tdl_buffer *buffer = b->uses[i].buffer;
         if (b->uses[i].read)
-            buffer->read_point = b->point;
+            tdl_vkb(buffer)->read_point = b->point;
         if (b->uses[i].write)
-            buffer->write_point = b->point;
+            tdl_vkb(buffer)->write_point = b->point;
         tdl_lease_used(buffer, b->uses[i].give);
     }
     return TDL_OK;
 }
 
-enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
+enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
 {
-    struct tdl_context *ctx = b->ctx;
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
+    struct tdl_context *ctx = b->base.ctx;
     if (b->state != RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     enum tdl_result r = finish_recording(b);
     if (r != TDL_OK) {
-        tdl_batch_cancel(b);
+        tdl_vk_batch_cancel(batch);
         return r;
     }
-    pthread_mutex_lock(&ctx->lock);
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
     r = submit_locked(b);
-    pthread_mutex_unlock(&ctx->lock);
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     tdl_batch_let_go(b);
     tdl_sync_submitted(ctx, &b->sync, r == TDL_OK);
     b->state = IDLE;
@@ -172,6 +173,6 @@ enum tdl_result tdl_batch_submit(struct tdl_batch *b, uint64_t *out_point)
     atomic_fetch_add(&ctx->stats.dispatches, b->dispatches);
     if (out_point)
         *out_point = b->point;
-    tdl_context_collect(ctx);
+    tdl_vk_context_collect(ctx);
     return TDL_OK;
 }

@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Log lines, and what Vulkan's results mean. */
+/* What Vulkan's results mean. */
 #include "context.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-
-void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
-{
-    if (!ctx || !ctx->log || level > ctx->log_level)
-        return;
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    ctx->log(ctx->log_data, level, text);
-}
 
 static const char *vk_result_name(VkResult result)
 {

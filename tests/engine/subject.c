@@ -119,7 +119,7 @@ static size_t element_count(const struct tdl_tensor_params *p)
 
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu)
 {
-    if (ctx->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (tdl_vk(ctx)->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
         ctx->info.type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_CPU;
 }
 
@@ -319,16 +319,16 @@ static void move_arena(struct tdl_graph *graph, uint8_t *out_bytes)
     struct tdl_buffer *staging;
     struct tdl_batch *batch;
     uint64_t point;
-    size_t size = tdl_buffer_size(graph->arena);
+    size_t size = tdl_buffer_size(graph->program->arena);
     OK(tdl_buffer_create(graph->ctx, size, out_bytes ? TDL_BUFFER_READBACK : TDL_BUFFER_UPLOAD,
                          &staging));
     if (!out_bytes)
         fill_pattern(tdl_buffer_data(staging), size);
     OK(tdl_batch_borrow(graph->ctx, &batch));
     if (out_bytes)
-        OK(tdl_batch_copy(batch, graph->arena, 0, staging, 0, size));
+        OK(tdl_batch_copy(batch, graph->program->arena, 0, staging, 0, size));
     else
-        OK(tdl_batch_copy(batch, staging, 0, graph->arena, 0, size));
+        OK(tdl_batch_copy(batch, staging, 0, graph->program->arena, 0, size));
     OK(tdl_batch_submit(batch, &point));
     OK(tdl_context_wait(graph->ctx, point, TDL_WAIT_FOREVER));
     if (out_bytes)
@@ -339,7 +339,7 @@ static void move_arena(struct tdl_graph *graph, uint8_t *out_bytes)
 
 static bool check_arena(struct tdl_graph *graph)
 {
-    uint8_t *bytes = malloc(tdl_buffer_size(graph->arena));
+    uint8_t *bytes = malloc(tdl_buffer_size(graph->program->arena));
     bool ok = true;
     REQUIRE(bytes, "out of memory");
     move_arena(graph, bytes);

@@ -9,8 +9,9 @@
 
 #include "check.h"
 
-#include <vulkan/graph/graph.h>
-#include <vulkan/tensor.h>
+#include <core/graph.h>
+#include <vulkan/graph/program.h>
+#include <core/tensor.h>
 
 struct subject {
     struct tdl_context *ctx;

@@ -454,7 +454,7 @@ static void *save_often(void *data)
     struct tdl_graph *graph = conv_graph(ctx, 4, s->channels);
     tdl_graph_destroy(&graph);
     for (uint32_t i = 0; i < 100; i++) {
-        ctx->pipeline_cache_dirty = true;
+        tdl_vk(ctx)->pipeline_cache_dirty = true;
         OK(tdl_context_save_cache(ctx));
     }
     tdl_context_destroy(&ctx);

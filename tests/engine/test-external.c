@@ -121,7 +121,7 @@ static void check_errors(struct tdl_context *ctx)
     CHECK(tdl_external_family(ctx, TDL_HANDLE_OPAQUE_FD) == VK_QUEUE_FAMILY_EXTERNAL,
           "opaque fds are for drivers like ours");
     CHECK(tdl_external_family(ctx, TDL_HANDLE_DMA_BUF) ==
-              (tdl_setup_has(&ctx->setup, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME)
+              (tdl_setup_has(&tdl_vk(ctx)->setup, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME)
                    ? VK_QUEUE_FAMILY_FOREIGN_EXT
                    : VK_QUEUE_FAMILY_EXTERNAL),
           "dma-bufs are for anybody");

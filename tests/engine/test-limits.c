@@ -149,7 +149,7 @@ static uint64_t shared_memory(const struct tdl_shader *shader, const uint32_t *s
 static void check_step(const struct tdl_plan_step *s)
 {
     const uint32_t *local = s->spec;
-    const uint64_t shared = shared_memory(s->pipeline->shader, s->spec, s->spec_count);
+    const uint64_t shared = shared_memory(tdl_shader_find(s->shader), s->spec, s->spec_count);
     CHECK(local[0] * local[1] * local[2] <= INVOCATIONS && local[0] * local[1] * local[2] > 0,
           "%s: workgroups of %ux%ux%u invocations", s->shader, local[0], local[1], local[2]);
     CHECK(shared <= SHARED_MEMORY, "%s: %llu bytes of shared memory", s->shader,
@@ -292,7 +292,7 @@ static void test_refusals(struct tdl_context *ctx)
     struct rng rng = {1};
     struct tdl_graph *g;
     check_begin("refusals");
-    if (ctx->properties.limits.maxComputeWorkGroupCount[0] == 65535) {
+    if (tdl_vk(ctx)->properties.limits.maxComputeWorkGroupCount[0] == 65535) {
         struct tdl_operand *x = image(b, 5000, 1000, 1);
         x = tdl_builder_average_pool2d(b, x, &(struct tdl_pool2d_params){.window = {1, 1}});
         OK(tdl_builder_output(b, "output", x));

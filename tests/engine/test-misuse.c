@@ -62,7 +62,7 @@ static void test_endless_host_memory(void)
                                    (size_t)1 << 40, (size_t)UINT32_MAX + 1};
     static const size_t offsets[] = {0, 1, 64, 4095};
     char *memory = NULL;
-    if (!ctx->host_pointer_alignment) {
+    if (!tdl_vk(ctx)->host_pointer_alignment) {
         printf("host memory: not checked, the device imports none\n");
         return;
     }

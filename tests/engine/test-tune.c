@@ -10,7 +10,7 @@
 #include <vulkan/cache.h>
 #include <vulkan/context.h>
 #include <measure/measure.h>
-#include <vulkan/tuning_file.h>
+#include <core/tuning_file.h>
 
 #include <dirent.h>
 #include <math.h>

@@ -7,7 +7,8 @@
  */
 #include "tflite-writer.h"
 
-#include <vulkan/graph/graph.h>
+#include <core/graph.h>
+#include <vulkan/graph/program.h>
 #include <ops/ops.h>
 
 #include <math.h>

@@ -1,61 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "bind.h"
 
-static enum tdl_result check_plane(const struct tdl_context *ctx, const struct tdl_frame *frame,
-                                   uint32_t p, bool written, const char *what)
-{
-    const struct tdl_plane *plane = &frame->planes[p];
-    const char *name = tdl_format_name(frame->format);
-    if (!plane->buffer)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: plane %u has no buffer", what, p);
-    if (plane->buffer->ctx != ctx)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s frame: plane %u lies in a buffer of another context", what, p);
-    if (plane->stride < tdl_frame_row_bytes(frame, p))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s frame: plane %u of %s, %u px wide, needs a stride of %u bytes; it is "
-                        "%u",
-                        what, p, name, frame->width, tdl_frame_row_bytes(frame, p), plane->stride);
-    if (written && (plane->stride % 4 || plane->offset % 4))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s frame: plane %u has offset %llu and stride %u; a frame that is written "
-                        "needs multiples of 4",
-                        what, p, (unsigned long long)plane->offset, plane->stride);
-    uint64_t extent = tdl_frame_extent(frame, p);
-    if (written)
-        extent = TDL_ALIGN(extent, 4);
-    if (plane->offset > plane->buffer->size || extent > plane->buffer->size - plane->offset)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s frame: plane %u ends at byte %llu of a buffer of %zu", what, p,
-                        (unsigned long long)(plane->offset + extent), plane->buffer->size);
-    if (extent + 256 > ctx->properties.limits.maxStorageBufferRange)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s frame: plane %u has %llu bytes; this device's kernels reach %u", what,
-                        p, (unsigned long long)extent,
-                        ctx->properties.limits.maxStorageBufferRange);
-    return TDL_OK;
-}
-
-enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
-                                bool written, const char *what)
-{
-    const struct tdl_format_info *info = tdl_format_info(frame->format);
-    enum tdl_result r = TDL_OK;
-    if (!info)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: %d is no format", what,
-                        (int)frame->format);
-    if (!tdl_frame_size_ok(frame->width, frame->height))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s frame: %u×%u px; sizes from 1 to %d are possible", what, frame->width,
-                        frame->height, TDL_MAX_FRAME_SIZE);
-    if ((unsigned)frame->matrix > TDL_MATRIX_BT2020 || (unsigned)frame->range > TDL_RANGE_FULL)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: unknown matrix %d or range %d", what,
-                        (int)frame->matrix, (int)frame->range);
-    for (uint32_t p = 0; p < info->planes && r == TDL_OK; p++)
-        r = check_plane(ctx, frame, p, written, what);
-    return r;
-}
-
 void tdl_frame_bind(const struct tdl_frame *frame, bool written,
                     struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4])
 {

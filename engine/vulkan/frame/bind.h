@@ -3,13 +3,9 @@
 #ifndef TDL_FRAME_BIND_H
 #define TDL_FRAME_BIND_H
 
-#include "frame/format.h"
+#include "core/frame.h"
 #include "vulkan/batch.h"
 
-/* TDL_OK, or what is wrong with a frame that `what` names ("source"). Frames
- * that are written need offsets and strides that are multiples of 4. */
-enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
-                                bool written, const char *what);
 /* Bind the planes to three bindings: Y, Cb, Cr, in whatever order they lie;
  * unused ones repeat plane 0. Fills the shaders' `source` or `target` push
  * constant. */

@@ -1,90 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "compose_plan.h"
 
+#include "vulkan/table.h"
 #include "vulkan/graph/compile.h"
 
-static const float MAX_ASPECT = 1024; /* keeps positions in the picture finite */
-
-static bool unit(float v)
-{
-    return v >= 0 && v <= 1; /* false for NaN */
-}
-
-static enum tdl_result check_params(const struct tdl_compose_params *p)
-{
-    for (int i = 0; i < 4; i++)
-        if (!unit(p->background_color[i]) || !unit(p->overlay_color[i]))
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a colour is outside 0…1");
-    if (!unit(p->opacity) || !unit(p->threshold) || !unit(p->feather))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: opacity, threshold or feather is outside 0…1");
-    if (!unit(p->min_area))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: min_area %g is outside 0…1",
-                        (double)p->min_area);
-    if (!(p->grow >= -TDL_MAX_GROW && p->grow <= TDL_MAX_GROW))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: grow %g px is outside ±%d",
-                        (double)p->grow, TDL_MAX_GROW);
-    if (!(p->smoothing >= 0 && p->smoothing < 1))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: smoothing %g is outside 0…0.99",
-                        (double)p->smoothing);
-    if (!(p->blur_radius >= 0 && p->blur_radius <= 128))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: blur radius %g px is outside 0…128",
-                        (double)p->blur_radius);
-    if (!(p->background_aspect >= 0 && p->background_aspect <= MAX_ASPECT) ||
-        (p->background_aspect > 0 && p->background_aspect < 1 / MAX_ASPECT))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: an aspect ratio of the background's pixels of %g",
-                        (double)p->background_aspect);
-    return TDL_OK;
-}
-
-static enum tdl_result check_formats(const struct tdl_frame *source, const struct tdl_frame *target,
-                                     const struct tdl_compose_params *p)
-{
-    if ((unsigned)p->mode > TDL_MODE_PASSTHROUGH)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: %d is no mode", (int)p->mode);
-    if (!tdl_format_info(source->format) || !tdl_format_info(target->format))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a frame has no format");
-    if (source->width != target->width || source->height != target->height)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: source has %u×%u px, target %u×%u; they must be equal",
-                        source->width, source->height, target->width, target->height);
-    if (p->mode == TDL_MODE_MASK && target->format != TDL_FORMAT_GRAY8)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: mode mask makes GRAY8, not %s",
-                        tdl_format_name(target->format));
-    if (p->mode == TDL_MODE_ALPHA &&
-        !tdl_format_has(tdl_format_info(target->format), TDL_TRAIT_ALPHA))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: mode alpha makes RGBA or BGRA, not %s",
-                        tdl_format_name(target->format));
-    return check_params(p);
-}
-
-static enum tdl_result check_mask(struct tdl_composer *c, const struct tdl_tensor *mask,
+static enum tdl_result check_mask(struct tdl_vk_composer *c, const struct tdl_tensor *mask,
                                   const struct tdl_compose_params *p)
 {
-    char text[64];
     if (p->reuse_mask)
         return c->have_state ? TDL_OK
                              : tdl_fail(TDL_ERROR_INVALID_STATE,
                                         "compose: reuse_mask, but there is no mask yet");
     if (!mask)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: this mode needs a mask");
+    enum tdl_result r = tdl_mask_check(c->base.ctx, mask);
     const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
-    if (mask->buffer->ctx != c->ctx)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the mask is of another context");
-    if (mask->params.rank != 4 || d.n != 1 || d.c != 1 || mask->params.dtype != TDL_FLOAT32 ||
-        mask->params.layout == TDL_LAYOUT_NC4HW4 || d.w > TDL_MAX_FRAME_SIZE ||
-        d.h > TDL_MAX_FRAME_SIZE)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a mask is [1,h,w,1] float32, not %s",
-                        tdl_tensor_params_text(&mask->params, text, sizeof(text)));
-    return tdl_composer_need_mask(c, d.w, d.h);
+    return r == TDL_OK ? tdl_composer_need_mask(c, d.w, d.h) : r;
 }
 
 static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_t i,
                                     const struct tdl_pipeline **out_pipeline)
 {
-    return tdl_pipeline_get(plan->composer->ctx, plan->steps[i].shader,
+    return tdl_pipeline_get(plan->composer->base.ctx, plan->steps[i].shader,
                             plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
@@ -106,21 +43,17 @@ static void want_steps(struct wanted *wanted, const struct tdl_compose_plan *pla
     }
 }
 
-enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
+enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struct tdl_frame *source,
                                      const struct tdl_frame *target,
                                      const struct tdl_compose_params *params,
                                      const struct tdl_compile_params *compile)
 {
+    struct tdl_vk_composer *composer = tdl_vk_composer(common);
     const struct tdl_pipeline *ignored[GUESSES * TDL_COMPOSE_MAX_STEPS];
     struct wanted wanted = {.count = 0};
     enum tdl_result r;
-    TRY(check_formats(source, target, params));
-    if (params->background && !tdl_format_info(params->background->format)) {
-        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
-        goto fail;
-    }
     if (!composer->scratch)
-        TRY(tdl_buffer_create_named(composer->ctx, 256, TDL_BUFFER_DEVICE, "nothing",
+        TRY(tdl_buffer_create_named(composer->base.ctx, 256, TDL_BUFFER_DEVICE, "nothing",
                                     &composer->scratch));
     /* A slider that leaves 0 while frames are running finds its kernels ready. */
     struct tdl_compose_params all = *params;
@@ -134,7 +67,7 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
         want_steps(&wanted, &plan);
         plan.rolling = !plan.rolling;
     }
-    TRY(tdl_compile_kernels(composer->ctx, wanted.kernels, wanted.count, composer->scratch,
+    TRY(tdl_compile_kernels(composer->base.ctx, wanted.kernels, wanted.count, composer->scratch,
                             compile, ignored));
 fail:
     return r;
@@ -181,26 +114,21 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *composer,
+enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *common,
                             const struct tdl_frame *source, struct tdl_tensor *mask,
                             const struct tdl_frame *target,
                             const struct tdl_compose_params *params)
 {
+    struct tdl_vk_composer *composer = tdl_vk_composer(common);
     bool stale = false;
     enum tdl_result r;
-    if (tdl_batch_context(batch) != composer->ctx)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: batch and composer are of different contexts");
-    TRY(check_formats(source, target, params));
-    TRY(tdl_frame_check(composer->ctx, source, false, "source"));
-    TRY(tdl_frame_check(composer->ctx, target, true, "target"));
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     if (tdl_compose_needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
     if (kernel == KERNEL_BLUR)
         TRY(tdl_composer_need_blur(composer, source->width, source->height));
     if (kernel == KERNEL_PICTURE) {
-        TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
+        TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
         TRY(tdl_composer_need_picture(composer, params, target, &stale));
     }
     struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);

@@ -108,7 +108,7 @@ static uint32_t mask_size(const struct tdl_compose_plan *plan)
 
 static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, bool fit)
 {
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     /* ACROSS and STRIP in guided.comp. */
     const uint32_t across = plan->few ? 4 : 1, strip = plan->few ? 16 : 1;
     struct tdl_compose_step *s =
@@ -129,7 +129,7 @@ static uint32_t unorm16(float v)
 static void add_regions(struct tdl_compose_plan *plan, bool islands)
 {
     enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* of regions.comp */
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_compose_params *p = plan->params;
     const float soft = TDL_MIN(p->feather / 2, MOST_SOFT);
     const float doubt = p->close_holes ? p->threshold : 2;
@@ -162,7 +162,7 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
  * where it ends. */
 static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
 {
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     const float grow = plan->params->grow;
     const float across = fabsf(grow) * (float)c->mask_width / (float)plan->source->width;
     const float down = fabsf(grow) * (float)c->mask_height / (float)plan->source->height;
@@ -192,7 +192,7 @@ static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
 
 static void add_mask(struct tdl_compose_plan *plan)
 {
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_compose_params *p = plan->params;
     const uint32_t side = plan->few ? 2 : 1;
     const bool regions = p->close_holes || p->min_area > 0;
@@ -263,7 +263,7 @@ static struct blur_size blur_size(const struct tdl_compose_plan *plan)
 
 static void add_blur_down(struct tdl_compose_plan *plan)
 {
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     const struct blur_size size = blur_size(plan);
     struct tdl_compose_step *s =
         add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
@@ -286,7 +286,7 @@ static void add_blur_down(struct tdl_compose_plan *plan)
 
 static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
 {
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     const struct blur_size size = blur_size(plan);
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
     struct tdl_compose_step *s =
@@ -384,7 +384,7 @@ static void fill_compose(const struct tdl_compose_plan *plan, struct compose_pus
 
 static void add_compose(struct tdl_compose_plan *plan)
 {
-    const struct tdl_composer *c = plan->composer;
+    const struct tdl_vk_composer *c = plan->composer;
     const char *shader = plan->kernel == KERNEL_BLUR      ? "frame_compose_blur"
                          : plan->kernel == KERNEL_PICTURE ? "frame_compose_picture"
                                                           : "frame_compose";
@@ -433,7 +433,7 @@ enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
     return unchanged;
 }
 
-struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *c,
+struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
                                              const struct tdl_frame *source,
                                              const struct tdl_frame *target,
                                              const struct tdl_compose_params *params)
@@ -444,7 +444,7 @@ struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *c,
         .target = target,
         .params = params,
         .kernel = tdl_compose_choose(source, target, params),
-        .few = tdl_frame_wants_few(c->ctx),
+        .few = tdl_frame_wants_few(c->base.ctx),
         .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
     };
 }

@@ -99,7 +99,7 @@ struct tdl_compose_step {
 };
 
 struct tdl_compose_plan {
-    const struct tdl_composer *composer;
+    const struct tdl_vk_composer *composer;
     const struct tdl_frame *source, *target;
     const struct tdl_compose_params *params;
     enum tdl_compose_kernel kernel;
@@ -117,7 +117,7 @@ enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
 bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel);
 /* A plan without steps, for the mask's size of now. The frames and params stay
  * the caller's. */
-struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_composer *composer,
+struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *composer,
                                              const struct tdl_frame *source,
                                              const struct tdl_frame *target,
                                              const struct tdl_compose_params *params);

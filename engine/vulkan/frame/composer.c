@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "composer.h"
 
+#include "vulkan/table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum tdl_result tdl_composer_create(struct tdl_context *context,
-                                    struct tdl_composer **out_composer)
+enum tdl_result tdl_vk_composer_create(struct tdl_context *ctx, struct tdl_composer **out_composer)
 {
-    enum tdl_result r = tdl_context_check(context);
-    *out_composer = NULL;
-    if (r != TDL_OK)
-        return r;
-    struct tdl_composer *c = calloc(1, sizeof(*c));
+    struct tdl_vk_composer *c = calloc(1, sizeof(*c));
     if (!c)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a composer");
-    c->ctx = tdl_context_ref(context);
-    *out_composer = c;
+    c->base.ctx = tdl_context_ref(ctx);
+    *out_composer = &c->base;
     return TDL_OK;
 }
 
-static void drop_mask(struct tdl_composer *c)
+static void drop_mask(struct tdl_vk_composer *c)
 {
     tdl_buffer_destroy(&c->state);
     tdl_buffer_destroy(&c->pairs);
@@ -33,7 +30,7 @@ static void drop_mask(struct tdl_composer *c)
     c->have_state = false;
 }
 
-static void drop_blur(struct tdl_composer *c)
+static void drop_blur(struct tdl_vk_composer *c)
 {
     tdl_buffer_destroy(&c->sums);
     tdl_buffer_destroy(&c->swept);
@@ -41,7 +38,7 @@ static void drop_blur(struct tdl_composer *c)
     c->blur_width = c->blur_height = 0;
 }
 
-static void drop_picture(struct tdl_composer *c)
+static void drop_picture(struct tdl_vk_composer *c)
 {
     tdl_buffer_destroy(&c->picture.planes[0].buffer);
     for (uint32_t p = 0; p < TDL_MAX_PLANES; p++)
@@ -49,26 +46,24 @@ static void drop_picture(struct tdl_composer *c)
     c->picture = c->picture_source = c->picture_target = (struct tdl_frame){0};
 }
 
-void tdl_composer_destroy(struct tdl_composer **composer)
+void tdl_vk_composer_destroy(struct tdl_composer *composer)
 {
-    struct tdl_composer *c = tdl_take(composer);
-    if (!c)
-        return;
+    struct tdl_vk_composer *c = tdl_vk_composer(composer);
     drop_mask(c);
     drop_blur(c);
     drop_picture(c);
     tdl_buffer_destroy(&c->scratch);
-    tdl_context_destroy(&c->ctx);
+    tdl_context_destroy(&c->base.ctx);
     free(c);
 }
 
-void tdl_composer_reset(struct tdl_composer *composer)
+void tdl_vk_composer_reset(struct tdl_composer *composer)
 {
-    composer->have_state = false;
-    drop_picture(composer);
+    tdl_vk_composer(composer)->have_state = false;
+    drop_picture(tdl_vk_composer(composer));
 }
 
-enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, uint32_t height)
+enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width, uint32_t height)
 {
     const size_t pixels = (size_t)width * height;
     enum tdl_result r;
@@ -86,10 +81,10 @@ enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, u
         {&c->coefficients, 4, "mask coefficients"},
     };
     for (size_t i = 0; i < TDL_COUNT(buffers); i++)
-        TRY(tdl_buffer_create_named(c->ctx, pixels * buffers[i].bytes, TDL_BUFFER_DEVICE,
+        TRY(tdl_buffer_create_named(c->base.ctx, pixels * buffers[i].bytes, TDL_BUFFER_DEVICE,
                                     buffers[i].name, buffers[i].buffer));
     const size_t words = (size_t)TDL_DIV_UP(width, 32) * height;
-    TRY(tdl_buffer_create_named(c->ctx, words * 4, TDL_BUFFER_DEVICE, "mask bits", &c->bits));
+    TRY(tdl_buffer_create_named(c->base.ctx, words * 4, TDL_BUFFER_DEVICE, "mask bits", &c->bits));
     c->mask_width = width;
     c->mask_height = height;
     return TDL_OK;
@@ -98,7 +93,7 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, uint32_t height)
+enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height)
 {
     /* Enough for the least reduction, so that the radius may change freely. */
     const size_t pixels = (size_t)TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
@@ -106,9 +101,9 @@ enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, u
     if (c->blur_width == width && c->blur_height == height)
         return TDL_OK;
     drop_blur(c);
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur sums", &c->sums));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur swept", &c->swept));
-    TRY(tdl_buffer_create_named(c->ctx, pixels * 4, TDL_BUFFER_DEVICE, "blurred", &c->blurred));
+    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur sums", &c->sums));
+    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur swept", &c->swept));
+    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 4, TDL_BUFFER_DEVICE, "blurred", &c->blurred));
     c->blur_width = width;
     c->blur_height = height;
     return TDL_OK;
@@ -133,16 +128,8 @@ static bool same_picture(const struct tdl_frame *a, const struct tdl_frame *b)
     return same;
 }
 
-static uint64_t write_point(struct tdl_buffer *buffer)
-{
-    pthread_mutex_lock(&buffer->ctx->lock);
-    uint64_t point = buffer->write_point;
-    pthread_mutex_unlock(&buffer->ctx->lock);
-    return point;
-}
-
 /* The colour is a part of a transparent picture alone. */
-static bool same_look(const struct tdl_composer *c, const struct tdl_compose_params *params)
+static bool same_look(const struct tdl_vk_composer *c, const struct tdl_compose_params *params)
 {
     return c->picture_aspect == params->background_aspect &&
            (!tdl_format_has(tdl_format_info(params->background->format), TDL_TRAIT_ALPHA) ||
@@ -151,14 +138,14 @@ static bool same_look(const struct tdl_composer *c, const struct tdl_compose_par
 
 /* A batch that should make the picture may be cancelled: it is made when its
  * buffer has been written since. */
-static void remember_look(struct tdl_composer *c, const struct tdl_compose_params *params)
+static void remember_look(struct tdl_vk_composer *c, const struct tdl_compose_params *params)
 {
-    c->picture_before = write_point(c->picture.planes[0].buffer);
+    c->picture_before = tdl_vk_buffer_point(c->picture.planes[0].buffer, false);
     c->picture_aspect = params->background_aspect;
     memcpy(c->picture_color, params->background_color, sizeof(c->picture_color));
 }
 
-enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
+enum tdl_result tdl_composer_need_picture(struct tdl_vk_composer *c,
                                           const struct tdl_compose_params *params,
                                           const struct tdl_frame *target, bool *out_stale)
 {
@@ -169,7 +156,7 @@ enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
     enum tdl_result r;
     *out_stale = true;
     if (same_frames && same_look(c, params)) {
-        *out_stale = write_point(p->planes[0].buffer) == c->picture_before;
+        *out_stale = tdl_vk_buffer_point(p->planes[0].buffer, false) == c->picture_before;
         return TDL_OK;
     }
     if (same_frames) { /* the buffer will do */
@@ -179,7 +166,7 @@ enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
     drop_picture(c);
     struct tdl_buffer *buffer = NULL;
     const size_t size = tdl_frame_layout(p, target->format, target->width, target->height, 4);
-    TRY(tdl_buffer_create_named(c->ctx, size, TDL_BUFFER_DEVICE, "replacement picture", &buffer));
+    TRY(tdl_buffer_create_named(c->base.ctx, size, TDL_BUFFER_DEVICE, "replacement picture", &buffer));
     p->matrix = target->matrix;
     p->range = target->range;
     for (uint32_t i = 0; i < tdl_format_planes(p->format); i++)

@@ -13,10 +13,10 @@
 #include "bind.h"
 
 #include "frame/color.h"
-#include "vulkan/tensor.h"
+#include "core/tensor.h"
 
-struct tdl_composer {
-    struct tdl_context *ctx;
+struct tdl_vk_composer {
+    struct tdl_composer base;
 
     uint32_t mask_width, mask_height;
     struct tdl_buffer *state, *pairs, *grown, *bits, *labels, *regions, *lines, *coefficients;
@@ -35,12 +35,17 @@ struct tdl_composer {
     struct tdl_buffer *scratch; /* bound where nothing is read or written */
 };
 
+static inline struct tdl_vk_composer *tdl_vk_composer(const struct tdl_composer *composer)
+{
+    return (struct tdl_vk_composer *)composer;
+}
+
 /* Make the buffers that a mask, a blur or a picture needs, if they are not
  * there. Allocates device memory when a size is new. */
-enum tdl_result tdl_composer_need_mask(struct tdl_composer *c, uint32_t width, uint32_t height);
-enum tdl_result tdl_composer_need_blur(struct tdl_composer *c, uint32_t width, uint32_t height);
+enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width, uint32_t height);
+enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height);
 /* params->background for `target`. `out_stale`: it has to be made by this batch. */
-enum tdl_result tdl_composer_need_picture(struct tdl_composer *c,
+enum tdl_result tdl_composer_need_picture(struct tdl_vk_composer *c,
                                           const struct tdl_compose_params *params,
                                           const struct tdl_frame *target, bool *out_stale);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pipelines: one per step, from the context's table, the cache on disk or the
  * compiler. */
-#include "graph.h"
+#include "program.h"
+
+#include "vulkan/table.h"
 
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@
 /* Drivers need not say when a kernel asks for more than they have. */
 static enum tdl_result check_step(const struct tdl_context *ctx, const struct tdl_plan_step *s)
 {
-    const VkPhysicalDeviceLimits *limits = &ctx->properties.limits;
+    const VkPhysicalDeviceLimits *limits = &tdl_vk(ctx)->properties.limits;
     const uint64_t invocations = (uint64_t)s->spec[0] * s->spec[1] * s->spec[2];
     for (int i = 0; i < 3; i++) {
         if (s->groups[i] > limits->maxComputeWorkGroupCount[i])
@@ -79,7 +81,7 @@ enum tdl_result tdl_pass_check(const struct tdl_graph *g)
     return r == TDL_OK ? check_kernels(&g->plan) : r;
 }
 
-enum tdl_result tdl_pass_pipelines(struct tdl_graph *g, const struct tdl_compile_params *params)
+enum tdl_result tdl_vk_program_compile(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
     const uint32_t count = g->plan.step_count;
     struct tdl_kernel *kernels = list_kernels(&g->plan);
@@ -89,9 +91,9 @@ enum tdl_result tdl_pass_pipelines(struct tdl_graph *g, const struct tdl_compile
         r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling a graph");
         goto fail;
     }
-    TRY(tdl_compile_kernels(g->ctx, kernels, count, g->arena, params, pipelines));
-    for (uint32_t i = 0; i < count; i++)
-        g->plan.steps[i].pipeline = pipelines[i];
+    TRY(tdl_compile_kernels(g->ctx, kernels, count, g->program->arena, params, pipelines));
+    g->program->pipelines = pipelines;
+    pipelines = NULL;
 fail:
     free(kernels);
     free(pipelines);

@@ -4,7 +4,7 @@
  * A barrier stands only where a step touches bytes that an earlier step since
  * the last barrier wrote, or writes bytes that one read.
  */
-#include "graph.h"
+#include "program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +34,14 @@ static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
     case TDL_PLAN_BIND_NONE:
         return false;
     case TDL_PLAN_BIND_WEIGHTS:
-        *out = (struct resolved){g->weights, bind->offset, bind->size + guard, false};
+        *out = (struct resolved){g->program->weights, bind->offset, bind->size + guard, false};
         return true;
     case TDL_PLAN_BIND_OPERAND:
         if (bind->operand->external)
             *out = (struct resolved){bound[bind->operand->binding], 0,
                                      bind->operand->size + guard, bind->write};
         else
-            *out = (struct resolved){g->arena, bind->operand->offset,
+            *out = (struct resolved){g->program->arena, bind->operand->offset,
                                      bind->operand->size + guard, bind->write};
         return true;
     }
@@ -63,7 +63,7 @@ static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound
     for (uint32_t i = 0; i < TDL_MAX_BINDS; i++) {
         if (!resolve(g, bound, &step->binds[i], &b))
             b = unused;
-        infos[n] = (VkDescriptorBufferInfo){b.buffer->buffer, b.offset, b.size};
+        infos[n] = (VkDescriptorBufferInfo){tdl_vkb(b.buffer)->buffer, b.offset, b.size};
         writes[n] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,
@@ -74,7 +74,7 @@ static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound
         };
         n++;
     }
-    vkUpdateDescriptorSets(g->ctx->device, n, writes, 0, NULL);
+    vkUpdateDescriptorSets(tdl_vk(g->ctx)->device, n, writes, 0, NULL);
 }
 
 static bool conflicts(const struct hazard *hazards, uint32_t count, const struct resolved *b)
@@ -120,13 +120,13 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
             hazard_count = 0;
         }
         for (uint32_t j = 0; j < count; j++)
-            if (binds[j].buffer != g->weights)
+            if (binds[j].buffer != g->program->weights)
                 hazards[hazard_count++] =
                     (struct hazard){binds[j].buffer, binds[j].offset,
                                     binds[j].offset + binds[j].size, binds[j].write};
-        vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE, step->pipeline->pipeline);
+        vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE, g->program->pipelines[i]->pipeline);
         vkCmdBindDescriptorSets(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                g->ctx->pipeline_layout, 0, 1, &sets[i], 0, NULL);
+                                tdl_vk(g->ctx)->pipeline_layout, 0, 1, &sets[i], 0, NULL);
         vkCmdDispatch(rec->commands, step->groups[0], step->groups[1], step->groups[2]);
         if (rec->queries)
             vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries,
@@ -143,9 +143,9 @@ static enum tdl_result allocate_sets(struct tdl_graph *g, struct tdl_recording *
     if (!layouts)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while recording a graph");
     for (uint32_t i = 0; i < count; i++)
-        layouts[i] = g->ctx->set_layout;
+        layouts[i] = tdl_vk(g->ctx)->set_layout;
     TRY(VK(g->ctx, vkCreateDescriptorPool(
-                       g->ctx->device,
+                       tdl_vk(g->ctx)->device,
                        &(VkDescriptorPoolCreateInfo){
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                            .maxSets = count,
@@ -156,7 +156,7 @@ static enum tdl_result allocate_sets(struct tdl_graph *g, struct tdl_recording *
                        },
                        NULL, &rec->descriptors)));
     TRY(VK(g->ctx,
-           vkAllocateDescriptorSets(g->ctx->device,
+           vkAllocateDescriptorSets(tdl_vk(g->ctx)->device,
                                     &(VkDescriptorSetAllocateInfo){
                                         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                         .descriptorPool = rec->descriptors,
@@ -171,12 +171,12 @@ fail:
 
 static enum tdl_result create_objects(struct tdl_graph *g, bool profile, struct tdl_recording *rec)
 {
-    VkDevice device = g->ctx->device;
+    VkDevice device = tdl_vk(g->ctx)->device;
     enum tdl_result r;
     TRY(VK(g->ctx, vkCreateCommandPool(device,
                                        &(VkCommandPoolCreateInfo){
                                            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                           .queueFamilyIndex = g->ctx->queue_family,
+                                           .queueFamilyIndex = tdl_vk(g->ctx)->queue_family,
                                        },
                                        NULL, &rec->pool)));
     TRY(VK(g->ctx,
@@ -243,9 +243,9 @@ done:
 static void recording_free(struct tdl_context *ctx, void *data)
 {
     struct tdl_recording *rec = data;
-    vkDestroyCommandPool(ctx->device, rec->pool, NULL);
-    vkDestroyDescriptorPool(ctx->device, rec->descriptors, NULL);
-    vkDestroyQueryPool(ctx->device, rec->queries, NULL);
+    vkDestroyCommandPool(tdl_vk(ctx)->device, rec->pool, NULL);
+    vkDestroyDescriptorPool(tdl_vk(ctx)->device, rec->descriptors, NULL);
+    vkDestroyQueryPool(tdl_vk(ctx)->device, rec->queries, NULL);
     free(rec);
 }
 

@@ -103,7 +103,7 @@ static void take(struct tdl_context *ctx, VkCommandBuffer cb, const struct plane
         if (p->elsewhere && !p->discard) {
             add(&acquire, p, from, from, 0, access);
             acquire.list[acquire.count - 1].srcQueueFamilyIndex = p->state->queue_family;
-            acquire.list[acquire.count - 1].dstQueueFamilyIndex = ctx->queue_family;
+            acquire.list[acquire.count - 1].dstQueueFamilyIndex = tdl_vk(ctx)->queue_family;
             if (from == p->layout)
                 continue;
         } else if (p->elsewhere) {
@@ -132,7 +132,7 @@ static void give_back(struct tdl_context *ctx, VkCommandBuffer cb, const struct 
         if (to != p->layout)
             add(&change, p, p->layout, to, access, access);
         add(&release, p, to, to, access, 0);
-        release.list[release.count - 1].srcQueueFamilyIndex = ctx->queue_family;
+        release.list[release.count - 1].srcQueueFamilyIndex = tdl_vk(ctx)->queue_family;
         release.list[release.count - 1].dstQueueFamilyIndex = p->state->queue_family;
     }
     record(cb, &change);
@@ -214,7 +214,7 @@ static enum tdl_result collect(struct tdl_context *ctx, const struct tdl_frame *
             .state = state,
             .layout = copy_layout(state->layout, to_frame),
             .elsewhere = state->queue_family != VK_QUEUE_FAMILY_IGNORED &&
-                         state->queue_family != ctx->queue_family,
+                         state->queue_family != tdl_vk(ctx)->queue_family,
             .discard = state->layout == VK_IMAGE_LAYOUT_UNDEFINED,
         };
         if (planes[i].discard && to_frame)
@@ -276,7 +276,7 @@ static enum tdl_result copy(struct tdl_batch *batch, const struct tdl_frame *fra
     for (uint32_t i = 0; i < count; i++) {
         VkBufferImageCopy c = region(&planes[i], &frame->planes[i]);
         VkImage image = planes[i].image->image;
-        VkBuffer buffer = frame->planes[i].buffer->buffer;
+        VkBuffer buffer = tdl_vkb(frame->planes[i].buffer)->buffer;
         if (to_frame)
             vkCmdCopyImageToBuffer(cb, image, planes[i].layout, buffer, 1, &c);
         else

@@ -33,7 +33,7 @@ static uint32_t list_modifiers(const struct tdl_context *ctx, VkFormat format,
     };
     VkFormatProperties2 properties = {.sType = VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2,
                                       .pNext = &list};
-    vkGetPhysicalDeviceFormatProperties2(ctx->physical, format, &properties);
+    vkGetPhysicalDeviceFormatProperties2(tdl_vk(ctx)->physical, format, &properties);
     return list.drmFormatModifierCount;
 }
 
@@ -77,7 +77,7 @@ static VkExternalMemoryFeatureFlags features_of(const struct tdl_context *ctx,
         .tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT,
         .usage = usage,
     };
-    if (vkGetPhysicalDeviceImageFormatProperties2(ctx->physical, &info, &properties) < 0)
+    if (vkGetPhysicalDeviceImageFormatProperties2(tdl_vk(ctx)->physical, &info, &properties) < 0)
         return 0;
     return external.externalMemoryProperties.externalMemoryFeatures;
 }
@@ -202,7 +202,7 @@ static VkResult create_vk(struct tdl_image *image, enum tdl_handle_type type,
         .usage = image->usage,
     };
     modifier->pNext = (VkBaseOutStructure *)&external;
-    return vkCreateImage(image->ctx->device, &info, NULL, &image->image);
+    return vkCreateImage(tdl_vk(image->ctx)->device, &info, NULL, &image->image);
 }
 
 static enum tdl_result create_at(struct tdl_image *image, const struct tdl_image_import_params *p)
@@ -238,13 +238,13 @@ static enum tdl_result allocate(struct tdl_image *image, VkDeviceSize size, uint
         .allocationSize = size,
         .memoryTypeIndex = memory_type,
     };
-    return VK(ctx, vkAllocateMemory(ctx->device, &info, NULL, &image->memory));
+    return VK(ctx, vkAllocateMemory(tdl_vk(ctx)->device, &info, NULL, &image->memory));
 }
 
 static enum tdl_result bind(struct tdl_image *image)
 {
     return VK(image->ctx,
-              vkBindImageMemory(image->ctx->device, image->image, image->memory, 0));
+              vkBindImageMemory(tdl_vk(image->ctx)->device, image->image, image->memory, 0));
 }
 
 /* Half-made: nothing of it is in use. */
@@ -254,8 +254,8 @@ static void abandon(struct tdl_image *image)
     if (!image)
         return;
     ctx = image->ctx;
-    vkDestroyImage(ctx->device, image->image, NULL);
-    vkFreeMemory(ctx->device, image->memory, NULL);
+    vkDestroyImage(tdl_vk(ctx)->device, image->image, NULL);
+    vkFreeMemory(tdl_vk(ctx)->device, image->memory, NULL);
     free(image);
     tdl_context_destroy(&ctx);
 }
@@ -268,9 +268,9 @@ static enum tdl_result bind_dma_buf(struct tdl_image *image, int fd)
     struct tdl_context *ctx = image->ctx;
     VkMemoryRequirements requirements;
     VkMemoryFdPropertiesKHR properties = {.sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR};
-    vkGetImageMemoryRequirements(ctx->device, image->image, &requirements);
+    vkGetImageMemoryRequirements(tdl_vk(ctx)->device, image->image, &requirements);
     enum tdl_result r =
-        VK(ctx, ctx->fn.get_memory_fd_properties(ctx->device, handle, fd, &properties));
+        VK(ctx, tdl_vk(ctx)->fn.get_memory_fd_properties(tdl_vk(ctx)->device, handle, fd, &properties));
     if (r != TDL_OK)
         return r;
     off_t size = lseek(fd, 0, SEEK_END);
@@ -363,7 +363,7 @@ static enum tdl_result bind_exportable(struct tdl_image *image, enum tdl_handle_
 {
     struct tdl_context *ctx = image->ctx;
     VkMemoryRequirements requirements;
-    vkGetImageMemoryRequirements(ctx->device, image->image, &requirements);
+    vkGetImageMemoryRequirements(tdl_vk(ctx)->device, image->image, &requirements);
     uint32_t memory_type =
         tdl_memory_type_for(ctx, requirements.memoryTypeBits, TDL_BUFFER_DEVICE);
     if (memory_type == TDL_NO_MEMORY_TYPE)
@@ -430,7 +430,7 @@ enum tdl_result tdl_image_export(struct tdl_image *image, struct tdl_image_place
     if (r != TDL_OK)
         return r;
     vkGetImageSubresourceLayout(
-        ctx->device, image->image,
+        tdl_vk(ctx)->device, image->image,
         &(VkImageSubresource){.aspectMask = VK_IMAGE_ASPECT_MEMORY_PLANE_0_BIT_EXT}, &layout);
     out_place->offset = layout.offset;
     out_place->stride = (uint32_t)layout.rowPitch;

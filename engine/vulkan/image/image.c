@@ -80,8 +80,8 @@ static void image_free(struct tdl_context *ctx, void *data)
 {
     struct tdl_image *image = data;
     if (image->memory) {
-        vkDestroyImage(ctx->device, image->image, NULL);
-        vkFreeMemory(ctx->device, image->memory, NULL);
+        vkDestroyImage(tdl_vk(ctx)->device, image->image, NULL);
+        vkFreeMemory(tdl_vk(ctx)->device, image->memory, NULL);
     }
     free(image);
 }

@@ -35,7 +35,7 @@ uint32_t tdl_external_family(const struct tdl_context *ctx, enum tdl_handle_type
 {
     /* Whoever holds a dma-buf need not be a Vulkan driver, let alone ours. */
     return type == TDL_HANDLE_DMA_BUF &&
-                   tdl_setup_has(&ctx->setup, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME)
+                   tdl_setup_has(&tdl_vk(ctx)->setup, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME)
                ? VK_QUEUE_FAMILY_FOREIGN_EXT
                : VK_QUEUE_FAMILY_EXTERNAL;
 }
@@ -46,7 +46,7 @@ static VkExternalMemoryProperties properties_of(struct tdl_context *ctx,
     VkExternalBufferProperties properties = {.sType =
                                                  VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     vkGetPhysicalDeviceExternalBufferProperties(
-        ctx->physical,
+        tdl_vk(ctx)->physical,
         &(VkPhysicalDeviceExternalBufferInfo){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
             .usage = TDL_BUFFER_USAGE,
@@ -146,13 +146,13 @@ static enum tdl_result gather_facts(struct tdl_context *ctx, enum tdl_handle_typ
     *f = (struct tdl_import_facts){
         .type = type,
         .has_extension =
-            tdl_setup_has(&ctx->setup, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) &&
+            tdl_setup_has(&tdl_vk(ctx)->setup, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) &&
             (!dma_buf ||
-             tdl_setup_has(&ctx->setup, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME)),
+             tdl_setup_has(&tdl_vk(ctx)->setup, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME)),
         .importable = dma_buf ? ctx->info.external_memory_dma_buf : ctx->info.external_memory_fd,
         .fd_size = -1,
         .wanted = size,
-        .limit = ctx->properties.limits.maxStorageBufferRange,
+        .limit = tdl_vk(ctx)->properties.limits.maxStorageBufferRange,
     };
     if (fcntl(fd, F_GETFD) < 0)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%d is not an open file descriptor", fd);
@@ -175,7 +175,7 @@ static enum tdl_result check_memory(struct tdl_buffer *b, int fd, struct tdl_imp
     f->fd_types = UINT32_MAX; /* an opaque fd must not be asked */
     if (f->type == TDL_HANDLE_DMA_BUF) {
         f->fd_types = 0;
-        if (b->ctx->fn.get_memory_fd_properties(b->ctx->device, tdl_external_handle(f->type), fd,
+        if (tdl_vk(b->ctx)->fn.get_memory_fd_properties(tdl_vk(b->ctx)->device, tdl_external_handle(f->type), fd,
                                                 &fd_properties) >= 0)
             f->fd_types = fd_properties.memoryTypeBits;
     }
@@ -191,9 +191,9 @@ static bool wants_dedicated(struct tdl_buffer *b, enum tdl_handle_type type)
     if (type == TDL_HANDLE_OPAQUE_FD)
         return true;
     vkGetBufferMemoryRequirements2(
-        b->ctx->device,
+        tdl_vk(b->ctx)->device,
         &(VkBufferMemoryRequirementsInfo2){
-            .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2, .buffer = b->buffer},
+            .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2, .buffer = tdl_vkb(b)->buffer},
         &requirements);
     return dedicated.requiresDedicatedAllocation ||
            properties_of(b->ctx, tdl_external_handle(type)).externalMemoryFeatures &
@@ -205,7 +205,7 @@ static enum tdl_result import_memory(struct tdl_buffer *b, int fd,
 {
     uint32_t type = memory_type(b->ctx, f->type, f->buffer_types & f->fd_types);
     VkMemoryDedicatedAllocateInfo dedicated = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .buffer = b->buffer};
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .buffer = tdl_vkb(b)->buffer};
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return tdl_fail(TDL_ERROR_IO, "the fd cannot be duplicated: %s", strerror(errno));
@@ -258,9 +258,9 @@ enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_ty
                              &requirements));
     TRY(check_memory(b, fd, &facts, &requirements));
     TRY(import_memory(b, fd, &facts));
-    b->external_family = tdl_external_family(ctx, type);
-    b->shared = true;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)b->buffer,
+    tdl_vkb(b)->external_family = tdl_external_family(ctx, type);
+    tdl_vkb(b)->shared = true;
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
                      handle_name(type));
     *out_buffer = b;
     return TDL_OK;
@@ -279,10 +279,10 @@ static enum tdl_result create_exportable(struct tdl_context *ctx, enum tdl_handl
     *out_buffer = NULL;
     if (!size)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s of 0 bytes was asked for", name);
-    if (size > ctx->properties.limits.maxStorageBufferRange)
+    if (size > tdl_vk(ctx)->properties.limits.maxStorageBufferRange)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s needs a buffer of %zu bytes; this device's kernels reach %u", name,
-                        size, ctx->properties.limits.maxStorageBufferRange);
+                        size, tdl_vk(ctx)->properties.limits.maxStorageBufferRange);
     struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(size, 16));
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
@@ -299,14 +299,14 @@ static enum tdl_result create_exportable(struct tdl_context *ctx, enum tdl_handl
                         .pNext =
                             &(VkMemoryDedicatedAllocateInfo){
                                 .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
-                                .buffer = b->buffer,
+                                .buffer = tdl_vkb(b)->buffer,
                             },
                         .handleTypes = handles,
                     })));
     TRY(tdl_buffer_bind(b));
-    b->export_types = handles;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)b->buffer, name);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)b->memory, name);
+    tdl_vkb(b)->export_types = handles;
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer, name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory, name);
     *out_buffer = b;
     return TDL_OK;
 fail:
@@ -337,8 +337,8 @@ enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_h
                           type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type)
                                                      : opaque_handles(ctx),
                           size, "exportable buffer", out_buffer));
-    (*out_buffer)->external_family = tdl_external_family(ctx, type);
-    (*out_buffer)->shared = true;
+    tdl_vkb(*out_buffer)->external_family = tdl_external_family(ctx, type);
+    tdl_vkb(*out_buffer)->shared = true;
 fail:
     return r;
 }
@@ -370,30 +370,30 @@ enum tdl_result tdl_external_export(struct tdl_context *ctx, VkDeviceMemory memo
         .memory = memory,
         .handleType = tdl_external_handle(type),
     };
-    return VK(ctx, ctx->fn.get_memory_fd(ctx->device, &info, out_fd));
+    return VK(ctx, tdl_vk(ctx)->fn.get_memory_fd(tdl_vk(ctx)->device, &info, out_fd));
 }
 
 enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type type, int *out_fd)
 {
     struct tdl_context *ctx = b->ctx;
     *out_fd = -1;
-    if (!(b->export_types & tdl_external_handle(type)))
+    if (!(tdl_vkb(b)->export_types & tdl_external_handle(type)))
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "this buffer cannot be exported as %s on %s%s",
                         handle_name(type), ctx->info.name,
                         type == TDL_HANDLE_DMA_BUF && ctx->info.dma_buf_export
                             ? ": a tensor needs TDL_TENSOR_EXPORTABLE_DMA_BUF"
                             : "");
-    return tdl_external_export(ctx, b->memory, type, out_fd);
+    return tdl_external_export(ctx, tdl_vkb(b)->memory, type, out_fd);
 }
 
 enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *b, int *out_fd)
 {
     *out_fd = -1;
-    if (!b->shared || !b->export_types)
+    if (!tdl_vkb(b)->shared || !tdl_vkb(b)->export_types)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "only buffers of tdl_buffer_create_exportable() can be exported");
     return tdl_buffer_export_as(b,
-                                b->export_types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+                                tdl_vkb(b)->export_types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
                                     ? TDL_HANDLE_OPAQUE_FD
                                     : TDL_HANDLE_DMA_BUF,
                                 out_fd);

@@ -10,11 +10,11 @@
 static enum tdl_result add(VkBufferMemoryBarrier *list, uint32_t *count, struct tdl_buffer *b,
                            uint32_t theirs, bool acquire)
 {
-    const uint32_t ours = b->ctx->queue_family;
+    const uint32_t ours = tdl_vk(b->ctx)->queue_family;
     if (theirs == VK_QUEUE_FAMILY_IGNORED) /* somebody on this VkDevice */
         return TDL_OK;
     for (uint32_t i = 0; i < *count; i++)
-        if (list[i].buffer == b->buffer)
+        if (list[i].buffer == tdl_vkb(b)->buffer)
             return TDL_OK;
     if (*count == TDL_MAX_HANDOVERS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
@@ -26,7 +26,7 @@ static enum tdl_result add(VkBufferMemoryBarrier *list, uint32_t *count, struct 
         .dstAccessMask = acquire ? WORK_READS | WORK_WRITES : 0,
         .srcQueueFamilyIndex = acquire ? theirs : ours,
         .dstQueueFamilyIndex = acquire ? ours : theirs,
-        .buffer = b->buffer,
+        .buffer = tdl_vkb(b)->buffer,
         .size = VK_WHOLE_SIZE,
     };
     return TDL_OK;
@@ -35,12 +35,12 @@ static enum tdl_result add(VkBufferMemoryBarrier *list, uint32_t *count, struct 
 enum tdl_result tdl_handover_add(struct tdl_handover *h, struct tdl_buffer *b, uint32_t give)
 {
     enum tdl_result r = TDL_OK;
-    if (b->shared) {
-        TRY(add(h->acquire, &h->acquire_count, b, b->external_family, true));
-        TRY(add(h->release, &h->release_count, b, b->external_family, false));
+    if (tdl_vkb(b)->shared) {
+        TRY(add(h->acquire, &h->acquire_count, b, tdl_vkb(b)->external_family, true));
+        TRY(add(h->release, &h->release_count, b, tdl_vkb(b)->external_family, false));
     }
-    if (b->lease && b->lease->away)
-        TRY(add(h->acquire, &h->acquire_count, b, b->lease->family, true));
+    if (tdl_vkb(b)->lease && tdl_vkb(b)->lease->away)
+        TRY(add(h->acquire, &h->acquire_count, b, tdl_vkb(b)->lease->family, true));
     if (give)
         TRY(add(h->release, &h->release_count, b, give, false));
 fail:

@@ -13,7 +13,7 @@
 
 #include "vulkan/batch.h"
 #include "external.h"
-#include "vulkan/tensor.h"
+#include "core/tensor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,72 +26,72 @@
 
 enum tdl_result tdl_lease_create(struct tdl_buffer *b, const char *label)
 {
-    b->lease = calloc(1, sizeof(*b->lease));
-    if (!b->lease)
+    tdl_vkb(b)->lease = calloc(1, sizeof(*tdl_vkb(b)->lease));
+    if (!tdl_vkb(b)->lease)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a tensor");
-    snprintf(b->lease->label, sizeof(b->lease->label), "%s", label);
+    snprintf(tdl_vkb(b)->lease->label, sizeof(tdl_vkb(b)->lease->label), "%s", label);
     return TDL_OK;
 }
 
 enum tdl_result tdl_lease_check_locked(const struct tdl_buffer *b)
 {
-    if (!b->lease || !b->lease->rented)
+    if (!tdl_vkb(b)->lease || !tdl_vkb(b)->lease->rented)
         return TDL_OK;
     return tdl_fail(TDL_ERROR_INVALID_STATE,
                     "%s is rented out: nobody here can use it before tdl_tensor_return",
-                    b->lease->label);
+                    tdl_vkb(b)->lease->label);
 }
 
 enum tdl_result tdl_lease_check(const struct tdl_buffer *b)
 {
-    if (!b->lease)
+    if (!tdl_vkb(b)->lease)
         return TDL_OK;
-    pthread_mutex_lock(&b->ctx->lock);
+    pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
     enum tdl_result r = tdl_lease_check_locked(b);
-    pthread_mutex_unlock(&b->ctx->lock);
+    pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
     return r;
 }
 
 enum tdl_result tdl_lease_wait(const struct tdl_buffer *b, struct tdl_sync *sync)
 {
-    if (!b->lease || !b->lease->wait.semaphore)
+    if (!tdl_vkb(b)->lease || !tdl_vkb(b)->lease->wait.semaphore)
         return TDL_OK;
     for (uint32_t i = 0; i < sync->wait_count; i++)
-        if (sync->waits[i].semaphore == b->lease->wait.semaphore)
+        if (sync->waits[i].semaphore == tdl_vkb(b)->lease->wait.semaphore)
             return TDL_OK;
-    return tdl_sync_wait(sync, b->lease->wait.semaphore, b->lease->wait.value);
+    return tdl_sync_wait(sync, tdl_vkb(b)->lease->wait.semaphore, tdl_vkb(b)->lease->wait.value);
 }
 
 void tdl_lease_used(struct tdl_buffer *b, uint32_t gave)
 {
-    if (!b->lease)
+    if (!tdl_vkb(b)->lease)
         return;
-    b->lease->wait = (struct tdl_semaphore_op){VK_NULL_HANDLE, 0};
-    b->lease->away = false;
+    tdl_vkb(b)->lease->wait = (struct tdl_semaphore_op){VK_NULL_HANDLE, 0};
+    tdl_vkb(b)->lease->away = false;
     if (gave) {
-        b->lease->rented = true;
-        b->lease->family = gave;
+        tdl_vkb(b)->lease->rented = true;
+        tdl_vkb(b)->lease->family = gave;
     }
 }
 
 static void free_semaphore(struct tdl_context *ctx, void *data)
 {
-    vkDestroySemaphore(ctx->device, (VkSemaphore)data, NULL);
+    vkDestroySemaphore(tdl_vk(ctx)->device, (VkSemaphore)data, NULL);
 }
 
 void tdl_lease_free(struct tdl_buffer *b)
 {
-    if (!b->lease)
+    if (!tdl_vkb(b)->lease)
         return;
     /* A driver that keeps timelines on the CPU (Mesa's software one) lets go of what
      * a submission waited for after it has signalled that one's end: only the end of
      * a later submission tells that it has. */
-    if (b->lease->timeline)
+    if (tdl_vkb(b)->lease->timeline)
         tdl_context_defer(b->ctx, tdl_context_last_point(b->ctx) + 1, free_semaphore,
-                          (void *)b->lease->timeline);
-    vkDestroySemaphore(b->ctx->device, b->lease->import, NULL);
-    free(b->lease);
-    b->lease = NULL;
+                          (void *)tdl_vkb(b)->lease->timeline);
+    vkDestroySemaphore(tdl_vk(b->ctx)->device, tdl_vkb(b)->lease->import, NULL);
+    free(tdl_vkb(b)->lease);
+    tdl_vkb(b)->lease = NULL;
 }
 
 /* ---------------------------------------------------------------- semaphores */
@@ -107,7 +107,7 @@ static enum tdl_result create_timeline(struct tdl_context *ctx, bool exported,
         .pNext = exported ? &export : NULL,
         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
     };
-    enum tdl_result r = VK(ctx, vkCreateSemaphore(ctx->device,
+    enum tdl_result r = VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
                                                   &(VkSemaphoreCreateInfo){
                                                       .sType =
                                                           VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
@@ -124,8 +124,8 @@ static enum tdl_result create_timeline(struct tdl_context *ctx, bool exported,
 static enum tdl_result import_semaphore(struct tdl_context *ctx, VkSemaphore semaphore,
                                         bool sync_file, int fd)
 {
-    return VK(ctx, ctx->fn.import_semaphore_fd(
-                       ctx->device,
+    return VK(ctx, tdl_vk(ctx)->fn.import_semaphore_fd(
+                       tdl_vk(ctx)->device,
                        &(VkImportSemaphoreFdInfoKHR){
                            .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
                            .semaphore = semaphore,
@@ -139,8 +139,8 @@ static enum tdl_result import_semaphore(struct tdl_context *ctx, VkSemaphore sem
 
 static enum tdl_result export_timeline(struct tdl_context *ctx, VkSemaphore semaphore, int *out_fd)
 {
-    return VK(ctx, ctx->fn.get_semaphore_fd(
-                       ctx->device,
+    return VK(ctx, tdl_vk(ctx)->fn.get_semaphore_fd(
+                       tdl_vk(ctx)->device,
                        &(VkSemaphoreGetFdInfoKHR){
                            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
                            .semaphore = semaphore,
@@ -153,7 +153,7 @@ static enum tdl_result export_timeline(struct tdl_context *ctx, VkSemaphore sema
 
 static enum tdl_result check_rentable(struct tdl_tensor *t, enum tdl_handle_type type)
 {
-    struct tdl_lease *lease = t->buffer->lease;
+    struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     enum tdl_result r = tdl_context_check(t->buffer->ctx);
     if (r != TDL_OK)
         return r;
@@ -177,10 +177,10 @@ static enum tdl_result choose_order(struct tdl_buffer *b, enum tdl_handle_type t
                                     struct tdl_rental *out)
 {
     struct tdl_context *ctx = b->ctx;
-    struct tdl_lease *lease = b->lease;
+    struct tdl_lease *lease = tdl_vkb(b)->lease;
     const bool within = out->queue_family == VK_QUEUE_FAMILY_IGNORED;
     enum tdl_result r = TDL_OK;
-    pthread_mutex_lock(&ctx->lock);
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
     if (lease->timeline || ctx->info.timeline_fd || within)
         out->order = TDL_ORDER_TIMELINE;
     else
@@ -196,23 +196,23 @@ static enum tdl_result choose_order(struct tdl_buffer *b, enum tdl_handle_type t
         if (r == TDL_OK && (type == TDL_HANDLE_OPAQUE_FD || type == TDL_HANDLE_DMA_BUF))
             r = export_timeline(ctx, lease->timeline, &out->semaphore_fd);
     }
-    pthread_mutex_unlock(&ctx->lock);
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     return r;
 }
 
 static void describe(struct tdl_buffer *b, enum tdl_handle_type type, struct tdl_rental *out)
 {
     VkMemoryRequirements requirements;
-    vkGetBufferMemoryRequirements(b->ctx->device, b->buffer, &requirements);
+    vkGetBufferMemoryRequirements(tdl_vk(b->ctx)->device, tdl_vkb(b)->buffer, &requirements);
     out->type = type;
     out->size = b->size;
-    out->buffer = b->buffer;
+    out->buffer = tdl_vkb(b)->buffer;
     out->allocation_size = requirements.size;
-    out->memory_type = b->memory_type;
+    out->memory_type = tdl_vkb(b)->memory_type;
     out->usage = TDL_BUFFER_USAGE;
-    out->handle_types = b->export_types;
+    out->handle_types = tdl_vkb(b)->export_types;
     if (type == TDL_HANDLE_KNOWN)
-        out->queue_family = b->lease->family;
+        out->queue_family = tdl_vkb(b)->lease->family;
     else if (type == TDL_HANDLE_VK_BUFFER)
         out->queue_family = VK_QUEUE_FAMILY_IGNORED;
     else
@@ -235,18 +235,18 @@ static enum tdl_result give(struct tdl_buffer *b, struct tdl_rental *out)
     TRY(tdl_batch_submit(batch, &point));
     /* It is rented from here on: what fails now must not keep it from the others. */
     if (out->order == TDL_ORDER_TIMELINE) {
-        pthread_mutex_lock(&ctx->lock);
-        b->lease->value = TDL_MAX(b->lease->value, out->wait_value);
-        pthread_mutex_unlock(&ctx->lock);
+        pthread_mutex_lock(&tdl_vk(ctx)->lock);
+        tdl_vkb(b)->lease->value = TDL_MAX(tdl_vkb(b)->lease->value, out->wait_value);
+        pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     } else if (out->order == TDL_ORDER_SYNC_FILE &&
                tdl_batch_take_sync_fd(batch, &out->semaphore_fd) != TDL_OK) {
         out->order = TDL_ORDER_NONE;
     }
     if (out->order == TDL_ORDER_NONE) {
-        if (!atomic_exchange(&ctx->rent_wait_told, true))
+        if (!atomic_exchange(&tdl_vk(ctx)->rent_wait_told, true))
             tdl_log(ctx, TDL_LOG_WARNING,
                     "%s: %s shares no semaphores, so the CPU waits for the GPU at each rental",
-                    b->lease->label, ctx->info.name);
+                    tdl_vkb(b)->lease->label, ctx->info.name);
         r = tdl_context_wait(ctx, point, TDL_WAIT_FOREVER);
     }
 fail:
@@ -282,7 +282,7 @@ static enum tdl_result take_order(struct tdl_buffer *b, const struct tdl_rental 
                                   VkSemaphore *out_old, struct tdl_semaphore_op *out_wait)
 {
     struct tdl_context *ctx = b->ctx;
-    struct tdl_lease *lease = b->lease;
+    struct tdl_lease *lease = tdl_vkb(b)->lease;
     VkSemaphore semaphore = VK_NULL_HANDLE;
     enum tdl_result r;
     switch (theirs ? theirs->order : TDL_ORDER_NONE) {
@@ -308,7 +308,7 @@ static enum tdl_result take_order(struct tdl_buffer *b, const struct tdl_rental 
     if (!ctx->info.sync_fd)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no sync files: wait on the CPU",
                         lease->label, ctx->info.name);
-    TRY(VK(ctx, vkCreateSemaphore(ctx->device,
+    TRY(VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
                                   &(VkSemaphoreCreateInfo){
                                       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
                                   NULL, &semaphore)));
@@ -318,7 +318,7 @@ static enum tdl_result take_order(struct tdl_buffer *b, const struct tdl_rental 
     *out_wait = (struct tdl_semaphore_op){semaphore, 0};
     return TDL_OK;
 fail:
-    vkDestroySemaphore(ctx->device, semaphore, NULL);
+    vkDestroySemaphore(tdl_vk(ctx)->device, semaphore, NULL);
     return r;
 }
 
@@ -339,7 +339,7 @@ fail:
 enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental *theirs)
 {
     struct tdl_context *ctx = t->buffer->ctx;
-    struct tdl_lease *lease = t->buffer->lease;
+    struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     struct tdl_semaphore_op wait = {VK_NULL_HANDLE, 0};
     VkSemaphore old = VK_NULL_HANDLE;
     bool within = false;
@@ -349,7 +349,7 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
     if (!lease)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
-    pthread_mutex_lock(&ctx->lock);
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
     if (!lease->rented)
         r = tdl_fail(TDL_ERROR_INVALID_STATE, "%s is not rented: there is nothing to return",
                      t->label);
@@ -363,7 +363,7 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
         if (wait.semaphore == lease->timeline)
             lease->value = TDL_MAX(lease->value, wait.value);
     }
-    pthread_mutex_unlock(&ctx->lock);
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     if (old)
         tdl_context_defer(ctx, tdl_context_last_point(ctx), free_semaphore, (void *)old);
     return r == TDL_OK && within && wait.semaphore ? note_end(t->buffer) : r;
@@ -381,17 +381,17 @@ static enum tdl_result import_order(struct tdl_buffer *b, const struct tdl_renta
     if (rental->semaphore_fd < 0)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: the rental has a value to wait for and no semaphore_fd",
-                        b->lease->label);
+                        tdl_vkb(b)->lease->label);
     if (!(sync_file ? ctx->info.sync_fd : ctx->info.timeline_fd))
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no %s", b->lease->label,
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no %s", tdl_vkb(b)->lease->label,
                         ctx->info.name, sync_file ? "sync files" : "timeline semaphores by fd");
     int own = fcntl(rental->semaphore_fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
-        return tdl_fail(TDL_ERROR_IO, "%s: the fd cannot be duplicated: %s", b->lease->label,
+        return tdl_fail(TDL_ERROR_IO, "%s: the fd cannot be duplicated: %s", tdl_vkb(b)->lease->label,
                         strerror(errno));
-    VkSemaphore *semaphore = sync_file ? &b->lease->import : &b->lease->timeline;
+    VkSemaphore *semaphore = sync_file ? &tdl_vkb(b)->lease->import : &tdl_vkb(b)->lease->timeline;
     if (sync_file)
-        TRY(VK(ctx, vkCreateSemaphore(ctx->device,
+        TRY(VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
                                       &(VkSemaphoreCreateInfo){
                                           .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
                                       NULL, semaphore)));
@@ -399,8 +399,8 @@ static enum tdl_result import_order(struct tdl_buffer *b, const struct tdl_renta
         TRY(create_timeline(ctx, true, semaphore));
     TRY(import_semaphore(ctx, *semaphore, sync_file, own));
     own = -1;
-    b->lease->value = sync_file ? 0 : rental->wait_value;
-    b->lease->wait = (struct tdl_semaphore_op){*semaphore, rental->wait_value};
+    tdl_vkb(b)->lease->value = sync_file ? 0 : rental->wait_value;
+    tdl_vkb(b)->lease->wait = (struct tdl_semaphore_op){*semaphore, rental->wait_value};
 fail:
     if (own >= 0)
         close(own);
@@ -432,10 +432,10 @@ enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tens
         goto fail;
     }
     TRY(tdl_buffer_import_fd(ctx, rental->type, rental->memory_fd, rental->size, &t->buffer));
-    t->buffer->shared = false; /* it changes hands by rent and return instead */
+    tdl_vkb(t->buffer)->shared = false; /* it changes hands by rent and return instead */
     TRY(tdl_lease_create(t->buffer, t->label));
-    t->buffer->lease->family = t->buffer->external_family;
-    t->buffer->lease->away = true;
+    tdl_vkb(t->buffer)->lease->family = tdl_vkb(t->buffer)->external_family;
+    tdl_vkb(t->buffer)->lease->away = true;
     TRY(import_order(t->buffer, rental));
     *out_tensor = t;
     return TDL_OK;

@@ -10,7 +10,7 @@
 #include "vulkan/buffer.h"
 #include "sync.h"
 
-/* Guarded by ctx->lock. */
+/* Guarded by tdl_vk(ctx)->lock. */
 struct tdl_lease {
     bool rented; /* others have it: every use is an error */
     bool away;   /* others had it: the next submission takes it over */

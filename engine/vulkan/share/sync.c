@@ -39,7 +39,7 @@ struct dma_buf_import_sync_file {
 
 void tdl_sync_begin(struct tdl_context *ctx, struct tdl_sync *s)
 {
-    vkDestroySemaphore(ctx->device, s->export, NULL);
+    vkDestroySemaphore(tdl_vk(ctx)->device, s->export, NULL);
     s->export = VK_NULL_HANDLE;
     s->wait_count = s->signal_count = s->import_count = 0;
     s->export_wanted = s->export_pending = false;
@@ -50,7 +50,7 @@ void tdl_sync_submitted(struct tdl_context *ctx, struct tdl_sync *s, bool submit
     s->export_pending = submitted && s->export_wanted;
     /* What was imported and never waited for holds its sync file. */
     for (uint32_t i = 0; i < s->import_count && !submitted; i++) {
-        vkDestroySemaphore(ctx->device, s->imports[i], NULL);
+        vkDestroySemaphore(tdl_vk(ctx)->device, s->imports[i], NULL);
         s->imports[i] = VK_NULL_HANDLE;
     }
     s->wait_count = s->signal_count = s->import_count = 0;
@@ -60,8 +60,8 @@ void tdl_sync_submitted(struct tdl_context *ctx, struct tdl_sync *s, bool submit
 void tdl_sync_finish(struct tdl_context *ctx, struct tdl_sync *s)
 {
     for (uint32_t i = 0; i < TDL_MAX_SEMAPHORES; i++)
-        vkDestroySemaphore(ctx->device, s->imports[i], NULL);
-    vkDestroySemaphore(ctx->device, s->export, NULL);
+        vkDestroySemaphore(tdl_vk(ctx)->device, s->imports[i], NULL);
+    vkDestroySemaphore(tdl_vk(ctx)->device, s->export, NULL);
 }
 
 static enum tdl_result add(struct tdl_semaphore_op *list, uint32_t *count, uint32_t limit,
@@ -118,7 +118,7 @@ static enum tdl_result create_semaphore(struct tdl_context *ctx,
     const VkExportSemaphoreCreateInfo export = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO, .handleTypes = exported};
     enum tdl_result r =
-        VK(ctx, vkCreateSemaphore(ctx->device,
+        VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
                                   &(VkSemaphoreCreateInfo){
                                       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                       .pNext = exported ? &export : NULL,
@@ -151,8 +151,8 @@ enum tdl_result tdl_batch_wait_sync_fd(struct tdl_batch *batch, int fd)
     VkSemaphore *semaphore = &s->imports[s->import_count];
     if (!*semaphore)
         TRY(create_semaphore(ctx, 0, "sync file in", semaphore));
-    TRY(VK(ctx, ctx->fn.import_semaphore_fd(
-                    ctx->device,
+    TRY(VK(ctx, tdl_vk(ctx)->fn.import_semaphore_fd(
+                    tdl_vk(ctx)->device,
                     &(VkImportSemaphoreFdInfoKHR){
                         .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
                         .semaphore = *semaphore,
@@ -195,8 +195,8 @@ enum tdl_result tdl_batch_take_sync_fd(struct tdl_batch *batch, int *out_fd)
                      "there is no sync file to take: call tdl_batch_want_sync_fd before the "
                      "submission, and take it once");
     if (r == TDL_OK)
-        r = VK(ctx, ctx->fn.get_semaphore_fd(
-                        ctx->device,
+        r = VK(ctx, tdl_vk(ctx)->fn.get_semaphore_fd(
+                        tdl_vk(ctx)->device,
                         &(VkSemaphoreGetFdInfoKHR){
                             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
                             .semaphore = s->export,

@@ -8,20 +8,16 @@
 #ifndef TDL_TUNING_FILE_H
 #define TDL_TUNING_FILE_H
 
-#include "context.h"
-#include "tuning.h"
+#include "core.h"
 
 /* Read the file of the context's device, if there is one. Blocking. */
 void tdl_tuning_load(struct tdl_context *ctx, struct tdl_tuning *out_tuning);
 /* Write it atomically. Blocking. */
 enum tdl_result tdl_tuning_save(struct tdl_context *ctx, const struct tdl_tuning *tuning);
 
-/* The context's own: what its file held, and what it measured since. */
-enum tdl_result tdl_context_init_tuning(struct tdl_context *ctx);
-void tdl_context_finish_tuning(struct tdl_context *ctx);
-/* A copy of it to work with. False when out of memory. Takes pipeline_lock. */
+/* A copy of what the context knows to work with. False when out of memory. Takes tuning_lock. */
 bool tdl_context_copy_tuning(struct tdl_context *ctx, struct tdl_tuning *out_tuning);
-/* Add to it, and write the file. Takes pipeline_lock. Blocking. */
+/* Add to it, and write the file. Takes tuning_lock. Blocking. */
 enum tdl_result tdl_context_add_tuning(struct tdl_context *ctx, const struct tdl_tuning *tuning);
 
 #endif

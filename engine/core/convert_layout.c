@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Another layout for a whole tensor: a graph of one operator. */
+#include "tensor.h"
+
 #include "ir/builder.h"
-#include "ops/ops.h"
-#include "vulkan/tensor.h"
 
 #include <stdio.h>
 #include <string.h>

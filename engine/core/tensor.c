@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tensor.h"
 
-#include "batch.h"
-#include "vulkan/share/external.h"
-#include "vulkan/share/lease.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,10 +38,8 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
     if (params->usage & (TDL_TENSOR_EXPORTABLE | TDL_TENSOR_EXPORTABLE_DMA_BUF)) {
-        TRY(tdl_buffer_create_rentable(context, TDL_TENSOR_BYTES(t->size),
-                                       params->usage & TDL_TENSOR_EXPORTABLE_DMA_BUF, t->label,
-                                       &t->buffer));
-        TRY(tdl_lease_create(t->buffer, t->label));
+        TRY(tdl_buffer_create_exportable_for(context, TDL_TENSOR_BYTES(t->size), params->usage,
+                                             t->label, &t->buffer));
     } else {
         TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE,
                                     t->label, &t->buffer));

@@ -4,8 +4,8 @@
 
 #include "ir/builder.h"
 #include "ops/conv/conv.h"
-#include "vulkan/tensor.h"
-#include "vulkan/tuning_file.h"
+#include "tensor.h"
+#include "tuning_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,30 +20,6 @@ static enum tdl_dtype choose_storage(enum tdl_precision precision)
      * a network has such. A discrete GPU is bound by latency here: measured, fp32
      * is no slower. One that shares the CPU's memory may gain. */
     return precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32;
-}
-
-static enum tdl_result upload_weights(struct tdl_graph *g)
-{
-    size_t size = TDL_MAX(g->plan.weight_count, 4) * sizeof(float);
-    struct tdl_buffer *staging = NULL;
-    struct tdl_batch *batch = NULL;
-    enum tdl_result r;
-    TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_DEVICE, "weights", &g->weights));
-    TRY(tdl_buffer_create_named(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
-                                &g->arena));
-    if (g->plan.weight_count) {
-        TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
-        memcpy(tdl_buffer_data(staging), g->plan.weights, g->plan.weight_count * sizeof(float));
-        TRY(tdl_batch_borrow(g->ctx, &batch));
-        TRY(tdl_batch_copy(batch, staging, 0, g->weights, 0, size));
-        TRY(tdl_batch_submit(batch, NULL));
-    }
-    free(g->plan.weights);
-    g->plan.weights = NULL;
-fail:
-    tdl_batch_give_back(&batch);
-    tdl_buffer_destroy(&staging);
-    return r;
 }
 
 static enum tdl_result describe_steps(struct tdl_graph *g)
@@ -121,7 +97,6 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
     if (!g)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     g->ctx = tdl_context_ref(b->ctx);
-    pthread_mutex_init(&g->lock, NULL);
     pthread_mutex_init(&g->compile_lock, NULL);
     g->plan.device = &g->ctx->info;
     g->plan.guard = guard;
@@ -142,10 +117,13 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
                 "them: they, and those behind them, are computed in every run",
                 g->plan.ir->budget.declined, (unsigned long long)g->plan.ir->budget.given);
     TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
-    TRY(tdl_plan_build(&g->plan));
-    TRY(tdl_conv_check_obeyed(&g->plan.policy));
-    TRY(tdl_pass_check(g));
-    TRY(upload_weights(g));
+    if (g->ctx->on->wants_steps) {
+        TRY(tdl_plan_build(&g->plan));
+        TRY(tdl_conv_check_obeyed(&g->plan.policy));
+    }
+    TRY(g->ctx->on->program_create(g));
+    free(g->plan.weights);
+    g->plan.weights = NULL;
     tdl_ir_forget_constants(g->plan.ir); /* their owner may now free them */
     TRY(describe_steps(g));
     if (!params->defer_compile)
@@ -162,7 +140,7 @@ enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_
     enum tdl_result r = TDL_OK;
     pthread_mutex_lock(&g->compile_lock);
     if (!atomic_load(&g->compiled))
-        r = tdl_pass_pipelines(g, params);
+        r = g->ctx->on->program_compile(g, params);
     if (r == TDL_OK)
         atomic_store(&g->compiled, true);
     pthread_mutex_unlock(&g->compile_lock);
@@ -174,14 +152,8 @@ void tdl_graph_destroy(struct tdl_graph **graph)
     struct tdl_graph *g = tdl_take(graph);
     if (!g)
         return;
-    for (struct tdl_recording *rec = g->recordings, *next; rec; rec = next) {
-        next = rec->next;
-        tdl_recording_release(g->ctx, rec);
-    }
-    tdl_buffer_destroy(&g->arena);
-    tdl_buffer_destroy(&g->weights);
+    g->ctx->on->program_destroy(g);
     tdl_plan_finish(&g->plan);
-    pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->compile_lock);
     free(g->steps);
     tdl_context_destroy(&g->ctx);
@@ -298,88 +270,16 @@ static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct 
     return TDL_OK;
 }
 
-static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *bound, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (rec->bound[i] != bound[i]->id)
-            return false;
-    return true;
-}
-
-/* Make room for one more. */
-static void drop_oldest(struct tdl_graph *g)
-{
-    struct tdl_recording **oldest = NULL;
-    for (struct tdl_recording **p = &g->recordings; *p; p = &(*p)->next)
-        if (!oldest || (*p)->last_used < (*oldest)->last_used)
-            oldest = p;
-    if (!oldest)
-        return;
-    struct tdl_recording *rec = *oldest;
-    *oldest = rec->next;
-    g->recording_count--;
-    tdl_recording_release(g->ctx, rec);
-}
-
-/* The recording for these buffers, made if need be. Call with the graph's
- * lock held. */
-static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *const *bound,
-                                      struct tdl_recording **out)
-{
-    uint32_t count = g->plan.ir->input_count + g->plan.ir->output_count;
-    struct tdl_recording *rec = g->recordings;
-    while (rec && !matches(rec, bound, count))
-        rec = rec->next;
-    if (!rec) {
-        if (g->recording_count >= TDL_MAX_RECORDINGS)
-            drop_oldest(g);
-        enum tdl_result r = tdl_recording_create(g, bound, false, &rec);
-        if (r != TDL_OK)
-            return r;
-        rec->next = g->recordings;
-        g->recordings = rec;
-        g->recording_count++;
-    }
-    rec->last_used = ++g->use_counter;
-    *out = rec;
-    return TDL_OK;
-}
-
-static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
-                               struct tdl_recording *rec, struct tdl_buffer *const *bound)
-{
-    struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {{.buffer = g->arena, .read = true, .write = true},
-                                                  {.buffer = g->weights, .read = true}};
-    uint32_t count = 2, inputs = g->plan.ir->input_count;
-    for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
-        uses[count++] = (struct tdl_bind){
-            .buffer = bound[i], .read = i < inputs, .write = i >= inputs};
-    atomic_fetch_add(&rec->refs, 1);
-    enum tdl_result r = tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count,
-                                          (struct tdl_hold){rec, tdl_recording_release});
-    if (r != TDL_OK)
-        tdl_recording_release(g->ctx, rec);
-    return r;
-}
-
 enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,
                                 const struct tdl_binding *inputs, uint32_t input_count,
                                 const struct tdl_binding *outputs, uint32_t output_count)
 {
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
-    struct tdl_recording *rec;
     if (tdl_batch_context(batch) != g->ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "batch and graph are of different contexts");
     enum tdl_result r =
         resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
-    if (r != TDL_OK)
-        return r;
-    pthread_mutex_lock(&g->lock);
-    r = find_recording(g, bound, &rec);
-    if (r == TDL_OK)
-        r = execute(batch, g, rec, bound);
-    pthread_mutex_unlock(&g->lock);
-    return r;
+    return r == TDL_OK ? g->ctx->on->program_run(batch, g, bound) : r;
 }
 
 enum tdl_result tdl_graph_dispatch(struct tdl_graph *g, const struct tdl_binding *inputs,
@@ -398,42 +298,13 @@ fail:
 
 /* --------------------------------------------------------------- profiling */
 
-static enum tdl_result read_times(struct tdl_graph *g, const struct tdl_recording *rec)
-{
-    uint32_t count = g->plan.step_count + 1;
-    uint64_t *ticks = calloc(count, sizeof(*ticks));
-    if (!ticks)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while profiling");
-    enum tdl_result r =
-        VK(g->ctx, vkGetQueryPoolResults(g->ctx->device, rec->queries, 0, count,
-                                         count * sizeof(*ticks), ticks, sizeof(*ticks),
-                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
-    for (uint32_t i = 0; r == TDL_OK && i + 1 < count; i++)
-        g->steps[i].gpu_ns = tdl_context_ticks_ns(g->ctx, ticks[i], ticks[i + 1]);
-    free(ticks);
-    return r;
-}
-
 enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding *inputs,
                                   uint32_t input_count, const struct tdl_binding *outputs,
                                   uint32_t output_count)
 {
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
-    struct tdl_recording *rec = NULL;
-    struct tdl_batch *batch = NULL;
-    uint64_t point;
-    enum tdl_result r;
     if (!g->ctx->info.timestamps)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);
-    TRY(resolve_bindings(g, inputs, input_count, outputs, output_count, bound));
-    TRY(tdl_recording_create(g, bound, true, &rec));
-    TRY(tdl_batch_borrow(g->ctx, &batch));
-    TRY(execute(batch, g, rec, bound));
-    TRY(tdl_batch_submit(batch, &point));
-    TRY(tdl_context_wait(g->ctx, point, TDL_WAIT_FOREVER));
-    TRY(read_times(g, rec));
-fail:
-    tdl_batch_give_back(&batch);
-    tdl_recording_release(g->ctx, rec);
-    return r;
+    enum tdl_result r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
+    return r == TDL_OK ? g->ctx->on->program_profile(g, bound) : r;
 }

@@ -3,8 +3,7 @@
 #ifndef TDL_TENSOR_H
 #define TDL_TENSOR_H
 
-#include "buffer.h"
-#include "shape.h"
+#include "core.h"
 
 /* Kernels read and write whole words, so the buffer of a tensor of so many
  * bytes has up to 15 more. */
@@ -19,4 +18,8 @@ struct tdl_tensor {
 
 /* One that has no buffer yet; NULL with text. */
 struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params);
+/* The memory of one that may be rented to others. */
+enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t size,
+                                                 uint32_t usage, const char *name,
+                                                 struct tdl_buffer **out_buffer);
 #endif

@@ -11,7 +11,7 @@
  */
 #include "tuning_file.h"
 
-#include "cache.h"
+#include "cache_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ void tdl_tuning_load(struct tdl_context *ctx, struct tdl_tuning *out)
 {
     char path[1200];
     *out = (struct tdl_tuning){0};
-    char *text = tdl_cache_path(ctx, "tuning", "txt", path, sizeof(path)) ? read_file(path) : NULL;
+    char *text = ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path)) ? read_file(path) : NULL;
     if (!text)
         return;
     const char *why = parse(text, base_name(path), out);
@@ -92,7 +92,7 @@ enum tdl_result tdl_tuning_save(struct tdl_context *ctx, const struct tdl_tuning
 {
     const size_t line = sizeof(struct tdl_tuning_entry) + 32;
     char path[1200];
-    if (!tdl_cache_path(ctx, "tuning", "txt", path, sizeof(path)))
+    if (!ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path)))
         return TDL_OK;
     size_t size = 1500 + line * t->count, used;
     char *text = malloc(size);
@@ -114,10 +114,10 @@ enum tdl_result tdl_tuning_save(struct tdl_context *ctx, const struct tdl_tuning
 bool tdl_context_copy_tuning(struct tdl_context *ctx, struct tdl_tuning *out)
 {
     *out = (struct tdl_tuning){0};
-    pthread_mutex_lock(&ctx->pipeline_lock);
-    const struct tdl_tuning *t = ctx->tuning;
+    pthread_mutex_lock(&ctx->tuning_lock);
+    const struct tdl_tuning *t = &ctx->tuning;
     bool ok = true;
-    if (t && t->count) {
+    if (t->count) {
         out->entries = malloc(t->count * sizeof(*t->entries));
         ok = out->entries != NULL;
         if (ok) {
@@ -125,36 +125,20 @@ bool tdl_context_copy_tuning(struct tdl_context *ctx, struct tdl_tuning *out)
             out->count = out->capacity = t->count;
         }
     }
-    pthread_mutex_unlock(&ctx->pipeline_lock);
+    pthread_mutex_unlock(&ctx->tuning_lock);
     return ok;
-}
-
-enum tdl_result tdl_context_init_tuning(struct tdl_context *ctx)
-{
-    ctx->tuning = calloc(1, sizeof(*ctx->tuning));
-    if (!ctx->tuning)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
-    tdl_tuning_load(ctx, ctx->tuning);
-    return TDL_OK;
-}
-
-void tdl_context_finish_tuning(struct tdl_context *ctx)
-{
-    if (ctx->tuning)
-        tdl_tuning_finish(ctx->tuning);
-    free(ctx->tuning);
 }
 
 enum tdl_result tdl_context_add_tuning(struct tdl_context *ctx, const struct tdl_tuning *t)
 {
     enum tdl_result r = TDL_OK;
-    pthread_mutex_lock(&ctx->pipeline_lock);
+    pthread_mutex_lock(&ctx->tuning_lock);
     for (uint32_t i = 0; i < t->count && r == TDL_OK; i++)
-        if (!tdl_tuning_set(ctx->tuning, t->entries[i].layer, t->entries[i].algorithm,
+        if (!tdl_tuning_set(&ctx->tuning, t->entries[i].layer, t->entries[i].algorithm,
                             t->entries[i].ns))
             r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while keeping a tuning");
     if (r == TDL_OK)
-        r = tdl_tuning_save(ctx, ctx->tuning);
-    pthread_mutex_unlock(&ctx->pipeline_lock);
+        r = tdl_tuning_save(ctx, &ctx->tuning);
+    pthread_mutex_unlock(&ctx->tuning_lock);
     return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Instances, and which physical device a context takes. */
-#ifndef TDL_DEVICE_H
-#define TDL_DEVICE_H
+#ifndef TDL_INSTANCE_H
+#define TDL_INSTANCE_H
 
 #include "context.h"
 

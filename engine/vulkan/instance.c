@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "device.h"
+#include "instance.h"
 
 #include "cooperative_matrix.h"
 

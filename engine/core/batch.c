@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core.h"
+
+enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch)
+{
+    enum tdl_result r = tdl_context_check(context);
+    *out_batch = NULL;
+    return r == TDL_OK ? context->on->batch_create(context, out_batch) : r;
+}
+
+void tdl_batch_destroy(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = tdl_take(batch);
+    if (b)
+        b->ctx->on->batch_destroy(b);
+}
+
+struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
+{
+    return batch->ctx;
+}
+
+enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    *out_batch = NULL;
+    return ctx->on->batch_borrow(ctx, out_batch);
+}
+
+void tdl_batch_give_back(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = tdl_take(batch);
+    if (b)
+        b->ctx->on->batch_give_back(b);
+}
+
+enum tdl_result tdl_batch_begin(struct tdl_batch *batch)
+{
+    return batch->ctx->on->batch_begin(batch);
+}
+
+void tdl_batch_cancel(struct tdl_batch *batch)
+{
+    batch->ctx->on->batch_cancel(batch);
+}
+
+enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
+{
+    return batch->ctx->on->batch_submit(batch, out_point);
+}
+
+enum tdl_result tdl_batch_stage(struct tdl_batch *batch, enum tdl_stage stage)
+{
+    if ((unsigned)stage >= TDL_STAGE_COUNT)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_batch_stage: there is no stage %d", stage);
+    return batch->ctx->on->batch_stage(batch, stage);
+}
+
+bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT])
+{
+    memset(out_ns, 0, TDL_STAGE_COUNT * sizeof(*out_ns));
+    return batch->ctx->on->batch_stage_times(batch, out_ns);
+}
+
+enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
+                               uint64_t source_offset, struct tdl_buffer *target,
+                               uint64_t target_offset, uint64_t size)
+{
+    return batch->ctx->on->batch_copy(batch, source, source_offset, target, target_offset, size);
+}
+
+enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target)
+{
+    return batch->ctx->on->batch_fill_zero(batch, target);
+}

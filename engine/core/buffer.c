@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tensor.h"
+
+#include <stdlib.h>
+
+void tdl_buffer_init(struct tdl_buffer *b, struct tdl_context *ctx, size_t size)
+{
+    static atomic_ullong next_id = 1;
+    b->ctx = tdl_context_ref(ctx);
+    atomic_init(&b->refs, 1);
+    b->id = atomic_fetch_add(&next_id, 1);
+    b->size = size;
+}
+
+static enum tdl_result create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                              struct tdl_buffer **out_buffer)
+{
+    *out_buffer = NULL;
+    enum tdl_result r = tdl_context_check(ctx);
+    if (r != TDL_OK)
+        return r;
+    if (!wish->size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer of 0 bytes was asked for (%s)",
+                        wish->name);
+    return ctx->on->buffer_create(ctx, wish, out_buffer);
+}
+
+enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
+                                        enum tdl_buffer_access access, const char *name,
+                                        struct tdl_buffer **out_buffer)
+{
+    return create(ctx, &(struct tdl_buffer_wish){.size = size, .access = access, .name = name},
+                  out_buffer);
+}
+
+enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t size,
+                                                 uint32_t usage, const char *name,
+                                                 struct tdl_buffer **out_buffer)
+{
+    return create(ctx,
+                  &(struct tdl_buffer_wish){.size = size,
+                                            .access = TDL_BUFFER_DEVICE,
+                                            .name = name,
+                                            .exportable = usage},
+                  out_buffer);
+}
+
+enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
+                                  enum tdl_buffer_access access, struct tdl_buffer **out_buffer)
+{
+    static const char *const names[] = {"frame (device)", "frame (upload)", "frame (readback)"};
+    *out_buffer = NULL;
+    if ((unsigned)access >= TDL_COUNT(names))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer with unknown access %d", access);
+    return tdl_buffer_create_named(context, size, access, names[access], out_buffer);
+}
+
+enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
+                                       struct tdl_buffer **out_buffer, uint64_t *out_offset)
+{
+    enum tdl_result r = tdl_context_check(ctx);
+    *out_buffer = NULL;
+    if (r != TDL_OK)
+        return r;
+    if (!pointer || !size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no host memory to import");
+    if (size > UINTPTR_MAX - (uintptr_t)pointer)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "host memory of %zu bytes at %p goes past the end of the address space",
+                        size, pointer);
+    return ctx->on->buffer_import_host(ctx, pointer, size, out_buffer, out_offset);
+}
+
+struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)
+{
+    atomic_fetch_add(&buffer->refs, 1);
+    return buffer;
+}
+
+void tdl_buffer_destroy(struct tdl_buffer **buffer)
+{
+    struct tdl_buffer *b = tdl_take(buffer);
+    if (b && atomic_fetch_sub(&b->refs, 1) == 1)
+        b->ctx->on->buffer_destroy(b);
+}
+
+void *tdl_buffer_data(struct tdl_buffer *buffer)
+{
+    return buffer->map;
+}
+
+size_t tdl_buffer_size(const struct tdl_buffer *buffer)
+{
+    return buffer->size;
+}
+
+enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
+{
+    return tdl_context_wait(buffer->ctx, buffer->ctx->on->buffer_point(buffer, for_write),
+                            TDL_WAIT_FOREVER);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Contexts: the part that is the same on every device, and the choice of one. */
+#include "core.h"
+#include "tuning_file.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
+{
+    if (!ctx || !ctx->log || level > ctx->log_level)
+        return;
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    ctx->log(ctx->log_data, level, text);
+}
+
+/* ------------------------------------------------------------- creation */
+
+/* The folder that the pipeline cache lives in, or NULL for none. */
+static char *find_cache_dir(const char *wanted)
+{
+    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char path[1024];
+    int length;
+    if (wanted)
+        return *wanted ? strdup(wanted) : NULL;
+    if (base && *base)
+        length = snprintf(path, sizeof(path), "%s/tdl", base);
+    else if (home && *home)
+        length = snprintf(path, sizeof(path), "%s/.cache/tdl", home);
+    else
+        return NULL;
+    return length < (int)sizeof(path) ? strdup(path) : NULL;
+}
+
+void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
+                      const struct tdl_context_params *params)
+{
+    ctx->on = on;
+    atomic_init(&ctx->refs, 1);
+    pthread_mutex_init(&ctx->tuning_lock, NULL);
+    ctx->log = params->log;
+    ctx->log_data = params->log_data;
+    ctx->log_level = params->log_level ? params->log_level : TDL_LOG_WARNING;
+    ctx->cache_dir = find_cache_dir(params->cache_dir);
+}
+
+void tdl_context_finish(struct tdl_context *ctx)
+{
+    tdl_tuning_finish(&ctx->tuning);
+    pthread_mutex_destroy(&ctx->tuning_lock);
+    free(ctx->cache_dir);
+}
+
+enum tdl_result tdl_context_create(const struct tdl_context_params *params,
+                                   struct tdl_context **out_context)
+{
+    static const struct tdl_context_params defaults;
+    return tdl_vulkan_context_create(params ? params : &defaults, out_context);
+}
+
+struct tdl_context *tdl_context_ref(struct tdl_context *context)
+{
+    atomic_fetch_add(&context->refs, 1);
+    return context;
+}
+
+void tdl_context_destroy(struct tdl_context **context)
+{
+    struct tdl_context *ctx = tdl_take(context);
+    if (ctx && atomic_fetch_sub(&ctx->refs, 1) == 1)
+        ctx->on->context_destroy(ctx);
+}
+
+/* -------------------------------------------------------------- timeline */
+
+enum tdl_result tdl_context_check(struct tdl_context *ctx)
+{
+    if (atomic_load(&ctx->lost))
+        return tdl_fail(TDL_ERROR_DEVICE_LOST,
+                        "the device %s was lost: destroy this context and create a new one",
+                        ctx->info.name);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
+{
+    enum tdl_result r = tdl_context_check(ctx);
+    if (r != TDL_OK)
+        return r;
+    if (point > tdl_context_last_point(ctx))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "point %llu has not been submitted yet: waiting for it would not end",
+                        (unsigned long long)point);
+    return ctx->on->context_wait(ctx, point, timeout_ns);
+}
+
+uint64_t tdl_context_last_point(struct tdl_context *ctx)
+{
+    return ctx->on->context_last_point(ctx);
+}
+
+enum tdl_result tdl_context_sync(struct tdl_context *ctx)
+{
+    enum tdl_result r = tdl_context_wait(ctx, tdl_context_last_point(ctx), TDL_WAIT_FOREVER);
+    ctx->on->context_collect(ctx);
+    return r;
+}
+
+/* ----------------------------------------------------------------- other */
+
+enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
+{
+    return ctx->on->context_save_cache(ctx);
+}
+
+const struct tdl_device_info *tdl_context_device(const struct tdl_context *ctx)
+{
+    return &ctx->info;
+}
+
+void tdl_context_get_stats(struct tdl_context *ctx, struct tdl_context_stats *out)
+{
+    *out = (struct tdl_context_stats){
+        .submits = atomic_load(&ctx->stats.submits),
+        .dispatches = atomic_load(&ctx->stats.dispatches),
+        .waits = atomic_load(&ctx->stats.waits),
+        .pipelines = atomic_load(&ctx->stats.pipelines),
+        .allocations = atomic_load(&ctx->stats.allocations),
+        .memory_bytes = atomic_load(&ctx->stats.memory_bytes),
+        .validation_errors = atomic_load(&ctx->stats.validation_errors),
+    };
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Contexts, buffers, batches and frames as the public headers have them: checks
+ * that need no device, then a call through its table. And what the engine's own
+ * rooms want of them beside.
+ */
+#ifndef TDL_CORE_H
+#define TDL_CORE_H
+
+#include "device.h"
+
+/* The device behind Vulkan, the only one so far (vulkan/context.c). */
+enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *params,
+                                          struct tdl_context **out_context);
+
+struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
+/* As tdl_buffer_create(), with a name for messages and captures. */
+enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
+                                        enum tdl_buffer_access access, const char *name,
+                                        struct tdl_buffer **out_buffer);
+
+struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
+/* Borrow a batch for one-off work, begun; the context keeps those that were
+ * given back, so that nothing is created in the steady state. Submit it, then
+ * give it back; NULL is accepted, and what was not submitted is cancelled. */
+enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
+void tdl_batch_give_back(struct tdl_batch **batch);
+/* Add a copy between buffers, bytes. */
+enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
+                               uint64_t source_offset, struct tdl_buffer *target,
+                               uint64_t target_offset, uint64_t size);
+enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
+
+#endif

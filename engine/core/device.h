@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The line. What stands above it reaches a device through one table of functions,
+ * and a device knows nothing of its callers but what is here: contexts, buffers,
+ * batches, graphs and composers begin with a part that is the same on every
+ * device, and go on with the device's own.
+ *
+ * Arguments have been checked when a function of the table is called, as far as
+ * that needs no knowledge of the device; handles are of the same context.
+ */
+#ifndef TDL_DEVICE_H
+#define TDL_DEVICE_H
+
+#include "compile/passes.h"
+#include "tuning.h"
+
+#include <tdl/frame.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define TDL_MAX_BINDINGS 32 /* inputs and outputs of one graph */
+
+struct tdl_device;
+
+/* ---- what every device has */
+
+struct tdl_context {
+    const struct tdl_device *on;
+    atomic_int refs;
+    tdl_log_fn log;
+    void *log_data;
+    enum tdl_log_level log_level;
+    struct tdl_device_info info;
+    atomic_bool lost;
+    char *cache_dir; /* NULL: keep no files */
+    pthread_mutex_t tuning_lock;
+    struct tdl_tuning tuning; /* what was measured on this device, under tuning_lock */
+    struct {
+        atomic_ullong submits, dispatches, waits, pipelines, allocations, memory_bytes;
+        atomic_ullong validation_errors;
+    } stats;
+};
+
+struct tdl_buffer {
+    struct tdl_context *ctx;
+    atomic_int refs;
+    uint64_t id; /* unique in the process, never used again */
+    size_t size;
+    void *map; /* persistent mapping, NULL for device-only and imported */
+};
+
+struct tdl_batch {
+    struct tdl_context *ctx;
+};
+
+/* A device's part of a compiled graph; each has a struct of this name of its own. */
+struct tdl_program;
+
+struct tdl_graph {
+    struct tdl_context *ctx;
+    struct tdl_plan plan; /* without steps, where the device wants none */
+    uint32_t operator_count;
+    pthread_mutex_t compile_lock;
+    atomic_bool compiled; /* the device can run it */
+    struct tdl_graph_step *steps;
+    struct tdl_program *program;
+};
+
+struct tdl_composer {
+    struct tdl_context *ctx;
+};
+
+struct tdl_tensor;
+
+/* ---- what a device does */
+
+/* Why buffers are made. */
+struct tdl_buffer_wish {
+    size_t size; /* bytes, more than 0 */
+    enum tdl_buffer_access access;
+    const char *name; /* for messages and captures */
+    /* It may be rented to others (enum tdl_tensor_usage); then access is
+     * TDL_BUFFER_DEVICE. */
+    uint32_t exportable;
+};
+
+struct tdl_device {
+    const char *name; /* "vulkan" */
+    /* Operators are lowered to steps: dispatches of kernels with bindings. Without,
+     * the device works from the plan's IR, which then only knows row-major values. */
+    bool wants_steps;
+
+    /* -- contexts: the device and its timeline, on which all its work is ordered */
+    /* The last reference has gone: wait for the device, free the context. */
+    void (*context_destroy)(struct tdl_context *ctx);
+    /* `point` is not past the last one. Counts a wait that blocks. */
+    enum tdl_result (*context_wait)(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns);
+    uint64_t (*context_last_point)(struct tdl_context *ctx);
+    /* Free what the timeline has passed. */
+    void (*context_collect)(struct tdl_context *ctx);
+    enum tdl_result (*context_save_cache)(struct tdl_context *ctx);
+    /* A file of this device and build; false if the context keeps none. */
+    bool (*context_cache_path)(const struct tdl_context *ctx, const char *kind,
+                               const char *extension, char *path, size_t size);
+
+    /* -- memory */
+    enum tdl_result (*buffer_create)(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                                     struct tdl_buffer **out_buffer);
+    enum tdl_result (*buffer_import_host)(struct tdl_context *ctx, void *pointer, size_t size,
+                                          struct tdl_buffer **out_buffer, uint64_t *out_offset);
+    /* The last reference has gone: free it, and its reference of the context, when
+     * the timeline has passed its last use. */
+    void (*buffer_destroy)(struct tdl_buffer *buffer);
+    /* The point after which it is written, or written and read. */
+    uint64_t (*buffer_point)(const struct tdl_buffer *buffer, bool and_read);
+
+    /* -- batches: work that is submitted at once. The state (begun or not) is the
+     * device's to check. */
+    enum tdl_result (*batch_create)(struct tdl_context *ctx, struct tdl_batch **out_batch);
+    void (*batch_destroy)(struct tdl_batch *batch);
+    enum tdl_result (*batch_begin)(struct tdl_batch *batch);
+    void (*batch_cancel)(struct tdl_batch *batch);
+    enum tdl_result (*batch_submit)(struct tdl_batch *batch, uint64_t *out_point);
+    enum tdl_result (*batch_stage)(struct tdl_batch *batch, enum tdl_stage stage);
+    bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT]);
+    /* One for work of one's own, begun, that the context keeps ready; give it back
+     * submitted, or else it is cancelled. */
+    enum tdl_result (*batch_borrow)(struct tdl_context *ctx, struct tdl_batch **out_batch);
+    void (*batch_give_back)(struct tdl_batch *batch);
+    enum tdl_result (*batch_copy)(struct tdl_batch *batch, struct tdl_buffer *source,
+                                  uint64_t source_offset, struct tdl_buffer *target,
+                                  uint64_t target_offset, uint64_t size);
+    enum tdl_result (*batch_fill_zero)(struct tdl_batch *batch, struct tdl_buffer *target);
+
+    /* -- programs: compiled graphs */
+    /* Make graph->program of graph->plan; constants' data are there, and not later. */
+    enum tdl_result (*program_create)(struct tdl_graph *graph);
+    /* Have all ready that a dispatch needs. Blocking. NULL: nothing is left to do. */
+    enum tdl_result (*program_compile)(struct tdl_graph *graph,
+                                       const struct tdl_compile_params *params);
+    /* Of program_create() that failed half-way, too: graph->program may be NULL. */
+    void (*program_destroy)(struct tdl_graph *graph);
+    /* Inputs, then outputs, in the order of the IR's. */
+    enum tdl_result (*program_run)(struct tdl_batch *batch, struct tdl_graph *graph,
+                                   struct tdl_buffer *const *bound);
+    /* Run it, wait, and note graph->steps[…].gpu_ns. */
+    enum tdl_result (*program_profile)(struct tdl_graph *graph, struct tdl_buffer *const *bound);
+
+    /* -- frames; as the functions of frame.h. NULL: the device has none. */
+    enum tdl_result (*frame_to_tensor)(struct tdl_batch *batch, const struct tdl_frame *frame,
+                                       struct tdl_tensor *tensor,
+                                       const struct tdl_frame_to_tensor_params *params);
+    enum tdl_result (*frame_to_tensor_prepare)(const struct tdl_frame *frame,
+                                               struct tdl_tensor *tensor,
+                                               const struct tdl_compile_params *compile);
+    enum tdl_result (*composer_create)(struct tdl_context *ctx, struct tdl_composer **out_composer);
+    void (*composer_destroy)(struct tdl_composer *composer);
+    void (*composer_reset)(struct tdl_composer *composer);
+    enum tdl_result (*composer_prepare)(struct tdl_composer *composer,
+                                        const struct tdl_frame *source,
+                                        const struct tdl_frame *target,
+                                        const struct tdl_compose_params *params,
+                                        const struct tdl_compile_params *compile);
+    enum tdl_result (*compose)(struct tdl_batch *batch, struct tdl_composer *composer,
+                               const struct tdl_frame *source, struct tdl_tensor *mask,
+                               const struct tdl_frame *target,
+                               const struct tdl_compose_params *params);
+};
+
+/* ---- for devices: making the common part */
+
+/* Fill a zeroed context in, with one reference. */
+void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
+                      const struct tdl_context_params *params);
+/* Free what that made; the device frees the context itself. */
+void tdl_context_finish(struct tdl_context *ctx);
+/* Fill a zeroed buffer in, with one reference, and one of the context's. */
+void tdl_buffer_init(struct tdl_buffer *buffer, struct tdl_context *ctx, size_t size);
+/* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
+enum tdl_result tdl_context_check(struct tdl_context *ctx);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "frame.h"
+
+#include "tensor.h"
+
+/* ------------------------------------------------------------------ frames */
+
+static enum tdl_result check_plane(const struct tdl_context *ctx, const struct tdl_frame *frame,
+                                   uint32_t p, bool written, const char *what)
+{
+    const struct tdl_plane *plane = &frame->planes[p];
+    const char *name = tdl_format_name(frame->format);
+    if (!plane->buffer)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: plane %u has no buffer", what, p);
+    if (plane->buffer->ctx != ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u lies in a buffer of another context", what, p);
+    if (plane->stride < tdl_frame_row_bytes(frame, p))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u of %s, %u px wide, needs a stride of %u bytes; it is "
+                        "%u",
+                        what, p, name, frame->width, tdl_frame_row_bytes(frame, p), plane->stride);
+    if (written && (plane->stride % 4 || plane->offset % 4))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u has offset %llu and stride %u; a frame that is written "
+                        "needs multiples of 4",
+                        what, p, (unsigned long long)plane->offset, plane->stride);
+    uint64_t extent = tdl_frame_extent(frame, p);
+    if (written)
+        extent = TDL_ALIGN(extent, 4);
+    if (plane->offset > plane->buffer->size || extent > plane->buffer->size - plane->offset)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: plane %u ends at byte %llu of a buffer of %zu", what, p,
+                        (unsigned long long)(plane->offset + extent), plane->buffer->size);
+    if (extent + 256 > ctx->info.max_buffer_bytes)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "%s frame: plane %u has %llu bytes; this device's kernels reach %llu", what,
+                        p, (unsigned long long)extent,
+                        (unsigned long long)ctx->info.max_buffer_bytes);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
+                                bool written, const char *what)
+{
+    const struct tdl_format_info *info = tdl_format_info(frame->format);
+    enum tdl_result r = TDL_OK;
+    if (!info)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: %d is no format", what,
+                        (int)frame->format);
+    if (!tdl_frame_size_ok(frame->width, frame->height))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s frame: %u×%u px; sizes from 1 to %d are possible", what, frame->width,
+                        frame->height, TDL_MAX_FRAME_SIZE);
+    if ((unsigned)frame->matrix > TDL_MATRIX_BT2020 || (unsigned)frame->range > TDL_RANGE_FULL)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: unknown matrix %d or range %d", what,
+                        (int)frame->matrix, (int)frame->range);
+    for (uint32_t p = 0; p < info->planes && r == TDL_OK; p++)
+        r = check_plane(ctx, frame, p, written, what);
+    return r;
+}
+
+/* --------------------------------------------------------- frame to tensor */
+
+static enum tdl_result check_tensor(const struct tdl_context *ctx, const struct tdl_tensor *tensor)
+{
+    const struct tdl_tensor_params *p = &tensor->params;
+    const struct tdl_dims dims = tdl_tensor_params_dims(p);
+    char text[64];
+    bool f32 = p->dtype == TDL_FLOAT32 &&
+               (p->layout == TDL_LAYOUT_NHWC || p->layout == TDL_LAYOUT_NC4HW4);
+    bool f16 = p->dtype == TDL_FLOAT16 && p->layout == TDL_LAYOUT_NC4HW4;
+    if (tensor->buffer->ctx != ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the tensor belongs to another context");
+    if (p->rank != 4 || dims.n != 1 || dims.c != 3 || dims.w > UINT16_MAX || dims.h > UINT16_MAX ||
+        !(f32 || f16))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tensor %s: a frame goes to [1,H,W,3] float32 in NHWC or NC4HW4, or "
+                        "float16 in NC4HW4",
+                        tdl_tensor_params_text(p, text, sizeof(text)));
+    return TDL_OK;
+}
+
+/* The whole frame, where no part of it is named. */
+static enum tdl_result resolve_crop(const struct tdl_frame *frame,
+                                    struct tdl_frame_to_tensor_params *params)
+{
+    const uint32_t x = params->crop.x, y = params->crop.y;
+    uint32_t width = params->crop.width, height = params->crop.height;
+    if (!x && !y && !width && !height) {
+        width = frame->width;
+        height = frame->height;
+    }
+    if (!width || !height || x >= frame->width || y >= frame->height ||
+        width > frame->width - x || height > frame->height - y)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "crop %u,%u %u×%u px does not lie in the frame of %u×%u px", x, y, width,
+                        height, frame->width, frame->height);
+    params->crop.width = width;
+    params->crop.height = height;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
+                                    struct tdl_tensor *tensor,
+                                    const struct tdl_frame_to_tensor_params *params)
+{
+    struct tdl_frame_to_tensor_params resolved = params ? *params
+                                                        : (struct tdl_frame_to_tensor_params){0};
+    struct tdl_context *ctx = batch->ctx;
+    enum tdl_result r;
+    TRY(tdl_frame_check(ctx, frame, false, "source"));
+    TRY(check_tensor(ctx, tensor));
+    TRY(resolve_crop(frame, &resolved));
+    TRY(ctx->on->frame_to_tensor(batch, frame, tensor, &resolved));
+fail:
+    return r;
+}
+
+enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
+                                            struct tdl_tensor *tensor,
+                                            const struct tdl_compile_params *compile)
+{
+    struct tdl_context *ctx = tensor->buffer->ctx;
+    if (!tdl_format_info(frame->format))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
+    enum tdl_result r = check_tensor(ctx, tensor);
+    return r == TDL_OK ? ctx->on->frame_to_tensor_prepare(frame, tensor, compile) : r;
+}
+
+/* ----------------------------------------------------------------- compose */
+
+static const float MAX_ASPECT = 1024; /* keeps positions in the picture finite */
+
+static bool unit(float v)
+{
+    return v >= 0 && v <= 1; /* false for NaN */
+}
+
+static enum tdl_result check_params(const struct tdl_compose_params *p)
+{
+    for (int i = 0; i < 4; i++)
+        if (!unit(p->background_color[i]) || !unit(p->overlay_color[i]))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a colour is outside 0…1");
+    if (!unit(p->opacity) || !unit(p->threshold) || !unit(p->feather))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: opacity, threshold or feather is outside 0…1");
+    if (!unit(p->min_area))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: min_area %g is outside 0…1",
+                        (double)p->min_area);
+    if (!(p->grow >= -TDL_MAX_GROW && p->grow <= TDL_MAX_GROW))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: grow %g px is outside ±%d",
+                        (double)p->grow, TDL_MAX_GROW);
+    if (!(p->smoothing >= 0 && p->smoothing < 1))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: smoothing %g is outside 0…0.99",
+                        (double)p->smoothing);
+    if (!(p->blur_radius >= 0 && p->blur_radius <= 128))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: blur radius %g px is outside 0…128",
+                        (double)p->blur_radius);
+    if (!(p->background_aspect >= 0 && p->background_aspect <= MAX_ASPECT) ||
+        (p->background_aspect > 0 && p->background_aspect < 1 / MAX_ASPECT))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: an aspect ratio of the background's pixels of %g",
+                        (double)p->background_aspect);
+    return TDL_OK;
+}
+
+static enum tdl_result check_formats(const struct tdl_frame *source, const struct tdl_frame *target,
+                                     const struct tdl_compose_params *p)
+{
+    if ((unsigned)p->mode > TDL_MODE_PASSTHROUGH)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: %d is no mode", (int)p->mode);
+    if (!tdl_format_info(source->format) || !tdl_format_info(target->format))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a frame has no format");
+    if (source->width != target->width || source->height != target->height)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: source has %u×%u px, target %u×%u; they must be equal",
+                        source->width, source->height, target->width, target->height);
+    if (p->mode == TDL_MODE_MASK && target->format != TDL_FORMAT_GRAY8)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: mode mask makes GRAY8, not %s",
+                        tdl_format_name(target->format));
+    if (p->mode == TDL_MODE_ALPHA &&
+        !tdl_format_has(tdl_format_info(target->format), TDL_TRAIT_ALPHA))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: mode alpha makes RGBA or BGRA, not %s",
+                        tdl_format_name(target->format));
+    return check_params(p);
+}
+
+enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_tensor *mask)
+{
+    char text[64];
+    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+    if (mask->buffer->ctx != ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the mask is of another context");
+    if (mask->params.rank != 4 || d.n != 1 || d.c != 1 || mask->params.dtype != TDL_FLOAT32 ||
+        mask->params.layout == TDL_LAYOUT_NC4HW4 || d.w > TDL_MAX_FRAME_SIZE ||
+        d.h > TDL_MAX_FRAME_SIZE)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a mask is [1,h,w,1] float32, not %s",
+                        tdl_tensor_params_text(&mask->params, text, sizeof(text)));
+    return TDL_OK;
+}
+
+enum tdl_result tdl_composer_create(struct tdl_context *context,
+                                    struct tdl_composer **out_composer)
+{
+    enum tdl_result r = tdl_context_check(context);
+    *out_composer = NULL;
+    return r == TDL_OK ? context->on->composer_create(context, out_composer) : r;
+}
+
+void tdl_composer_destroy(struct tdl_composer **composer)
+{
+    struct tdl_composer *c = tdl_take(composer);
+    if (c)
+        c->ctx->on->composer_destroy(c);
+}
+
+void tdl_composer_reset(struct tdl_composer *composer)
+{
+    composer->ctx->on->composer_reset(composer);
+}
+
+enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
+                                     const struct tdl_frame *target,
+                                     const struct tdl_compose_params *params,
+                                     const struct tdl_compile_params *compile)
+{
+    enum tdl_result r = check_formats(source, target, params);
+    if (r != TDL_OK)
+        return r;
+    if (params->background && !tdl_format_info(params->background->format))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
+    return composer->ctx->on->composer_prepare(composer, source, target, params, compile);
+}
+
+enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *composer,
+                            const struct tdl_frame *source, struct tdl_tensor *mask,
+                            const struct tdl_frame *target,
+                            const struct tdl_compose_params *params)
+{
+    struct tdl_context *ctx = composer->ctx;
+    enum tdl_result r;
+    if (batch->ctx != ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: batch and composer are of different contexts");
+    TRY(check_formats(source, target, params));
+    TRY(tdl_frame_check(ctx, source, false, "source"));
+    TRY(tdl_frame_check(ctx, target, true, "target"));
+    TRY(ctx->on->compose(batch, composer, source, mask, target, params));
+fail:
+    return r;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compiled graphs: from a builder through the passes to a device's program. */
+#ifndef TDL_GRAPH_H
+#define TDL_GRAPH_H
+
+#include "core.h"
+
+/* tdl_builder_build() with tdl_plan.guard, for tests: bound tensors then need
+ * buffers with as many bytes behind what they hold. */
+enum tdl_result tdl_builder_build_guarded(struct tdl_builder *builder,
+                                          const struct tdl_build_params *params, uint64_t guard,
+                                          struct tdl_graph **out_graph);
+
+/* TDL_OK, or why the builder cannot be built. */
+enum tdl_result tdl_builder_check_buildable(const struct tdl_builder *builder);
+/* The same, with the choice of algorithms in the caller's hand. */
+enum tdl_result tdl_builder_build_by(struct tdl_builder *builder,
+                                     const struct tdl_build_params *params, uint64_t guard,
+                                     const struct tdl_plan_policy *policy,
+                                     struct tdl_graph **out_graph);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Programs: what a graph is on Vulkan, and its recordings. */
+#include "program.h"
+
+#include "vulkan/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum tdl_result upload_weights(struct tdl_graph *g, struct tdl_program *p)
+{
+    size_t size = TDL_MAX(g->plan.weight_count, 4) * sizeof(float);
+    struct tdl_buffer *staging = NULL;
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r;
+    TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_DEVICE, "weights", &p->weights));
+    TRY(tdl_buffer_create_named(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
+                                &p->arena));
+    if (g->plan.weight_count) {
+        TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
+        memcpy(tdl_buffer_data(staging), g->plan.weights, g->plan.weight_count * sizeof(float));
+        TRY(tdl_batch_borrow(g->ctx, &batch));
+        TRY(tdl_batch_copy(batch, staging, 0, p->weights, 0, size));
+        TRY(tdl_batch_submit(batch, NULL));
+    }
+fail:
+    tdl_batch_give_back(&batch);
+    tdl_buffer_destroy(&staging);
+    return r;
+}
+
+enum tdl_result tdl_vk_program_create(struct tdl_graph *g)
+{
+    enum tdl_result r = tdl_pass_check(g);
+    if (r != TDL_OK)
+        return r;
+    g->program = calloc(1, sizeof(*g->program));
+    if (!g->program)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    pthread_mutex_init(&g->program->lock, NULL);
+    return upload_weights(g, g->program);
+}
+
+void tdl_vk_program_destroy(struct tdl_graph *g)
+{
+    struct tdl_program *p = g->program;
+    if (!p)
+        return;
+    for (struct tdl_recording *rec = p->recordings, *next; rec; rec = next) {
+        next = rec->next;
+        tdl_recording_release(g->ctx, rec);
+    }
+    tdl_buffer_destroy(&p->arena);
+    tdl_buffer_destroy(&p->weights);
+    pthread_mutex_destroy(&p->lock);
+    free(p->pipelines);
+    free(p);
+    g->program = NULL;
+}
+
+/* ------------------------------------------------------------- dispatching */
+
+static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *bound, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (rec->bound[i] != bound[i]->id)
+            return false;
+    return true;
+}
+
+/* Make room for one more. */
+static void drop_oldest(struct tdl_graph *g)
+{
+    struct tdl_recording **oldest = NULL;
+    for (struct tdl_recording **p = &g->program->recordings; *p; p = &(*p)->next)
+        if (!oldest || (*p)->last_used < (*oldest)->last_used)
+            oldest = p;
+    if (!oldest)
+        return;
+    struct tdl_recording *rec = *oldest;
+    *oldest = rec->next;
+    g->program->recording_count--;
+    tdl_recording_release(g->ctx, rec);
+}
+
+/* The recording for these buffers, made if need be. Call with the graph's
+ * lock held. */
+static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *const *bound,
+                                      struct tdl_recording **out)
+{
+    uint32_t count = g->plan.ir->input_count + g->plan.ir->output_count;
+    struct tdl_recording *rec = g->program->recordings;
+    while (rec && !matches(rec, bound, count))
+        rec = rec->next;
+    if (!rec) {
+        if (g->program->recording_count >= TDL_MAX_RECORDINGS)
+            drop_oldest(g);
+        enum tdl_result r = tdl_recording_create(g, bound, false, &rec);
+        if (r != TDL_OK)
+            return r;
+        rec->next = g->program->recordings;
+        g->program->recordings = rec;
+        g->program->recording_count++;
+    }
+    rec->last_used = ++g->program->use_counter;
+    *out = rec;
+    return TDL_OK;
+}
+
+static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
+                               struct tdl_recording *rec, struct tdl_buffer *const *bound)
+{
+    struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {{.buffer = g->program->arena, .read = true, .write = true},
+                                                  {.buffer = g->program->weights, .read = true}};
+    uint32_t count = 2, inputs = g->plan.ir->input_count;
+    for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
+        uses[count++] = (struct tdl_bind){
+            .buffer = bound[i], .read = i < inputs, .write = i >= inputs};
+    atomic_fetch_add(&rec->refs, 1);
+    enum tdl_result r = tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count,
+                                          (struct tdl_hold){rec, tdl_recording_release});
+    if (r != TDL_OK)
+        tdl_recording_release(g->ctx, rec);
+    return r;
+}
+
+enum tdl_result tdl_vk_program_run(struct tdl_batch *batch, struct tdl_graph *g,
+                                   struct tdl_buffer *const *bound)
+{
+    struct tdl_recording *rec;
+    pthread_mutex_lock(&g->program->lock);
+    enum tdl_result r = find_recording(g, bound, &rec);
+    if (r == TDL_OK)
+        r = execute(batch, g, rec, bound);
+    pthread_mutex_unlock(&g->program->lock);
+    return r;
+}
+
+/* --------------------------------------------------------------- profiling */
+
+static enum tdl_result read_times(struct tdl_graph *g, const struct tdl_recording *rec)
+{
+    uint32_t count = g->plan.step_count + 1;
+    uint64_t *ticks = calloc(count, sizeof(*ticks));
+    if (!ticks)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while profiling");
+    enum tdl_result r =
+        VK(g->ctx, vkGetQueryPoolResults(tdl_vk(g->ctx)->device, rec->queries, 0, count,
+                                         count * sizeof(*ticks), ticks, sizeof(*ticks),
+                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
+    for (uint32_t i = 0; r == TDL_OK && i + 1 < count; i++)
+        g->steps[i].gpu_ns = tdl_context_ticks_ns(g->ctx, ticks[i], ticks[i + 1]);
+    free(ticks);
+    return r;
+}
+
+enum tdl_result tdl_vk_program_profile(struct tdl_graph *g, struct tdl_buffer *const *bound)
+{
+    struct tdl_recording *rec = NULL;
+    struct tdl_batch *batch = NULL;
+    uint64_t point;
+    enum tdl_result r;
+    TRY(tdl_recording_create(g, bound, true, &rec));
+    TRY(tdl_batch_borrow(g->ctx, &batch));
+    TRY(execute(batch, g, rec, bound));
+    TRY(tdl_batch_submit(batch, &point));
+    TRY(tdl_context_wait(g->ctx, point, TDL_WAIT_FOREVER));
+    TRY(read_times(g, rec));
+fail:
+    tdl_batch_give_back(&batch);
+    tdl_recording_release(g->ctx, rec);
+    return r;
+}

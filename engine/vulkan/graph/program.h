@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A compiled graph on Vulkan: the plan's steps with their pipelines, arena and
+ * weights, and the command buffers recorded for the tensors that it was dispatched
+ * with.
+ */
+#ifndef TDL_PROGRAM_H
+#define TDL_PROGRAM_H
+
+#include "compile.h"
+
+#include "vulkan/batch.h"
+
+#define TDL_MAX_RECORDINGS 8
+
+/* The plan recorded for one set of bound tensors. */
+struct tdl_recording {
+    struct tdl_recording *next;
+    atomic_int refs; /* the graph's, and unsubmitted batches' */
+    /* Which buffers, by id: a recording does not keep memory alive, and one
+     * whose buffer has gone is never found again. */
+    uint64_t bound[TDL_MAX_BINDINGS];
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkDescriptorPool descriptors;
+    VkQueryPool queries; /* of a profiling recording */
+    uint64_t last_used;
+};
+
+struct tdl_program {
+    struct tdl_buffer *arena, *weights;
+    const struct tdl_pipeline **pipelines; /* one a step */
+    pthread_mutex_t lock; /* guards recordings */
+    struct tdl_recording *recordings;
+    uint32_t recording_count;
+    uint64_t use_counter;
+};
+
+/* Will the device take every step? */
+enum tdl_result tdl_pass_check(const struct tdl_graph *graph);
+/* record.c */
+enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,
+                                     bool profile, struct tdl_recording **out_recording);
+/* Drop a reference; the last one frees when the timeline passes what has been
+ * submitted so far. A release function of struct tdl_hold. */
+void tdl_recording_release(struct tdl_context *ctx, void *recording);
+
+#endif
