@@ -210,6 +210,18 @@ static void place_input(struct tdl_operand *input, const struct tdl_build_params
         input->storage = TDL_STORAGE_PACKED;
 }
 
+void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params)
+{
+    for (uint32_t i = 0; i < ir->input_count; i++) {
+        ir->inputs[i]->binding = (int32_t)i;
+        bind_outside(ir->inputs[i], params->input_layout);
+    }
+    for (uint32_t i = 0; i < ir->output_count; i++) {
+        ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
+        bind_outside(ir->outputs[i], params->output_layout);
+    }
+}
+
 /* Written in place, or by a convert node. */
 static enum tdl_result place_output(struct layout *l, struct tdl_operand *output,
                                     const struct tdl_build_params *params)

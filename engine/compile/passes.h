@@ -12,6 +12,9 @@ enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
 enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage);
+/* Of layout, only what tensors inputs and outputs are bound to, for devices that
+ * want no steps: packs where the params ask for them, whatever is inside. */
+void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);
 
 /* Lower every node, then place operands in the arena by liveness. */
 enum tdl_result tdl_plan_build(struct tdl_plan *plan);

@@ -87,8 +87,9 @@ struct tdl_buffer_wish {
 
 struct tdl_device {
     const char *name; /* "vulkan" */
-    /* Operators are lowered to steps: dispatches of kernels with bindings. Without,
-     * the device works from the plan's IR, which then only knows row-major values. */
+    /* Operators are fused and lowered to steps: dispatches of kernels with bindings.
+     * Without, the device has the plan's IR as the builder made it, folded; every
+     * value lies row-major but for tensors that are bound as packs. */
     bool wants_steps;
 
     /* -- contexts: the device and its timeline, on which all its work is ordered */

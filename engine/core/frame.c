@@ -60,6 +60,11 @@ enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_
     return r;
 }
 
+static enum tdl_result no_frames(const struct tdl_context *ctx)
+{
+    return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has nothing for frames", ctx->info.name);
+}
+
 /* --------------------------------------------------------- frame to tensor */
 
 static enum tdl_result check_tensor(const struct tdl_context *ctx, const struct tdl_tensor *tensor)
@@ -109,6 +114,8 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
                                                         : (struct tdl_frame_to_tensor_params){0};
     struct tdl_context *ctx = batch->ctx;
     enum tdl_result r;
+    if (!ctx->on->frame_to_tensor)
+        return no_frames(ctx);
     TRY(tdl_frame_check(ctx, frame, false, "source"));
     TRY(check_tensor(ctx, tensor));
     TRY(resolve_crop(frame, &resolved));
@@ -124,6 +131,8 @@ enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
     struct tdl_context *ctx = tensor->buffer->ctx;
     if (!tdl_format_info(frame->format))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
+    if (!ctx->on->frame_to_tensor_prepare)
+        return no_frames(ctx);
     enum tdl_result r = check_tensor(ctx, tensor);
     return r == TDL_OK ? ctx->on->frame_to_tensor_prepare(frame, tensor, compile) : r;
 }
@@ -206,6 +215,8 @@ enum tdl_result tdl_composer_create(struct tdl_context *context,
 {
     enum tdl_result r = tdl_context_check(context);
     *out_composer = NULL;
+    if (r == TDL_OK && !context->on->composer_create)
+        r = no_frames(context);
     return r == TDL_OK ? context->on->composer_create(context, out_composer) : r;
 }
 

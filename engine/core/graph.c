@@ -84,6 +84,37 @@ fail:
     return r;
 }
 
+static void warn_of_declined(const struct tdl_graph *g)
+{
+    const struct tdl_ir_budget *budget = &g->plan.ir->budget;
+    if (budget->declined)
+        tdl_log(g->ctx, TDL_LOG_WARNING,
+                "%u operators on constants, of which there are %llu bytes, would make too many of "
+                "them: they, and those behind them, are computed in every run",
+                budget->declined, (unsigned long long)budget->given);
+}
+
+static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_params *params)
+{
+    struct tdl_ir *ir = g->plan.ir;
+    const bool steps = g->ctx->on->wants_steps;
+    enum tdl_result r;
+    TRY(tdl_pass_fold(ir));
+    g->operator_count = ir->node_count;
+    if (!params->no_fuse && steps)
+        TRY(tdl_pass_fuse(ir, g->ctx->info.type != TDL_DEVICE_CPU));
+    warn_of_declined(g);
+    if (!steps) {
+        tdl_pass_bind(ir, params);
+        return TDL_OK;
+    }
+    TRY(tdl_pass_layout(ir, params, g->plan.storage));
+    TRY(tdl_plan_build(&g->plan));
+    TRY(tdl_conv_check_obeyed(&g->plan.policy));
+fail:
+    return r;
+}
+
 enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_build_params *params,
                                      uint64_t guard, const struct tdl_plan_policy *policy,
                                      struct tdl_graph **out_graph)
@@ -107,20 +138,7 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
         r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
         goto fail;
     }
-    TRY(tdl_pass_fold(g->plan.ir));
-    g->operator_count = g->plan.ir->node_count;
-    if (!params->no_fuse)
-        TRY(tdl_pass_fuse(g->plan.ir, g->ctx->info.type != TDL_DEVICE_CPU));
-    if (g->plan.ir->budget.declined)
-        tdl_log(g->ctx, TDL_LOG_WARNING,
-                "%u operators on constants, of which there are %llu bytes, would make too many of "
-                "them: they, and those behind them, are computed in every run",
-                g->plan.ir->budget.declined, (unsigned long long)g->plan.ir->budget.given);
-    TRY(tdl_pass_layout(g->plan.ir, params, g->plan.storage));
-    if (g->ctx->on->wants_steps) {
-        TRY(tdl_plan_build(&g->plan));
-        TRY(tdl_conv_check_obeyed(&g->plan.policy));
-    }
+    TRY(run_passes(g, params));
     TRY(g->ctx->on->program_create(g));
     free(g->plan.weights);
     g->plan.weights = NULL;

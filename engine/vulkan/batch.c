@@ -216,7 +216,10 @@ void tdl_vk_batch_cancel(struct tdl_batch *batch)
 enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct tdl_sync **out_sync)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
+    enum tdl_result r = tdl_vk_context_check(batch->ctx);
     *out_sync = &b->sync;
+    if (r != TDL_OK)
+        return r;
     if ((b->state == RECORDING) == recording)
         return TDL_OK;
     return tdl_fail(TDL_ERROR_INVALID_STATE, recording

@@ -306,8 +306,18 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
 
 /* -------------------------------------------------------------- timeline */
 
+enum tdl_result tdl_vk_context_check(struct tdl_context *ctx)
+{
+    if (ctx->on != &tdl_device_vulkan)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s is no device of Vulkan's: it shares nothing with one",
+                        ctx->info.name);
+    return tdl_context_check(ctx);
+}
+
 void tdl_context_lock_queue(struct tdl_context *ctx)
 {
+    if (ctx->on != &tdl_device_vulkan)
+        return;
     if (!tdl_vk(ctx)->setup.borrowed)
         pthread_mutex_lock(&tdl_vk(ctx)->queue_lock);
     else if (tdl_vk(ctx)->setup.lock_queue)
@@ -316,6 +326,8 @@ void tdl_context_lock_queue(struct tdl_context *ctx)
 
 void tdl_context_unlock_queue(struct tdl_context *ctx)
 {
+    if (ctx->on != &tdl_device_vulkan)
+        return;
     if (!tdl_vk(ctx)->setup.borrowed)
         pthread_mutex_unlock(&tdl_vk(ctx)->queue_lock);
     else if (tdl_vk(ctx)->setup.unlock_queue)
@@ -482,6 +494,9 @@ static void unlock_for_others(void *data)
 
 void tdl_context_get_vulkan(struct tdl_context *ctx, struct tdl_vulkan_device *out)
 {
+    *out = (struct tdl_vulkan_device){.instance = VK_NULL_HANDLE};
+    if (ctx->on != &tdl_device_vulkan)
+        return;
     *out = (struct tdl_vulkan_device){
         .instance = tdl_vk(ctx)->instance,
         .physical_device = tdl_vk(ctx)->physical,

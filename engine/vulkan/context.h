@@ -79,6 +79,10 @@ static inline struct tdl_vk_context *tdl_vk(const struct tdl_context *ctx)
     return (struct tdl_vk_context *)ctx;
 }
 
+/* TDL_OK, or that this context is on another kind of device, or that the device was
+ * lost: what functions of <tdl/vulkan.h> begin with. */
+enum tdl_result tdl_vk_context_check(struct tdl_context *ctx);
+
 /* Nanoseconds between two timestamps of the queue, whose counter wraps. */
 uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint64_t to);
 

@@ -266,6 +266,7 @@ static enum tdl_result copy(struct tdl_batch *batch, const struct tdl_frame *fra
     enum tdl_result r;
     if (!images || !frame)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a copy needs images and a frame");
+    TRY(tdl_vk_context_check(ctx));
     TRY(collect(ctx, frame, images, states, to_frame, planes, &count));
     for (uint32_t i = 0; i < count; i++)
         uses[i] = (struct tdl_bind){

@@ -140,6 +140,9 @@ enum tdl_result tdl_image_modifiers(struct tdl_context *ctx, enum tdl_format for
     *out_count = 0;
     if (!first)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%d is no format", (int)format);
+    enum tdl_result r = tdl_vk_context_check(ctx);
+    if (r != TDL_OK)
+        return r;
     if (!ctx->info.drm_format_modifiers || !ctx->info.external_memory_dma_buf)
         return TDL_OK;
     uint32_t count = list_modifiers(ctx, first->vk_format, all);
@@ -319,7 +322,7 @@ enum tdl_result tdl_image_import_dma_buf(struct tdl_context *ctx,
     struct tdl_image *image = NULL;
     enum tdl_result r;
     *out_image = NULL;
-    TRY(tdl_context_check(ctx));
+    TRY(tdl_vk_context_check(ctx));
     TRY(check_import(ctx, p));
     TRY(find_plane(p->format, p->plane, &texel));
     VkImageUsageFlags usage = find_usage(ctx, TDL_HANDLE_DMA_BUF, texel, p->modifier, IMPORTABLE);
@@ -386,7 +389,7 @@ enum tdl_result tdl_image_create_exportable(struct tdl_context *ctx, enum tdl_ha
     struct tdl_image *image = NULL;
     enum tdl_result r;
     *out_image = NULL;
-    TRY(tdl_context_check(ctx));
+    TRY(tdl_vk_context_check(ctx));
     TRY(check_create(ctx, type, p));
     TRY(find_plane(p->format, p->plane, &texel));
     VkImageUsageFlags usage = find_usage(ctx, type, texel, p->modifier, EXPORTABLE);

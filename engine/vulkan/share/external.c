@@ -246,7 +246,7 @@ enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_ty
     struct tdl_buffer *b = NULL;
     enum tdl_result r;
     *out_buffer = NULL;
-    TRY(tdl_context_check(ctx));
+    TRY(tdl_vk_context_check(ctx));
     TRY(check_type(type));
     TRY(gather_facts(ctx, type, fd, size, &facts));
     b = tdl_buffer_new(ctx, tdl_import_size(&facts));
@@ -330,7 +330,7 @@ enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_h
 {
     enum tdl_result r;
     *out_buffer = NULL;
-    TRY(tdl_context_check(ctx));
+    TRY(tdl_vk_context_check(ctx));
     TRY(check_type(type));
     TRY(tdl_external_check_export(ctx, type));
     TRY(create_exportable(ctx, type,
@@ -388,7 +388,10 @@ enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type 
 
 enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *b, int *out_fd)
 {
+    enum tdl_result r = tdl_vk_context_check(b->ctx);
     *out_fd = -1;
+    if (r != TDL_OK)
+        return r;
     if (!tdl_vkb(b)->shared || !tdl_vkb(b)->export_types)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "only buffers of tdl_buffer_create_exportable() can be exported");

@@ -153,10 +153,10 @@ static enum tdl_result export_timeline(struct tdl_context *ctx, VkSemaphore sema
 
 static enum tdl_result check_rentable(struct tdl_tensor *t, enum tdl_handle_type type)
 {
-    struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
-    enum tdl_result r = tdl_context_check(t->buffer->ctx);
+    enum tdl_result r = tdl_vk_context_check(t->buffer->ctx);
     if (r != TDL_OK)
         return r;
+    const struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     if (!lease)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
@@ -339,13 +339,13 @@ fail:
 enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental *theirs)
 {
     struct tdl_context *ctx = t->buffer->ctx;
-    struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     struct tdl_semaphore_op wait = {VK_NULL_HANDLE, 0};
     VkSemaphore old = VK_NULL_HANDLE;
     bool within = false;
-    enum tdl_result r = tdl_context_check(ctx);
+    enum tdl_result r = tdl_vk_context_check(ctx);
     if (r != TDL_OK)
         return r;
+    struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     if (!lease)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
