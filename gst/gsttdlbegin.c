@@ -44,7 +44,7 @@ static gpointer run(gpointer data)
         .element = begin->element, .canceled = is_canceled, .data = begin
     };
     GError *error = NULL;
-    gboolean ok = gst_tdl_infer_compile(begin->infer, begin->context, &progress, &error);
+    gboolean ok = gst_tdl_infer_compile(begin->infer, begin->device->context, &progress, &error);
 
     if (ok)
         begin->compiled(begin->element);
@@ -57,10 +57,10 @@ static gpointer run(gpointer data)
     return NULL;
 }
 
-void gst_tdl_begin_start(struct gst_tdl_begin *begin, struct tdl_context *context,
+void gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
                          struct gst_tdl_infer *infer)
 {
-    begin->context = context;
+    begin->device = device;
     begin->infer = infer;
     begin->canceled = begin->flushing = FALSE;
     begin->flow = COMPILING;

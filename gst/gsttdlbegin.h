@@ -8,6 +8,7 @@
 #ifndef GST_TDL_BEGIN_H
 #define GST_TDL_BEGIN_H
 
+#include "gsttdldevice.h"
 #include "gsttdlinfer.h"
 
 struct gst_tdl_begin {
@@ -15,7 +16,7 @@ struct gst_tdl_begin {
     void (*compiled)(GstElement *element); /* called in the thread, when all went well */
 
     GThread *thread; /* NULL: stopped */
-    struct tdl_context *context; /* borrowed, as `infer`, from start to stop */
+    struct gst_tdl_device *device; /* borrowed, as `infer`, from start to stop */
     struct gst_tdl_infer *infer;
 
     GMutex lock; /* guards the rest */
@@ -29,7 +30,7 @@ void gst_tdl_begin_init(struct gst_tdl_begin *begin, GstElement *element,
 void gst_tdl_begin_finish(struct gst_tdl_begin *begin);
 
 /* Begin to compile `infer`. An error is posted by the thread. */
-void gst_tdl_begin_start(struct gst_tdl_begin *begin, struct tdl_context *context,
+void gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
                          struct gst_tdl_infer *infer);
 /* Wait for the thread: cancelled, it finishes the kernel that it is at. */
 void gst_tdl_begin_stop(struct gst_tdl_begin *begin);

@@ -23,15 +23,20 @@ struct gst_tdl_tiling {
     gboolean in, out;
 };
 
-/* What caps may say on this device and with this GStreamer. */
+/* What a device is able to do, with this GStreamer. Caps depend on the first ones
+ * and the tilings. */
 struct gst_tdl_abilities {
     gboolean drm_caps;     /* dma-bufs are format=DMA_DRM with a drm-format (GStreamer 1.24) */
     gboolean dma_buf_in;   /* dma-bufs of others can be imported */
     gboolean dma_buf_out;  /* dma-bufs can be made */
     gboolean vulkan_image; /* the device is shared with GStreamer's Vulkan elements */
+    gboolean host_pointer; /* memory of the CPU can be imported by its address */
+    gboolean modifiers;    /* dma-bufs of other layouts than linear can be images */
+    gboolean sync_fd;      /* it waits for fences of dma-bufs, and gives them */
     const struct gst_tdl_tiling *tilings; /* borrowed */
     guint n_tilings;
 };
+#define GST_TDL_DRM_CAPS GST_CHECK_VERSION(1, 24, 0)
 
 /* All that a device might do: what pad templates say. */
 GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities);

@@ -10,9 +10,7 @@
 
 typedef struct {
     GstBufferPool base;
-    struct tdl_context *context;
-    GObject *keeper; /* of the context's device, or NULL */
-    const struct gst_tdl_import_ops *ops;
+    struct gst_tdl_device *device;
     GstAllocator *allocator;
     struct gst_tdl_video video; /* of linear ones with the strides of our buffers */
     GWeakRef element; /* says it when there is no memory */
@@ -71,8 +69,8 @@ static GstBuffer *make_linear(GstTdlDmaBufPool *self)
     GstMemory *memory;
     int fd = -1;
 
-    if (tdl_buffer_create_exportable(self->context, TDL_HANDLE_DMA_BUF, info->size, &frame) !=
-            TDL_OK ||
+    if (tdl_buffer_create_exportable(self->device->context, TDL_HANDLE_DMA_BUF, info->size,
+                                     &frame) != TDL_OK ||
         tdl_buffer_export_fd(frame, &fd) != TDL_OK) {
         GST_ERROR_OBJECT(self, "cannot make a dma-buf of %" G_GSIZE_FORMAT " bytes: %s",
                          info->size, tdl_last_error());
@@ -84,7 +82,7 @@ static GstBuffer *make_linear(GstTdlDmaBufPool *self)
         tdl_buffer_destroy(&frame);
         return NULL;
     }
-    gst_tdl_cache_put_buffer(self->context, self->keeper, memory, frame);
+    gst_tdl_cache_put_buffer(self->device, memory, frame);
     buffer = gst_buffer_new();
     gst_buffer_append_memory(buffer, memory);
     add_meta(self, buffer, info->offset, info->stride);
@@ -103,21 +101,21 @@ static GstMemory *make_plane(GstTdlDmaBufPool *self, guint plane, struct tdl_ima
         .height = GST_VIDEO_INFO_HEIGHT(&self->video.info),
         .modifier = self->video.modifier,
     };
+    const struct gst_tdl_device_ops *ops = self->device->ops;
     struct tdl_image *image = NULL;
     GstMemory *memory;
 
-    if (self->ops->create_image(self->context, TDL_HANDLE_DMA_BUF, &params, &image) != TDL_OK ||
-        self->ops->export_image(image, out_place) != TDL_OK) {
+    if (ops->create_image(self->device->context, TDL_HANDLE_DMA_BUF, &params, &image) != TDL_OK ||
+        ops->export_image(image, out_place) != TDL_OK) {
         GST_ERROR_OBJECT(self, "cannot make a tiled dma-buf: %s", tdl_last_error());
-        self->ops->destroy_image(&image);
+        ops->destroy_image(&image);
         return NULL;
     }
     memory = wrap(self, out_place->fd, lseek(out_place->fd, 0, SEEK_END));
     if (memory)
-        gst_tdl_cache_put_image(self->context, self->keeper, memory, self->ops, &self->video, plane,
-                                image);
+        gst_tdl_cache_put_image(self->device, memory, &self->video, plane, image);
     else
-        self->ops->destroy_image(&image);
+        ops->destroy_image(&image);
     return memory;
 }
 
@@ -200,7 +198,7 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
     if (!*out) {
         GstElement *element = g_weak_ref_get(&self->element);
 
-        gst_tdl_error_post_no_frame(element, self->context, &self->video.info);
+        gst_tdl_error_post_no_frame(element, self->device->context, &self->video.info);
         gst_clear_object(&element);
     }
     return *out ? GST_FLOW_OK : GST_FLOW_ERROR;
@@ -212,8 +210,7 @@ static void pool_finalize(GObject *object)
 
     g_weak_ref_clear(&self->element);
     gst_clear_object(&self->allocator);
-    tdl_context_destroy(&self->context);
-    g_clear_object(&self->keeper);
+    g_clear_pointer(&self->device, gst_tdl_device_unref);
     G_OBJECT_CLASS(gst_tdl_dma_buf_pool_parent_class)->finalize(object);
 }
 
@@ -233,15 +230,11 @@ static void gst_tdl_dma_buf_pool_init(GstTdlDmaBufPool *self)
     g_weak_ref_init(&self->element, NULL);
 }
 
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper,
-                                        const struct gst_tdl_import_ops *ops,
-                                        GstElement *element)
+GstBufferPool *gst_tdl_dma_buf_pool_new(struct gst_tdl_device *device, GstElement *element)
 {
     GstTdlDmaBufPool *self = g_object_new(gst_tdl_dma_buf_pool_get_type(), NULL);
 
-    self->context = tdl_context_ref(context);
-    self->keeper = keeper ? g_object_ref(keeper) : NULL;
-    self->ops = ops;
+    self->device = gst_tdl_device_ref(device);
     g_weak_ref_set(&self->element, element);
     return gst_object_ref_sink(self);
 }

@@ -14,14 +14,11 @@
  * where the size is too large. */
 gboolean gst_tdl_dma_buf_layout(GstVideoInfo *info, gboolean padded);
 
-/* `keeper` (or NULL) is held as long as the context. Linear buffers hold one
- * GstDmaBufMemory, tiled ones (by the caps' modifier) one for each plane; a
- * GstVideoMeta says where planes are. Without the option
- * GST_BUFFER_POOL_OPTION_VIDEO_META, caps of plain formats have GStreamer's
+/* Holds the device. Linear buffers have one GstDmaBufMemory, tiled ones (by the
+ * caps' modifier) one for each plane; a GstVideoMeta says where planes are. Without
+ * the option GST_BUFFER_POOL_OPTION_VIDEO_META, caps of plain formats have GStreamer's
  * default strides. Configuring it fails for a tiling that the device does not
  * make. `element` as in gst_tdl_pool_new(). */
-GstBufferPool *gst_tdl_dma_buf_pool_new(struct tdl_context *context, GObject *keeper,
-                                        const struct gst_tdl_import_ops *ops,
-                                        GstElement *element);
+GstBufferPool *gst_tdl_dma_buf_pool_new(struct gst_tdl_device *device, GstElement *element);
 
 #endif

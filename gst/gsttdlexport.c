@@ -106,7 +106,7 @@ static const gchar *try_downstream(struct gst_tdl_session *session, GstQuery *qu
         gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
     if (!pool)
         return "downstream has no pool";
-    if (!session->importer.able.dma_buf)
+    if (!session->device->able.dma_buf_in)
         why = "the device cannot import dma-bufs";
     else if (!may_have_dma_bufs(pool, out))
         why = "downstream's pool is not of dma-bufs";
@@ -150,7 +150,7 @@ static const gchar *decide_vulkan(struct gst_tdl_session *session, GstQuery *que
     if (gst_query_get_n_allocation_pools(query) > 0)
         gst_query_parse_nth_allocation_pool(query, 0, NULL, NULL, &min, NULL);
     gst_tdl_session_drain(session);
-    pool = gst_tdl_vulkan_pool(session->keeper, caps, out->info.size, min);
+    pool = gst_tdl_vulkan_pool(session->device, caps, out->info.size, min);
     if (!pool) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                     "GStreamer's Vulkan library makes no images of %s on this device. Put the caps "
@@ -184,9 +184,8 @@ const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *qu
         g_string_append(reason, ": the caps agreed on are of system memory");
         pool = gst_tdl_pool_new(session->readback, NULL);
         path = gst_tdl_export_pool;
-    } else if (gst_tdl_session_makes_dma_bufs(session)) {
-        pool = gst_tdl_dma_buf_pool_new(session->context, session->keeper, session->importer.ops,
-                                        NULL);
+    } else if (session->device->able.dma_buf_out) {
+        pool = gst_tdl_dma_buf_pool_new(session->device, NULL);
         path = out->modifier == GST_TDL_LINEAR ? gst_tdl_export_dma_buf
                                                : gst_tdl_export_dma_buf_image;
     } else {
@@ -254,8 +253,7 @@ static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *c
                                    gboolean dma_buf)
 {
     GstBufferPool *pool =
-        dma_buf ? gst_tdl_dma_buf_pool_new(offer->context, offer->keeper, &gst_tdl_import_engine,
-                                           offer->element)
+        dma_buf ? gst_tdl_dma_buf_pool_new(offer->device, offer->element)
                 : gst_tdl_pool_new(offer->upload, offer->element);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
@@ -280,8 +278,8 @@ gboolean gst_tdl_export_propose(const struct gst_tdl_offer *offer, GstQuery *que
     gst_query_parse_allocation(query, &caps, &need_pool);
     if (!caps || !gst_tdl_video_from_caps(caps, &video))
         return FALSE;
-    dma_buf = offer->dma_buf && (video.memory == GST_TDL_MEMORY_DMA_BUF ||
-                                 (upstream && upstream_imports(upstream)));
+    dma_buf = offer->device->able.dma_buf_out &&
+              (video.memory == GST_TDL_MEMORY_DMA_BUF || (upstream && upstream_imports(upstream)));
     size = video.info.size;
     if (dma_buf && gst_tdl_dma_buf_layout(&video.info, TRUE))
         size = video.info.size;

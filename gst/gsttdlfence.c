@@ -46,14 +46,14 @@ static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, g
 static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_batch *batch,
                                 gint fd, gboolean write)
 {
+    const struct gst_tdl_device_ops *ops = importer->device->ops;
     int sync_fd = -1;
 
-    if (!importer->able.sync_fd ||
-        importer->ops->get_fence(fd, write, &sync_fd) != TDL_OK)
+    if (!importer->device->able.sync_fd || ops->get_fence(fd, write, &sync_fd) != TDL_OK)
         return wait_on_cpu(importer, fd, write);
     if (sync_fd < 0)
         return TDL_OK; /* nobody is at work on it */
-    if (importer->ops->wait_sync_fd(batch, sync_fd) == TDL_OK)
+    if (ops->wait_sync_fd(batch, sync_fd) == TDL_OK)
         return TDL_OK; /* and closes it */
     GST_INFO("the GPU cannot wait for a sync file: %s", tdl_last_error());
     close(sync_fd);
@@ -67,8 +67,8 @@ enum tdl_result gst_tdl_fences_wait(struct gst_tdl_fences *fences,
 
     for (guint i = 0; i < fences->count && r == TDL_OK; i++)
         r = wait_one(importer, batch, fences->items[i].fd, fences->items[i].write);
-    fences->wanted = r == TDL_OK && fences->count && importer->able.sync_fd &&
-                     importer->ops->want_sync_fd(batch) == TDL_OK;
+    fences->wanted = r == TDL_OK && fences->count && importer->device->able.sync_fd &&
+                     importer->device->ops->want_sync_fd(batch) == TDL_OK;
     return r;
 }
 
@@ -78,10 +78,11 @@ enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
                                       struct gst_tdl_importer *importer, struct tdl_batch *batch,
                                       guint64 point)
 {
+    const struct gst_tdl_device_ops *ops = importer->device->ops;
     gboolean late = FALSE;
     int sync_fd = -1;
 
-    if (fences->wanted && importer->ops->take_sync_fd(batch, &sync_fd) != TDL_OK) {
+    if (fences->wanted && ops->take_sync_fd(batch, &sync_fd) != TDL_OK) {
         GST_INFO("the batch gives no sync file: %s", tdl_last_error());
         sync_fd = -1;
         fences->wanted = FALSE;
@@ -89,8 +90,8 @@ enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
     for (guint i = 0; i < fences->count; i++) {
         gboolean attached = fences->wanted &&
                             (sync_fd < 0 || /* it has finished already */
-                             importer->ops->set_fence(fences->items[i].fd, fences->items[i].write,
-                                                      sync_fd) == TDL_OK);
+                             ops->set_fence(fences->items[i].fd, fences->items[i].write,
+                                            sync_fd) == TDL_OK);
 
         late |= !attached && fences->items[i].write;
     }
@@ -99,5 +100,5 @@ enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
     if (!late)
         return TDL_OK;
     importer->stats.cpu_waits++;
-    return importer->ops->wait_point(importer->context, point, TDL_WAIT_FOREVER);
+    return ops->wait_point(importer->device->context, point, TDL_WAIT_FOREVER);
 }

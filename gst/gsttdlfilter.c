@@ -103,7 +103,7 @@ static gboolean gst_tdl_filter_load_picture(GstTdlFilter *self, struct gst_tdl_s
 
     if (!*name)
         return TRUE;
-    picture = gst_tdl_picture_load(session->context, name, &error);
+    picture = gst_tdl_picture_load(session->device->context, name, &error);
     if (picture)
         error = gst_tdl_picture_notice(picture, name);
     if (error)
@@ -152,7 +152,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
-    gst_tdl_begin_start(&self->begin, session->context, session->infer);
+    gst_tdl_begin_start(&self->begin, session->device, session->infer);
     return TRUE;
 }
 
@@ -161,7 +161,7 @@ static void gst_tdl_filter_compiled(GstElement *element)
 {
     GstTdlFilter *self = GST_TDL_FILTER(element);
 
-    gst_tdl_reload_start(&self->reload, self->begin.context);
+    gst_tdl_reload_start(&self->reload, self->begin.device);
 }
 
 static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
@@ -429,7 +429,7 @@ static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base
                              ->prepare_output_buffer(base, input, output);
 
     if (flow == GST_FLOW_ERROR)
-        gst_tdl_error_post_no_frame(self, self->session->context, &self->out.info);
+        gst_tdl_error_post_no_frame(self, self->session->device->context, &self->out.info);
     return flow;
 }
 

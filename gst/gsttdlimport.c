@@ -118,23 +118,9 @@ gboolean gst_tdl_import_fits(GstBuffer *buffer, const struct gst_tdl_video *vide
 
 /* --------------------------------------------------------------------- door */
 
-void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context,
-                           GObject *keeper)
+void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct gst_tdl_device *device)
 {
-    const struct tdl_device_info *device = tdl_context_device(context);
-
-    *importer = (struct gst_tdl_importer){
-        .context = context,
-        .ops = &gst_tdl_import_engine,
-        .keeper = keeper,
-        .able = {
-            .host_pointer = device->external_memory_host,
-            .dma_buf = device->external_memory_dma_buf,
-            .modifiers = device->drm_format_modifiers,
-            .sync_fd = device->sync_fd,
-        },
-        .path = "none",
-    };
+    *importer = (struct gst_tdl_importer){ .device = device, .path = "none" };
 }
 
 void gst_tdl_staging_clear(struct gst_tdl_staging *staging)

@@ -4,8 +4,7 @@
 #ifndef GST_TDL_IMPORT_H
 #define GST_TDL_IMPORT_H
 
-#include "gsttdlcaps.h"
-#include "import/ops.h"
+#include "gsttdldevice.h"
 
 /* Where importers that copy put a frame: one per frame in flight, as the GPU
  * still reads the one before. Zero-initialise; clear with gst_tdl_staging_clear. */
@@ -45,20 +44,14 @@ struct gst_tdl_import {
 };
 
 struct gst_tdl_importer {
-    struct tdl_context *context; /* borrowed */
-    const struct gst_tdl_import_ops *ops;
-    GObject *keeper; /* borrowed: keeps a device of others alive, or NULL */
-    struct { /* what the device is able to do */
-        gboolean host_pointer, dma_buf, modifiers, sync_fd;
-    } able;
+    struct gst_tdl_device *device; /* borrowed */
     struct gst_tdl_import_stats stats;
     const gchar *path;    /* name of the importer that took the last frame */
     gchar declined[1024]; /* why those before it did not */
     struct gst_tdl_known *known; /* dma-bufs that came before */
 };
 
-void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct tdl_context *context,
-                           GObject *keeper);
+void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct gst_tdl_device *device);
 /* Let go of dma-bufs that came again and again: another stream begins, or none. */
 void gst_tdl_importer_forget(struct gst_tdl_importer *importer);
 
@@ -94,13 +87,12 @@ void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point
 /* After that, or instead: others may use its images. Same thread. */
 void gst_tdl_import_release(struct gst_tdl_import *import);
 
-/* `buffer` as what `memory` is on this context, from now on. For memory that
+/* `buffer` as what `memory` is on this device, from now on. For memory that
  * was made of a buffer; takes the buffer. */
-void gst_tdl_cache_put_buffer(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+void gst_tdl_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
                               struct tdl_buffer *buffer);
 /* The same with the image of plane `plane` of a tiled picture. */
-void gst_tdl_cache_put_image(struct tdl_context *context, GObject *keeper, GstMemory *memory,
-                             const struct gst_tdl_import_ops *ops,
+void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
                              const struct gst_tdl_video *video, guint plane,
                              struct tdl_image *image);
 

@@ -35,7 +35,7 @@ static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, G
 /* Said here, as upstream would say nothing of why it got no buffer of our pool. */
 static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError **error)
 {
-    const struct tdl_device_info *device = tdl_context_device(self->session->context);
+    const struct tdl_device_info *device = tdl_context_device(self->session->device->context);
     struct tdl_frame frame;
     gsize size = tdl_frame_layout(&frame, gst_tdl_format(GST_VIDEO_INFO_FORMAT(info)), info->width,
                                   info->height, 64);
@@ -88,7 +88,7 @@ static gboolean get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size
 static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide_query, GstQuery *query)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    struct gst_tdl_offer offer = { .context = NULL };
+    struct gst_tdl_offer offer = { .device = NULL };
     GstPad *upstream;
     gboolean ok;
 
@@ -99,7 +99,7 @@ static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide_quer
     if (self->session)
         gst_tdl_session_offer(self->session, &offer);
     GST_OBJECT_UNLOCK(self);
-    if (!offer.context)
+    if (!offer.device)
         return FALSE;
     offer.element = GST_ELEMENT(self);
     upstream = gst_pad_get_peer(base->sinkpad);

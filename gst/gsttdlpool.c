@@ -19,8 +19,7 @@ struct memory {
 
 typedef struct {
     GstAllocator base;
-    struct tdl_context *context;
-    GObject *keeper; /* of the context's device, or NULL */
+    struct gst_tdl_device *device;
     enum tdl_buffer_access access;
     atomic_ullong mapped; /* bytes */
 } GstTdlAllocator;
@@ -39,7 +38,7 @@ static GstMemory *allocator_alloc(GstAllocator *allocator, gsize size,
     struct memory *memory;
     struct tdl_buffer *buffer = NULL;
 
-    if (tdl_buffer_create(self->context, MAX(total, 1), self->access, &buffer) != TDL_OK) {
+    if (tdl_buffer_create(self->device->context, MAX(total, 1), self->access, &buffer) != TDL_OK) {
         GST_ERROR_OBJECT(self, "cannot allocate %" G_GSIZE_FORMAT " bytes: %s", total,
                          tdl_last_error());
         return NULL;
@@ -100,8 +99,7 @@ static void allocator_finalize(GObject *object)
 {
     GstTdlAllocator *self = (GstTdlAllocator *)object;
 
-    tdl_context_destroy(&self->context);
-    g_clear_object(&self->keeper);
+    g_clear_pointer(&self->device, gst_tdl_device_unref);
     G_OBJECT_CLASS(gst_tdl_allocator_parent_class)->finalize(object);
 }
 
@@ -122,13 +120,12 @@ static void gst_tdl_allocator_init(GstTdlAllocator *self)
     allocator->mem_share = memory_share;
 }
 
-GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, GObject *keeper,
+GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device,
                                     enum tdl_buffer_access access)
 {
     GstTdlAllocator *self = g_object_new(gst_tdl_allocator_get_type(), NULL);
 
-    self->context = tdl_context_ref(context);
-    self->keeper = keeper ? g_object_ref(keeper) : NULL;
+    self->device = gst_tdl_device_ref(device);
     self->access = access;
     return gst_object_ref_sink(self);
 }
@@ -138,11 +135,11 @@ guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator)
     return atomic_load(&((GstTdlAllocator *)allocator)->mapped);
 }
 
-struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_context *context,
+struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct gst_tdl_device *device,
                                          gsize *out_offset)
 {
     if (!gst_memory_is_type(memory, MEMORY_TYPE) ||
-        ((GstTdlAllocator *)memory->allocator)->context != context)
+        ((GstTdlAllocator *)memory->allocator)->device->context != device->context)
         return NULL;
     *out_offset = memory->offset;
     return ((struct memory *)memory)->buffer;
@@ -208,7 +205,7 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
     if (flow == GST_FLOW_ERROR) {
         GstElement *element = g_weak_ref_get(&self->element);
 
-        gst_tdl_error_post_no_frame(element, ((GstTdlAllocator *)self->allocator)->context,
+        gst_tdl_error_post_no_frame(element, ((GstTdlAllocator *)self->allocator)->device->context,
                                     &self->info);
         gst_clear_object(&element);
     }

@@ -6,22 +6,21 @@
 #ifndef GST_TDL_POOL_H
 #define GST_TDL_POOL_H
 
+#include "gsttdldevice.h"
+
 #include <gst/video/gstvideopool.h>
-#include <gst/video/video.h>
-#include <tdl/frame.h>
 
 /* `access`: UPLOAD for what upstream writes, READBACK for what downstream
- * reads. The allocator, and all memory of it, keeps the context alive, and
- * `keeper` (or NULL) that keeps its device alive. */
-GstAllocator *gst_tdl_allocator_new(struct tdl_context *context, GObject *keeper,
+ * reads. The allocator, and all memory of it, holds the device. */
+GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device,
                                     enum tdl_buffer_access access);
 
 /* Bytes of its memories that anybody has mapped so far. */
 guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator);
 
 /* The buffer behind `memory` and where memory starts in it; NULL when the
- * memory is not of our making or belongs to another context. Borrowed. */
-struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct tdl_context *context,
+ * memory is not of our making or belongs to another device. Borrowed. */
+struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct gst_tdl_device *device,
                                          gsize *out_offset);
 
 /* A video buffer pool that only ever hands out memory of `allocator`, with

@@ -9,7 +9,7 @@ struct job {
     struct gst_tdl_reload *reload; /* lives in the element, which the thread holds */
     enum gst_tdl_wish which;
     struct gst_tdl_sources sources;
-    struct tdl_context *context;
+    struct gst_tdl_device *device;
     guint serial;
 };
 
@@ -33,12 +33,12 @@ static gboolean job_begin(struct job *job)
     gboolean more;
 
     LOCK(reload);
-    more = reload->context &&
+    more = reload->device &&
            reload->wishes[job->which].serial != reload->wishes[job->which].taken_on;
     reload->wishes[job->which].loading = more;
     if (more) {
         job->serial = reload->wishes[job->which].taken_on = reload->wishes[job->which].serial;
-        job->context = tdl_context_ref(reload->context);
+        job->device = gst_tdl_device_ref(reload->device);
         gst_tdl_sources_copy(reload->sources, &job->sources);
         job->sources.precision = reload->precision;
         job->sources.fuse = reload->fuse;
@@ -49,7 +49,7 @@ static gboolean job_begin(struct job *job)
 
 static void job_end(struct job *job)
 {
-    tdl_context_destroy(&job->context);
+    g_clear_pointer(&job->device, gst_tdl_device_unref);
     gst_tdl_sources_clear(&job->sources);
 }
 
@@ -60,7 +60,7 @@ static gboolean job_outdated(gpointer data)
     gboolean outdated;
 
     LOCK(job->reload);
-    outdated = !job->reload->context ||
+    outdated = !job->reload->device ||
                job->reload->wishes[job->which].serial != job->serial;
     UNLOCK(job->reload);
     return outdated;
@@ -75,7 +75,7 @@ static struct gst_tdl_infer *job_load_model(struct job *job,
     };
     struct gst_tdl_infer *infer = gst_tdl_infer_new(params, error);
 
-    if (infer && !gst_tdl_infer_compile(infer, job->context, &progress, error))
+    if (infer && !gst_tdl_infer_compile(infer, job->device->context, &progress, error))
         g_clear_pointer(&infer, gst_tdl_infer_free);
     return infer;
 }
@@ -84,7 +84,7 @@ static struct gst_tdl_loaded job_load(struct job *job, GError **error)
 {
     struct gst_tdl_loaded loaded = { .has_picture = job->which == GST_TDL_WISH_PICTURE };
     struct gst_tdl_model_params params = {
-        .context = job->context,
+        .context = job->device->context,
         .model = job->sources.model,
         .precision = job->sources.precision,
         .fuse = job->sources.fuse,
@@ -93,7 +93,7 @@ static struct gst_tdl_loaded job_load(struct job *job, GError **error)
     if (job->which == GST_TDL_WISH_MODEL)
         loaded.infer = job_load_model(job, &params, error);
     else if (*job->sources.background)
-        loaded.picture = gst_tdl_picture_load(job->context, job->sources.background, error);
+        loaded.picture = gst_tdl_picture_load(job->device->context, job->sources.background, error);
     return loaded;
 }
 
@@ -105,7 +105,7 @@ static void job_hand_over(const struct job *job, struct gst_tdl_loaded *loaded)
 
     LOCK(reload);
     old = *ready;
-    if (!reload->context || reload->wishes[job->which].serial != job->serial) {
+    if (!reload->device || reload->wishes[job->which].serial != job->serial) {
         /* outdated */
     } else if (job->which == GST_TDL_WISH_MODEL) {
         ready->infer = loaded->infer;
@@ -154,7 +154,7 @@ static void kick(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
     gboolean start;
 
     LOCK(reload);
-    start = reload->context && !reload->wishes[which].loading &&
+    start = reload->device && !reload->wishes[which].loading &&
             reload->wishes[which].serial != reload->wishes[which].taken_on;
     reload->wishes[which].loading |= start;
     UNLOCK(reload);
@@ -166,10 +166,10 @@ static void kick(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
     gst_element_call_async(reload->element, job_run, job, g_free);
 }
 
-void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct tdl_context *context)
+void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct gst_tdl_device *device)
 {
     LOCK(reload);
-    reload->context = tdl_context_ref(context);
+    reload->device = gst_tdl_device_ref(device);
     for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
         reload->wishes[i].taken_on = reload->wishes[i].at_begin;
     UNLOCK(reload);
@@ -180,17 +180,17 @@ void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct tdl_context *con
 void gst_tdl_reload_stop(struct gst_tdl_reload *reload)
 {
     struct gst_tdl_loaded loaded;
-    struct tdl_context *context;
+    struct gst_tdl_device *device;
 
     LOCK(reload);
-    context = g_steal_pointer(&reload->context);
+    device = g_steal_pointer(&reload->device);
     loaded = reload->ready;
     reload->ready = (struct gst_tdl_loaded){ NULL };
     for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
         reload->wishes[i].serial++;
     UNLOCK(reload);
     loaded_clear(&loaded);
-    tdl_context_destroy(&context);
+    g_clear_pointer(&device, gst_tdl_device_unref);
 }
 
 void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which)

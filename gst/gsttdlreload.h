@@ -11,6 +11,7 @@
 #ifndef GST_TDL_RELOAD_H
 #define GST_TDL_RELOAD_H
 
+#include "gsttdldevice.h"
 #include "gsttdlinfer.h"
 #include "gsttdlpicture.h"
 #include "gsttdlsettings.h"
@@ -26,7 +27,7 @@ struct gst_tdl_loaded {
 struct gst_tdl_reload {
     GstElement *element;                   /* borrowed: who owns this */
     const struct gst_tdl_sources *sources; /* borrowed: what to load */
-    struct tdl_context *context;           /* NULL: stopped */
+    struct gst_tdl_device *device;         /* NULL: stopped */
     gint precision; /* what holds until the next start, whatever has been set since */
     gboolean fuse;
     struct {
@@ -42,7 +43,7 @@ void gst_tdl_reload_init(struct gst_tdl_reload *reload, GstElement *element,
 /* The owner reads the sources now, to load by itself. Call with the lock held. */
 void gst_tdl_reload_begin(struct gst_tdl_reload *reload);
 /* The owner has loaded and streams: wishes made since begin are taken on. */
-void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct tdl_context *context);
+void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct gst_tdl_device *device);
 /* What is still being loaded comes too late. Waits for nobody. */
 void gst_tdl_reload_stop(struct gst_tdl_reload *reload);
 /* The sources have changed. */

@@ -14,66 +14,31 @@
  */
 #include "gsttdlsession.h"
 
-#include "gsttdlcontext.h"
 #include "gsttdlpool.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-/* A driver has a dozen or two for a format. */
-#define MAX_MODIFIERS 64
 /* Of a CPU's network, until it was measured: near enough that an application need
  * not configure the latency of a live pipeline twice. */
 #define GUESSED_LATENCY (10 * GST_MSECOND)
-#define LAST_FORMAT 128 /* of GstVideoFormat; ours are among the first */
 
-/* How tiled dma-bufs may come and go: what the device copies, plane by plane. */
-static GArray *list_tilings(const struct gst_tdl_session *session)
-{
-    GArray *tilings = g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_tiling));
-
-    for (gint f = 0; session->importer.able.modifiers && f < LAST_FORMAT; f++) {
-        struct tdl_image_modifier modifiers[MAX_MODIFIERS];
-        uint32_t count = 0;
-
-        if (gst_tdl_format(f) == TDL_FORMAT_UNKNOWN ||
-            tdl_image_modifiers(session->context, gst_tdl_format(f), modifiers, MAX_MODIFIERS,
-                                &count) != TDL_OK)
-            continue;
-        for (guint i = 0; i < MIN(count, MAX_MODIFIERS); i++) {
-            struct gst_tdl_tiling tiling = {
-                .format = f,
-                .modifier = modifiers[i].modifier,
-                .in = modifiers[i].readable,
-                .out = modifiers[i].writable && modifiers[i].exportable,
-            };
-
-            if (tiling.modifier != GST_TDL_LINEAR) /* those are read and written in place */
-                g_array_append_val(tilings, tiling);
-        }
-    }
-    return tilings;
-}
-
-static gboolean open_device(struct gst_tdl_session *session, const gchar *device,
+static gboolean open_device(struct gst_tdl_session *session, const gchar *name,
                             struct gst_tdl_vulkan *vulkan, GError **error)
 {
     GError *refusal = NULL;
 
     if (vulkan)
-        session->context = gst_tdl_vulkan_acquire(vulkan, &refusal);
+        session->device = gst_tdl_vulkan_acquire(vulkan, &refusal);
     if (refusal)
         GST_WARNING("frames do not stay in the neighbours' images: %s", refusal->message);
     g_clear_error(&refusal);
-    if (!session->context)
-        session->context = gst_tdl_context_acquire(device, error);
-    if (!session->context)
+    if (!session->device)
+        session->device = gst_tdl_device_acquire(name, error);
+    if (!session->device)
         return FALSE;
-    session->keeper = gst_tdl_context_keeper(session->context);
-    gst_tdl_importer_init(&session->importer, session->context, session->keeper);
-    session->tilings = list_tilings(session);
-    session->upload = gst_tdl_allocator_new(session->context, session->keeper, TDL_BUFFER_UPLOAD);
-    session->readback =
-        gst_tdl_allocator_new(session->context, session->keeper, TDL_BUFFER_READBACK);
+    gst_tdl_importer_init(&session->importer, session->device);
+    session->upload = gst_tdl_allocator_new(session->device, TDL_BUFFER_UPLOAD);
+    session->readback = gst_tdl_allocator_new(session->device, TDL_BUFFER_READBACK);
     return TRUE;
 }
 
@@ -88,16 +53,16 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
 
     if (!open_device(session, sources->device, vulkan, error))
         goto fail;
-    r = gst_tdl_flight_init(&session->flight, session->context);
+    r = gst_tdl_flight_init(&session->flight, session->device->context);
     if (r == TDL_OK)
-        r = gst_tdl_compose_init(&session->compose, session->context);
+        r = gst_tdl_compose_init(&session->compose, session->device->context);
     if (r != TDL_OK) {
         gst_tdl_error_set(error, r, "Cannot set up the device");
         goto fail;
     }
     if (sources->classes->len)
         GST_WARNING("\"classes\" has no effect: the model has one class, as all that tdlfilter takes");
-    params.context = session->context;
+    params.context = session->device->context;
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)
         goto fail;
@@ -111,55 +76,44 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
 {
     if (!session)
         return;
-    if (session->context)
+    if (session->device)
         gst_tdl_flight_finish(&session->flight);
     gst_tdl_importer_forget(&session->importer);
     gst_tdl_compose_finish(&session->compose);
     gst_tdl_infer_free(session->infer);
     gst_clear_object(&session->upload);
     gst_clear_object(&session->readback);
-    g_clear_pointer(&session->tilings, g_array_unref);
-    gst_tdl_context_release(&session->context);
+    gst_tdl_device_release(&session->device);
     g_free(session);
-}
-
-gboolean gst_tdl_session_makes_dma_bufs(const struct gst_tdl_session *session)
-{
-    return tdl_context_device(session->context)->dma_buf_export;
 }
 
 void gst_tdl_session_abilities(const struct gst_tdl_session *session,
                                struct gst_tdl_abilities *out_abilities)
 {
-    *out_abilities = (struct gst_tdl_abilities){
-        .drm_caps = GST_CHECK_VERSION(1, 24, 0),
-        .dma_buf_in = !session || session->importer.able.dma_buf,
-        .dma_buf_out = !session || gst_tdl_session_makes_dma_bufs(session),
+    static const struct gst_tdl_abilities any = {
+        .drm_caps = GST_TDL_DRM_CAPS,
+        .dma_buf_in = TRUE,
+        .dma_buf_out = TRUE,
 #ifdef TDL_GST_VULKAN
-        .vulkan_image = !session || session->keeper,
+        .vulkan_image = TRUE,
 #endif
     };
-    if (session && session->importer.able.dma_buf) {
-        out_abilities->tilings = (const struct gst_tdl_tiling *)session->tilings->data;
-        out_abilities->n_tilings = session->tilings->len;
-    }
+
+    *out_abilities = session ? session->device->able : any;
 }
 
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer)
 {
     *out_offer = (struct gst_tdl_offer){
-        .context = tdl_context_ref(session->context),
-        .keeper = session->keeper ? g_object_ref(session->keeper) : NULL,
+        .device = gst_tdl_device_ref(session->device),
         .upload = gst_object_ref(session->upload),
-        .dma_buf = gst_tdl_session_makes_dma_bufs(session),
     };
 }
 
 void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
 {
     gst_clear_object(&offer->upload);
-    tdl_context_destroy(&offer->context);
-    g_clear_object(&offer->keeper);
+    g_clear_pointer(&offer->device, gst_tdl_device_unref);
 }
 
 void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
@@ -336,7 +290,7 @@ static void network_ran(struct gst_tdl_session *session)
 static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
 {
     if (!session->running ||
-        tdl_context_wait(session->context, session->running_point, 0) != TDL_OK)
+        tdl_context_wait(session->device->context, session->running_point, 0) != TDL_OK)
         return NULL;
     session->running = FALSE;
     return session->infer->mask;
@@ -508,7 +462,8 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
         return 0;
     if (session->ready)
         return session->infer->network_ns;
-    return tdl_context_device(session->context)->type == TDL_DEVICE_CPU ? GUESSED_LATENCY : 0;
+    return tdl_context_device(session->device->context)->type == TDL_DEVICE_CPU ? GUESSED_LATENCY
+                                                                                : 0;
 }
 
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,

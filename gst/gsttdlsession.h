@@ -12,9 +12,7 @@
 #include "gsttdlvulkan.h"
 
 struct gst_tdl_session {
-    struct tdl_context *context; /* shared, see gsttdlcontext.h */
-    GObject *keeper;             /* the neighbours' queue, if the device is theirs; borrowed */
-    GArray *tilings;             /* of struct gst_tdl_tiling */
+    struct gst_tdl_device *device; /* acquired */
     GstAllocator *upload, *readback;
     struct gst_tdl_infer *infer;
     gboolean ready; /* it is compiled */
@@ -53,17 +51,14 @@ void gst_tdl_session_take_picture(struct gst_tdl_session *session,
                                   struct gst_tdl_picture *picture);
 
 /* What caps may say on the session's device; NULL: on any device, which is what
- * holds before the start. Borrows the session's tilings. */
+ * holds before the start. Borrows the device's tilings. */
 void gst_tdl_session_abilities(const struct gst_tdl_session *session,
                                struct gst_tdl_abilities *out_abilities);
-gboolean gst_tdl_session_makes_dma_bufs(const struct gst_tdl_session *session);
 
 /* What of a session an answer to upstream needs; it may outlive the session. */
 struct gst_tdl_offer {
-    struct tdl_context *context;
-    GObject *keeper;
+    struct gst_tdl_device *device;
     GstAllocator *upload;
-    gboolean dma_buf; /* the device makes them */
     GstElement *element; /* that makes it and speaks for its pools; borrowed, set by itself */
 };
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlvulkan.h"
 
-#include "gsttdlcontext.h"
+#include "gsttdlerror.h"
 
 struct objects {
     GObject *display, *instance, *device, *queue;
@@ -217,8 +217,8 @@ static void read_features(GstVulkanDevice *device, struct features *out)
         read(gst_vulkan_device_get_physical_device(device), &out->v10);
 }
 
-static struct tdl_context *acquire(GstVulkanDevice *device, GstVulkanQueue *queue,
-                                   GError **error)
+static struct gst_tdl_device *acquire(GstVulkanDevice *device, GstVulkanQueue *queue,
+                                      GError **error)
 {
     const gchar *enabled[G_N_ELEMENTS(extensions)];
     struct tdl_vulkan_device description;
@@ -245,19 +245,19 @@ static struct tdl_context *acquire(GstVulkanDevice *device, GstVulkanQueue *queu
         .unlock_queue = unlock_queue,
         .lock_data = queue,
     };
-    return gst_tdl_context_acquire_vulkan(&description, G_OBJECT(queue), error);
+    return gst_tdl_device_acquire_vulkan(&description, G_OBJECT(queue), error);
 }
 
-struct tdl_context *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
+struct gst_tdl_device *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
 {
-    struct tdl_context *context = NULL;
+    struct gst_tdl_device *device = NULL;
     struct objects objects;
 
     get(vulkan, &objects);
     if (objects.device && objects.queue)
-        context = acquire((GstVulkanDevice *)objects.device, (GstVulkanQueue *)objects.queue, error);
+        device = acquire((GstVulkanDevice *)objects.device, (GstVulkanQueue *)objects.queue, error);
     objects_clear(&objects);
-    return context;
+    return device;
 }
 
 void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
@@ -291,9 +291,11 @@ gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *elemen
     return answered;
 }
 
-GstBufferPool *gst_tdl_vulkan_pool(GObject *queue, GstCaps *caps, gsize size, guint min)
+GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps *caps, gsize size,
+                                   guint min)
 {
-    GstBufferPool *pool = gst_vulkan_image_buffer_pool_new(((GstVulkanQueue *)queue)->device);
+    GstVulkanQueue *queue = (GstVulkanQueue *)device->keeper;
+    GstBufferPool *pool = gst_vulkan_image_buffer_pool_new(queue->device);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
     gst_buffer_pool_config_set_params(config, caps, size, min, 0);
@@ -315,7 +317,7 @@ gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
     return FALSE;
 }
 
-struct tdl_context *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
+struct gst_tdl_device *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
 {
     (void)vulkan;
     (void)error;
@@ -339,9 +341,10 @@ gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *elemen
     return FALSE;
 }
 
-GstBufferPool *gst_tdl_vulkan_pool(GObject *queue, GstCaps *caps, gsize size, guint min)
+GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps *caps, gsize size,
+                                   guint min)
 {
-    (void)queue;
+    (void)device;
     (void)caps;
     (void)size;
     (void)min;

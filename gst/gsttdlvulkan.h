@@ -9,7 +9,7 @@
 #ifndef GST_TDL_VULKAN_H
 #define GST_TDL_VULKAN_H
 
-#include "gsttdlimport.h"
+#include "gsttdldevice.h"
 
 /* Of one element. Queries come from any thread. */
 struct gst_tdl_vulkan {
@@ -24,9 +24,9 @@ void gst_tdl_vulkan_finish(struct gst_tdl_vulkan *vulkan);
 gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element);
 /* Forget it. */
 void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan);
-/* A context on the device that was found; one for all elements in the process.
- * NULL with no error: none was found. */
-struct tdl_context *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error);
+/* The device that was found; one for all elements in the process. NULL with no
+ * error: none was found. Give back by gst_tdl_device_release(). */
+struct gst_tdl_device *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error);
 
 /* GstElement.set_context, and CONTEXT queries: TRUE when answered. */
 void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
@@ -34,8 +34,9 @@ void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *eleme
 gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
                                GstQuery *query);
 
-/* A pool of images for `caps` on the device of `queue`; NULL where the library
- * has none of that format. */
-GstBufferPool *gst_tdl_vulkan_pool(GObject *queue, GstCaps *caps, gsize size, guint min);
+/* A pool of images for `caps` on a device that was acquired here; NULL where the
+ * library has none of that format. */
+GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps *caps, gsize size,
+                                   guint min);
 
 #endif

@@ -17,26 +17,27 @@ static GMutex lock;
 static void cached_unref(gpointer data)
 {
     struct gst_tdl_cached *cached = data;
+    const struct gst_tdl_device_ops *ops;
 
     if (!g_atomic_int_dec_and_test(&cached->refs))
         return;
-    if (cached->context && cached->point)
-        cached->ops->wait_point(cached->context, cached->point, TDL_WAIT_FOREVER);
-    cached->ops->destroy_buffer(&cached->buffer);
+    ops = cached->device->ops;
+    if (cached->point)
+        ops->wait_point(cached->device->context, cached->point, TDL_WAIT_FOREVER);
+    ops->destroy_buffer(&cached->buffer);
     for (guint i = 0; i < TDL_MAX_PLANES; i++)
-        cached->ops->destroy_image(&cached->images[i]);
+        ops->destroy_image(&cached->images[i]);
     g_free(cached->why);
-    tdl_context_destroy(&cached->context);
-    g_clear_object(&cached->keeper); /* last: the device that all that was of */
+    gst_tdl_device_unref(cached->device);
     g_free(cached);
 }
 
-/* Per context, as elements on two devices may see the same memory. */
-static GQuark quark_of(const struct tdl_context *context, const gchar *kind)
+/* Per device, as elements on two of them may see the same memory. */
+static GQuark quark_of(const struct gst_tdl_device *device, const gchar *kind)
 {
     gchar name[96];
 
-    g_snprintf(name, sizeof(name), "tdl-import-%p-%s", (const void *)context, kind);
+    g_snprintf(name, sizeof(name), "tdl-import-%p-%s", (const void *)device->context, kind);
     return g_quark_from_string(name);
 }
 
@@ -150,8 +151,7 @@ static struct gst_tdl_cached *import_now(struct gst_tdl_importer *importer, GstM
     struct gst_tdl_cached *cached = g_new0(struct gst_tdl_cached, 1);
 
     cached->refs = 1;
-    cached->ops = importer->ops;
-    cached->keeper = importer->keeper ? g_object_ref(importer->keeper) : NULL;
+    cached->device = gst_tdl_device_ref(importer->device);
     if (make(importer, memory, data, cached) == TDL_OK) {
         importer->stats.imports++;
     } else {
@@ -185,7 +185,7 @@ static struct gst_tdl_cached *find_or_import(struct gst_tdl_importer *importer, 
 struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstMemory *memory,
                                          const gchar *kind, gst_tdl_cache_fn make, gpointer data)
 {
-    GQuark quark = quark_of(importer->context, kind);
+    GQuark quark = quark_of(importer->device, kind);
     struct gst_tdl_cached *cached;
 
     g_mutex_lock(&lock);
@@ -200,20 +200,20 @@ struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstM
     return cached;
 }
 
-void gst_tdl_cache_put(const struct tdl_context *context, GObject *keeper, GstMemory *memory,
-                       const gchar *kind, const struct gst_tdl_cached *contents)
+void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const gchar *kind,
+                       const struct gst_tdl_cached *contents)
 {
     struct gst_tdl_cached *cached = g_memdup2(contents, sizeof(*contents));
 
     cached->refs = 1;
-    cached->keeper = keeper ? g_object_ref(keeper) : NULL;
-    gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark_of(context, kind), cached,
+    cached->device = gst_tdl_device_ref(device);
+    gst_mini_object_set_qdata(GST_MINI_OBJECT(memory), quark_of(device, kind), cached,
                               cached_unref);
 }
 
-void gst_tdl_cache_put_buffer(struct tdl_context *context, GObject *keeper, GstMemory *memory,
+void gst_tdl_cache_put_buffer(struct gst_tdl_device *device, GstMemory *memory,
                               struct tdl_buffer *buffer)
 {
-    gst_tdl_cache_put(context, keeper, memory, GST_TDL_CACHE_BUFFER,
-                      &(struct gst_tdl_cached){ .ops = &gst_tdl_import_engine, .buffer = buffer });
+    gst_tdl_cache_put(device, memory, GST_TDL_CACHE_BUFFER,
+                      &(struct gst_tdl_cached){ .buffer = buffer });
 }

@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct tdl_context *context,
+const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
                                      gsize size, enum tdl_buffer_access access)
 {
     if (*buffer && tdl_buffer_size(*buffer) >= size)
         return NULL;
     tdl_buffer_destroy(buffer);
-    return tdl_buffer_create(context, size, access, buffer) == TDL_OK ? NULL : tdl_last_error();
+    return tdl_buffer_create(device->context, size, access, buffer) == TDL_OK ? NULL
+                                                                              : tdl_last_error();
 }
 
 static void copy_plane(const struct gst_tdl_place *place, const guint8 *from,
@@ -37,7 +38,7 @@ const gchar *gst_tdl_import_by_copy(struct gst_tdl_importer *importer,
         return "the CPU does not see Vulkan images";
     if (request->video->modifier != GST_TDL_LINEAR)
         return "the CPU cannot read this tiling";
-    why = size ? gst_tdl_staging_reserve(upload, importer->context, size, TDL_BUFFER_UPLOAD)
+    why = size ? gst_tdl_staging_reserve(upload, importer->device, size, TDL_BUFFER_UPLOAD)
                : tdl_last_error();
     if (why || tdl_buffer_wait(*upload, true) != TDL_OK)
         return why ? why : tdl_last_error();

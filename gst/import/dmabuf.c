@@ -11,9 +11,11 @@
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
                             struct gst_tdl_cached *out)
 {
+    struct gst_tdl_device *device = importer->device;
+
     (void)data;
-    return importer->ops->import_fd(importer->context, TDL_HANDLE_DMA_BUF,
-                                    gst_dmabuf_memory_get_fd(memory), 0, &out->buffer);
+    return device->ops->import_fd(device->context, TDL_HANDLE_DMA_BUF,
+                                  gst_dmabuf_memory_get_fd(memory), 0, &out->buffer);
 }
 
 static void add_fd(struct gst_tdl_import *out, gint fd)
@@ -55,7 +57,7 @@ const gchar *gst_tdl_import_dma_buf(struct gst_tdl_importer *importer,
     }
     if (request->video->modifier != GST_TDL_LINEAR)
         return "its pixels are tiled";
-    if (!importer->able.dma_buf)
+    if (!importer->device->able.dma_buf_in)
         return "the device cannot import dma-bufs (VK_EXT_external_memory_dma_buf)";
     for (guint p = 0; p < request->planes; p++) {
         const gchar *why = import_plane(importer, &request->places[p], p, out);

@@ -53,8 +53,8 @@ static gboolean find_spot(const struct gst_tdl_request *request, guint plane, st
 static enum tdl_result import_plane(struct gst_tdl_importer *importer, const struct spot *spot,
                                     struct gst_tdl_cached *out)
 {
-    return importer->ops->import_image(
-        importer->context,
+    return importer->device->ops->import_image(
+        importer->device->context,
         &(struct tdl_image_import_params){
             .format = gst_tdl_format(GST_VIDEO_INFO_FORMAT(&spot->video->info)),
             .plane = spot->plane,
@@ -107,7 +107,7 @@ const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
         return "the caps are not of dma-bufs";
     if (request->video->modifier == GST_TDL_LINEAR)
         return "its pixels are not tiled";
-    if (!importer->able.modifiers)
+    if (!importer->device->able.modifiers)
         return "the device knows no tilings (VK_EXT_image_drm_format_modifier)";
     for (guint p = 0; p < request->planes && !why; p++) {
         struct spot spot;
@@ -125,14 +125,13 @@ const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
                : gst_tdl_images_read(importer, request, out);
 }
 
-void gst_tdl_cache_put_image(struct tdl_context *context, GObject *keeper, GstMemory *memory,
-                             const struct gst_tdl_import_ops *ops,
+void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
                              const struct gst_tdl_video *video, guint plane,
                              struct tdl_image *image)
 {
-    struct gst_tdl_cached contents = { .ops = ops };
+    struct gst_tdl_cached contents = { .buffer = NULL };
     kind_name kind;
 
     contents.images[plane] = image;
-    gst_tdl_cache_put(context, keeper, memory, kind_of(video, kind), &contents);
+    gst_tdl_cache_put(device, memory, kind_of(video, kind), &contents);
 }

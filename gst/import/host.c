@@ -5,8 +5,10 @@
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
                             struct gst_tdl_cached *out)
 {
-    return importer->ops->import_host(importer->context, data, memory->maxsize, &out->buffer,
-                                      &out->offset);
+    struct gst_tdl_device *device = importer->device;
+
+    return device->ops->import_host(device->context, data, memory->maxsize, &out->buffer,
+                                    &out->offset);
 }
 
 /* Of the first byte that the memory shows. Only the address is of interest;
@@ -51,7 +53,7 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
 const gchar *gst_tdl_import_host(struct gst_tdl_importer *importer,
                                  struct gst_tdl_request *request, struct gst_tdl_import *out)
 {
-    if (!importer->able.host_pointer)
+    if (!importer->device->able.host_pointer)
         return "the device lacks VK_EXT_external_memory_host";
     for (guint p = 0; p < request->planes; p++) {
         const gchar *why = import_plane(importer, &request->places[p], p, out);

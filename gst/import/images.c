@@ -17,7 +17,7 @@ const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,
                                   ROW_ALIGN);
     const gchar *why;
 
-    why = size ? gst_tdl_staging_reserve(staging, importer->context, size, TDL_BUFFER_DEVICE)
+    why = size ? gst_tdl_staging_reserve(staging, importer->device, size, TDL_BUFFER_DEVICE)
                : tdl_last_error();
     for (guint p = 0; p < request->planes && !why; p++) {
         gst_tdl_set_plane(out, p, *staging, layout.planes[p].offset, layout.planes[p].stride);
@@ -54,8 +54,8 @@ const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer,
     if (why)
         return why;
     if (order(out, request->batch) != TDL_OK ||
-        importer->ops->images_to_frame(request->batch, out->images, out->states, &out->frame) !=
-            TDL_OK)
+        importer->device->ops->images_to_frame(request->batch, out->images, out->states,
+                                               &out->frame) != TDL_OK)
         return tdl_last_error();
     return NULL;
 }
@@ -68,8 +68,8 @@ enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *impor
     if (!target->n_images)
         return TDL_OK;
     r = order(target, batch);
-    return r == TDL_OK ? importer->ops->frame_to_images(batch, &target->frame, target->images,
-                                                        target->states)
+    return r == TDL_OK ? importer->device->ops->frame_to_images(batch, &target->frame,
+                                                                target->images, target->states)
                        : r;
 }
 

@@ -56,32 +56,29 @@ void gst_tdl_set_plane(struct gst_tdl_import *out, guint plane, struct tdl_buffe
 /* The memory that shares of shares are parts of. */
 GstMemory *gst_tdl_root_memory(GstMemory *memory);
 /* `staging` grown to hold a frame; NULL and a reason when that fails. */
-const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct tdl_context *context,
+const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
                                      gsize size, enum tdl_buffer_access access);
 
 /* What is kept at a memory: a buffer or images. */
 struct gst_tdl_cached {
     gint refs; /* memories, and the importers that know its dma-buf; atomic */
-    const struct gst_tdl_import_ops *ops; /* destroy by them */
-    struct tdl_buffer *buffer;            /* or NULL */
-    guint64 offset;                       /* of the memory's first byte in it */
+    struct gst_tdl_device *device; /* held: all the rest is of it */
+    struct tdl_buffer *buffer;     /* or NULL */
+    guint64 offset;                /* of the memory's first byte in it */
     struct tdl_image *images[TDL_MAX_PLANES];
     gchar *why; /* the driver refused; else NULL */
-    /* Images of neighbours go only when the GPU has passed them. */
-    struct tdl_context *context; /* or NULL */
-    guint64 point;
-    GObject *keeper; /* of the context's device, or NULL */
+    guint64 point; /* images of neighbours go only when the GPU has passed it; 0: at once */
 };
 /* Fills in buffer and offset, or returns an error with its text in tdl_last_error(). */
 typedef enum tdl_result (*gst_tdl_cache_fn)(struct gst_tdl_importer *importer, GstMemory *memory,
                                             gpointer data, struct gst_tdl_cached *out);
-/* Kept at `memory` for this context under the name `kind`, or made by `make`
+/* Kept at `memory` for this device under the name `kind`, or made by `make`
  * now. Counts. Borrowed. */
 struct gst_tdl_cached *gst_tdl_cache_get(struct gst_tdl_importer *importer, GstMemory *memory,
                                          const gchar *kind, gst_tdl_cache_fn make, gpointer data);
 /* Put there what was not imported: `kind` and what it holds, taken. */
-void gst_tdl_cache_put(const struct tdl_context *context, GObject *keeper, GstMemory *memory,
-                       const gchar *kind, const struct gst_tdl_cached *contents);
+void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const gchar *kind,
+                       const struct gst_tdl_cached *contents);
 #define GST_TDL_CACHE_BUFFER "buffer"
 #define GST_TDL_CACHE_IMAGE "image"
 

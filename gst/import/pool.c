@@ -14,7 +14,7 @@ const gchar *gst_tdl_import_pool(struct gst_tdl_importer *importer,
 
         if (!place->memory)
             return "a plane is spread over several memories, or upside down";
-        buffer = gst_tdl_memory_buffer(place->memory, importer->context, &offset);
+        buffer = gst_tdl_memory_buffer(place->memory, importer->device, &offset);
         if (!buffer)
             return "the memory is not of tdlfilter's pool on this device";
         gst_tdl_set_plane(out, p, buffer, offset + place->skip, place->stride);

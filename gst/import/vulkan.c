@@ -25,9 +25,8 @@ static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory
     const struct wish *wish = data;
     enum tdl_result r = TDL_OK;
 
-    out->context = tdl_context_ref(importer->context);
     for (guint i = 0; i < wish->count && r == TDL_OK; i++)
-        r = tdl_image_wrap(importer->context,
+        r = tdl_image_wrap(importer->device->context,
                            &(struct tdl_image_wrap_params){
                                .image = image->image,
                                .vk_format = image->create_info.format,
@@ -96,7 +95,7 @@ static const gchar *take_memory(struct gst_tdl_importer *importer, GstMemory *me
 
     if (!gst_is_vulkan_image_memory(memory))
         return "the memory is not a Vulkan image";
-    tdl_context_get_vulkan(importer->context, &device);
+    tdl_context_get_vulkan(importer->device->context, &device);
     if (((GstVulkanImageMemory *)memory)->device->device != device.device)
         return "the image is of another Vulkan device";
     cached = gst_tdl_cache_get(importer, memory, GST_TDL_CACHE_IMAGE, make, wish);

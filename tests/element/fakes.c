@@ -99,7 +99,7 @@ static enum tdl_result fake_wait_point(struct tdl_context *ctx, uint64_t point, 
     return tdl_context_wait(ctx, point, timeout);
 }
 
-const struct gst_tdl_import_ops fakes = {
+const struct gst_tdl_device_ops fakes = {
     .import_host = tdl_buffer_import_host,
     .import_fd = fake_import_fd,
     .destroy_buffer = fake_destroy,
@@ -115,9 +115,9 @@ const struct gst_tdl_import_ops fakes = {
 /* A device of which everything can be said. */
 void fake_importer(struct gst_tdl_importer *importer)
 {
-    gst_tdl_importer_init(importer, fake.context, NULL);
-    importer->ops = &fakes;
-    importer->able.dma_buf = importer->able.sync_fd = TRUE;
+    fake.device->ops = &fakes;
+    fake.device->able.dma_buf_in = fake.device->able.sync_fd = TRUE;
+    gst_tdl_importer_init(importer, fake.device);
 }
 
 void expect_calls(const char *expected)
@@ -144,10 +144,12 @@ void setup(void)
     fake = (struct fake){ .calls = g_string_new(NULL), .fence_fd_given = 1 };
     fail_unless_equals_int(
         tdl_context_create(&(struct tdl_context_params){ 0 }, &fake.context), TDL_OK);
+    fake.device = gst_tdl_device_new(tdl_context_ref(fake.context), NULL);
 }
 
 void teardown(void)
 {
+    g_clear_pointer(&fake.device, gst_tdl_device_unref);
     tdl_context_destroy(&fake.context);
     g_string_free(fake.calls, TRUE);
 }
@@ -205,7 +207,7 @@ struct gst_tdl_session *session_new(void)
     sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
     session = gst_tdl_session_new(&sources, NULL, &error);
     fail_unless(session != NULL, "%s", error ? error->message : "");
-    fail_unless(gst_tdl_infer_compile(session->infer, session->context, &silent, &error));
+    fail_unless(gst_tdl_infer_compile(session->infer, session->device->context, &silent, &error));
     g_array_unref(sources.classes);
     return session;
 }

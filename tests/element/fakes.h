@@ -14,7 +14,8 @@
 
 /* What the fakes answer and what they saw. */
 extern struct fake {
-    struct tdl_context *context; /* a real one, for buffers and batches */
+    struct tdl_context *context;   /* a real one, for buffers and batches */
+    struct gst_tdl_device *device; /* of that context, with the fakes */
     GString *calls;              /* "import get-read wait want take set-read " */
     guint live_buffers;
     enum tdl_result import, fence, wait, want, set;
@@ -23,7 +24,7 @@ extern struct fake {
     struct tdl_context *watched;
     guint early;
 } fake;
-extern const struct gst_tdl_import_ops fakes;
+extern const struct gst_tdl_device_ops fakes;
 
 /* The fixture: everything goes well. */
 void setup(void);

@@ -41,7 +41,7 @@ GST_START_TEST(fences)
     guint before;
 
     fake_importer(&importer);
-    importer.able.sync_fd = fence_rows[__i__].sync_fd;
+    importer.device->able.sync_fd = fence_rows[__i__].sync_fd;
     fake.fence_fd_given = fence_rows[__i__].fence_given;
     fake.fence = fence_rows[__i__].fence;
     fake.wait = fence_rows[__i__].wait;
@@ -97,7 +97,7 @@ GST_START_TEST(fences_and_signals)
     gint ends[2];
 
     fake_importer(&importer);
-    importer.able.sync_fd = FALSE;
+    importer.device->able.sync_fd = FALSE;
     sigaction(SIGUSR1, &action, NULL);
     fail_unless_equals_int(pipe(ends), 0);
     input.fds[0] = ends[0];
@@ -120,7 +120,7 @@ GST_START_TEST(fences_of_input)
     struct gst_tdl_importer importer;
 
     fake_importer(&importer);
-    importer.able.sync_fd = FALSE;
+    importer.device->able.sync_fd = FALSE;
     gst_tdl_fences_add(&list, &input, FALSE);
     fail_unless_equals_int(gst_tdl_fences_wait(&list, &importer, NULL), TDL_OK);
     fail_unless_equals_int(gst_tdl_fences_attach(&list, &importer, NULL, 0), TDL_OK);
@@ -163,11 +163,11 @@ GST_START_TEST(frames_leave_early)
     struct gst_tdl_video video;
     GError *error = NULL;
 
-    session->importer.ops = &fakes;
-    session->importer.able.dma_buf = session->importer.able.sync_fd = TRUE;
+    session->device->ops = &fakes;
+    session->device->able.dma_buf_in = session->device->able.sync_fd = TRUE;
     fail_unless(gst_tdl_video_from_caps(caps, &video));
     fail_unless(gst_tdl_session_prepare(session, &live, &video, &video, &error));
-    fake.watched = session->context;
+    fake.watched = session->device->context;
     streaming = g_thread_self();
     fake.early = 0;
     for (guint i = 0; i < FRAMES; i++) {

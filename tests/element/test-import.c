@@ -212,8 +212,8 @@ GST_START_TEST(decline)
     g_autofree gchar *error = NULL;
 
     fake_importer(&importer);
-    importer.able.host_pointer = FALSE;
-    importer.able.dma_buf = declines[__i__].trouble != NO_EXTENSION;
+    importer.device->able.host_pointer = FALSE;
+    importer.device->able.dma_buf_in = declines[__i__].trouble != NO_EXTENSION;
     if (declines[__i__].trouble == REFUSED)
         fake.import = TDL_ERROR_UNSUPPORTED;
     fail_if(import(&importer, buffer, FALSE, &out, &error));

@@ -120,7 +120,7 @@ static enum tdl_result fake_frame_to_images(struct tdl_batch *batch,
     return TDL_OK;
 }
 
-static const struct gst_tdl_import_ops image_fakes = {
+static const struct gst_tdl_device_ops image_fakes = {
     .destroy_buffer = tdl_buffer_destroy,
     .import_image = fake_import_image,
     .create_image = fake_create_image,
@@ -132,9 +132,9 @@ static const struct gst_tdl_import_ops image_fakes = {
 
 static void image_importer(struct gst_tdl_importer *importer)
 {
-    gst_tdl_importer_init(importer, fake.context, NULL);
-    importer->ops = &image_fakes;
-    importer->able.dma_buf = importer->able.modifiers = TRUE;
+    fake.device->ops = &image_fakes;
+    fake.device->able.dma_buf_in = fake.device->able.modifiers = TRUE;
+    gst_tdl_importer_init(importer, fake.device);
 }
 
 static void setup_images(void)
@@ -246,7 +246,7 @@ GST_START_TEST(declined)
     struct gst_tdl_import out;
 
     image_importer(&importer);
-    importer.able.modifiers = trouble != NO_MODIFIERS;
+    importer.device->able.modifiers = trouble != NO_MODIFIERS;
     import_result = trouble == REFUSED ? TDL_ERROR_UNSUPPORTED : TDL_OK;
     for (guint i = 0; i < 2; i++) {
         g_autofree gchar *error = NULL;
@@ -262,13 +262,14 @@ GST_START_TEST(declined)
 }
 GST_END_TEST;
 
-static GstBufferPool *pool_new(const struct gst_tdl_import_ops *ops, GstVideoFormat format,
+static GstBufferPool *pool_new(const struct gst_tdl_device_ops *ops, GstVideoFormat format,
                                guint width, guint height)
 {
-    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(fake.context, NULL, ops, NULL);
+    GstBufferPool *pool = gst_tdl_dma_buf_pool_new(fake.device, NULL);
     GstCaps *caps = tiled_caps(format, width, height);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
+    fake.device->ops = ops;
     gst_buffer_pool_config_set_params(config, caps, 1, 0, 0);
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
     if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE))
@@ -379,7 +380,7 @@ static enum tdl_result real_create(struct tdl_context *ctx, enum tdl_handle_type
     return tdl_image_create_exportable(ctx, type, &linear, out);
 }
 
-static struct gst_tdl_import_ops real; /* the engine's, but for the modifier */
+static struct gst_tdl_device_ops real; /* the engine's, but for the modifier */
 
 static void run_frame(struct gst_tdl_session *session, GstBuffer *input,
                       const struct gst_tdl_video *in, GstBuffer *output,
@@ -470,7 +471,9 @@ GST_START_TEST(pixels)
         return;
     session = session_new();
     tdl_context_destroy(&fake.context);
-    fake.context = tdl_context_ref(session->context);
+    fake.context = tdl_context_ref(session->device->context);
+    gst_tdl_device_unref(fake.device); /* the pools' has other functions than the session's */
+    fake.device = gst_tdl_device_new(tdl_context_ref(fake.context), NULL);
     inputs = pool_new(&real, format, LARGE_WIDTH, LARGE_HEIGHT);
     outputs = pool_new(&real, format, LARGE_WIDTH, LARGE_HEIGHT);
     fail_unless(inputs && outputs);
@@ -481,13 +484,13 @@ GST_START_TEST(pixels)
 
         gst_buffer_append_memory(expected, gst_allocator_alloc(session->readback, plain.info.size,
                                                                NULL));
-        session->importer.ops = &gst_tdl_import_engine;
+        session->device->ops = &gst_tdl_device_engine;
         gst_tdl_session_reset(session);
         run_frame(session, picture, &plain, expected, &plain);
 
         fill(input, picture, &plain.info);
         theirs = in_other_memories(input);
-        session->importer.ops = &real;
+        session->device->ops = &real;
         gst_tdl_session_reset(session);
         run_frame(session, theirs, &tiled, output, &tiled);
         fail_unless_equals_string(session->importer.path, "dma-buf-image");
@@ -513,7 +516,7 @@ static Suite *suite(void)
     Suite *s = suite_create("tiled");
     TCase *tc = tcase_create("tiled");
 
-    real = gst_tdl_import_engine;
+    real = gst_tdl_device_engine;
     real.import_image = real_import;
     real.create_image = real_create;
     suite_add_tcase(s, tc);

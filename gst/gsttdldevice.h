@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the import room asks of the engine, as a table, so that its decisions
- * can be tested with devices that are not there. */
-#ifndef GST_TDL_IMPORT_OPS_H
-#define GST_TDL_IMPORT_OPS_H
+/* What the rooms below are handed of a device: allocators, pools, importers,
+ * exporters and fences each hold it, or borrow it from who does. One per device
+ * and process: elements that ask for the same device share its queue, its
+ * compiled pipelines and its memory, so a frame goes from one tdlfilter to the
+ * next without leaving the GPU. */
+#ifndef GST_TDL_DEVICE_H
+#define GST_TDL_DEVICE_H
 
-#include <tdl/frame.h>
+#include "gsttdlcaps.h"
+
 #include <tdl/vulkan.h>
 
-struct gst_tdl_import_ops {
+/* What is asked of the engine that a device may refuse, as a table, so that the
+ * decisions about it can be tested with devices that are not there. */
+struct gst_tdl_device_ops {
     enum tdl_result (*import_host)(struct tdl_context *context, void *pointer, size_t size,
                                    struct tdl_buffer **out_buffer, uint64_t *out_offset);
     enum tdl_result (*import_fd)(struct tdl_context *context, enum tdl_handle_type type, int fd,
@@ -41,6 +47,30 @@ struct gst_tdl_import_ops {
 };
 
 /* The engine's. */
-extern const struct gst_tdl_import_ops gst_tdl_import_engine;
+extern const struct gst_tdl_device_ops gst_tdl_device_engine;
+
+/* Made once, then only read. */
+struct gst_tdl_device {
+    struct tdl_context *context;
+    GObject *keeper; /* the neighbours' queue, if the device is theirs; else NULL */
+    const struct gst_tdl_device_ops *ops;
+    struct gst_tdl_abilities able; /* its tilings are the device's */
+};
+
+/* `device` as in tdl_context_params; NULL and "" are "auto". Blocking on first
+ * use. Give back by gst_tdl_device_release(). Thread-safe. */
+struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, GError **error);
+/* The same on a device of somebody else, which `keeper` keeps alive. */
+struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
+                                                     GObject *keeper, GError **error);
+/* Who acquires next, when all have released, opens it anew: frames and pools that
+ * still hold a reference keep a device that was lost as it is. */
+void gst_tdl_device_release(struct gst_tdl_device **device);
+
+/* One that nobody shares: of `context`, which it takes; `keeper` may be NULL. */
+struct gst_tdl_device *gst_tdl_device_new(struct tdl_context *context, GObject *keeper);
+/* Thread-safe. With the last reference go context and keeper. */
+struct gst_tdl_device *gst_tdl_device_ref(struct gst_tdl_device *device);
+void gst_tdl_device_unref(struct gst_tdl_device *device);
 
 #endif
