@@ -29,8 +29,7 @@ static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
     snprintf(s->shader, sizeof(s->shader), "%s%s", shader, suffix);
     snprintf(s->label, sizeof(s->label), "%s", node->label);
     s->macs = node->op->macs ? node->op->macs(node) : 0;
-    for (int i = 0; i < 3; i++)
-        tdl_plan_spec(s, local[i]);
+    tdl_plan_specs(s, local, 3 * sizeof(*local));
     tdl_plan_chain(s, &node->chain);
     return s;
 }
@@ -99,16 +98,13 @@ void tdl_plan_chain(struct tdl_plan_step *s, const struct tdl_chain *chain)
     }
 }
 
-void tdl_plan_spec(struct tdl_plan_step *s, uint32_t value)
+void tdl_plan_specs(struct tdl_plan_step *s, const void *spec, size_t size)
 {
-    if (s && s->spec_count < TDL_MAX_SPEC)
-        s->spec[s->spec_count++] = value;
-}
-
-void tdl_plan_specs(struct tdl_plan_step *s, const uint32_t *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        tdl_plan_spec(s, values[i]);
+    const uint32_t count = (uint32_t)(size / sizeof(uint32_t));
+    if (!s || count > TDL_MAX_SPEC - s->spec_count)
+        return;
+    memcpy(&s->spec[s->spec_count], spec, size);
+    s->spec_count += count;
 }
 
 static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o, bool write)

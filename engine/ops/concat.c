@@ -40,21 +40,33 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     }
 }
 
+/* shaders/concat_linear.comp, behind common/move.glsl */
+struct linear_spec {
+    uint32_t inner, axis, inputs, end[TDL_MAX_NODE_INPUTS];
+};
+
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *out = &n->output->desc;
-    uint32_t inner = tdl_parts_of(out->dtype).count, end = 0;
+    struct linear_spec spec = {
+        .inner = tdl_parts_of(out->dtype).count,
+        .axis = out->shape[n->attr.concat.axis],
+        .inputs = n->input_count,
+    };
     for (uint32_t i = n->attr.concat.axis + 1; i < out->rank; i++)
-        inner *= out->shape[i];
-    struct tdl_plan_step *s = tdl_move_step(plan, "concat_linear", n);
-    tdl_plan_spec(s, inner);
-    tdl_plan_spec(s, out->shape[n->attr.concat.axis]);
-    tdl_plan_spec(s, n->input_count);
-    for (uint32_t i = 0; i < n->input_count; i++) {
+        spec.inner *= out->shape[i];
+    for (uint32_t i = 0, end = 0; i < n->input_count; i++) {
         end += n->inputs[i]->desc.shape[n->attr.concat.axis];
-        tdl_plan_spec(s, end);
+        spec.end[i] = end;
     }
+    struct tdl_plan_step *s = tdl_move_step(plan, "concat_linear", n);
+    TDL_PLAN_SPECS(s, spec);
 }
+
+/* shaders/concat.comp */
+struct channels_spec {
+    uint32_t pixels, inputs, end[TDL_MAX_NODE_INPUTS];
+};
 
 /* Channels that begin within packs: each is looked for. */
 static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
@@ -62,13 +74,13 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims d = tdl_operand_dims(n->output);
     uint32_t end = 0, local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "concat", n, local, 1, 1);
-    tdl_plan_spec(s, d.h * d.w);
-    tdl_plan_spec(s, n->input_count);
+    struct channels_spec spec = {.pixels = d.h * d.w, .inputs = n->input_count};
     for (uint32_t i = 0; i < n->input_count; i++) {
         end += tdl_operand_dims(n->inputs[i]).c;
-        tdl_plan_spec(s, end);
+        spec.end[i] = end;
         tdl_plan_read(s, i, n->inputs[i]);
     }
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(d.h * d.w, local), tdl_packs(d.c), d.n);
 }

@@ -18,6 +18,12 @@ static struct strides strides_of(const struct tdl_tensor_params *plain, struct t
     return (struct strides){1, d.c, 4, pixels * d.c};
 }
 
+/* shaders/convert.comp */
+struct convert_spec {
+    uint32_t to_packs, channels, pixels, channel_stride, pixel_stride, group_stride, image_stride;
+    uint32_t half, count;
+};
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_operand *from = n->inputs[0], *to = n->output;
@@ -31,10 +37,18 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "convert", n, local, 1, 1);
-    const uint32_t values[] = {to_packs,     d.c,          pixels,       stride.channel,
-                               stride.pixel, stride.group, stride.image, half,
-                               (uint32_t)count};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct convert_spec spec = {
+        .to_packs = to_packs,
+        .channels = d.c,
+        .pixels = pixels,
+        .channel_stride = stride.channel,
+        .pixel_stride = stride.pixel,
+        .group_stride = stride.group,
+        .image_stride = stride.image,
+        .half = half,
+        .count = (uint32_t)count,
+    };
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, to_packs ? 0 : 1, from);
     tdl_plan_write(s, to_packs ? 3 : 2, to);
     if (half && !to_packs)

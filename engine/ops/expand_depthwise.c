@@ -113,6 +113,13 @@ static void bind(struct tdl_plan_step *s, struct tdl_node *n, uint32_t residual)
     tdl_plan_write(s, 5, n->output);
 }
 
+/* shaders/conv2d_expand_depthwise.comp */
+struct expand_depthwise_spec {
+    uint32_t in_w, in_h, out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
+    uint32_t in_packs, out_packs, group, tile_w, tile_h, activation1, activation2, residual;
+    uint32_t pre, low_w, low_h, coordinates, last_channels;
+};
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
@@ -130,30 +137,32 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tile t = choose_tile(plan->device, out, in_packs, p, kernel);
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_expand_depthwise", n, t.local, 1, 1);
-    const uint32_t values[] = {in.w,
-                               in.h,
-                               out.w,
-                               out.h,
-                               kernel[1],
-                               kernel[0],
-                               p->stride[1],
-                               p->stride[0],
-                               window.pad_left,
-                               window.pad_top,
-                               in_packs,
-                               packs,
-                               t.group,
-                               t.w,
-                               t.h,
-                               n->attr.expand.conv.p.activation,
-                               p->activation,
-                               residual,
-                               n->attr.expand.conv.pre,
-                               low.w,
-                               low.h,
-                               n->attr.expand.conv.coordinates,
-                               tdl_last_channels(out.c)};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct expand_depthwise_spec spec = {
+        .in_w = in.w,
+        .in_h = in.h,
+        .out_w = out.w,
+        .out_h = out.h,
+        .kernel_w = kernel[1],
+        .kernel_h = kernel[0],
+        .stride_w = p->stride[1],
+        .stride_h = p->stride[0],
+        .pad_left = window.pad_left,
+        .pad_top = window.pad_top,
+        .in_packs = in_packs,
+        .out_packs = packs,
+        .group = t.group,
+        .tile_w = t.w,
+        .tile_h = t.h,
+        .activation1 = n->attr.expand.conv.p.activation,
+        .activation2 = p->activation,
+        .residual = residual,
+        .pre = n->attr.expand.conv.pre,
+        .low_w = low.w,
+        .low_h = low.h,
+        .coordinates = n->attr.expand.conv.coordinates,
+        .last_channels = tdl_last_channels(out.c),
+    };
+    TDL_PLAN_SPECS(s, spec);
     bind(s, n, residual);
     tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);
     const struct tdl_weights_key key = {

@@ -48,15 +48,23 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
         }
 }
 
+/* shaders/gather.comp, behind common/move.glsl */
+struct gather_spec {
+    uint32_t index_type, length, indices, inner;
+};
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_operand *x = n->inputs[0];
     struct tdl_rows rows = tdl_rows_of(&x->desc, n->attr.gather.axis);
     struct tdl_plan_step *s = tdl_move_step(plan, "gather", n);
-    const uint32_t values[] = {n->inputs[1]->desc.dtype, rows.length,
-                               tdl_element_count(n->inputs[1]), 
-                               rows.inner * tdl_parts_of(x->desc.dtype).count};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct gather_spec spec = {
+        .index_type = n->inputs[1]->desc.dtype,
+        .length = rows.length,
+        .indices = tdl_element_count(n->inputs[1]),
+        .inner = rows.inner * tdl_parts_of(x->desc.dtype).count,
+    };
+    TDL_PLAN_SPECS(s, spec);
     return plan->status;
 }
 

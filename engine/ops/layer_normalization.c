@@ -122,6 +122,11 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     free(sums);
 }
 
+/* shaders/common/normalize_rows.glsl */
+struct rows_spec {
+    uint32_t type, rows, length, axes, rank, size[TDL_MAX_RANK];
+};
+
 /* The constants of shaders/common/normalize_rows.glsl, with dimensions that
  * are of one kind joined. Returns the rows; `out_length` is of each. */
 static uint32_t spec_rows(struct tdl_plan_step *s, const struct tdl_node *n, uint32_t *out_length)
@@ -140,13 +145,28 @@ static uint32_t spec_rows(struct tdl_plan_step *s, const struct tdl_node *n, uin
             size[rank++] = p->shape[d];
         }
     }
-    const uint32_t values[] = {p->dtype, rows, length, mask, TDL_MAX(rank, 1)};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
-    for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
-        tdl_plan_spec(s, size[i]);
+    struct rows_spec spec = {
+        .type = p->dtype,
+        .rows = rows,
+        .length = length,
+        .axes = mask,
+        .rank = TDL_MAX(rank, 1),
+    };
+    memcpy(spec.size, size, sizeof(size));
+    TDL_PLAN_SPECS(s, spec);
     *out_length = length;
     return rows;
 }
+
+/* shaders/normalize_rows.comp, behind common/normalize_rows.glsl */
+struct stats_spec {
+    float epsilon;
+    uint32_t team;
+};
+/* shaders/normalize_rows_apply.comp, behind common/normalize_rows.glsl */
+struct apply_spec {
+    uint32_t activation, scaled, biased;
+};
 
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
@@ -159,8 +179,8 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_operand *stats = tdl_scratch_floats(plan, 2 * (uint64_t)rows);
     if (!stats)
         return;
-    tdl_plan_spec(s, tdl_bits_of(tdl_norm_epsilon(n)));
-    tdl_plan_spec(s, team);
+    const struct stats_spec spec = {.epsilon = tdl_norm_epsilon(n), .team = team};
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_write(s, 1, stats);
     tdl_plan_shared(s, (uint64_t)local * 4);
@@ -168,9 +188,12 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 
     s = tdl_plan_add_linear_step(plan, "normalize_rows_apply", dtype, n, local, 1, 1);
     spec_rows(s, n, &length);
-    tdl_plan_spec(s, n->attr.norm.activation);
-    tdl_plan_spec(s, scale != NULL);
-    tdl_plan_spec(s, bias != NULL);
+    const struct apply_spec apply = {
+        .activation = n->attr.norm.activation,
+        .scaled = scale != NULL,
+        .biased = bias != NULL,
+    };
+    TDL_PLAN_SPECS(s, apply);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_read(s, 1, stats);
     if (scale)
@@ -181,20 +204,31 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_linear_groups(s, n->output);
 }
 
+/* shaders/normalize_channels.comp */
+struct channels_spec {
+    uint32_t pixels, packs, channels, affine;
+    float epsilon;
+    uint32_t activation;
+};
+
 static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const float *scale,
                            const float *bias)
 {
     struct tdl_dims d = tdl_operand_dims(n->output);
-    uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c), epsilon_bits;
+    uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c);
     bool gpu = plan->device->type != TDL_DEVICE_CPU;
     /* Few pixels of many channels need more invocations than pixels. */
     uint32_t team = !gpu || packs < 8 ? 1 : packs < 32 ? 4 : 16, local = 64 / team;
-    float epsilon = tdl_norm_epsilon(n);
-    memcpy(&epsilon_bits, &epsilon, sizeof(epsilon_bits));
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_channels", n, local, team, 1);
-    const uint32_t values[] = {pixels, packs, d.c, scale || bias, epsilon_bits,
-                               n->attr.norm.activation};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct channels_spec spec = {
+        .pixels = pixels,
+        .packs = packs,
+        .channels = d.c,
+        .affine = scale || bias,
+        .epsilon = tdl_norm_epsilon(n),
+        .activation = n->attr.norm.activation,
+    };
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (scale || bias) {
         const struct tdl_weights_key key =

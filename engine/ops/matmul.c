@@ -175,22 +175,46 @@ static struct geometry geometry_of(const struct tdl_node *n)
 
 /* ------------------------------------------------------------------- lower */
 
-/* The specialization constants of shaders/common/matmul.glsl. */
+/* shaders/common/matmul.glsl; lists from the last dimension on. */
+struct matmul_spec {
+    uint32_t type, out_type, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column, with_c;
+    float alpha, beta;
+    uint32_t activation, batches;
+    uint32_t size[MAX_BATCH_DIMS - 1], a_step[MAX_BATCH_DIMS], b_step[MAX_BATCH_DIMS];
+};
+
 static void add_constants(struct tdl_plan_step *s, const struct tdl_node *n,
                           const struct geometry *g, enum tdl_dtype out)
 {
     const struct tdl_matmul_attr *p = &n->attr.matmul;
     bool c = n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C];
-    const uint32_t values[] = {
-        n->output->desc.dtype, out,        g->m,       g->n,           g->k,
-        g->a_row,              g->a_column, g->b_row,   g->b_column,    g->c_row,
-        g->c_column,           c,          tdl_bits_of(p->alpha), tdl_bits_of(p->beta),
-        p->activation,         g->batches};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
-    const uint32_t *lists[] = {g->size, g->a_step, g->b_step};
-    for (uint32_t list = 0; list < 3; list++)
-        for (uint32_t i = 0; i < MAX_BATCH_DIMS - (list == 0); i++)
-            tdl_plan_spec(s, i < g->dims ? lists[list][g->dims - 1 - i] : list == 0);
+    struct matmul_spec spec = {
+        .type = n->output->desc.dtype,
+        .out_type = out,
+        .m = g->m,
+        .n = g->n,
+        .k = g->k,
+        .a_row = g->a_row,
+        .a_column = g->a_column,
+        .b_row = g->b_row,
+        .b_column = g->b_column,
+        .c_row = g->c_row,
+        .c_column = g->c_column,
+        .with_c = c,
+        .alpha = p->alpha,
+        .beta = p->beta,
+        .activation = p->activation,
+        .batches = g->batches,
+    };
+    for (uint32_t i = 0; i < MAX_BATCH_DIMS; i++) {
+        const bool has = i < g->dims;
+        const uint32_t d = has ? g->dims - 1 - i : 0;
+        if (i + 1 < MAX_BATCH_DIMS)
+            spec.size[i] = has ? g->size[d] : 1;
+        spec.a_step[i] = has ? g->a_step[d] : 0;
+        spec.b_step[i] = has ? g->b_step[d] : 0;
+    }
+    TDL_PLAN_SPECS(s, spec);
 }
 
 static void bind(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand *out)
@@ -202,6 +226,11 @@ static void bind(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand
     tdl_plan_write(s, 3, out);
 }
 
+/* shaders/matmul_team.comp, behind common/matmul.glsl */
+struct team_spec {
+    uint32_t team, neighbours;
+};
+
 static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
 {
     const uint32_t local = tdl_team_local(plan->device), count = g->batches * g->m * g->n;
@@ -210,13 +239,18 @@ static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     uint32_t team = tdl_team_of(plan->device, words, g->k);
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul_team", dtype, n, local, 1, 1);
     add_constants(s, n, g, dtype);
-    tdl_plan_spec(s, team);
-    tdl_plan_spec(s, g->b_row == 1); /* neighbours along k */
+    const struct team_spec spec = {.team = team, .neighbours = g->b_row == 1 /* along k */};
+    TDL_PLAN_SPECS(s, spec);
     bind(s, n, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
 }
 
 enum { TILE = 4, DEEP = 16 }; /* rows and columns of an invocation */
+
+/* shaders/matmul.comp, behind common/matmul.glsl */
+struct tile_spec {
+    uint32_t deep;
+};
 
 static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
 {
@@ -234,7 +268,8 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     if (!out)
         return;
     add_constants(s, n, g, apart ? TDL_FLOAT32 : dtype);
-    tdl_plan_spec(s, DEEP);
+    const struct tile_spec spec = {.deep = DEEP};
+    TDL_PLAN_SPECS(s, spec);
     bind(s, n, out);
     tdl_plan_shared(s, 16ull * DEEP * (x + 1 + y + 1));
     tdl_plan_groups(s, TDL_DIV_UP(g->n, TILE * x), TDL_DIV_UP(g->m, TILE * y),

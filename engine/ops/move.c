@@ -14,21 +14,52 @@ static bool is_aligned(const struct tdl_move *m, struct tdl_dims in)
     return m->kind == TDL_MOVE_DEPTH_TO_SPACE ? m->region.c % 4 == 0 : in.c % 4 == 0;
 }
 
+/* shaders/move.comp */
+struct packed_spec {
+    uint32_t kind, mode, in_n, in_c, in_h, in_w, out_packs, out_h, out_w;
+    uint32_t region_c, region_h, region_w, offset_n, offset_packs, offset_y, offset_x;
+    int32_t start_n, start_c, start_y, start_x, step_n, step_c, step_y, step_x;
+    float value;
+    uint32_t block, column_first, aligned;
+};
+
 void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *input,
                      const struct tdl_move *m)
 {
     struct tdl_dims in = tdl_operand_dims(input), out = tdl_operand_dims(n->output);
     uint32_t local = 64, pixels = m->region.h * m->region.w;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "move", n, local, 1, 1);
-    const uint32_t values[] = {
-        m->kind, m->mode, in.n, in.c, in.h, in.w, tdl_packs(out.c), out.h, out.w,
-        m->region.c, m->region.h, m->region.w,
-        m->offset[0], m->offset[1] / 4, m->offset[2], m->offset[3],
-        (uint32_t)m->start[0], (uint32_t)m->start[1], (uint32_t)m->start[2], (uint32_t)m->start[3],
-        (uint32_t)m->step[0], (uint32_t)m->step[1], (uint32_t)m->step[2], (uint32_t)m->step[3],
-        tdl_bits_of(m->value), m->block, m->order, is_aligned(m, in),
+    const struct packed_spec spec = {
+        .kind = m->kind,
+        .mode = m->mode,
+        .in_n = in.n,
+        .in_c = in.c,
+        .in_h = in.h,
+        .in_w = in.w,
+        .out_packs = tdl_packs(out.c),
+        .out_h = out.h,
+        .out_w = out.w,
+        .region_c = m->region.c,
+        .region_h = m->region.h,
+        .region_w = m->region.w,
+        .offset_n = m->offset[0],
+        .offset_packs = m->offset[1] / 4,
+        .offset_y = m->offset[2],
+        .offset_x = m->offset[3],
+        .start_n = m->start[0],
+        .start_c = m->start[1],
+        .start_y = m->start[2],
+        .start_x = m->start[3],
+        .step_n = m->step[0],
+        .step_c = m->step[1],
+        .step_y = m->step[2],
+        .step_x = m->step[3],
+        .value = m->value,
+        .block = m->block,
+        .column_first = m->order,
+        .aligned = is_aligned(m, in),
     };
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, input);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), tdl_packs(m->region.c), m->region.n);
@@ -42,14 +73,18 @@ struct tdl_parts tdl_parts_of(enum tdl_dtype dtype)
     return size == 8 ? (struct tdl_parts){4, 2} : (struct tdl_parts){size, 1};
 }
 
+/* shaders/common/move.glsl */
+struct parts_spec {
+    uint32_t size, parts, count;
+};
+
 struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n)
 {
     const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
     const uint32_t local = 64, count = tdl_element_count(n->output) * parts.count;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, shader, TDL_UINT32, n, local, 1, 1);
-    tdl_plan_spec(s, parts.size);
-    tdl_plan_spec(s, parts.count);
-    tdl_plan_spec(s, count);
+    const struct parts_spec spec = {.size = parts.size, .parts = parts.count, .count = count};
+    TDL_PLAN_SPECS(s, spec);
     for (uint32_t i = 0; i < n->input_count; i++)
         tdl_plan_read(s, i, n->inputs[i]);
     tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
@@ -102,21 +137,30 @@ static bool is_transposition(const struct tdl_strided *r, uint32_t part_size)
            (i == 0 || (r->stride[0] == r->size[1] * r->size[2] && r->period[0] == r->size[0]));
 }
 
+/* shaders/transpose_tile.comp */
+struct tiles_spec {
+    uint32_t rows, columns, batches;
+};
+
 static void add_tiles(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_strided *r)
 {
     const uint32_t tile = 16, i = r->rank - 2, columns = r->size[i], rows = r->size[i + 1];
     const uint32_t batches = i ? r->size[0] : 1;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "transpose_tile", TDL_UINT32, n, tile, tile / 4, 1);
-    tdl_plan_spec(s, rows);
-    tdl_plan_spec(s, columns);
-    tdl_plan_spec(s, batches);
+    const struct tiles_spec spec = {.rows = rows, .columns = columns, .batches = batches};
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 2, n->output);
     tdl_plan_shared(s, 4ull * tile * (tile + 1));
     tdl_plan_groups(s, TDL_DIV_UP(columns, tile), TDL_DIV_UP(rows, tile),
                     TDL_MIN(batches, TDL_LEAST_GROUPS));
 }
+
+/* shaders/move_linear.comp, behind common/move.glsl; lists from the last dimension on. */
+struct strided_spec {
+    uint32_t offset, size[TDL_MAX_RANK + 1], period[TDL_MAX_RANK + 1], stride[TDL_MAX_RANK + 1];
+};
 
 enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
                                 const struct tdl_strided *strided)
@@ -132,11 +176,15 @@ enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
         return plan->status;
     }
     struct tdl_plan_step *s = tdl_move_step(plan, "move_linear", n);
-    const uint32_t *lists[] = {r.size, r.period, r.stride};
-    tdl_plan_spec(s, r.offset);
-    for (uint32_t list = 0; list < TDL_COUNT(lists); list++)
-        for (uint32_t i = 0; i <= TDL_MAX_RANK; i++)
-            tdl_plan_spec(s, i < r.rank ? lists[list][r.rank - 1 - i] : 1);
+    struct strided_spec spec = {.offset = r.offset};
+    for (uint32_t i = 0; i <= TDL_MAX_RANK; i++) {
+        const bool has = i < r.rank;
+        const uint32_t d = has ? r.rank - 1 - i : 0;
+        spec.size[i] = has ? r.size[d] : 1;
+        spec.period[i] = has ? r.period[d] : 1;
+        spec.stride[i] = has ? r.stride[d] : 1;
+    }
+    TDL_PLAN_SPECS(s, spec);
     return plan->status;
 }
 

@@ -66,19 +66,31 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     }
 }
 
+/* shaders/pad_linear.comp, behind common/move.glsl; lists from the last dimension on. */
+struct linear_spec {
+    uint32_t mode, value, value_upper, out[TDL_MAX_RANK], in[TDL_MAX_RANK];
+    int32_t before[TDL_MAX_RANK];
+};
+
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_pad_params *p = &n->attr.pad;
-    const uint32_t *lists[] = {n->output->desc.shape, n->inputs[0]->desc.shape, p->before};
-    const uint32_t missing[] = {1, 1, 0}, rank = n->output->desc.rank;
+    const uint32_t rank = n->output->desc.rank;
     const uint64_t value = value_bits(n);
     struct tdl_plan_step *s = tdl_move_step(plan, "pad_linear", n);
-    tdl_plan_spec(s, p->mode);
-    tdl_plan_spec(s, (uint32_t)value);
-    tdl_plan_spec(s, (uint32_t)(value >> 32));
-    for (uint32_t list = 0; list < TDL_COUNT(lists); list++)
-        for (uint32_t i = 0; i < TDL_MAX_RANK; i++)
-            tdl_plan_spec(s, i < rank ? lists[list][rank - 1 - i] : missing[list]);
+    struct linear_spec spec = {
+        .mode = p->mode,
+        .value = (uint32_t)value,
+        .value_upper = (uint32_t)(value >> 32),
+    };
+    for (uint32_t i = 0; i < TDL_MAX_RANK; i++) {
+        const bool has = i < rank;
+        const uint32_t d = has ? rank - 1 - i : 0;
+        spec.out[i] = has ? n->output->desc.shape[d] : 1;
+        spec.in[i] = has ? n->inputs[0]->desc.shape[d] : 1;
+        spec.before[i] = has ? (int32_t)p->before[d] : 0;
+    }
+    TDL_PLAN_SPECS(s, spec);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)

@@ -109,13 +109,11 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
             }
 }
 
-static uint32_t float_bits(double value)
-{
-    float f = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof(bits));
-    return bits;
-}
+/* shaders/resample2d.comp */
+struct linear_spec {
+    uint32_t in_w, in_h, out_w, out_h, packs;
+    float ratio_w, start_w, ratio_h, start_h;
+};
 
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n, struct tdl_dims in,
                          struct tdl_dims out)
@@ -126,11 +124,18 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n, struct tdl_d
     double ratio_w = coordinate(p, 1, 1, in.w, TDL_MAX(out.w, 2)) - start_w;
     double ratio_h = coordinate(p, 0, 1, in.h, TDL_MAX(out.h, 2)) - start_h;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "resample2d", n, local, 1, 1);
-    const uint32_t values[] = {
-        in.w, in.h, out.w, out.h, packs, float_bits(out.w > 1 ? ratio_w : 0), float_bits(start_w),
-        float_bits(out.h > 1 ? ratio_h : 0), float_bits(start_h),
+    const struct linear_spec spec = {
+        .in_w = in.w,
+        .in_h = in.h,
+        .out_w = out.w,
+        .out_h = out.h,
+        .packs = packs,
+        .ratio_w = out.w > 1 ? (float)ratio_w : 0,
+        .start_w = (float)start_w,
+        .ratio_h = out.h > 1 ? (float)ratio_h : 0,
+        .start_h = (float)start_h,
     };
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, in.n);
@@ -186,6 +191,11 @@ static bool is_block(const struct tdl_resample2d_params *p, int axis, uint32_t i
     return true;
 }
 
+/* shaders/resample2d_nearest.comp */
+struct nearest_spec {
+    uint32_t in_w, in_h, out_w, out_h, packs, block_w, block_h;
+};
+
 static void lower_nearest(struct tdl_plan *plan, struct tdl_node *n, struct tdl_dims in,
                           struct tdl_dims out)
 {
@@ -193,9 +203,16 @@ static void lower_nearest(struct tdl_plan *plan, struct tdl_node *n, struct tdl_
     uint32_t packs = tdl_packs(in.c), local = 64;
     bool block = is_block(p, 0, in.h, out.h) && is_block(p, 1, in.w, out.w);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "resample2d_nearest", n, local, 1, 1);
-    const uint32_t values[] = {in.w,  in.h, out.w, out.h, packs, block ? out.w / in.w : 0,
-                               block ? out.h / in.h : 0};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct nearest_spec spec = {
+        .in_w = in.w,
+        .in_h = in.h,
+        .out_w = out.w,
+        .out_h = out.h,
+        .packs = packs,
+        .block_w = block ? out.w / in.w : 0,
+        .block_h = block ? out.h / in.h : 0,
+    };
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 2, n->output);
     struct tdl_weights_key key = {

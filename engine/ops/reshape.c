@@ -36,8 +36,15 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t words = (uint32_t)TDL_DIV_UP(tdl_tensor_params_size(&n->output->desc), 4);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "eltwise_linear", TDL_UINT32, n, 64, 1, 1);
-    const uint32_t values[] = {TDL_IDENTITY, TDL_ACTIVATION_NONE, TDL_UINT32, words, 1};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct tdl_eltwise_linear_spec spec = {
+        .function = TDL_IDENTITY,
+        .activation = TDL_ACTIVATION_NONE,
+        .type = TDL_UINT32,
+        .count = words,
+        .rank = 1,
+        .a = {1},
+    };
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 3, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, 64));

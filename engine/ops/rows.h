@@ -57,7 +57,7 @@ static inline uint32_t tdl_elements_per_word(enum tdl_dtype dtype)
     return 4 / TDL_MIN((uint32_t)tdl_dtype_size(dtype), 4);
 }
 
-/* A float as a specialization constant. */
+/* A float among integers. */
 static inline uint32_t tdl_bits_of(float value)
 {
     uint32_t bits;
@@ -91,6 +91,11 @@ static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_
 }
 
 /* Steps for others' lower(). */
+
+/* shaders/common/reduce.glsl */
+struct tdl_reduce_spec {
+    uint32_t reduction, team, neighbours, count;
+};
 
 /* `count` floats that one step of the node leaves to the next. */
 static inline struct tdl_operand *tdl_scratch_floats(struct tdl_plan *plan, uint64_t count)

@@ -47,6 +47,12 @@ bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out)
            TDL_LEAST_SHARED_MEMORY;
 }
 
+/* shaders/squeeze_excite.comp */
+struct squeeze_excite_spec {
+    uint32_t pixels, pixels2, in_packs, middle, out_packs, activation1, activation2, teams;
+    uint32_t last_channels;
+};
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_GATE_INPUT]);
@@ -66,16 +72,18 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         pixels2 = tdl_operand_dims(second).h * tdl_operand_dims(second).w;
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "squeeze_excite", n, split.local, 1, 1);
-    const uint32_t values[] = {pixels,
-                               pixels2,
-                               packs,
-                               middle,
-                               out_packs,
-                               n->attr.gate.activation[0],
-                               n->attr.gate.activation[1],
-                               split.teams,
-                               tdl_last_channels(out.c)};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct squeeze_excite_spec spec = {
+        .pixels = pixels,
+        .pixels2 = pixels2,
+        .in_packs = packs,
+        .middle = middle,
+        .out_packs = out_packs,
+        .activation1 = n->attr.gate.activation[0],
+        .activation2 = n->attr.gate.activation[1],
+        .teams = split.teams,
+        .last_channels = tdl_last_channels(out.c),
+    };
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_GATE_INPUT]);
     if (second)
         tdl_plan_read(s, 1, second);

@@ -440,6 +440,30 @@ bool subject_compare(const char *what, const struct tdl_tensor_params *p, const 
                  limit, worst);
 }
 
+/* How many constants a kernel declares, beside a chain's. */
+static uint32_t count_constants(const struct tdl_shader *shader)
+{
+    enum { OP_DECORATE = 71, DECORATION_SPEC_ID = 1 }; /* Khronos numbers of SPIR-V */
+    const uint32_t *code = shader->code, words = (uint32_t)(shader->size / 4);
+    uint32_t count = 0;
+    for (uint32_t at = 5; at < words && code[at] >> 16; at += code[at] >> 16)
+        count += (code[at] & 0xffff) == OP_DECORATE && code[at + 2] == DECORATION_SPEC_ID &&
+                 code[at + 3] < TDL_MAX_SPEC;
+    return count;
+}
+
+static bool check_constants(const struct tdl_plan *plan)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const struct tdl_plan_step *step = &plan->steps[i];
+        const uint32_t declared = count_constants(tdl_shader_find(step->shader));
+        ok &= CHECK(step->spec_count == declared, "%s declares %u constants and is given %u",
+                    step->shader, declared, step->spec_count);
+    }
+    return ok;
+}
+
 bool subject_run(struct subject *s, const struct tdl_build_params *params)
 {
     struct tdl_graph *graph;
@@ -470,6 +494,7 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
         guarded_destroy(&guarded[i]);
     }
     ok &= check_arena(graph);
+    ok &= check_constants(&graph->plan);
     tdl_graph_destroy(&graph);
     return ok;
 }

@@ -151,13 +151,22 @@ void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n)
     tdl_plan_write(s, 5, n->output);
 }
 
-void tdl_conv_spec_window(struct tdl_plan_step *s, const struct tdl_conv_geometry *g)
+struct tdl_conv_window_spec tdl_conv_window_spec(const struct tdl_conv_geometry *g)
 {
-    const uint32_t values[] = {g->in.w,           g->in.h,           g->out.w,
-                               g->out.h,          g->kernel[1],      g->kernel[0],
-                               g->p->stride[1],   g->p->stride[0],   g->p->dilation[1],
-                               g->p->dilation[0], g->window.pad_left, g->window.pad_top};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    return (struct tdl_conv_window_spec){
+        .in_w = g->in.w,
+        .in_h = g->in.h,
+        .out_w = g->out.w,
+        .out_h = g->out.h,
+        .kernel_w = g->kernel[1],
+        .kernel_h = g->kernel[0],
+        .stride_w = g->p->stride[1],
+        .stride_h = g->p->stride[0],
+        .dilation_w = g->p->dilation[1],
+        .dilation_h = g->p->dilation[0],
+        .pad_left = g->window.pad_left,
+        .pad_top = g->window.pad_top,
+    };
 }
 
 bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes)

@@ -88,6 +88,13 @@ static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_nod
         }
 }
 
+/* shaders/conv2d_matrix.comp */
+struct matrix_spec {
+    struct tdl_conv_window_spec window;
+    uint32_t in_packs, out_packs, tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k;
+    uint32_t a_loads, b_loads, steps, columns, activation, residual, lanes, last_channels;
+};
+
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
@@ -97,26 +104,28 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     uint32_t steps = TDL_DIV_UP(tdl_conv_taps(g) * in, v->v[4]);
     uint32_t groups = TDL_DIV_UP(out * 4, v->v[1]), columns = groups * v->v[1];
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_matrix", n, size, 1, 1);
-    tdl_conv_spec_window(s, g);
-    const uint32_t values[] = {in,
-                               out,
-                               v->v[0],
-                               v->v[1],
-                               v->v[4],
-                               v->v[2],
-                               v->v[3],
-                               frag[0],
-                               frag[1],
-                               frag[2],
-                               v->v[0] * v->v[4] / size,
-                               v->v[1] * v->v[4] / size,
-                               steps,
-                               columns / 4,
-                               g->p->activation,
-                               g->residual,
-                               g->device->subgroup_size,
-                               tdl_last_channels(g->out.c)};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    const struct matrix_spec spec = {
+        .window = tdl_conv_window_spec(g),
+        .in_packs = in,
+        .out_packs = out,
+        .tile_m = v->v[0],
+        .tile_n = v->v[1],
+        .step = v->v[4],
+        .grid_m = v->v[2],
+        .grid_n = v->v[3],
+        .frag_m = frag[0],
+        .frag_n = frag[1],
+        .frag_k = frag[2],
+        .a_loads = v->v[0] * v->v[4] / size,
+        .b_loads = v->v[1] * v->v[4] / size,
+        .steps = steps,
+        .columns = columns / 4,
+        .activation = g->p->activation,
+        .residual = g->residual,
+        .lanes = g->device->subgroup_size,
+        .last_channels = tdl_last_channels(g->out.c),
+    };
+    TDL_PLAN_SPECS(s, spec);
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, shared_bytes(g, v));
     const struct tdl_weights_key bias_key = tdl_conv_bias_key(n);

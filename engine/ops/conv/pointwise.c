@@ -58,6 +58,12 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
            (v->v[0] ? 1.1 : 1);
 }
 
+/* shaders/conv2d_pointwise.comp */
+struct pointwise_spec {
+    uint32_t pixels, in_packs, out_packs, tile, px, chunk, activation, pre, residual, prefetch;
+    uint32_t width, last_channels, low_w, low_h, coordinates;
+};
+
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
@@ -65,19 +71,33 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     struct tile t = choose_tile(g, v);
     uint32_t tile = t.packs, px = t.px, chunk = tdl_conv_divisor(in, t.chunk), local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
-    const uint32_t values[] = {pixels, in, out, tile, px, chunk, g->p->activation,
-                               n->attr.conv.pre, g->residual, t.prefetch, g->in.w,
-                               tdl_last_channels(g->out.c)};
-    tdl_plan_specs(s, values, TDL_COUNT(values));
+    struct pointwise_spec spec = {
+        .pixels = pixels,
+        .in_packs = in,
+        .out_packs = out,
+        .tile = tile,
+        .px = px,
+        .chunk = chunk,
+        .activation = g->p->activation,
+        .pre = n->attr.conv.pre,
+        .residual = g->residual,
+        .prefetch = t.prefetch,
+        .width = g->in.w,
+        .last_channels = tdl_last_channels(g->out.c),
+        .low_w = 1,
+        .low_h = 1,
+    };
     tdl_conv_bind(s, n);
     if (n->attr.conv.pre != TDL_PRE_NONE)
         tdl_plan_read(s, 2, n->inputs[TDL_CONV_GATE]);
     if (n->attr.conv.pre == TDL_PRE_MERGE) {
         struct tdl_dims low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
-        const uint32_t merge[] = {low.w, low.h, n->attr.conv.coordinates};
-        tdl_plan_specs(s, merge, TDL_COUNT(merge));
+        spec.low_w = low.w;
+        spec.low_h = low.h;
+        spec.coordinates = n->attr.conv.coordinates;
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
+    TDL_PLAN_SPECS(s, spec);
     tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16);
     uint32_t groups = TDL_DIV_UP(out, tile);
     tdl_conv_bind_weights(plan, s, g, n, tile);
