@@ -386,7 +386,7 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
 static gboolean gst_tdl_filter_falls_back(GstTdlFilter *self)
 {
     return self->export_path == gst_tdl_export_pool &&
-           gst_tdl_import_is_gpu(self->session->importer.path);
+           self->session->importer.gpu;
 }
 
 static GstFlowReturn gst_tdl_filter_report(GstTdlFilter *self)

@@ -13,30 +13,10 @@
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-const gchar *const gst_tdl_import_copy = "copy";
-
-static const struct {
-    const gchar *path;
-    gst_tdl_import_fn import;
-    gboolean gpu; /* the frame came from a device, not from the CPU */
-} importers[] = {
-#ifdef TDL_GST_VULKAN
-    { "vulkan-image", gst_tdl_import_vulkan, TRUE },
-#endif
-    { "dma-buf", gst_tdl_import_dma_buf, TRUE },
-    { "dma-buf-image", gst_tdl_import_dma_buf_image, TRUE },
-    { "pool", gst_tdl_import_pool, FALSE },
-    { "host-pointer", gst_tdl_import_host, FALSE },
-    { "copy", gst_tdl_import_by_copy, FALSE },
+static const struct gst_tdl_import_way *const ways[] = {
+    &gst_tdl_import_vulkan, &gst_tdl_import_dma_buf, &gst_tdl_import_dma_buf_image,
+    &gst_tdl_import_pool,   &gst_tdl_import_host,    &gst_tdl_import_by_copy,
 };
-
-gboolean gst_tdl_import_is_gpu(const gchar *path)
-{
-    for (guint i = 0; i < G_N_ELEMENTS(importers); i++)
-        if (!strcmp(importers[i].path, path))
-            return importers[i].gpu;
-    return FALSE;
-}
 
 /* ------------------------------------------------------------------ planes */
 
@@ -130,10 +110,30 @@ void gst_tdl_staging_clear(struct gst_tdl_staging *staging)
     tdl_buffer_destroy(&staging->target);
 }
 
-static void begin(struct gst_tdl_request *request, struct gst_tdl_import *out)
+/* The first way that takes the request; NULL: none. */
+static const struct gst_tdl_import_way *find_way(struct gst_tdl_importer *importer,
+                                                 struct gst_tdl_request *request,
+                                                 gchar declined[GST_TDL_DECLINED_MAX],
+                                                 struct gst_tdl_import *out)
 {
-    *out = (struct gst_tdl_import){ 0 };
-    gst_tdl_caps_frame(&request->video->info, &out->frame);
+    gsize length = 0;
+
+    for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
+        const gchar *why;
+
+        if (!ways[i]->import || (request->for_write && !ways[i]->writes))
+            continue;
+        *out = (struct gst_tdl_import){ 0 };
+        gst_tdl_caps_frame(&request->video->info, &out->frame);
+        why = ways[i]->import(importer, request, out);
+        if (!why)
+            return ways[i];
+        gst_tdl_import_release(out);
+        g_snprintf(declined + length, GST_TDL_DECLINED_MAX - length, "%s%s: %s",
+                   length ? "; " : "", ways[i]->path, why);
+        length = strlen(declined);
+    }
+    return NULL;
 }
 
 gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
@@ -144,33 +144,26 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
     struct gst_tdl_request request = {
         .buffer = buffer, .video = video, .batch = batch, .staging = staging, .may_copy = may_copy
     };
+    const struct gst_tdl_import_way *way;
 
     importer->declined[0] = '\0';
     if (!find_places(&request, error))
         return FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS(importers); i++) {
-        const gchar *why;
-        gsize length = strlen(importer->declined);
-
-        begin(&request, out_import);
-        why = importers[i].import(importer, &request, out_import);
-        if (!why) {
-            if (importer->path != importers[i].path)
-                GST_INFO("frames come by \"%s\"%s%s", importers[i].path,
-                         length ? ", as others decline: " : "", importer->declined);
-            importer->path = importers[i].path;
-            return TRUE;
-        }
-        gst_tdl_import_release(out_import);
-        g_snprintf(importer->declined + length, sizeof(importer->declined) - length, "%s%s: %s",
-                   length ? "; " : "", importers[i].path, why);
+    way = find_way(importer, &request, importer->declined, out_import);
+    if (!way) {
+        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                    "No way to give the frame to the GPU (%s). Let the element before tdlfilter "
+                    "use the buffer pool that it is offered%s.",
+                    importer->declined,
+                    may_copy ? "" : ", or set require-zero-copy=false to let the CPU copy");
+        return FALSE;
     }
-    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                "No way to give the frame to the GPU (%s). Let the element before tdlfilter use "
-                "the buffer pool that it is offered%s.",
-                importer->declined,
-                may_copy ? "" : ", or set require-zero-copy=false to let the CPU copy");
-    return FALSE;
+    if (importer->path != way->path)
+        GST_INFO("frames come by \"%s\"%s%s", way->path,
+                 importer->declined[0] ? ", as others decline: " : "", importer->declined);
+    importer->path = way->path;
+    importer->gpu = way->gpu;
+    return TRUE;
 }
 
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
@@ -178,36 +171,17 @@ gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buf
                                struct gst_tdl_staging *staging, struct gst_tdl_import *out_import,
                                GError **error)
 {
-    static const struct {
-        const gchar *path;
-        gst_tdl_import_fn import;
-    } targets[] = {
-#ifdef TDL_GST_VULKAN
-        { "vulkan-image", gst_tdl_import_vulkan },
-#endif
-        { "dma-buf", gst_tdl_import_dma_buf },
-        { "dma-buf-image", gst_tdl_import_dma_buf_image },
-        { "pool", gst_tdl_import_pool },
-    };
     struct gst_tdl_request request = {
         .buffer = buffer, .video = video, .staging = staging, .for_write = TRUE
     };
-    g_autoptr(GString) declined = g_string_new(NULL);
+    gchar declined[GST_TDL_DECLINED_MAX] = "";
 
     if (!find_places(&request, error))
         return FALSE;
-    for (guint i = 0; i < G_N_ELEMENTS(targets); i++) {
-        const gchar *why;
-
-        begin(&request, out_import);
-        why = targets[i].import(importer, &request, out_import);
-        if (!why)
-            return TRUE;
-        gst_tdl_import_release(out_import);
-        g_string_append_printf(declined, "%s%s: %s", i ? "; " : "", targets[i].path, why);
-    }
+    if (find_way(importer, &request, declined, out_import))
+        return TRUE;
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
                 "The output frame cannot be written by the GPU (%s). Please report this with a "
-                "log of GST_DEBUG=tdl*:6.", declined->str);
+                "log of GST_DEBUG=tdl*:6.", declined);
     return FALSE;
 }

@@ -43,11 +43,13 @@ struct gst_tdl_import {
     guint n_uses;
 };
 
+#define GST_TDL_DECLINED_MAX 1024
 struct gst_tdl_importer {
     struct gst_tdl_device *device; /* borrowed */
     struct gst_tdl_import_stats stats;
-    const gchar *path;    /* name of the importer that took the last frame */
-    gchar declined[1024]; /* why those before it did not */
+    const gchar *path; /* name of the importer that took the last frame */
+    gboolean gpu;      /* which never was in the CPU's hands */
+    gchar declined[GST_TDL_DECLINED_MAX]; /* why those before it did not */
     struct gst_tdl_known *known; /* dma-bufs that came before */
 };
 
@@ -97,8 +99,6 @@ void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
                              struct tdl_image *image);
 
 /* gst_tdl_importer.path of the importer that copies. */
-extern const gchar *const gst_tdl_import_copy;
-/* Whether frames of this path never were in the CPU's hands. */
-gboolean gst_tdl_import_is_gpu(const gchar *path);
+extern const gchar gst_tdl_import_copy[];
 
 #endif

@@ -90,16 +90,13 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
 void gst_tdl_session_abilities(const struct gst_tdl_session *session,
                                struct gst_tdl_abilities *out_abilities)
 {
-    static const struct gst_tdl_abilities any = {
-        .drm_caps = GST_TDL_DRM_CAPS,
-        .dma_buf_in = TRUE,
-        .dma_buf_out = TRUE,
-#ifdef TDL_GST_VULKAN
-        .vulkan_image = TRUE,
-#endif
-    };
-
-    *out_abilities = session ? session->device->able : any;
+    *out_abilities = session ? session->device->able
+                             : (struct gst_tdl_abilities){
+                                   .drm_caps = GST_TDL_DRM_CAPS,
+                                   .dma_buf_in = TRUE,
+                                   .dma_buf_out = TRUE,
+                                   .vulkan_image = gst_tdl_vulkan_built,
+                               };
 }
 
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer)

@@ -3,6 +3,27 @@
 
 #include "gsttdlerror.h"
 
+#include <gst/vulkan/vulkan.h>
+#include <string.h>
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+/* What images of the output are for: written by us, then sampled or copied. */
+#define IMAGE_USAGE                                                                                \
+    (VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_SAMPLED_BIT)
+
+/* Extensions that libtdl makes use of and that a device of GStreamer's may have. */
+static const gchar *const extensions[] = {
+    VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,    VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME,
+    VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,    VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
+    VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,  VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
+    VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME,  VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME,
+    VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME,     VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME,
+    VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME,   VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
+};
+
+const gboolean gst_tdl_vulkan_built = TRUE;
+
 struct objects {
     GObject *display, *instance, *device, *queue;
 };
@@ -46,26 +67,6 @@ void gst_tdl_vulkan_finish(struct gst_tdl_vulkan *vulkan)
     gst_tdl_vulkan_clear(vulkan);
     g_mutex_clear(&vulkan->lock);
 }
-
-#ifdef TDL_GST_VULKAN
-#include <gst/vulkan/vulkan.h>
-#include <string.h>
-
-#define GST_CAT_DEFAULT gst_tdl_filter_debug
-
-/* What images of the output are for: written by us, then sampled or copied. */
-#define IMAGE_USAGE                                                                                \
-    (VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_SAMPLED_BIT)
-
-/* Extensions that libtdl makes use of and that a device of GStreamer's may have. */
-static const gchar *const extensions[] = {
-    VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,    VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME,
-    VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,    VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
-    VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,  VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
-    VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME,  VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME,
-    VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME,     VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME,
-    VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME,   VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
-};
 
 static GObject *take(GObject *object)
 {
@@ -307,48 +308,3 @@ GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps 
         gst_clear_object(&pool);
     return pool;
 }
-
-#else /* TDL_GST_VULKAN */
-
-gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
-{
-    (void)vulkan;
-    (void)element;
-    return FALSE;
-}
-
-struct gst_tdl_device *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
-{
-    (void)vulkan;
-    (void)error;
-    return NULL;
-}
-
-void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
-                                GstContext *context)
-{
-    (void)vulkan;
-    (void)element;
-    (void)context;
-}
-
-gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
-                               GstQuery *query)
-{
-    (void)vulkan;
-    (void)element;
-    (void)query;
-    return FALSE;
-}
-
-GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps *caps, gsize size,
-                                   guint min)
-{
-    (void)device;
-    (void)caps;
-    (void)size;
-    (void)min;
-    return NULL;
-}
-
-#endif

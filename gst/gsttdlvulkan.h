@@ -4,12 +4,16 @@
  * instance, device and queue by GstContext; the element asks for theirs before
  * it opens one of its own, and answers with it when it is asked.
  *
- * Without the build option vulkan-image nothing is ever found.
+ * A build without GStreamer's Vulkan library (the option vulkan-image) has
+ * gsttdlvulkan-none.c instead: nothing is ever found.
  */
 #ifndef GST_TDL_VULKAN_H
 #define GST_TDL_VULKAN_H
 
 #include "gsttdldevice.h"
+
+/* Whether something can be found at all. */
+extern const gboolean gst_tdl_vulkan_built;
 
 /* Of one element. Queries come from any thread. */
 struct gst_tdl_vulkan {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+const gchar gst_tdl_import_copy[] = "copy";
+
 const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
                                      gsize size, enum tdl_buffer_access access)
 {
@@ -22,8 +24,8 @@ static void copy_plane(const struct gst_tdl_place *place, const guint8 *from,
                place->row);
 }
 
-const gchar *gst_tdl_import_by_copy(struct gst_tdl_importer *importer,
-                                    struct gst_tdl_request *request, struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out)
 {
     struct tdl_buffer **upload = &request->staging->upload;
     struct tdl_frame layout;
@@ -57,3 +59,8 @@ const gchar *gst_tdl_import_by_copy(struct gst_tdl_importer *importer,
     gst_video_frame_unmap(&video);
     return NULL;
 }
+
+const struct gst_tdl_import_way gst_tdl_import_by_copy = {
+    .path = gst_tdl_import_copy,
+    .import = import,
+};

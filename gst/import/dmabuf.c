@@ -44,8 +44,8 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
     return NULL;
 }
 
-const gchar *gst_tdl_import_dma_buf(struct gst_tdl_importer *importer,
-                                    struct gst_tdl_request *request, struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out)
 {
     for (guint p = 0; p < request->planes; p++) {
         if (!request->places[p].memory)
@@ -67,3 +67,10 @@ const gchar *gst_tdl_import_dma_buf(struct gst_tdl_importer *importer,
     }
     return NULL;
 }
+
+const struct gst_tdl_import_way gst_tdl_import_dma_buf = {
+    .path = "dma-buf",
+    .import = import,
+    .gpu = TRUE,
+    .writes = TRUE,
+};

@@ -97,9 +97,8 @@ static const gchar *take_plane(struct gst_tdl_importer *importer, struct spot *s
     return NULL;
 }
 
-const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
-                                          struct gst_tdl_request *request,
-                                          struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out)
 {
     const gchar *why = NULL;
 
@@ -124,6 +123,13 @@ const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
                ? gst_tdl_images_stage(importer, request, &request->staging->target, out)
                : gst_tdl_images_read(importer, request, out);
 }
+
+const struct gst_tdl_import_way gst_tdl_import_dma_buf_image = {
+    .path = "dma-buf-image",
+    .import = import,
+    .gpu = TRUE,
+    .writes = TRUE,
+};
 
 void gst_tdl_cache_put_image(struct gst_tdl_device *device, GstMemory *memory,
                              const struct gst_tdl_video *video, guint plane,

@@ -50,8 +50,8 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
     return NULL;
 }
 
-const gchar *gst_tdl_import_host(struct gst_tdl_importer *importer,
-                                 struct gst_tdl_request *request, struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out)
 {
     if (!importer->device->able.host_pointer)
         return "the device lacks VK_EXT_external_memory_host";
@@ -63,3 +63,8 @@ const gchar *gst_tdl_import_host(struct gst_tdl_importer *importer,
     }
     return NULL;
 }
+
+const struct gst_tdl_import_way gst_tdl_import_host = {
+    .path = "host-pointer",
+    .import = import,
+};

@@ -72,16 +72,3 @@ enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *impor
                                                                 target->images, target->states)
                        : r;
 }
-
-#ifndef TDL_GST_VULKAN
-void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point)
-{
-    (void)import; /* images of dma-bufs are the engine's to follow */
-    (void)point;
-}
-
-void gst_tdl_import_release(struct gst_tdl_import *import)
-{
-    (void)import;
-}
-#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inside the import room: one importer a file, an ordered table of them in
- * gsttdlimport.c. Each fills in the planes of a frame or says in a sentence
+ * Inside the import room: one importer a file, which ends with its row of the
+ * ordered table in gsttdlimport.c. Each fills in the planes of a frame or says in a sentence
  * why it declines. What an importer made of a GstMemory is kept at that memory
  * and goes with it: upstreams recycle a handful of memories. Some (unixfdsrc)
  * send the same dma-bufs in new memories: those are known by their inodes.
@@ -29,24 +29,17 @@ struct gst_tdl_request {
     struct gst_tdl_place places[TDL_MAX_PLANES];
 };
 
-/* NULL: done; else why not. */
-typedef const gchar *(*gst_tdl_import_fn)(struct gst_tdl_importer *importer,
-                                          struct gst_tdl_request *request,
-                                          struct gst_tdl_import *out);
-
-const gchar *gst_tdl_import_vulkan(struct gst_tdl_importer *importer,
-                                   struct gst_tdl_request *request, struct gst_tdl_import *out);
-const gchar *gst_tdl_import_dma_buf(struct gst_tdl_importer *importer,
-                                    struct gst_tdl_request *request, struct gst_tdl_import *out);
-const gchar *gst_tdl_import_dma_buf_image(struct gst_tdl_importer *importer,
-                                          struct gst_tdl_request *request,
-                                          struct gst_tdl_import *out);
-const gchar *gst_tdl_import_pool(struct gst_tdl_importer *importer,
-                                 struct gst_tdl_request *request, struct gst_tdl_import *out);
-const gchar *gst_tdl_import_host(struct gst_tdl_importer *importer,
-                                 struct gst_tdl_request *request, struct gst_tdl_import *out);
-const gchar *gst_tdl_import_by_copy(struct gst_tdl_importer *importer,
-                                    struct gst_tdl_request *request, struct gst_tdl_import *out);
+/* One way for a frame to come to the GPU. */
+struct gst_tdl_import_way {
+    const gchar *path; /* the property import-path */
+    /* NULL: done; else why not. Without the function the build lacks the way. */
+    const gchar *(*import)(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out);
+    gboolean gpu;    /* the frame came from a device, not from the CPU */
+    gboolean writes; /* takes requests for_write, too */
+};
+extern const struct gst_tdl_import_way gst_tdl_import_vulkan, gst_tdl_import_dma_buf,
+    gst_tdl_import_dma_buf_image, gst_tdl_import_pool, gst_tdl_import_host, gst_tdl_import_by_copy;
 
 /* Bytes from the first pixel's to one past the last, or 0 for rows that run
  * upwards, which only the copying importer reads. */

@@ -4,8 +4,8 @@
 
 #include "gsttdlpool.h"
 
-const gchar *gst_tdl_import_pool(struct gst_tdl_importer *importer,
-                                 struct gst_tdl_request *request, struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out)
 {
     for (guint p = 0; p < request->planes; p++) {
         const struct gst_tdl_place *place = &request->places[p];
@@ -21,3 +21,9 @@ const gchar *gst_tdl_import_pool(struct gst_tdl_importer *importer,
     }
     return NULL;
 }
+
+const struct gst_tdl_import_way gst_tdl_import_pool = {
+    .path = "pool",
+    .import = import,
+    .writes = TRUE,
+};

@@ -112,8 +112,8 @@ static const gchar *take_memory(struct gst_tdl_importer *importer, GstMemory *me
     return NULL;
 }
 
-const gchar *gst_tdl_import_vulkan(struct gst_tdl_importer *importer,
-                                   struct gst_tdl_request *request, struct gst_tdl_import *out)
+static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                           struct gst_tdl_import *out)
 {
     guint memories = gst_buffer_n_memory(request->buffer);
     const gchar *why = NULL;
@@ -133,6 +133,13 @@ const gchar *gst_tdl_import_vulkan(struct gst_tdl_importer *importer,
                ? gst_tdl_images_stage(importer, request, &request->staging->target, out)
                : gst_tdl_images_read(importer, request, out);
 }
+
+const struct gst_tdl_import_way gst_tdl_import_vulkan = {
+    .path = "vulkan-image",
+    .import = import,
+    .gpu = TRUE,
+    .writes = TRUE,
+};
 
 void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point)
 {

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* In the place of gsttdlvulkan.c and import/vulkan.c, where GStreamer's Vulkan
+ * library is not there: neighbours have no device, and frames no images. */
+#include "gsttdlvulkan.h"
+
+#include "import/importer.h"
+
+const gboolean gst_tdl_vulkan_built = FALSE;
+
+/* ------------------------------------------------------------ their device */
+
+void gst_tdl_vulkan_init(struct gst_tdl_vulkan *vulkan)
+{
+    (void)vulkan;
+}
+
+void gst_tdl_vulkan_finish(struct gst_tdl_vulkan *vulkan)
+{
+    (void)vulkan;
+}
+
+void gst_tdl_vulkan_clear(struct gst_tdl_vulkan *vulkan)
+{
+    (void)vulkan;
+}
+
+gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
+{
+    (void)vulkan;
+    (void)element;
+    return FALSE;
+}
+
+struct gst_tdl_device *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GError **error)
+{
+    (void)vulkan;
+    (void)error;
+    return NULL;
+}
+
+void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
+                                GstContext *context)
+{
+    (void)vulkan;
+    (void)element;
+    (void)context;
+}
+
+gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
+                               GstQuery *query)
+{
+    (void)vulkan;
+    (void)element;
+    (void)query;
+    return FALSE;
+}
+
+GstBufferPool *gst_tdl_vulkan_pool(const struct gst_tdl_device *device, GstCaps *caps, gsize size,
+                                   guint min)
+{
+    (void)device;
+    (void)caps;
+    (void)size;
+    (void)min;
+    return NULL;
+}
+
+/* ------------------------------------------------------------ their images */
+
+const struct gst_tdl_import_way gst_tdl_import_vulkan = { .path = "vulkan-image" };
+
+void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point)
+{
+    (void)import; /* images of dma-bufs are the engine's to follow */
+    (void)point;
+}
+
+void gst_tdl_import_release(struct gst_tdl_import *import)
+{
+    (void)import;
+}
