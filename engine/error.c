@@ -41,12 +41,6 @@ const char *tdl_last_error(void)
     return last_error;
 }
 
-const char *tdl_context_last_error(const struct tdl_context *context)
-{
-    (void)context;
-    return last_error;
-}
-
 enum tdl_result tdl_fail(enum tdl_result result, const char *format, ...)
 {
     /* An argument may be the previous text, so print beside it first. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlcompose.h"
 
+#include "gsttdlflight.h"
+
 #include <math.h>
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context)
@@ -94,7 +96,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
 {
     struct tdl_frame target = written(&frames->target_part, mode);
     struct tdl_compose_params params;
-    enum tdl_result r = tdl_batch_stage(batch, TDL_STAGE_COMPOSE);
+    enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_COMPOSE);
 
     if (r == TDL_OK && frames->cropped) {
         gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);

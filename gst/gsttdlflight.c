@@ -77,12 +77,12 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
 
 static void collect_times(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot)
 {
-    uint64_t ns[TDL_STAGE_COUNT];
+    uint64_t ns[GST_TDL_STAGES];
 
-    if (!slot->timed || !tdl_batch_stage_times(slot->batch, ns))
+    if (!slot->timed || !tdl_batch_stage_times(slot->batch, ns, GST_TDL_STAGES))
         return;
     slot->timed = FALSE;
-    for (guint i = 0; i < TDL_STAGE_COUNT; i++) {
+    for (guint i = 0; i < GST_TDL_STAGES; i++) {
         flight->stage_ns[i] += ns[i];
         flight->stage_runs[i] += ns[i] > 0;
     }

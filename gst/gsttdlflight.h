@@ -15,6 +15,14 @@
 
 struct gst_tdl_flight;
 
+/* Parts of a frame's work that are timed apart. */
+enum gst_tdl_stage {
+    GST_TDL_STAGE_PREPROCESS,
+    GST_TDL_STAGE_NETWORK,
+    GST_TDL_STAGE_COMPOSE,
+    GST_TDL_STAGES
+};
+
 struct gst_tdl_slot {
     struct gst_tdl_flight *flight; /* borrowed: whose it is */
     struct tdl_batch *batch;
@@ -34,8 +42,8 @@ struct gst_tdl_flight {
     GCond changed;
     guint giving;    /* inputs that are being given back just now. Locked */
     gboolean ending; /* Locked */
-    guint64 stage_ns[TDL_STAGE_COUNT];   /* sums */
-    guint64 stage_runs[TDL_STAGE_COUNT]; /* batches with a time for the stage */
+    guint64 stage_ns[GST_TDL_STAGES];   /* sums */
+    guint64 stage_runs[GST_TDL_STAGES]; /* batches with a time for the stage */
 };
 
 enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context);

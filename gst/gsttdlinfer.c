@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlinfer.h"
 
+#include "gsttdlflight.h"
+
 #define WARM_UP_RUNS 2 /* the first one compiles on some drivers, the second is timed */
 
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
@@ -96,13 +98,13 @@ enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_bat
 {
     struct tdl_binding input = { infer->model->input, infer->input };
     struct tdl_binding output = { infer->model->output, infer->mask };
-    enum tdl_result r = tdl_batch_stage(batch, TDL_STAGE_PREPROCESS);
+    enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
 
     if (r == TDL_OK)
         r = tdl_frame_to_tensor(batch, frame, infer->input,
                                 &(struct tdl_frame_to_tensor_params){ 0 });
     if (r == TDL_OK)
-        r = tdl_batch_stage(batch, TDL_STAGE_NETWORK);
+        r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
     if (r == TDL_OK)
         r = tdl_batch_graph(batch, infer->model->graph, &input, 1, &output, 1);
     return r;

@@ -6,6 +6,8 @@
  */
 #include "gsttdlmodel.h"
 
+#include <tdl/models.h>
+
 #include "gsttdlfile.h"
 #include "gsttdlmodels.h"
 
@@ -51,8 +53,16 @@ static enum tdl_result import(struct tdl_builder *builder, const gchar *name)
     const struct tdl_model *bundled = find_bundled(name);
 
     if (bundled)
-        return tdl_tflite_import(builder, bundled->data, bundled->size);
+        return tdl_model_import(builder, bundled->data, bundled->size);
     return tdl_model_load(builder, name);
+}
+
+/* Channels of one image; 0 of what is none. */
+static guint channels_of(const struct tdl_tensor_params *p)
+{
+    if (!p || p->rank != 4 || p->shape[0] != 1)
+        return 0;
+    return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
 }
 
 /* The element feeds one picture and takes one mask. */
@@ -63,16 +73,15 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
 
     in = model->input_params = tdl_graph_input(model->graph, 0, &model->input);
     out = model->output_params = tdl_graph_output(model->graph, 0, &model->output);
-    if (in && in->rank == 4 && in->shape[0] == 1 && in->shape[3] == 3 &&
-        !tdl_graph_input(model->graph, 1, &ignored) && out && out->rank == 4 &&
-        out->shape[0] == 1 && out->shape[3] == 1 && out->dtype == TDL_FLOAT32 &&
+    if (channels_of(in) == 3 && !tdl_graph_input(model->graph, 1, &ignored) &&
+        channels_of(out) == 1 && out->dtype == TDL_FLOAT32 &&
         !tdl_graph_output(model->graph, 1, &ignored))
         return TRUE;
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                 "Model \"%s\" does not fit: tdlfilter takes models with one input of 1 x height x "
                 "width x 3 and one output of 1 x height x width x 1 (the mask); this one's output "
                 "has %u channel(s). Choose another model, or leave \"model\" empty for the bundled "
-                "person model.", name, out && out->rank == 4 ? out->shape[3] : 0);
+                "person model.", name, channels_of(out));
     return FALSE;
 }
 

@@ -93,7 +93,7 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
         stats->import.cpu_mapped_bytes, "cpu-copied-bytes", G_TYPE_UINT64,
         stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64, stats->import.cpu_waits,
         "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
-        stats->stage_ns[TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
-        stats->stage_ns[TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
-        stats->stage_ns[TDL_STAGE_COMPOSE], NULL);
+        stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
+        stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
+        stats->stage_ns[GST_TDL_STAGE_COMPOSE], NULL);
 }

@@ -473,7 +473,7 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->import = session->importer.stats;
     out_stats->import.cpu_mapped_bytes += gst_tdl_allocator_mapped_bytes(session->upload) +
                                           gst_tdl_allocator_mapped_bytes(session->readback);
-    for (guint i = 0; i < TDL_STAGE_COUNT; i++)
+    for (guint i = 0; i < GST_TDL_STAGES; i++)
         out_stats->stage_ns[i] =
             flight->stage_runs[i] ? flight->stage_ns[i] / flight->stage_runs[i] : 0;
 }

@@ -32,7 +32,7 @@ struct gst_tdl_session {
 struct gst_tdl_stats {
     guint64 frames, dropped, mismatched, network_runs;
     struct gst_tdl_import_stats import;
-    guint64 stage_ns[TDL_STAGE_COUNT]; /* mean GPU time of a run of the stage */
+    guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */
 };
 
 /* Blocking: opens the device (or shares the neighbours', if `vulkan` has found

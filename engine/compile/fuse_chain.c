@@ -138,7 +138,7 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n)
         tdl_fuse_take_output(from, n);
         return true;
     }
-    if (stages_used(from, activation ? *activation : TDL_ACTIVATION_NONE) >= TDL_MAX_STAGES)
+    if (stages_used(from, activation ? *activation : TDL_ACTIVATION_NONE) >= TDL_CHAIN_STAGES)
         return false;
     if (activation) {
         if (*activation != TDL_ACTIVATION_NONE && *activation != TDL_ACTIVATION_CHAIN)

@@ -48,17 +48,22 @@ enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
     return batch->ctx->on->batch_submit(batch, out_point);
 }
 
-enum tdl_result tdl_batch_stage(struct tdl_batch *batch, enum tdl_stage stage)
+enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage)
 {
-    if ((unsigned)stage >= TDL_STAGE_COUNT)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_batch_stage: there is no stage %d", stage);
+    if (stage >= TDL_MAX_STAGES)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tdl_batch_stage: there is no stage %u; there are %d", stage,
+                        TDL_MAX_STAGES);
     return batch->ctx->on->batch_stage(batch, stage);
 }
 
-bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT])
+bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t *out_ns, uint32_t count)
 {
-    memset(out_ns, 0, TDL_STAGE_COUNT * sizeof(*out_ns));
-    return batch->ctx->on->batch_stage_times(batch, out_ns);
+    uint64_t all[TDL_MAX_STAGES] = {0};
+    const bool known = batch->ctx->on->batch_stage_times(batch, all);
+    for (uint32_t i = 0; i < count; i++)
+        out_ns[i] = known && i < TDL_MAX_STAGES ? all[i] : 0;
+    return known;
 }
 
 enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,

@@ -123,8 +123,9 @@ struct tdl_device {
     enum tdl_result (*batch_begin)(struct tdl_batch *batch);
     void (*batch_cancel)(struct tdl_batch *batch);
     enum tdl_result (*batch_submit)(struct tdl_batch *batch, uint64_t *out_point);
-    enum tdl_result (*batch_stage)(struct tdl_batch *batch, enum tdl_stage stage);
-    bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT]);
+    enum tdl_result (*batch_stage)(struct tdl_batch *batch, uint32_t stage);
+    /* All of them; zeroed before. */
+    bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
     /* One for work of one's own, begun, that the context keeps ready; give it back
      * submitted, or else it is cancelled. */
     enum tdl_result (*batch_borrow)(struct tdl_context *ctx, struct tdl_batch **out_batch);

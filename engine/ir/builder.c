@@ -105,7 +105,7 @@ const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *o
 }
 
 static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_kind kind,
-                                       const struct tdl_operand_desc *desc)
+                                       const struct tdl_tensor_params *desc)
 {
     if (b->status != TDL_OK)
         return NULL;
@@ -120,7 +120,7 @@ static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_k
 }
 
 struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
-                                      const struct tdl_operand_desc *desc)
+                                      const struct tdl_tensor_params *desc)
 {
     if (b->status != TDL_OK)
         return NULL;
@@ -150,7 +150,7 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
     return o;
 }
 
-struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl_operand_desc *desc,
+struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl_tensor_params *desc,
                                          const void *data, size_t size)
 {
     if (!desc)

@@ -187,13 +187,13 @@ enum {
 
 /* Functions of one value (enum tdl_function), applied to what a node computes
  * before it is stored: what fuse made of the element-wise nodes behind it. */
-#define TDL_MAX_STAGES 6
+#define TDL_CHAIN_STAGES 6
 struct tdl_chain {
     uint32_t count;
     struct tdl_chain_stage {
         uint32_t function;
         float a, b;
-    } stages[TDL_MAX_STAGES];
+    } stages[TDL_CHAIN_STAGES];
 };
 /* Where an operator has an activation: its node's chain. */
 #define TDL_ACTIVATION_CHAIN ((enum tdl_activation)64)

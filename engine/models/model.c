@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Model files, whatever their format. */
+/* The door for models: recognises what a file is, and has it imported. */
 #define _GNU_SOURCE /* SEEK_DATA */
-#include "tflite.h"
+#include "format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* One line a kind of file. */
+static const struct tdl_model_format *const formats[] = {
+    &tdl_model_tflite,
+};
+#define FORMATS (sizeof(formats) / sizeof(formats[0]))
+
 /* Larger than any model with a picture in and a mask out. */
 #define MAX_FILE_SIZE (INT64_C(1) << 30)
+
+const char *tdl_model_format_name(uint32_t index)
+{
+    return index < FORMATS ? formats[index]->name : NULL;
+}
+
+static const struct tdl_model_format *find_format(const void *head, size_t size)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->recognises(head, size))
+            return formats[i];
+    return NULL;
+}
+
+enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size)
+{
+    if (!builder)
+        return TDL_ERROR_INVALID_ARGUMENT;
+    if (tdl_builder_status(builder) != TDL_OK)
+        return tdl_builder_status(builder);
+    if (!data || size == 0) {
+        tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
+                         "there is no model to import: it is empty");
+        return tdl_builder_status(builder);
+    }
+    const struct tdl_model_format *format = find_format(data, size);
+    if (!format) /* the first one says what it misses */
+        format = formats[0];
+    format->import(builder, data, size);
+    return tdl_builder_status(builder);
+}
+
+/* ------------------------------------------------------------------- files */
 
 /* "cannot read the model file 'x': no such file": false for convenience. */
 static bool fail_errno(struct tdl_builder *builder, const char *what, const char *path, int error)
@@ -93,15 +132,15 @@ static bool read_data(struct tdl_builder *builder, const char *path, int fd, uns
 static bool read_file(struct tdl_builder *builder, const char *path, int fd, void **out_data,
                       size_t *out_size)
 {
-    unsigned char head[8], *data; /* offset of the root, identifier */
+    unsigned char head[TDL_MODEL_HEAD], *data;
 
     if (!check_kind(builder, path, fd, out_size))
         return false;
     if (*out_size >= sizeof(head)) {
         if (!read_range(builder, path, fd, head, 0, sizeof(head)))
             return false;
-        if (memcmp(head + 4, TFLITE_IDENTIFIER, 4) != 0) /* the importer says so */
-            return tdl_tflite_import(builder, head, sizeof(head)) == TDL_OK;
+        if (!find_format(head, sizeof(head))) /* the import says so */
+            return tdl_model_import(builder, head, sizeof(head)) == TDL_OK;
     }
     data = calloc(1, *out_size ? *out_size : 1);
     if (!data)
@@ -140,5 +179,5 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path)
     if (!ok)
         return tdl_builder_status(builder);
     tdl_builder_own(builder, data, free); /* constants point into it */
-    return tdl_tflite_import(builder, data, size);
+    return tdl_model_import(builder, data, size);
 }

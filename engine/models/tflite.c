@@ -259,7 +259,7 @@ struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
 {
     const bool half = constant->type == TFLITE_FLOAT16;
     const void *data = aligned_data(im, constant);
-    struct tdl_operand_desc desc = {
+    struct tdl_tensor_params desc = {
         .dtype = half ? TDL_FLOAT16 : TDL_FLOAT32,
         .rank = constant->rank,
     };
@@ -493,7 +493,7 @@ static bool import_inputs(struct tflite_import *im)
 {
     for (uint32_t i = 0; i < im->inputs.count; i++) {
         const int32_t index = tdl_fb_vector_i32(&im->fb, &im->inputs, i);
-        struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32};
+        struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32};
         struct tflite_tensor tensor;
         char text[MAX_NAME];
 
@@ -536,20 +536,10 @@ static bool import_outputs(struct tflite_import *im)
     return true;
 }
 
-enum tdl_result tdl_tflite_import(struct tdl_builder *builder, const void *data, size_t size)
+static void import(struct tdl_builder *builder, const void *data, size_t size)
 {
     struct tflite_import im = {.builder = builder, .fb = {.data = data, .size = size}};
-    bool ok;
-
-    if (!builder)
-        return TDL_ERROR_INVALID_ARGUMENT;
-    if (tdl_builder_status(builder) != TDL_OK)
-        return tdl_builder_status(builder);
-    if (!data || size == 0) {
-        tflite_fail(&im, TDL_ERROR_INVALID_ARGUMENT, "there is no model to import: it is empty");
-        return tdl_builder_status(builder);
-    }
-    ok = open_model(&im) && import_inputs(&im);
+    bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)
         ok = import_operator(&im, i);
     tdl_builder_set_label(builder, NULL);
@@ -557,5 +547,16 @@ enum tdl_result tdl_tflite_import(struct tdl_builder *builder, const void *data,
         import_outputs(&im);
     free(im.values);
     tdl_map_finish(&im.made);
-    return tdl_builder_status(builder);
 }
+
+/* The offset of the root, then the identifier. */
+static bool recognises(const void *head, size_t size)
+{
+    return size >= 8 && !memcmp((const char *)head + 4, TFLITE_IDENTIFIER, 4);
+}
+
+const struct tdl_model_format tdl_model_tflite = {
+    .name = "TensorFlow Lite",
+    .recognises = recognises,
+    .import = import,
+};

@@ -4,11 +4,11 @@
 #ifndef TDL_TFLITE_H
 #define TDL_TFLITE_H
 
-#include "map.h"
 #include "flatbuffer.h"
+#include "format.h"
 #include "tflite_schema.h"
 
-#include <tdl/tdl.h>
+#include "map.h"
 
 #define TFLITE_MAX_ARGS 32 /* inputs or outputs that a supported operator has */
 

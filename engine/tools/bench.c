@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "bench.h"
 
+#include <tdl/models.h>
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -100,7 +100,8 @@ void bench_print_string(const char *name, const char *value);
 #define BENCH_FLIGHT 3 /* frames under way at once */
 
 /* GPU times, the stages and then their sum. */
-#define BENCH_TIMES (TDL_STAGE_COUNT + 1)
+enum bench_stage { BENCH_PREPROCESS, BENCH_NETWORK, BENCH_COMPOSE, BENCH_STAGES };
+#define BENCH_TIMES (BENCH_STAGES + 1)
 
 /* What one frame needs for itself. */
 struct bench_slot {

@@ -145,16 +145,16 @@ static enum tdl_result record(struct bench *b, struct bench_slot *slot)
     enum tdl_result r = tdl_batch_begin(slot->batch);
 
     if (r == TDL_OK && f->network) {
-        r = tdl_batch_stage(slot->batch, TDL_STAGE_PREPROCESS);
+        r = tdl_batch_stage(slot->batch, BENCH_PREPROCESS);
         if (r == TDL_OK)
             r = tdl_frame_to_tensor(slot->batch, &slot->source, f->input, NULL);
         if (r == TDL_OK)
-            r = tdl_batch_stage(slot->batch, TDL_STAGE_NETWORK);
+            r = tdl_batch_stage(slot->batch, BENCH_NETWORK);
         if (r == TDL_OK)
             r = tdl_batch_graph(slot->batch, b->graph, b->inputs, 1, b->outputs, 1);
     }
     if (r == TDL_OK)
-        r = tdl_batch_stage(slot->batch, TDL_STAGE_COMPOSE);
+        r = tdl_batch_stage(slot->batch, BENCH_COMPOSE);
     if (r == TDL_OK)
         r = tdl_compose(slot->batch, f->composer, &slot->source, f->network ? f->mask : NULL,
                         &slot->target, &f->compose);
@@ -203,7 +203,7 @@ static int draw(struct bench *b)
 static int one_at_a_time(struct bench *b)
 {
     struct bench_frame *f = b->frame;
-    uint64_t point, stages[TDL_STAGE_COUNT];
+    uint64_t point, stages[BENCH_STAGES];
 
     for (uint32_t i = 0; i < b->iterations; i++) {
         const uint64_t start = tool_now();
@@ -214,11 +214,11 @@ static int one_at_a_time(struct bench *b)
         if (finish(b, point) != TOOL_OK)
             return TOOL_FAILED;
         f->wall_ms[i] = (double)(tool_now() - start) / 1e6;
-        tdl_batch_stage_times(f->slots[i % BENCH_FLIGHT].batch, stages);
-        f->gpu_ms[TDL_STAGE_COUNT][i] = 0;
-        for (uint32_t stage = 0; stage < TDL_STAGE_COUNT; stage++) {
+        tdl_batch_stage_times(f->slots[i % BENCH_FLIGHT].batch, stages, BENCH_STAGES);
+        f->gpu_ms[BENCH_STAGES][i] = 0;
+        for (uint32_t stage = 0; stage < BENCH_STAGES; stage++) {
             f->gpu_ms[stage][i] = (double)stages[stage] / 1e6;
-            f->gpu_ms[TDL_STAGE_COUNT][i] += f->gpu_ms[stage][i];
+            f->gpu_ms[BENCH_STAGES][i] += f->gpu_ms[stage][i];
         }
     }
     f->wall = tdl_times_of(f->wall_ms, b->iterations);

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 
 static const char *const time_names[BENCH_TIMES] = {
-    [TDL_STAGE_PREPROCESS] = "preprocess",
-    [TDL_STAGE_NETWORK] = "network",
-    [TDL_STAGE_COMPOSE] = "compose",
-    [TDL_STAGE_COUNT] = "sum",
+    [BENCH_PREPROCESS] = "preprocess",
+    [BENCH_NETWORK] = "network",
+    [BENCH_COMPOSE] = "compose",
+    [BENCH_STAGES] = "sum",
 };
 
 static const char *memory_name(const struct bench *b)
@@ -52,7 +52,7 @@ void bench_frame_print_text(const struct bench *b)
     for (uint32_t i = 0; i < BENCH_TIMES && device->timestamps; i++) {
         char name[32];
 
-        if (!f->network && i < TDL_STAGE_COMPOSE)
+        if (!f->network && i < BENCH_COMPOSE)
             continue;
         snprintf(name, sizeof(name), "gpu %s", time_names[i]);
         ROW(name, &f->gpu[i]);

@@ -9,7 +9,7 @@
 static struct tdl_operand *random_constant(struct tdl_builder *builder, uint32_t rank,
                                            const uint32_t *shape, uint32_t fan_in)
 {
-    struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = rank};
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = rank};
     const float scale = 1.0f / sqrtf((float)fan_in);
     uint64_t state = 0x9e3779b97f4a7c15u + rank;
     size_t size;
@@ -152,7 +152,7 @@ static struct tdl_operand *add_depth_to_space(const struct bench_operator *op,
 static struct tdl_operand *second_input(const struct bench_operator *op,
                                         struct tdl_builder *builder)
 {
-    struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = 4};
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 4};
 
     memcpy(desc.shape, op->shape, sizeof(op->shape));
     return tdl_builder_input(builder, "input2", &desc);
@@ -200,7 +200,7 @@ static const struct {
 
 int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder)
 {
-    struct tdl_operand_desc desc = {.dtype = TDL_FLOAT32, .rank = 4};
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 4};
     struct tdl_operand *input, *output = NULL;
     enum tdl_activation activation;
     bool known = false;

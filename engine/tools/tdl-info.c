@@ -2,6 +2,8 @@
 /* tdl-info: the devices there are, and what becomes of a model on one. */
 #include "tool.h"
 
+#include <tdl/models.h>
+
 #include "ir/ir.h"
 
 #include <getopt.h>

@@ -5,8 +5,8 @@
  * batches that is decided at submission, under the context's lock, because
  * only there the order is known.
  */
-#ifndef TDL_BATCH_H
-#define TDL_BATCH_H
+#ifndef TDL_VK_BATCH_H
+#define TDL_VK_BATCH_H
 
 #include "buffer.h"
 #include "pipeline.h"

@@ -13,7 +13,7 @@ enum {
     MAX_SETS = 64,      /* dispatches recorded by the batch itself */
     MAX_HOLDS = 64,     /* things kept alive: recordings, images */
     MAX_USES = 160,     /* buffers used, counted once per barrier */
-    MAX_TIMESTAMPS = TDL_STAGE_COUNT + 1,
+    MAX_TIMESTAMPS = TDL_MAX_STAGES + 1,
 };
 
 /* One buffer's use; `epoch` counts the barriers recorded before it. */
@@ -47,7 +47,7 @@ struct tdl_vk_batch {
     uint32_t use_count, epoch, dispatches;
     bool writes_host;
     VkQueryPool queries; /* VK_NULL_HANDLE: no timestamps on this device */
-    enum tdl_stage marks[MAX_TIMESTAMPS];
+    uint32_t marks[MAX_TIMESTAMPS];
     uint32_t mark_count;
     uint32_t submitted_marks;
     uint64_t point; /* of the last submission */

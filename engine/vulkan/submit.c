@@ -23,7 +23,7 @@ static enum tdl_result timestamp(struct tdl_vk_batch *b)
     return TDL_OK;
 }
 
-enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, enum tdl_stage stage)
+enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, uint32_t stage)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->state != RECORDING)
@@ -36,7 +36,7 @@ enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, enum tdl_stage stage
     return r;
 }
 
-bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT])
+bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES])
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct {

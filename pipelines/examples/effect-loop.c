@@ -110,7 +110,7 @@ static const struct tdl_tensor_params mask_params = {
 static void network_open(struct network *n)
 {
     const float weights[3] = {40, -20, -20}, bias = -8;
-    const struct tdl_operand_desc filter = {.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 3}},
+    const struct tdl_tensor_params filter = {.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 3}},
                                   one = {.dtype = TDL_FLOAT32, .rank = 1, .shape = {1}};
     struct tdl_builder *b;
 

@@ -7,6 +7,7 @@
  *     person-mask selfie_segmentation.tflite portrait.ppm mask.pgm
  */
 #include <tdl/frame.h>
+#include <tdl/models.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define EXIT_SKIP 77
+/* Of batches, where a test times them. */
+enum { PREPROCESS, NETWORK, COMPOSE, STAGES };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Say what is being tested, with its seed: the text before every failure. */

@@ -243,7 +243,6 @@ static void check_errors(void)
     pthread_join(thread, NULL);
     CHECK(strstr(tdl_last_error(), "nobody"), "another thread's error came here: \"%s\"",
           tdl_last_error());
-    CHECK(!strcmp(tdl_last_error(), tdl_context_last_error(NULL)), "two last errors");
 }
 
 static void check_logging(void)

@@ -173,13 +173,13 @@ static void check_batches(void)
     struct tdl_graph *g = line_graph(ctx, 1, 1);
     struct tdl_tensor *x = tensor_of(ctx, READ | WRITE), *y = tensor_of(ctx, READ | WRITE);
     struct tdl_batch *b;
-    uint64_t times[TDL_STAGE_COUNT], point, before;
+    uint64_t times[STAGES], point, before;
     OK(tdl_batch_create(ctx, &b));
     check_begin("batch: the wrong moment");
     FAILS(tdl_batch_submit(b, NULL), TDL_ERROR_INVALID_STATE, "begin");
     FAILS(add_to_batch(b, g, x, y), TDL_ERROR_INVALID_STATE, "begin");
-    FAILS(tdl_batch_stage(b, TDL_STAGE_NETWORK), TDL_ERROR_INVALID_STATE, "begin");
-    CHECK(!tdl_batch_stage_times(b, times), "times of nothing");
+    FAILS(tdl_batch_stage(b, NETWORK), TDL_ERROR_INVALID_STATE, "begin");
+    CHECK(!tdl_batch_stage_times(b, times, STAGES), "times of nothing");
     tdl_batch_cancel(b);
     OK(tdl_batch_begin(b));
     FAILS(tdl_batch_begin(b), TDL_ERROR_INVALID_STATE, "begun already");
@@ -276,22 +276,22 @@ static void check_stages(void)
     struct tdl_graph *g = line_graph(ctx, 1, 1);
     struct tdl_tensor *x = tensor_of(ctx, READ | WRITE), *y = tensor_of(ctx, READ);
     struct tdl_batch *b;
-    uint64_t times[TDL_STAGE_COUNT], point;
+    uint64_t times[STAGES], point;
     check_begin("stages");
     OK(tdl_batch_create(ctx, &b));
     OK(tdl_batch_begin(b));
-    OK(tdl_batch_stage(b, TDL_STAGE_NETWORK));
+    OK(tdl_batch_stage(b, NETWORK));
     OK(add_to_batch(b, g, x, y));
-    CHECK(!tdl_batch_stage_times(b, times), "times before the work was submitted");
+    CHECK(!tdl_batch_stage_times(b, times, STAGES), "times before the work was submitted");
     OK(tdl_batch_submit(b, &point));
     OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
     if (tdl_context_device(ctx)->timestamps) {
-        CHECK(tdl_batch_stage_times(b, times), "no times");
-        CHECK(times[TDL_STAGE_NETWORK] && !times[TDL_STAGE_PREPROCESS] && !times[TDL_STAGE_COMPOSE],
+        CHECK(tdl_batch_stage_times(b, times, STAGES), "no times");
+        CHECK(times[NETWORK] && !times[PREPROCESS] && !times[COMPOSE],
               "the times are %llu, %llu, %llu ns", (unsigned long long)times[0],
               (unsigned long long)times[1], (unsigned long long)times[2]);
     } else {
-        CHECK(!tdl_batch_stage_times(b, times), "times from a device without");
+        CHECK(!tdl_batch_stage_times(b, times, STAGES), "times from a device without");
     }
     tdl_batch_destroy(&b);
 

@@ -250,16 +250,16 @@ static struct tdl_operand *describe(struct tdl_builder *b)
     static const float filter[CHANNELS * CHANNELS] = {1, 0, 0, 0, 0, 1, 0, 0,
                                                       0, 0, 1, 0, 0, 0, 0, 1};
     static const float bias[CHANNELS] = {0.5f, 0.5f, 0.5f, 0.5f};
-    const struct tdl_operand_desc image = {
+    const struct tdl_tensor_params image = {
         .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, SIDE, SIDE, CHANNELS}};
     struct tdl_operand *x = tdl_builder_input(b, "x", &image);
     struct tdl_operand *w = tdl_builder_constant(
         b,
-        &(struct tdl_operand_desc){
+        &(struct tdl_tensor_params){
             .dtype = TDL_FLOAT32, .rank = 4, .shape = {CHANNELS, 1, 1, CHANNELS}},
         filter, sizeof(filter));
     struct tdl_operand *c = tdl_builder_constant(
-        b, &(struct tdl_operand_desc){.dtype = TDL_FLOAT32, .rank = 1, .shape = {CHANNELS}}, bias,
+        b, &(struct tdl_tensor_params){.dtype = TDL_FLOAT32, .rank = 1, .shape = {CHANNELS}}, bias,
         sizeof(bias));
     struct tdl_operand *y =
         tdl_builder_conv2d(b, x, w, &(struct tdl_conv2d_params){.bias = c});
@@ -386,11 +386,11 @@ static enum tdl_result run_frame(void)
         target.planes[0].buffer = out;
         r = tdl_batch_begin(batch);
         if (r == TDL_OK)
-            r = tdl_batch_stage(batch, TDL_STAGE_PREPROCESS);
+            r = tdl_batch_stage(batch, PREPROCESS);
         if (r == TDL_OK)
             r = tdl_frame_to_tensor(batch, &source, input, NULL);
         if (r == TDL_OK)
-            r = tdl_batch_stage(batch, TDL_STAGE_COMPOSE);
+            r = tdl_batch_stage(batch, COMPOSE);
         if (r == TDL_OK)
             r = tdl_compose(batch, composer, &source, mask, &target, &params);
         if (r == TDL_OK)

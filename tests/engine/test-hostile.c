@@ -22,7 +22,7 @@ static struct tdl_operand *input(struct tdl_builder *b, uint32_t c)
 {
     return tdl_builder_input(
         b, "input",
-        &(struct tdl_operand_desc){.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, c}});
+        &(struct tdl_tensor_params){.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, c}});
 }
 
 static void refused(struct tdl_builder *b, struct tdl_operand *output, enum tdl_result expected,
@@ -48,7 +48,7 @@ static void test_constant_output(void)
         float got[4];
         check_begin("an output that is a constant");
         struct tdl_operand *o = tdl_builder_constant(
-            b, &(struct tdl_operand_desc){.dtype = TDL_FLOAT16, .rank = 4, .shape = {1, 1, 1, 4}},
+            b, &(struct tdl_tensor_params){.dtype = TDL_FLOAT16, .rank = 4, .shape = {1, 1, 1, 4}},
             half, sizeof(half));
         OK(tdl_builder_output(b, "output", tdl_builder_cast(b, o, TDL_FLOAT32)));
         OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = no_fuse}, &g));

@@ -29,26 +29,26 @@ static void test_destroy_nothing(void)
 
 static void test_unknown_stage(void)
 {
-    static const int stages[] = {TDL_STAGE_COUNT, 77, -1, INT32_MAX};
+    static const int stages[] = {TDL_MAX_STAGES, 77, -1, INT32_MAX};
     struct {
-        uint64_t times[TDL_STAGE_COUNT], behind[77];
+        uint64_t times[STAGES], behind[77];
     } got;
     struct tdl_batch *batch;
     uint64_t point;
     OK(tdl_batch_create(ctx, &batch));
     OK(tdl_batch_begin(batch));
-    OK(tdl_batch_stage(batch, TDL_STAGE_NETWORK));
+    OK(tdl_batch_stage(batch, NETWORK));
     for (size_t i = 0; i < COUNT(stages); i++) {
         check_begin("stage %d", stages[i]);
-        FAILS(tdl_batch_stage(batch, (enum tdl_stage)stages[i]), TDL_ERROR_INVALID_ARGUMENT,
+        FAILS(tdl_batch_stage(batch, (uint32_t)stages[i]), TDL_ERROR_INVALID_ARGUMENT,
               "there is no stage");
     }
-    OK(tdl_batch_stage(batch, TDL_STAGE_COMPOSE));
+    OK(tdl_batch_stage(batch, COMPOSE));
     OK(tdl_batch_submit(batch, &point));
     OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
     memset(&got, 0xaa, sizeof(got));
     check_begin("times of stages");
-    CHECK(tdl_batch_stage_times(batch, got.times) == tdl_context_device(ctx)->timestamps,
+    CHECK(tdl_batch_stage_times(batch, got.times, STAGES) == tdl_context_device(ctx)->timestamps,
           "times are there, or not");
     for (size_t i = 0; i < COUNT(got.behind); i++)
         CHECK(got.behind[i] == 0xaaaaaaaaaaaaaaaa, "written behind the times: %zu", i);

@@ -9,6 +9,8 @@
 #include "random-graph.h"
 #include "sketch.h"
 
+#include <tdl/models.h>
+
 #include <ops/ops.h>
 
 #include <unistd.h>

@@ -49,7 +49,7 @@ static struct tdl_graph *adder(struct tdl_context *ctx, float summand)
     struct tdl_builder *builder;
     struct tdl_graph *graph;
     struct tdl_tensor_params p = params(0);
-    const struct tdl_operand_desc one = {.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 1}};
+    const struct tdl_tensor_params one = {.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 1}};
     OK(tdl_builder_create(ctx, &builder));
     struct tdl_operand *x = tdl_builder_input(builder, "x", &p);
     struct tdl_operand *c = tdl_builder_constant(builder, &one, &summand, sizeof(summand));

@@ -19,7 +19,7 @@ struct side {
 
 static void build(struct side *s)
 {
-    const struct tdl_operand_desc desc = {
+    const struct tdl_tensor_params desc = {
         .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 4, 4, 1}};
     struct tdl_builder *b;
     OK(tdl_builder_create(s->ctx, &b));

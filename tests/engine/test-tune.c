@@ -7,6 +7,8 @@
  */
 #include "check.h"
 
+#include <tdl/models.h>
+
 #include <vulkan/cache.h>
 #include <vulkan/context.h>
 #include <measure/measure.h>

@@ -37,7 +37,7 @@ static void run_graph(struct tdl_context *ctx)
     struct tdl_operand *in = tdl_builder_input(builder, "x", &params);
     struct tdl_operand *constant = tdl_builder_constant(
         builder,
-        &(struct tdl_operand_desc){.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 1}}, &one,
+        &(struct tdl_tensor_params){.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 1}}, &one,
         sizeof(one));
     tdl_builder_output(builder, "y", tdl_builder_add(builder, in, constant));
     OK(tdl_builder_build(builder, NULL, &graph));

@@ -7,6 +7,8 @@
  */
 #include "compile.h"
 
+#include <tdl/models.h>
+
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (tdl_builder_create(NULL, &builder) != TDL_OK)
         return 0;
-    r = tdl_tflite_import(builder, data, size);
+    r = tdl_model_import(builder, data, size);
     fuzz_check_status(builder, r);
     if (r == TDL_OK)
         fuzz_compile(builder);

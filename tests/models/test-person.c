@@ -11,6 +11,8 @@
  */
 #include "../../engine/ir/ir.h"
 
+#include <tdl/models.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

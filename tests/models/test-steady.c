@@ -16,6 +16,7 @@
  * that is smoothed away is both alike.
  */
 #include <tdl/frame.h>
+#include <tdl/models.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  */
 #include "tflite-writer.h"
 
-#include <tdl/tdl.h>
+#include <tdl/models.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -286,7 +286,7 @@ static enum tdl_result import(const struct file *file, char *text, size_t text_s
         abort();
     if (file->size > 0)
         memcpy(copy + 1, file->data, file->size);
-    r = tdl_tflite_import(builder, copy + 1, file->size);
+    r = tdl_model_import(builder, copy + 1, file->size);
     if (r != tdl_builder_status(builder)) {
         printf("FAIL: the import returned %d, the builder has %d\n", r,
                tdl_builder_status(builder));

@@ -12,6 +12,8 @@
  */
 #include "hostile-models.h"
 
+#include <tdl/models.h>
+
 #include <compile/passes.h>
 
 #include <fcntl.h>
@@ -144,7 +146,7 @@ static void test_row(const struct row *row, bool fuse)
     before = most = held;
     r = tdl_builder_create(NULL, &builder);
     if (r == TDL_OK)
-        r = tdl_tflite_import(builder, data, size);
+        r = tdl_model_import(builder, data, size);
     if (r == TDL_OK)
         r = compile(builder, fuse, &weights);
     tdl_builder_destroy(&builder);
@@ -185,7 +187,7 @@ static void test_odd(const char *model, enum tdl_result expected, const char *te
     before = most = held;
     r = tdl_builder_create(NULL, &builder);
     if (r == TDL_OK)
-        r = tdl_tflite_import(builder, odd + 1, size);
+        r = tdl_model_import(builder, odd + 1, size);
     if (r != expected || !strstr(tdl_builder_error(builder), text))
         FAIL("%s at an odd address: \"%s\"", model, tdl_last_error());
     if (most - before > 16 * MIB)

@@ -7,6 +7,8 @@
  */
 #include "tflite-writer.h"
 
+#include <tdl/models.h>
+
 #include <core/graph.h>
 #include <vulkan/graph/program.h>
 #include <ops/ops.h>
@@ -84,7 +86,7 @@ static void test_row(const struct row *row)
         m.ops[0].inputs[m.ops[0].input_count++] = m.tensor_count++;
     }
     uint8_t *data = write_tflite(&m, &size);
-    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_tflite_import(b, data, size) != TDL_OK)
+    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_import(b, data, size) != TDL_OK)
         fail(row, tdl_last_error());
     else
         run(row, b);

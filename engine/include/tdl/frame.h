@@ -11,46 +11,11 @@
 #ifndef TDL_FRAME_H
 #define TDL_FRAME_H
 
-#include <tdl/tdl.h>
+#include <tdl/batch.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---------------------------------------------------------------- buffers */
-
-/** A piece of memory that holds the planes of frames. */
-struct tdl_buffer;
-
-enum tdl_buffer_access {
-    TDL_BUFFER_DEVICE = 0, /**< the GPU only */
-    TDL_BUFFER_UPLOAD,     /**< mapped; the CPU writes, the GPU reads */
-    TDL_BUFFER_READBACK,   /**< mapped and cached; the GPU writes, the CPU reads */
-};
-
-/** Create a buffer of `size` bytes. Mapped kinds are coherent and stay mapped
- *  for life. Allocates device memory. */
-TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
-                                          enum tdl_buffer_access access,
-                                          struct tdl_buffer **out_buffer);
-/**
- * Make the caller's memory a buffer without copying (VK_EXT_external_memory_host).
- * `pointer` and `size` are widened to page borders inside; the memory stays
- * valid until the buffer is destroyed and the timeline has passed its last use.
- * @return TDL_ERROR_UNSUPPORTED when device or driver refuses, with the reason;
- *         TDL_ERROR_INVALID_ARGUMENT when the memory ends behind the last address.
- */
-TDL_API enum tdl_result tdl_buffer_import_host(struct tdl_context *context, void *pointer,
-                                               size_t size, struct tdl_buffer **out_buffer,
-                                               uint64_t *out_offset);
-/** Deferred: the memory goes when the GPU has passed the last use. */
-TDL_API void tdl_buffer_destroy(struct tdl_buffer **buffer);
-/** The mapping, or NULL for TDL_BUFFER_DEVICE and imported memory. */
-TDL_API void *tdl_buffer_data(struct tdl_buffer *buffer);
-TDL_API size_t tdl_buffer_size(const struct tdl_buffer *buffer);
-/** Wait until the GPU has finished writing (for_write: and reading) the
- *  buffer, as far as submitted. Blocking; no wait when it is idle. */
-TDL_API enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write);
 
 /* ----------------------------------------------------------------- frames */
 
@@ -121,46 +86,6 @@ TDL_API const char *tdl_format_name(enum tdl_format format);
  */
 TDL_API size_t tdl_frame_layout(struct tdl_frame *frame, enum tdl_format format, uint32_t width,
                                 uint32_t height, uint32_t align);
-
-/* ---------------------------------------------------------------- batches */
-
-/**
- * A run of work that is submitted once. Made once and used again for frame
- * after frame: begin, add work, submit. Holds its own command pool,
- * descriptors and timestamps; begin waits for the batch's previous submission,
- * so keep one batch per frame in flight.
- */
-struct tdl_batch;
-
-/** Parts of a frame's work that are timed apart. */
-enum tdl_stage {
-    TDL_STAGE_PREPROCESS = 0,
-    TDL_STAGE_NETWORK,
-    TDL_STAGE_COMPOSE,
-    TDL_STAGE_COUNT
-};
-
-/** Create a batch, not begun. Allocates its pools; never waits for the device. */
-TDL_API enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch);
-/** Gives up what was not submitted; what was, runs on. */
-TDL_API void tdl_batch_destroy(struct tdl_batch **batch);
-/** Start anew. Blocking: waits for the batch's previous submission. */
-TDL_API enum tdl_result tdl_batch_begin(struct tdl_batch *batch);
-/** Give up what was added since begin. */
-TDL_API void tdl_batch_cancel(struct tdl_batch *batch);
-/** Submit; never waits. `out_point` may be NULL. */
-TDL_API enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
-/** Begin timing a stage; the stage before ends here, and the last at submit.
- *  TDL_ERROR_INVALID_ARGUMENT for a stage that there is not. */
-TDL_API enum tdl_result tdl_batch_stage(struct tdl_batch *batch, enum tdl_stage stage);
-/** GPU time in ns of each stage of the last finished submission; 0 where the
- *  stage was not run or the device has no timestamps. Does not wait: false
- *  when nothing has finished since the last begin. */
-TDL_API bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_STAGE_COUNT]);
-/** tdl_graph_dispatch() as a part of a batch. */
-TDL_API enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *graph,
-                                        const struct tdl_binding *inputs, uint32_t input_count,
-                                        const struct tdl_binding *outputs, uint32_t output_count);
 
 /* ------------------------------------------------------- frame to tensor */
 

@@ -12,7 +12,7 @@
  *   it to NULL, accepts NULL for either, never fails, and never waits for the device:
  *   memory goes when the timeline has passed the last use.
  * - `_params` structs may be zero-initialised: zero is the sane default.
- * - Functions return an `enum tdl_result`; tdl_context_last_error() has the
+ * - Functions return an `enum tdl_result`; tdl_last_error() has the
  *   sentence that says what to do.
  * - Thread-safety: a context, and the tensors, graphs and buffers made from
  *   it, may be used from several threads. A builder and a batch belong to one
@@ -180,9 +180,6 @@ TDL_API void tdl_context_destroy(struct tdl_context **context);
 /** The device of this context. Owned by the context. */
 TDL_API const struct tdl_device_info *tdl_context_device(const struct tdl_context *context);
 
-/** Same as tdl_last_error(); `context` may be NULL. */
-TDL_API const char *tdl_context_last_error(const struct tdl_context *context);
-
 /**
  * Wait until the timeline has passed `point`.
  * @param timeout_ns  ns, or TDL_WAIT_FOREVER; 0 asks without blocking
@@ -309,9 +306,6 @@ struct tdl_builder;
 /** A value in a graph under construction (MLOperand). Owned by its builder. */
 struct tdl_operand;
 
-/** Description of an operand: dtype, rank, shape, layout; usage is ignored. */
-#define tdl_operand_desc tdl_tensor_params
-
 /** @param context may be NULL for tools that only look at a model. */
 TDL_API enum tdl_result tdl_builder_create(struct tdl_context *context,
                                            struct tdl_builder **out_builder);
@@ -337,11 +331,11 @@ TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_op
 
 /** A named input. Names are unique among inputs. */
 TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const char *name,
-                                              const struct tdl_operand_desc *desc);
+                                              const struct tdl_tensor_params *desc);
 /** A constant. `data` is not copied: it stays valid, and as it is, until the builder
  *  dies. The same data in the same shape and type is the same operand. */
 TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
-                                                 const struct tdl_operand_desc *desc,
+                                                 const struct tdl_tensor_params *desc,
                                                  const void *data, size_t size);
 /** Name an operand as an output of the graph. An input, a constant, or what is
  *  an output already is copied. */
@@ -558,26 +552,6 @@ struct tdl_tune_params {
  */
 TDL_API enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_params *params,
                                  uint32_t *out_layers);
-
-/* ----------------------------------------------------------------- models */
-
-/**
- * Add a TensorFlow Lite model to a builder: inputs and outputs take the names
- * of the file. `data` is not copied and stays valid until the builder dies.
- * Every offset is checked; a damaged file is TDL_ERROR_INVALID_MODEL, an
- * operator that libtdl lacks TDL_ERROR_UNSUPPORTED naming it and its index.
- * Memory and time follow the size of the file: constants that operators share,
- * be it under several names, are kept once, and a file whose constants overlap
- * so that they would be many times the file is refused.
- */
-TDL_API enum tdl_result tdl_tflite_import(struct tdl_builder *builder, const void *data,
-                                          size_t size);
-/**
- * Read a model file (.tflite) and import it. Only regular files of up to 1 GiB
- * are read: a pipe, a device or a folder is TDL_ERROR_IO at once. Blocking: reads
- * the file.
- */
-TDL_API enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path);
 
 #ifdef __cplusplus
 }
