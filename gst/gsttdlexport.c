@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlexport.h"
 
+#include "export/exporter.h"
 #include "gsttdldmabuf.h"
-#include "gsttdlerror.h"
 #include "gsttdlpool.h"
-
-#include <gst/allocators/gstdmabuf.h>
-
-#define GST_CAT_DEFAULT gst_tdl_filter_debug
 
 /* Upstream needs this many buffers while the GPU holds its own. */
 #define POOL_MIN (GST_TDL_FLIGHT_SLOTS + 1)
 /* How far upstream an element that imports dma-bufs is looked for. */
 #define MAX_HOPS 16
 
-const gchar *const gst_tdl_export_downstream = "dma-buf-downstream";
-const gchar *const gst_tdl_export_dma_buf = "dma-buf";
-const gchar *const gst_tdl_export_dma_buf_image = "dma-buf-image";
-const gchar *const gst_tdl_export_vulkan = "vulkan-image";
-const gchar *const gst_tdl_export_pool = "pool";
+static const struct gst_tdl_export_way *const ways[] = {
+    &gst_tdl_export_by_vulkan,        &gst_tdl_export_by_downstream, &gst_tdl_export_by_dma_buf,
+    &gst_tdl_export_by_dma_buf_image, &gst_tdl_export_by_pool,
+};
 
-/* --------------------------------------------------------------- downstream */
+/* -------------------------------------------------------------------- pools */
 
-static void set_pool(GstQuery *query, GstBufferPool *pool, gsize size, guint min, guint max)
+void gst_tdl_export_asked(GstQuery *query, GstCaps **out_caps, GstBufferPool **out_pool,
+                          guint *out_size, guint *out_min, guint *out_max)
+{
+    GstBufferPool *pool = NULL;
+    guint size = 0, min = 0, max = 0;
+
+    gst_query_parse_allocation(query, out_caps, NULL);
+    if (gst_query_get_n_allocation_pools(query) > 0)
+        gst_query_parse_nth_allocation_pool(query, 0, out_pool ? &pool : NULL, &size, &min, &max);
+    if (out_pool)
+        *out_pool = pool;
+    if (out_size)
+        *out_size = size;
+    if (out_min)
+        *out_min = min;
+    if (out_max)
+        *out_max = max;
+}
+
+void gst_tdl_export_set_pool(GstQuery *query, GstBufferPool *pool, gsize size, guint min,
+                             guint max)
 {
     if (gst_query_get_n_allocation_pools(query) > 0)
         gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
@@ -30,8 +45,8 @@ static void set_pool(GstQuery *query, GstBufferPool *pool, gsize size, guint min
         gst_query_add_allocation_pool(query, pool, size, min, max);
 }
 
-static gboolean configure(GstBufferPool *pool, GstCaps *caps, gsize size, guint min, guint max,
-                          gboolean meta)
+gboolean gst_tdl_export_configure(GstBufferPool *pool, GstCaps *caps, gsize size, guint min,
+                                  guint max, gboolean meta)
 {
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
@@ -47,160 +62,55 @@ static gboolean configure(GstBufferPool *pool, GstCaps *caps, gsize size, guint 
            gst_buffer_pool_set_config(pool, config);
 }
 
-/* Only a buffer of it says of what a pool is. */
-static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *pool,
-                               const struct gst_tdl_video *out)
+const gchar *gst_tdl_export_from(const struct gst_tdl_export_request *request,
+                                 GstBufferPool *pool, GError **error)
 {
-    struct gst_tdl_staging staging = { NULL };
-    struct gst_tdl_import import = { .n_uses = 0 };
-    GError *error = NULL;
-    GstBuffer *buffer = NULL;
-    const gchar *why = NULL;
-
-    if (!gst_buffer_pool_set_active(pool, TRUE) ||
-        gst_buffer_pool_acquire_buffer(pool, &buffer, NULL) != GST_FLOW_OK)
-        return "it gives no buffer";
-    for (guint i = 0; i < gst_buffer_n_memory(buffer) && !why; i++)
-        if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
-            why = "its buffers are not dma-bufs";
-    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, &staging, &import,
-                                        &error)) {
-        GST_INFO("downstream's dma-bufs cannot be written: %s", error->message);
-        why = "the device cannot import its dma-bufs";
-        g_error_free(error);
-    }
-    gst_tdl_import_release(&import);
-    gst_tdl_staging_clear(&staging);
-    gst_buffer_unref(buffer);
-    return why;
-}
-
-/* Under caps of system memory trying a pool out would make it allocate frames
- * that nobody needs; sinks that have dma-bufs there are known by their signs. */
-static gboolean may_have_dma_bufs(GstBufferPool *pool, const struct gst_tdl_video *out)
-{
-    GstStructure *config;
-    GstAllocator *allocator = NULL;
-    gboolean yes;
-
-    if (out->memory == GST_TDL_MEMORY_DMA_BUF ||
-        gst_buffer_pool_has_option(pool, "GstBufferPoolOptionKMSPrimeExport"))
-        return TRUE;
-    config = gst_buffer_pool_get_config(pool);
-    yes = gst_buffer_pool_config_get_allocator(config, &allocator, NULL) && allocator &&
-          GST_IS_DMABUF_ALLOCATOR(allocator);
-    gst_structure_free(config);
-    return yes;
-}
-
-static const gchar *try_downstream(struct gst_tdl_session *session, GstQuery *query,
-                                   const struct gst_tdl_video *out, gboolean meta)
-{
-    GstBufferPool *pool = NULL;
-    guint size = 0, min = 0, max = 0;
-    const gchar *why = NULL;
-    GstCaps *caps;
-
-    gst_query_parse_allocation(query, &caps, NULL);
-    if (gst_query_get_n_allocation_pools(query) > 0)
-        gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &min, &max);
-    if (!pool)
-        return "downstream has no pool";
-    if (!session->device->able.dma_buf_in)
-        why = "the device cannot import dma-bufs";
-    else if (!may_have_dma_bufs(pool, out))
-        why = "downstream's pool is not of dma-bufs";
-    else if (!configure(pool, caps, MAX(size, out->info.size), min, max, meta))
-        why = "downstream's pool refuses its configuration";
-    else
-        why = try_buffer(session, pool, out);
-    if (why)
-        gst_buffer_pool_set_active(pool, FALSE);
-    else
-        set_pool(query, pool, MAX(size, out->info.size), min, max);
-    gst_object_unref(pool);
-    return why;
-}
-
-static gboolean use_own(GstQuery *query, GstBufferPool *pool, const struct gst_tdl_video *out,
-                        gboolean meta)
-{
-    guint size = 0, min = 0, max = 0;
-    GstCaps *caps;
+    const GstVideoInfo *info = &request->video->info;
     gboolean ok;
-
-    gst_query_parse_allocation(query, &caps, NULL);
-    if (gst_query_get_n_allocation_pools(query) > 0)
-        gst_query_parse_nth_allocation_pool(query, 0, NULL, &size, &min, &max);
-    ok = configure(pool, caps, out->info.size, min, 0, meta);
-    set_pool(query, pool, out->info.size, min, 0);
-    gst_object_unref(pool);
-    return ok;
-}
-
-/* Images that go away must not be those that the GPU still writes. */
-static const gchar *decide_vulkan(struct gst_tdl_session *session, GstQuery *query,
-                                  const struct gst_tdl_video *out, GError **error)
-{
-    GstBufferPool *pool;
-    guint min = 0;
     GstCaps *caps;
+    guint min;
 
-    gst_query_parse_allocation(query, &caps, NULL);
-    if (gst_query_get_n_allocation_pools(query) > 0)
-        gst_query_parse_nth_allocation_pool(query, 0, NULL, NULL, &min, NULL);
-    gst_tdl_session_drain(session);
-    pool = gst_tdl_vulkan_pool(session->device, caps, out->info.size, min);
-    if (!pool) {
-        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                    "GStreamer's Vulkan library makes no images of %s on this device. Put the caps "
-                    "video/x-raw behind tdlfilter, or choose another format.",
-                    GST_VIDEO_INFO_NAME(&out->info));
-        return NULL;
-    }
-    set_pool(query, pool, out->info.size, min, 0);
+    gst_tdl_export_asked(request->query, &caps, NULL, NULL, &min, NULL);
+    ok = gst_tdl_export_configure(pool, caps, info->size, min, 0, request->meta);
+    gst_tdl_export_set_pool(request->query, pool, info->size, min, 0);
     gst_object_unref(pool);
-    return gst_tdl_export_vulkan;
+    if (ok)
+        return NULL;
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                "The output's pool cannot be set up for %dx%d px of %s. Please report this with a "
+                "log of GST_DEBUG=tdl*:6.", info->width, info->height, GST_VIDEO_INFO_NAME(info));
+    return "the pool cannot be set up";
 }
+
+/* --------------------------------------------------------------- downstream */
 
 const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *query,
                                    const struct gst_tdl_video *out, GString *reason,
                                    GError **error)
 {
-    gboolean meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
-    gboolean dma_buf = out->memory == GST_TDL_MEMORY_DMA_BUF;
-    const gchar *path, *why;
-    GstBufferPool *pool;
+    struct gst_tdl_export_request request = {
+        .session = session,
+        .query = query,
+        .video = out,
+        .meta = out->memory == GST_TDL_MEMORY_DMA_BUF ||
+                gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL),
+    };
+    GError *failure = NULL;
 
     g_string_truncate(reason, 0);
-    if (out->memory == GST_TDL_MEMORY_VULKAN)
-        return decide_vulkan(session, query, out, error);
-    why = try_downstream(session, query, out, meta || dma_buf);
-    if (!why)
-        return gst_tdl_export_downstream;
-    g_string_append_printf(reason, "%s: %s; %s", gst_tdl_export_downstream, why,
-                           gst_tdl_export_dma_buf);
-    if (!dma_buf) {
-        g_string_append(reason, ": the caps agreed on are of system memory");
-        pool = gst_tdl_pool_new(session->readback, NULL);
-        path = gst_tdl_export_pool;
-    } else if (session->device->able.dma_buf_out) {
-        pool = gst_tdl_dma_buf_pool_new(session->device, NULL);
-        path = out->modifier == GST_TDL_LINEAR ? gst_tdl_export_dma_buf
-                                               : gst_tdl_export_dma_buf_image;
-    } else {
-        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                    "No dma-bufs for the output: %s, and the device cannot make any itself. Put "
-                    "the caps video/x-raw behind tdlfilter for frames in system memory, or choose "
-                    "another device (tdl-info lists what they can do).", why);
-        return NULL;
+    for (guint i = 0; i < G_N_ELEMENTS(ways) && !failure; i++) {
+        const gchar *why;
+
+        if (!ways[i]->is_for(out))
+            continue;
+        why = ways[i]->export(&request, &failure);
+        if (!why)
+            return ways[i]->path;
+        g_string_append_printf(reason, "%s%s: %s", reason->len ? "; " : "", ways[i]->path, why);
+        request.declined = why;
     }
-    if (use_own(query, pool, out, meta || dma_buf))
-        return path;
-    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                "The output's pool cannot be set up for %dx%d px of %s. Please report this with a "
-                "log of GST_DEBUG=tdl*:6.", out->info.width, out->info.height,
-                GST_VIDEO_INFO_NAME(&out->info));
+    if (failure)
+        g_propagate_error(error, failure);
     return NULL;
 }
 

@@ -2,16 +2,16 @@
 /*
  * Whose memory frames lie in, on both sides of the element: what upstream is
  * offered to write into, and what downstream is given. In order of cost:
- * downstream's own dma-bufs, ours, mapped memory of our pool.
+ * downstream's own dma-bufs, ours, mapped memory of our pool. The ways to give it
+ * live in export/, one a file.
  */
 #ifndef GST_TDL_EXPORT_H
 #define GST_TDL_EXPORT_H
 
 #include "gsttdlsession.h"
 
-/* Values of the property export-path. */
-extern const gchar *const gst_tdl_export_downstream, *const gst_tdl_export_dma_buf,
-    *const gst_tdl_export_dma_buf_image, *const gst_tdl_export_vulkan, *const gst_tdl_export_pool;
+/* The path of frames in memory that the CPU maps. */
+extern const gchar gst_tdl_export_pool[];
 
 /* Decide which pool the output comes from and put it into `query`, an answered
  * ALLOCATION query. Returns the path, or NULL with `error`. `reason` says why

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Dma-bufs of downstream's own pool: what it will show or encode is written in place. */
+#include "exporter.h"
+
+#include "gsttdlerror.h"
+
+#include <gst/allocators/gstdmabuf.h>
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+static gboolean is_for(const struct gst_tdl_video *video)
+{
+    return video->memory != GST_TDL_MEMORY_VULKAN;
+}
+
+/* Only a buffer of it says of what a pool is. */
+static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *pool,
+                               const struct gst_tdl_video *out)
+{
+    struct gst_tdl_staging staging = { NULL };
+    struct gst_tdl_import import = { .n_uses = 0 };
+    GError *error = NULL;
+    GstBuffer *buffer = NULL;
+    const gchar *why = NULL;
+
+    if (!gst_buffer_pool_set_active(pool, TRUE) ||
+        gst_buffer_pool_acquire_buffer(pool, &buffer, NULL) != GST_FLOW_OK)
+        return "it gives no buffer";
+    for (guint i = 0; i < gst_buffer_n_memory(buffer) && !why; i++)
+        if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
+            why = "its buffers are not dma-bufs";
+    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, &staging, &import,
+                                        &error)) {
+        GST_INFO("downstream's dma-bufs cannot be written: %s", error->message);
+        why = "the device cannot import its dma-bufs";
+        g_error_free(error);
+    }
+    gst_tdl_import_release(&import);
+    gst_tdl_staging_clear(&staging);
+    gst_buffer_unref(buffer);
+    return why;
+}
+
+/* Under caps of system memory trying a pool out would make it allocate frames
+ * that nobody needs; sinks that have dma-bufs there are known by their signs. */
+static gboolean may_have_dma_bufs(GstBufferPool *pool, const struct gst_tdl_video *out)
+{
+    GstStructure *config;
+    GstAllocator *allocator = NULL;
+    gboolean yes;
+
+    if (out->memory == GST_TDL_MEMORY_DMA_BUF ||
+        gst_buffer_pool_has_option(pool, "GstBufferPoolOptionKMSPrimeExport"))
+        return TRUE;
+    config = gst_buffer_pool_get_config(pool);
+    yes = gst_buffer_pool_config_get_allocator(config, &allocator, NULL) && allocator &&
+          GST_IS_DMABUF_ALLOCATOR(allocator);
+    gst_structure_free(config);
+    return yes;
+}
+
+static const gchar *try_pool(const struct gst_tdl_export_request *request, GstBufferPool *pool,
+                             GstCaps *caps, gsize size, guint min, guint max)
+{
+    if (!request->session->device->able.dma_buf_in)
+        return "the device cannot import dma-bufs";
+    if (!may_have_dma_bufs(pool, request->video))
+        return "downstream's pool is not of dma-bufs";
+    if (!gst_tdl_export_configure(pool, caps, size, min, max, request->meta))
+        return "downstream's pool refuses its configuration";
+    return try_buffer(request->session, pool, request->video);
+}
+
+static const gchar *export(const struct gst_tdl_export_request *request, GError **error)
+{
+    GstBufferPool *pool;
+    const gchar *why;
+    guint size, min, max;
+    GstCaps *caps;
+
+    (void)error;
+    gst_tdl_export_asked(request->query, &caps, &pool, &size, &min, &max);
+    if (!pool)
+        return "downstream has no pool";
+    size = MAX(size, request->video->info.size);
+    why = try_pool(request, pool, caps, size, min, max);
+    if (why)
+        gst_buffer_pool_set_active(pool, FALSE);
+    else
+        gst_tdl_export_set_pool(request->query, pool, size, min, max);
+    gst_object_unref(pool);
+    return why;
+}
+
+const struct gst_tdl_export_way gst_tdl_export_by_downstream = {
+    .path = "dma-buf-downstream",
+    .is_for = is_for,
+    .export = export,
+};

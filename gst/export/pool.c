@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Memory of our own that the GPU writes and the CPU maps. */
+#include "exporter.h"
+
+#include "gsttdlpool.h"
+
+const gchar gst_tdl_export_pool[] = "pool";
+
+static gboolean is_for(const struct gst_tdl_video *video)
+{
+    return video->memory == GST_TDL_MEMORY_SYSTEM;
+}
+
+static const gchar *export(const struct gst_tdl_export_request *request, GError **error)
+{
+    return gst_tdl_export_from(request, gst_tdl_pool_new(request->session->readback, NULL), error);
+}
+
+const struct gst_tdl_export_way gst_tdl_export_by_pool = {
+    .path = gst_tdl_export_pool,
+    .is_for = is_for,
+    .export = export,
+};
