@@ -459,8 +459,9 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
         return 0;
     if (session->ready)
         return session->infer->network_ns;
-    return tdl_context_device(session->device->context)->type == TDL_DEVICE_CPU ? GUESSED_LATENCY
-                                                                                : 0;
+    return tdl_context_device(session->device->context)->type == TDL_DEVICE_SOFTWARE
+               ? GUESSED_LATENCY
+               : 0;
 }
 
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,

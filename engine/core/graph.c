@@ -102,7 +102,7 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     TRY(tdl_pass_fold(ir));
     g->operator_count = ir->node_count;
     if (!params->no_fuse && steps)
-        TRY(tdl_pass_fuse(ir, g->ctx->info.type != TDL_DEVICE_CPU));
+        TRY(tdl_pass_fuse(ir, tdl_tastes_of(&g->ctx->info)->few_dispatches));
     warn_of_declined(g);
     if (!steps) {
         tdl_pass_bind(ir, params);

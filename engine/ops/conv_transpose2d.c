@@ -228,11 +228,11 @@ static uint32_t step_of(uint32_t stride, uint32_t dilation)
     return stride / a;
 }
 
-/* Pixels of an invocation: each weight is read once for all of them, but a
- * GPU wants many invocations. */
+/* Pixels of an invocation: each weight is read once for all of them, if enough
+ * invocations are left. */
 static uint32_t share_of(const struct tdl_plan *plan, const struct geometry *g)
 {
-    const uint64_t enough = plan->device->type == TDL_DEVICE_CPU ? 64 : 32768;
+    const uint64_t enough = tdl_tastes_of(plan->device)->busy_alone;
     uint64_t outputs = (uint64_t)g->out.n * g->out.h * g->out.w * tdl_packs(g->out.c);
     uint32_t row = TDL_DIV_UP(g->out.w, g->p->stride[1]);
     return outputs / 4 >= enough && row >= 4 ? 4 : outputs / 2 >= enough && row >= 2 ? 2 : 1;

@@ -26,23 +26,23 @@ static struct tile choose_tile(const struct tdl_device_info *device, struct tdl_
                                uint32_t in_packs, const struct tdl_conv2d_params *p,
                                const uint32_t kernel[2])
 {
-    bool cpu = device->type == TDL_DEVICE_CPU;
+    const bool few = tdl_tastes_of(device)->few_invocations;
     struct tile t = {8, 8, 1, 64};
     uint32_t packs = tdl_packs(out.c);
     /* Small maps whole: no border to compute twice. */
-    if ((cpu && p->stride[0] == 1) || (out.w <= 16 && out.h <= 16) || out.w * out.h >= 1u << 14)
+    if ((few && p->stride[0] == 1) || (out.w <= 16 && out.h <= 16) || out.w * out.h >= 1u << 14)
         t.w = t.h = 16;
     t.w = TDL_MIN(t.w, out.w);
     t.h = TDL_MIN(t.h, out.h);
-    if (!cpu)
+    if (!few)
         t.local = t.w * t.h > 64 ? 256 : 64;
-    if (cpu)
+    if (few)
         t.local = TDL_MIN(1024, span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]));
     t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
     while (shared_vec4(t, in_packs, p, kernel) * 16 > device->max_shared_memory &&
            (t.w > 1 || t.h > 1))
         *(t.w > t.h ? &t.w : &t.h) /= 2;
-    for (uint32_t group = cpu ? 4 : 1; group > 1; group--) {
+    for (uint32_t group = few ? 4 : 1; group > 1; group--) {
         struct tile wider = {t.w, t.h, group, t.local};
         if (packs % group == 0 &&
             shared_vec4(wider, in_packs, p, kernel) * 16 <= device->max_shared_memory) {

@@ -257,7 +257,7 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     enum tdl_dtype dtype = n->output->desc.dtype;
     /* Two elements a word: a row that ends within one is converted after. */
     bool apart = dtype == TDL_FLOAT16 && g->n % 2;
-    uint32_t x = plan->device->type == TDL_DEVICE_CPU ? 8 : 16, y = x;
+    uint32_t x = tdl_tastes_of(plan->device)->matrix_side, y = x;
     uint64_t large = (uint64_t)TDL_DIV_UP(g->m, TILE * y) * TDL_DIV_UP(g->n, TILE * x) * g->batches;
     /* Not enough of them for all of a GPU, or more than a device must allow. */
     if (large < 64 || plan->device->max_workgroup_invocations < x * y)

@@ -68,14 +68,9 @@ static inline uint32_t tdl_bits_of(float value)
 /* Invocations of a workgroup whose teams share the work on a result. */
 static inline uint32_t tdl_team_local(const struct tdl_device_info *device)
 {
-    if (device->type == TDL_DEVICE_CPU)
-        return 64;
-    return device->max_workgroup_invocations >= 256 ? 256 : 128;
+    const uint32_t team = tdl_tastes_of(device)->team;
+    return device->max_workgroup_invocations >= team ? team : 128;
 }
-
-/* Invocations that keep it busy: a software device has only the lanes of its
- * vectors to fill. */
-#define TDL_BUSY(device) ((device)->type == TDL_DEVICE_CPU ? 512u : 32768u)
 
 /* The invocations, 2ⁿ, that share one result: all of a workgroup where there
  * are few results with much work each, one where results are many. */
@@ -83,8 +78,9 @@ static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_
                                    uint32_t work)
 {
     enum { LEAST = 8 }; /* steps of one */
+    const uint32_t busy = tdl_tastes_of(device)->busy_teams;
     uint32_t team = 1;
-    while (team < tdl_team_local(device) && (uint64_t)results * team < TDL_BUSY(device) &&
+    while (team < tdl_team_local(device) && (uint64_t)results * team < busy &&
            work / (team * 2) >= LEAST)
         team *= 2;
     return team;

@@ -148,7 +148,7 @@ static enum tdl_device_type device_type(VkPhysicalDeviceType type)
     case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
         return TDL_DEVICE_VIRTUAL_GPU;
     case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return TDL_DEVICE_CPU;
+        return TDL_DEVICE_SOFTWARE;
     default:
         return TDL_DEVICE_OTHER;
     }
@@ -407,7 +407,7 @@ static int rank(enum tdl_device_type type)
         return 2;
     case TDL_DEVICE_OTHER:
         return 3;
-    case TDL_DEVICE_CPU:
+    case TDL_DEVICE_SOFTWARE:
         return 4;
     }
     return 5;

@@ -45,7 +45,7 @@ int fds_dma_buf(struct tdl_context *ctx, size_t size, const char **out_how)
         if (fd >= 0)
             return fd;
     }
-    if (tdl_context_device(ctx)->type == TDL_DEVICE_CPU) {
+    if (tdl_context_device(ctx)->type == TDL_DEVICE_SOFTWARE) {
         *out_how = "memfd";
         return memory_file(whole);
     }

@@ -120,7 +120,7 @@ static size_t element_count(const struct tdl_tensor_params *p)
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu)
 {
     if (tdl_vk(ctx)->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
-        ctx->info.type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_CPU;
+        ctx->info.type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_SOFTWARE;
 }
 
 void subject_fill(const struct tdl_tensor_params *desc, struct rng *rng, void *values)

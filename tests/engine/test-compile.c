@@ -251,7 +251,7 @@ VkResult __wrap_vkCreateDevice(VkPhysicalDevice physical, const VkDeviceCreateIn
 
 static void check_apart(void)
 {
-    const bool software = tdl_context_device(ctx)->type == TDL_DEVICE_CPU;
+    const bool software = tdl_context_device(ctx)->type == TDL_DEVICE_SOFTWARE;
     const unsigned before = atomic_load(&devices);
     check_progress(3);
     const unsigned made = atomic_load(&devices) - before;

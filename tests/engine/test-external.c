@@ -207,7 +207,7 @@ static void check_dma_buf(struct tdl_context *ctx)
 static void check_unmappable(struct tdl_context *ctx)
 {
     struct tdl_buffer *buffer;
-    if (tdl_context_device(ctx)->type != TDL_DEVICE_CPU)
+    if (tdl_context_device(ctx)->type != TDL_DEVICE_SOFTWARE)
         return;
     check_begin("a dma-buf that is only for reading");
     int fd = memfd_create("tdl-test", MFD_ALLOW_SEALING | MFD_CLOEXEC);

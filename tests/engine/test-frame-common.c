@@ -63,7 +63,7 @@ struct tdl_context *open_context(int argc, char **argv)
     }
     CHECK(r == TDL_OK, "tdl_context_create: %s", tdl_last_error());
     if (argc > 1)
-        ctx->info.type = strcmp(argv[1], "gpu") ? TDL_DEVICE_CPU : TDL_DEVICE_DISCRETE_GPU;
+        ctx->info.type = strcmp(argv[1], "gpu") ? TDL_DEVICE_SOFTWARE : TDL_DEVICE_DISCRETE_GPU;
     return ctx;
 }
 

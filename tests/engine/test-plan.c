@@ -19,7 +19,7 @@ static struct tdl_device_info device_of(bool gpu)
 {
     return (struct tdl_device_info){
         .name = "imaginary",
-        .type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_CPU,
+        .type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_SOFTWARE,
         .subgroup_size = gpu ? 32 : 8,
         .max_workgroup_invocations = 1024,
         .max_shared_memory = 32 << 10,
@@ -35,7 +35,7 @@ static void plan_open(struct tdl_plan *plan, struct tdl_builder *b,
     REQUIRE(plan->ir, "out of memory");
     OK(tdl_pass_fold(plan->ir));
     if (fuse)
-        OK(tdl_pass_fuse(plan->ir, device->type != TDL_DEVICE_CPU));
+        OK(tdl_pass_fuse(plan->ir, device->type != TDL_DEVICE_SOFTWARE));
     sketch_check_order(plan->ir);
     OK(tdl_pass_layout(plan->ir, &(struct tdl_build_params){0}, storage));
     sketch_check_order(plan->ir);

@@ -58,7 +58,7 @@ static void hard_values(struct rng *rng, float in[SIZE])
 static void test_auto(void)
 {
     static const enum tdl_device_type types[] = {TDL_DEVICE_DISCRETE_GPU, TDL_DEVICE_INTEGRATED_GPU,
-                                                 TDL_DEVICE_VIRTUAL_GPU, TDL_DEVICE_CPU};
+                                                 TDL_DEVICE_VIRTUAL_GPU, TDL_DEVICE_SOFTWARE};
     const enum tdl_device_type own = ctx->info.type;
     struct rng rng = {7};
     float in[SIZE], out[SIZE];

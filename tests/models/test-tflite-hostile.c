@@ -118,7 +118,7 @@ static const struct row rows[] = {
 static enum tdl_result compile(struct tdl_builder *builder, bool fuse, size_t *out_weights)
 {
     static const struct tdl_device_info device = {
-        .type = TDL_DEVICE_CPU, .subgroup_size = 8, .max_workgroup_invocations = 1024,
+        .type = TDL_DEVICE_SOFTWARE, .subgroup_size = 8, .max_workgroup_invocations = 1024,
         .max_shared_memory = 32768};
     const struct tdl_build_params params = {0};
     struct tdl_plan plan = {.device = &device, .storage = TDL_FLOAT32,

@@ -94,7 +94,7 @@ enum tdl_device_type {
     TDL_DEVICE_INTEGRATED_GPU = 1,
     TDL_DEVICE_DISCRETE_GPU = 2,
     TDL_DEVICE_VIRTUAL_GPU = 3,
-    TDL_DEVICE_CPU = 4, /**< software Vulkan such as lavapipe */
+    TDL_DEVICE_SOFTWARE = 4, /**< software Vulkan such as lavapipe */
 };
 
 /** What a device can do, as far as libtdl cares. Plain data, owned by the caller. */
@@ -146,7 +146,7 @@ TDL_API enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint3
 struct tdl_context;
 
 struct tdl_context_params {
-    /** NULL or "auto" (discrete, integrated, virtual, then CPU), an index in
+    /** NULL or "auto" (discrete, integrated, virtual, then software), an index in
      *  tdl_device_list(), a UUID in hex, a DRM node, or part of a name. */
     const char *device;
     /** Folder of the pipeline cache; NULL: $XDG_CACHE_HOME/tdl, then

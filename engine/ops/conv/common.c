@@ -49,33 +49,13 @@ double tdl_conv_bytes(const struct tdl_conv_geometry *g)
            4.0 * g->out.c * tdl_conv_taps(g) * g->in_per_group;
 }
 
-/* What a kind of device does at best: orders of magnitude, which is all that
- * a choice between rows needs. Multiply-accumulates and bytes in a ns, ns a
- * dispatch, workgroups at work at once. */
-struct speed {
-    double macs, bytes, dispatch, groups;
-};
-
-static struct speed speed_of(const struct tdl_device_info *device)
-{
-    enum { NVIDIA = 0x10de, AMD = 0x1002 };
-    if (device->type == TDL_DEVICE_CPU)
-        return (struct speed){20, 8, 10000, 2};
-    if (device->type == TDL_DEVICE_INTEGRATED_GPU)
-        return (struct speed){800, 50, 3000, 16};
-    if (device->vendor_id == NVIDIA)
-        return (struct speed){20000, 2000, 2000, 128};
-    if (device->vendor_id == AMD)
-        return (struct speed){10000, 1000, 2500, 64};
-    return (struct speed){5000, 400, 3000, 32};
-}
-
 double tdl_conv_time(const struct tdl_conv_geometry *g, double macs, double efficiency,
                      double bytes, uint32_t steps, double groups)
 {
-    const struct speed s = speed_of(g->device);
-    const double busy = fmin(1, groups / s.groups);
-    return s.dispatch * steps + fmax(macs / (s.macs * efficiency * busy), bytes / s.bytes);
+    const struct tdl_tastes *t = tdl_conv_tastes(g);
+    const double busy = fmin(1, groups / t->speed.groups);
+    return t->speed.dispatch * steps +
+           fmax(macs / (t->speed.macs * efficiency * busy), bytes / t->speed.bytes);
 }
 
 /* ------------------------------------------------------------------ weights */

@@ -39,7 +39,8 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     struct tile t = choose_tile(g, v);
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local) *
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
-    double efficiency = tdl_conv_is_cpu(g) ? (t.unroll ? 0.3 : 0.015) : 0.5;
+    const struct tdl_tastes *likes = tdl_conv_tastes(g);
+    double efficiency = t.unroll ? likes->efficiency.direct : likes->efficiency.direct_looped;
     return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
            (v->v[0] ? 1.1 : 1);
 }

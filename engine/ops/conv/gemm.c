@@ -50,7 +50,9 @@ double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_co
     uint32_t packs = tdl_packs(g->out.c);
     double x = TDL_DIV_UP(pixels, s.pixels), y = TDL_DIV_UP(packs, s.packs);
     double filled = (double)pixels * packs / (x * y * s.pixels * s.packs);
-    double efficiency = tdl_conv_is_cpu(g) ? 0.1 : v->v[5] / 100.0;
+    double efficiency = tdl_conv_tastes(g)->efficiency.gemm;
+    if (!efficiency)
+        efficiency = v->v[5] / 100.0;
     return tdl_conv_time(g, macs / filled, efficiency, bytes, 1, x * y * batches * s.threads / 128.0);
 }
 

@@ -61,9 +61,9 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
     /* In units of what plain arithmetic does: unpacking what it gathers bounds
      * it, not the matrix units (measured on an H200). */
-    double efficiency = 0.9 * reuse / (reuse + 16);
-    if (tdl_conv_is_cpu(g))
-        efficiency = 0.01;
+    double efficiency = tdl_conv_tastes(g)->efficiency.matrix;
+    if (!efficiency)
+        efficiency = 0.9 * reuse / (reuse + 16);
     return tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g), 1,
                          x * y * g->in.n * threads(g, v) / 128.0);
 }

@@ -33,9 +33,10 @@ struct tile {
 static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
+    const bool few = tdl_conv_tastes(g)->few_invocations;
     if (v->v[0])
-        return (struct tile){v->v[0], v->v[1], v->v[2], 32, !tdl_conv_is_cpu(g) && in <= 32};
-    if (tdl_conv_is_cpu(g)) {
+        return (struct tile){v->v[0], v->v[1], v->v[2], 32, !few && in <= 32};
+    if (few) {
         /* Registers are few and loads dear: reuse each pack for 16 channels. */
         uint32_t packs = out % 4 == 0 || out > 8 ? 4 : TDL_MIN(out, 6);
         return (struct tile){TDL_MIN(out, packs), pixels > 1 ? 2 : 1, 64, 32, false};
@@ -53,7 +54,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local * t.px) *
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
     /* The compiler's own choice is the first of equals. */
-    double efficiency = tdl_conv_is_cpu(g) ? 0.3 : 0.4;
+    double efficiency = tdl_conv_tastes(g)->efficiency.pointwise;
     return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
            (v->v[0] ? 1.1 : 1);
 }

@@ -28,5 +28,5 @@ void tdl_frame_bind(const struct tdl_frame *frame, bool written,
 
 bool tdl_frame_wants_few(const struct tdl_context *ctx)
 {
-    return ctx->info.type == TDL_DEVICE_CPU;
+    return tdl_tastes_of(&ctx->info)->few_invocations;
 }

@@ -242,7 +242,7 @@ static void compile_in_software(struct work *work)
 
 static enum tdl_result run(struct work *work)
 {
-    const bool software = work->ctx->info.type == TDL_DEVICE_CPU;
+    const bool software = tdl_tastes_of(&work->ctx->info)->compiles_in_queue;
     enum tdl_result r = tell(work);
     if (r != TDL_OK)
         return r;

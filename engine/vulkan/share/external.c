@@ -221,7 +221,7 @@ static enum tdl_result import_memory(struct tdl_buffer *b, int fd,
         return tdl_buffer_bind(b); /* the driver owns the duplicate */
     close(own);
     /* Software devices say "out of memory" when they cannot map it. */
-    const bool maps = b->ctx->info.type == TDL_DEVICE_CPU && f->type == TDL_HANDLE_DMA_BUF;
+    const bool maps = b->ctx->info.type == TDL_DEVICE_SOFTWARE && f->type == TDL_HANDLE_DMA_BUF;
     if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && !maps)
         return tdl_vk_fail(b->ctx, result, "vkAllocateMemory(");
     return tdl_fail(TDL_ERROR_UNSUPPORTED,
@@ -320,7 +320,7 @@ enum tdl_result tdl_external_check_export(const struct tdl_context *ctx,
         return TDL_OK;
     return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s exports no memory as %s%s", ctx->info.name,
                     handle_name(type),
-                    ctx->info.type == TDL_DEVICE_CPU && type == TDL_HANDLE_DMA_BUF
+                    ctx->info.type == TDL_DEVICE_SOFTWARE && type == TDL_HANDLE_DMA_BUF
                         ? ": Mesa's software device needs Mesa 24.3 and /dev/udmabuf for that"
                         : "");
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What kinds of devices like: every guess about a device that is not among what
+ * it says of itself (struct tdl_device_info). Who has to choose asks for a taste
+ * by its name, and never for the kind of device.
+ */
+#ifndef TDL_TASTES_H
+#define TDL_TASTES_H
+
+#include "base.h"
+
+#include <tdl/tdl.h>
+
+struct tdl_tastes {
+    /* A dispatch costs more than some work done twice. */
+    bool few_dispatches;
+    /* Invocations that do much each, as neighbours in one share what they read,
+     * and idle ones cost as much as busy ones. Else many with little work each. */
+    bool few_invocations;
+    /* Invocations that keep it busy: where several share the work on a result,
+     * and where one may take several results. */
+    uint32_t busy_teams, busy_alone;
+    /* Invocations of a workgroup: whose members share the work on a result; that
+     * works alone; on either side of one that multiplies matrices. */
+    uint32_t team, lone_group, matrix_side;
+    /* It compiles where it executes, on the one thread that serves a queue. */
+    bool compiles_in_queue;
+    /* Its clocks fall while it has nothing to do. */
+    bool dozes;
+    /* What it does at best: orders of magnitude, which is all that a choice
+     * between algorithms needs. Multiply-accumulates and bytes in a ns, ns a
+     * dispatch, workgroups at work at once. */
+    struct {
+        double macs, bytes, dispatch, groups;
+    } speed;
+    /* Which share of these multiply-accumulates the kernels of conv2d reach; 0
+     * where that depends on their tiles. */
+    struct {
+        double pointwise, depthwise, direct, direct_looped, grouped, gemm, matrix;
+    } efficiency;
+};
+
+/* A row of the table: nothing to free. */
+const struct tdl_tastes *tdl_tastes_of(const struct tdl_device_info *device);
+
+#endif
