@@ -42,31 +42,29 @@ static const struct {
 #undef F
 };
 
-static gint format_index(const gchar *name)
+static gint index_of(GstVideoFormat format)
 {
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (!g_strcmp0(formats[i].name, name))
+        if (formats[i].video == format)
             return i;
     return -1;
 }
 
 enum tdl_format gst_tdl_format(GstVideoFormat format)
 {
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (formats[i].video == format)
-            return formats[i].tdl;
-    return TDL_FORMAT_UNKNOWN;
+    gint i = index_of(format);
+
+    return i < 0 ? TDL_FORMAT_UNKNOWN : formats[i].tdl;
 }
 
 /* --------------------------------------------------------------------- DRM */
 
 guint32 gst_tdl_drm_fourcc(GstVideoFormat format)
 {
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (formats[i].video == format && formats[i].drm)
-            return GST_MAKE_FOURCC(formats[i].drm[0], formats[i].drm[1], formats[i].drm[2],
-                                   formats[i].drm[3]);
-    return 0;
+    gint i = index_of(format);
+    const gchar *name = i < 0 ? NULL : formats[i].drm;
+
+    return name ? GST_MAKE_FOURCC(name[0], name[1], name[2], name[3]) : 0;
 }
 
 gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint64 *out_modifier)
@@ -94,6 +92,13 @@ gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint6
  * list of a peer's is kept by copying its structure. */
 #define ALL_FORMATS ((1u << G_N_ELEMENTS(formats)) - 1)
 
+static guint bit_of(GstVideoFormat format)
+{
+    gint i = index_of(format);
+
+    return i < 0 ? 0 : 1u << i;
+}
+
 static gboolean is_on_side(const struct gst_tdl_tiling *tiling, GstPadDirection direction)
 {
     return direction == GST_PAD_SINK ? tiling->in : tiling->out;
@@ -111,22 +116,19 @@ static gboolean is_tiling(const struct gst_tdl_abilities *abilities, GstPadDirec
     return FALSE;
 }
 
-static guint bit_of(const gchar *text, gboolean drm, GstPadDirection direction,
-                    const struct gst_tdl_abilities *abilities)
+static guint read_format(const gchar *text, gboolean drm, GstPadDirection direction,
+                         const struct gst_tdl_abilities *abilities)
 {
     GstVideoFormat format;
     guint64 modifier;
 
     if (!drm)
-        return format_index(text) < 0 ? 0 : 1u << format_index(text);
+        return text ? bit_of(gst_video_format_from_string(text)) : 0;
     if (!gst_tdl_drm_parse(text, &format, &modifier))
         return 0;
     if (modifier != GST_TDL_LINEAR && !is_tiling(abilities, direction, format, modifier))
         return 0;
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (formats[i].video == format)
-            return 1u << i;
-    return 0;
+    return bit_of(format);
 }
 
 static gboolean is_drm(const GstStructure *structure)
@@ -145,12 +147,12 @@ static guint read_formats(const GstStructure *structure, GstPadDirection directi
     if (!value)
         return ALL_FORMATS;
     if (G_VALUE_HOLDS_STRING(value))
-        return bit_of(g_value_get_string(value), drm, direction, abilities);
+        return read_format(g_value_get_string(value), drm, direction, abilities);
     for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++) {
         const GValue *item = gst_value_list_get_value(value, i);
 
         if (G_VALUE_HOLDS_STRING(item))
-            set |= bit_of(g_value_get_string(item), drm, direction, abilities);
+            set |= read_format(g_value_get_string(item), drm, direction, abilities);
     }
     return set;
 }
@@ -319,7 +321,7 @@ static guint convert_formats(enum tdl_mode mode, GstPadDirection direction, guin
     guint made = ALL_FORMATS;
 
     if (mode == TDL_MODE_MASK)
-        made = 1u << format_index("GRAY8");
+        made = bit_of(GST_VIDEO_FORMAT_GRAY8);
     else if (mode == TDL_MODE_ALPHA)
         made = alpha_formats();
     else
@@ -475,20 +477,12 @@ gboolean gst_tdl_video_from_caps(const GstCaps *caps, struct gst_tdl_video *out_
     return ok;
 }
 
-static gboolean is_alpha(GstVideoFormat format)
-{
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        if (formats[i].video == format)
-            return formats[i].alpha == format;
-    return FALSE;
-}
-
 gboolean gst_tdl_caps_fit(enum tdl_mode mode, GstVideoFormat in, GstVideoFormat out)
 {
     if (mode == TDL_MODE_MASK)
         return out == GST_VIDEO_FORMAT_GRAY8;
     if (mode == TDL_MODE_ALPHA)
-        return is_alpha(out);
+        return (alpha_formats() & bit_of(out)) != 0;
     return in == out;
 }
 
@@ -539,84 +533,4 @@ void gst_tdl_caps_frame(const GstVideoInfo *info, struct tdl_frame *out_frame)
         .matrix = matrix_of(info),
         .range = full ? TDL_RANGE_FULL : TDL_RANGE_LIMITED,
     };
-}
-
-gsize gst_tdl_plane_row(const GstVideoFormatInfo *format, guint plane, guint width)
-{
-    gsize bytes = 0;
-
-    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c++) {
-        gsize samples = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(format, c, width);
-
-        if (GST_VIDEO_FORMAT_INFO_PLANE(format, c) == plane)
-            bytes = MAX(bytes, samples * GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c));
-    }
-    return bytes;
-}
-
-guint gst_tdl_plane_rows(const GstVideoFormatInfo *format, guint plane, guint height)
-{
-    for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c++)
-        if (GST_VIDEO_FORMAT_INFO_PLANE(format, c) == plane)
-            return GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format, c, height);
-    return 0;
-}
-
-/* The GPU writes words of four bytes: a quarter of a word is two pixels of
- * I420's half-size chroma, so eight pixels are whole words in every plane. */
-#define CROP_ALIGN 8
-
-gboolean gst_tdl_caps_crop(guint width, guint height, struct gst_tdl_rect *rect)
-{
-    guint64 right = MIN((guint64)rect->x + rect->width, width);
-    guint64 bottom = MIN((guint64)rect->y + rect->height, height);
-
-    if (rect->x >= right || rect->y >= bottom)
-        return FALSE;
-    rect->x -= rect->x % CROP_ALIGN;
-    rect->y -= rect->y % 2;
-    rect->width = MIN(GST_ROUND_UP_8(right), width) - rect->x;
-    rect->height = MIN(GST_ROUND_UP_2(bottom), height) - rect->y;
-    return rect->width < width || rect->height < height;
-}
-
-gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buffer,
-                               struct gst_tdl_video *out_whole, struct gst_tdl_rect *out_part)
-{
-    const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
-    const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
-    guint width = GST_VIDEO_INFO_WIDTH(&video->info), height = GST_VIDEO_INFO_HEIGHT(&video->info);
-    /* U and V of packed formats belong to pairs. */
-    const gboolean pairs = GST_VIDEO_INFO_N_PLANES(&video->info) == 1 &&
-                           GST_VIDEO_FORMAT_INFO_W_SUB(video->info.finfo, GST_VIDEO_COMP_U) > 0;
-
-    if (!crop || !meta || (meta->width <= width && meta->height <= height) ||
-        meta->width < width || meta->height < height)
-        return FALSE;
-    *out_whole = *video;
-    out_whole->info.width = meta->width;
-    out_whole->info.height = meta->height;
-    *out_part = (struct gst_tdl_rect){ MIN(crop->x, meta->width - width),
-                                       MIN(crop->y, meta->height - height), width, height };
-    if (pairs)
-        out_part->x -= out_part->x % 2;
-    return TRUE;
-}
-
-void gst_tdl_frame_crop(const struct tdl_frame *frame, const GstVideoFormatInfo *format,
-                        const struct gst_tdl_rect *rect, struct tdl_frame *out_part)
-{
-    *out_part = *frame;
-    out_part->width = rect->width;
-    out_part->height = rect->height;
-    for (guint c = GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format); c-- > 0;) {
-        guint p = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-
-        /* The last one set is the plane's first component. */
-        out_part->planes[p].offset =
-            frame->planes[p].offset +
-            (guint64)(rect->y >> GST_VIDEO_FORMAT_INFO_H_SUB(format, c)) * frame->planes[p].stride +
-            (guint64)(rect->x >> GST_VIDEO_FORMAT_INFO_W_SUB(format, c)) *
-                GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c);
-    }
 }

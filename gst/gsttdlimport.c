@@ -7,6 +7,7 @@
 #include "gsttdlimport.h"
 
 #include "gsttdlerror.h"
+#include "gsttdlgeometry.h"
 #include "import/importer.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "gsttdlfilter-private.h"
 
 #include "gsttdlexport.h"
+#include "gsttdlgeometry.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 

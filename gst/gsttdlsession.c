@@ -14,6 +14,7 @@
  */
 #include "gsttdlsession.h"
 
+#include "gsttdlgeometry.h"
 #include "gsttdlpool.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
@@ -227,7 +228,7 @@ static void crop(const struct work *work, const struct gst_tdl_video *in,
     if (!meta || gst_tdl_video_is_part(in, work->input, &whole, &rect))
         return;
     rect = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
-    frames->cropped = gst_tdl_caps_crop(frames->source.width, frames->source.height, &rect);
+    frames->cropped = gst_tdl_rect_align(frames->source.width, frames->source.height, &rect);
     if (!frames->cropped)
         return;
     gst_tdl_frame_crop(&frames->source, in->info.finfo, &rect, &frames->source_part);

@@ -6,6 +6,8 @@
  */
 #include "importer.h"
 
+#include "gsttdlgeometry.h"
+
 #define ROW_ALIGN 256 /* bytes; what copies of images like best */
 
 const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,

@@ -4,6 +4,7 @@
 #include "gsttdlcompose.h"
 #include "gsttdlcut.h"
 #include "gsttdldmabuf.h"
+#include "gsttdlgeometry.h"
 #include "gsttdlmisfit.h"
 
 #include <gst/check/gstcheck.h>
@@ -468,7 +469,7 @@ GST_START_TEST(crop)
     struct gst_tdl_rect rect = crops[__i__].rect;
     const struct gst_tdl_rect *expected = &crops[__i__].expected;
 
-    fail_unless_equals_int(gst_tdl_caps_crop(101, 51, &rect), crops[__i__].cropped);
+    fail_unless_equals_int(gst_tdl_rect_align(101, 51, &rect), crops[__i__].cropped);
     if (!crops[__i__].cropped)
         return;
     fail_unless_equals_int(rect.x, expected->x);
