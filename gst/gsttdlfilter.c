@@ -288,8 +288,8 @@ static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input
     GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
 
-    mask.buffer = gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active,
-                                         &self->abilities, &self->in, input, &error);
+    mask.buffer = gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in,
+                                         input, &error);
     if (!error && (output || mask.buffer))
         flow = gst_tdl_filter_take_loaded(self);
     if (flow != GST_FLOW_OK) {

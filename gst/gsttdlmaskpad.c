@@ -250,9 +250,9 @@ void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, GstEvent *event)
 
 /* Fixed caps that both sides take; NULL: there are none. */
 static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
-                            const struct gst_tdl_abilities *abilities)
+                            const struct gst_tdl_session *session)
 {
-    struct gst_tdl_abilities able = linear(abilities);
+    struct gst_tdl_abilities able = linear(&session->device->able);
     GstCaps *in = gst_pad_get_current_caps(mask->base->sinkpad), *ours, *peer, *both;
 
     if (!in)
@@ -291,14 +291,13 @@ static gboolean choose_pool(struct gst_tdl_mask_pad *mask, GstPad *pad,
 
 static gboolean negotiate(struct gst_tdl_mask_pad *mask, GstPad *pad,
                           struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                          const struct gst_tdl_abilities *abilities,
                           const struct gst_tdl_video *in, GError **error)
 {
     GstCaps *caps;
     gboolean ok;
 
     drop_pool(mask);
-    caps = choose_caps(mask, pad, abilities);
+    caps = choose_caps(mask, pad, session);
     ok = caps && gst_tdl_video_from_caps(caps, &mask->video) &&
          gst_pad_push_event(pad, gst_event_new_caps(caps));
     ok = ok && choose_pool(mask, pad, session, caps, error) &&
@@ -319,7 +318,6 @@ static gboolean negotiate(struct gst_tdl_mask_pad *mask, GstPad *pad,
 
 GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_session *session,
                                   const struct gst_tdl_live *live,
-                                  const struct gst_tdl_abilities *abilities,
                                   const struct gst_tdl_video *in, GstBuffer *input,
                                   GError **error)
 {
@@ -334,7 +332,7 @@ GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_
     if (gst_pad_check_reconfigure(pad))
         mask->negotiated = FALSE;
     if (mask->flow == GST_FLOW_OK &&
-        (mask->negotiated || negotiate(mask, pad, session, live, abilities, in, error))) {
+        (mask->negotiated || negotiate(mask, pad, session, live, in, error))) {
         if (!mask->in_segment)
             tell_segment(mask, pad);
         mask->flow = gst_buffer_pool_acquire_buffer(mask->pool, &buffer, NULL);

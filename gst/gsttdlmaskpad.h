@@ -54,10 +54,9 @@ gboolean gst_tdl_mask_pad_exists(struct gst_tdl_mask_pad *mask);
 
 /* A buffer for the mask of a frame of `in`, with the times of `input`; NULL when
  * nobody wants one, or downstream takes none (then mask->flow says why). Tells
- * the pad first what it has not been told. `abilities` is the device's. */
+ * the pad first what it has not been told. */
 GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_session *session,
                                   const struct gst_tdl_live *live,
-                                  const struct gst_tdl_abilities *abilities,
                                   const struct gst_tdl_video *in, GstBuffer *input,
                                   GError **error);
 /* Push the composed mask; takes it. */

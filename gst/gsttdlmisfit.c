@@ -29,33 +29,40 @@ static gboolean padded(guint of_meta, guint of_caps)
     return of_meta >= of_caps && of_meta - of_caps < MAX_PADDING;
 }
 
-gboolean gst_tdl_misfit_meta_fits(const struct gst_tdl_video *video, GstBuffer *buffer)
+/* What lies in the buffer, of which the caps' picture may be a part; FALSE: another
+ * picture. */
+static gboolean find_whole(const struct gst_tdl_video *video, GstBuffer *buffer,
+                           struct gst_tdl_video *out_whole)
 {
     const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
     guint width = GST_VIDEO_INFO_WIDTH(&video->info), height = GST_VIDEO_INFO_HEIGHT(&video->info);
-    struct gst_tdl_video whole;
     struct gst_tdl_rect part;
 
+    *out_whole = *video;
     /* Of tilings and images the meta may say that it is none of its business. */
     if (!meta || video->modifier != GST_TDL_LINEAR || video->memory == GST_TDL_MEMORY_VULKAN)
         return TRUE;
     if (gst_tdl_format(meta->format) != TDL_FORMAT_UNKNOWN &&
         !same_samples(gst_video_format_get_info(meta->format), video->info.finfo))
         return FALSE;
-    return gst_tdl_video_is_part(video, buffer, &whole, &part) ||
+    return gst_tdl_video_is_part(video, buffer, out_whole, &part) ||
            (padded(meta->width, width) && padded(meta->height, height));
+}
+
+gboolean gst_tdl_misfit_meta_fits(const struct gst_tdl_video *video, GstBuffer *buffer)
+{
+    struct gst_tdl_video whole;
+
+    return find_whole(video, buffer, &whole);
 }
 
 static gboolean fits(const struct gst_tdl_video *video, GstBuffer *buffer, GError **error)
 {
-    struct gst_tdl_video whole = *video;
+    struct gst_tdl_video whole;
     const GstVideoMeta *meta;
-    struct gst_tdl_rect part;
 
-    if (gst_tdl_misfit_meta_fits(video, buffer)) {
-        gst_tdl_video_is_part(video, buffer, &whole, &part);
+    if (find_whole(video, buffer, &whole))
         return gst_tdl_import_fits(buffer, &whole, error);
-    }
     meta = gst_buffer_get_video_meta(buffer);
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                 "A frame of %ux%u px of %s came under caps of %dx%d px of %s. " GST_TDL_MISFIT_ADVICE,

@@ -190,14 +190,18 @@ struct work {
     enum tdl_mode mode;
     gboolean has_target, has_mask;
     struct gst_tdl_import source, target, mask;
-    struct gst_tdl_frames frames, mask_frames;
+    struct gst_tdl_frames frames, mask_frames; /* of one source */
+    struct gst_tdl_rect crop;                  /* of these, if they are cropped */
 };
 
-/* The picture in a buffer, which may be a part of what lies there. */
+/* The picture in a buffer, which may be a part of what lies there, or of which only
+ * a part is to be looked at: the caps are of the whole then. */
 static gboolean import_source(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                               struct gst_tdl_slot *slot, const struct gst_tdl_video *in,
                               struct work *work, GError **error)
 {
+    const GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(work->input);
+    struct gst_tdl_frames *frames = &work->frames;
     struct gst_tdl_video whole = *in;
     struct gst_tdl_rect part;
     gboolean is_part = gst_tdl_video_is_part(in, work->input, &whole, &part);
@@ -205,39 +209,33 @@ static gboolean import_source(struct gst_tdl_session *session, const struct gst_
     if (!gst_tdl_import(&session->importer, work->input, &whole, !live->require_zero_copy,
                         slot->batch, &slot->staging, &work->source, error))
         return FALSE;
-    work->frames.source = work->source.frame;
+    frames->pixel_aspect = pixel_aspect(&in->info);
+    frames->source = work->source.frame;
     if (is_part)
-        gst_tdl_frame_crop(&work->source.frame, in->info.finfo, &part, &work->frames.source);
+        gst_tdl_frame_crop(&work->source.frame, in->info.finfo, &part, &frames->source);
+    frames->source_part = frames->source;
+    if (!meta || is_part)
+        return TRUE;
+    work->crop = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
+    frames->cropped =
+        gst_tdl_rect_align(frames->source.width, frames->source.height, &work->crop);
+    if (frames->cropped)
+        gst_tdl_frame_crop(&frames->source, in->info.finfo, &work->crop, &frames->source_part);
     return TRUE;
 }
 
-/* Pictures of which only a part is to be looked at: the caps are of the whole. */
-static void crop(const struct work *work, const struct gst_tdl_video *in,
-                 const struct tdl_frame *target, const GstVideoInfo *out,
-                 struct gst_tdl_frames *frames)
+/* From the source to that target. */
+static void set_target(const struct work *work, const struct tdl_frame *target,
+                       const GstVideoInfo *info, struct gst_tdl_frames *out_frames)
 {
-    GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(work->input);
-    struct gst_tdl_video whole;
-    struct gst_tdl_rect rect;
-
-    frames->source = work->frames.source;
-    frames->pixel_aspect = pixel_aspect(&in->info);
-    frames->target = *target;
-    frames->source_part = frames->source;
-    frames->target_part = frames->target;
-    if (!meta || gst_tdl_video_is_part(in, work->input, &whole, &rect))
-        return;
-    rect = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
-    frames->cropped = gst_tdl_rect_align(frames->source.width, frames->source.height, &rect);
-    if (!frames->cropped)
-        return;
-    gst_tdl_frame_crop(&frames->source, in->info.finfo, &rect, &frames->source_part);
-    gst_tdl_frame_crop(&frames->target, out->finfo, &rect, &frames->target_part);
+    *out_frames = work->frames;
+    out_frames->target = out_frames->target_part = *target;
+    if (out_frames->cropped)
+        gst_tdl_frame_crop(target, info->finfo, &work->crop, &out_frames->target_part);
 }
 
 /* The outputs' buffers as the GPU sees them. */
 static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                               const struct gst_tdl_video *in,
                                const struct gst_tdl_target *output,
                                const struct gst_tdl_target *mask, struct work *work,
                                GError **error)
@@ -252,9 +250,9 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
                                                  &slot->staging, &work->mask, error))
         return FALSE;
     if (work->has_mask)
-        crop(work, in, &work->mask.frame, &mask->video->info, &work->mask_frames);
+        set_target(work, &work->mask.frame, &mask->video->info, &work->mask_frames);
     if (work->has_target)
-        crop(work, in, &work->target.frame, &output->video->info, &work->frames);
+        set_target(work, &work->target.frame, &output->video->info, &work->frames);
     else
         work->frames = work->mask_frames; /* what the network looks at */
     return TRUE;
@@ -436,7 +434,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
                                 (output->buffer ? frame_bytes(&output->video->info) : 0) +
                                 (mask->buffer ? frame_bytes(&mask->video->info) : 0);
     if (!import_source(session, live, slot, in, &work, error) ||
-        !import_targets(session, slot, in, output, mask, &work, error)) {
+        !import_targets(session, slot, output, mask, &work, error)) {
         release(&work);
         gst_tdl_flight_cancel(slot);
         return FALSE;
