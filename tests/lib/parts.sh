@@ -15,7 +15,7 @@ describe() {
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it" ;;
     fuzz) echo "libFuzzer on the model importer and on the builder, half a minute each" ;;
-    soak) echo "5,000 frames with resident memory flat" ;;
+    soak) echo "2,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;
     nightly) echo "ten thousand random cases, a million runs, long fuzzing and soak: some hours" ;;
