@@ -498,5 +498,5 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
-    return util_main(argc, argv, suite(), "background");
+    return util_main_one_device(argc, argv, suite(), "background");
 }

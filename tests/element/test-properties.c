@@ -306,5 +306,5 @@ static Suite *suite(void)
 
 int main(int argc, char **argv)
 {
-    return util_main(argc, argv, suite(), "properties");
+    return util_main_one_device(argc, argv, suite(), "properties");
 }

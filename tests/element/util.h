@@ -15,7 +15,7 @@ int util_main_one_device(int argc, char **argv, Suite *suite, const char *name);
 /* What is chosen at random: TDL_TEST_SEED, else another one in every run. */
 guint32 util_seed(void);
 /* Of a table that takes long, every nth row is tried, others in other runs; all
- * of them where TDL_TEST_CASES is 100 or more. */
+ * of them where TDL_TEST_CASES is 100 or more, a quarter of that where it is 1. */
 gboolean util_in_turn(guint row, guint n);
 /* Waits come to an end by what they wait for. This ends them if that never comes. */
 #define UTIL_HANG (600 * GST_SECOND)

@@ -25,8 +25,9 @@ uint32_t random_seed(void)
 
 bool in_turn(size_t row, size_t n)
 {
-    const char *cases = getenv("TDL_TEST_CASES");
-    return (cases && atol(cases) >= 100) || (row + random_seed()) % n == 0;
+    const char *text = getenv("TDL_TEST_CASES");
+    const long cases = text ? atol(text) : 0;
+    return cases >= 100 || (row + random_seed()) % (cases == 1 ? 4 * n : n) == 0;
 }
 
 uint32_t random_below(uint32_t limit)

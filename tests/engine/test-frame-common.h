@@ -29,7 +29,7 @@
 /* Another one in every run, and printed: TDL_TEST_SEED repeats a run. */
 uint32_t random_seed(void);
 /* Of a table that takes long, every nth row is tried, others in other runs;
- * all of them where TDL_TEST_CASES is 100 or more. */
+ * all of them where TDL_TEST_CASES is 100 or more, a quarter of that where it is 1. */
 bool in_turn(size_t row, size_t n);
 uint32_t random_below(uint32_t limit);
 double random_unit(void);

@@ -5,9 +5,10 @@ times=() cpu_seconds=0
 lanes=$(nproc)
 [ "$lanes" -le "${TDL_TEST_LANES:-4}" ] || lanes=${TDL_TEST_LANES:-4}
 
-# The longest first, so that none is left alone at the end.
-longest_first=(build nightly bookworm trixie analyze sanitizers vm engine validation element models
-    pipelines demo threads fuzz soak library shaders)
+# The longest first, so that none is left alone at the end; but sanitizers behind
+# those that leave them the kernels compiled, which takes thrice as long there.
+longest_first=(build nightly bookworm trixie analyze vm engine element models sanitizers validation
+    pipelines demo threads soak fuzz library shaders)
 
 time_row() { printf '%-12s %6d s %6d s' "$@"; }
 

@@ -76,7 +76,7 @@ part_validation() { # part_validation [TESTS-TO-LEAVE-OUT]
     local tests=()
     mapfile -t tests < <(tests_of "$TDL_BUILD" element pipelines |
         grep -vxE "${1:-recipes|errors|documentation|portrait-square}")
-    meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 "${tests[@]}"
+    TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 "${tests[@]}"
 }
 
 must_fail() { ! "$@"; }
