@@ -20,18 +20,6 @@ static struct tdl_operand *add_constant(struct tdl_ir *ir, const struct tdl_tens
     return o;
 }
 
-/* The output channel that element `i` of a filter works for. */
-static uint32_t channel_of(const struct tdl_node *conv, size_t i)
-{
-    struct tdl_dims f = tdl_operand_dims(conv->inputs[TDL_CONV_FILTER]);
-    size_t per_row = (size_t)f.h * f.w * f.c;
-    if (conv->op == &tdl_op_conv2d)
-        return (uint32_t)(i / per_row);
-    /* [out / groups, kh, kw, in]: the group is that of the input channel. */
-    uint32_t groups = TDL_MAX(conv->attr.conv_transpose.groups, 1);
-    return (uint32_t)(i % f.c) / (f.c / groups) * f.n + (uint32_t)(i / per_row);
-}
-
 /* a · (filter ∗ x + bias) + b = (a · filter) ∗ x + (a · bias + b). */
 static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *a, const float *b)
 {
@@ -48,7 +36,7 @@ static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *
     if (!scaled || !moved)
         return false;
     for (size_t i = 0; i < tdl_operand_count(filter); i++)
-        values[i] = old[i] * a[channel_of(conv, i)];
+        values[i] = old[i] * a[conv->op->filter_channel(conv, i)];
     for (uint32_t c = 0; c < desc.shape[0]; c++)
         biases[c] = (old_bias ? old_bias[c] * a[c] : 0) + b[c];
     tdl_ir_set_input(ir, conv, TDL_CONV_FILTER, scaled);
@@ -62,12 +50,13 @@ static struct tdl_node *scalable(struct tdl_ir *ir, const struct tdl_operand *o,
                                  const struct tdl_node *n)
 {
     struct tdl_node *conv = o ? o->producer : NULL;
-    if (!conv || (conv->op != &tdl_op_conv2d && conv->op != &tdl_op_conv_transpose2d) ||
-        tdl_ir_only_user(ir, conv->output) != n || conv->input_count > TDL_CONV_BIAS + 1 ||
+    if (!conv || !conv->op->filter_channel || tdl_ir_only_user(ir, conv->output) != n ||
+        conv->input_count > TDL_CONV_BIAS + 1 ||
         !tdl_constant_data(conv->inputs[TDL_CONV_FILTER]) ||
         (conv->inputs[TDL_CONV_BIAS] && !tdl_constant_data(conv->inputs[TDL_CONV_BIAS])))
         return NULL;
-    return *tdl_fuse_activation_of(conv) == TDL_ACTIVATION_NONE ? conv : NULL;
+    const enum tdl_activation *a = tdl_fuse_activation_of(conv);
+    return a && *a == TDL_ACTIVATION_NONE ? conv : NULL;
 }
 
 /* Is it one number, or one a channel of `out`? */
@@ -157,40 +146,6 @@ static bool is_never_negative(const struct tdl_operand *o)
                  *a == TDL_ACTIVATION_SIGMOID);
 }
 
-/* The padding of a convolution grows; SAME becomes what it stands for. */
-static void widen_conv(struct tdl_node *n, const uint32_t border[4])
-{
-    struct tdl_conv2d_params *p = &n->attr.conv.p;
-    struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
-    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const uint32_t sizes[2][3] = {{in.h, out.h, f.h}, {in.w, out.w, f.w}};
-    for (int i = 0; i < 2; i++) {
-        if (p->padding == TDL_PADDING_SAME_UPPER) {
-            int64_t total = (int64_t)(sizes[i][1] - 1) * p->stride[i] +
-                            (int64_t)(sizes[i][2] - 1) * p->dilation[i] + 1 - sizes[i][0];
-            total = TDL_MAX(total, 0);
-            p->pad[2 * i] = (uint32_t)(total / 2);
-            p->pad[2 * i + 1] = (uint32_t)(total - total / 2);
-        }
-        p->pad[2 * i] += border[2 * i];
-        p->pad[2 * i + 1] += border[2 * i + 1];
-    }
-    p->padding = TDL_PADDING_EXPLICIT;
-}
-
-/* A pool that has no padding gets the border, whose zeros count. */
-static bool widen_pool(struct tdl_node *n, const struct tdl_node *pad, const uint32_t border[4])
-{
-    struct tdl_pool2d_params *p = &n->attr.pool;
-    bool average = n->op == &tdl_op_average_pool2d;
-    if (p->padding != TDL_PADDING_EXPLICIT || p->pad[0] || p->pad[1] || p->pad[2] || p->pad[3] ||
-        (n->op == &tdl_op_max_pool2d && !is_never_negative(pad->inputs[0])))
-        return false;
-    memcpy(p->pad, border, sizeof(p->pad));
-    p->count_include_pad = average;
-    return true;
-}
-
 /* conv(pad(x)), pool(pad(x)). */
 bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n)
 {
@@ -198,14 +153,9 @@ bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n)
     const union tdl_attr before = n->attr;
     struct tdl_tensor_params desc;
     uint32_t border[4];
-    bool pool = n->op == &tdl_op_average_pool2d || n->op == &tdl_op_max_pool2d ||
-                n->op == &tdl_op_l2_pool2d;
-    if ((n->op != &tdl_op_conv2d && !pool) || !pad || !is_zero_border(pad, border) ||
-        tdl_ir_only_user(ir, pad->output) != n)
-        return false;
-    if (!pool)
-        widen_conv(n, border);
-    else if (!widen_pool(n, pad, border))
+    if (!n->op->widen || !pad || !is_zero_border(pad, border) ||
+        tdl_ir_only_user(ir, pad->output) != n ||
+        !n->op->widen(n, border, is_never_negative(pad->inputs[0])))
         return false;
     tdl_ir_set_input(ir, n, 0, pad->inputs[0]);
     if (n->op->infer(n, &desc) != TDL_OK ||

@@ -14,15 +14,13 @@
 /* Bytes that the reference reads and writes. */
 static uint64_t work_of(const struct tdl_node *n)
 {
-    const bool picks = n->op == &tdl_op_slice || n->op == &tdl_op_gather ||
-                       n->op == &tdl_op_gather_elements;
+    if (n->op->work)
+        return n->op->work(n);
     const uint64_t out = tdl_tensor_params_size(&n->output->desc);
     uint64_t in = 0;
-    for (uint32_t i = 0; i < n->input_count && !picks; i++)
+    for (uint32_t i = 0; i < n->input_count; i++)
         if (n->inputs[i])
             in += tdl_tensor_params_size(&n->inputs[i]->desc);
-    if (n->op == &tdl_op_reduce) /* goes through all of the input for each result */
-        return in * tdl_operand_count(n->output);
     return TDL_MAX(in + out, n->op->macs ? n->op->macs(n) * sizeof(float) : 0);
 }
 
@@ -39,7 +37,7 @@ static bool folds(struct tdl_ir *ir, const struct tdl_node *n)
     }
     if (!all || tdl_operand_count(n->output) > elements)
         return false;
-    bool paid = n->op == &tdl_op_reshape ||
+    bool paid = n->op->renames ||
                 tdl_ir_spend(ir, tdl_tensor_params_size(&n->output->desc), work_of(n));
     ir->budget.declined += !paid;
     return paid;
@@ -55,7 +53,7 @@ static void make_constant(struct tdl_node *n, const void *data)
 
 static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
 {
-    if (n->op == &tdl_op_reshape) {
+    if (n->op->renames) {
         make_constant(n, n->inputs[0]->data);
         return TDL_OK;
     }

@@ -58,19 +58,7 @@ static struct tdl_operand *slot(const struct tdl_node *n, uint32_t i)
 
 enum tdl_activation *tdl_fuse_activation_of(struct tdl_node *n)
 {
-    if (n->op == &tdl_op_conv2d)
-        return slot(n, TDL_CONV_RESIDUAL) ? NULL : &n->attr.conv.p.activation;
-    if (n->op == &tdl_op_conv_transpose2d)
-        return &n->attr.conv_transpose.activation;
-    if (n->op == &tdl_op_average_pool2d || n->op == &tdl_op_max_pool2d ||
-        n->op == &tdl_op_l2_pool2d)
-        return &n->attr.pool.activation;
-    if (n->op == &tdl_op_batch_normalization || n->op == &tdl_op_instance_normalization ||
-        n->op == &tdl_op_layer_normalization)
-        return &n->attr.norm.activation;
-    if (n->op == &tdl_op_gemm || n->op == &tdl_op_matmul)
-        return &n->attr.matmul.activation;
-    return NULL;
+    return n->op->activation ? n->op->activation(n) : NULL;
 }
 
 void tdl_fuse_append_label(struct tdl_node *to, const struct tdl_node *from)

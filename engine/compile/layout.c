@@ -49,6 +49,11 @@ static bool can_pack(const struct tdl_node *n)
     return !n->op->can_pack || n->op->can_pack(n);
 }
 
+static bool writes_linear(const struct tdl_node *n)
+{
+    return n->op->writes_linear && n->op->writes_linear(n);
+}
+
 /* Is the operand in packs, as far as is known? */
 static bool in_packs(const struct tdl_operand *o)
 {
@@ -233,8 +238,7 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
         output->storage = TDL_STORAGE_PACKED; /* else convert makes floats of the packs */
     if (packs ? made == output->storage && made == TDL_STORAGE_PACKED :
         made == TDL_STORAGE_LINEAR ||
-        (!tdl_ir_is_read(ir, output) &&
-         tdl_conv_transpose2d_writes_linear(output->producer)))
+        (!tdl_ir_is_read(ir, output) && writes_linear(output->producer)))
         return TDL_OK;
     struct tdl_operand *inside = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &output->desc);
     if (!inside)
@@ -271,12 +275,12 @@ static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
     return TDL_OK;
 }
 
-/* A reshaped value is its input under another name. Into a bound tensor the
+/* A renamed value is its input under another name. Into a bound tensor the
  * input is written at once, if it is not one itself. */
-static void alias_reshape(const struct tdl_node *n)
+static void alias_renamed(const struct tdl_node *n)
 {
     struct tdl_operand *from = tdl_operand_root(n->inputs[0]), *to = tdl_operand_root(n->output);
-    if (n->op != &tdl_op_reshape || from->kind == TDL_OPERAND_CONSTANT)
+    if (!n->op->renames || from->kind == TDL_OPERAND_CONSTANT)
         return;
     if (!to->external)
         to->alias = from;
@@ -314,7 +318,7 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
             if (n->inputs[j] && n->inputs[j]->kind != TDL_OPERAND_CONSTANT)
                 TRY(find_size(n->inputs[j], storage));
         TRY(find_size(n->output, storage));
-        alias_reshape(n);
+        alias_renamed(n);
     }
     tdl_ir_dump(ir, "layout");
 fail:

@@ -259,9 +259,30 @@ struct tdl_op {
      * desc.dtype (float16 as bits in uint16_t). */
     void (*reference_linear)(const struct tdl_node *node, const void *const *inputs, void *output);
     uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
+    /* Bytes that the reference goes through. NULL: inputs and output, or four for
+     * each of macs(). */
+    uint64_t (*work)(const struct tdl_node *node);
     /* Bits of the slots whose constants `lower` takes itself; constants in
      * others reach it as values in packs. */
     uint32_t weight_slots;
+
+    /* What passes ask. */
+
+    /* Its output is its input under another shape: nothing moves. */
+    bool renames;
+    /* The activation that the node ends with, which other functions behind it may
+     * take the place of, or NULL while it has no room for one. NULL: it never has. */
+    enum tdl_activation *(*activation)(struct tdl_node *node);
+    /* The output channel that element `i` of its filter, slot TDL_CONV_FILTER, works
+     * for: what scales channels behind it goes into filter and bias. NULL: it is
+     * linear in no filter. */
+    uint32_t (*filter_channel)(const struct tdl_node *node, size_t i);
+    /* Count zeros around its input, above, below, left and right, as padding.
+     * `never_negative`: no element of the input is less than they. False, and
+     * nothing changed, if it cannot. NULL: it has no padding. */
+    bool (*widen)(struct tdl_node *node, const uint32_t border[4], bool never_negative);
+    /* Of a PACKED one: can it write its output in linear memory? NULL: no. */
+    bool (*writes_linear)(const struct tdl_node *node);
 };
 
 struct tdl_ir *tdl_ir_create(void);

@@ -62,6 +62,7 @@ const struct tdl_op tdl_op_batch_normalization = {
     .lower = lower,
     .reference = reference,
     .weight_slots = TDL_NORM_WEIGHTS,
+    .activation = tdl_norm_activation,
 };
 
 struct tdl_operand *

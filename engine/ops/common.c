@@ -71,3 +71,8 @@ const float *tdl_constant_data(const struct tdl_operand *operand)
                ? operand->data
                : NULL;
 }
+
+uint64_t tdl_output_work(const struct tdl_node *n)
+{
+    return tdl_tensor_params_size(&n->output->desc);
+}

@@ -90,6 +90,41 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_conv_lower(plan, n, &g);
 }
 
+static enum tdl_activation *activation(struct tdl_node *n)
+{
+    bool residual = n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL];
+    return residual ? NULL : &n->attr.conv.p.activation;
+}
+
+static uint32_t filter_channel(const struct tdl_node *n, size_t i)
+{
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    return (uint32_t)(i / ((size_t)f.h * f.w * f.c));
+}
+
+/* The padding grows; SAME becomes what it stands for. */
+static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negative)
+{
+    struct tdl_conv2d_params *p = &n->attr.conv.p;
+    struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const uint32_t sizes[2][3] = {{in.h, out.h, f.h}, {in.w, out.w, f.w}};
+    (void)never_negative;
+    for (int i = 0; i < 2; i++) {
+        if (p->padding == TDL_PADDING_SAME_UPPER) {
+            int64_t total = (int64_t)(sizes[i][1] - 1) * p->stride[i] +
+                            (int64_t)(sizes[i][2] - 1) * p->dilation[i] + 1 - sizes[i][0];
+            total = TDL_MAX(total, 0);
+            p->pad[2 * i] = (uint32_t)(total / 2);
+            p->pad[2 * i + 1] = (uint32_t)(total - total / 2);
+        }
+        p->pad[2 * i] += border[2 * i];
+        p->pad[2 * i + 1] += border[2 * i + 1];
+    }
+    p->padding = TDL_PADDING_EXPLICIT;
+    return true;
+}
+
 const struct tdl_op tdl_op_conv2d = {
     .name = "conv2d",
     .infer = infer,
@@ -97,6 +132,9 @@ const struct tdl_op tdl_op_conv2d = {
     .reference = reference,
     .macs = macs,
     .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+    .activation = activation,
+    .filter_channel = filter_channel,
+    .widen = widen,
 };
 
 /* Element (o, y, x, i) of an "ohwi" filter `d` in another order. */

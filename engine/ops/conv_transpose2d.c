@@ -143,11 +143,11 @@ static bool is_block(const struct geometry *g)
            g->out.w == g->in.w * 2 && !g->pad_top && !g->pad_left;
 }
 
-bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n)
+/* A one-channel float32 tensor, without packs. */
+static bool writes_linear(const struct tdl_node *n)
 {
     struct geometry g;
-    return n->op == &tdl_op_conv_transpose2d && n->output->desc.dtype == TDL_FLOAT32 &&
-           resolve(n, &g) && is_block(&g);
+    return n->output->desc.dtype == TDL_FLOAT32 && resolve(n, &g) && is_block(&g);
 }
 
 /* 0 between channels of different groups, and where packs are filled up. */
@@ -322,6 +322,20 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static enum tdl_activation *activation(struct tdl_node *n)
+{
+    return &n->attr.conv_transpose.activation;
+}
+
+/* [out / groups, kh, kw, in]: the group is that of the input channel. */
+static uint32_t filter_channel(const struct tdl_node *n, size_t i)
+{
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    uint32_t groups = TDL_MAX(n->attr.conv_transpose.groups, 1);
+    return (uint32_t)(i % f.c) / (f.c / groups) * f.n +
+           (uint32_t)(i / ((size_t)f.h * f.w * f.c));
+}
+
 const struct tdl_op tdl_op_conv_transpose2d = {
     .name = "convTranspose2d",
     .infer = infer,
@@ -329,6 +343,9 @@ const struct tdl_op tdl_op_conv_transpose2d = {
     .reference = reference,
     .macs = macs,
     .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+    .activation = activation,
+    .filter_channel = filter_channel,
+    .writes_linear = writes_linear,
 };
 
 struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,

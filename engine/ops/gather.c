@@ -74,6 +74,7 @@ const struct tdl_op tdl_op_gather = {
     .infer = infer,
     .lower = lower,
     .reference_linear = reference_linear,
+    .work = tdl_output_work,
 };
 
 struct tdl_operand *tdl_builder_gather(struct tdl_builder *b, struct tdl_operand *input,

@@ -63,6 +63,7 @@ const struct tdl_op tdl_op_gather_elements = {
     .infer = infer,
     .lower = lower,
     .reference_linear = reference_linear,
+    .work = tdl_output_work,
 };
 
 struct tdl_operand *tdl_builder_gather_elements(struct tdl_builder *b, struct tdl_operand *input,

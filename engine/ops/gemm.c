@@ -45,6 +45,7 @@ const struct tdl_op tdl_op_gemm = {
     .lower = tdl_matmul_lower,
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,
+    .activation = tdl_matmul_activation,
 };
 
 struct tdl_operand *tdl_builder_gemm(struct tdl_builder *b, struct tdl_operand *x,

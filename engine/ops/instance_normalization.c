@@ -53,6 +53,7 @@ const struct tdl_op tdl_op_instance_normalization = {
     .lower = lower,
     .reference = reference,
     .weight_slots = TDL_NORM_WEIGHTS,
+    .activation = tdl_norm_activation,
 };
 
 struct tdl_operand *

@@ -24,11 +24,19 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_pool2d_lower(plan, n, TDL_POOL_L2);
 }
 
+static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negative)
+{
+    (void)never_negative;
+    return tdl_pool2d_widen(n, border, false);
+}
+
 const struct tdl_op tdl_op_l2_pool2d = {
     .name = "l2Pool2d",
     .infer = tdl_pool2d_infer,
     .lower = lower,
     .reference = reference,
+    .activation = tdl_pool2d_activation,
+    .widen = widen,
 };
 
 struct tdl_operand *tdl_builder_l2_pool2d(struct tdl_builder *b, struct tdl_operand *input,

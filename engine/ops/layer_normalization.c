@@ -290,6 +290,7 @@ const struct tdl_op tdl_op_layer_normalization = {
     .can_pack = can_pack,
     .reference_linear = reference,
     .weight_slots = TDL_NORM_WEIGHTS,
+    .activation = tdl_norm_activation,
 };
 
 struct tdl_operand *

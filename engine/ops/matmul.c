@@ -289,6 +289,11 @@ enum tdl_result tdl_matmul_lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+enum tdl_activation *tdl_matmul_activation(struct tdl_node *n)
+{
+    return &n->attr.matmul.activation;
+}
+
 const struct tdl_op tdl_op_matmul = {
     .name = "matmul",
     .storage = TDL_STORAGE_LINEAR,
@@ -296,6 +301,7 @@ const struct tdl_op tdl_op_matmul = {
     .lower = tdl_matmul_lower,
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,
+    .activation = tdl_matmul_activation,
 };
 
 struct tdl_operand *tdl_builder_matmul(struct tdl_builder *b, struct tdl_operand *x,

@@ -25,11 +25,18 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_pool2d_lower(plan, n, TDL_POOL_MAX);
 }
 
+static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negative)
+{
+    return never_negative && tdl_pool2d_widen(n, border, false);
+}
+
 const struct tdl_op tdl_op_max_pool2d = {
     .name = "maxPool2d",
     .infer = tdl_pool2d_infer,
     .lower = lower,
     .reference = reference,
+    .activation = tdl_pool2d_activation,
+    .widen = widen,
 };
 
 struct tdl_operand *tdl_builder_max_pool2d(struct tdl_builder *b, struct tdl_operand *input,

@@ -162,3 +162,8 @@ void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operan
     tdl_plan_write(s, 3, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
 }
+
+enum tdl_activation *tdl_norm_activation(struct tdl_node *n)
+{
+    return &n->attr.norm.activation;
+}

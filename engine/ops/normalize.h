@@ -18,6 +18,7 @@ static inline float tdl_norm_epsilon(const struct tdl_node *n)
     return n->attr.norm.epsilon > 0 ? n->attr.norm.epsilon : 1e-5f;
 }
 
+enum tdl_activation *tdl_norm_activation(struct tdl_node *n);
 /* The float32 constant in a slot, NULL in *out if there is none. False, with
  * an error, if it is not constant. */
 bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **out);

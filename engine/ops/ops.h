@@ -100,8 +100,8 @@ bool tdl_resample2d_is_linear(const struct tdl_node *n);
 enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float *a, float *b);
 /* True for a pool of one window that is the whole image. */
 bool tdl_pool2d_is_global(const struct tdl_node *pool);
-/* True if the node can write a one-channel float32 tensor without packs. */
-bool tdl_conv_transpose2d_writes_linear(const struct tdl_node *n);
+/* `work` of operators that read no more than they write. */
+uint64_t tdl_output_work(const struct tdl_node *n);
 
 #include "eltwise.h"
 

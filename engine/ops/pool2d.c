@@ -235,3 +235,18 @@ bool tdl_pool2d_is_global(const struct tdl_node *n)
     return resolve(n, &g) && g.out[0] == 1 && g.out[1] == 1 && p->window[0] == g.in.h &&
            p->window[1] == g.in.w && !g.pad[0] && !g.pad[1];
 }
+
+enum tdl_activation *tdl_pool2d_activation(struct tdl_node *n)
+{
+    return &n->attr.pool.activation;
+}
+
+bool tdl_pool2d_widen(struct tdl_node *n, const uint32_t border[4], bool counts)
+{
+    struct tdl_pool2d_params *p = &n->attr.pool;
+    if (p->padding != TDL_PADDING_EXPLICIT || p->pad[0] || p->pad[1] || p->pad[2] || p->pad[3])
+        return false;
+    memcpy(p->pad, border, sizeof(p->pad));
+    p->count_include_pad = counts;
+    return true;
+}

@@ -25,4 +25,9 @@ struct tdl_pool_definition {
 void tdl_pool2d_reference(const struct tdl_node *n, const struct tdl_pool_definition *definition,
                           const float *input, float *output);
 
+enum tdl_activation *tdl_pool2d_activation(struct tdl_node *n);
+/* Of a pool without padding, as `widen` of struct tdl_op; `counts`: the zeros count
+ * in what is made of a window. */
+bool tdl_pool2d_widen(struct tdl_node *n, const uint32_t border[4], bool counts);
+
 #endif

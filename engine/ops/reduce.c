@@ -356,12 +356,19 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+/* All of the input for each result. */
+static uint64_t work(const struct tdl_node *n)
+{
+    return (uint64_t)tdl_tensor_params_size(&n->inputs[0]->desc) * tdl_operand_count(n->output);
+}
+
 const struct tdl_op tdl_op_reduce = {
     .name = "reduce",
     .storage = TDL_STORAGE_EITHER,
     .infer = infer,
     .lower = lower,
     .reference_linear = reference_linear,
+    .work = work,
 };
 
 /* An image may lie in packs, which have rank 4: the reduced dimensions stay

@@ -57,6 +57,7 @@ const struct tdl_op tdl_op_reshape = {
     .lower = lower,
     .storage = TDL_STORAGE_LINEAR,
     .reference_linear = reference,
+    .renames = true,
 };
 
 static struct tdl_operand *add(struct tdl_builder *b, const struct tdl_op *op,

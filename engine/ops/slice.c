@@ -69,6 +69,7 @@ const struct tdl_op tdl_op_slice = {
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .reference_linear = reference,
+    .work = tdl_output_work,
 };
 
 struct tdl_operand *tdl_builder_slice(struct tdl_builder *b, struct tdl_operand *input,
