@@ -3,6 +3,7 @@
 #ifndef TDL_KERNELS_H
 #define TDL_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,19 @@ struct tdl_shader {
     const char *name; /* "conv2d_f16": file stem (with its folder's "frame_") + variant */
     const uint32_t *code;
     size_t size; /* bytes */
+    /* What the SPIR-V says. */
+    bool chain;    /* it applies a chain of functions: common/activation.glsl */
+    bool matrices; /* it multiplies cooperative matrices, and wants full subgroups */
 };
 extern const struct tdl_shader tdl_shaders[];
 extern const size_t tdl_shader_count;
 
 /* NULL where there is no kernel of this name in this build. */
 const struct tdl_shader *tdl_shader_find(const char *name);
+/* A kernel's variant, "conv2d" with "_f32" say. With `chain` that one of them which
+ * applies a chain, if there are two. NULL as above. */
+const struct tdl_shader *tdl_shader_variant(const char *stem, const char *variant, bool chain);
+/* Did this build's compiler know cooperative matrices? */
+bool tdl_shaders_have_matrices(void);
 
 #endif

@@ -15,7 +15,7 @@ static void dump(const struct tdl_plan *plan)
             (unsigned long long)plan->arena_size, (unsigned long long)plan->tensor_bytes);
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const struct tdl_plan_step *s = &plan->steps[i];
-        fprintf(stderr, "  %3u %-28s %ux%ux%u %s\n", i, s->shader, s->groups[0], s->groups[1],
+        fprintf(stderr, "  %3u %-28s %ux%ux%u %s\n", i, s->kernel->name, s->groups[0], s->groups[1],
                 s->groups[2], s->label);
     }
 }
@@ -26,7 +26,7 @@ static enum tdl_result check_chain(const struct tdl_plan *plan, const struct tdl
 {
     bool found = !node->chain.count;
     for (uint32_t i = first; i < plan->step_count; i++)
-        found |= strstr(plan->steps[i].shader, "_chain") || !strncmp(plan->steps[i].shader, "eltwise", 7);
+        found |= plan->steps[i].kernel->chain;
     return found ? TDL_OK
                  : tdl_fail(TDL_ERROR_UNSUPPORTED,
                             "%s: its kernel has no variant for the functions behind it; switch "

@@ -30,7 +30,7 @@ static enum tdl_result describe_steps(struct tdl_graph *g)
     for (uint32_t i = 0; i < g->plan.step_count; i++) {
         const struct tdl_plan_step *s = &g->plan.steps[i];
         g->steps[i] = (struct tdl_graph_step){
-            .kernel = s->shader,
+            .kernel = s->kernel->name,
             .label = s->label,
             .groups = {s->groups[0], s->groups[1], s->groups[2]},
             .local_size = s->spec[0] * s->spec[1] * s->spec[2],

@@ -8,9 +8,13 @@
 
 
 static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
-                                      const char *suffix, const struct tdl_node *node,
+                                      const char *variant, const struct tdl_node *node,
                                       const uint32_t local[3])
 {
+    const struct tdl_shader *kernel = tdl_shader_variant(shader, variant, node->chain.count > 0);
+    if (plan->status == TDL_OK && !kernel)
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s%s", shader,
+                                variant);
     if (plan->status != TDL_OK)
         return NULL;
     if (plan->step_count == plan->step_capacity) {
@@ -26,7 +30,7 @@ static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
     struct tdl_plan_step *s = &plan->steps[plan->step_count++];
     memset(s, 0, sizeof(*s));
     s->plan = plan;
-    snprintf(s->shader, sizeof(s->shader), "%s%s", shader, suffix);
+    s->kernel = kernel;
     snprintf(s->label, sizeof(s->label), "%s", node->label);
     s->macs = node->op->macs ? node->op->macs(node) : 0;
     tdl_plan_specs(s, local, 3 * sizeof(*local));
@@ -34,22 +38,12 @@ static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
     return s;
 }
 
-static bool has_variant(const char *shader, const char *suffix)
-{
-    char name[sizeof(((struct tdl_plan_step *)0)->shader)];
-    snprintf(name, sizeof(name), "%s%s", shader, suffix);
-    return tdl_shader_find(name) != NULL;
-}
-
 struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
                                         const struct tdl_node *node, uint32_t local_x,
                                         uint32_t local_y, uint32_t local_z)
 {
-    const char *const suffix = plan->storage == TDL_FLOAT16 ? "_f16_chain" : "_f32_chain";
-    char plain[8];
-    snprintf(plain, sizeof(plain), "%.4s", suffix);
-    return add_step(plan, shader, node->chain.count && has_variant(shader, suffix) ? suffix : plain,
-                    node, (const uint32_t[]){local_x, local_y, local_z});
+    return add_step(plan, shader, plan->storage == TDL_FLOAT16 ? "_f16" : "_f32", node,
+                    (const uint32_t[]){local_x, local_y, local_z});
 }
 
 struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
@@ -57,7 +51,7 @@ struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char
                                                uint32_t local_x, uint32_t local_y,
                                                uint32_t local_z)
 {
-    static const char *const suffixes[] = {
+    static const char *const variants[] = {
         [TDL_FLOAT32] = "_float", [TDL_FLOAT16] = "_float", [TDL_INT32] = "_int",
         [TDL_INT8] = "_int",      [TDL_UINT32] = "_uint",   [TDL_UINT8] = "_uint",
         [TDL_INT64] = "_i64",     [TDL_UINT64] = "_u64",
@@ -66,9 +60,7 @@ struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char
     if (plan->status == TDL_OK && wide && !plan->device->shader_int64)
         plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
                                 node->label, tdl_dtype_name(dtype), plan->device->name);
-    const char *suffix = node->chain.count && has_variant(shader, "_float_chain") ? "_float_chain"
-                                                                              : suffixes[dtype];
-    return add_step(plan, shader, suffix, node,
+    return add_step(plan, shader, variants[dtype], node,
                     (const uint32_t[]){local_x, local_y, local_z});
 }
 

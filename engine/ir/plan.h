@@ -26,7 +26,7 @@ struct tdl_plan_bind {
 };
 
 struct tdl_plan_step {
-    char shader[48];
+    const struct tdl_shader *kernel;
     char label[128];
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
@@ -74,13 +74,13 @@ struct tdl_plan {
     enum tdl_result status; /* the first failure of the appending calls */
 };
 
-/* Append a step; workgroup size are specialization constants 0–2. The shader's
- * name gets the storage type's suffix, and "_chain" if the node has a chain and
- * the kernel such a variant. Later calls on NULL do nothing. */
+/* Append a step; workgroup size are specialization constants 0–2. The kernel's
+ * variant is that of the storage type, and the one that applies a chain if the node
+ * has one and the kernel such a variant. Later calls on NULL do nothing. */
 struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shader,
                                         const struct tdl_node *node, uint32_t local_x,
                                         uint32_t local_y, uint32_t local_z);
-/* The same for a kernel on linear values: the name gets the suffix of the
+/* The same for a kernel on linear values, whose variant is that of the
  * class of elements that it works on ("_float", "_int", "_uint", "_i64",
  * "_u64"; see shaders/common/linear.glsl). */
 struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,

@@ -76,7 +76,7 @@ void tdl_matrix_describe(VkInstance instance, VkPhysicalDevice physical, uint32_
     } fn;
     uint32_t count = 0;
     memset(out_size, 0, 3 * sizeof(*out_size));
-    if (!tdl_shader_find(TDL_MATRIX_KERNEL) || !is_able(physical))
+    if (!tdl_shaders_have_matrices() || !is_able(physical))
         return;
     fn.plain = vkGetInstanceProcAddr(instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
     if (!fn.plain || fn.list(physical, &count, NULL) < 0 || !count)

@@ -34,10 +34,6 @@ struct tdl_matrix_features {
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroups;
 };
 
-/* Kernels of matrices need whole subgroups: pipelines of this name get the
- * flag for it. */
-#define TDL_MATRIX_KERNEL "conv2d_matrix_f16"
-
 /* Sizes M, N, K of a product of halves with float32 sums that a subgroup does;
  * zeros if the device has none that the kernels can use, or if this build's
  * shader compiler could not make them. */

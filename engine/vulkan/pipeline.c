@@ -6,7 +6,6 @@
 #include "pipeline.h"
 
 #include "cache.h"
-#include "cooperative_matrix.h"
 #include "table.h"
 
 #include "core/cache_file.h"
@@ -173,9 +172,9 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                 .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                 .module = module,
                                 .flags =
-                                    strcmp(p->shader->name, TDL_MATRIX_KERNEL) != 0
-                                        ? 0
-                                        : VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT,
+                                    p->shader->matrices
+                                        ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+                                        : 0,
                                 .pName = "main",
                                 .pSpecializationInfo =
                                     &(VkSpecializationInfo){

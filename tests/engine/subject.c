@@ -457,9 +457,9 @@ static bool check_constants(const struct tdl_plan *plan)
     bool ok = true;
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const struct tdl_plan_step *step = &plan->steps[i];
-        const uint32_t declared = count_constants(tdl_shader_find(step->shader));
+        const uint32_t declared = count_constants(step->kernel);
         ok &= CHECK(step->spec_count == declared, "%s declares %u constants and is given %u",
-                    step->shader, declared, step->spec_count);
+                    step->kernel->name, declared, step->spec_count);
     }
     return ok;
 }

@@ -149,15 +149,15 @@ static uint64_t shared_memory(const struct tdl_shader *shader, const uint32_t *s
 static void check_step(const struct tdl_plan_step *s)
 {
     const uint32_t *local = s->spec;
-    const uint64_t shared = shared_memory(tdl_shader_find(s->shader), s->spec, s->spec_count);
+    const uint64_t shared = shared_memory(s->kernel, s->spec, s->spec_count);
     CHECK(local[0] * local[1] * local[2] <= INVOCATIONS && local[0] * local[1] * local[2] > 0,
-          "%s: workgroups of %ux%ux%u invocations", s->shader, local[0], local[1], local[2]);
-    CHECK(shared <= SHARED_MEMORY, "%s: %llu bytes of shared memory", s->shader,
+          "%s: workgroups of %ux%ux%u invocations", s->kernel->name, local[0], local[1], local[2]);
+    CHECK(shared <= SHARED_MEMORY, "%s: %llu bytes of shared memory", s->kernel->name,
           (unsigned long long)shared);
-    CHECK(shared == s->shared_bytes, "%s: %llu bytes of shared memory, planned %llu", s->shader,
+    CHECK(shared == s->shared_bytes, "%s: %llu bytes of shared memory, planned %llu", s->kernel->name,
           (unsigned long long)shared, (unsigned long long)s->shared_bytes);
     for (int i = 0; i < 3; i++)
-        CHECK(s->groups[i] >= 1 && s->groups[i] <= 65535, "%s: %u workgroups", s->shader,
+        CHECK(s->groups[i] >= 1 && s->groups[i] <= 65535, "%s: %u workgroups", s->kernel->name,
               s->groups[i]);
 }
 
@@ -166,7 +166,7 @@ static uint32_t count_steps(struct tdl_graph *g, const char *kernel)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->plan.step_count; i++)
-        count += !strncmp(g->plan.steps[i].shader, kernel, strlen(kernel));
+        count += !strncmp(g->plan.steps[i].kernel->name, kernel, strlen(kernel));
     return count;
 }
 

@@ -95,17 +95,17 @@ static void check_steps(const struct tdl_plan *plan)
     for (uint32_t i = 0; i < plan->step_count; i++) {
         const struct tdl_plan_step *s = &plan->steps[i];
         CHECK(s->groups[0] && s->groups[1] && s->groups[2], "step %u (%s) has no work", i,
-              s->shader);
-        CHECK(s->spec_count < TDL_MAX_SPEC, "step %u (%s) has too many constants", i, s->shader);
+              s->kernel->name);
+        CHECK(s->spec_count < TDL_MAX_SPEC, "step %u (%s) has too many constants", i, s->kernel->name);
         CHECK(s->spec[0] * s->spec[1] * s->spec[2] <= plan->device->max_workgroup_invocations,
-              "step %u (%s): a workgroup of %ux%ux%u", i, s->shader, s->spec[0], s->spec[1],
+              "step %u (%s): a workgroup of %ux%ux%u", i, s->kernel->name, s->spec[0], s->spec[1],
               s->spec[2]);
         for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
             if (s->binds[j].kind == TDL_PLAN_BIND_WEIGHTS)
                 CHECK(s->binds[j].offset % 256 == 0 &&
                           s->binds[j].offset + s->binds[j].size <=
                               plan->weight_count * sizeof(float),
-                      "step %u (%s): weights outside", i, s->shader);
+                      "step %u (%s): weights outside", i, s->kernel->name);
     }
 }
 

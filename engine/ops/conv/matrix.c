@@ -42,7 +42,7 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
 {
     const uint32_t *frag = g->device->matrix_size;
     if (!frag[0] || g->storage != TDL_FLOAT16 || !tdl_conv_one_group(g) ||
-        !tdl_shader_find("conv2d_matrix_f16"))
+        !tdl_shaders_have_matrices())
         return false;
     uint32_t size = threads(g, v);
     bool smallest = v->v[1] == 32;

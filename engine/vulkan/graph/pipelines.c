@@ -20,23 +20,21 @@ static enum tdl_result check_step(const struct tdl_context *ctx, const struct td
         if (s->groups[i] > limits->maxComputeWorkGroupCount[i])
             return tdl_fail(TDL_ERROR_UNSUPPORTED,
                             "%s: %s needs %u workgroups, %s allows %u; use a smaller model",
-                            s->label, s->shader, s->groups[i], ctx->info.name,
+                            s->label, s->kernel->name, s->groups[i], ctx->info.name,
                             limits->maxComputeWorkGroupCount[i]);
         if (s->spec[i] > limits->maxComputeWorkGroupSize[i] ||
             invocations > ctx->info.max_workgroup_invocations)
             return tdl_fail(TDL_ERROR_UNSUPPORTED,
                             "%s: %s needs workgroups of %ux%ux%u invocations, %s allows %u",
-                            s->label, s->shader, s->spec[0], s->spec[1], s->spec[2],
+                            s->label, s->kernel->name, s->spec[0], s->spec[1], s->spec[2],
                             ctx->info.name, ctx->info.max_workgroup_invocations);
     }
     if (s->shared_bytes > ctx->info.max_shared_memory)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s: %s needs %llu bytes of shared memory, %s has %u; switch fusion off "
                         "or use a smaller model",
-                        s->label, s->shader, (unsigned long long)s->shared_bytes, ctx->info.name,
+                        s->label, s->kernel->name, (unsigned long long)s->shared_bytes, ctx->info.name,
                         ctx->info.max_shared_memory);
-    if (!tdl_shader_find(s->shader))
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", s->shader);
     return TDL_OK;
 }
 
@@ -46,7 +44,7 @@ static struct tdl_kernel *list_kernels(const struct tdl_plan *plan)
     struct tdl_kernel *kernels = calloc(plan->step_count + (size_t)1, sizeof(*kernels));
     for (uint32_t i = 0; i < plan->step_count && kernels; i++) {
         const struct tdl_plan_step *s = &plan->steps[i];
-        kernels[i] = (struct tdl_kernel){.shader = s->shader,
+        kernels[i] = (struct tdl_kernel){.shader = s->kernel->name,
                                          .spec = s->spec,
                                          .chain = s->chain,
                                          .spec_count = s->spec_count,
