@@ -29,24 +29,18 @@ static gchar *save(GstBuffer *buffer, const GstVideoInfo *info, const char *enco
         g_strdup_printf("appsrc name=s format=time ! %s ! filesink location=%s", encoder, path);
     GstElement *pipeline = gst_parse_launch(line, NULL), *source;
     GstCaps *caps = gst_video_info_to_caps(info);
-    GstMessage *message;
     GstFlowReturn flow;
-    GstBus *bus;
 
     fail_unless(pipeline != NULL, "this test needs %s", encoder);
     source = gst_bin_get_by_name(GST_BIN(pipeline), "s");
     g_object_set(source, "caps", caps, NULL);
-    bus = gst_element_get_bus(pipeline);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     g_signal_emit_by_name(source, "push-buffer", buffer, &flow);
     g_signal_emit_by_name(source, "end-of-stream", &flow);
-    message = gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless(message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "cannot write %s", path);
-    gst_message_unref(message);
+    pipeline_play_to_end(pipeline);
     gst_element_set_state(pipeline, GST_STATE_NULL);
     gst_buffer_unref(buffer);
     gst_caps_unref(caps);
-    gst_object_unref(bus);
     gst_object_unref(source);
     gst_object_unref(pipeline);
     return path;
@@ -324,16 +318,8 @@ GST_END_TEST;
 
 static void expect_message(struct filter *filter, GstMessageType type, const char *text)
 {
-    GstMessage *message = gst_bus_timed_pop_filtered(filter->bus, 60 * GST_SECOND, type);
-    g_autoptr(GError) error = NULL;
-
-    fail_unless(message != NULL, "nothing was said of \"%s\"", text);
-    if (type == GST_MESSAGE_ERROR)
-        gst_message_parse_error(message, &error, NULL);
-    else
-        gst_message_parse_warning(message, &error, NULL);
-    fail_unless(strstr(error->message, text) != NULL, "no \"%s\" in: %s", text, error->message);
-    gst_message_unref(message);
+    message_expect(gst_bus_timed_pop_filtered(filter->bus, 60 * GST_SECOND, type), type,
+                   (const char *[]){ text, NULL });
 }
 
 /* Modes that show no picture do without; the colour takes its place when they

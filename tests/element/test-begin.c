@@ -194,17 +194,6 @@ static void expect_rest(struct run *run, const char *name, GstProgressType last)
     fail_unless_equals_int(percent, last == GST_PROGRESS_TYPE_COMPLETE ? 100 : 0);
 }
 
-static void run_to_end(struct run *run)
-{
-    GstMessage *message;
-
-    gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered(run->bus, GST_CLOCK_TIME_NONE,
-                                         GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS);
-    gst_message_unref(message);
-}
-
 /* To PAUSED with the gate closed: the first kernels have come there. */
 static void pause_at_gate(struct run *run)
 {
@@ -230,7 +219,7 @@ GST_START_TEST(paused_meanwhile)
                            GST_STATE_CHANGE_SUCCESS);
     fail_unless(gate_passed() > 20, "%u kernels", gate_passed());
     expect_rest(&run, "filter", GST_PROGRESS_TYPE_COMPLETE);
-    run_to_end(&run);
+    pipeline_play_to_end(run.pipeline);
     run_free(&run);
 }
 GST_END_TEST;
@@ -302,7 +291,7 @@ GST_START_TEST(stopped)
     expect_rest(&run, "filter", GST_PROGRESS_TYPE_CANCELED);
     fail_unless(gst_bus_pop_filtered(run.bus, GST_MESSAGE_ERROR) == NULL);
     gate_set(TRUE, VK_SUCCESS); /* and up again */
-    run_to_end(&run);
+    pipeline_play_to_end(run.pipeline);
     run_free(&run);
 }
 GST_END_TEST;
@@ -420,8 +409,8 @@ GST_START_TEST(shared)
     gst_element_set_state(one.pipeline, GST_STATE_PAUSED);
     expect_next(&one, "filter", GST_PROGRESS_TYPE_START);
     expect_rest(&one, "filter", GST_PROGRESS_TYPE_COMPLETE);
-    run_to_end(&one);
-    run_to_end(&two);
+    pipeline_play_to_end(one.pipeline);
+    pipeline_play_to_end(two.pipeline);
     fail_unless_equals_int(gate_passed(), came);
     run_free(&one);
     run_free(&two);

@@ -7,13 +7,6 @@
 #define LARGE "video/x-raw,format=NV12,width=640,height=360,framerate=30/1"
 #define RUN_MAX 300 /* frames in a row that are dropped before it is an error */
 
-static void check_text(const GError *error, const char *const *words)
-{
-    for (; *words; words++)
-        fail_unless(strstr(error->message, *words) != NULL, "no \"%s\" in: %s", *words,
-                    error->message);
-}
-
 /* -------------------------------------------------- not what the caps say */
 
 /* A frame of `caps`, with a GstVideoMeta. */
@@ -56,18 +49,13 @@ GST_START_TEST(frame_of_another_source)
 {
     static const char *const words[] = { "640x360", "NV12", "320x180", "I420", "switched",
                                          "input-selector", "mismatched", NULL };
-    g_autoptr(GError) error = NULL;
     struct filter filter;
-    GstMessage *message;
 
     filter_start(&filter, "opacity=0", SMALL);
     expect_frame(&filter);
     expect_dropped(&filter, described(LARGE), 1);
-    message = gst_bus_pop_filtered(filter.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-    fail_unless(message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING, "no warning");
-    gst_message_parse_warning(message, &error, NULL);
-    check_text(error, words);
-    gst_message_unref(message);
+    message_expect(gst_bus_pop_filtered(filter.bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING),
+                   GST_MESSAGE_WARNING, words);
     expect_frame(&filter);
     expect_dropped(&filter, described(LARGE), 2);
     fail_unless_equals_uint64(filter_stat(&filter, "mismatched"), 3);
@@ -102,9 +90,7 @@ GST_END_TEST;
 GST_START_TEST(a_run_of_misfits_is_an_error)
 {
     static const char *const words[] = { "300 frames in a row", "640x360", NULL };
-    g_autoptr(GError) error = NULL;
     struct filter filter;
-    GstMessage *message;
 
     filter_start(&filter, "opacity=0", SMALL);
     expect_frame(&filter);
@@ -112,11 +98,7 @@ GST_START_TEST(a_run_of_misfits_is_an_error)
     expect_frame(&filter); /* the run begins anew */
     expect_dropped(&filter, described(LARGE), RUN_MAX - 1);
     fail_unless_equals_int(gst_harness_push(filter.harness, described(LARGE)), GST_FLOW_ERROR);
-    message = filter_message(&filter, GST_MESSAGE_ERROR);
-    fail_unless(message != NULL, "no error message");
-    gst_message_parse_error(message, &error, NULL);
-    check_text(error, words);
-    gst_message_unref(message);
+    message_expect(filter_message(&filter, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
     filter_stop(&filter);
 }
 GST_END_TEST;
@@ -161,24 +143,18 @@ GST_START_TEST(neighbours_disagree)
     g_autofree gchar *caps = g_strdup_printf("video/x-raw,format=%s", neighbours[__i__].output);
     GstElement *pipeline = gst_parse_launch(line, NULL);
     GstElement *late = gst_bin_get_by_name(GST_BIN(pipeline), "late");
-    GstBus *bus = gst_element_get_bus(pipeline);
-    g_autoptr(GError) error = NULL;
     GstMessage *message;
 
     gst_util_set_object_arg(G_OBJECT(late), "caps", caps);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_WARNING |
-                                         GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    message = pipeline_play(pipeline, GST_MESSAGE_WARNING);
     if (neighbours[__i__].says) {
-        fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING, "no warning");
-        gst_message_parse_warning(message, &error, NULL);
-        check_text(error, (const char *[]){ neighbours[__i__].says, "videoconvert behind", NULL });
+        message_expect(message, GST_MESSAGE_WARNING,
+                       (const char *[]){ neighbours[__i__].says, "videoconvert behind", NULL });
     } else {
         fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "a message where all agree");
+        gst_message_unref(message);
     }
-    gst_message_unref(message);
     gst_element_set_state(pipeline, GST_STATE_NULL);
-    gst_object_unref(bus);
     gst_object_unref(late);
     gst_object_unref(pipeline);
 }

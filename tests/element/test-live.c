@@ -292,8 +292,6 @@ static gchar *make_picture(guint argb)
     g_autofree gchar *line = NULL;
     gchar *path;
     GstElement *pipeline;
-    GstMessage *message;
-    GstBus *bus;
     gint fd = g_file_open_tmp("tdl-test-XXXXXX.png", &path, NULL);
 
     fail_unless(fd >= 0);
@@ -303,12 +301,7 @@ static gchar *make_picture(guint argb)
                            "filesink location=%s", argb, path);
     pipeline = gst_parse_launch(line, NULL);
     fail_unless(pipeline != NULL, "this test needs pngenc");
-    bus = gst_element_get_bus(pipeline);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered(bus, UTIL_HANG, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless(message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "cannot write %s", path);
-    gst_message_unref(message);
-    gst_object_unref(bus);
+    pipeline_play_to_end(pipeline);
     gst_element_set_state(pipeline, GST_STATE_NULL);
     gst_object_unref(pipeline);
     return path;

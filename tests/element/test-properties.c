@@ -218,23 +218,15 @@ static void on_log(GstDebugCategory *category, GstDebugLevel level, const gchar 
 GST_START_TEST(pools_are_quiet)
 {
     GstElement *pipeline;
-    GstMessage *message;
-    GstBus *bus;
 
     gst_debug_add_log_function(on_log, NULL, NULL);
     pipeline = gst_parse_launch("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=100,"
                                 "height=50 ! tdlfilter ! videoconvert ! fakesink", NULL);
     gst_object_unref(gst_video_buffer_pool_new()); /* makes the category */
     gst_debug_set_threshold_for_name("videopool", GST_LEVEL_WARNING);
-    bus = gst_element_get_bus(pipeline);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE,
-                                         GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS);
+    pipeline_play_to_end(pipeline);
     fail_unless_equals_int(pool_warnings, 0);
-    gst_message_unref(message);
     gst_element_set_state(pipeline, GST_STATE_NULL);
-    gst_object_unref(bus);
     gst_object_unref(pipeline);
     gst_debug_remove_log_function(on_log);
 }

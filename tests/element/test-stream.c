@@ -407,24 +407,6 @@ static void run_until_frames(struct run *run, gint frames)
         g_usleep(1000);
 }
 
-static void run_to_end(struct run *run)
-{
-    GstBus *bus = gst_element_get_bus(run->pipeline);
-    GstMessage *message;
-
-    gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
-    message = gst_bus_timed_pop_filtered(bus, UTIL_HANG, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    fail_unless(message != NULL, "neither end nor error");
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-        GError *error;
-
-        gst_message_parse_error(message, &error, NULL);
-        fail("%s", error->message);
-    }
-    gst_message_unref(message);
-    gst_object_unref(bus);
-}
-
 static void run_stop(struct run *run)
 {
     fail_unless_equals_int(gst_element_set_state(run->pipeline, GST_STATE_NULL),
@@ -439,7 +421,7 @@ GST_START_TEST(end_with_frames_in_flight)
     struct run run;
 
     run_start(&run, SOURCE "tdlfilter mode=blur ! fakesink name=sink");
-    run_to_end(&run);
+    pipeline_play_to_end(run.pipeline);
     fail_unless_equals_int(run.frames, 30);
     run_stop(&run);
 }
@@ -460,7 +442,7 @@ GST_START_TEST(seek)
                                      GST_SEEK_TYPE_SET, i * GST_SECOND, GST_SEEK_TYPE_SET,
                                      (i + 1) * GST_SECOND));
     }
-    run_to_end(&run);
+    pipeline_play_to_end(run.pipeline);
     fail_unless(run.frames >= 30, "%d", run.frames);
     run_stop(&run);
 }
@@ -473,7 +455,7 @@ GST_START_TEST(again_and_again)
     run_start(&run, SOURCE "tdlfilter mode=mask ! fakesink name=sink");
     for (guint i = 0; i < 4; i++) {
         run.frames = 0;
-        run_to_end(&run);
+        pipeline_play_to_end(run.pipeline);
         fail_unless_equals_int(run.frames, 30);
         gst_element_set_state(run.pipeline, i % 2 ? GST_STATE_NULL : GST_STATE_READY);
     }
@@ -522,7 +504,7 @@ GST_START_TEST(several_in_one_pipeline)
     run_start(&run, SOURCE "tee name=t ! queue ! tdlfilter name=f0 mode=blur ! "
                            "tdlfilter name=f1 mode=mask ! fakesink name=sink "
                            "t. ! queue ! tdlfilter name=f2 device=0 mode=alpha ! fakesink");
-    run_to_end(&run);
+    pipeline_play_to_end(run.pipeline);
     fail_unless_equals_int(run.frames, 30);
     for (guint i = 0; i < 3; i++) {
         g_autofree gchar *name = g_strdup_printf("f%u", i);

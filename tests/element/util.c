@@ -111,18 +111,59 @@ GstMessage *filter_message(struct filter *filter, GstMessageType type)
     return newest;
 }
 
-void filter_expect_no_error(struct filter *filter)
+static GError *message_error(GstMessage *message)
 {
-    GstMessage *message = filter_message(filter, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
     GError *error = NULL;
 
-    if (!message)
-        return;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
         gst_message_parse_error(message, &error, NULL);
     else
         gst_message_parse_warning(message, &error, NULL);
-    fail("unexpected: %s", error->message);
+    return error;
+}
+
+void filter_expect_no_error(struct filter *filter)
+{
+    GstMessage *message = filter_message(filter, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+
+    if (message)
+        fail("unexpected: %s", message_error(message)->message);
+}
+
+void message_expect(GstMessage *message, GstMessageType type, const char *const *words)
+{
+    g_autoptr(GError) error = NULL;
+
+    fail_unless(message && GST_MESSAGE_TYPE(message) == type, "no %s of \"%s\", but %s",
+                gst_message_type_get_name(type), *words,
+                message ? GST_MESSAGE_TYPE_NAME(message) : "nothing");
+    error = message_error(message);
+    for (; *words; words++)
+        fail_unless(strstr(error->message, *words) != NULL, "no \"%s\" in: %s", *words,
+                    error->message);
+    gst_message_unref(message);
+}
+
+GstMessage *pipeline_play(GstElement *pipeline, GstMessageType others)
+{
+    GstBus *bus = gst_element_get_bus(pipeline);
+    GstMessage *message;
+
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered(bus, UTIL_HANG,
+                                         others | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless(message != NULL, "neither end nor error");
+    gst_object_unref(bus);
+    return message;
+}
+
+void pipeline_play_to_end(GstElement *pipeline)
+{
+    GstMessage *message = pipeline_play(pipeline, 0);
+
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+        fail("%s", message_error(message)->message);
+    gst_message_unref(message);
 }
 
 guint64 filter_stat(struct filter *filter, const char *field)

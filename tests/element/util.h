@@ -34,6 +34,13 @@ void filter_stop(struct filter *filter);
 GstMessage *filter_message(struct filter *filter, GstMessageType type);
 /* Fails the test if there was an error. */
 void filter_expect_no_error(struct filter *filter);
+/* An error or a warning, as `type` says, with these words in its text, the last one
+ * NULL; else the test fails. Takes the message. */
+void message_expect(GstMessage *message, GstMessageType type, const char *const *words);
+/* Plays until the end, an error, or a message of `others`, which is the caller's. */
+GstMessage *pipeline_play(GstElement *pipeline, GstMessageType others);
+/* Plays until the end; fails the test if there is an error before it. */
+void pipeline_play_to_end(GstElement *pipeline);
 guint64 filter_stat(struct filter *filter, const char *field);
 /* Push and pull; takes `input`. The output is the caller's. */
 GstBuffer *filter_run(struct filter *filter, GstBuffer *input);
