@@ -497,7 +497,7 @@ enum tdl_mode gst_tdl_caps_mode(enum tdl_mode wanted, GstVideoFormat in, GstVide
     return TDL_MODE_PASSTHROUGH;
 }
 
-static enum tdl_matrix matrix_of(const GstVideoInfo *info)
+static enum tdl_color_matrix matrix_of(const GstVideoInfo *info)
 {
     GstVideoColorMatrix matrix = info->colorimetry.matrix;
     GstVideoInfo defaults;
@@ -509,14 +509,14 @@ static enum tdl_matrix matrix_of(const GstVideoInfo *info)
     switch (matrix) {
     case GST_VIDEO_COLOR_MATRIX_BT601:
     case GST_VIDEO_COLOR_MATRIX_FCC: /* differs from BT.601 in the third digit */
-        return TDL_MATRIX_BT601;
+        return TDL_COLOR_MATRIX_BT601;
     case GST_VIDEO_COLOR_MATRIX_BT709:
     case GST_VIDEO_COLOR_MATRIX_SMPTE240M: /* so does this from BT.709 */
-        return TDL_MATRIX_BT709;
+        return TDL_COLOR_MATRIX_BT709;
     case GST_VIDEO_COLOR_MATRIX_BT2020:
-        return TDL_MATRIX_BT2020;
+        return TDL_COLOR_MATRIX_BT2020;
     default: /* RGB and grey have none */
-        return TDL_MATRIX_BT601;
+        return TDL_COLOR_MATRIX_BT601;
     }
 }
 

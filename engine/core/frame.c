@@ -52,7 +52,7 @@ enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s frame: %u×%u px; sizes from 1 to %d are possible", what, frame->width,
                         frame->height, TDL_MAX_FRAME_SIZE);
-    if ((unsigned)frame->matrix > TDL_MATRIX_BT2020 || (unsigned)frame->range > TDL_RANGE_FULL)
+    if ((unsigned)frame->matrix > TDL_COLOR_MATRIX_BT2020 || (unsigned)frame->range > TDL_RANGE_FULL)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: unknown matrix %d or range %d", what,
                         (int)frame->matrix, (int)frame->range);
     for (uint32_t p = 0; p < info->planes && r == TDL_OK; p++)

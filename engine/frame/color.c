@@ -11,9 +11,9 @@ struct affine {
 static const struct {
     double kr, kb;
 } weights[] = {
-    [TDL_MATRIX_BT601] = {0.299, 0.114},
-    [TDL_MATRIX_BT709] = {0.2126, 0.0722},
-    [TDL_MATRIX_BT2020] = {0.2627, 0.0593},
+    [TDL_COLOR_MATRIX_BT601] = {0.299, 0.114},
+    [TDL_COLOR_MATRIX_BT709] = {0.2126, 0.0722},
+    [TDL_COLOR_MATRIX_BT2020] = {0.2627, 0.0593},
 };
 
 /* Code = zero + span · value, with Y in 0…1 and Cb, Cr in -½…½ (H.273, 8.3). */
@@ -53,7 +53,7 @@ static struct affine multiply(const struct affine *a, const struct affine *b)
 }
 
 /* Codes to R, G, B of 0…1. */
-static struct affine decode(const struct tdl_frame *frame, enum tdl_matrix matrix)
+static struct affine decode(const struct tdl_frame *frame, enum tdl_color_matrix matrix)
 {
     if (!is_yuv(frame))
         return (struct affine){{{1 / 255., 0, 0, 0}, {0, 1 / 255., 0, 0}, {0, 0, 1 / 255., 0}}};
@@ -69,7 +69,7 @@ static struct affine decode(const struct tdl_frame *frame, enum tdl_matrix matri
 }
 
 /* R, G, B of 0…1 to codes. */
-static struct affine encode(const struct tdl_frame *frame, enum tdl_matrix matrix)
+static struct affine encode(const struct tdl_frame *frame, enum tdl_color_matrix matrix)
 {
     if (!is_yuv(frame))
         return (struct affine){{{255, 0, 0, 0}, {0, 255, 0, 0}, {0, 0, 255, 0}}};

@@ -59,7 +59,7 @@ static int create_frame(struct bench *b, enum tdl_format format, enum tdl_buffer
         return tool_fail("%s", tdl_last_error());
     for (uint32_t p = 0; p < tdl_format_planes(format); p++)
         out_frame->planes[p].buffer = *out_buffer;
-    out_frame->matrix = size[1] <= SD_HEIGHT ? TDL_MATRIX_BT601 : TDL_MATRIX_BT709;
+    out_frame->matrix = size[1] <= SD_HEIGHT ? TDL_COLOR_MATRIX_BT601 : TDL_COLOR_MATRIX_BT709;
     out_frame->range = is_rgb(format) || b->frame_options.mode == TDL_MODE_MASK
                            ? TDL_RANGE_FULL
                            : TDL_RANGE_LIMITED;

@@ -365,37 +365,37 @@ GST_END_TEST;
 static const struct {
     const char *caps;
     enum tdl_format format;
-    enum tdl_matrix matrix;
+    enum tdl_color_matrix matrix;
     enum tdl_range range;
 } frames[] = {
-    { "format=NV12,width=640,height=480", TDL_FORMAT_NV12, TDL_MATRIX_BT601, TDL_RANGE_LIMITED },
-    { "format=NV12,width=1280,height=720", TDL_FORMAT_NV12, TDL_MATRIX_BT709, TDL_RANGE_LIMITED },
-    { "format=P010_10LE,width=3840,height=2160,colorimetry=bt2020", TDL_FORMAT_P010, TDL_MATRIX_BT2020,
+    { "format=NV12,width=640,height=480", TDL_FORMAT_NV12, TDL_COLOR_MATRIX_BT601, TDL_RANGE_LIMITED },
+    { "format=NV12,width=1280,height=720", TDL_FORMAT_NV12, TDL_COLOR_MATRIX_BT709, TDL_RANGE_LIMITED },
+    { "format=P010_10LE,width=3840,height=2160,colorimetry=bt2020", TDL_FORMAT_P010, TDL_COLOR_MATRIX_BT2020,
       TDL_RANGE_LIMITED },
-    { "format=I420,width=1280,height=720,colorimetry=bt601", TDL_FORMAT_I420, TDL_MATRIX_BT601,
+    { "format=I420,width=1280,height=720,colorimetry=bt601", TDL_FORMAT_I420, TDL_COLOR_MATRIX_BT601,
       TDL_RANGE_LIMITED },
-    { "format=YUY2,width=64,height=48,colorimetry=bt709", TDL_FORMAT_YUY2, TDL_MATRIX_BT709,
+    { "format=YUY2,width=64,height=48,colorimetry=bt709", TDL_FORMAT_YUY2, TDL_COLOR_MATRIX_BT709,
       TDL_RANGE_LIMITED },
-    { "format=UYVY,width=64,height=48,colorimetry=bt2020", TDL_FORMAT_UYVY, TDL_MATRIX_BT2020,
+    { "format=UYVY,width=64,height=48,colorimetry=bt2020", TDL_FORMAT_UYVY, TDL_COLOR_MATRIX_BT2020,
       TDL_RANGE_LIMITED },
-    { "format=I420,width=64,height=48,colorimetry=1:4:0:0", TDL_FORMAT_I420, TDL_MATRIX_BT601,
+    { "format=I420,width=64,height=48,colorimetry=1:4:0:0", TDL_FORMAT_I420, TDL_COLOR_MATRIX_BT601,
       TDL_RANGE_FULL },
-    { "format=I420,width=64,height=48,colorimetry=smpte240m", TDL_FORMAT_I420, TDL_MATRIX_BT709,
+    { "format=I420,width=64,height=48,colorimetry=smpte240m", TDL_FORMAT_I420, TDL_COLOR_MATRIX_BT709,
       TDL_RANGE_LIMITED },
-    { "format=BGRx,width=64,height=48", TDL_FORMAT_BGRX, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=RGB,width=64,height=48,colorimetry=sRGB", TDL_FORMAT_RGB, TDL_MATRIX_BT601,
+    { "format=BGRx,width=64,height=48", TDL_FORMAT_BGRX, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=RGB,width=64,height=48,colorimetry=sRGB", TDL_FORMAT_RGB, TDL_COLOR_MATRIX_BT601,
       TDL_RANGE_FULL },
-    { "format=GRAY8,width=64,height=48", TDL_FORMAT_GRAY8, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=BGR,width=7,height=5", TDL_FORMAT_BGR, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=RGBA,width=7,height=5", TDL_FORMAT_RGBA, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=BGRA,width=7,height=5", TDL_FORMAT_BGRA, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=RGBx,width=7,height=5", TDL_FORMAT_RGBX, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=xRGB,width=7,height=5", TDL_FORMAT_XRGB, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=ABGR,width=7,height=5", TDL_FORMAT_ABGR, TDL_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=YV12,width=1280,height=720", TDL_FORMAT_YV12, TDL_MATRIX_BT709, TDL_RANGE_LIMITED },
+    { "format=GRAY8,width=64,height=48", TDL_FORMAT_GRAY8, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=BGR,width=7,height=5", TDL_FORMAT_BGR, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=RGBA,width=7,height=5", TDL_FORMAT_RGBA, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=BGRA,width=7,height=5", TDL_FORMAT_BGRA, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=RGBx,width=7,height=5", TDL_FORMAT_RGBX, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=xRGB,width=7,height=5", TDL_FORMAT_XRGB, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=ABGR,width=7,height=5", TDL_FORMAT_ABGR, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=YV12,width=1280,height=720", TDL_FORMAT_YV12, TDL_COLOR_MATRIX_BT709, TDL_RANGE_LIMITED },
     { "format=Y444_10LE,width=64,height=48,colorimetry=bt2020", TDL_FORMAT_Y444_10,
-      TDL_MATRIX_BT2020, TDL_RANGE_LIMITED },
-    { "format=GRAY16_LE,width=64,height=48", TDL_FORMAT_GRAY16, TDL_MATRIX_BT601, TDL_RANGE_FULL },
+      TDL_COLOR_MATRIX_BT2020, TDL_RANGE_LIMITED },
+    { "format=GRAY16_LE,width=64,height=48", TDL_FORMAT_GRAY16, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
 };
 
 GST_START_TEST(frame)

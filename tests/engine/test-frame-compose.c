@@ -86,7 +86,7 @@ static struct scene scene_new(enum tdl_format from, enum tdl_format to, uint32_t
         .mask_width = 5,
         .mask_height = 4,
     };
-    s.source.frame.matrix = s.target.frame.matrix = (enum tdl_matrix)random_below(3);
+    s.source.frame.matrix = s.target.frame.matrix = (enum tdl_color_matrix)random_below(3);
     s.source.frame.range = s.target.frame.range = (enum tdl_range)random_below(2);
     return s;
 }
@@ -117,7 +117,7 @@ static void test_conversions(bool all)
             s.params.mode = TDL_MODE_PASSTHROUGH;
             s.target.frame.range = (enum tdl_range)random_below(2);
             if (j % 2)
-                s.target.frame.matrix = (enum tdl_matrix)random_below(3);
+                s.target.frame.matrix = (enum tdl_color_matrix)random_below(3);
             run(&s, 0.01, "conversion");
             scene_free(&s);
         }

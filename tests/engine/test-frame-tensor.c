@@ -102,7 +102,7 @@ static void test_sizes(struct tdl_context *ctx, struct tdl_batch *batch)
             const uint32_t w = sizes[i][0], h = sizes[i][1];
             struct picture p = picture_new(ctx, all_formats[f], w, h,
                                            i % 2 ? GEOMETRY_ODD : GEOMETRY_WORDS);
-            p.frame.matrix = (enum tdl_matrix)random_below(3);
+            p.frame.matrix = (enum tdl_color_matrix)random_below(3);
             p.frame.range = (enum tdl_range)random_below(2);
             const uint32_t whole[4] = {0, 0, w, h};
             uint32_t part[4] = {random_below(w), random_below(h), 0, 0};
@@ -122,7 +122,7 @@ static void test_kinds_and_colours(struct tdl_context *ctx, struct tdl_batch *ba
         const uint32_t whole[4] = {0, 0, 30, 20};
         for (size_t k = 0; k < COUNT(kinds); k++)
             for (int m = 0; m < 6; m++) {
-                p.frame.matrix = (enum tdl_matrix)(m / 2);
+                p.frame.matrix = (enum tdl_color_matrix)(m / 2);
                 p.frame.range = (enum tdl_range)(m % 2);
                 check(ctx, batch, &p, &kinds[k], whole, 13, 11, m & 1);
             }

@@ -49,10 +49,10 @@ enum tdl_format {
     TDL_FORMAT_COUNT
 };
 
-enum tdl_matrix {
-    TDL_MATRIX_BT601 = 0,
-    TDL_MATRIX_BT709,
-    TDL_MATRIX_BT2020, /**< non-constant luminance */
+enum tdl_color_matrix {
+    TDL_COLOR_MATRIX_BT601 = 0,
+    TDL_COLOR_MATRIX_BT709,
+    TDL_COLOR_MATRIX_BT2020, /**< non-constant luminance */
 };
 enum tdl_range {
     TDL_RANGE_LIMITED = 0, /**< Y 16–235, C 16–240 (of 8 bits) */
@@ -72,7 +72,7 @@ struct tdl_frame {
     enum tdl_format format;
     uint32_t width, height; /**< px */
     struct tdl_plane planes[TDL_MAX_PLANES];
-    enum tdl_matrix matrix; /**< YUV formats only */
+    enum tdl_color_matrix matrix; /**< YUV formats only */
     enum tdl_range range;   /**< YUV and grey */
 };
 
