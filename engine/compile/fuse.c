@@ -212,6 +212,34 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
     return true;
 }
 
+/* If `o` is x · gate, which `reader` alone reads: x, else NULL. */
+static struct tdl_operand *find_gated(struct tdl_ir *ir, struct tdl_operand *o,
+                                      const struct tdl_node *reader, struct tdl_operand **out_gate)
+{
+    if (!is(o, &tdl_op_mul) || o->producer->chain.count || tdl_ir_only_user(ir, o) != reader)
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        struct tdl_operand *x = o->producer->inputs[i], *gate = o->producer->inputs[1 - i];
+        if (same_dims(x, o) && is_gate_of(gate, x)) {
+            *out_gate = gate;
+            return x;
+        }
+    }
+    return NULL;
+}
+
+/* Let the convolution multiply its input by a gate, and not `mul` before it. */
+static void take_gate(struct tdl_ir *ir, struct tdl_node *conv, struct tdl_node *mul,
+                      struct tdl_operand *x, struct tdl_operand *gate, enum tdl_conv_pre pre)
+{
+    conv->input_count =
+        TDL_MAX(conv->input_count, (pre == TDL_PRE_MERGE ? TDL_CONV_LOW : TDL_CONV_GATE) + 1u);
+    tdl_ir_set_input(ir, conv, TDL_CONV_INPUT, x);
+    tdl_ir_set_input(ir, conv, TDL_CONV_GATE, gate);
+    conv->attr.conv.pre = pre;
+    mul->dead = true;
+}
+
 /* conv1×1(a · gate + resample(low)): the merge of a decoder, computed while
  * the convolution reads its input. */
 static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
@@ -220,29 +248,20 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
     if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(sum, &tdl_op_add) ||
         sum->producer->chain.count || tdl_ir_only_user(ir, sum) != n)
         return false;
+    struct tdl_node *add = sum->producer;
     for (int i = 0; i < 2; i++) {
-        struct tdl_operand *product = sum->producer->inputs[i], *up = sum->producer->inputs[1 - i];
-        if (!is(product, &tdl_op_mul) || !is(up, &tdl_op_resample2d) ||
-            !tdl_resample2d_is_linear(up->producer) || !same_dims(product, up) ||
-            product->producer->chain.count ||
-            tdl_ir_only_user(ir, product) != sum->producer)
+        struct tdl_operand *product = add->inputs[i], *up = add->inputs[1 - i], *gate;
+        struct tdl_operand *x = find_gated(ir, product, add, &gate);
+        if (!x || !is(up, &tdl_op_resample2d) || !tdl_resample2d_is_linear(up->producer) ||
+            !same_dims(product, up))
             continue;
-        struct tdl_node *mul = product->producer;
-        for (int j = 0; j < 2; j++) {
-            struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
-            if (!same_dims(x, product) || !is_gate_of(gate, x))
-                continue;
-            n->input_count = TDL_CONV_LOW + 1;
-            tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
-            tdl_ir_set_input(ir, n, TDL_CONV_GATE, gate);
-            tdl_ir_set_input(ir, n, TDL_CONV_LOW, up->producer->inputs[0]);
-            n->attr.conv.pre = TDL_PRE_MERGE;
-            n->attr.conv.coordinates = up->producer->attr.resample.coordinates;
-            tdl_fuse_append_label(n, sum->producer);
-            tdl_fuse_append_label(n, mul);
-            mul->dead = sum->producer->dead = true;
-            return true;
-        }
+        tdl_fuse_append_label(n, add);
+        tdl_fuse_append_label(n, product->producer);
+        take_gate(ir, n, product->producer, x, gate, TDL_PRE_MERGE);
+        tdl_ir_set_input(ir, n, TDL_CONV_LOW, up->producer->inputs[0]);
+        n->attr.conv.coordinates = up->producer->attr.resample.coordinates;
+        add->dead = true;
+        return true;
     }
     return false;
 }
@@ -250,25 +269,13 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
 /* conv1×1(x · gate). */
 static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
 {
-    struct tdl_operand *product = slot(n, TDL_CONV_INPUT);
-    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(product, &tdl_op_mul) ||
-        product->producer->chain.count ||
-        tdl_ir_only_user(ir, product) != n)
+    struct tdl_operand *product = slot(n, TDL_CONV_INPUT), *gate, *x;
+    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE ||
+        !(x = find_gated(ir, product, n, &gate)))
         return false;
-    struct tdl_node *mul = product->producer;
-    for (int j = 0; j < 2; j++) {
-        struct tdl_operand *x = mul->inputs[j], *gate = mul->inputs[1 - j];
-        if (!same_dims(x, product) || !is_gate_of(gate, x))
-            continue;
-        n->input_count = TDL_MAX(n->input_count, TDL_CONV_GATE + 1);
-        tdl_ir_set_input(ir, n, TDL_CONV_INPUT, x);
-        tdl_ir_set_input(ir, n, TDL_CONV_GATE, gate);
-        n->attr.conv.pre = TDL_PRE_GATE;
-        tdl_fuse_append_label(n, mul);
-        mul->dead = true;
-        return true;
-    }
-    return false;
+    tdl_fuse_append_label(n, product->producer);
+    take_gate(ir, n, product->producer, x, gate, TDL_PRE_GATE);
+    return true;
 }
 
 /* activate(conv(x)) + y. The add alone reads the convolution, so `y` cannot
