@@ -346,6 +346,12 @@ static inline struct tdl_dims tdl_operand_dims(const struct tdl_operand *operand
     return tdl_tensor_params_dims(&operand->desc);
 }
 
+/* Elements of a value. */
+static inline size_t tdl_operand_count(const struct tdl_operand *operand)
+{
+    return tdl_tensor_params_size(&operand->desc) / tdl_dtype_size(operand->desc.dtype);
+}
+
 /* The operand whose memory holds the value. */
 static inline struct tdl_operand *tdl_operand_root(struct tdl_operand *operand)
 {

@@ -19,14 +19,9 @@ static size_t nhwc_index(const struct tdl_tensor_params *desc, size_t i)
     return (n * d.c + c) * d.h * d.w + pixel;
 }
 
-static size_t element_count(const struct tdl_operand *o)
-{
-    return tdl_tensor_params_size(&o->desc) / tdl_dtype_size(o->desc.dtype);
-}
-
 static float *to_nhwc(const struct tdl_operand *o, const void *value)
 {
-    size_t count = element_count(o);
+    size_t count = tdl_operand_count(o);
     float *nhwc = calloc(count, sizeof(*nhwc));
     for (size_t i = 0; nhwc && i < count; i++) {
         size_t at = nhwc_index(&o->desc, i);
@@ -38,7 +33,7 @@ static float *to_nhwc(const struct tdl_operand *o, const void *value)
 
 static void from_nhwc(const struct tdl_operand *o, const float *nhwc, void *value)
 {
-    for (size_t i = 0, count = element_count(o); i < count; i++) {
+    for (size_t i = 0, count = tdl_operand_count(o); i < count; i++) {
         size_t at = nhwc_index(&o->desc, i);
         if (o->desc.dtype == TDL_FLOAT16)
             ((uint16_t *)value)[at] = tdl_float_to_half(nhwc[i]);
@@ -50,7 +45,7 @@ static void from_nhwc(const struct tdl_operand *o, const float *nhwc, void *valu
 static enum tdl_result run_packed(const struct tdl_node *n, void *const *values)
 {
     float *inputs[TDL_MAX_NODE_INPUTS] = {0};
-    float *output = calloc(element_count(n->output), sizeof(*output));
+    float *output = calloc(tdl_operand_count(n->output), sizeof(*output));
     bool ok = output;
     for (uint32_t i = 0; i < n->input_count && ok; i++)
         if (n->inputs[i])

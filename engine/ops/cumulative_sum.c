@@ -58,7 +58,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t count = rows.outer * rows.inner;
     uint32_t team = TDL_MIN(tdl_team_of(plan->device, count, rows.length), local);
     struct tdl_operand *out =
-        halves ? tdl_scratch_floats(plan, tdl_element_count(n->output)) : n->output;
+        halves ? tdl_scratch_floats(plan, tdl_operand_count(n->output)) : n->output;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "cumulative_sum", dtype, n, local, 1, 1);
     if (!out)

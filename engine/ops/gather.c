@@ -35,7 +35,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     const struct tdl_tensor_params *in = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
     struct tdl_rows rows = tdl_rows_of(in, n->attr.gather.axis);
     size_t slice = rows.inner * tdl_dtype_size(in->dtype);
-    uint32_t count = tdl_element_count(n->inputs[1]);
+    uint32_t count = (uint32_t)tdl_operand_count(n->inputs[1]);
     uint8_t *to = output;
     for (uint32_t o = 0; o < rows.outer; o++)
         for (uint32_t i = 0; i < count; i++, to += slice) {
@@ -61,7 +61,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const struct gather_spec spec = {
         .index_type = n->inputs[1]->desc.dtype,
         .length = rows.length,
-        .indices = tdl_element_count(n->inputs[1]),
+        .indices = (uint32_t)tdl_operand_count(n->inputs[1]),
         .inner = rows.inner * tdl_parts_of(x->desc.dtype).count,
     };
     TDL_PLAN_SPECS(s, spec);

@@ -65,7 +65,7 @@ void tdl_matmul_reference(const struct tdl_node *n, const void *const *inputs, v
     const struct tdl_operand *c = n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
     const struct tdl_matmul_attr *p = &n->attr.matmul;
     uint32_t inner = a->shape[a->rank - 1 - p->a_transpose], at[TDL_MAX_RANK];
-    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
+    for (uint32_t i = 0, count = (uint32_t)tdl_operand_count(n->output); i < count; i++) {
         uint32_t rest = i;
         for (uint32_t d = out->rank; d-- > 0; rest /= out->shape[d])
             at[d] = rest % out->shape[d];
@@ -87,7 +87,7 @@ void tdl_matmul_reference(const struct tdl_node *n, const void *const *inputs, v
 uint64_t tdl_matmul_macs(const struct tdl_node *n)
 {
     const struct tdl_tensor_params *a = &n->inputs[TDL_MATMUL_A]->desc;
-    return (uint64_t)tdl_element_count(n->output) *
+    return (uint64_t)tdl_operand_count(n->output) *
            a->shape[a->rank - 1 - n->attr.matmul.a_transpose];
 }
 

@@ -81,7 +81,7 @@ struct parts_spec {
 struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n)
 {
     const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
-    const uint32_t local = 64, count = tdl_element_count(n->output) * parts.count;
+    const uint32_t local = 64, count = (uint32_t)tdl_operand_count(n->output) * parts.count;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, shader, TDL_UINT32, n, local, 1, 1);
     const struct parts_spec spec = {.size = parts.size, .parts = parts.count, .count = count};
     TDL_PLAN_SPECS(s, spec);

@@ -13,7 +13,10 @@ void tdl_narrow(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *f
         tdl_plan_add_linear_step(plan, "narrow", to->desc.dtype, n, 64, 1, 1);
     if (s)
         s->macs = 0; /* those of the step before */
-    const struct narrow_spec spec = {.type = to->desc.dtype, .count = tdl_element_count(to)};
+    const struct narrow_spec spec = {
+        .type = to->desc.dtype,
+        .count = (uint32_t)tdl_operand_count(to),
+    };
     TDL_PLAN_SPECS(s, spec);
     tdl_plan_read(s, 0, from);
     tdl_plan_write(s, 1, to);

@@ -76,12 +76,6 @@ void tdl_broadcast_resolve(const struct tdl_tensor_params *out,
 size_t tdl_broadcast_index(const struct tdl_tensor_params *out, const struct tdl_tensor_params *in,
                            size_t i);
 
-/* Elements of a value. */
-static inline size_t tdl_operand_count(const struct tdl_operand *o)
-{
-    return tdl_tensor_params_size(&o->desc) / tdl_dtype_size(o->desc.dtype);
-}
-
 /* A params struct of the given dims in the layout and data type of `like`. */
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
 

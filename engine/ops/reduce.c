@@ -111,7 +111,7 @@ static void reduce_one(const struct tdl_node *n, const void *input, const uint32
     uint64_t whole = p->reduction == TDL_REDUCE_PRODUCT;
     long double sum = (long double)whole;
     uint32_t count = 0;
-    for (uint32_t i = 0, all = tdl_element_count(n->inputs[0]); i < all; i++) {
+    for (uint32_t i = 0, all = (uint32_t)tdl_operand_count(n->inputs[0]); i < all; i++) {
         bool mine = true;
         for (uint32_t d = in->rank, rest = i; d-- > 0; rest /= in->shape[d])
             mine &= p->axes >> d & 1 || rest % in->shape[d] == at[d];
@@ -134,7 +134,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;
     const uint32_t axes = n->attr.reduce.axes;
     uint32_t at[TDL_MAX_RANK];
-    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
+    for (uint32_t i = 0, count = (uint32_t)tdl_operand_count(n->output); i < count; i++) {
         uint32_t rest = i;
         for (uint32_t d = in->rank; d-- > 0;) {
             uint32_t size = axes >> d & 1 ? 1 : in->shape[d];

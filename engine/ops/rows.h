@@ -40,11 +40,6 @@ static inline enum tdl_result tdl_axis_check(const struct tdl_node *n, uint32_t 
                     n->op->name, axis, tdl_operand_text(x), (int)x->desc.rank - 1);
 }
 
-static inline uint32_t tdl_element_count(const struct tdl_operand *o)
-{
-    return (uint32_t)tdl_operand_count(o);
-}
-
 /* Of types that may index others. */
 static inline bool tdl_is_index(enum tdl_dtype dtype)
 {

@@ -79,7 +79,7 @@ static enum tdl_result lower_halves(struct tdl_plan *plan, struct tdl_node *n)
 {
     const uint32_t local = 64;
     struct tdl_rows rows = tdl_rows_of(&n->output->desc, n->attr.softmax.axis);
-    uint32_t count = tdl_element_count(n->output);
+    uint32_t count = (uint32_t)tdl_operand_count(n->output);
     struct tdl_operand *sums = tdl_scratch_floats(plan, (uint64_t)rows.outer * rows.inner);
     if (!sums)
         return plan->status;

@@ -21,7 +21,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     const int64_t diagonal = n->attr.triangular.diagonal;
     size_t size = tdl_dtype_size(p->dtype);
     memcpy(output, inputs[0], tdl_tensor_params_size(p));
-    for (uint32_t i = 0, count = tdl_element_count(n->output); i < count; i++) {
+    for (uint32_t i = 0, count = (uint32_t)tdl_operand_count(n->output); i < count; i++) {
         int64_t above = (int64_t)(i % columns) - i / columns % rows;
         if (n->attr.triangular.lower ? above > diagonal : above < diagonal)
             memset((uint8_t *)output + i * size, 0, size);
