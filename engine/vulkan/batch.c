@@ -324,9 +324,7 @@ static void write_descriptors(struct tdl_vk_batch *b, VkDescriptorSet set,
                               const struct tdl_bind *binds, uint32_t count)
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
-    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
     const struct tdl_bind *unused = NULL;
-    uint32_t n = 0;
     /* Bindings that a kernel's constants switch off still have to be valid:
      * they get what the dispatch writes, which nobody else touches meanwhile. */
     for (uint32_t i = 0; i < count; i++)
@@ -334,19 +332,11 @@ static void write_descriptors(struct tdl_vk_batch *b, VkDescriptorSet set,
             unused = &binds[i];
     for (uint32_t i = 0; i < TDL_MAX_BINDS && unused; i++) {
         const struct tdl_bind *bind = i < count && binds[i].buffer ? &binds[i] : unused;
-        infos[n] = (VkDescriptorBufferInfo){tdl_vkb(bind->buffer)->buffer, bind->offset,
+        infos[i] = (VkDescriptorBufferInfo){tdl_vkb(bind->buffer)->buffer, bind->offset,
                                             bind->size ? bind->size : VK_WHOLE_SIZE};
-        writes[n] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = set,
-            .dstBinding = i,
-            .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &infos[n],
-        };
-        n++;
     }
-    vkUpdateDescriptorSets(tdl_vk(b->base.ctx)->device, n, writes, 0, NULL);
+    if (unused)
+        tdl_pipeline_write_set(b->base.ctx, set, infos);
 }
 
 enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pipeline *pipeline,

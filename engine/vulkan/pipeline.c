@@ -267,3 +267,19 @@ enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *sh
     }
     return TDL_OK;
 }
+
+void tdl_pipeline_write_set(const struct tdl_context *ctx, VkDescriptorSet set,
+                            const VkDescriptorBufferInfo infos[TDL_MAX_BINDS])
+{
+    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
+    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
+        writes[i] = (VkWriteDescriptorSet){
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = set,
+            .dstBinding = i,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &infos[i],
+        };
+    vkUpdateDescriptorSets(tdl_vk(ctx)->device, TDL_MAX_BINDS, writes, 0, NULL);
+}

@@ -35,6 +35,10 @@ enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *sh
                                          const uint32_t *chain, uint32_t chain_count,
                                          const struct tdl_pipeline **out_pipeline);
 
+/* Fill a set of the one layout that all pipelines have. */
+void tdl_pipeline_write_set(const struct tdl_context *ctx, VkDescriptorSet set,
+                            const VkDescriptorBufferInfo infos[TDL_MAX_BINDS]);
+
 /* Context creation and destruction. */
 enum tdl_result tdl_pipelines_init(struct tdl_context *ctx);
 void tdl_pipelines_finish(struct tdl_context *ctx);

@@ -52,9 +52,7 @@ static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound
                       const struct tdl_plan_step *step, VkDescriptorSet set)
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
-    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
     struct resolved b, unused = {0};
-    uint32_t n = 0;
     /* A kernel's bindings that its constants switch off still have to be
      * valid; its own output is, and no other step touches it meanwhile. */
     for (uint32_t i = 0; i < TDL_MAX_BINDS && !unused.buffer; i++)
@@ -63,18 +61,9 @@ static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound
     for (uint32_t i = 0; i < TDL_MAX_BINDS; i++) {
         if (!resolve(g, bound, &step->binds[i], &b))
             b = unused;
-        infos[n] = (VkDescriptorBufferInfo){tdl_vkb(b.buffer)->buffer, b.offset, b.size};
-        writes[n] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = set,
-            .dstBinding = i,
-            .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &infos[n],
-        };
-        n++;
+        infos[i] = (VkDescriptorBufferInfo){tdl_vkb(b.buffer)->buffer, b.offset, b.size};
     }
-    vkUpdateDescriptorSets(tdl_vk(g->ctx)->device, n, writes, 0, NULL);
+    tdl_pipeline_write_set(g->ctx, set, infos);
 }
 
 static bool conflicts(const struct hazard *hazards, uint32_t count, const struct resolved *b)
