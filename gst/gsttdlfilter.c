@@ -243,13 +243,14 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
 /* A network was measured. */
 static void gst_tdl_filter_update_latency(GstTdlFilter *self)
 {
+    GstClockTime latency;
     gboolean new_latency;
 
     GST_OBJECT_LOCK(self);
-    new_latency = ABS(GST_CLOCK_DIFF(self->latency, gst_tdl_session_latency(
-                                         self->session, &self->active))) > LATENCY_STEP;
+    latency = gst_tdl_session_latency(self->session, &self->active);
+    new_latency = ABS(GST_CLOCK_DIFF(self->latency, latency)) > LATENCY_STEP;
     if (new_latency)
-        self->latency = gst_tdl_session_latency(self->session, &self->active);
+        self->latency = latency;
     GST_OBJECT_UNLOCK(self);
     if (new_latency)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));

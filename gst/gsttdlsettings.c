@@ -108,70 +108,51 @@ static const struct property {
       GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
 };
 
-static GType mode_type(void)
-{
-    static gsize type;
-    static const GEnumValue values[] = {
-        { TDL_MODE_MASK, "The mask as a GRAY8 picture, foreground white", "mask" },
-        { TDL_MODE_OVERLAY, "Foreground tinted with overlay-color", "overlay" },
-        { TDL_MODE_BLUR, "Background blurred", "blur" },
-        { TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
-        { TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
-        { TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
-        { 0, NULL, NULL },
-    };
+static const GEnumValue modes[] = {
+    { TDL_MODE_MASK, "The mask as a GRAY8 picture, foreground white", "mask" },
+    { TDL_MODE_OVERLAY, "Foreground tinted with overlay-color", "overlay" },
+    { TDL_MODE_BLUR, "Background blurred", "blur" },
+    { TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
+    { TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
+    { TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
+    { 0, NULL, NULL },
+};
 
-    if (g_once_init_enter(&type)) {
-        GType new_type = g_enum_register_static("GstTdlMode", values);
+static const GEnumValue precisions[] = {
+    { TDL_PRECISION_AUTO, "What suits any model: fp32", "auto" },
+    { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
+    { TDL_PRECISION_FP16, "16 bits a value, four under one exponent; computed with 32 bits", "fp16" },
+    { 0, NULL, NULL },
+};
 
-        gst_type_mark_as_plugin_api(new_type, 0);
-        g_once_init_leave(&type, new_type);
-    }
-    return type;
-}
-
-static GType precision_type(void)
-{
-    static gsize type;
-    static const GEnumValue values[] = {
-        { TDL_PRECISION_AUTO, "What suits any model: fp32", "auto" },
-        { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
-        { TDL_PRECISION_FP16, "16 bits a value, four under one exponent; computed with 32 bits", "fp16" },
-        { 0, NULL, NULL },
-    };
-
-    if (g_once_init_enter(&type)) {
-        GType new_type = g_enum_register_static("GstTdlPrecision", values);
-
-        gst_type_mark_as_plugin_api(new_type, 0);
-        g_once_init_leave(&type, new_type);
-    }
-    return type;
-}
-
-static GType latency_type(void)
-{
-    static gsize type;
-    static const GEnumValue values[] = {
-        { GST_TDL_LATENCY_EXACT, "A frame is composed with its own mask, and waits for it", "exact" },
-        { GST_TDL_LATENCY_FRESHEST,
-          "A frame takes the newest finished mask; the network's time is not added to the latency, "
-          "and frames that it has no time for keep the last mask", "freshest" },
-        { 0, NULL, NULL },
-    };
-
-    if (g_once_init_enter(&type)) {
-        GType new_type = g_enum_register_static("GstTdlLatencyMode", values);
-
-        gst_type_mark_as_plugin_api(new_type, 0);
-        g_once_init_leave(&type, new_type);
-    }
-    return type;
-}
+static const GEnumValue latencies[] = {
+    { GST_TDL_LATENCY_EXACT, "A frame is composed with its own mask, and waits for it", "exact" },
+    { GST_TDL_LATENCY_FRESHEST,
+      "A frame takes the newest finished mask; the network's time is not added to the latency, "
+      "and frames that it has no time for keep the last mask", "freshest" },
+    { 0, NULL, NULL },
+};
 
 static GType enum_type(enum kind kind)
 {
-    return kind == MODE ? mode_type() : kind == PRECISION ? precision_type() : latency_type();
+    static struct {
+        const gchar *name;
+        const GEnumValue *values;
+        gsize type; /* 0: not registered yet */
+    } enums[] = {
+        [MODE - MODE] = { "GstTdlMode", modes, 0 },
+        [PRECISION - MODE] = { "GstTdlPrecision", precisions, 0 },
+        [LATENCY - MODE] = { "GstTdlLatencyMode", latencies, 0 },
+    };
+    gsize *type = &enums[kind - MODE].type;
+
+    if (g_once_init_enter(type)) {
+        GType new_type = g_enum_register_static(enums[kind - MODE].name, enums[kind - MODE].values);
+
+        gst_type_mark_as_plugin_api(new_type, 0);
+        g_once_init_leave(type, new_type);
+    }
+    return *type;
 }
 
 /* What is a matter of the picture; how frames travel is not a matter of time. */
