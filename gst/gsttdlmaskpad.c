@@ -2,6 +2,7 @@
 #include "gsttdlmaskpad.h"
 
 #include "gsttdlexport.h"
+#include "gsttdlreport.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
@@ -271,7 +272,8 @@ static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
 }
 
 static gboolean choose_pool(struct gst_tdl_mask_pad *mask, GstPad *pad,
-                            struct gst_tdl_session *session, GstCaps *caps, GError **error)
+                            struct gst_tdl_session *session, GstCaps *caps,
+                            gboolean may_copy, GError **error)
 {
     GstQuery *query = gst_query_new_allocation(caps, TRUE);
     g_autoptr(GString) reason = g_string_new(NULL);
@@ -286,7 +288,9 @@ static gboolean choose_pool(struct gst_tdl_mask_pad *mask, GstPad *pad,
         gst_query_parse_nth_allocation_pool(query, 0, &mask->pool, NULL, NULL, NULL);
     }
     gst_query_unref(query);
-    return path && gst_buffer_pool_set_active(mask->pool, TRUE);
+    if (path == gst_tdl_export_pool && !may_copy)
+        *error = gst_tdl_report_output_error(path, reason->str);
+    return path && !*error && gst_buffer_pool_set_active(mask->pool, TRUE);
 }
 
 static gboolean negotiate(struct gst_tdl_mask_pad *mask, GstPad *pad,
@@ -300,7 +304,9 @@ static gboolean negotiate(struct gst_tdl_mask_pad *mask, GstPad *pad,
     caps = choose_caps(mask, pad, session);
     ok = caps && gst_tdl_video_from_caps(caps, &mask->video) &&
          gst_pad_push_event(pad, gst_event_new_caps(caps));
-    ok = ok && choose_pool(mask, pad, session, caps, error) &&
+    ok = ok &&
+         choose_pool(mask, pad, session, caps,
+                     !live->require_zero_copy || in->memory == GST_TDL_MEMORY_SYSTEM, error) &&
          gst_tdl_session_prepare(session, live, in, &mask->video, error);
     gst_clear_caps(&caps);
     mask->negotiated = ok;

@@ -289,6 +289,38 @@ GST_START_TEST(zero_copy_is_required)
 }
 GST_END_TEST;
 
+/* The same of the mask: the frame passes as it is, only its mask would be copied. */
+GST_START_TEST(zero_copy_is_required_of_masks)
+{
+    GstMemory *file = file_new(16384);
+    GstMessage *message;
+    struct filter filter;
+    GError *error = NULL;
+    GstBuffer *picture;
+    GstVideoInfo info;
+    GstHarness *mask;
+
+    caps_info(PLAIN, &info);
+    filter_start(&filter, "require-zero-copy=true mode=passthrough", NULL);
+    gst_harness_set_sink_caps_str(filter.harness, DMA_BUF);
+    mask = gst_harness_new_with_element(filter.element, NULL, "mask_src");
+    gst_harness_set_src_caps_str(filter.harness, DMA_BUF);
+    picture = picture_new(&info, 0);
+    gst_harness_push(filter.harness, dma_buf_with(file, picture));
+    message = filter_message(&filter, GST_MESSAGE_ERROR);
+    fail_unless(message != NULL, "the mask is copied in silence");
+    gst_message_parse_error(message, &error, NULL);
+    fail_unless(strstr(error->message, "kmssink") != NULL, "%s", error->message);
+    fail_unless_equals_int(gst_harness_buffers_received(mask), 0);
+    g_error_free(error);
+    gst_message_unref(message);
+    gst_buffer_unref(picture);
+    gst_memory_unref(file);
+    gst_harness_teardown(mask);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 /* ----------------------------------------------------------------------- out */
 
 /* A downstream whose pool hands out files as dma-bufs, with rows of its own. */
@@ -444,6 +476,7 @@ static Suite *suite(void)
     tcase_add_test(tc, fallback_is_said);
     tcase_add_test(tc, system_memory_is_no_fallback);
     tcase_add_loop_test(tc, zero_copy_is_required, 0, G_N_ELEMENTS(required));
+    tcase_add_test(tc, zero_copy_is_required_of_masks);
     tcase_add_test(tc, downstream_pool);
     tcase_add_test(tc, own_pool);
     return s;
