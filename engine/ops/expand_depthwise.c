@@ -113,6 +113,23 @@ static void bind(struct tdl_plan_step *s, struct tdl_node *n, uint32_t residual)
     tdl_plan_write(s, 5, n->output);
 }
 
+static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
+                         uint32_t group)
+{
+    struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims out = tdl_operand_dims(n->output);
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
+    const uint64_t rows = tdl_packs(in.c) * 4 + 1 + f.h * f.w + 1;
+    const struct tdl_weights_key key = {
+        TDL_WEIGHTS_LAYOUT(pack_weights),
+        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS], n->inputs[TDL_EXPAND_FILTER2],
+         n->inputs[TDL_EXPAND_BIAS2]},
+        {group, in.c, out.c, f.h, f.w}};
+    float *w = tdl_plan_weights(plan, s, 1, tdl_packs(out.c) * 4 * rows, &key);
+    if (w)
+        pack_weights(n, group, w);
+}
+
 /* shaders/conv2d_expand_depthwise.comp */
 struct expand_depthwise_spec {
     uint32_t in_w, in_h, out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
@@ -165,15 +182,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     TDL_PLAN_SPECS(s, spec);
     bind(s, n, residual);
     tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);
-    const struct tdl_weights_key key = {
-        TDL_WEIGHTS_LAYOUT(pack_weights),
-        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS], n->inputs[TDL_EXPAND_FILTER2],
-         n->inputs[TDL_EXPAND_BIAS2]},
-        {t.group, in.c, out.c, kernel[0], kernel[1]}};
-    float *w = tdl_plan_weights(
-        plan, s, 1, (uint64_t)packs * 4 * (in_packs * 4 + 1 + kernel[0] * kernel[1] + 1), &key);
-    if (w)
-        pack_weights(n, t.group, w);
+    bind_weights(plan, s, n, t.group);
     tdl_plan_groups(s, TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h), packs / t.group, in.n);
     return plan->status;
 }

@@ -46,6 +46,47 @@ bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out)
            TDL_LEAST_SHARED_MEMORY;
 }
 
+/* Outputs of the first of two layers; 0 where there is just one. */
+static uint32_t middle_of(const struct tdl_node *n)
+{
+    return n->attr.gate.layers == 2 ? tdl_operand_dims(n->inputs[TDL_GATE_WEIGHT1]).n : 0;
+}
+
+/* Of each layer: [in][out], then the bias. */
+static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n)
+{
+    const float *w1 = tdl_constant_data(n->inputs[TDL_GATE_WEIGHT1]);
+    const float *b1 = tdl_constant_data(n->inputs[TDL_GATE_BIAS1]);
+    const float *w2 = tdl_constant_data(n->inputs[TDL_GATE_WEIGHT2]);
+    const float *b2 = tdl_constant_data(n->inputs[TDL_GATE_BIAS2]);
+    struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_GATE_INPUT]);
+    struct tdl_dims out = tdl_operand_dims(n->output);
+    uint32_t packs = tdl_packs(in.c), out_packs = tdl_packs(out.c), middle = middle_of(n);
+    uint32_t inner = middle ? middle : packs * 4, real_inner = middle ? middle : in.c;
+    if (middle) {
+        const struct tdl_weights_key key = {
+            TDL_WEIGHTS_LAYOUT(bind_weights),
+            {n->inputs[TDL_GATE_WEIGHT1], n->inputs[TDL_GATE_BIAS1]},
+            {1, in.c, middle}};
+        float *w = tdl_plan_weights(plan, s, 2, (uint64_t)packs * 4 * middle + middle, &key);
+        for (uint32_t i = 0; w && i < in.c; i++)
+            for (uint32_t o = 0; o < middle; o++)
+                w[i * middle + o] = w1[o * in.c + i];
+        for (uint32_t o = 0; w && b1 && o < middle; o++)
+            w[packs * 4 * middle + o] = b1[o];
+    }
+    const struct tdl_weights_key key = {
+        TDL_WEIGHTS_LAYOUT(bind_weights),
+        {n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
+        {2, real_inner, inner, out.c}};
+    float *w = tdl_plan_weights(plan, s, 3, (uint64_t)(inner + 1) * out_packs * 4, &key);
+    for (uint32_t o = 0; w && o < out.c; o++) {
+        for (uint32_t i = 0; i < real_inner; i++)
+            w[i * out_packs * 4 + o] = w2[o * real_inner + i];
+        w[inner * out_packs * 4 + o] = b2 ? b2[o] : 0;
+    }
+}
+
 /* shaders/squeeze_excite.comp */
 struct squeeze_excite_spec {
     uint32_t pixels, pixels2, in_packs, middle, out_packs, activation1, activation2, teams;
@@ -57,14 +98,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_GATE_INPUT]);
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_operand *second = n->inputs[TDL_GATE_INPUT2];
-    const float *w1 = tdl_constant_data(n->inputs[TDL_GATE_WEIGHT1]);
-    const float *b1 = tdl_constant_data(n->inputs[TDL_GATE_BIAS1]);
-    const float *w2 = tdl_constant_data(n->inputs[TDL_GATE_WEIGHT2]);
-    const float *b2 = tdl_constant_data(n->inputs[TDL_GATE_BIAS2]);
-    bool two = n->attr.gate.layers == 2;
-    uint32_t middle = two ? tdl_operand_dims(n->inputs[TDL_GATE_WEIGHT1]).n : 0;
     uint32_t packs = tdl_packs(in.c), out_packs = tdl_packs(out.c), pixels = in.h * in.w;
-    uint32_t inner = two ? middle : packs * 4, real_inner = two ? middle : in.c;
+    uint32_t middle = middle_of(n);
     struct split split = choose_split(plan->device, packs, middle, out_packs, pixels);
     uint32_t pixels2 = 0;
     if (second)
@@ -88,27 +123,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         tdl_plan_read(s, 1, second);
     tdl_plan_write(s, 4, n->output);
     tdl_plan_shared(s, shared_bytes(split, packs, middle, out_packs));
-    if (two) {
-        const struct tdl_weights_key key = {
-            TDL_WEIGHTS_LAYOUT(lower),
-            {n->inputs[TDL_GATE_WEIGHT1], n->inputs[TDL_GATE_BIAS1]},
-            {1, in.c, middle}};
-        float *w = tdl_plan_weights(plan, s, 2, (uint64_t)packs * 4 * middle + middle, &key);
-        for (uint32_t i = 0; w && i < in.c; i++)
-            for (uint32_t o = 0; o < middle; o++)
-                w[i * middle + o] = w1[o * in.c + i];
-        for (uint32_t o = 0; w && b1 && o < middle; o++)
-            w[packs * 4 * middle + o] = b1[o];
-    }
-    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(lower),
-                                        {n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
-                                        {2, real_inner, inner, out.c}};
-    float *w = tdl_plan_weights(plan, s, 3, (uint64_t)(inner + 1) * out_packs * 4, &key);
-    for (uint32_t o = 0; w && o < out.c; o++) {
-        for (uint32_t i = 0; i < real_inner; i++)
-            w[i * out_packs * 4 + o] = w2[o * real_inner + i];
-        w[inner * out_packs * 4 + o] = b2 ? b2[o] : 0;
-    }
+    bind_weights(plan, s, n);
     tdl_plan_groups(s, in.n, 1, 1);
     return plan->status;
 }
