@@ -22,7 +22,7 @@ static void batch_free(struct tdl_context *ctx, void *data)
 static enum tdl_result create_commands(struct tdl_vk_batch *b)
 {
     struct tdl_context *ctx = b->base.ctx;
-    VkCommandBuffer all[MAX_OWN + 2];
+    VkCommandBuffer all[TDL_BATCH_OWN + 2];
     enum tdl_result r =
         VK(ctx, vkCreateCommandPool(tdl_vk(ctx)->device,
                                     &(VkCommandPoolCreateInfo){
@@ -45,26 +45,26 @@ static enum tdl_result create_commands(struct tdl_vk_batch *b)
     if (r != TDL_OK)
         return r;
     memcpy(b->own, all, sizeof(b->own));
-    memcpy(b->handover, &all[MAX_OWN], sizeof(b->handover));
+    memcpy(b->handover, &all[TDL_BATCH_OWN], sizeof(b->handover));
     return TDL_OK;
 }
 
 static enum tdl_result create_descriptors(struct tdl_vk_batch *b)
 {
     struct tdl_context *ctx = b->base.ctx;
-    VkDescriptorSetLayout layouts[MAX_SETS];
-    for (uint32_t i = 0; i < MAX_SETS; i++)
+    VkDescriptorSetLayout layouts[TDL_BATCH_SETS];
+    for (uint32_t i = 0; i < TDL_BATCH_SETS; i++)
         layouts[i] = tdl_vk(ctx)->set_layout;
     enum tdl_result r =
         VK(ctx, vkCreateDescriptorPool(tdl_vk(ctx)->device,
                                        &(VkDescriptorPoolCreateInfo){
                                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                           .maxSets = MAX_SETS,
+                                           .maxSets = TDL_BATCH_SETS,
                                            .poolSizeCount = 1,
                                            .pPoolSizes =
                                                &(VkDescriptorPoolSize){
                                                    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                   MAX_SETS * TDL_MAX_BINDS},
+                                                   TDL_BATCH_SETS * TDL_MAX_BINDS},
                                        },
                                        NULL, &b->descriptors));
     if (r != TDL_OK)
@@ -74,7 +74,7 @@ static enum tdl_result create_descriptors(struct tdl_vk_batch *b)
                        &(VkDescriptorSetAllocateInfo){
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                            .descriptorPool = b->descriptors,
-                           .descriptorSetCount = MAX_SETS,
+                           .descriptorSetCount = TDL_BATCH_SETS,
                            .pSetLayouts = layouts,
                        },
                        b->sets));
@@ -94,7 +94,7 @@ enum tdl_result tdl_vk_batch_create(struct tdl_context *ctx, struct tdl_batch **
                                       &(VkQueryPoolCreateInfo){
                                           .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                           .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                          .queryCount = MAX_TIMESTAMPS,
+                                          .queryCount = TDL_BATCH_TIMESTAMPS,
                                       },
                                       NULL, &b->queries)));
     *out_batch = &b->base;
@@ -162,7 +162,7 @@ void tdl_vk_batch_give_back(struct tdl_batch *batch)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct tdl_context *ctx = batch->ctx;
-    if (b->state == RECORDING)
+    if (b->state == TDL_BATCH_RECORDING)
         tdl_vk_batch_cancel(batch);
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
     b->next = tdl_vk(ctx)->idle_batches;
@@ -185,7 +185,7 @@ void tdl_batches_finish(struct tdl_context *ctx)
 enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
-    if (b->state != IDLE)
+    if (b->state != TDL_BATCH_IDLE)
         return tdl_fail(TDL_ERROR_INVALID_STATE,
                         "tdl_batch_begin: the batch was begun already; submit or cancel it first");
     enum tdl_result r = tdl_context_wait(b->base.ctx, b->point, TDL_WAIT_FOREVER);
@@ -194,7 +194,7 @@ enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
     if (r != TDL_OK)
         return r;
     tdl_sync_begin(b->base.ctx, &b->sync);
-    b->state = RECORDING;
+    b->state = TDL_BATCH_RECORDING;
     b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
     b->open = b->writes_host = false;
@@ -209,7 +209,7 @@ void tdl_vk_batch_cancel(struct tdl_batch *batch)
     tdl_batch_let_go(b);
     tdl_sync_submitted(b->base.ctx, &b->sync, false);
     b->open = false;
-    b->state = IDLE;
+    b->state = TDL_BATCH_IDLE;
     b->mark_count = b->submitted_marks = 0;
 }
 
@@ -220,7 +220,7 @@ enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct t
     *out_sync = &b->sync;
     if (r != TDL_OK)
         return r;
-    if ((b->state == RECORDING) == recording)
+    if ((b->state == TDL_BATCH_RECORDING) == recording)
         return TDL_OK;
     return tdl_fail(TDL_ERROR_INVALID_STATE, recording
                                                  ? "the batch was not begun: call tdl_batch_begin"
@@ -229,12 +229,12 @@ enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct t
 
 enum tdl_result tdl_batch_open_commands(struct tdl_vk_batch *b, VkCommandBuffer *out)
 {
-    if (b->state != RECORDING)
+    if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     if (!b->open) {
-        if (b->own_used == MAX_OWN || b->part_count == MAX_PARTS)
+        if (b->own_used == TDL_BATCH_OWN || b->part_count == TDL_BATCH_PARTS)
             return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                            "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
+                            "the batch is full (%d parts): submit it and begin another", TDL_BATCH_PARTS);
         VkCommandBuffer cb = b->own[b->own_used];
         enum tdl_result r =
             VK(b->base.ctx, vkBeginCommandBuffer(
@@ -299,19 +299,19 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
         b->epoch++;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct use *u = NULL;
+        struct tdl_batch_use *u = NULL;
         if (!uses[i].buffer)
             continue;
         for (uint32_t j = 0; j < b->use_count && !u; j++)
             if (b->uses[j].buffer == uses[i].buffer && b->uses[j].epoch == b->epoch)
                 u = &b->uses[j];
         if (!u) {
-            if (b->use_count == MAX_USES)
+            if (b->use_count == TDL_BATCH_USES)
                 return tdl_fail(TDL_ERROR_UNSUPPORTED,
                                 "the batch uses more than %d buffers: submit it and begin another",
-                                MAX_USES);
+                                TDL_BATCH_USES);
             u = &b->uses[b->use_count++];
-            *u = (struct use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
+            *u = (struct tdl_batch_use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
         }
         u->read |= uses[i].read;
         u->write |= uses[i].write;
@@ -349,9 +349,9 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pip
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
     if (r != TDL_OK)
         return r;
-    if (b->sets_used == MAX_SETS)
+    if (b->sets_used == TDL_BATCH_SETS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch has %d dispatches: submit it and begin another", MAX_SETS);
+                        "the batch has %d dispatches: submit it and begin another", TDL_BATCH_SETS);
     r = add_uses(b, binds, bind_count);
     if (r != TDL_OK)
         return r;
@@ -403,16 +403,16 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer recor
                                   uint32_t dispatches, struct tdl_hold hold)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
-    if (b->state != RECORDING)
+    if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     enum tdl_result r = add_uses(b, uses, use_count);
     if (r == TDL_OK)
         r = tdl_batch_close_commands(b);
     if (r != TDL_OK)
         return r;
-    if (b->part_count == MAX_PARTS)
+    if (b->part_count == TDL_BATCH_PARTS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch is full (%d parts): submit it and begin another", MAX_PARTS);
+                        "the batch is full (%d parts): submit it and begin another", TDL_BATCH_PARTS);
     r = tdl_batch_hold(batch, hold);
     if (r != TDL_OK)
         return r;
@@ -436,9 +436,9 @@ enum tdl_result tdl_batch_give(struct tdl_batch *batch, struct tdl_buffer *buffe
 enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
-    if (b->hold_count == MAX_HOLDS)
+    if (b->hold_count == TDL_BATCH_HOLDS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch is full (%d parts): submit it and begin another", MAX_HOLDS);
+                        "the batch is full (%d parts): submit it and begin another", TDL_BATCH_HOLDS);
     b->holds[b->hold_count++] = hold;
     return TDL_OK;
 }

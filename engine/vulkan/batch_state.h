@@ -8,46 +8,46 @@
 #include "vulkan/share/sync.h"
 
 enum {
-    MAX_PARTS = 24,     /* command buffers in one submission */
-    MAX_OWN = 8,        /* of these, recorded by the batch itself */
-    MAX_SETS = 64,      /* dispatches recorded by the batch itself */
-    MAX_HOLDS = 64,     /* things kept alive: recordings, images */
-    MAX_USES = 160,     /* buffers used, counted once per barrier */
-    MAX_TIMESTAMPS = TDL_MAX_STAGES + 1,
+    TDL_BATCH_PARTS = 24,     /* command buffers in one submission */
+    TDL_BATCH_OWN = 8,        /* of these, recorded by the batch itself */
+    TDL_BATCH_SETS = 64,      /* dispatches recorded by the batch itself */
+    TDL_BATCH_HOLDS = 64,     /* things kept alive: recordings, images */
+    TDL_BATCH_USES = 160,     /* buffers used, counted once per barrier */
+    TDL_BATCH_TIMESTAMPS = TDL_MAX_STAGES + 1,
 };
 
 /* One buffer's use; `epoch` counts the barriers recorded before it. */
-struct use {
+struct tdl_batch_use {
     struct tdl_buffer *buffer;
     uint32_t epoch;
     bool read, write;
     uint32_t give; /* the queue family that it goes to with this batch, or 0 */
 };
 
-enum state { IDLE, RECORDING };
+enum tdl_batch_state { TDL_BATCH_IDLE, TDL_BATCH_RECORDING };
 
 struct tdl_vk_batch {
     struct tdl_batch base;
     struct tdl_vk_batch *next; /* among the context's idle ones */
-    enum state state;
+    enum tdl_batch_state state;
     VkCommandPool pool;
-    VkCommandBuffer own[MAX_OWN];
+    VkCommandBuffer own[TDL_BATCH_OWN];
     uint32_t own_used;
     bool open; /* own[own_used - 1] is being recorded */
-    VkCommandBuffer parts[MAX_PARTS];
+    VkCommandBuffer parts[TDL_BATCH_PARTS];
     uint32_t part_count;
     VkCommandBuffer handover[2]; /* in front of the parts and behind them */
     struct tdl_sync sync;
-    struct tdl_hold holds[MAX_HOLDS];
+    struct tdl_hold holds[TDL_BATCH_HOLDS];
     uint32_t hold_count;
     VkDescriptorPool descriptors;
-    VkDescriptorSet sets[MAX_SETS];
+    VkDescriptorSet sets[TDL_BATCH_SETS];
     uint32_t sets_used;
-    struct use uses[MAX_USES];
+    struct tdl_batch_use uses[TDL_BATCH_USES];
     uint32_t use_count, epoch, dispatches;
     bool writes_host;
     VkQueryPool queries; /* VK_NULL_HANDLE: no timestamps on this device */
-    uint32_t marks[MAX_TIMESTAMPS];
+    uint32_t marks[TDL_BATCH_TIMESTAMPS];
     uint32_t mark_count;
     uint32_t submitted_marks;
     uint64_t point; /* of the last submission */

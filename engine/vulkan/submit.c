@@ -16,7 +16,7 @@ static enum tdl_result timestamp(struct tdl_vk_batch *b)
     if (r != TDL_OK)
         return r;
     if (!b->mark_count)
-        vkCmdResetQueryPool(cb, b->queries, 0, MAX_TIMESTAMPS);
+        vkCmdResetQueryPool(cb, b->queries, 0, TDL_BATCH_TIMESTAMPS);
     vkCmdWriteTimestamp(cb, b->mark_count ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
                                           : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
                         b->queries, b->mark_count);
@@ -26,9 +26,9 @@ static enum tdl_result timestamp(struct tdl_vk_batch *b)
 enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, uint32_t stage)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
-    if (b->state != RECORDING)
+    if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
-    if (!b->queries || b->mark_count == MAX_TIMESTAMPS - 1)
+    if (!b->queries || b->mark_count == TDL_BATCH_TIMESTAMPS - 1)
         return TDL_OK;
     enum tdl_result r = timestamp(b);
     if (r == TDL_OK)
@@ -41,7 +41,7 @@ bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct {
         uint64_t value, available;
-    } ticks[MAX_TIMESTAMPS];
+    } ticks[TDL_BATCH_TIMESTAMPS];
     uint32_t count = b->submitted_marks;
     uint64_t passed = 0;
     /* The queries keep what the submission before wrote until the device gets
@@ -69,7 +69,7 @@ bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
 static bool needs_barrier(const struct tdl_vk_batch *b)
 {
     for (uint32_t i = 0; i < b->use_count; i++) {
-        const struct use *u = &b->uses[i];
+        const struct tdl_batch_use *u = &b->uses[i];
         if (u->epoch)
             continue;
         if (tdl_vkb(u->buffer)->write_point > tdl_vk(b->base.ctx)->barrier_point ||
@@ -116,7 +116,7 @@ fail:
 static enum tdl_result submit_locked(struct tdl_vk_batch *b)
 {
     struct tdl_context *ctx = b->base.ctx;
-    VkCommandBuffer list[MAX_PARTS + 2];
+    VkCommandBuffer list[TDL_BATCH_PARTS + 2];
     uint64_t before = tdl_vk(ctx)->last_point;
     bool around;
     enum tdl_result r = hand_over(b, &around);
@@ -154,7 +154,7 @@ enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct tdl_context *ctx = b->base.ctx;
-    if (b->state != RECORDING)
+    if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     enum tdl_result r = finish_recording(b);
     if (r != TDL_OK) {
@@ -166,7 +166,7 @@ enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     tdl_batch_let_go(b);
     tdl_sync_submitted(ctx, &b->sync, r == TDL_OK);
-    b->state = IDLE;
+    b->state = TDL_BATCH_IDLE;
     if (r != TDL_OK)
         return r;
     b->submitted_marks = b->mark_count ? b->mark_count + 1 : 0;

@@ -77,7 +77,7 @@ fail:
  * picture's, are runs of bytes and need no kernel. */
 static bool can_copy_planes(const struct tdl_compose_plan *plan)
 {
-    bool can = plan->kernel == KERNEL_COPY;
+    bool can = plan->kernel == TDL_KERNEL_COPY;
     for (uint32_t p = 0; p < tdl_format_planes(plan->source->format); p++) {
         const struct tdl_plane *from = &plan->source->planes[p], *to = &plan->target->planes[p];
         can = can && from->stride == to->stride && from->buffer != to->buffer &&
@@ -125,9 +125,9 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     if (tdl_compose_needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
-    if (kernel == KERNEL_BLUR)
+    if (kernel == TDL_KERNEL_BLUR)
         TRY(tdl_composer_need_blur(composer, source->width, source->height));
-    if (kernel == KERNEL_PICTURE) {
+    if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
         TRY(tdl_composer_need_picture(composer, params, target, &stale));
     }

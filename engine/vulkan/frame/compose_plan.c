@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
-static_assert(sizeof(struct compose_push) <= TDL_MAX_PUSH, "push constants");
-static_assert(sizeof(struct picture_push) <= TDL_MAX_PUSH, "push constants");
-static_assert(offsetof(struct compose_push, source_size) == 96, "shader's layout");
-static_assert(offsetof(struct blur_down_push, source_size) == 64, "shader's layout");
+static_assert(sizeof(struct tdl_compose_push) <= TDL_MAX_PUSH, "push constants");
+static_assert(sizeof(struct tdl_picture_push) <= TDL_MAX_PUSH, "push constants");
+static_assert(offsetof(struct tdl_compose_push, source_size) == 96, "shader's layout");
+static_assert(offsetof(struct tdl_blur_down_push, source_size) == 64, "shader's layout");
 
 enum {
     BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels (see frame_target.glsl), and … */
@@ -37,7 +37,7 @@ static const float RESIZE_VARIANCE = 0.25f;
 
 bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel)
 {
-    return kernel != KERNEL_CONVERT && kernel != KERNEL_COPY;
+    return kernel != TDL_KERNEL_CONVERT && kernel != TDL_KERNEL_COPY;
 }
 
 /* A step that knows no frame. */
@@ -114,7 +114,7 @@ static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, 
     struct tdl_compose_step *s =
         add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
     s->spec.mode = fit;
-    s->push.guided = (struct guided_push){mask_size(plan), GUIDED_PENALTY};
+    s->push.guided = (struct tdl_guided_push){mask_size(plan), GUIDED_PENALTY};
     s->binds[0] = reads(fit ? pairs : c->lines);
     s->binds[1] = writes(fit ? c->lines : c->coefficients);
     set_groups(s, TDL_DIV_UP(c->mask_width, across), TDL_DIV_UP(c->mask_height, strip), 1);
@@ -134,7 +134,7 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
     const float soft = TDL_MIN(p->feather / 2, MOST_SOFT);
     const float doubt = p->close_holes ? p->threshold : 2;
     const double pixels = (double)c->mask_width * c->mask_height;
-    const struct regions_push push = {
+    const struct tdl_regions_push push = {
         .mask_size = mask_size(plan),
         .levels = unorm16(p->threshold + soft) | unorm16(p->threshold - soft) << 16,
         .doubt = unorm16(DOUBT[0] * doubt) | unorm16(DOUBT[1] * doubt) << 16,
@@ -176,7 +176,7 @@ static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
         to = from == c->pairs ? c->grown : c->pairs;
         if (!plan->params->refine && i + 1 == passes)
             to = c->coefficients;
-        s->push.grow = (struct grow_push){
+        s->push.grow = (struct tdl_grow_push){
             .mask_size = mask_size(plan),
             .across = across / (float)passes,
             .down = down / (float)passes,
@@ -201,12 +201,12 @@ static void add_mask(struct tdl_compose_plan *plan)
     struct tdl_buffer *pairs = c->pairs;
     struct tdl_compose_step *s =
         add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
-    s->push.guide = (struct guide_push){
+    s->push.guide = (struct tdl_guide_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .keep = c->have_state ? p->smoothing : 0,
-        .flags = (p->reuse_mask ? GUIDE_REUSE : 0) | (plain ? 0 : GUIDE_PAIRS) |
-                 (p->refine || (p->smoothing > 0 && !p->reuse_mask) ? GUIDE_LOOK : 0),
+        .flags = (p->reuse_mask ? TDL_GUIDE_REUSE : 0) | (plain ? 0 : TDL_GUIDE_PAIRS) |
+                 (p->refine || (p->smoothing > 0 && !p->reuse_mask) ? TDL_GUIDE_LOOK : 0),
     };
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);
@@ -267,10 +267,10 @@ static void add_blur_down(struct tdl_compose_plan *plan)
     const struct blur_size size = blur_size(plan);
     struct tdl_compose_step *s =
         add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
-    struct blur_down_push *push = &s->push.blur_down;
+    struct tdl_blur_down_push *push = &s->push.blur_down;
     specialise_blocks(plan, s);
     s->spec.rolling = false;
-    *push = (struct blur_down_push){
+    *push = (struct tdl_blur_down_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .blur_size = TDL_PACK_SIZE(size.width, size.height),
@@ -294,7 +294,7 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
     const float sigma = plan->params->blur_radius / (float)size.factor;
     const float variance = TDL_MAX(sigma * sigma - RESIZE_VARIANCE, LEAST_VARIANCE);
     float sum = 1;
-    s->push.blur = (struct blur_push){
+    s->push.blur = (struct tdl_blur_push){
         .size = TDL_PACK_SIZE(size.width, size.height),
         .radius = (int32_t)ceilf(3 * sqrtf(variance)),
         .exponent = -0.5f * (float)M_LOG2E / variance,
@@ -325,7 +325,7 @@ static void add_picture(struct tdl_compose_plan *plan)
     const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture;
     struct tdl_compose_step *s =
         add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
-    struct picture_push *push = &s->push.picture;
+    struct tdl_picture_push *push = &s->push.picture;
     const float aspect =
         plan->params->background_aspect > 0 ? plan->params->background_aspect : 1;
     const float across = (float)from->width * aspect / (float)plan->target->width;
@@ -353,7 +353,7 @@ static void add_copy(struct tdl_compose_plan *plan)
     const uint32_t planes = tdl_format_planes(plan->source->format);
     struct tdl_compose_step *s =
         add_step(plan, "frame_copy", 32, 4, sizeof(s->push.copy));
-    struct copy_push *push = &s->push.copy;
+    struct tdl_copy_push *push = &s->push.copy;
     push->source_size = frame_size(plan->source);
     for (uint32_t p = 0; p < planes; p++) {
         push->row_bytes[p] = tdl_frame_row_bytes(plan->source, p);
@@ -364,12 +364,12 @@ static void add_copy(struct tdl_compose_plan *plan)
     set_groups(s, TDL_DIV_UP(push->row_bytes[0], 4), push->rows[0], planes);
 }
 
-static void fill_compose(const struct tdl_compose_plan *plan, struct compose_push *push)
+static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose_push *push)
 {
     const struct tdl_compose_params *p = plan->params;
     const struct blur_size blur = blur_size(plan);
     const bool overlay = p->mode == TDL_MODE_OVERLAY;
-    *push = (struct compose_push){
+    *push = (struct tdl_compose_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .opacity = p->opacity * p->overlay_color[3],
@@ -385,20 +385,20 @@ static void fill_compose(const struct tdl_compose_plan *plan, struct compose_pus
 static void add_compose(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const char *shader = plan->kernel == KERNEL_BLUR      ? "frame_compose_blur"
-                         : plan->kernel == KERNEL_PICTURE ? "frame_compose_picture"
+    const char *shader = plan->kernel == TDL_KERNEL_BLUR      ? "frame_compose_blur"
+                         : plan->kernel == TDL_KERNEL_PICTURE ? "frame_compose_picture"
                                                           : "frame_compose";
     struct tdl_compose_step *s = add_step(plan, shader, BLOCK_X, BLOCK_Y, sizeof(s->push.compose));
     specialise_blocks(plan, s);
-    s->spec.mode = plan->kernel < KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
+    s->spec.mode = plan->kernel < TDL_KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
     tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
     /* A binding that is not read still has to be there. */
-    s->binds[6] = plan->kernel == KERNEL_CONVERT ? s->binds[0] : reads(c->coefficients);
-    if (plan->kernel == KERNEL_BLUR)
+    s->binds[6] = plan->kernel == TDL_KERNEL_CONVERT ? s->binds[0] : reads(c->coefficients);
+    if (plan->kernel == TDL_KERNEL_BLUR)
         s->binds[7] = reads(c->blurred);
-    if (plan->kernel == KERNEL_PICTURE)
+    if (plan->kernel == TDL_KERNEL_PICTURE)
         s->binds[7] = reads(c->picture.planes[0].buffer);
     set_block_groups(plan, s);
 }
@@ -415,18 +415,18 @@ enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
                                            const struct tdl_compose_params *p)
 {
     const enum tdl_compose_kernel unchanged =
-        same_coding(source, target) ? KERNEL_COPY : KERNEL_CONVERT;
+        same_coding(source, target) ? TDL_KERNEL_COPY : TDL_KERNEL_CONVERT;
     switch (p->mode) {
     case TDL_MODE_MASK:
-        return KERNEL_MASK;
+        return TDL_KERNEL_MASK;
     case TDL_MODE_OVERLAY:
-        return KERNEL_OVERLAY;
+        return TDL_KERNEL_OVERLAY;
     case TDL_MODE_BLUR:
-        return p->blur_radius > 0 ? KERNEL_BLUR : unchanged;
+        return p->blur_radius > 0 ? TDL_KERNEL_BLUR : unchanged;
     case TDL_MODE_REPLACE:
-        return p->background ? KERNEL_PICTURE : KERNEL_COLOR;
+        return p->background ? TDL_KERNEL_PICTURE : TDL_KERNEL_COLOR;
     case TDL_MODE_ALPHA:
-        return KERNEL_ALPHA;
+        return TDL_KERNEL_ALPHA;
     case TDL_MODE_PASSTHROUGH:
         break;
     }
@@ -451,18 +451,18 @@ struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
 
 void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
 {
-    if (plan->kernel == KERNEL_COPY) {
+    if (plan->kernel == TDL_KERNEL_COPY) {
         add_copy(plan);
         return;
     }
     if (tdl_compose_needs_mask(plan->kernel))
         add_mask(plan);
-    if (plan->kernel == KERNEL_BLUR) {
+    if (plan->kernel == TDL_KERNEL_BLUR) {
         add_blur_down(plan);
         add_blur_sweep(plan, false);
         add_blur_sweep(plan, true);
     }
-    if (plan->kernel == KERNEL_PICTURE && picture_stale)
+    if (plan->kernel == TDL_KERNEL_PICTURE && picture_stale)
         add_picture(plan);
     add_compose(plan);
 }

@@ -13,14 +13,14 @@
 /* Which kernel makes the target. The first five are values of MODE in
  * shaders/frame/compose.comp; the others are kernels of their own. */
 enum tdl_compose_kernel {
-    KERNEL_MASK = 0,
-    KERNEL_OVERLAY,
-    KERNEL_COLOR,
-    KERNEL_ALPHA,
-    KERNEL_CONVERT,
-    KERNEL_PICTURE,
-    KERNEL_BLUR,
-    KERNEL_COPY,
+    TDL_KERNEL_MASK = 0,
+    TDL_KERNEL_OVERLAY,
+    TDL_KERNEL_COLOR,
+    TDL_KERNEL_ALPHA,
+    TDL_KERNEL_CONVERT,
+    TDL_KERNEL_PICTURE,
+    TDL_KERNEL_BLUR,
+    TDL_KERNEL_COPY,
 };
 
 /* Of a plan: guide, holes and islands (4 each), growing, the guided filter (2),
@@ -28,7 +28,7 @@ enum tdl_compose_kernel {
 enum { TDL_COMPOSE_MAX_GROWTH = 8, TDL_COMPOSE_MAX_STEPS = 16 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
-struct compose_push { /* frame_compose.glsl */
+struct tdl_compose_push { /* frame_compose.glsl */
     float matrix[3][4];
     float color[4];
     uint32_t source[4], target[4];
@@ -37,45 +37,45 @@ struct compose_push { /* frame_compose.glsl */
     uint32_t blur_size;
     float blur_step, blur_share;
 };
-enum guide_flags { GUIDE_REUSE = 1, GUIDE_LOOK = 2, GUIDE_PAIRS = 4 };
-struct guide_push { /* guide.comp */
+enum tdl_guide_flags { TDL_GUIDE_REUSE = 1, TDL_GUIDE_LOOK = 2, TDL_GUIDE_PAIRS = 4 };
+struct tdl_guide_push { /* guide.comp */
     uint32_t source[4];
     uint32_t source_size, mask_size;
     float keep;
-    uint32_t flags; /* enum guide_flags */
+    uint32_t flags; /* enum tdl_guide_flags */
 };
-struct regions_push { /* regions.comp */
+struct tdl_regions_push { /* regions.comp */
     uint32_t mask_size, levels, doubt, least_value, least_area, kind;
 };
-struct grow_push { /* grow.comp */
+struct tdl_grow_push { /* grow.comp */
     uint32_t mask_size;
     float across, down;
     uint32_t shrink, coefficients;
 };
-struct guided_push { /* guided.comp */
+struct tdl_guided_push { /* guided.comp */
     uint32_t mask_size;
     float penalty;
 };
-struct picture_push { /* picture.comp */
+struct tdl_picture_push { /* picture.comp */
     float matrix[3][4];
     uint32_t source[4], target[4];
     uint32_t source_size, target_size;
     float origin[2], step[2];
     float color[4];
 };
-struct blur_down_push { /* blur_down.comp */
+struct tdl_blur_down_push { /* blur_down.comp */
     float matrix[3][4];
     uint32_t source[4];
     uint32_t source_size, mask_size;
     float mask_scale, mask_offset;
     uint32_t blur_size, factor;
 };
-struct blur_push { /* blur.comp */
+struct tdl_blur_push { /* blur.comp */
     uint32_t size;
     int32_t radius;
     float exponent, scale;
 };
-struct copy_push { /* copy.comp */
+struct tdl_copy_push { /* copy.comp */
     uint32_t source[4], target[4];
     uint32_t source_size, row_bytes[TDL_MAX_PLANES], rows[TDL_MAX_PLANES];
 };
@@ -84,15 +84,15 @@ struct tdl_compose_step {
     struct tdl_frame_spec spec;
     struct tdl_bind binds[TDL_MAX_BINDS];
     union {
-        struct compose_push compose;
-        struct guide_push guide;
-        struct regions_push regions;
-        struct grow_push grow;
-        struct guided_push guided;
-        struct picture_push picture;
-        struct blur_down_push blur_down;
-        struct blur_push blur;
-        struct copy_push copy;
+        struct tdl_compose_push compose;
+        struct tdl_guide_push guide;
+        struct tdl_regions_push regions;
+        struct tdl_grow_push grow;
+        struct tdl_guided_push guided;
+        struct tdl_picture_push picture;
+        struct tdl_blur_down_push blur_down;
+        struct tdl_blur_push blur;
+        struct tdl_copy_push copy;
     } push;
     uint32_t push_size;
     uint32_t groups[3];
