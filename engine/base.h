@@ -35,7 +35,7 @@ static inline void *tdl_take(void *address)
 }
 
 #define TDL_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define TDL_DIV_UP(a, b) (((a) + (b) - 1) / (b))
+#define TDL_DIV_UP(a, b) (((a) + (b)-1) / (b))
 #define TDL_ALIGN(a, b) (TDL_DIV_UP(a, b) * (b))
 #define TDL_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define TDL_MAX(a, b) ((a) > (b) ? (a) : (b))

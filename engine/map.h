@@ -15,7 +15,7 @@ struct tdl_map {
         uint8_t key[TDL_MAP_KEY];
         uint64_t value;
         bool used;
-    } *entries;
+    } * entries;
     uint32_t count, capacity;
 };
 

@@ -127,9 +127,9 @@ uint64_t tdl_double_to_integer(enum tdl_dtype dtype, double value)
         uint64_t most;
         bool has_sign;
     } ranges[] = {
-        [TDL_INT32] = {0x1p31, INT32_MAX, true},   [TDL_UINT32] = {0x1p32, UINT32_MAX, false},
-        [TDL_INT8] = {0x1p7, INT8_MAX, true},      [TDL_UINT8] = {0x1p8, UINT8_MAX, false},
-        [TDL_INT64] = {0x1p63, INT64_MAX, true},   [TDL_UINT64] = {0x1p64, UINT64_MAX, false},
+        [TDL_INT32] = {0x1p31, INT32_MAX, true}, [TDL_UINT32] = {0x1p32, UINT32_MAX, false},
+        [TDL_INT8] = {0x1p7, INT8_MAX, true},    [TDL_UINT8] = {0x1p8, UINT8_MAX, false},
+        [TDL_INT64] = {0x1p63, INT64_MAX, true}, [TDL_UINT64] = {0x1p64, UINT64_MAX, false},
     };
     double v = trunc(value);
     if (isnan(v))

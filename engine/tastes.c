@@ -6,11 +6,8 @@ enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
 #define ANY_GPU                                                                                    \
     .few_dispatches = true, .busy_teams = 32768, .busy_alone = 32768, .team = 256,                 \
     .lone_group = 512, .matrix_side = 16, .dozes = true,                                           \
-    .efficiency = {.pointwise = 0.4,                                                               \
-                   .depthwise = 0.1,                                                               \
-                   .direct = 0.5,                                                                  \
-                   .direct_looped = 0.5,                                                           \
-                   .grouped = 0.03}
+    .efficiency = {                                                                                \
+        .pointwise = 0.4, .depthwise = 0.1, .direct = 0.5, .direct_looped = 0.5, .grouped = 0.03}
 
 static const struct tdl_tastes tastes[] = {
     [SOFTWARE] = {.few_invocations = true,

@@ -10,7 +10,7 @@ struct tdl_tuning {
     struct tdl_tuning_entry {
         char layer[160], algorithm[48];
         uint64_t ns;
-    } *entries;
+    } * entries;
     uint32_t count, capacity;
 };
 

@@ -6,9 +6,9 @@
 void gst_tdl_begin_init(struct gst_tdl_begin *begin, GstElement *element,
                         void (*compiled)(GstElement *element))
 {
-    *begin = (struct gst_tdl_begin){
-        .element = element, .compiled = compiled, .flow = GST_FLOW_FLUSHING
-    };
+    *begin = (struct gst_tdl_begin){ .element = element,
+                                     .compiled = compiled,
+                                     .flow = GST_FLOW_FLUSHING };
     g_mutex_init(&begin->lock);
     g_cond_init(&begin->changed);
 }
@@ -40,9 +40,9 @@ bool gst_tdl_begin_goes_on(void *begin, uint32_t done, uint32_t total)
 static gpointer run(gpointer data)
 {
     struct gst_tdl_begin *begin = data;
-    struct gst_tdl_progress progress = {
-        .element = begin->element, .canceled = is_canceled, .data = begin
-    };
+    struct gst_tdl_progress progress = { .element = begin->element,
+                                         .canceled = is_canceled,
+                                         .data = begin };
     GError *error = NULL;
     gboolean ok = gst_tdl_infer_compile(begin->infer, begin->device->context, &progress, &error);
 

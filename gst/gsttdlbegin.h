@@ -12,10 +12,10 @@
 #include "gsttdlinfer.h"
 
 struct gst_tdl_begin {
-    GstElement *element; /* borrowed: who owns this */
+    GstElement *element;                   /* borrowed: who owns this */
     void (*compiled)(GstElement *element); /* called in the thread, when all went well */
 
-    GThread *thread; /* NULL: stopped */
+    GThread *thread;               /* NULL: stopped */
     struct gst_tdl_device *device; /* borrowed, as `infer`, from start to stop */
     struct gst_tdl_infer *infer;
 

@@ -73,9 +73,9 @@ gboolean gst_tdl_drm_parse(const gchar *text, GstVideoFormat *out_format, guint6
     gsize length = colon ? (gsize)(colon - text) : text ? strlen(text) : 0;
 
     *out_modifier = GST_TDL_LINEAR;
-    if (colon && !g_ascii_string_to_unsigned(g_str_has_prefix(colon + 1, "0x") ? colon + 3
-                                                                               : colon + 1,
-                                             16, 0, G_MAXUINT64, out_modifier, NULL))
+    if (colon &&
+        !g_ascii_string_to_unsigned(g_str_has_prefix(colon + 1, "0x") ? colon + 3 : colon + 1, 16,
+                                    0, G_MAXUINT64, out_modifier, NULL))
         return FALSE;
     for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
         if (length == 4 && formats[i].drm && !strncmp(formats[i].drm, text, 4)) {
@@ -338,8 +338,8 @@ static GstStructure *transform_structure(enum tdl_mode mode, GstPadDirection dir
 {
     GstPadDirection other = direction == GST_PAD_SINK ? GST_PAD_SRC : GST_PAD_SINK;
     gboolean converts = mode == TDL_MODE_MASK || mode == TDL_MODE_ALPHA;
-    guint had = read_formats(from, direction, abilities) &
-                (style == DMA_DRM ? drm_formats() : ALL_FORMATS);
+    guint had =
+        read_formats(from, direction, abilities) & (style == DMA_DRM ? drm_formats() : ALL_FORMATS);
     guint set = convert_formats(mode, direction, had);
     GstStructure *structure;
 

@@ -91,8 +91,8 @@ static gfloat background_aspect(const struct gst_tdl_compose *compose,
 
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
-                                       const struct gst_tdl_frames *frames,
-                                       struct tdl_tensor *mask, GstClockTime time)
+                                       const struct gst_tdl_frames *frames, struct tdl_tensor *mask,
+                                       GstClockTime time)
 {
     struct tdl_frame target = written(&frames->target_part, mode);
     struct tdl_compose_params params;
@@ -125,6 +125,5 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source_part.height);
-    return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params,
-                                compile);
+    return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params, compile);
 }

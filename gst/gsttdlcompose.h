@@ -24,8 +24,7 @@ struct gst_tdl_frames {
     gfloat pixel_aspect; /* of all of them, width to height; 0: 1 */
 };
 
-enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose,
-                                     struct tdl_context *context);
+enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context);
 void gst_tdl_compose_finish(struct gst_tdl_compose *compose);
 /* Forget the masks of frames before. */
 void gst_tdl_compose_reset(struct gst_tdl_compose *compose);
@@ -48,8 +47,8 @@ gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime 
  * frame's, or none. Never blocks. */
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
-                                       const struct gst_tdl_frames *frames,
-                                       struct tdl_tensor *mask, GstClockTime time);
+                                       const struct gst_tdl_frames *frames, struct tdl_tensor *mask,
+                                       GstClockTime time);
 /* Compile what that will need. Blocking. */
 enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
                                         const struct gst_tdl_live *live, enum tdl_mode mode,

@@ -8,7 +8,7 @@
 /* More than this between two frames is a gap, unless frames are that slow. */
 #define GST_TDL_CUT_GAP (GST_SECOND / 2)
 
-struct gst_tdl_cut { /* start with gst_tdl_cut_init() */
+struct gst_tdl_cut {            /* start with gst_tdl_cut_init() */
     GstClockTime last, spacing; /* of the last frame, and from the one before it */
 };
 

@@ -264,8 +264,8 @@ struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, GError **erro
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
                                                      GObject *keeper, GError **error)
 {
-    g_autofree gchar *name = g_strdup_printf("vulkan:%p:%p", (gpointer)vulkan->device,
-                                             (gpointer)vulkan->queue);
+    g_autofree gchar *name =
+        g_strdup_printf("vulkan:%p:%p", (gpointer)vulkan->device, (gpointer)vulkan->queue);
 
     return acquire(&(struct request){ name, vulkan, keeper }, error);
 }

@@ -42,8 +42,7 @@ struct gst_tdl_device_ops {
     enum tdl_result (*wait_sync_fd)(struct tdl_batch *batch, int sync_fd);
     enum tdl_result (*want_sync_fd)(struct tdl_batch *batch);
     enum tdl_result (*take_sync_fd)(struct tdl_batch *batch, int *out_sync_fd);
-    enum tdl_result (*wait_point)(struct tdl_context *context, uint64_t point,
-                                  uint64_t timeout_ns);
+    enum tdl_result (*wait_point)(struct tdl_context *context, uint64_t point, uint64_t timeout_ns);
 };
 
 /* The engine's. */

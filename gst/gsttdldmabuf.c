@@ -13,7 +13,7 @@ typedef struct {
     struct gst_tdl_device *device;
     GstAllocator *allocator;
     struct gst_tdl_video video; /* of linear ones with the strides of our buffers */
-    GWeakRef element; /* says it when there is no memory */
+    GWeakRef element;           /* says it when there is no memory */
 } GstTdlDmaBufPool;
 typedef struct {
     GstBufferPoolClass base;
@@ -72,8 +72,8 @@ static GstBuffer *make_linear(GstTdlDmaBufPool *self)
     if (tdl_buffer_create_exportable(self->device->context, TDL_HANDLE_DMA_BUF, info->size,
                                      &frame) != TDL_OK ||
         tdl_buffer_export_fd(frame, &fd) != TDL_OK) {
-        GST_ERROR_OBJECT(self, "cannot make a dma-buf of %" G_GSIZE_FORMAT " bytes: %s",
-                         info->size, tdl_last_error());
+        GST_ERROR_OBJECT(self, "cannot make a dma-buf of %" G_GSIZE_FORMAT " bytes: %s", info->size,
+                         tdl_last_error());
         tdl_buffer_destroy(&frame);
         return NULL;
     }
@@ -178,9 +178,8 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
         return FALSE;
     }
     padded = gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    ok = self->video.modifier == GST_TDL_LINEAR
-             ? gst_tdl_dma_buf_layout(&self->video.info, padded)
-             : measure_tiled(self);
+    ok = self->video.modifier == GST_TDL_LINEAR ? gst_tdl_dma_buf_layout(&self->video.info, padded)
+                                                : measure_tiled(self);
     if (!ok)
         return FALSE;
     gst_buffer_pool_config_set_params(config, caps, self->video.info.size, min, max);

@@ -3,7 +3,7 @@
 
 static const struct row {
     enum tdl_result result;
-    gint code; /* in the domain below */
+    gint code;       /* in the domain below */
     gboolean stream; /* GST_STREAM_ERROR rather than GST_RESOURCE_ERROR */
     const gchar *next_step;
 } rows[] = {
@@ -22,8 +22,7 @@ static const struct row {
     { TDL_ERROR_UNSUPPORTED, GST_STREAM_ERROR_FORMAT, TRUE,
       "Choose another model, precision or device, or leave \"model\" empty for the bundled "
       "person model." },
-    { TDL_ERROR_IO, GST_RESOURCE_ERROR_OPEN_READ, FALSE,
-      "Check the path and its permissions." },
+    { TDL_ERROR_IO, GST_RESOURCE_ERROR_OPEN_READ, FALSE, "Check the path and its permissions." },
     { TDL_ERROR_INVALID_ARGUMENT, GST_RESOURCE_ERROR_SETTINGS, FALSE,
       "Check the element's properties (gst-inspect-1.0 tdlfilter)." },
     { TDL_ERROR_INVALID_STATE, GST_RESOURCE_ERROR_FAILED, FALSE,

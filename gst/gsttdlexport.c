@@ -36,8 +36,7 @@ void gst_tdl_export_asked(GstQuery *query, GstCaps **out_caps, GstBufferPool **o
         *out_max = max;
 }
 
-void gst_tdl_export_set_pool(GstQuery *query, GstBufferPool *pool, gsize size, guint min,
-                             guint max)
+void gst_tdl_export_set_pool(GstQuery *query, GstBufferPool *pool, gsize size, guint min, guint max)
 {
     if (gst_query_get_n_allocation_pools(query) > 0)
         gst_query_set_nth_allocation_pool(query, 0, pool, size, min, max);
@@ -62,8 +61,8 @@ gboolean gst_tdl_export_configure(GstBufferPool *pool, GstCaps *caps, gsize size
            gst_buffer_pool_set_config(pool, config);
 }
 
-const gchar *gst_tdl_export_from(const struct gst_tdl_export_request *request,
-                                 GstBufferPool *pool, GError **error)
+const gchar *gst_tdl_export_from(const struct gst_tdl_export_request *request, GstBufferPool *pool,
+                                 GError **error)
 {
     const GstVideoInfo *info = &request->video->info;
     gboolean ok;
@@ -78,15 +77,15 @@ const gchar *gst_tdl_export_from(const struct gst_tdl_export_request *request,
         return NULL;
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                 "The output's pool cannot be set up for %dx%d px of %s. Please report this with a "
-                "log of GST_DEBUG=tdl*:6.", info->width, info->height, GST_VIDEO_INFO_NAME(info));
+                "log of GST_DEBUG=tdl*:6.",
+                info->width, info->height, GST_VIDEO_INFO_NAME(info));
     return "the pool cannot be set up";
 }
 
 /* --------------------------------------------------------------- downstream */
 
 const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *query,
-                                   const struct gst_tdl_video *out, GString *reason,
-                                   GError **error)
+                                   const struct gst_tdl_video *out, GString *reason, GError **error)
 {
     struct gst_tdl_export_request request = {
         .session = session,
@@ -162,9 +161,8 @@ static gboolean upstream_imports(GstPad *pad)
 static GstBufferPool *offered_pool(const struct gst_tdl_offer *offer, GstCaps *caps, gsize size,
                                    gboolean dma_buf)
 {
-    GstBufferPool *pool =
-        dma_buf ? gst_tdl_dma_buf_pool_new(offer->device, offer->element)
-                : gst_tdl_pool_new(offer->upload, offer->element);
+    GstBufferPool *pool = dma_buf ? gst_tdl_dma_buf_pool_new(offer->device, offer->element)
+                                  : gst_tdl_pool_new(offer->upload, offer->element);
     GstStructure *config = gst_buffer_pool_get_config(pool);
 
     gst_buffer_pool_config_set_params(config, caps, size, POOL_MIN, 0);

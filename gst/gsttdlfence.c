@@ -43,8 +43,8 @@ static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, g
     return TDL_ERROR_TIMEOUT;
 }
 
-static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_batch *batch,
-                                gint fd, gboolean write)
+static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_batch *batch, gint fd,
+                                gboolean write)
 {
     const struct gst_tdl_device_ops *ops = importer->device->ops;
     int sync_fd = -1;
@@ -88,10 +88,10 @@ enum tdl_result gst_tdl_fences_attach(struct gst_tdl_fences *fences,
         fences->wanted = FALSE;
     }
     for (guint i = 0; i < fences->count; i++) {
-        gboolean attached = fences->wanted &&
-                            (sync_fd < 0 || /* it has finished already */
-                             ops->set_fence(fences->items[i].fd, fences->items[i].write,
-                                            sync_fd) == TDL_OK);
+        gboolean attached =
+            fences->wanted &&
+            (sync_fd < 0 || /* it has finished already */
+             ops->set_fence(fences->items[i].fd, fences->items[i].write, sync_fd) == TDL_OK);
 
         late |= !attached && fences->items[i].write;
     }

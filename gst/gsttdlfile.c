@@ -88,9 +88,10 @@ gboolean gst_tdl_file_check(const gchar *path, GError **error)
 
 /* -------------------------------------------------------------- orientation */
 
-static const gchar *const orientations[] = { /* EXIF's 1 to 8 */
-    "rotate-0", "flip-rotate-0", "rotate-180", "flip-rotate-180",
-    "flip-rotate-270", "rotate-90", "flip-rotate-90", "rotate-270",
+static const gchar *const orientations[] = {
+    /* EXIF's 1 to 8 */
+    "rotate-0",        "flip-rotate-0", "rotate-180",     "flip-rotate-180",
+    "flip-rotate-270", "rotate-90",     "flip-rotate-90", "rotate-270",
 };
 
 guint gst_tdl_file_orientation_of_tag(const gchar *tag)

@@ -57,8 +57,7 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
 }
 
-static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value,
-                                        GParamSpec *pspec)
+static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
     GstTdlFilter *self = GST_TDL_FILTER(object);
 
@@ -131,8 +130,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     session = gst_tdl_session_new(&sources, &self->vulkan, &error);
     if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-    complete =
-        session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
+    complete = session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
     gst_tdl_sources_clear(&sources);
     if (!complete) {
         gst_tdl_session_free(session);
@@ -233,7 +231,7 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
     if (gst_base_transform_is_passthrough(base) != passthrough) {
         gst_tdl_session_reset(self->session);
         gst_base_transform_set_passthrough(base, passthrough);
-        gst_base_transform_reconfigure_src(base); /* for the output's pool */
+        gst_base_transform_reconfigure_src(base);  /* for the output's pool */
         gst_base_transform_reconfigure_sink(base); /* for upstream's: whose is offered changes */
     }
     if (new_latency)
@@ -281,25 +279,24 @@ static GstFlowReturn gst_tdl_filter_take_loaded(GstTdlFilter *self)
 
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
  * `output` NULL: the mask alone. */
-static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input,
-                                            GstBuffer *output)
+static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
     struct gst_tdl_target mask = { NULL, &self->mask.video };
     GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
 
-    mask.buffer = gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in,
-                                         input, &error);
+    mask.buffer =
+        gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
     if (!error && (output || mask.buffer))
         flow = gst_tdl_filter_take_loaded(self);
     if (flow != GST_FLOW_OK) {
         gst_clear_buffer(&mask.buffer);
         return flow;
     }
-    if (error || ((output || mask.buffer) &&
-                  !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask,
-                                         &error))) {
+    if (error ||
+        ((output || mask.buffer) &&
+         !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask, &error))) {
         gst_clear_buffer(&mask.buffer);
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return GST_FLOW_ERROR;
@@ -351,8 +348,8 @@ static void gst_tdl_filter_find_cut(GstTdlFilter *self, GstBuffer *input)
         gst_tdl_session_cut(self->session, FALSE);
 }
 
-static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
-                                                        gboolean is_discont, GstBuffer *input)
+static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base, gboolean is_discont,
+                                                        GstBuffer *input)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     gint old_mode = self->active.mode;
@@ -386,8 +383,7 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base,
 /* Frames that a device made go on in memory for the CPU. */
 static gboolean gst_tdl_filter_falls_back(GstTdlFilter *self)
 {
-    return self->export_path == gst_tdl_export_pool &&
-           self->session->importer.gpu;
+    return self->export_path == gst_tdl_export_pool && self->session->importer.gpu;
 }
 
 static GstFlowReturn gst_tdl_filter_report(GstTdlFilter *self)
@@ -400,8 +396,8 @@ static GstFlowReturn gst_tdl_filter_report(GstTdlFilter *self)
     if (!gst_tdl_filter_falls_back(self))
         return GST_FLOW_OK;
     if (!self->active.require_zero_copy) {
-        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_OUTPUT,
-                                self->export_path, self->export_reason->str);
+        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_OUTPUT, self->export_path,
+                                self->export_reason->str);
         return GST_FLOW_OK;
     }
     gst_tdl_error_post(self, GST_MESSAGE_ERROR,
@@ -422,8 +418,8 @@ static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer 
 }
 
 /* The base class passes the failure of a pool on without a word. */
-static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base,
-                                                          GstBuffer *input, GstBuffer **output)
+static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base, GstBuffer *input,
+                                                          GstBuffer **output)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)

@@ -144,8 +144,7 @@ void gst_tdl_flight_finish(struct gst_tdl_flight *flight)
     g_mutex_clear(&flight->lock);
 }
 
-enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight,
-                                     struct gst_tdl_slot **out_slot)
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, struct gst_tdl_slot **out_slot)
 {
     struct gst_tdl_slot *slot = &flight->slots[flight->next];
     enum tdl_result r;

@@ -40,8 +40,8 @@ struct gst_tdl_flight {
     GThread *returner; /* gives inputs back; NULL before the first */
     GMutex lock;
     GCond changed;
-    guint giving;    /* inputs that are being given back just now. Locked */
-    gboolean ending; /* Locked */
+    guint giving;                       /* inputs that are being given back just now. Locked */
+    gboolean ending;                    /* Locked */
     guint64 stage_ns[GST_TDL_STAGES];   /* sums */
     guint64 stage_runs[GST_TDL_STAGES]; /* batches with a time for the stage */
 };
@@ -51,8 +51,7 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
 
 /* The next slot with its batch begun; waits only when all are in flight. */
-enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight,
-                                     struct gst_tdl_slot **out_slot);
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, struct gst_tdl_slot **out_slot);
 void gst_tdl_flight_cancel(struct gst_tdl_slot *slot);
 /* Submit in order with `fences`, and hold `input` until the GPU is done. */
 enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input,

@@ -50,8 +50,8 @@ gboolean gst_tdl_video_is_part(const struct gst_tdl_video *video, GstBuffer *buf
     const gboolean pairs = GST_VIDEO_INFO_N_PLANES(&video->info) == 1 &&
                            GST_VIDEO_FORMAT_INFO_W_SUB(video->info.finfo, GST_VIDEO_COMP_U) > 0;
 
-    if (!crop || !meta || (meta->width <= width && meta->height <= height) ||
-        meta->width < width || meta->height < height)
+    if (!crop || !meta || (meta->width <= width && meta->height <= height) || meta->width < width ||
+        meta->height < height)
         return FALSE;
     *out_whole = *video;
     out_whole->info.width = meta->width;

@@ -52,8 +52,8 @@ static gboolean set_size_error(const struct gst_tdl_request *request, GError **e
     const GstVideoInfo *info = &request->video->info;
 
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "A frame of %" G_GSIZE_FORMAT " bytes is too small for %dx%d px of %s. "
-                GST_TDL_MISFIT_ADVICE,
+                "A frame of %" G_GSIZE_FORMAT
+                " bytes is too small for %dx%d px of %s. " GST_TDL_MISFIT_ADVICE,
                 gst_buffer_get_size(request->buffer), GST_VIDEO_INFO_WIDTH(info),
                 GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_NAME(info));
     return FALSE;
@@ -84,7 +84,8 @@ static gboolean find_places(struct gst_tdl_request *request, GError **error)
             return set_size_error(request, error);
         if (gst_tdl_place_size(place) &&
             gst_buffer_find_memory(request->buffer, offset, gst_tdl_place_size(place), &index,
-                                   &count, &place->skip) && count == 1)
+                                   &count, &place->skip) &&
+            count == 1)
             place->memory = gst_buffer_peek_memory(request->buffer, index);
     }
     return TRUE;
@@ -130,8 +131,8 @@ static const struct gst_tdl_import_way *find_way(struct gst_tdl_importer *import
         if (!why)
             return ways[i];
         gst_tdl_import_release(out);
-        g_snprintf(declined + length, GST_TDL_DECLINED_MAX - length, "%s%s: %s",
-                   length ? "; " : "", ways[i]->path, why);
+        g_snprintf(declined + length, GST_TDL_DECLINED_MAX - length, "%s%s: %s", length ? "; " : "",
+                   ways[i]->path, why);
         length = strlen(declined);
     }
     return NULL;
@@ -168,9 +169,8 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
 }
 
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
-                               const struct gst_tdl_video *video,
-                               struct gst_tdl_staging *staging, struct gst_tdl_import *out_import,
-                               GError **error)
+                               const struct gst_tdl_video *video, struct gst_tdl_staging *staging,
+                               struct gst_tdl_import *out_import, GError **error)
 {
     struct gst_tdl_request request = {
         .buffer = buffer, .video = video, .staging = staging, .for_write = TRUE
@@ -183,6 +183,7 @@ gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buf
         return TRUE;
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
                 "The output frame cannot be written by the GPU (%s). Please report this with a "
-                "log of GST_DEBUG=tdl*:6.", declined);
+                "log of GST_DEBUG=tdl*:6.",
+                declined);
     return FALSE;
 }

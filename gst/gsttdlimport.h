@@ -47,10 +47,10 @@ struct gst_tdl_import {
 struct gst_tdl_importer {
     struct gst_tdl_device *device; /* borrowed */
     struct gst_tdl_import_stats stats;
-    const gchar *path; /* name of the importer that took the last frame */
-    gboolean gpu;      /* which never was in the CPU's hands */
+    const gchar *path;                    /* name of the importer that took the last frame */
+    gboolean gpu;                         /* which never was in the CPU's hands */
     gchar declined[GST_TDL_DECLINED_MAX]; /* why those before it did not */
-    struct gst_tdl_known *known; /* dma-bufs that came before */
+    struct gst_tdl_known *known;          /* dma-bufs that came before */
 };
 
 void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct gst_tdl_device *device);
@@ -77,13 +77,11 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
 /* The same for a buffer to be written to: our own pool's, a dma-buf, or images
  * (Vulkan's, tiled dma-bufs), which take `staging`. Leaves the path alone. */
 gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buffer,
-                               const struct gst_tdl_video *video,
-                               struct gst_tdl_staging *staging, struct gst_tdl_import *out_import,
-                               GError **error);
+                               const struct gst_tdl_video *video, struct gst_tdl_staging *staging,
+                               struct gst_tdl_import *out_import, GError **error);
 /* When the target is composed: copy it into the images, if it has any. */
 enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *importer,
-                                            struct gst_tdl_import *target,
-                                            struct tdl_batch *batch);
+                                            struct gst_tdl_import *target, struct tdl_batch *batch);
 /* When the batch has been submitted: tell the images' next users. */
 void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point);
 /* After that, or instead: others may use its images. Same thread. */

@@ -39,8 +39,7 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
     return r;
 }
 
-struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params,
-                                        GError **error)
+struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params, GError **error)
 {
     struct gst_tdl_infer *infer = g_new0(struct gst_tdl_infer, 1);
     enum tdl_result r;

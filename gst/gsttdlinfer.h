@@ -16,8 +16,7 @@ struct gst_tdl_infer {
 };
 
 /* Loads and checks the model. Blocking, some ms. NULL with `error`. */
-struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params,
-                                        GError **error);
+struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *params, GError **error);
 /* Compiles and warms up, telling `progress`: before that, nothing can be
  * recorded. Blocking, many seconds with cold caches. FALSE with `error`, or
  * without when it was cancelled. */

@@ -272,8 +272,8 @@ static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
 }
 
 static gboolean choose_pool(struct gst_tdl_mask_pad *mask, GstPad *pad,
-                            struct gst_tdl_session *session, GstCaps *caps,
-                            gboolean may_copy, GError **error)
+                            struct gst_tdl_session *session, GstCaps *caps, gboolean may_copy,
+                            GError **error)
 {
     GstQuery *query = gst_query_new_allocation(caps, TRUE);
     g_autoptr(GString) reason = g_string_new(NULL);
@@ -323,9 +323,8 @@ static gboolean negotiate(struct gst_tdl_mask_pad *mask, GstPad *pad,
 }
 
 GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_session *session,
-                                  const struct gst_tdl_live *live,
-                                  const struct gst_tdl_video *in, GstBuffer *input,
-                                  GError **error)
+                                  const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                                  GstBuffer *input, GError **error)
 {
     GstPad *pad = take_pad(mask);
     GstBuffer *buffer = NULL;

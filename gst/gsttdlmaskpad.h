@@ -27,7 +27,7 @@ struct gst_tdl_mask_pad {
     guint serial; /* of the request */
 
     /* Streaming thread. */
-    guint known; /* the request that the rest is about; 0: none */
+    guint known;                              /* the request that the rest is about; 0: none */
     gboolean started, negotiated, in_segment; /* the pad has been told so */
     struct gst_tdl_video video;
     GstBufferPool *pool;
@@ -56,9 +56,8 @@ gboolean gst_tdl_mask_pad_exists(struct gst_tdl_mask_pad *mask);
  * nobody wants one, or downstream takes none (then mask->flow says why). Tells
  * the pad first what it has not been told. */
 GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_session *session,
-                                  const struct gst_tdl_live *live,
-                                  const struct gst_tdl_video *in, GstBuffer *input,
-                                  GError **error);
+                                  const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                                  GstBuffer *input, GError **error);
 /* Push the composed mask; takes it. */
 void gst_tdl_mask_pad_push(struct gst_tdl_mask_pad *mask, GstBuffer *buffer);
 

@@ -64,11 +64,12 @@ static gboolean fits(const struct gst_tdl_video *video, GstBuffer *buffer, GErro
     if (find_whole(video, buffer, &whole))
         return gst_tdl_import_fits(buffer, &whole, error);
     meta = gst_buffer_get_video_meta(buffer);
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "A frame of %ux%u px of %s came under caps of %dx%d px of %s. " GST_TDL_MISFIT_ADVICE,
-                meta->width, meta->height, gst_video_format_to_string(meta->format),
-                GST_VIDEO_INFO_WIDTH(&video->info), GST_VIDEO_INFO_HEIGHT(&video->info),
-                GST_VIDEO_INFO_NAME(&video->info));
+    g_set_error(
+        error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "A frame of %ux%u px of %s came under caps of %dx%d px of %s. " GST_TDL_MISFIT_ADVICE,
+        meta->width, meta->height, gst_video_format_to_string(meta->format),
+        GST_VIDEO_INFO_WIDTH(&video->info), GST_VIDEO_INFO_HEIGHT(&video->info),
+        GST_VIDEO_INFO_NAME(&video->info));
     return FALSE;
 }
 
@@ -93,7 +94,8 @@ enum gst_tdl_verdict gst_tdl_misfits_judge(struct gst_tdl_misfits *misfits,
     }
     if (misfits->count == 1) {
         g_propagate_error(error, cause);
-        g_prefix_error(error, "A frame is dropped: something before tdlfilter switched sources, "
+        g_prefix_error(error,
+                       "A frame is dropped: something before tdlfilter switched sources, "
                        "and let it pass behind the other one's caps (input-selector does so now "
                        "and then; \"mismatched\" in \"stats\" counts such frames). ");
     } else {

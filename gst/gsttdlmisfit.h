@@ -14,7 +14,7 @@
 
 struct gst_tdl_misfits { /* zero: since the last start */
     guint64 count;
-    guint run; /* since the last frame that fitted */
+    guint run;       /* since the last frame that fitted */
     gboolean fitted; /* one has */
 };
 

@@ -81,21 +81,24 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
                 "Model \"%s\" does not fit: tdlfilter takes models with one input of 1 x height x "
                 "width x 3 and one output of 1 x height x width x 1 (the mask); this one's output "
                 "has %u channel(s). Choose another model, or leave \"model\" empty for the bundled "
-                "person model.", name, channels_of(out));
+                "person model.",
+                name, channels_of(out));
     return FALSE;
 }
 
 /* Builds without the bundled models may load one from a file. */
 static gboolean check_bundled(const gchar *name, GError **error)
 {
-    if (find_bundled(name) || (*name && g_strcmp0(name, "person") != 0 &&
-                               g_strcmp0(name, "person-landscape") != 0) ||
+    if (find_bundled(name) ||
+        (*name && g_strcmp0(name, "person") != 0 && g_strcmp0(name, "person-landscape") != 0) ||
         g_file_test(name, G_FILE_TEST_EXISTS))
         return TRUE;
-    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
-                "in its source tree, then configure and build it again (meson setup --reconfigure), "
-                "or set model=FILE to a TensorFlow Lite model.", *name ? name : "person");
+    g_set_error(
+        error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+        "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
+        "in its source tree, then configure and build it again (meson setup --reconfigure), "
+        "or set model=FILE to a TensorFlow Lite model.",
+        *name ? name : "person");
     return FALSE;
 }
 
@@ -123,8 +126,10 @@ static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_par
     if (r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
     if (r == TDL_ERROR_IO && !g_file_test(params->model, G_FILE_TEST_EXISTS))
-        ok = gst_tdl_error_set(error, r, "There is no model \"%s\" (bundled: person, "
-                               "person-landscape)", name);
+        ok = gst_tdl_error_set(error, r,
+                               "There is no model \"%s\" (bundled: person, "
+                               "person-landscape)",
+                               name);
     else if (r != TDL_OK)
         ok = gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
     else
@@ -267,8 +272,8 @@ static gboolean wait_for_compiler(struct entry *entry, tdl_progress_fn progress,
     return TRUE;
 }
 
-enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model,
-                                      tdl_progress_fn progress, void *progress_data)
+enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model, tdl_progress_fn progress,
+                                      void *progress_data)
 {
     struct entry *entry = (struct entry *)model;
     struct compiler compiler = { entry, progress, progress_data };

@@ -27,8 +27,8 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
                                                   GError **error);
 /* Have the kernels compiled, by this thread or by whoever is at it already; each
  * hears of the progress and may cancel its own waiting. Blocking. Thread-safe. */
-enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model,
-                                      tdl_progress_fn progress, void *progress_data);
+enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model, tdl_progress_fn progress,
+                                      void *progress_data);
 /* Never waits for a compilation that goes on elsewhere. */
 void gst_tdl_model_release(const struct gst_tdl_model **model);
 

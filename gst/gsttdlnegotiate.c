@@ -46,8 +46,9 @@ static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError 
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                 "Frames of %dx%d px of %s are too large for %s, which reaches %" G_GUINT64_FORMAT
                 " bytes of one. Use smaller frames (a videoscale before tdlfilter), or choose "
-                "another device.", info->width, info->height, GST_VIDEO_INFO_NAME(info),
-                device->name, device->max_buffer_bytes);
+                "another device.",
+                info->width, info->height, GST_VIDEO_INFO_NAME(info), device->name,
+                device->max_buffer_bytes);
     return FALSE;
 }
 
@@ -65,9 +66,9 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
         return FALSE;
     }
     gst_tdl_session_reset(self->session);
-    if (passthrough || (check_size(self, &self->in.info, &error) &&
-                        gst_tdl_session_prepare(self->session, &self->active, &self->in,
-                                                &self->out, &error)))
+    if (passthrough ||
+        (check_size(self, &self->in.info, &error) &&
+         gst_tdl_session_prepare(self->session, &self->active, &self->in, &self->out, &error)))
         return TRUE;
     gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
     return FALSE;

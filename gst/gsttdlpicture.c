@@ -49,8 +49,8 @@ static void on_pad(GstElement *decoder, GstPad *pad, GstElement *filter)
 
 /* filesrc ! decodebin ! video/x-raw ! fakesink, whose preroll is the picture.
  * Elements owned by the pipeline. */
-static GstElement *make_pipeline(const gchar *path, GstElement **out_decoder,
-                                 GstElement **out_sink, GError **error)
+static GstElement *make_pipeline(const gchar *path, GstElement **out_decoder, GstElement **out_sink,
+                                 GError **error)
 {
     GstElement *pipeline = gst_pipeline_new("background");
     GstElement *source = gst_element_factory_make("filesrc", NULL);
@@ -84,13 +84,14 @@ static void set_error(const gchar *path, const gchar *cause, GError **error)
 {
     gboolean missing = !g_file_test(path, G_FILE_TEST_EXISTS);
 
-    g_set_error(error, GST_RESOURCE_ERROR,
-                missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
-                "The background picture \"%s\" %s: %s Set \"background\" to a picture that GStreamer "
-                "decodes (try: gst-launch-1.0 filesrc location=FILE ! decodebin ! fakesink), or "
-                "leave it empty for background-color.",
-                path, missing ? "does not exist" : "cannot be decoded",
-                cause ? cause : "there is no picture in the file.");
+    g_set_error(
+        error, GST_RESOURCE_ERROR,
+        missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
+        "The background picture \"%s\" %s: %s Set \"background\" to a picture that GStreamer "
+        "decodes (try: gst-launch-1.0 filesrc location=FILE ! decodebin ! fakesink), or "
+        "leave it empty for background-color.",
+        path, missing ? "does not exist" : "cannot be decoded",
+        cause ? cause : "there is no picture in the file.");
 }
 
 static gboolean is_video(GstElement *decoder)
@@ -298,13 +299,14 @@ static struct gst_tdl_picture *upload(struct tdl_context *context, const struct 
         guint8 *to = tdl_buffer_data(picture->buffer);
 
         for (guint y = 0; y < height; y++)
-            memcpy(to + (gsize)y * picture->frame.planes[0].stride,
-                   map.data + (gsize)y * width * 4, width * 4);
+            memcpy(to + (gsize)y * picture->frame.planes[0].stride, map.data + (gsize)y * width * 4,
+                   width * 4);
         picture->frame.planes[0].buffer = picture->buffer;
     } else {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                     "No memory on the device for the background picture of %ux%u px: %s. Use a "
-                    "smaller one.", width, height, tdl_last_error());
+                    "smaller one.",
+                    width, height, tdl_last_error());
         g_clear_pointer(&picture, g_free);
     }
     gst_buffer_unmap(load->pixels, &map);
@@ -323,8 +325,8 @@ struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const 
     } else if (!gst_tdl_errand("tdl-picture", load_run, load, load_free, LOAD_TIMEOUT)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
                     "The background picture \"%s\" was not decoded within %d s, and is given up. "
-                    "Copy it to a disk of this machine, or use another one.", text,
-                    (gint)(LOAD_TIMEOUT / G_USEC_PER_SEC));
+                    "Copy it to a disk of this machine, or use another one.",
+                    text, (gint)(LOAD_TIMEOUT / G_USEC_PER_SEC));
         return NULL; /* what there is is the errand's */
     } else if (load->error) {
         g_propagate_error(error, g_steal_pointer(&load->error));
@@ -342,7 +344,8 @@ GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gcha
     return g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
                        "The background \"%s\" is a video, and stands still at its first frame: "
                        "\"background\" takes pictures. To put the person in front of a video use "
-                       "mode=alpha and a compositor.", text);
+                       "mode=alpha and a compositor.",
+                       text);
 }
 
 void gst_tdl_picture_free(struct gst_tdl_picture *picture)

@@ -30,8 +30,7 @@ typedef struct {
 GType gst_tdl_allocator_get_type(void);
 G_DEFINE_TYPE(GstTdlAllocator, gst_tdl_allocator, GST_TYPE_ALLOCATOR)
 
-static GstMemory *allocator_alloc(GstAllocator *allocator, gsize size,
-                                  GstAllocationParams *params)
+static GstMemory *allocator_alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
     GstTdlAllocator *self = (GstTdlAllocator *)allocator;
     gsize total = params->prefix + size + params->padding;
@@ -89,9 +88,9 @@ static GstMemory *memory_share(GstMemory *base, gssize offset, gssize size)
     if (size == -1)
         size = base->size - offset;
     share->buffer = memory->buffer;
-    gst_memory_init(&share->base, GST_MINI_OBJECT_FLAGS(parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY,
-                    base->allocator, parent, base->maxsize, base->align, base->offset + offset,
-                    size);
+    gst_memory_init(
+        &share->base, GST_MINI_OBJECT_FLAGS(parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY,
+        base->allocator, parent, base->maxsize, base->align, base->offset + offset, size);
     return &share->base;
 }
 
@@ -120,8 +119,7 @@ static void gst_tdl_allocator_init(GstTdlAllocator *self)
     allocator->mem_share = memory_share;
 }
 
-GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device,
-                                    enum tdl_buffer_access access)
+GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device, enum tdl_buffer_access access)
 {
     GstTdlAllocator *self = g_object_new(gst_tdl_allocator_get_type(), NULL);
 
@@ -199,8 +197,8 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
                                        GstBufferPoolAcquireParams *params)
 {
     GstTdlPool *self = (GstTdlPool *)pool;
-    GstFlowReturn flow = GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)
-                             ->alloc_buffer(pool, out, params);
+    GstFlowReturn flow =
+        GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)->alloc_buffer(pool, out, params);
 
     if (flow == GST_FLOW_ERROR) {
         GstElement *element = g_weak_ref_get(&self->element);

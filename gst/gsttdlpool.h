@@ -12,8 +12,7 @@
 
 /* `access`: UPLOAD for what upstream writes, READBACK for what downstream
  * reads. The allocator, and all memory of it, holds the device. */
-GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device,
-                                    enum tdl_buffer_access access);
+GstAllocator *gst_tdl_allocator_new(struct gst_tdl_device *device, enum tdl_buffer_access access);
 
 /* Bytes of its memories that anybody has mapped so far. */
 guint64 gst_tdl_allocator_mapped_bytes(GstAllocator *allocator);

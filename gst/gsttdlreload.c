@@ -33,8 +33,8 @@ static gboolean job_begin(struct job *job)
     gboolean more;
 
     LOCK(reload);
-    more = reload->device &&
-           reload->wishes[job->which].serial != reload->wishes[job->which].taken_on;
+    more =
+        reload->device && reload->wishes[job->which].serial != reload->wishes[job->which].taken_on;
     reload->wishes[job->which].loading = more;
     if (more) {
         job->serial = reload->wishes[job->which].taken_on = reload->wishes[job->which].serial;
@@ -60,8 +60,7 @@ static gboolean job_outdated(gpointer data)
     gboolean outdated;
 
     LOCK(job->reload);
-    outdated = !job->reload->device ||
-               job->reload->wishes[job->which].serial != job->serial;
+    outdated = !job->reload->device || job->reload->wishes[job->which].serial != job->serial;
     UNLOCK(job->reload);
     return outdated;
 }
@@ -70,9 +69,9 @@ static struct gst_tdl_infer *job_load_model(struct job *job,
                                             const struct gst_tdl_model_params *params,
                                             GError **error)
 {
-    struct gst_tdl_progress progress = {
-        .element = job->reload->element, .canceled = job_outdated, .data = job
-    };
+    struct gst_tdl_progress progress = { .element = job->reload->element,
+                                         .canceled = job_outdated,
+                                         .data = job };
     struct gst_tdl_infer *infer = gst_tdl_infer_new(params, error);
 
     if (infer && !gst_tdl_infer_compile(infer, job->device->context, &progress, error))

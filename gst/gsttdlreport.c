@@ -32,7 +32,8 @@ GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason)
                        "require-zero-copy is set, frames come in as dma-bufs or Vulkan images, and "
                        "the output would go through the CPU's memory (path \"%s\"; %s). Use a sink "
                        "that takes dma-bufs (kmssink, waylandsink, glimagesink) or Vulkan images, "
-                       "or set require-zero-copy=false.", path, reason);
+                       "or set require-zero-copy=false.",
+                       path, reason);
 }
 
 GError *gst_tdl_report_disagreement(enum tdl_mode mode)
@@ -44,7 +45,8 @@ GError *gst_tdl_report_disagreement(enum tdl_mode mode)
     return g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                        "The elements round tdlfilter do not agree with the mode: %s. Put a "
                        "videoconvert behind tdlfilter (and before it, if the source has none of "
-                       "its formats).", makes);
+                       "its formats).",
+                       makes);
 }
 
 void gst_tdl_report_install(GObjectClass *klass, guint first)
@@ -53,14 +55,15 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
 
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_IMPORT_PATH,
-        g_param_spec_string("import-path", "Import path",
-                            "How the last frame came to the GPU: \"vulkan-image\" (copied by the GPU "
-                            "from the neighbour's image), \"dma-buf\" (imported as it is), "
-                            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into "
-                            "our own memory), \"host-pointer\" (upstream's memory imported), "
-                            "\"copy\" (copied by the CPU), \"passthrough\" (not at all), \"none\" (no frame "
-                            "yet)", "none",
-                            flags));
+        g_param_spec_string(
+            "import-path", "Import path",
+            "How the last frame came to the GPU: \"vulkan-image\" (copied by the GPU "
+            "from the neighbour's image), \"dma-buf\" (imported as it is), "
+            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into "
+            "our own memory), \"host-pointer\" (upstream's memory imported), "
+            "\"copy\" (copied by the CPU), \"passthrough\" (not at all), \"none\" (no frame "
+            "yet)",
+            "none", flags));
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_EXPORT_PATH,
         g_param_spec_string("export-path", "Export path",
@@ -69,31 +72,34 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
                             "\"dma-buf-image\" (in tiled ones of ours, copied by the GPU), "
                             "\"vulkan-image\" (copied by the GPU into an image), \"pool\" "
                             "(mapped memory that the GPU writes), \"passthrough\" (upstream's own "
-                            "buffers), \"none\" (no caps yet)", "none", flags));
+                            "buffers), \"none\" (no caps yet)",
+                            "none", flags));
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_STATS,
-        g_param_spec_boxed("stats", "Statistics",
-                           "Since the last start: frames, dropped, mismatched (of the dropped: not "
-                           "the picture that the caps say), network-runs, imports, "
-                           "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
-                           "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
-                           "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
-                           "(pixels read and written by the GPU), and the mean GPU time in ns of "
-                           "preprocess-ns, network-ns and compose-ns (0 where the device has no "
-                           "timestamps)", GST_TYPE_STRUCTURE, flags));
+        g_param_spec_boxed(
+            "stats", "Statistics",
+            "Since the last start: frames, dropped, mismatched (of the dropped: not "
+            "the picture that the caps say), network-runs, imports, "
+            "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
+            "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
+            "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
+            "(pixels read and written by the GPU), and the mean GPU time in ns of "
+            "preprocess-ns, network-ns and compose-ns (0 where the device has no "
+            "timestamps)",
+            GST_TYPE_STRUCTURE, flags));
 }
 
 GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
 {
     return gst_structure_new(
         "tdl-stats", "frames", G_TYPE_UINT64, stats->frames, "dropped", G_TYPE_UINT64,
-        stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched, "network-runs", G_TYPE_UINT64, stats->network_runs, "imports",
-        G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,
-        stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64,
+        stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched, "network-runs",
+        G_TYPE_UINT64, stats->network_runs, "imports", G_TYPE_UINT64, stats->import.imports,
+        "cache-hits", G_TYPE_UINT64, stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64,
         stats->import.cpu_mapped_bytes, "cpu-copied-bytes", G_TYPE_UINT64,
         stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64, stats->import.cpu_waits,
-        "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
-        stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
+        "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns",
+        G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_COMPOSE], NULL);
 }

@@ -47,9 +47,9 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
                                             struct gst_tdl_vulkan *vulkan, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
-    struct gst_tdl_model_params params = {
-        .model = sources->model, .precision = sources->precision, .fuse = sources->fuse
-    };
+    struct gst_tdl_model_params params = { .model = sources->model,
+                                           .precision = sources->precision,
+                                           .fuse = sources->fuse };
     enum tdl_result r;
 
     if (!open_device(session, sources->device, vulkan, error))
@@ -62,7 +62,8 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         goto fail;
     }
     if (sources->classes->len)
-        GST_WARNING("\"classes\" has no effect: the model has one class, as all that tdlfilter takes");
+        GST_WARNING(
+            "\"classes\" has no effect: the model has one class, as all that tdlfilter takes");
     params.context = session->device->context;
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)
@@ -217,8 +218,7 @@ static gboolean import_source(struct gst_tdl_session *session, const struct gst_
     if (!meta || is_part)
         return TRUE;
     work->crop = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
-    frames->cropped =
-        gst_tdl_rect_align(frames->source.width, frames->source.height, &work->crop);
+    frames->cropped = gst_tdl_rect_align(frames->source.width, frames->source.height, &work->crop);
     if (frames->cropped)
         gst_tdl_frame_crop(&frames->source, in->info.finfo, &work->crop, &frames->source_part);
     return TRUE;
@@ -237,14 +237,13 @@ static void set_target(const struct work *work, const struct tdl_frame *target,
 /* The outputs' buffers as the GPU sees them. */
 static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                const struct gst_tdl_target *output,
-                               const struct gst_tdl_target *mask, struct work *work,
-                               GError **error)
+                               const struct gst_tdl_target *mask, struct work *work, GError **error)
 {
     work->has_target = output->buffer != NULL;
     work->has_mask = mask->buffer != NULL;
-    if (work->has_target && !gst_tdl_import_target(&session->importer, output->buffer,
-                                                   output->video, &slot->staging, &work->target,
-                                                   error))
+    if (work->has_target &&
+        !gst_tdl_import_target(&session->importer, output->buffer, output->video, &slot->staging,
+                               &work->target, error))
         return FALSE;
     if (work->has_mask && !gst_tdl_import_target(&session->importer, mask->buffer, mask->video,
                                                  &slot->staging, &work->mask, error))
@@ -261,10 +260,9 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
 /* Whether any output shows the mask. */
 static gboolean shows_mask(const struct gst_tdl_live *live, const struct work *work)
 {
-    return work->has_mask ||
-           (work->mode != TDL_MODE_PASSTHROUGH &&
-            (work->mode != TDL_MODE_BLUR ||
-             gst_tdl_compose_blur(live, work->frames.source.height) > 0));
+    return work->has_mask || (work->mode != TDL_MODE_PASSTHROUGH &&
+                              (work->mode != TDL_MODE_BLUR ||
+                               gst_tdl_compose_blur(live, work->frames.source.height) > 0));
 }
 
 /* Is it time for the network? The interval counts frames, run or not. */

@@ -15,7 +15,7 @@ struct gst_tdl_session {
     struct gst_tdl_device *device; /* acquired */
     GstAllocator *upload, *readback;
     struct gst_tdl_infer *infer;
-    gboolean ready; /* it is compiled */
+    gboolean ready;                    /* it is compiled */
     struct tdl_compile_params compile; /* who may cancel what frames need */
     struct gst_tdl_compose compose;
     struct gst_tdl_importer importer;
@@ -47,8 +47,7 @@ void gst_tdl_session_free(struct gst_tdl_session *session);
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer);
 /* The network that it was made with is compiled. */
 void gst_tdl_session_set_ready(struct gst_tdl_session *session);
-void gst_tdl_session_take_picture(struct gst_tdl_session *session,
-                                  struct gst_tdl_picture *picture);
+void gst_tdl_session_take_picture(struct gst_tdl_session *session, struct gst_tdl_picture *picture);
 
 /* What caps may say on the session's device; NULL: on any device, which is what
  * holds before the start. Borrows the device's tilings. */
@@ -75,7 +74,8 @@ struct gst_tdl_target {
     const struct gst_tdl_video *video;
 };
 /* Queue one frame, and the mask that it is composed with as a picture of its own
- * (`mask` may be NULL), of the two at least one. The outputs may be pushed at once: their maps wait. */
+ * (`mask` may be NULL), of the two at least one. The outputs may be pushed at once:
+ * their maps wait. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output,

@@ -37,23 +37,27 @@ static const struct property {
       .def = TDL_MODE_OVERLAY },
     { "device", "Device",
       "The Vulkan device: \"auto\" or empty (discrete GPU, then integrated, then software), an "
-      "index, a UUID in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; tdl-info "
+      "index, a UUID in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; "
+      "tdl-info "
       "lists them",
       STRING, GST_TDL_RESTART, AT(sources.device), .text = "auto" },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },
     { "fuse", "Fuse operators",
       "Compile several operators of the network into one GPU kernel; off is slower and there to "
-      "look for mistakes in the fused kernels", BOOL, GST_TDL_RESTART, AT(sources.fuse), .def = TRUE },
+      "look for mistakes in the fused kernels",
+      BOOL, GST_TDL_RESTART, AT(sources.fuse), .def = TRUE },
     { "classes", "Classes",
       "Class indices that count as foreground. For models of several classes, which tdlfilter does "
-      "not take yet: today this has no effect with any model", CLASSES, GST_TDL_LIVE, AT(sources.classes) },
+      "not take yet: today this has no effect with any model",
+      CLASSES, GST_TDL_LIVE, AT(sources.classes) },
     { "background", "Background picture",
       "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
-      "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out cut "
+      "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out "
+      "cut "
       "off evenly; background-color shows where it is transparent. Made smaller than 4096 px while "
-      "it is loaded. A video stands still at its first frame. Empty: background-color", STRING,
-      GST_TDL_PICTURE, AT(sources.background) },
+      "it is loaded. A video stands still at its first frame. Empty: background-color",
+      STRING, GST_TDL_PICTURE, AT(sources.background) },
     { "background-color", "Background colour",
       "Colour behind the foreground in mode=replace without a picture, as 0xAARRGGBB", COLOR,
       GST_TDL_LIVE, AT(live.background_color), .def = 0xff00b140 },
@@ -66,11 +70,13 @@ static const struct property {
       "Standard deviation of the background's blur in mode=blur, in px of the frame", FLOAT,
       GST_TDL_LIVE, AT(live.blur_radius), 0, 128, 16 },
     { "blur-share", "Blur share",
-      "The same as a share of the frame's height, so that frames of every size look alike (0.022 is "
-      "16 px of 720; 128 px at most); 0: blur-radius counts", FLOAT, GST_TDL_LIVE,
-      AT(live.blur_share), 0, 0.25, 0 },
+      "The same as a share of the frame's height, so that frames of every size look alike (0.022 "
+      "is "
+      "16 px of 720; 128 px at most); 0: blur-radius counts",
+      FLOAT, GST_TDL_LIVE, AT(live.blur_share), 0, 0.25, 0 },
     { "threshold", "Threshold",
-      "How sure the network must be of the foreground (0 to 1): lower takes in more of the picture; "
+      "How sure the network must be of the foreground (0 to 1): lower takes in more of the "
+      "picture; "
       "0 without feather takes in everything",
       FLOAT, GST_TDL_LIVE, AT(live.threshold), 0, 1, 0.5 },
     { "feather", "Feather",
@@ -79,33 +85,38 @@ static const struct property {
     { "smoothing", "Smoothing",
       "Share of the previous mask that is left after 1/30 s, by the frames' timestamps, where the "
       "picture stands still and the network wavers (0 to 0.99): more flickers less. What moves is "
-      "not smoothed", FLOAT, GST_TDL_LIVE, AT(live.smoothing), 0, 0.99, 0.75 },
+      "not smoothed",
+      FLOAT, GST_TDL_LIVE, AT(live.smoothing), 0, 0.99, 0.75 },
     { "refine", "Refine edges", "Let the mask's outline follow the edges of the full-size picture",
       BOOL, GST_TDL_LIVE, AT(live.refine), .def = TRUE },
     { "close-holes", "Close holes",
-      "Close holes inside the foreground where the network is nowhere sure of the background, such as "
-      "a badge on clothes", BOOL, GST_TDL_LIVE, AT(live.close_holes), .def = TRUE },
+      "Close holes inside the foreground where the network is nowhere sure of the background, such "
+      "as "
+      "a badge on clothes",
+      BOOL, GST_TDL_LIVE, AT(live.close_holes), .def = TRUE },
     { "min-area", "Minimum area",
       "Pieces of foreground or background that are smaller than this share of the frame's area go "
-      "over to what is round them, background first (0 to 1): 0.01 is a hundredth of the frame, 0 keeps all", FLOAT,
-      GST_TDL_LIVE, AT(live.min_area), 0, 1, 0 },
+      "over to what is round them, background first (0 to 1): 0.01 is a hundredth of the frame, 0 "
+      "keeps all",
+      FLOAT, GST_TDL_LIVE, AT(live.min_area), 0, 1, 0 },
     { "grow", "Grow",
-      "Let the mask of the person grow by this many px of the frame, or shrink where negative; before "
-      "invert", FLOAT, GST_TDL_LIVE, AT(live.grow), -TDL_MAX_GROW, TDL_MAX_GROW, 0 },
+      "Let the mask of the person grow by this many px of the frame, or shrink where negative; "
+      "before "
+      "invert",
+      FLOAT, GST_TDL_LIVE, AT(live.grow), -TDL_MAX_GROW, TDL_MAX_GROW, 0 },
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
       AT(live.invert), .def = FALSE },
     { "interval", "Interval",
       "Run the network on every Nth frame only; the frames between keep the last mask. After a "
-      "discontinuity, a gap or in a new segment it runs at once", UINT,
-      GST_TDL_LIVE, AT(live.interval), 1, G_MAXINT, 1 },
-    { "latency-mode", "Latency mode",
-      "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE, AT(live.latency_mode),
-      .def = GST_TDL_LATENCY_EXACT },
+      "discontinuity, a gap or in a new segment it runs at once",
+      UINT, GST_TDL_LIVE, AT(live.interval), 1, G_MAXINT, 1 },
+    { "latency-mode", "Latency mode", "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE,
+      AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
-      "once (element message tdl-fallback: side, path, reason)", BOOL,
-      GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
+      "once (element message tdl-fallback: side, path, reason)",
+      BOOL, GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
 };
 
 static const GEnumValue modes[] = {
@@ -121,7 +132,8 @@ static const GEnumValue modes[] = {
 static const GEnumValue precisions[] = {
     { TDL_PRECISION_AUTO, "What suits any model: fp32", "auto" },
     { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
-    { TDL_PRECISION_FP16, "16 bits a value, four under one exponent; computed with 32 bits", "fp16" },
+    { TDL_PRECISION_FP16, "16 bits a value, four under one exponent; computed with 32 bits",
+      "fp16" },
     { 0, NULL, NULL },
 };
 
@@ -129,7 +141,8 @@ static const GEnumValue latencies[] = {
     { GST_TDL_LATENCY_EXACT, "A frame is composed with its own mask, and waits for it", "exact" },
     { GST_TDL_LATENCY_FRESHEST,
       "A frame takes the newest finished mask; the network's time is not added to the latency, "
-      "and frames that it has no time for keep the last mask", "freshest" },
+      "and frames that it has no time for keep the last mask",
+      "freshest" },
     { 0, NULL, NULL },
 };
 

@@ -23,8 +23,8 @@ enum gst_tdl_effect {
 
 /* Copied under the object lock once per frame: plain values only. */
 struct gst_tdl_live {
-    gint mode;         /* enum tdl_mode */
-    gint latency_mode; /* enum gst_tdl_latency_mode */
+    gint mode;                             /* enum tdl_mode */
+    gint latency_mode;                     /* enum gst_tdl_latency_mode */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
     gboolean refine, close_holes, invert, require_zero_copy;

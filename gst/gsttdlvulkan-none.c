@@ -46,8 +46,7 @@ void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *eleme
     (void)context;
 }
 
-gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
-                               GstQuery *query)
+gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element, GstQuery *query)
 {
     (void)vulkan;
     (void)element;

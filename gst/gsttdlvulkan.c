@@ -14,12 +14,12 @@
 
 /* Extensions that libtdl makes use of and that a device of GStreamer's may have. */
 static const gchar *const extensions[] = {
-    VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,    VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME,
-    VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,    VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
-    VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME,  VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
-    VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME,  VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME,
-    VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME,     VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME,
-    VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME,   VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
+    VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME,   VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME,
+    VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME,   VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME,
+    VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME,
+    VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME,
+    VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME,    VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME,
+    VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME,  VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME,
 };
 
 const gboolean gst_tdl_vulkan_built = TRUE;
@@ -161,8 +161,9 @@ gboolean gst_tdl_vulkan_find(struct gst_tdl_vulkan *vulkan, GstElement *element)
     /* Neighbours fill in `asked`; bins and applications set a context. */
     gst_vulkan_device_run_context_query(element, &asked);
     if (!asked && images)
-        gst_element_post_message(element, gst_message_new_need_context(
-                                              GST_OBJECT(element), GST_VULKAN_DEVICE_CONTEXT_TYPE_STR));
+        gst_element_post_message(
+            element,
+            gst_message_new_need_context(GST_OBJECT(element), GST_VULKAN_DEVICE_CONTEXT_TYPE_STR));
     get(vulkan, &objects);
     if (asked) {
         g_clear_object(&objects.device);
@@ -203,8 +204,9 @@ struct features {
 
 static void read_features(GstVulkanDevice *device, struct features *out)
 {
-    PFN_vkGetPhysicalDeviceFeatures2 read = (PFN_vkGetPhysicalDeviceFeatures2)
-        gst_vulkan_instance_get_proc_address(device->instance, "vkGetPhysicalDeviceFeatures2");
+    PFN_vkGetPhysicalDeviceFeatures2 read =
+        (PFN_vkGetPhysicalDeviceFeatures2)gst_vulkan_instance_get_proc_address(
+            device->instance, "vkGetPhysicalDeviceFeatures2");
 
     *out = (struct features){
         .v10 = { VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &out->v11 },
@@ -282,8 +284,7 @@ gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *elemen
 
     get(vulkan, &objects);
     answered = objects.device &&
-               (gst_vulkan_handle_context_query(element, query,
-                                                (GstVulkanDisplay *)objects.display,
+               (gst_vulkan_handle_context_query(element, query, (GstVulkanDisplay *)objects.display,
                                                 (GstVulkanInstance *)objects.instance,
                                                 (GstVulkanDevice *)objects.device) ||
                 (objects.queue && gst_vulkan_queue_handle_context_query(

@@ -35,8 +35,7 @@ struct gst_tdl_device *gst_tdl_vulkan_acquire(struct gst_tdl_vulkan *vulkan, GEr
 /* GstElement.set_context, and CONTEXT queries: TRUE when answered. */
 void gst_tdl_vulkan_set_context(struct gst_tdl_vulkan *vulkan, GstElement *element,
                                 GstContext *context);
-gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element,
-                               GstQuery *query);
+gboolean gst_tdl_vulkan_answer(struct gst_tdl_vulkan *vulkan, GstElement *element, GstQuery *query);
 
 /* A pool of images for `caps` on a device that was acquired here; NULL where the
  * library has none of that format. */

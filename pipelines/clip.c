@@ -23,11 +23,11 @@
 static const struct window {
     double left, top, width;
 } windows[] = {
-    { 0, 60, 512 }, { 0, 190, 512 }, { 50, 110, 430 }, { 0, 120, 512 }, { 0, 60, 512 },
+    {0, 60, 512}, {0, 190, 512}, {50, 110, 430}, {0, 120, 512}, {0, 60, 512},
 };
 
 enum quantity { XPOS, YPOS, PAD_WIDTH, PAD_HEIGHT, QUANTITIES };
-static const char *const quantity_names[] = { "xpos", "ypos", "width", "height" };
+static const char *const quantity_names[] = {"xpos", "ypos", "width", "height"};
 
 static double pad_value(enum quantity quantity, const struct window *w)
 {
@@ -56,9 +56,9 @@ static void control_pad(GstPad *pad, guint frames)
             gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source),
                                                end * i / (G_N_ELEMENTS(windows) - 1),
                                                pad_value(q, &windows[i]));
-        gst_object_add_control_binding(GST_OBJECT(pad),
-                                       gst_direct_control_binding_new_absolute(
-                                           GST_OBJECT(pad), quantity_names[q], source));
+        gst_object_add_control_binding(
+            GST_OBJECT(pad),
+            gst_direct_control_binding_new_absolute(GST_OBJECT(pad), quantity_names[q], source));
         gst_object_unref(source);
     }
 }
@@ -74,8 +74,8 @@ static gboolean run(GstElement *pipeline)
 {
     GstBus *bus = gst_element_get_bus(pipeline);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    GstMessage *message = gst_bus_timed_pop_filtered(bus, 120 * GST_SECOND,
-                                                     GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, 120 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     gboolean done = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
 
     if (message && !done) {
@@ -104,9 +104,12 @@ int main(int argc, char **argv)
     }
     GstElement *pipeline = gst_parse_launch(
         "filesrc name=in ! jpegdec ! videoconvert ! imagefreeze name=still ! "
-        "video/x-raw,framerate=" G_STRINGIFY(RATE) "/1 ! compositor name=window background=black ! "
-        "video/x-raw,format=I420,width=" G_STRINGIFY(WIDTH) ",height=" G_STRINGIFY(HEIGHT) " ! "
-        "jpegenc quality=90 ! matroskamux ! filesink name=out", &error);
+        "video/x-raw,framerate=" G_STRINGIFY(
+            RATE) "/1 ! compositor name=window background=black ! "
+                  "video/x-raw,format=I420,width=" G_STRINGIFY(WIDTH) ",height=" G_STRINGIFY(
+                      HEIGHT) " ! "
+                              "jpegenc quality=90 ! matroskamux ! filesink name=out",
+        &error);
     if (!pipeline) {
         g_printerr("clip: %s\n", error->message);
         g_error_free(error);

@@ -22,7 +22,7 @@ TDL_IMAGE_PACKAGES=(
 )
 TDL_TEST_PACKAGES=(
     g++ spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad "${TDL_IMAGE_PACKAGES[@]}"
-    clang libclang-rt-dev
+    clang clang-format libclang-rt-dev
     libonnx-testdata libonnx-dev protobuf-c-compiler libprotobuf-c-dev
 )
 

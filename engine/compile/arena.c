@@ -187,8 +187,7 @@ enum tdl_result tdl_plan_place(struct tdl_plan *plan)
         }
     }
     for (uint32_t i = 0; i < count; i++)
-        plan->arena_size =
-            TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size + plan->guard);
+        plan->arena_size = TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size + plan->guard);
     free(list);
     return r;
 }

@@ -37,8 +37,8 @@ static bool folds(struct tdl_ir *ir, const struct tdl_node *n)
     }
     if (!all || tdl_operand_count(n->output) > elements)
         return false;
-    bool paid = n->op->renames ||
-                tdl_ir_spend(ir, tdl_tensor_params_size(&n->output->desc), work_of(n));
+    bool paid =
+        n->op->renames || tdl_ir_spend(ir, tdl_tensor_params_size(&n->output->desc), work_of(n));
     ir->budget.declined += !paid;
     return paid;
 }
@@ -78,8 +78,7 @@ static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
     }
     for (uint32_t i = 0; i < n->input_count; i++)
         free(copies[i]);
-    return ok ? TDL_OK
-              : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
+    return ok ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
 }
 
 enum tdl_result tdl_pass_fold(struct tdl_ir *ir)

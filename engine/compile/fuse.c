@@ -22,7 +22,8 @@ static bool is(const struct tdl_operand *o, const struct tdl_op *op)
 static bool same_dims(const struct tdl_operand *a, const struct tdl_operand *b)
 {
     struct tdl_dims x = tdl_operand_dims(a), y = tdl_operand_dims(b);
-    return a->desc.rank == 4 && b->desc.rank == 4 && x.n == y.n && x.h == y.h && x.w == y.w && x.c == y.c;
+    return a->desc.rank == 4 && b->desc.rank == 4 && x.n == y.n && x.h == y.h && x.w == y.w &&
+           x.c == y.c;
 }
 
 /* One value a channel, for each image of `x`. */
@@ -167,9 +168,9 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
         slot(first, TDL_CONV_RESIDUAL))
         return false;
     struct tdl_node *second = tdl_ir_only_user(ir, first->output);
-    if (second && (!is_pointwise(second) || second->attr.conv.pre != TDL_PRE_NONE ||
-                   slot(second, TDL_CONV_RESIDUAL) ||
-                   second->inputs[TDL_CONV_INPUT] != first->output))
+    if (second &&
+        (!is_pointwise(second) || second->attr.conv.pre != TDL_PRE_NONE ||
+         slot(second, TDL_CONV_RESIDUAL) || second->inputs[TDL_CONV_INPUT] != first->output))
         second = NULL;
     struct tdl_node *last = second ? second : first;
     if (second && first->chain.count) /* a kernel has one chain, at its end */
@@ -179,8 +180,7 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
                                  tdl_operand_dims(last->output).c))
         return false;
     struct tdl_operand *a = pool->inputs[0], *b = NULL;
-    if (is(a, &tdl_op_add) && !a->producer->chain.count &&
-        tdl_ir_only_user(ir, a) == pool) {
+    if (is(a, &tdl_op_add) && !a->producer->chain.count && tdl_ir_only_user(ir, a) == pool) {
         struct tdl_node *add = a->producer;
         if (same_dims(add->inputs[0], add->inputs[1])) {
             a = same_mean(add->inputs[0]);
@@ -282,8 +282,8 @@ static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
  * depend on it. */
 static bool fuse_residual(struct tdl_ir *ir, struct tdl_node *add)
 {
-    if (add->op != &tdl_op_add || add->chain.count ||
-        !same_dims(add->inputs[0], add->inputs[1]) || add->inputs[0] == add->inputs[1])
+    if (add->op != &tdl_op_add || add->chain.count || !same_dims(add->inputs[0], add->inputs[1]) ||
+        add->inputs[0] == add->inputs[1])
         return false;
     for (int i = 0; i < 2; i++) {
         struct tdl_operand *o = add->inputs[i];

@@ -29,7 +29,8 @@ static bool scalar_of(const struct tdl_operand *o, float *out)
 }
 
 /* x ∘ c, or c ∘ x, as a function of x. */
-static bool stage_with_constant(enum tdl_function f, float c, bool first, struct tdl_chain_stage *out)
+static bool stage_with_constant(enum tdl_function f, float c, bool first,
+                                struct tdl_chain_stage *out)
 {
     const struct {
         enum tdl_function f;

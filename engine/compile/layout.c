@@ -41,9 +41,9 @@ static bool can_pack(const struct tdl_node *n)
         return false;
     for (uint32_t i = 0; i < n->input_count; i++) {
         const struct tdl_operand *o = value_input(n, i);
-        if (o && (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
-                  (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout &&
-                   !n->op->relabels)))
+        if (o &&
+            (!tdl_is_float(o->desc.dtype) || o->desc.rank > 4 ||
+             (o->desc.rank == 4 && o->desc.layout != n->output->desc.layout && !n->op->relabels)))
             return false;
     }
     return !n->op->can_pack || n->op->can_pack(n);
@@ -180,10 +180,11 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
         return TDL_OK;
     /* A tensor of float32 packs is of use for no kernel but convert, if the
      * graph's own packs are others. */
-    if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 && o->kind == TDL_OPERAND_INPUT)
+    if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 &&
+        o->kind == TDL_OPERAND_INPUT)
         o = twin_of(l->ir, o, TDL_STORAGE_PACKED, layout);
-    bool as_it_is = o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs &&
-                    n->op->reads_packs(n, slot);
+    bool as_it_is =
+        o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs && n->op->reads_packs(n, slot);
     if (o && o->storage != n->storage && !as_it_is)
         o = twin_of(l->ir, o, n->storage, layout);
     tdl_ir_set_input(l->ir, n, slot, o);
@@ -236,9 +237,9 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
     const enum tdl_storage made = output->producer->storage;
     if (packs && l->packs == TDL_FLOAT32)
         output->storage = TDL_STORAGE_PACKED; /* else convert makes floats of the packs */
-    if (packs ? made == output->storage && made == TDL_STORAGE_PACKED :
-        made == TDL_STORAGE_LINEAR ||
-        (!tdl_ir_is_read(ir, output) && writes_linear(output->producer)))
+    if (packs ? made == output->storage && made == TDL_STORAGE_PACKED
+              : made == TDL_STORAGE_LINEAR ||
+                    (!tdl_ir_is_read(ir, output) && writes_linear(output->producer)))
         return TDL_OK;
     struct tdl_operand *inside = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &output->desc);
     if (!inside)
@@ -264,8 +265,8 @@ static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
     bool fits = true;
     o->size = 4;
     if (o->external || o->storage == TDL_STORAGE_LINEAR)
-        o->size = TDL_ALIGN((uint64_t)tdl_tensor_params_size(o->external ? &o->bound : &o->desc),
-                            16);
+        o->size =
+            TDL_ALIGN((uint64_t)tdl_tensor_params_size(o->external ? &o->bound : &o->desc), 16);
     else
         for (size_t i = 0; i < TDL_COUNT(factors) && fits; i++)
             fits = !__builtin_mul_overflow(o->size, factors[i], &o->size);

@@ -38,10 +38,8 @@ enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t
                                                  struct tdl_buffer **out_buffer)
 {
     return create(ctx,
-                  &(struct tdl_buffer_wish){.size = size,
-                                            .access = TDL_BUFFER_DEVICE,
-                                            .name = name,
-                                            .exportable = usage},
+                  &(struct tdl_buffer_wish){
+                      .size = size, .access = TDL_BUFFER_DEVICE, .name = name, .exportable = usage},
                   out_buffer);
 }
 

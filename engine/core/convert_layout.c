@@ -54,9 +54,10 @@ static enum tdl_result build(const struct tdl_tensor *t, enum tdl_layout layout,
     if (params.input_layout == TDL_LAYOUT_NC4HW4 || layout == TDL_LAYOUT_NC4HW4)
         x = tdl_builder_identity(b, x);
     else
-        x = tdl_builder_transpose(b, x, from.layout == layout          ? same
-                                        : layout == TDL_LAYOUT_NCHW ? to_nchw
-                                                                    : to_nhwc);
+        x = tdl_builder_transpose(b, x,
+                                  from.layout == layout       ? same
+                                  : layout == TDL_LAYOUT_NCHW ? to_nchw
+                                                              : to_nhwc);
     tdl_builder_output(b, "to", x);
     TRY(tdl_builder_build(b, &params, out_graph));
 fail:

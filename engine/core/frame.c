@@ -52,7 +52,8 @@ enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s frame: %u×%u px; sizes from 1 to %d are possible", what, frame->width,
                         frame->height, TDL_MAX_FRAME_SIZE);
-    if ((unsigned)frame->matrix > TDL_COLOR_MATRIX_BT2020 || (unsigned)frame->range > TDL_RANGE_FULL)
+    if ((unsigned)frame->matrix > TDL_COLOR_MATRIX_BT2020 ||
+        (unsigned)frame->range > TDL_RANGE_FULL)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: unknown matrix %d or range %d", what,
                         (int)frame->matrix, (int)frame->range);
     for (uint32_t p = 0; p < info->planes && r == TDL_OK; p++)
@@ -72,8 +73,8 @@ static enum tdl_result check_tensor(const struct tdl_context *ctx, const struct 
     const struct tdl_tensor_params *p = &tensor->params;
     const struct tdl_dims dims = tdl_tensor_params_dims(p);
     char text[64];
-    bool f32 = p->dtype == TDL_FLOAT32 &&
-               (p->layout == TDL_LAYOUT_NHWC || p->layout == TDL_LAYOUT_NC4HW4);
+    bool f32 =
+        p->dtype == TDL_FLOAT32 && (p->layout == TDL_LAYOUT_NHWC || p->layout == TDL_LAYOUT_NC4HW4);
     bool f16 = p->dtype == TDL_FLOAT16 && p->layout == TDL_LAYOUT_NC4HW4;
     if (tensor->buffer->ctx != ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the tensor belongs to another context");
@@ -96,8 +97,8 @@ static enum tdl_result resolve_crop(const struct tdl_frame *frame,
         width = frame->width;
         height = frame->height;
     }
-    if (!width || !height || x >= frame->width || y >= frame->height ||
-        width > frame->width - x || height > frame->height - y)
+    if (!width || !height || x >= frame->width || y >= frame->height || width > frame->width - x ||
+        height > frame->height - y)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "crop %u,%u %u×%u px does not lie in the frame of %u×%u px", x, y, width,
                         height, frame->width, frame->height);
@@ -110,8 +111,8 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
                                     struct tdl_tensor *tensor,
                                     const struct tdl_frame_to_tensor_params *params)
 {
-    struct tdl_frame_to_tensor_params resolved = params ? *params
-                                                        : (struct tdl_frame_to_tensor_params){0};
+    struct tdl_frame_to_tensor_params resolved =
+        params ? *params : (struct tdl_frame_to_tensor_params){0};
     struct tdl_context *ctx = batch->ctx;
     enum tdl_result r;
     if (!ctx->on->frame_to_tensor)
@@ -210,8 +211,7 @@ enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_t
     return TDL_OK;
 }
 
-enum tdl_result tdl_composer_create(struct tdl_context *context,
-                                    struct tdl_composer **out_composer)
+enum tdl_result tdl_composer_create(struct tdl_context *context, struct tdl_composer **out_composer)
 {
     enum tdl_result r = tdl_context_check(context);
     *out_composer = NULL;
@@ -247,8 +247,7 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
 
 enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *composer,
                             const struct tdl_frame *source, struct tdl_tensor *mask,
-                            const struct tdl_frame *target,
-                            const struct tdl_compose_params *params)
+                            const struct tdl_frame *target, const struct tdl_compose_params *params)
 {
     struct tdl_context *ctx = composer->ctx;
     enum tdl_result r;

@@ -210,8 +210,7 @@ void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
         .arena_bytes = g->plan.arena_size,
         .tensor_bytes = g->plan.tensor_bytes,
         .weight_bytes = g->plan.weight_count * sizeof(float),
-        .precision =
-            g->plan.storage == TDL_FLOAT16 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+        .precision = g->plan.storage == TDL_FLOAT16 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
     };
     for (uint32_t i = 0; i < g->plan.step_count; i++)
         out->macs += g->plan.steps[i].macs;
@@ -239,8 +238,8 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
                             operand->name);
         const struct tdl_tensor_params *p = &t->params, *q = &operand->bound;
         if (t->buffer->ctx != g->ctx)
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\": the tensor is of another context",
-                            what, operand->name);
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "%s \"%s\": the tensor is of another context", what, operand->name);
         if (p->dtype != q->dtype || p->rank != q->rank ||
             memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
             (p->rank == 4 && p->layout != q->layout))
@@ -267,15 +266,13 @@ static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct 
                         "the graph has %u inputs and %u outputs; %u and %u were given",
                         ir->input_count, ir->output_count, input_count, output_count);
     for (uint32_t i = 0; i < ir->input_count; i++) {
-        enum tdl_result r =
-            find_binding(g, ir->inputs[i], "input", inputs, input_count, &bound[i]);
+        enum tdl_result r = find_binding(g, ir->inputs[i], "input", inputs, input_count, &bound[i]);
         if (r != TDL_OK)
             return r;
     }
     for (uint32_t i = 0; i < ir->output_count; i++) {
         struct tdl_buffer **out = &bound[ir->input_count + i];
-        enum tdl_result r =
-            find_binding(g, ir->outputs[i], "output", outputs, output_count, out);
+        enum tdl_result r = find_binding(g, ir->outputs[i], "output", outputs, output_count, out);
         if (r != TDL_OK)
             return r;
         for (struct tdl_buffer **b = bound; b < out; b++)
@@ -295,8 +292,7 @@ enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
     if (tdl_batch_context(batch) != g->ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "batch and graph are of different contexts");
-    enum tdl_result r =
-        resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
+    enum tdl_result r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
     return r == TDL_OK ? g->ctx->on->program_run(batch, g, bound) : r;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tensor.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +40,8 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
         TRY(tdl_buffer_create_exportable_for(context, TDL_TENSOR_BYTES(t->size), params->usage,
                                              t->label, &t->buffer));
     } else {
-        TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE,
-                                    t->label, &t->buffer));
+        TRY(tdl_buffer_create_named(context, TDL_TENSOR_BYTES(t->size), TDL_BUFFER_DEVICE, t->label,
+                                    &t->buffer));
     }
     TRY(tdl_batch_borrow(context, &batch));
     TRY(tdl_batch_fill_zero(batch, t->buffer));
@@ -75,11 +74,12 @@ static enum tdl_result check_access(const struct tdl_tensor *t, size_t size, uin
 {
     char text[96];
     if (!(t->params.usage & usage))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_%s", t->label,
-                        usage == TDL_TENSOR_READABLE ? "READABLE" : "WRITABLE");
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_%s",
+                        t->label, usage == TDL_TENSOR_READABLE ? "READABLE" : "WRITABLE");
     if (size != t->size)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s of %zu bytes; %s has %zu", t->label, what,
-                        size, tdl_tensor_params_text(&t->params, text, sizeof(text)), t->size);
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s of %zu bytes; %s has %zu", t->label,
+                        what, size, tdl_tensor_params_text(&t->params, text, sizeof(text)),
+                        t->size);
     return TDL_OK;
 }
 

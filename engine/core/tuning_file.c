@@ -72,13 +72,15 @@ void tdl_tuning_load(struct tdl_context *ctx, struct tdl_tuning *out)
 {
     char path[1200];
     *out = (struct tdl_tuning){0};
-    char *text = ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path)) ? read_file(path) : NULL;
+    char *text = ctx->on->context_cache_path(ctx, "tuning", "txt", path, sizeof(path))
+                     ? read_file(path)
+                     : NULL;
     if (!text)
         return;
     const char *why = parse(text, base_name(path), out);
     if (why) {
-        tdl_log(ctx, TDL_LOG_WARNING, "%s is ignored: %s; delete it, or run tdl-bench --tune",
-                path, why);
+        tdl_log(ctx, TDL_LOG_WARNING, "%s is ignored: %s; delete it, or run tdl-bench --tune", path,
+                why);
         tdl_tuning_finish(out);
     } else {
         tdl_log(ctx, TDL_LOG_DEBUG, "tuning: %u layers from %s", out->count, path);

@@ -58,8 +58,8 @@ uint32_t tdl_format_traits(enum tdl_format format)
 
 uint32_t tdl_format_blocks(enum tdl_format format, bool few)
 {
-    const uint32_t planar = TDL_TRAIT_PAIRED | TDL_TRAIT_CHROMA | TDL_TRAIT_MIXED |
-                            TDL_TRAIT_HALF_X | TDL_TRAIT_WIDE;
+    const uint32_t planar =
+        TDL_TRAIT_PAIRED | TDL_TRAIT_CHROMA | TDL_TRAIT_MIXED | TDL_TRAIT_HALF_X | TDL_TRAIT_WIDE;
     const bool half_bytes =
         (infos[format].traits & planar) == (TDL_TRAIT_CHROMA | TDL_TRAIT_HALF_X);
     return few ? 4 : half_bytes ? 2 : 1;

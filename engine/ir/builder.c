@@ -150,8 +150,9 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
     return o;
 }
 
-struct tdl_operand *tdl_builder_constant(struct tdl_builder *b, const struct tdl_tensor_params *desc,
-                                         const void *data, size_t size)
+struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
+                                         const struct tdl_tensor_params *desc, const void *data,
+                                         size_t size)
 {
     if (!desc)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "a constant has no description");
@@ -220,8 +221,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
         if (inputs[i] ? inputs[i]->ir != b->ir : i < required)
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                     "%s: input %u is missing or of another builder", op->name, i);
-        if (op->storage == TDL_STORAGE_PACKED && inputs[i] &&
-            !tdl_is_float(inputs[i]->desc.dtype))
+        if (op->storage == TDL_STORAGE_PACKED && inputs[i] && !tdl_is_float(inputs[i]->desc.dtype))
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                     "%s: input %u is %s; float32 or float16 is needed, cast it",
                                     op->name, i, tdl_operand_text(inputs[i]));

@@ -16,7 +16,7 @@ struct tdl_builder {
         struct tdl_owned *next;
         void *memory;
         void (*release)(void *);
-    } *owned;
+    } * owned;
 };
 
 /* For the operators' functions. Appends a node: checks that the inputs belong

@@ -29,8 +29,8 @@ enum tdl_storage {
 };
 
 enum tdl_operand_kind {
-    TDL_OPERAND_VALUE,    /* made by a node */
-    TDL_OPERAND_INPUT,    /* given at dispatch */
+    TDL_OPERAND_VALUE, /* made by a node */
+    TDL_OPERAND_INPUT, /* given at dispatch */
     TDL_OPERAND_CONSTANT,
 };
 
@@ -41,7 +41,7 @@ struct tdl_operand {
     uint32_t id; /* index in ir->operands */
     enum tdl_operand_kind kind;
     struct tdl_tensor_params desc;
-    char name[64];    /* of inputs and outputs */
+    char name[64]; /* of inputs and outputs */
     bool is_output;
     const void *data; /* constants: borrowed */
     struct tdl_node *producer;
@@ -53,13 +53,13 @@ struct tdl_operand {
     enum tdl_storage storage;
     bool external;
     struct tdl_tensor_params bound;
-    int32_t binding;    /* external: index among inputs, or inputs + outputs */
+    int32_t binding;          /* external: index among inputs, or inputs + outputs */
     struct tdl_operand *twin; /* the same value in the other storage, or NULL */
     /* The operand whose bytes these are, too, or NULL. lower() may set it for its
      * output, as long as that has none and is not external. */
     struct tdl_operand *alias;
-    uint64_t size;      /* bytes of storage */
-    uint64_t offset;    /* in the arena, or among the weights */
+    uint64_t size;   /* bytes of storage */
+    uint64_t offset; /* in the arena, or among the weights */
     uint32_t first_step, last_step;
 };
 
@@ -227,10 +227,10 @@ struct tdl_ir {
     struct tdl_use_chunk *use_chunks;
     /* What passes may spend on constants: see tdl_ir_budget_init(). */
     struct tdl_ir_budget {
-        uint64_t given; /* bytes of constants that came from outside */
+        uint64_t given;            /* bytes of constants that came from outside */
         uint64_t made, made_limit; /* bytes of constants that passes made */
         uint64_t work, work_limit; /* bytes read and written meanwhile */
-        uint32_t declined; /* operators on constants that folding left for it */
+        uint32_t declined;         /* operators on constants that folding left for it */
     } budget;
 };
 

@@ -5,7 +5,6 @@
  */
 #include "ir.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,8 +129,7 @@ bool tdl_ir_is_read(const struct tdl_ir *ir, const struct tdl_operand *operand)
     return false;
 }
 
-struct tdl_node *tdl_ir_next_reader(const struct tdl_operand *operand,
-                                    const struct tdl_use **state)
+struct tdl_node *tdl_ir_next_reader(const struct tdl_operand *operand, const struct tdl_use **state)
 {
     *state = *state ? (*state)->next : operand->uses;
     return *state ? (*state)->node : NULL;
@@ -156,7 +154,7 @@ void tdl_ir_replace(struct tdl_ir *ir, struct tdl_operand *from, struct tdl_oper
     const bool listed = ir->indexed && from->kind != TDL_OPERAND_CONSTANT;
     const struct tdl_use *state = NULL;
     struct tdl_node *n;
-    for (uint32_t i = 0; (n = listed           ? tdl_ir_next_reader(from, &state)
+    for (uint32_t i = 0; (n = listed               ? tdl_ir_next_reader(from, &state)
                               : i < ir->node_count ? ir->nodes[i]
                                                    : NULL);
          i++)

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
                                       const char *variant, const struct tdl_node *node,
                                       const uint32_t local[3])
 {
     const struct tdl_shader *kernel = tdl_shader_variant(shader, variant, node->chain.count > 0);
     if (plan->status == TDL_OK && !kernel)
-        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s%s", shader,
-                                variant);
+        plan->status =
+            tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s%s", shader, variant);
     if (plan->status != TDL_OK)
         return NULL;
     if (plan->step_count == plan->step_capacity) {
@@ -48,8 +47,7 @@ struct tdl_plan_step *tdl_plan_add_step(struct tdl_plan *plan, const char *shade
 
 struct tdl_plan_step *tdl_plan_add_linear_step(struct tdl_plan *plan, const char *shader,
                                                enum tdl_dtype dtype, const struct tdl_node *node,
-                                               uint32_t local_x, uint32_t local_y,
-                                               uint32_t local_z)
+                                               uint32_t local_x, uint32_t local_y, uint32_t local_z)
 {
     static const char *const variants[] = {
         [TDL_FLOAT32] = "_float", [TDL_FLOAT16] = "_float", [TDL_INT32] = "_int",
@@ -99,7 +97,8 @@ void tdl_plan_specs(struct tdl_plan_step *s, const void *spec, size_t size)
     s->spec_count += count;
 }
 
-static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o, bool write)
+static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o,
+                         bool write)
 {
     if (!s)
         return;
@@ -117,8 +116,7 @@ static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_
     const uint64_t data = (uintptr_t)o->data;
     const struct tdl_weights_key key = {
         .layout = TDL_WEIGHTS_LAYOUT(bind_constant),
-        .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size,
-                   (uint32_t)(size >> 32)}};
+        .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size, (uint32_t)(size >> 32)}};
     o->size = TDL_ALIGN(size, 16);
     float *w = tdl_plan_weights(s->plan, s, binding, o->size / sizeof(float), &key);
     if (w)
@@ -163,8 +161,8 @@ static bool reserve_weights(struct tdl_plan *plan, const struct tdl_plan_step *s
                                 "%s: weights needs a buffer of %llu bytes or more; this device's "
                                 "kernels reach %llu",
                                 s->label, (unsigned long long)bytes, (unsigned long long)most);
-    float *weights = plan->status == TDL_OK ? realloc(plan->weights, capacity * sizeof(float))
-                                            : NULL;
+    float *weights =
+        plan->status == TDL_OK ? realloc(plan->weights, capacity * sizeof(float)) : NULL;
     if (!weights) {
         if (plan->status == TDL_OK)
             plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory for %llu weights",
@@ -187,7 +185,8 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     if (!s || plan->status != TDL_OK)
         return NULL;
     const uint64_t *found = tdl_map_find(&plan->shared_weights, &id, sizeof(id));
-    uint64_t start = found ? *found : TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
+    uint64_t start =
+        found ? *found : TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
     uint64_t end = start + count, guard = plan->guard / sizeof(float);
     if (!found && !reserve_weights(plan, s, end + guard))
         return NULL;
@@ -214,8 +213,9 @@ struct tdl_operand *tdl_plan_scratch(struct tdl_plan *plan, uint64_t bytes)
         return NULL;
     desc.shape[0] = (uint32_t)(bytes / sizeof(float));
     if (bytes > UINT32_MAX)
-        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED, "%llu bytes for intermediate results are "
-                                                       "more than 4 GiB",
+        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "%llu bytes for intermediate results are "
+                                "more than 4 GiB",
                                 (unsigned long long)bytes);
     else if (!(o = tdl_ir_add_operand(plan->ir, TDL_OPERAND_VALUE, &desc)))
         plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");

@@ -37,7 +37,7 @@ struct tdl_plan_step {
     char algorithm[48]; /* of an operator with several: "winograd43:64x64" */
     char layer[160];    /* ... and what it was chosen for, as the tuning file has it */
     enum tdl_choice choice;
-    bool layer_start;   /* the first step of its operator */
+    bool layer_start; /* the first step of its operator */
     struct tdl_plan *plan;
 };
 
@@ -64,7 +64,7 @@ struct tdl_plan {
     uint32_t step_count, step_capacity;
     float *weights;
     uint64_t weight_count, weight_capacity; /* floats */
-    struct tdl_map shared_weights; /* where they begin, by struct tdl_weights_key */
+    struct tdl_map shared_weights;          /* where they begin, by struct tdl_weights_key */
     uint64_t arena_size, tensor_bytes;
     /* Bytes kept free behind every value and all weights, and bound with them,
      * so that a test sees a kernel that reaches too far. Values then share no
@@ -116,7 +116,7 @@ struct tdl_weights_key {
     const struct tdl_operand *constants[4];
     uint32_t params[12];
 };
-#define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t)&(function))
+#define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t) & (function))
 /* Room for `count` floats among the weights, zeroed, bound for reading, to be
  * filled by the caller. The pointer is valid until the next call. NULL when
  * nothing is to be filled: earlier weights with this key are bound, or it failed. */

@@ -93,8 +93,8 @@ enum tdl_result tdl_benchmark(struct tdl_graph *graph, const struct tdl_binding 
                         "tdl_benchmark: a graph and room for the result are needed");
     if (!params)
         params = &defaults;
-    *out = (struct tdl_benchmark_result){
-        .iterations = params->iterations ? params->iterations : 100};
+    *out =
+        (struct tdl_benchmark_result){.iterations = params->iterations ? params->iterations : 100};
     double *wall = calloc(2 * (size_t)out->iterations, sizeof(*wall));
     double *gpu = wall ? wall + out->iterations : NULL;
     if (!wall)

@@ -18,8 +18,7 @@ struct tdl_tune_result {
 };
 /* What to keep of each layer: the algorithm with the smallest ratio, or the
  * default if none gains enough on it. False when out of memory. */
-bool tdl_tune_choose(const struct tdl_tune_result *results, uint32_t count,
-                     struct tdl_tuning *out);
+bool tdl_tune_choose(const struct tdl_tune_result *results, uint32_t count, struct tdl_tuning *out);
 
 /* A clock that never jumps. */
 double tdl_now_ns(void);

@@ -145,9 +145,9 @@ static void run_finish(struct run *run)
 static enum tdl_result run_build(struct tuner *t, struct run *run, uint32_t candidate,
                                  bool *out_more)
 {
-    const struct tdl_plan_policy policy = {
-        .candidate = candidate,
-        .patience = t->params->patience > 0 ? t->params->patience : DEFAULT_PATIENCE};
+    const struct tdl_plan_policy policy = {.candidate = candidate,
+                                           .patience = t->params->patience > 0 ? t->params->patience
+                                                                               : DEFAULT_PATIENCE};
     enum tdl_result r;
     TRY(tdl_builder_build_by(t->builder, &t->params->build, 0, &policy, &run->graph));
     *out_more = run->graph->plan.policy.more;
@@ -229,8 +229,8 @@ static enum tdl_result measure_round(struct tuner *t)
             struct timing *timing = &t->runs[k].timings[i];
             struct timing *base = find_timing(&t->runs[0], timing->layer);
             double ns = tdl_times_of(timing->ns, t->iterations).median / timing->occurrences;
-            double base_ns = base ? tdl_times_of(base->ns, t->iterations).median / base->occurrences
-                                  : ns;
+            double base_ns =
+                base ? tdl_times_of(base->ns, t->iterations).median / base->occurrences : ns;
             TRY(add_result(t, timing, base_ns > 0 ? ns / base_ns : 1, ns, k == 0));
         }
     for (uint32_t i = 0; i < t->runs[0].count; i++) /* it goes on into the next round */
@@ -270,8 +270,7 @@ static void report(const struct tuner *t)
                                                   });
 }
 
-bool tdl_tune_choose(const struct tdl_tune_result *results, uint32_t count,
-                     struct tdl_tuning *out)
+bool tdl_tune_choose(const struct tdl_tune_result *results, uint32_t count, struct tdl_tuning *out)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct tdl_tune_result *base = &results[i], *best = base;
@@ -315,8 +314,8 @@ enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_para
     t->builder = builder;
     t->params = params ? params : &defaults;
     t->ctx = builder->ctx;
-    t->iterations = t->params->iterations ? TDL_MIN(t->params->iterations, MAX_ITERATIONS)
-                                          : DEFAULT_ITERATIONS;
+    t->iterations =
+        t->params->iterations ? TDL_MIN(t->params->iterations, MAX_ITERATIONS) : DEFAULT_ITERATIONS;
     TRY(tdl_builder_check_buildable(builder));
     if (!t->ctx->info.timestamps) {
         r = tdl_fail(TDL_ERROR_UNSUPPORTED, "tdl_tune: %s has no timestamps", t->ctx->info.name);

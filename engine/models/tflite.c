@@ -57,9 +57,9 @@ bool tflite_check(struct tflite_import *im)
 const char *tflite_type_name(uint8_t type)
 {
     static const char *const names[] = {
-        "float32", "float16", "int32",     "uint8",   "int64",  "string",   "bool",
-        "int16",   "complex64", "int8",    "float64", "complex128", "uint64", "resource",
-        "variant", "uint32",  "uint16",    "int4",    "bfloat16",
+        "float32", "float16",   "int32",  "uint8",   "int64",      "string", "bool",
+        "int16",   "complex64", "int8",   "float64", "complex128", "uint64", "resource",
+        "variant", "uint32",    "uint16", "int4",    "bfloat16",
     };
 
     return type < sizeof(names) / sizeof(names[0]) ? names[type] : "an unknown type";
@@ -99,8 +99,8 @@ static bool read_shape(struct tflite_import *im, const struct tdl_fb_table *tabl
 
 /* The bytes of a constant: inside the Buffer table, or (schema 3c) further
  * behind in the file. */
-static bool read_buffer(struct tflite_import *im, const struct tdl_fb_table *tensor,
-                        int32_t index, struct tflite_tensor *out)
+static bool read_buffer(struct tflite_import *im, const struct tdl_fb_table *tensor, int32_t index,
+                        struct tflite_tensor *out)
 {
     const uint32_t number = (uint32_t)tdl_fb_i32(&im->fb, tensor, TFLITE_TENSOR_BUFFER, 0);
     struct tdl_fb_table buffer;
@@ -178,8 +178,7 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
         return false;
     if (!out->data)
         return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' must be constant and is computed", index,
-                           out->name);
+                           "tensor %d '%.80s' must be constant and is computed", index, out->name);
     if (type_size(out->type) == 0)
         return fail_type(im, index, out);
     if (out->data_size != out->elements * type_size(out->type))
@@ -225,7 +224,8 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
 static const void *aligned_data(struct tflite_import *im, const struct tflite_tensor *constant)
 {
     const struct tflite_made key = {.from = (uintptr_t)constant->data,
-                                    .size = constant->data_size, .kind = TFLITE_MADE_ALIGNED};
+                                    .size = constant->data_size,
+                                    .kind = TFLITE_MADE_ALIGNED};
     void *copy;
     bool found;
 
@@ -507,8 +507,8 @@ static bool import_inputs(struct tflite_import *im)
                                index, tensor.name, tensor.data ? "constant" : "listed twice");
         desc.rank = tensor.rank;
         memcpy(desc.shape, tensor.shape, sizeof(desc.shape));
-        im->values[index].operand = tdl_builder_input(
-            im->builder, binding_name(&tensor, "input", i, text), &desc);
+        im->values[index].operand =
+            tdl_builder_input(im->builder, binding_name(&tensor, "input", i, text), &desc);
         if (!im->values[index].operand)
             return false;
     }

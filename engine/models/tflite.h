@@ -14,19 +14,19 @@
 
 /* What the file says about one tensor. */
 struct tflite_tensor {
-    const char *name;         /* "" when it has none */
-    uint8_t type;             /* enum tflite_type */
+    const char *name; /* "" when it has none */
+    uint8_t type;     /* enum tflite_type */
     uint32_t rank;
     uint32_t shape[TDL_MAX_RANK];
     uint64_t elements;
-    const uint8_t *data;      /* NULL unless constant; not aligned */
-    uint64_t data_size;       /* bytes */
+    const uint8_t *data; /* NULL unless constant; not aligned */
+    uint64_t data_size;  /* bytes */
 };
 
 /* What the importer knows about one tensor while it walks the operators. */
 struct tflite_value {
     struct tdl_operand *operand; /* NULL until made */
-    int32_t source;  /* the float16 constant that a DEQUANTIZE made it from, + 1; 0: none */
+    int32_t source; /* the float16 constant that a DEQUANTIZE made it from, + 1; 0: none */
 };
 
 struct tflite_import {
@@ -60,10 +60,10 @@ struct tflite_op {
 
 /* How one operator of the file becomes builder calls. */
 struct tflite_op_row {
-    int32_t code;            /* enum tflite_code */
-    const char *name;        /* as the schema or, for a custom one, the file spells it */
-    int32_t max_version;     /* newest meaning of the operator that is understood */
-    uint8_t options_type;    /* member of the options union, 0 for none */
+    int32_t code;         /* enum tflite_code */
+    const char *name;     /* as the schema or, for a custom one, the file spells it */
+    int32_t max_version;  /* newest meaning of the operator that is understood */
+    uint8_t options_type; /* member of the options union, 0 for none */
     uint32_t min_inputs, max_inputs;
     /* Ends in tflite_set_output(); false with the builder in error. */
     bool (*add)(struct tflite_import *im, const struct tflite_op *op);

@@ -66,11 +66,11 @@ static const struct unary {
     int32_t code;
     struct tdl_operand *(*add)(struct tdl_builder *, struct tdl_operand *);
 } unaries[] = {
-    {TFLITE_ABS, tdl_builder_abs},   {TFLITE_CEIL, tdl_builder_ceil},
-    {TFLITE_COS, tdl_builder_cos},   {TFLITE_ELU, add_elu},
-    {TFLITE_EXP, tdl_builder_exp},   {TFLITE_FLOOR, tdl_builder_floor},
-    {TFLITE_LOG, tdl_builder_log},   {TFLITE_NEG, tdl_builder_neg},
-    {TFLITE_SIN, tdl_builder_sin},   {TFLITE_SQRT, tdl_builder_sqrt},
+    {TFLITE_ABS, tdl_builder_abs}, {TFLITE_CEIL, tdl_builder_ceil},
+    {TFLITE_COS, tdl_builder_cos}, {TFLITE_ELU, add_elu},
+    {TFLITE_EXP, tdl_builder_exp}, {TFLITE_FLOOR, tdl_builder_floor},
+    {TFLITE_LOG, tdl_builder_log}, {TFLITE_NEG, tdl_builder_neg},
+    {TFLITE_SIN, tdl_builder_sin}, {TFLITE_SQRT, tdl_builder_sqrt},
 };
 
 bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op)

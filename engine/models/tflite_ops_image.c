@@ -102,8 +102,8 @@ bool tflite_add_resize_nearest(struct tflite_import *im, const struct tflite_op 
     struct tdl_resample2d_params params = {.mode = TDL_RESAMPLE_NEAREST};
     struct tdl_operand *input = tflite_picture(im, op, 0);
 
-    if (!input || !read_resize(im, op, TFLITE_NEAREST_ALIGN_CORNERS, TFLITE_NEAREST_HALF_PIXEL,
-                               &params))
+    if (!input ||
+        !read_resize(im, op, TFLITE_NEAREST_ALIGN_CORNERS, TFLITE_NEAREST_HALF_PIXEL, &params))
         return false;
     params.rounding = params.coordinates == TDL_RESAMPLE_ASYMMETRIC ? TDL_RESAMPLE_FLOOR
                                                                     : TDL_RESAMPLE_PREFER_CEIL;

@@ -74,12 +74,12 @@ bool tflite_add_blocks(struct tflite_import *im, const struct tflite_op *op)
 
     if (!input || !tflite_check(im) || !tflite_in_step_range(im, "block", size, size))
         return false;
-    return tflite_set_output(im, op,
-                             op->row->code == TFLITE_DEPTH_TO_SPACE
-                                 ? tdl_builder_depth_to_space(im->builder, input, (uint32_t)size,
-                                                              TDL_BLOCK_DEPTH_FIRST)
-                                 : tdl_builder_space_to_depth(im->builder, input, (uint32_t)size,
-                                                              TDL_BLOCK_DEPTH_FIRST));
+    return tflite_set_output(
+        im, op,
+        op->row->code == TFLITE_DEPTH_TO_SPACE
+            ? tdl_builder_depth_to_space(im->builder, input, (uint32_t)size, TDL_BLOCK_DEPTH_FIRST)
+            : tdl_builder_space_to_depth(im->builder, input, (uint32_t)size,
+                                         TDL_BLOCK_DEPTH_FIRST));
 }
 
 /* A size of -1 goes to the end. */
@@ -117,6 +117,5 @@ bool tflite_add_softmax(struct tflite_import *im, const struct tflite_op *op)
         return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "beta %g is not supported; libtdl has 1",
                            (double)beta);
     return tflite_set_output(
-        im, op,
-        tdl_builder_softmax(im->builder, input, tdl_operand_get_desc(input)->rank - 1));
+        im, op, tdl_builder_softmax(im->builder, input, tdl_operand_get_desc(input)->rank - 1));
 }

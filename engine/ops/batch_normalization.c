@@ -65,10 +65,9 @@ const struct tdl_op tdl_op_batch_normalization = {
     .activation = tdl_norm_activation,
 };
 
-struct tdl_operand *
-tdl_builder_batch_normalization(struct tdl_builder *b, struct tdl_operand *input,
-                                struct tdl_operand *mean, struct tdl_operand *variance,
-                                const struct tdl_batch_normalization_params *params)
+struct tdl_operand *tdl_builder_batch_normalization(
+    struct tdl_builder *b, struct tdl_operand *input, struct tdl_operand *mean,
+    struct tdl_operand *variance, const struct tdl_batch_normalization_params *params)
 {
     struct tdl_batch_normalization_params p = {0};
     if (params)

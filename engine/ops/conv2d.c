@@ -37,8 +37,8 @@ static uint64_t macs(const struct tdl_node *n)
 {
     struct tdl_conv_geometry g;
     return tdl_conv_resolve(n, &g) ? (uint64_t)g.out.n * g.out.h * g.out.w * g.out.c * g.kernel[0] *
-                                g.kernel[1] * g.in_per_group
-                          : 0;
+                                         g.kernel[1] * g.in_per_group
+                                   : 0;
 }
 
 static void reference(const struct tdl_node *n, const float *const *inputs, float *output)
@@ -63,7 +63,8 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
                             if (y < 0 || c < 0 || y >= g.in.h || c >= g.in.w)
                                 continue;
                             const float *px =
-                                x + (((size_t)b * g.in.h + (size_t)y) * g.in.w + (size_t)c) * g.in.c;
+                                x +
+                                (((size_t)b * g.in.h + (size_t)y) * g.in.w + (size_t)c) * g.in.c;
                             const float *w =
                                 f + (((size_t)o * g.kernel[0] + ky) * g.kernel[1] + kx) *
                                         g.in_per_group;

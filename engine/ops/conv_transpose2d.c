@@ -72,12 +72,11 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: filter %s (ohwi) does not fit input %s with %u groups",
                         tdl_operand_text(f), tdl_operand_text(x), groups);
-    if (bias && (bias->desc.rank != 1 ||
-                 bias->desc.shape[0] != (uint64_t)tdl_operand_dims(f).n * groups))
+    if (bias &&
+        (bias->desc.rank != 1 || bias->desc.shape[0] != (uint64_t)tdl_operand_dims(f).n * groups))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: bias %s does not fit %llu output channels",
-                        tdl_operand_text(bias),
-                        (unsigned long long)tdl_operand_dims(f).n * groups);
+                        tdl_operand_text(bias), (unsigned long long)tdl_operand_dims(f).n * groups);
     if (!resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "convTranspose2d: strides, padding and output size leave no output, or "
@@ -96,7 +95,8 @@ static uint64_t macs(const struct tdl_node *n)
 }
 
 /* One tap of one input pixel `px` into the output pixel `to`. */
-static void stamp(const struct geometry *g, const float *px, const float *f, uint32_t tap, float *to)
+static void stamp(const struct geometry *g, const float *px, const float *f, uint32_t tap,
+                  float *to)
 {
     uint32_t taps = g->kernel[0] * g->kernel[1];
     for (uint32_t o = 0; o < g->out.c; o++) {
@@ -137,8 +137,8 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
 
 static bool is_block(const struct geometry *g)
 {
-    return g->groups == 1 && g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS &&
-           g->kernel[0] == 2 && g->kernel[1] == 2 && g->dilation[0] == 1 && g->dilation[1] == 1 &&
+    return g->groups == 1 && g->out.c == 1 && g->in.c <= MAX_BLOCK_CHANNELS && g->kernel[0] == 2 &&
+           g->kernel[1] == 2 && g->dilation[0] == 1 && g->dilation[1] == 1 &&
            g->p->stride[0] == 2 && g->p->stride[1] == 2 && g->out.h == g->in.h * 2 &&
            g->out.w == g->in.w * 2 && !g->pad_top && !g->pad_left;
 }
@@ -162,11 +162,10 @@ static float filter_at(const struct geometry *g, const float *f, uint32_t o, uin
 static struct tdl_weights_key weights_key(const struct tdl_node *n, const struct geometry *g,
                                           uintptr_t layout, uint32_t group_packs, bool depthwise)
 {
-    return (struct tdl_weights_key){
-        layout,
-        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS]},
-        {g->in.c, g->out.c, g->in_per_group, g->out_per_group, g->kernel[0], g->kernel[1],
-         group_packs, depthwise}};
+    return (struct tdl_weights_key){layout,
+                                    {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS]},
+                                    {g->in.c, g->out.c, g->in_per_group, g->out_per_group,
+                                     g->kernel[0], g->kernel[1], group_packs, depthwise}};
 }
 
 /* shaders/conv_transpose2d_block.comp */
@@ -191,8 +190,7 @@ static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct 
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, linear ? 6 : 5, n->output);
     tdl_plan_shared(s, ((uint64_t)in * 4 + 1) * 16);
-    const struct tdl_weights_key key =
-        weights_key(n, g, TDL_WEIGHTS_LAYOUT(lower_block), 0, false);
+    const struct tdl_weights_key key = weights_key(n, g, TDL_WEIGHTS_LAYOUT(lower_block), 0, false);
     float *w = tdl_plan_weights(plan, s, 1, ((uint64_t)in * 4 + 1) * 4, &key);
     for (uint32_t i = 0; w && i <= in * 4; i++)
         for (uint32_t tap = 0; tap < 4; tap++)
@@ -332,8 +330,7 @@ static uint32_t filter_channel(const struct tdl_node *n, size_t i)
 {
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     uint32_t groups = TDL_MAX(n->attr.conv_transpose.groups, 1);
-    return (uint32_t)(i % f.c) / (f.c / groups) * f.n +
-           (uint32_t)(i / ((size_t)f.h * f.w * f.c));
+    return (uint32_t)(i % f.c) / (f.c / groups) * f.n + (uint32_t)(i / ((size_t)f.h * f.w * f.c));
 }
 
 const struct tdl_op tdl_op_conv_transpose2d = {
@@ -352,8 +349,8 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
                                                  struct tdl_operand *filter,
                                                  const struct tdl_conv_transpose2d_params *params)
 {
-    union tdl_attr attr = {
-        .conv_transpose = params ? *params : (struct tdl_conv_transpose2d_params){0}};
+    union tdl_attr attr = {.conv_transpose =
+                               params ? *params : (struct tdl_conv_transpose2d_params){0}};
     struct tdl_conv_transpose2d_params *p = &attr.conv_transpose;
     struct tdl_operand *inputs[] = {input, filter, p->bias};
     for (int i = 0; i < 2; i++)

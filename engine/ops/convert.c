@@ -32,8 +32,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     /* The side that is not the graph's own packs. A value of lower rank is read
      * in the order of the images it goes to. */
     const struct tdl_operand *plain = to_packs ? from : to;
-    const struct strides stride = strides_of(
-        plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound : &to->desc, d);
+    const struct strides stride =
+        strides_of(plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound : &to->desc, d);
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "convert", n, local, 1, 1);

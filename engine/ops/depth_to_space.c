@@ -20,13 +20,11 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     else if (fits)
         fits = d.h % block == 0 && d.w % block == 0 && d.c * square <= INT32_MAX;
     if (!fits)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: blocks of %ux%u px do not fit %s (rank 4)", n->op->name,
-                        n->attr.blocks.size, n->attr.blocks.size, tdl_operand_text(x));
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: blocks of %ux%u px do not fit %s (rank 4)",
+                        n->op->name, n->attr.blocks.size, n->attr.blocks.size, tdl_operand_text(x));
     uint32_t b = (uint32_t)block, s = (uint32_t)square;
-    *out = tdl_desc_like(x, to_space(n)
-                                ? (struct tdl_dims){d.n, d.h * b, d.w * b, d.c / s}
-                                : (struct tdl_dims){d.n, d.h / b, d.w / b, d.c * s});
+    *out = tdl_desc_like(x, to_space(n) ? (struct tdl_dims){d.n, d.h * b, d.w * b, d.c / s}
+                                        : (struct tdl_dims){d.n, d.h / b, d.w / b, d.c * s});
     return TDL_OK;
 }
 
@@ -60,8 +58,8 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
                 for (uint32_t by = 0; by < b; by++)
                     for (uint32_t bx = 0; bx < b; bx++)
                         for (uint32_t c = 0; c < channels; c++) {
-                            at.c = depth_first ? (by * b + bx) * channels + c
-                                               : (c * b + by) * b + bx;
+                            at.c =
+                                depth_first ? (by * b + bx) * channels + c : (c * b + by) * b + bx;
                             size_t i = index_of(deep, at) * bytes;
                             size_t j = index_of(wide, (struct tdl_dims){at.n, at.h * b + by,
                                                                         at.w * b + bx, c}) *

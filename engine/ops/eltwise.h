@@ -12,7 +12,7 @@
 struct tdl_eltwise_linear_spec {
     uint32_t function, activation, type, count, rank, size[TDL_MAX_RANK - 1];
     uint32_t a[TDL_MAX_RANK], b[TDL_MAX_RANK], c[TDL_MAX_RANK]; /* strides */
-    uint32_t least_low, least_high, most_low, most_high; /* words of the bounds of clamp */
+    uint32_t least_low, least_high, most_low, most_high;        /* words of the bounds of clamp */
 };
 
 /* The same numbers as in shaders/common/eltwise.glsl. */
@@ -24,13 +24,13 @@ enum tdl_function {
     TDL_SIGMOID,
     TDL_HARD_SWISH,
     TDL_TANH,
-    TDL_LEAKY_RELU,   /* x < 0: a · x */
-    TDL_ELU,          /* x < 0: a · (eˣ − 1) */
+    TDL_LEAKY_RELU, /* x < 0: a · x */
+    TDL_ELU,        /* x < 0: a · (eˣ − 1) */
     TDL_GELU,
     TDL_HARD_SIGMOID, /* a · x + b, within 0 … 1 */
     TDL_SOFTPLUS,
     TDL_SOFTSIGN,
-    TDL_LINEAR,       /* a · x + b */
+    TDL_LINEAR, /* a · x + b */
     TDL_ABS,
     TDL_CEIL,
     TDL_FLOOR,
@@ -47,10 +47,10 @@ enum tdl_function {
     TDL_SIGN,
     TDL_LOGICAL_NOT,
     /* Of a value and a constant; made by fuse only. */
-    TDL_DIV_BY,  /* x / a */
-    TDL_DIV_OF,  /* a / x */
-    TDL_POW_BY,  /* x ^ a */
-    TDL_POW_OF,  /* a ^ x */
+    TDL_DIV_BY, /* x / a */
+    TDL_DIV_OF, /* a / x */
+    TDL_POW_BY, /* x ^ a */
+    TDL_POW_OF, /* a ^ x */
     /* Of two values. */
     TDL_ADD,
     TDL_SUB,

@@ -114,8 +114,8 @@ struct tdl_operand *tdl_builder_clamp(struct tdl_builder *b, struct tdl_operand 
         const uint64_t lowest = tdl_double_to_integer(dtype, -INFINITY);
         uint64_t *bounds = attr.eltwise.bounds; /* with their sign, as kernels want them */
         bounds[0] = least ? tdl_element_bits(dtype, least, 0) : lowest;
-        bounds[1] = most ? tdl_element_bits(dtype, most, 0)
-                         : tdl_double_to_integer(dtype, INFINITY);
+        bounds[1] =
+            most ? tdl_element_bits(dtype, most, 0) : tdl_double_to_integer(dtype, INFINITY);
         ordered = lowest ? (int64_t)bounds[0] <= (int64_t)bounds[1] : bounds[0] <= bounds[1];
     }
     if (!ordered)

@@ -251,8 +251,8 @@ static uint64_t element(const struct tdl_node *n, enum tdl_function f, const voi
     if (tdl_is_float(dtype)) {
         double x = (double)tdl_element_get(dtype, inputs[0], at[0]);
         if (f < TDL_ADD || f == TDL_EXPAND)
-            return float_bits(dtype, unary(f, x, (double)n->attr.eltwise.a,
-                                           (double)n->attr.eltwise.b));
+            return float_bits(dtype,
+                              unary(f, x, (double)n->attr.eltwise.a, (double)n->attr.eltwise.b));
         double y = (double)tdl_element_get(dtype, inputs[1], at[1]);
         return f < TDL_EQUAL ? float_bits(dtype, binary(f, x, y)) : truth(f, x, y);
     }

@@ -18,7 +18,8 @@ static uint32_t span(uint32_t tile, uint32_t stride, uint32_t kernel)
 static uint64_t shared_vec4(struct tile t, uint32_t in_packs, const struct tdl_conv2d_params *p,
                             const uint32_t kernel[2])
 {
-    uint64_t pixels = (uint64_t)span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]);
+    uint64_t pixels =
+        (uint64_t)span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]);
     return t.group * (pixels + in_packs * 4 + 1 + kernel[0] * kernel[1] + 1);
 }
 
@@ -37,7 +38,8 @@ static struct tile choose_tile(const struct tdl_device_info *device, struct tdl_
     if (!few)
         t.local = t.w * t.h > 64 ? 256 : 64;
     if (few)
-        t.local = TDL_MIN(1024, span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]));
+        t.local =
+            TDL_MIN(1024, span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]));
     t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
     while (shared_vec4(t, in_packs, p, kernel) * 16 > device->max_shared_memory &&
            (t.w > 1 || t.h > 1))
@@ -120,11 +122,11 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const uint64_t rows = tdl_packs(in.c) * 4 + 1 + f.h * f.w + 1;
-    const struct tdl_weights_key key = {
-        TDL_WEIGHTS_LAYOUT(pack_weights),
-        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS], n->inputs[TDL_EXPAND_FILTER2],
-         n->inputs[TDL_EXPAND_BIAS2]},
-        {group, in.c, out.c, f.h, f.w}};
+    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(pack_weights),
+                                        {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS],
+                                         n->inputs[TDL_EXPAND_FILTER2],
+                                         n->inputs[TDL_EXPAND_BIAS2]},
+                                        {group, in.c, out.c, f.h, f.w}};
     float *w = tdl_plan_weights(plan, s, 1, tdl_packs(out.c) * 4 * rows, &key);
     if (w)
         pack_weights(n, group, w);

@@ -81,6 +81,6 @@ struct tdl_operand *tdl_builder_gather(struct tdl_builder *b, struct tdl_operand
                                        struct tdl_operand *indices, uint32_t axis)
 {
     union tdl_attr attr = {.gather.axis = axis};
-    return tdl_builder_add_node(b, &tdl_op_gather, &attr,
-                                (struct tdl_operand *[]){input, indices}, 2, 2);
+    return tdl_builder_add_node(b, &tdl_op_gather, &attr, (struct tdl_operand *[]){input, indices},
+                                2, 2);
 }

@@ -31,10 +31,9 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
         .shape = {a->desc.shape[p->a_transpose], b->desc.shape[!p->b_transpose]},
     };
     if (c && (c->desc.dtype != out->dtype || !broadcasts(&c->desc, out->shape[0], out->shape[1])))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "gemm: c is %s; it has to be %s and broadcast to [%u,%u]",
-                        tdl_operand_text(c), tdl_dtype_name(out->dtype), out->shape[0],
-                        out->shape[1]);
+        return tdl_fail(
+            TDL_ERROR_INVALID_ARGUMENT, "gemm: c is %s; it has to be %s and broadcast to [%u,%u]",
+            tdl_operand_text(c), tdl_dtype_name(out->dtype), out->shape[0], out->shape[1]);
     return TDL_OK;
 }
 

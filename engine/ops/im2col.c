@@ -59,7 +59,9 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
                     bool inside = y >= 0 && x >= 0 && y < g.in.h && x < g.in.w;
                     for (uint32_t c = 0; c < g.in.c; c++)
                         *output++ = inside ? inputs[0][(((size_t)b * g.in.h + (size_t)y) * g.in.w +
-                                                        (size_t)x) * g.in.c + c]
+                                                        (size_t)x) *
+                                                           g.in.c +
+                                                       c]
                                            : 0;
                 }
 }

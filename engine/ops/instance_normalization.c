@@ -56,9 +56,9 @@ const struct tdl_op tdl_op_instance_normalization = {
     .activation = tdl_norm_activation,
 };
 
-struct tdl_operand *
-tdl_builder_instance_normalization(struct tdl_builder *b, struct tdl_operand *input,
-                                   const struct tdl_instance_normalization_params *params)
+struct tdl_operand *tdl_builder_instance_normalization(
+    struct tdl_builder *b, struct tdl_operand *input,
+    const struct tdl_instance_normalization_params *params)
 {
     struct tdl_instance_normalization_params p = {0};
     if (params)
@@ -67,6 +67,6 @@ tdl_builder_instance_normalization(struct tdl_builder *b, struct tdl_operand *in
     struct tdl_operand *inputs[] = {input, p.scale, p.bias};
     if (!tdl_builder_known_window(b, &tdl_op_instance_normalization, 0, p.activation))
         return NULL;
-    return tdl_builder_add_node(b, &tdl_op_instance_normalization, &attr, inputs,
-                                TDL_COUNT(inputs), 1);
+    return tdl_builder_add_node(b, &tdl_op_instance_normalization, &attr, inputs, TDL_COUNT(inputs),
+                                1);
 }

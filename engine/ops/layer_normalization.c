@@ -76,9 +76,8 @@ static size_t parameter_index(const struct tdl_node *n, uint32_t y, uint32_t x, 
         return c;
     if (axes == (H | W))
         return pixel;
-    return n->inputs[TDL_NORM_INPUT]->desc.layout == TDL_LAYOUT_NCHW
-               ? (size_t)c * d.h * d.w + pixel
-               : pixel * d.c + c;
+    return n->inputs[TDL_NORM_INPUT]->desc.layout == TDL_LAYOUT_NCHW ? (size_t)c * d.h * d.w + pixel
+                                                                     : pixel * d.c + c;
 }
 
 /* The number of an element among those that share its place at the axes, or,
@@ -268,8 +267,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         lower_channels(plan, n, scale, bias);
         return plan->status;
     }
-    struct tdl_operand *factors =
-        tdl_norm_moments(plan, n, (image_axes(n) & C) != 0, NULL, NULL);
+    struct tdl_operand *factors = tdl_norm_moments(plan, n, (image_axes(n) & C) != 0, NULL, NULL);
     float *elements = calloc(count, 2 * sizeof(*elements));
     if (!elements)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
@@ -293,9 +291,9 @@ const struct tdl_op tdl_op_layer_normalization = {
     .activation = tdl_norm_activation,
 };
 
-struct tdl_operand *
-tdl_builder_layer_normalization(struct tdl_builder *b, struct tdl_operand *input,
-                                const struct tdl_layer_normalization_params *params)
+struct tdl_operand *tdl_builder_layer_normalization(
+    struct tdl_builder *b, struct tdl_operand *input,
+    const struct tdl_layer_normalization_params *params)
 {
     struct tdl_layer_normalization_params p = {0};
     if (params)

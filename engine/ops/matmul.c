@@ -78,8 +78,7 @@ void tdl_matmul_reference(const struct tdl_node *n, const void *const *inputs, v
                               p->b_transpose ? k : column);
         sum *= p->alpha;
         if (c)
-            sum += p->beta *
-                   element_at(&c->desc, inputs[TDL_MATMUL_C], at, out->rank, row, column);
+            sum += p->beta * element_at(&c->desc, inputs[TDL_MATMUL_C], at, out->rank, row, column);
         tdl_element_set(out->dtype, output, i, tdl_activate(p->activation, (float)sum));
     }
 }

@@ -50,8 +50,7 @@ struct tdl_parts tdl_parts_of(enum tdl_dtype dtype);
 
 /* A step of a kernel with shaders/common/move.glsl that makes the node's output
  * of its inputs, at bindings from 0 on; more constants may follow. */
-struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader,
-                                    struct tdl_node *n);
+struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n);
 
 /* out[c] = x[offset + Σ (c[i] mod period[i]) · stride[i]], in elements of x and
  * modulo 2³²: strides of dimensions that run backwards wrap. */

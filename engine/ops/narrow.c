@@ -9,8 +9,7 @@ struct narrow_spec {
 void tdl_narrow(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *from,
                 struct tdl_operand *to)
 {
-    struct tdl_plan_step *s =
-        tdl_plan_add_linear_step(plan, "narrow", to->desc.dtype, n, 64, 1, 1);
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "narrow", to->desc.dtype, n, 64, 1, 1);
     if (s)
         s->macs = 0; /* those of the step before */
     const struct narrow_spec spec = {

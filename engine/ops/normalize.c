@@ -25,8 +25,8 @@ enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_
         const struct tdl_operand *o = i < n->input_count ? n->inputs[i] : NULL;
         if (o && (o->desc.rank != 1 || o->desc.shape[0] != tdl_operand_dims(x).c))
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "%s: %s is not one value for each channel of the input %s",
-                            n->op->name, tdl_operand_text(o), tdl_operand_text(x));
+                            "%s: %s is not one value for each channel of the input %s", n->op->name,
+                            tdl_operand_text(o), tdl_operand_text(x));
     }
     return TDL_OK;
 }
@@ -44,11 +44,11 @@ void tdl_norm_interleave(const float *first, float missing_first, const float *s
 struct tdl_weights_key tdl_norm_weights_key(const struct tdl_node *n, uintptr_t layout)
 {
     const struct tdl_dims d = tdl_operand_dims(n->output);
-    struct tdl_weights_key key = {
-        .layout = layout,
-        .params = {(uint32_t)(uintptr_t)n->op, (uint32_t)((uint64_t)(uintptr_t)n->op >> 32), d.h,
-                   d.w, d.c, tdl_bits_of(tdl_norm_epsilon(n)), n->attr.norm.axes,
-                   n->output->desc.layout}};
+    struct tdl_weights_key key = {.layout = layout,
+                                  .params = {(uint32_t)(uintptr_t)n->op,
+                                             (uint32_t)((uint64_t)(uintptr_t)n->op >> 32), d.h, d.w,
+                                             d.c, tdl_bits_of(tdl_norm_epsilon(n)),
+                                             n->attr.norm.axes, n->output->desc.layout}};
     for (uint32_t i = TDL_NORM_SCALE; i <= TDL_NORM_VARIANCE && i < n->input_count; i++)
         key.constants[i - TDL_NORM_SCALE] = n->inputs[i];
     return key;
@@ -117,9 +117,8 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
 }
 
 /* Scale and bias of each element, in the order of packs. */
-static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s,
-                          const struct tdl_node *n, struct tdl_dims d, const float *scale,
-                          const float *bias)
+static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
+                          struct tdl_dims d, const float *scale, const float *bias)
 {
     const struct tdl_weights_key key = tdl_norm_weights_key(n, TDL_WEIGHTS_LAYOUT(bind_elements));
     uint32_t pixels = d.h * d.w;

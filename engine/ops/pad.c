@@ -60,8 +60,7 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
             inside &= at[d] >= 0;
         }
         tdl_element_set_bits(in->dtype, output, i,
-                             inside ? tdl_element_bits(in->dtype, inputs[0],
-                                                       tdl_move_index(in, at))
+                             inside ? tdl_element_bits(in->dtype, inputs[0], tdl_move_index(in, at))
                                     : value_bits(n));
     }
 }
@@ -96,8 +95,10 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_pad_params *p = &n->attr.pad;
-    struct tdl_move m = {.mode = p->mode, .region = tdl_operand_dims(n->output),
-                         .step = {1, 1, 1, 1}, .value = (float)p->value};
+    struct tdl_move m = {.mode = p->mode,
+                         .region = tdl_operand_dims(n->output),
+                         .step = {1, 1, 1, 1},
+                         .value = (float)p->value};
     if (n->storage == TDL_STORAGE_LINEAR) {
         lower_linear(plan, n);
         return plan->status;

@@ -193,8 +193,7 @@ static struct parts_spec parts_spec(const struct parts parts[2])
 
 /* The constants of shaders/common/reduce.glsl. */
 static uint32_t add_team(struct tdl_plan_step *s, const struct tdl_plan *plan,
-                         enum tdl_reduction reduction, const struct parts parts[2],
-                         uint32_t words)
+                         enum tdl_reduction reduction, const struct parts parts[2], uint32_t words)
 {
     uint32_t team = tdl_team_of(plan->device, words, parts[1].elements);
     const struct tdl_reduce_spec spec = {
@@ -229,8 +228,7 @@ static void add_pass(struct tdl_plan *plan, struct tdl_node *n, const struct pas
 {
     const uint32_t local = tdl_team_local(plan->device), results = p->parts[0].elements * p->slices;
     uint32_t words = TDL_DIV_UP(results, tdl_elements_per_word(p->out_type));
-    struct tdl_plan_step *s =
-        tdl_plan_add_linear_step(plan, "reduce", p->in_type, n, local, 1, 1);
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "reduce", p->in_type, n, local, 1, 1);
     uint32_t team = add_team(s, plan, p->reduction, p->parts, words);
     const struct linear_spec spec = {
         .results = results,
@@ -273,8 +271,10 @@ static enum tdl_reduction second_of(enum tdl_reduction r)
 /* The type of 4 or 8 bytes that the class of kernels has. */
 static enum tdl_dtype whole_type(enum tdl_dtype dtype)
 {
-    return dtype == TDL_FLOAT16 ? TDL_FLOAT32 : dtype == TDL_INT8 ? TDL_INT32
-                                            : dtype == TDL_UINT8 ? TDL_UINT32 : dtype;
+    return dtype == TDL_FLOAT16 ? TDL_FLOAT32
+           : dtype == TDL_INT8  ? TDL_INT32
+           : dtype == TDL_UINT8 ? TDL_UINT32
+                                : dtype;
 }
 
 static void add_steps(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reduction reduction,
@@ -392,8 +392,8 @@ struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand
     struct tdl_reduce_params p = params ? *params : (struct tdl_reduce_params){0};
     union tdl_attr attr = {
         .reduce = {.reduction = reduction, .keep_dimensions = p.keep_dimensions}};
-    if (b->status != TDL_OK || !tdl_builder_known(b, &tdl_op_reduce, "reduction", reduction,
-                                                  TDL_REDUCE_LOG_SUM_EXP))
+    if (b->status != TDL_OK ||
+        !tdl_builder_known(b, &tdl_op_reduce, "reduction", reduction, TDL_REDUCE_LOG_SUM_EXP))
         return NULL;
     uint32_t rank = input ? input->desc.rank : 0;
     if (p.axis_count > rank)
@@ -402,8 +402,8 @@ struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand
     for (uint32_t i = 0; i < p.axis_count; i++) {
         if (p.axes[i] >= rank || attr.reduce.axes >> p.axes[i] & 1)
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                                    "%s: %s has no axis %u, or it is named twice",
-                                    names[reduction], tdl_operand_text(input), p.axes[i]);
+                                    "%s: %s has no axis %u, or it is named twice", names[reduction],
+                                    tdl_operand_text(input), p.axes[i]);
         attr.reduce.axes |= 1u << p.axes[i];
     }
     if (!p.axis_count)

@@ -35,10 +35,9 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
                         tdl_operand_text(x));
     struct tdl_dims d = out_dims(n);
     if (!d.h || !d.w || !p->size[0] != !p->size[1])
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "resample2d: %s cannot be resampled to %ux%u, or by %gx%g",
-                        tdl_operand_text(x), p->size[0], p->size[1], (double)p->scale[0],
-                        (double)p->scale[1]);
+        return tdl_fail(
+            TDL_ERROR_INVALID_ARGUMENT, "resample2d: %s cannot be resampled to %ux%u, or by %gx%g",
+            tdl_operand_text(x), p->size[0], p->size[1], (double)p->scale[0], (double)p->scale[1]);
     *out = tdl_desc_like(x, d);
     return TDL_OK;
 }
@@ -101,7 +100,7 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
                 double fy = linear ? within(sy, in.h) - y0 : 0;
                 double fx = linear ? within(sx, in.w) - x0 : 0;
                 const float *image = inputs[0] + (size_t)b * in.h * in.w * in.c;
-#define AT(yy, xx) image[((size_t)(yy) * in.w + (xx)) * in.c + c]
+#define AT(yy, xx) image[((size_t)(yy)*in.w + (xx)) * in.c + c]
                 for (uint32_t c = 0; c < in.c; c++)
                     *output++ = (float)((AT(y0, x0) * (1 - fx) + AT(y0, x1) * fx) * (1 - fy) +
                                         (AT(y1, x0) * (1 - fx) + AT(y1, x1) * fx) * fy);

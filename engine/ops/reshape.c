@@ -73,8 +73,8 @@ static struct tdl_operand *add(struct tdl_builder *b, const struct tdl_op *op,
     return tdl_builder_add_node(b, op, &attr, &x, 1, 1);
 }
 
-struct tdl_operand *tdl_builder_reshape(struct tdl_builder *b, struct tdl_operand *x,
-                                        uint32_t rank, const uint32_t *shape)
+struct tdl_operand *tdl_builder_reshape(struct tdl_builder *b, struct tdl_operand *x, uint32_t rank,
+                                        const uint32_t *shape)
 {
     return add(b, &tdl_op_reshape, x, rank, shape);
 }

@@ -27,7 +27,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     for (uint32_t row = 0; row < rows.outer * rows.inner; row++) {
         size_t base = tdl_rows_start(rows, row);
         double largest = -INFINITY, sum = 0;
-#define X(k) (double)tdl_element_get(dtype, inputs[0], base + (size_t)(k) * rows.inner)
+#define X(k) (double)tdl_element_get(dtype, inputs[0], base + (size_t)(k)*rows.inner)
         for (uint32_t k = 0; k < rows.length; k++)
             largest = fmax(largest, X(k));
         for (uint32_t k = 0; k < rows.length; k++)

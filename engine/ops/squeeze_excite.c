@@ -75,10 +75,9 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
         for (uint32_t o = 0; w && b1 && o < middle; o++)
             w[packs * 4 * middle + o] = b1[o];
     }
-    const struct tdl_weights_key key = {
-        TDL_WEIGHTS_LAYOUT(bind_weights),
-        {n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
-        {2, real_inner, inner, out.c}};
+    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(bind_weights),
+                                        {n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
+                                        {2, real_inner, inner, out.c}};
     float *w = tdl_plan_weights(plan, s, 3, (uint64_t)(inner + 1) * out_packs * 4, &key);
     for (uint32_t o = 0; w && o < out.c; o++) {
         for (uint32_t i = 0; i < real_inner; i++)

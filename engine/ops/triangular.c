@@ -7,8 +7,7 @@
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
 {
     if (n->inputs[0]->desc.rank < 2)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "triangular: %s; matrices have rank 2 or more",
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "triangular: %s; matrices have rank 2 or more",
                         tdl_operand_text(n->inputs[0]));
     *out = n->inputs[0]->desc;
     return TDL_OK;

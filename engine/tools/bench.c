@@ -66,9 +66,9 @@ static int create_tensors(struct bench *b)
         if (fill(binding->tensor, 0x2545f4914f6cdd1du + b->input_count) != TOOL_OK)
             return TOOL_FAILED;
     }
-    while (b->output_count < BENCH_MAX_BINDINGS &&
-           (params =
-                tdl_graph_output(b->graph, b->output_count, &b->outputs[b->output_count].name))) {
+    while (
+        b->output_count < BENCH_MAX_BINDINGS &&
+        (params = tdl_graph_output(b->graph, b->output_count, &b->outputs[b->output_count].name))) {
         copy = *params;
         copy.usage = TDL_TENSOR_READABLE;
         if (tdl_tensor_create(b->context, &copy, &b->outputs[b->output_count++].tensor) != TDL_OK)

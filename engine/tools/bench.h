@@ -38,9 +38,9 @@ struct bench {
     struct tdl_build_params build;
     uint32_t warmup, iterations;
     bool json;
-    bool tune, compare;      /* time the ways to compute; --tune keeps the best */
-    double patience;         /* of them; 0: the library's */
-    const char *svg;         /* file to draw to, or NULL */
+    bool tune, compare; /* time the ways to compute; --tune keeps the best */
+    double patience;    /* of them; 0: the library's */
+    const char *svg;    /* file to draw to, or NULL */
 
     struct tdl_context *context;
     struct tdl_builder *builder;
@@ -48,12 +48,12 @@ struct bench {
     struct tdl_binding inputs[BENCH_MAX_BINDINGS], outputs[BENCH_MAX_BINDINGS];
     uint32_t input_count, output_count;
 
-    double first_ms, build_ms;        /* first run; load and compile */
+    double first_ms, build_ms; /* first run; load and compile */
     struct tdl_times wall;
-    struct tdl_times gpu;          /* of a whole run by two timestamps; 0 without them */
+    struct tdl_times gpu; /* of a whole run by two timestamps; 0 without them */
     uint32_t step_count;
-    double *step_us;                  /* median per dispatch; NULL without timestamps */
-    double steps_us;                  /* median of the sum of all dispatches */
+    double *step_us;                          /* median per dispatch; NULL without timestamps */
+    double steps_us;                          /* median of the sum of all dispatches */
     uint64_t allocations, pipelines, submits; /* during the timed runs */
 
     struct bench_tuned *tuned; /* of --tune and --compare */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define SD_HEIGHT 576 /* px; GStreamer takes what is higher for BT.709 */
-#define ROW_ALIGN 64 /* bytes, as in the element's buffers */
+#define ROW_ALIGN 64  /* bytes, as in the element's buffers */
 
 /* ------------------------------------------------------------------ set-up */
 
@@ -60,18 +60,17 @@ static int create_frame(struct bench *b, enum tdl_format format, enum tdl_buffer
     for (uint32_t p = 0; p < tdl_format_planes(format); p++)
         out_frame->planes[p].buffer = *out_buffer;
     out_frame->matrix = size[1] <= SD_HEIGHT ? TDL_COLOR_MATRIX_BT601 : TDL_COLOR_MATRIX_BT709;
-    out_frame->range = is_rgb(format) || b->frame_options.mode == TDL_MODE_MASK
-                           ? TDL_RANGE_FULL
-                           : TDL_RANGE_LIMITED;
+    out_frame->range = is_rgb(format) || b->frame_options.mode == TDL_MODE_MASK ? TDL_RANGE_FULL
+                                                                                : TDL_RANGE_LIMITED;
     return TOOL_OK;
 }
 
 static int create_slot(struct bench *b, struct bench_slot *slot)
 {
     const bool device = b->frame_options.device_memory;
-    int status = create_frame(b, b->frame_options.format,
-                              device ? TDL_BUFFER_DEVICE : TDL_BUFFER_UPLOAD, &slot->source,
-                              &slot->source_buffer);
+    int status =
+        create_frame(b, b->frame_options.format, device ? TDL_BUFFER_DEVICE : TDL_BUFFER_UPLOAD,
+                     &slot->source, &slot->source_buffer);
 
     if (status == TOOL_OK)
         status = create_frame(b, b->frame->target_format,

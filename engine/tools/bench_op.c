@@ -19,8 +19,10 @@ static struct tdl_operand *random_constant(struct tdl_builder *builder, uint32_t
     size = tdl_tensor_params_size(&desc);
     data = size ? malloc(size) : NULL;
     if (!data)
-        return tdl_builder_fail(builder, TDL_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of "
-                                "weights", size);
+        return tdl_builder_fail(builder, TDL_ERROR_OUT_OF_MEMORY,
+                                "no memory for %zu bytes of "
+                                "weights",
+                                size);
     for (size_t i = 0; i < size / sizeof(*data); i++)
         data[i] = tool_random(&state) * scale;
     tdl_builder_own(builder, data, free);
@@ -62,8 +64,7 @@ static struct tdl_operand *add_conv_transpose2d(const struct bench_operator *op,
         .padding = TDL_PADDING_SAME_UPPER,
         .activation = op->activation,
     };
-    struct tdl_operand *filter =
-        random_constant(builder, 4, shape, shape[1] * shape[2] * shape[3]);
+    struct tdl_operand *filter = random_constant(builder, 4, shape, shape[1] * shape[2] * shape[3]);
 
     params.bias = random_constant(builder, 1, &out, 1);
     return tdl_builder_conv_transpose2d(builder, input, filter, &params);
@@ -112,8 +113,8 @@ static struct tdl_operand *add_max_pool(const struct bench_operator *op,
     return tdl_builder_max_pool2d(builder, input, &params);
 }
 
-static struct tdl_operand *add_nearest(const struct bench_operator *op,
-                                       struct tdl_builder *builder, struct tdl_operand *input)
+static struct tdl_operand *add_nearest(const struct bench_operator *op, struct tdl_builder *builder,
+                                       struct tdl_operand *input)
 {
     const struct tdl_resample2d_params params = {
         .size = {op->size[0] ? op->size[0] : 2 * op->shape[1],
@@ -124,8 +125,7 @@ static struct tdl_operand *add_nearest(const struct bench_operator *op,
 }
 
 static struct tdl_operand *add_instance_norm(const struct bench_operator *op,
-                                             struct tdl_builder *builder,
-                                             struct tdl_operand *input)
+                                             struct tdl_builder *builder, struct tdl_operand *input)
 {
     (void)op;
     return tdl_builder_instance_normalization(builder, input, NULL);

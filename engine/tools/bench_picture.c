@@ -17,9 +17,9 @@ static const struct {
     float x, y, radius_x, radius_y;
     uint8_t rgb[3];
 } shapes[] = {
-    {ELLIPSE, 0.000f, 0.360f, 0.180f, 0.225f, {52, 36, 26}},   /* hair */
-    {BOX, 0.000f, 0.640f, 0.072f, 0.120f, {205, 158, 132}},    /* neck */
-    {ELLIPSE, 0.000f, 1.020f, 0.460f, 0.330f, {38, 52, 92}},   /* shoulders */
+    {ELLIPSE, 0.000f, 0.360f, 0.180f, 0.225f, {52, 36, 26}}, /* hair */
+    {BOX, 0.000f, 0.640f, 0.072f, 0.120f, {205, 158, 132}},  /* neck */
+    {ELLIPSE, 0.000f, 1.020f, 0.460f, 0.330f, {38, 52, 92}}, /* shoulders */
     {ELLIPSE, 0.000f, 0.715f, 0.085f, 0.050f, {205, 158, 132}},
     {ELLIPSE, 0.000f, 0.410f, 0.140f, 0.190f, {228, 182, 154}}, /* face */
     {ELLIPSE, -0.055f, 0.375f, 0.026f, 0.012f, {245, 245, 245}},
@@ -99,8 +99,7 @@ enum tdl_result bench_picture_draw(struct tdl_context *context, const struct tdl
 {
     struct tdl_frame picture = {.range = TDL_RANGE_FULL};
     struct tdl_buffer *buffer = NULL;
-    const size_t size =
-        tdl_frame_layout(&picture, TDL_FORMAT_RGBA, frame->width, frame->height, 4);
+    const size_t size = tdl_frame_layout(&picture, TDL_FORMAT_RGBA, frame->width, frame->height, 4);
     enum tdl_result r = tdl_buffer_create(context, size, TDL_BUFFER_UPLOAD, &buffer);
 
     if (r == TDL_OK) {

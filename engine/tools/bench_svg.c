@@ -79,7 +79,9 @@ static bool add_layer(const struct bench *b, uint32_t first, const struct bench_
     for (uint32_t i = first; ok && i < b->tuned_count; i++) {
         const struct bench_tuned *t = &b->tuned[i];
         struct bar bar = {.us = t->us,
-                          .colour = t == fastest ? best : t->is_default ? chosen : plain};
+                          .colour = t == fastest    ? best
+                                    : t->is_default ? chosen
+                                                    : plain};
 
         if (strcmp(t->layer, fastest->layer) != 0)
             continue;

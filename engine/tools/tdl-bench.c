@@ -300,8 +300,7 @@ int main(int argc, char **argv)
     struct bench bench = {
         .warmup = 10,
         .iterations = 100,
-        .op = {.shape = {1, 64, 64, 16}, .kernel = {3, 3}, .stride = 1, .dilation = 1,
-               .groups = 1},
+        .op = {.shape = {1, 64, 64, 16}, .kernel = {3, 3}, .stride = 1, .dilation = 1, .groups = 1},
         .frame_options = {.format = TDL_FORMAT_NV12, .mode = TDL_MODE_OVERLAY},
     };
     int status;

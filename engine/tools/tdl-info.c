@@ -142,17 +142,16 @@ static void print_plan(const struct tdl_context *context, const struct tdl_graph
     tdl_graph_get_stats(graph, &stats);
     printf("\nOn %s, %s: %u operators in %u dispatches\n\n", tdl_context_device(context)->name,
            tool_precision_name(stats.precision), stats.operators, stats.steps);
-    printf("%4s %-26s %-22s %-14s %5s %12s %12s  %s\n", "step", "kernel", "algorithm",
-           "workgroups", "local", "MACs", "bytes", "computes");
+    printf("%4s %-26s %-22s %-14s %5s %12s %12s  %s\n", "step", "kernel", "algorithm", "workgroups",
+           "local", "MACs", "bytes", "computes");
     for (uint32_t i = 0; (step = tdl_graph_get_step(graph, i)); i++) {
         char groups[40], algorithm[64];
 
         snprintf(groups, sizeof(groups), "%ux%ux%u", step->groups[0], step->groups[1],
                  step->groups[2]);
         printf("%4u %-26s %-22s %-14s %5u %12llu %12llu  %s\n", i, step->kernel,
-               tool_algorithm(step, algorithm, sizeof(algorithm)), groups,
-               step->local_size, (unsigned long long)step->macs, (unsigned long long)step->bytes,
-               step->label);
+               tool_algorithm(step, algorithm, sizeof(algorithm)), groups, step->local_size,
+               (unsigned long long)step->macs, (unsigned long long)step->bytes, step->label);
     }
     printf("\nmultiply-accumulates %llu\n", (unsigned long long)stats.macs);
     printf("weights              %.1f KiB\n", (double)stats.weight_bytes / 1024);
@@ -188,10 +187,13 @@ static int show_model(const struct options *options)
 static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
-        {"device", required_argument, NULL, 'd'},  {"precision", required_argument, NULL, 'p'},
-        {"no-fuse", no_argument, NULL, 'n'},       {"algorithm", required_argument, NULL, 'a'},
+        {"device", required_argument, NULL, 'd'},
+        {"precision", required_argument, NULL, 'p'},
+        {"no-fuse", no_argument, NULL, 'n'},
+        {"algorithm", required_argument, NULL, 'a'},
         {"operators-only", no_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},          {0},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
     int c;
 

@@ -100,9 +100,9 @@ bool tool_parse_format(const char *text, enum tdl_format *out)
 }
 
 static const char *const mode_names[] = {
-    [TDL_MODE_MASK] = "mask",       [TDL_MODE_OVERLAY] = "overlay",
-    [TDL_MODE_BLUR] = "blur",       [TDL_MODE_REPLACE] = "replace",
-    [TDL_MODE_ALPHA] = "alpha",     [TDL_MODE_PASSTHROUGH] = "passthrough",
+    [TDL_MODE_MASK] = "mask",   [TDL_MODE_OVERLAY] = "overlay",
+    [TDL_MODE_BLUR] = "blur",   [TDL_MODE_REPLACE] = "replace",
+    [TDL_MODE_ALPHA] = "alpha", [TDL_MODE_PASSTHROUGH] = "passthrough",
 };
 
 bool tool_parse_mode(const char *text, enum tdl_mode *out)
@@ -191,8 +191,7 @@ const char *tool_shape(const struct tdl_tensor_params *params, char *text, size_
     int used = snprintf(text, size, "%s[", tdl_dtype_name(params->dtype));
 
     for (uint32_t i = 0; i < params->rank && used >= 0 && (size_t)used < size; i++)
-        used += snprintf(text + used, size - (size_t)used, "%s%u", i ? "," : "",
-                         params->shape[i]);
+        used += snprintf(text + used, size - (size_t)used, "%s%u", i ? "," : "", params->shape[i]);
     if (used >= 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "]");
     return text;

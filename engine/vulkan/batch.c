@@ -33,15 +33,15 @@ static enum tdl_result create_commands(struct tdl_vk_batch *b)
                                     NULL, &b->pool));
     if (r != TDL_OK)
         return r;
-    r = VK(ctx, vkAllocateCommandBuffers(
-                    tdl_vk(ctx)->device,
-                    &(VkCommandBufferAllocateInfo){
-                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                        .commandPool = b->pool,
-                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                        .commandBufferCount = TDL_COUNT(all),
-                    },
-                    all));
+    r = VK(ctx,
+           vkAllocateCommandBuffers(tdl_vk(ctx)->device,
+                                    &(VkCommandBufferAllocateInfo){
+                                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = b->pool,
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = TDL_COUNT(all),
+                                    },
+                                    all));
     if (r != TDL_OK)
         return r;
     memcpy(b->own, all, sizeof(b->own));
@@ -56,28 +56,27 @@ static enum tdl_result create_descriptors(struct tdl_vk_batch *b)
     for (uint32_t i = 0; i < TDL_BATCH_SETS; i++)
         layouts[i] = tdl_vk(ctx)->set_layout;
     enum tdl_result r =
-        VK(ctx, vkCreateDescriptorPool(tdl_vk(ctx)->device,
-                                       &(VkDescriptorPoolCreateInfo){
-                                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                                           .maxSets = TDL_BATCH_SETS,
-                                           .poolSizeCount = 1,
-                                           .pPoolSizes =
-                                               &(VkDescriptorPoolSize){
-                                                   VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                   TDL_BATCH_SETS * TDL_MAX_BINDS},
-                                       },
-                                       NULL, &b->descriptors));
+        VK(ctx, vkCreateDescriptorPool(
+                    tdl_vk(ctx)->device,
+                    &(VkDescriptorPoolCreateInfo){
+                        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                        .maxSets = TDL_BATCH_SETS,
+                        .poolSizeCount = 1,
+                        .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                              TDL_BATCH_SETS * TDL_MAX_BINDS},
+                    },
+                    NULL, &b->descriptors));
     if (r != TDL_OK)
         return r;
-    return VK(ctx, vkAllocateDescriptorSets(
-                       tdl_vk(ctx)->device,
-                       &(VkDescriptorSetAllocateInfo){
-                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                           .descriptorPool = b->descriptors,
-                           .descriptorSetCount = TDL_BATCH_SETS,
-                           .pSetLayouts = layouts,
-                       },
-                       b->sets));
+    return VK(ctx,
+              vkAllocateDescriptorSets(tdl_vk(ctx)->device,
+                                       &(VkDescriptorSetAllocateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                           .descriptorPool = b->descriptors,
+                                           .descriptorSetCount = TDL_BATCH_SETS,
+                                           .pSetLayouts = layouts,
+                                       },
+                                       b->sets));
 }
 
 enum tdl_result tdl_vk_batch_create(struct tdl_context *ctx, struct tdl_batch **out_batch)
@@ -234,14 +233,15 @@ enum tdl_result tdl_batch_open_commands(struct tdl_vk_batch *b, VkCommandBuffer 
     if (!b->open) {
         if (b->own_used == TDL_BATCH_OWN || b->part_count == TDL_BATCH_PARTS)
             return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                            "the batch is full (%d parts): submit it and begin another", TDL_BATCH_PARTS);
+                            "the batch is full (%d parts): submit it and begin another",
+                            TDL_BATCH_PARTS);
         VkCommandBuffer cb = b->own[b->own_used];
         enum tdl_result r =
-            VK(b->base.ctx, vkBeginCommandBuffer(
-                           cb, &(VkCommandBufferBeginInfo){
-                                   .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                   .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-                               }));
+            VK(b->base.ctx,
+               vkBeginCommandBuffer(cb, &(VkCommandBufferBeginInfo){
+                                            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                                        }));
         if (r != TDL_OK)
             return r;
         b->own_used++;
@@ -311,7 +311,8 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
                                 "the batch uses more than %d buffers: submit it and begin another",
                                 TDL_BATCH_USES);
             u = &b->uses[b->use_count++];
-            *u = (struct tdl_batch_use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
+            *u =
+                (struct tdl_batch_use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
         }
         u->read |= uses[i].read;
         u->write |= uses[i].write;
@@ -358,19 +359,19 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pip
     VkDescriptorSet set = b->sets[b->sets_used++];
     write_descriptors(b, set, binds, bind_count);
     vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->pipeline);
-    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, tdl_vk(b->base.ctx)->pipeline_layout, 0, 1, &set,
-                            0, NULL);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE,
+                            tdl_vk(b->base.ctx)->pipeline_layout, 0, 1, &set, 0, NULL);
     if (push_size)
-        vkCmdPushConstants(cb, tdl_vk(b->base.ctx)->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size,
-                           push);
+        vkCmdPushConstants(cb, tdl_vk(b->base.ctx)->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                           push_size, push);
     vkCmdDispatch(cb, groups_x, groups_y, groups_z);
     b->dispatches++;
     return TDL_OK;
 }
 
 enum tdl_result tdl_vk_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
-                               uint64_t source_offset, struct tdl_buffer *target,
-                               uint64_t target_offset, uint64_t size)
+                                  uint64_t source_offset, struct tdl_buffer *target,
+                                  uint64_t target_offset, uint64_t size)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     VkCommandBuffer cb;
@@ -412,7 +413,8 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer recor
         return r;
     if (b->part_count == TDL_BATCH_PARTS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch is full (%d parts): submit it and begin another", TDL_BATCH_PARTS);
+                        "the batch is full (%d parts): submit it and begin another",
+                        TDL_BATCH_PARTS);
     r = tdl_batch_hold(batch, hold);
     if (r != TDL_OK)
         return r;
@@ -438,7 +440,8 @@ enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold)
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->hold_count == TDL_BATCH_HOLDS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch is full (%d parts): submit it and begin another", TDL_BATCH_HOLDS);
+                        "the batch is full (%d parts): submit it and begin another",
+                        TDL_BATCH_HOLDS);
     b->holds[b->hold_count++] = hold;
     return TDL_OK;
 }

@@ -44,13 +44,11 @@ enum tdl_result tdl_batch_commands(struct tdl_batch *batch, const struct tdl_bin
                                    uint32_t use_count, VkCommandBuffer *out_commands);
 /* The batch's end gives a buffer to a queue family; 0 only uses it, for the
  * sake of order. */
-enum tdl_result tdl_batch_give(struct tdl_batch *batch, struct tdl_buffer *buffer,
-                               uint32_t family);
+enum tdl_result tdl_batch_give(struct tdl_batch *batch, struct tdl_buffer *buffer, uint32_t family);
 struct tdl_sync;
 /* What the batch waits for and signals, if it is being recorded, or if it is
  * not; else an error. */
-enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording,
-                               struct tdl_sync **out_sync);
+enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct tdl_sync **out_sync);
 /* Context destruction. */
 void tdl_batches_finish(struct tdl_context *ctx);
 

@@ -8,11 +8,11 @@
 #include "vulkan/share/sync.h"
 
 enum {
-    TDL_BATCH_PARTS = 24,     /* command buffers in one submission */
-    TDL_BATCH_OWN = 8,        /* of these, recorded by the batch itself */
-    TDL_BATCH_SETS = 64,      /* dispatches recorded by the batch itself */
-    TDL_BATCH_HOLDS = 64,     /* things kept alive: recordings, images */
-    TDL_BATCH_USES = 160,     /* buffers used, counted once per barrier */
+    TDL_BATCH_PARTS = 24, /* command buffers in one submission */
+    TDL_BATCH_OWN = 8,    /* of these, recorded by the batch itself */
+    TDL_BATCH_SETS = 64,  /* dispatches recorded by the batch itself */
+    TDL_BATCH_HOLDS = 64, /* things kept alive: recordings, images */
+    TDL_BATCH_USES = 160, /* buffers used, counted once per barrier */
     TDL_BATCH_TIMESTAMPS = TDL_MAX_STAGES + 1,
 };
 

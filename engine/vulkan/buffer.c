@@ -36,8 +36,7 @@ uint32_t tdl_memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
     case TDL_BUFFER_UPLOAD:
         /* Written once by the CPU and read once by the GPU: plain system
          * memory does; device-local (resizable BAR) spares the GPU the bus. */
-        return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                    0);
+        return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
     case TDL_BUFFER_READBACK:
         /* Uncached reads by the CPU are slower by an order of magnitude. */
         return tdl_memory_type_find(ctx, type_bits, mapped, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
@@ -61,27 +60,24 @@ static void buffer_free(struct tdl_context *ctx, void *data)
     free(b);
 }
 
-enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b,
-                                     VkExternalMemoryHandleTypeFlags external,
+enum tdl_result tdl_buffer_create_vk(struct tdl_buffer *b, VkExternalMemoryHandleTypeFlags external,
                                      VkMemoryRequirements *out_requirements)
 {
-    enum tdl_result r = VK(
-        b->ctx, vkCreateBuffer(tdl_vk(b->ctx)->device,
-                               &(VkBufferCreateInfo){
-                                   .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                                   .pNext =
-                                       external
-                                           ? &(VkExternalMemoryBufferCreateInfo){
-                                                 .sType =
-                                                     VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                                 .handleTypes = external}
-                                           : NULL,
-                                   .size = b->size,
-                                   .usage = TDL_BUFFER_USAGE,
-                               },
-                               NULL, &tdl_vkb(b)->buffer));
+    const VkExternalMemoryBufferCreateInfo others = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+        .handleTypes = external,
+    };
+    const VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .pNext = external ? &others : NULL,
+        .size = b->size,
+        .usage = TDL_BUFFER_USAGE,
+    };
+    struct tdl_vk_buffer *vk = tdl_vkb(b);
+    enum tdl_result r =
+        VK(b->ctx, vkCreateBuffer(tdl_vk(b->ctx)->device, &info, NULL, &vk->buffer));
     if (r == TDL_OK)
-        vkGetBufferMemoryRequirements(tdl_vk(b->ctx)->device, tdl_vkb(b)->buffer, out_requirements);
+        vkGetBufferMemoryRequirements(tdl_vk(b->ctx)->device, vk->buffer, out_requirements);
     return r;
 }
 
@@ -102,7 +98,8 @@ enum tdl_result tdl_buffer_bind(struct tdl_buffer *b)
 {
     atomic_fetch_add(&b->ctx->stats.allocations, 1);
     atomic_fetch_add(&b->ctx->stats.memory_bytes, b->size);
-    return VK(b->ctx, vkBindBufferMemory(tdl_vk(b->ctx)->device, tdl_vkb(b)->buffer, tdl_vkb(b)->memory, 0));
+    return VK(b->ctx, vkBindBufferMemory(tdl_vk(b->ctx)->device, tdl_vkb(b)->buffer,
+                                         tdl_vkb(b)->memory, 0));
 }
 
 /* Memory of the best type. Mapped memory may be of a small heap (256 MiB of a
@@ -166,8 +163,8 @@ static enum tdl_result create(struct tdl_context *ctx, const struct tdl_buffer_w
     TRY(allocate_best(b, &requirements, wish->access, wish->name));
     tdl_vkb(b)->host_visible = wish->access != TDL_BUFFER_DEVICE;
     if (tdl_vkb(b)->host_visible)
-        TRY(VK(ctx, vkMapMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, 0, VK_WHOLE_SIZE, 0,
-                                &b->map)));
+        TRY(VK(ctx,
+               vkMapMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, 0, VK_WHOLE_SIZE, 0, &b->map)));
     tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
                      wish->name);
     tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory,
@@ -208,7 +205,8 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no VK_EXT_external_memory_host",
                         ctx->info.name);
     const uint32_t reach = tdl_vk(ctx)->properties.limits.maxStorageBufferRange;
-    uintptr_t align = tdl_vk(ctx)->host_pointer_alignment, start = (uintptr_t)pointer / align * align;
+    uintptr_t align = tdl_vk(ctx)->host_pointer_alignment,
+              start = (uintptr_t)pointer / align * align;
     size_t whole = 0;
     if (size <= reach)
         whole = TDL_ALIGN((uintptr_t)pointer - start + size, align);
@@ -218,30 +216,32 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
                         reach);
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
-    if (tdl_vk(ctx)->fn.get_host_pointer_properties(tdl_vk(ctx)->device, kind, (void *)start, &properties) < 0 ||
+    if (tdl_vk(ctx)->fn.get_host_pointer_properties(tdl_vk(ctx)->device, kind, (void *)start,
+                                                    &properties) < 0 ||
         !properties.memoryTypeBits)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "the driver refuses to import this host pointer");
     struct tdl_buffer *b = tdl_buffer_new(ctx, whole);
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
     TRY(tdl_buffer_create_vk(b, kind, &requirements));
-    uint32_t type =
-        tdl_memory_type_find(ctx, properties.memoryTypeBits & requirements.memoryTypeBits,
-                             VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-                             VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
+    uint32_t type = tdl_memory_type_find(
+        ctx, properties.memoryTypeBits & requirements.memoryTypeBits,
+        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0);
     if (type == TDL_NO_MEMORY_TYPE || requirements.size > whole) {
         r = tdl_fail(TDL_ERROR_UNSUPPORTED, "no coherent memory type takes this host pointer");
         goto fail;
     }
-    TRY(VK(ctx, tdl_buffer_allocate(b, whole, type,
-                         &(VkImportMemoryHostPointerInfoEXT){
-                             .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-                             .handleType = kind,
-                             .pHostPointer = (void *)start,
-                         })));
+    TRY(VK(ctx,
+           tdl_buffer_allocate(b, whole, type,
+                               &(VkImportMemoryHostPointerInfoEXT){
+                                   .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
+                                   .handleType = kind,
+                                   .pHostPointer = (void *)start,
+                               })));
     TRY(tdl_buffer_bind(b));
     tdl_vkb(b)->host_visible = true;
-    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer, "host import");
+    tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer,
+                     "host import");
     *out_buffer = b;
     *out_offset = (uintptr_t)pointer - start;
     return TDL_OK;

@@ -14,7 +14,7 @@ struct tdl_vk_buffer {
     VkBuffer buffer;
     VkDeviceMemory memory;
     uint32_t memory_type;
-    bool host_visible;  /* the CPU reads what the GPU writes here */
+    bool host_visible;                /* the CPU reads what the GPU writes here */
     uint64_t read_point, write_point; /* last submitted uses, under the context's lock */
 
     /* Memory that others see, too (external.c). With `shared`, every batch
@@ -23,7 +23,7 @@ struct tdl_vk_buffer {
     uint32_t external_family;
     bool shared;
     VkExternalMemoryHandleTypeFlags export_types; /* it can be exported as */
-    struct tdl_lease *lease; /* of a tensor that may be rented, or NULL */
+    struct tdl_lease *lease;                      /* of a tensor that may be rented, or NULL */
 };
 
 static inline struct tdl_vk_buffer *tdl_vkb(const struct tdl_buffer *buffer)

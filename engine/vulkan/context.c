@@ -77,8 +77,9 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
 
 static enum tdl_result create_messenger(struct tdl_context *ctx)
 {
-    PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)
-        vkGetInstanceProcAddr(tdl_vk(ctx)->instance, "vkCreateDebugUtilsMessengerEXT");
+    PFN_vkCreateDebugUtilsMessengerEXT create =
+        (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(tdl_vk(ctx)->instance,
+                                                                  "vkCreateDebugUtilsMessengerEXT");
     if (!create)
         return TDL_OK;
     return VK(ctx, create(tdl_vk(ctx)->instance,
@@ -117,14 +118,15 @@ static enum tdl_result record_barrier(struct tdl_context *ctx)
                                         .queueFamilyIndex = tdl_vk(ctx)->queue_family,
                                     },
                                     NULL, &tdl_vk(ctx)->barrier_pool)));
-    TRY(VK(ctx, vkAllocateCommandBuffers(tdl_vk(ctx)->device,
-                                         &(VkCommandBufferAllocateInfo){
-                                             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                             .commandPool = tdl_vk(ctx)->barrier_pool,
-                                             .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                             .commandBufferCount = 1,
-                                         },
-                                         &tdl_vk(ctx)->barrier_commands)));
+    TRY(VK(ctx,
+           vkAllocateCommandBuffers(tdl_vk(ctx)->device,
+                                    &(VkCommandBufferAllocateInfo){
+                                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = tdl_vk(ctx)->barrier_pool,
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = 1,
+                                    },
+                                    &tdl_vk(ctx)->barrier_commands)));
     TRY(VK(ctx, vkBeginCommandBuffer(tdl_vk(ctx)->barrier_commands,
                                      &(VkCommandBufferBeginInfo){
                                          .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -149,17 +151,17 @@ fail:
 
 static enum tdl_result create_timeline(struct tdl_context *ctx)
 {
-    return VK(ctx, vkCreateSemaphore(
-                       tdl_vk(ctx)->device,
-                       &(VkSemaphoreCreateInfo){
-                           .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                           .pNext =
-                               &(VkSemaphoreTypeCreateInfo){
-                                   .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                   .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                               },
-                       },
-                       NULL, &tdl_vk(ctx)->timeline));
+    return VK(ctx,
+              vkCreateSemaphore(tdl_vk(ctx)->device,
+                                &(VkSemaphoreCreateInfo){
+                                    .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                    .pNext =
+                                        &(VkSemaphoreTypeCreateInfo){
+                                            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
+                                        },
+                                },
+                                NULL, &tdl_vk(ctx)->timeline));
 }
 
 static bool env_is_on(const char *name)
@@ -191,7 +193,8 @@ static enum tdl_result create_objects(struct tdl_context *ctx)
     TRY(record_barrier(ctx));
     TRY(tdl_pipelines_init(ctx));
     tdl_tuning_load(ctx, &ctx->tuning);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)tdl_vk(ctx)->timeline, "timeline");
+    tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)tdl_vk(ctx)->timeline,
+                     "timeline");
     tdl_log(ctx, TDL_LOG_INFO, "device: %s (%s)%s", ctx->info.name, ctx->info.driver,
             tdl_vk(ctx)->setup.borrowed ? ", from outside" : "");
 fail:
@@ -218,8 +221,10 @@ enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *param
         tdl_vk(ctx)->fn.set_object_name = (PFN_vkSetDebugUtilsObjectNameEXT)vkGetInstanceProcAddr(
             tdl_vk(ctx)->instance, "vkSetDebugUtilsObjectNameEXT");
     }
-    TRY(tdl_device_select(tdl_vk(ctx)->instance, params->device, &tdl_vk(ctx)->physical, &ctx->info));
-    tdl_vk(ctx)->queue_family = tdl_device_queue_family(tdl_vk(ctx)->physical, &tdl_vk(ctx)->timestamp_bits);
+    TRY(tdl_device_select(tdl_vk(ctx)->instance, params->device, &tdl_vk(ctx)->physical,
+                          &ctx->info));
+    tdl_vk(ctx)->queue_family =
+        tdl_device_queue_family(tdl_vk(ctx)->physical, &tdl_vk(ctx)->timestamp_bits);
     TRY(tdl_setup_create_device(ctx));
     TRY(create_objects(ctx));
     *out_context = ctx;
@@ -290,8 +295,9 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
             vkDestroyDevice(tdl_vk(ctx)->device, NULL);
     }
     if (tdl_vk(ctx)->messenger) {
-        PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)
-            vkGetInstanceProcAddr(tdl_vk(ctx)->instance, "vkDestroyDebugUtilsMessengerEXT");
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
+                tdl_vk(ctx)->instance, "vkDestroyDebugUtilsMessengerEXT");
         destroy(tdl_vk(ctx)->instance, tdl_vk(ctx)->messenger, NULL);
     }
     if (!tdl_vk(ctx)->setup.borrowed)
@@ -309,8 +315,8 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
 enum tdl_result tdl_vk_context_check(struct tdl_context *ctx)
 {
     if (ctx->on != &tdl_device_vulkan)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s is no device of Vulkan's: it shares nothing with one",
-                        ctx->info.name);
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "%s is no device of Vulkan's: it shares nothing with one", ctx->info.name);
     return tdl_context_check(ctx);
 }
 
@@ -408,7 +414,8 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
 enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
 {
     uint64_t value = 0;
-    enum tdl_result r = VK(ctx, tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value));
+    enum tdl_result r = VK(ctx, tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device,
+                                                                    tdl_vk(ctx)->timeline, &value));
     if (r != TDL_OK || value >= point)
         return r;
     if (timeout_ns)
@@ -458,7 +465,8 @@ void tdl_vk_context_collect(struct tdl_context *ctx)
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
     uint64_t value = 0;
     if (tdl_vk(ctx)->deferred &&
-        tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value) == VK_SUCCESS) {
+        tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value) ==
+            VK_SUCCESS) {
         for (struct tdl_deferred **p = &tdl_vk(ctx)->deferred; *p;) {
             struct tdl_deferred *d = *p;
             if (d->point <= value) {
@@ -515,20 +523,20 @@ void tdl_context_get_vulkan(struct tdl_context *ctx, struct tdl_vulkan_device *o
 
 uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint64_t to)
 {
-    uint64_t mask = tdl_vk(ctx)->timestamp_bits >= 64 ? UINT64_MAX : (1ull << tdl_vk(ctx)->timestamp_bits) - 1;
+    uint64_t mask =
+        tdl_vk(ctx)->timestamp_bits >= 64 ? UINT64_MAX : (1ull << tdl_vk(ctx)->timestamp_bits) - 1;
     return (uint64_t)((double)((to - from) & mask) *
                       (double)tdl_vk(ctx)->properties.limits.timestampPeriod);
 }
 
-void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle,
-                      const char *name)
+void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle, const char *name)
 {
     if (tdl_vk(ctx)->fn.set_object_name && name)
-        tdl_vk(ctx)->fn.set_object_name(tdl_vk(ctx)->device,
-                                &(VkDebugUtilsObjectNameInfoEXT){
-                                    .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-                                    .objectType = type,
-                                    .objectHandle = handle,
-                                    .pObjectName = name,
-                                });
+        tdl_vk(ctx)->fn.set_object_name(
+            tdl_vk(ctx)->device, &(VkDebugUtilsObjectNameInfoEXT){
+                                     .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                                     .objectType = type,
+                                     .objectHandle = handle,
+                                     .pObjectName = name,
+                                 });
 }

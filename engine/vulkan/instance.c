@@ -72,8 +72,7 @@ static enum tdl_result get_shared_instance(VkInstance *out_instance)
     return r;
 }
 
-enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
-                                    bool *out_validation)
+enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance, bool *out_validation)
 {
     enum tdl_result r = get_shared_instance(out_instance);
     *out_validation = r == TDL_OK && validation && layer_installed("VK_LAYER_KHRONOS_validation");
@@ -129,8 +128,7 @@ uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timest
             continue;
         /* A compute-only family runs beside the desktop's graphics. */
         bool async = !(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT);
-        if (best == UINT32_MAX ||
-            (async && families[best].queueFlags & VK_QUEUE_GRAPHICS_BIT))
+        if (best == UINT32_MAX || (async && families[best].queueFlags & VK_QUEUE_GRAPHICS_BIT))
             best = i;
     }
     if (out_timestamp_bits)
@@ -182,8 +180,7 @@ static void describe_usable(VkPhysicalDevice physical, const VkPhysicalDevicePro
 static VkExternalMemoryFeatureFlags buffer_features(VkPhysicalDevice physical,
                                                     VkExternalMemoryHandleTypeFlagBits type)
 {
-    VkExternalBufferProperties properties = {.sType =
-                                                 VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     vkGetPhysicalDeviceExternalBufferProperties(
         physical,
         &(VkPhysicalDeviceExternalBufferInfo){
@@ -225,13 +222,11 @@ static void describe_sharing(VkPhysicalDevice physical, const struct tdl_extensi
     const VkExternalMemoryFeatureFlags both =
         VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
     bool memory = tdl_extensions_have(extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
-    bool semaphores =
-        tdl_extensions_have(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    bool semaphores = tdl_extensions_have(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
     info->external_memory_fd =
-        memory && (buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) &
-                   both) == both;
-    if (memory &&
-        tdl_extensions_have(extensions, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME)) {
+        memory &&
+        (buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) & both) == both;
+    if (memory && tdl_extensions_have(extensions, VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME)) {
         VkExternalMemoryFeatureFlags features =
             buffer_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT);
         info->external_memory_dma_buf = features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
@@ -239,10 +234,9 @@ static void describe_sharing(VkPhysicalDevice physical, const struct tdl_extensi
     }
     info->sync_fd = semaphores && shares_semaphores(physical, VK_SEMAPHORE_TYPE_BINARY,
                                                     VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT);
-    info->timeline_fd =
-        semaphores && timeline &&
-        shares_semaphores(physical, VK_SEMAPHORE_TYPE_TIMELINE,
-                          VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT);
+    info->timeline_fd = semaphores && timeline &&
+                        shares_semaphores(physical, VK_SEMAPHORE_TYPE_TIMELINE,
+                                          VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT);
     info->drm_format_modifiers =
         tdl_extensions_have(extensions, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
 }
@@ -258,9 +252,8 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     bool has_driver = plain.apiVersion >= VK_API_VERSION_1_2 ||
                       tdl_extensions_have(&extensions, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
     bool has_drm = tdl_extensions_have(&extensions, VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME);
-    bool has_timeline =
-        plain.apiVersion >= VK_API_VERSION_1_2 ||
-        tdl_extensions_have(&extensions, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+    bool has_timeline = plain.apiVersion >= VK_API_VERSION_1_2 ||
+                        tdl_extensions_have(&extensions, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
 
     VkPhysicalDeviceDrmPropertiesEXT drm = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRM_PROPERTIES_EXT};
@@ -354,7 +347,7 @@ enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capa
     if (r == TDL_OK) {
         *out_count = count;
         for (uint32_t i = 0; i < count && out_infos && i < capacity; i++)
-describe(instance, devices[i], &out_infos[i]);
+            describe(instance, devices[i], &out_infos[i]);
     }
     tdl_instance_destroy(instance);
     return r;
@@ -430,10 +423,9 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
     for (uint32_t i = 0; i < count; i++) {
         describe(instance, devices[i], &infos[i]);
         if (used < sizeof(list))
-            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u: %.64s%s%s",
-                                     i ? "; " : "", i, infos[i].name,
-                                     infos[i].usable ? "" : ", not usable: ",
-                                     infos[i].unusable_reason);
+            used += (size_t)snprintf(
+                list + used, sizeof(list) - used, "%s%u: %.64s%s%s", i ? "; " : "", i,
+                infos[i].name, infos[i].usable ? "" : ", not usable: ", infos[i].unusable_reason);
         if (!infos[i].usable || (!any && !matches(&infos[i], i, selector)))
             continue;
         if (best == UINT32_MAX || rank(infos[i].type) < rank(infos[best].type))
@@ -441,8 +433,8 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
     }
     if (best == UINT32_MAX) {
         r = any ? tdl_fail(TDL_ERROR_NO_DEVICE, "no Vulkan device can be used (%s)", list)
-                : tdl_fail(TDL_ERROR_NO_DEVICE, "no usable device matches \"%.100s\"; there are: %s",
-                           selector, list);
+                : tdl_fail(TDL_ERROR_NO_DEVICE,
+                           "no usable device matches \"%.100s\"; there are: %s", selector, list);
     } else {
         *out_physical = devices[best];
         *out_info = infos[best];

@@ -5,8 +5,8 @@
 
 #include "context.h"
 
-/* Give an instance, a new one or the process's own; with `validation`, the Khronos layer and debug utils if
- * they are installed (out_validation says so). */
+/* Give an instance, a new one or the process's own; with `validation`, the Khronos
+ * layer and debug utils if they are installed (out_validation says so). */
 enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
                                     bool *out_validation);
 
@@ -18,8 +18,7 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *out_
 
 /* The device that `selector` (tdl_context_params.device) means. */
 enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
-                                  VkPhysicalDevice *out_physical,
-                                  struct tdl_device_info *out_info);
+                                  VkPhysicalDevice *out_physical, struct tdl_device_info *out_info);
 
 /* The queue family libtdl uses: compute, without graphics if both exist.
  * UINT32_MAX if there is none. */

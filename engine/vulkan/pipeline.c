@@ -50,7 +50,9 @@ enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
     VkDescriptorSetLayoutBinding bindings[TDL_MAX_BINDS];
     char path[1200];
     size_t size = 0;
-    void *data = tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)) ? read_cache(path, &size) : NULL;
+    void *data = tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path))
+                     ? read_cache(path, &size)
+                     : NULL;
     enum tdl_result r;
     for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
@@ -114,12 +116,15 @@ enum tdl_result tdl_vk_context_save_cache(struct tdl_context *ctx)
     void *data = NULL;
     enum tdl_result r = TDL_OK;
     pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
-    if (!tdl_vk(ctx)->pipeline_cache_dirty || !tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)))
+    if (!tdl_vk(ctx)->pipeline_cache_dirty ||
+        !tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path)))
         goto fail;
-    TRY(VK(ctx, vkGetPipelineCacheData(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, &size, NULL)));
+    TRY(VK(ctx,
+           vkGetPipelineCacheData(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, &size, NULL)));
     if (!size || !(data = malloc(size)))
         goto fail;
-    TRY(VK(ctx, vkGetPipelineCacheData(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, &size, data)));
+    TRY(VK(ctx,
+           vkGetPipelineCacheData(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, &size, data)));
     struct cache_header header = {.size = size,
                                   .checksum = tdl_hash_bytes(TDL_HASH_START, data, size)};
     memcpy(header.magic, cache_magic, sizeof(cache_magic));
@@ -162,31 +167,31 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                          .pCode = p->shader->code,
                                      },
                                      NULL, &module)));
-    TRY(VK(ctx, vkCreateComputePipelines(
-                    tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, 1,
-                    &(VkComputePipelineCreateInfo){
-                        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-                        .stage =
-                            {
-                                .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                                .module = module,
-                                .flags =
-                                    p->shader->matrices
+    TRY(VK(ctx,
+           vkCreateComputePipelines(
+               tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, 1,
+               &(VkComputePipelineCreateInfo){
+                   .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                   .stage =
+                       {
+                           .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                           .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                           .module = module,
+                           .flags = p->shader->matrices
                                         ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
                                         : 0,
-                                .pName = "main",
-                                .pSpecializationInfo =
-                                    &(VkSpecializationInfo){
-                                        .mapEntryCount = count,
-                                        .pMapEntries = entries,
-                                        .dataSize = count * sizeof(uint32_t),
-                                        .pData = values,
-                                    },
-                            },
-                        .layout = tdl_vk(ctx)->pipeline_layout,
-                    },
-                    NULL, &p->pipeline)));
+                           .pName = "main",
+                           .pSpecializationInfo =
+                               &(VkSpecializationInfo){
+                                   .mapEntryCount = count,
+                                   .pMapEntries = entries,
+                                   .dataSize = count * sizeof(uint32_t),
+                                   .pData = values,
+                               },
+                       },
+                   .layout = tdl_vk(ctx)->pipeline_layout,
+               },
+               NULL, &p->pipeline)));
     tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
                      p->shader->name);
     atomic_fetch_add(&ctx->stats.pipelines, 1);

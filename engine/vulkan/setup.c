@@ -47,7 +47,7 @@ static void load_functions(struct tdl_context *ctx)
     struct tdl_device_functions *fn = &tdl_vk(ctx)->fn;
 #define LOAD(field, type, name) fn->field = (type)(void *)vkGetDeviceProcAddr(d, name)
 #define LOAD_IF(extension, field, type, name)                                                      \
-    if (tdl_setup_has(&tdl_vk(ctx)->setup, extension))                                                     \
+    if (tdl_setup_has(&tdl_vk(ctx)->setup, extension))                                             \
     LOAD(field, type, name)
     LOAD(wait_semaphores, PFN_vkWaitSemaphores, v12 ? "vkWaitSemaphores" : "vkWaitSemaphoresKHR");
     LOAD(get_semaphore_value, PFN_vkGetSemaphoreCounterValue,
@@ -204,12 +204,10 @@ static void clamp_info(struct tdl_context *ctx)
     info->dma_buf_export &= dma_buf;
     info->sync_fd &= semaphore_fd;
     info->timeline_fd &= semaphore_fd;
-    info->drm_format_modifiers &=
-        tdl_setup_has(s, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
+    info->drm_format_modifiers &= tdl_setup_has(s, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME);
 }
 
-enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
-                                       const struct tdl_vulkan_device *d)
+enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx, const struct tdl_vulkan_device *d)
 {
     struct tdl_setup *setup = &tdl_vk(ctx)->setup;
     VkQueueFamilyProperties families[32];

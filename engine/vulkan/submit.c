@@ -17,8 +17,9 @@ static enum tdl_result timestamp(struct tdl_vk_batch *b)
         return r;
     if (!b->mark_count)
         vkCmdResetQueryPool(cb, b->queries, 0, TDL_BATCH_TIMESTAMPS);
-    vkCmdWriteTimestamp(cb, b->mark_count ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
-                                          : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+    vkCmdWriteTimestamp(cb,
+                        b->mark_count ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT
+                                      : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
                         b->queries, b->mark_count);
     return TDL_OK;
 }
@@ -47,18 +48,21 @@ bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
     /* The queries keep what the submission before wrote until the device gets
      * to reset them. */
     if (!count ||
-        tdl_vk(b->base.ctx)->fn.get_semaphore_value(tdl_vk(b->base.ctx)->device, tdl_vk(b->base.ctx)->timeline, &passed) < 0 ||
+        tdl_vk(b->base.ctx)
+                ->fn.get_semaphore_value(tdl_vk(b->base.ctx)->device, tdl_vk(b->base.ctx)->timeline,
+                                         &passed) < 0 ||
         passed < b->point)
         return false;
-    if (vkGetQueryPoolResults(tdl_vk(b->base.ctx)->device, b->queries, 0, count, sizeof(ticks), ticks,
-                              sizeof(ticks[0]),
+    if (vkGetQueryPoolResults(tdl_vk(b->base.ctx)->device, b->queries, 0, count, sizeof(ticks),
+                              ticks, sizeof(ticks[0]),
                               VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT) < 0)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!ticks[i].available)
             return false;
     for (uint32_t i = 0; i + 1 < count; i++)
-        out_ns[b->marks[i]] += tdl_context_ticks_ns(b->base.ctx, ticks[i].value, ticks[i + 1].value);
+        out_ns[b->marks[i]] +=
+            tdl_context_ticks_ns(b->base.ctx, ticks[i].value, ticks[i + 1].value);
     return true;
 }
 

@@ -56,7 +56,8 @@ enum tdl_result tdl_vk_fail(struct tdl_context *ctx, VkResult result, const char
     default:
         break;
     }
-    tdl_fail(r, "%.*s failed: %s (%d)%s", name_length, call, vk_result_name(result), result, advice);
+    tdl_fail(r, "%.*s failed: %s (%d)%s", name_length, call, vk_result_name(result), result,
+             advice);
     tdl_log(ctx, TDL_LOG_ERROR, "%s", tdl_last_error());
     return r;
 }

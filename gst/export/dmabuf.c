@@ -26,7 +26,8 @@ static const gchar *export(const struct gst_tdl_export_request *request, GError 
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                 "No dma-bufs for the output: %s, and the device cannot make any itself. Put "
                 "the caps video/x-raw behind tdlfilter for frames in system memory, or choose "
-                "another device (tdl-info lists what they can do).", request->declined);
+                "another device (tdl-info lists what they can do).",
+                request->declined);
     return "the device makes no dma-bufs";
 }
 

@@ -29,8 +29,8 @@ static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *p
     for (guint i = 0; i < gst_buffer_n_memory(buffer) && !why; i++)
         if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
             why = "its buffers are not dma-bufs";
-    if (!why && !gst_tdl_import_target(&session->importer, buffer, out, &staging, &import,
-                                        &error)) {
+    if (!why &&
+        !gst_tdl_import_target(&session->importer, buffer, out, &staging, &import, &error)) {
         GST_INFO("downstream's dma-bufs cannot be written: %s", error->message);
         why = "the device cannot import its dma-bufs";
         g_error_free(error);

@@ -38,7 +38,7 @@ void gst_tdl_export_set_pool(GstQuery *query, GstBufferPool *pool, gsize size, g
 gboolean gst_tdl_export_configure(GstBufferPool *pool, GstCaps *caps, gsize size, guint min,
                                   guint max, gboolean meta);
 /* Let the output come from `pool`, ours, which is taken. */
-const gchar *gst_tdl_export_from(const struct gst_tdl_export_request *request,
-                                 GstBufferPool *pool, GError **error);
+const gchar *gst_tdl_export_from(const struct gst_tdl_export_request *request, GstBufferPool *pool,
+                                 GError **error);
 
 #endif

@@ -29,8 +29,8 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
 {
     struct tdl_buffer **upload = &request->staging->upload;
     struct tdl_frame layout;
-    gsize size = tdl_frame_layout(&layout, out->frame.format, out->frame.width, out->frame.height,
-                                  64);
+    gsize size =
+        tdl_frame_layout(&layout, out->frame.format, out->frame.width, out->frame.height, 64);
     GstVideoFrame video;
     const gchar *why;
 

@@ -32,7 +32,8 @@ static const gchar *import_plane(struct gst_tdl_importer *importer,
 {
     const struct gst_tdl_cached *cached;
     GstMemory *root = gst_tdl_root_memory(place->memory);
-    gsize offset = place->memory->offset + place->skip; /* shares count from the root's first byte */
+    gsize offset =
+        place->memory->offset + place->skip; /* shares count from the root's first byte */
 
     cached = gst_tdl_cache_get(importer, root, GST_TDL_CACHE_BUFFER, make, NULL);
     if (!cached->buffer)

@@ -48,8 +48,8 @@ static enum tdl_result order(const struct gst_tdl_import *import, struct tdl_bat
     return r;
 }
 
-const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer,
-                                 struct gst_tdl_request *request, struct gst_tdl_import *out)
+const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                                 struct gst_tdl_import *out)
 {
     const gchar *why = gst_tdl_images_stage(importer, request, &request->staging->device, out);
 

@@ -54,12 +54,12 @@ const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_
 
 /* What is kept at a memory: a buffer or images. */
 struct gst_tdl_cached {
-    gint refs; /* memories, and the importers that know its dma-buf; atomic */
+    gint refs;                     /* memories, and the importers that know its dma-buf; atomic */
     struct gst_tdl_device *device; /* held: all the rest is of it */
     struct tdl_buffer *buffer;     /* or NULL */
     guint64 offset;                /* of the memory's first byte in it */
     struct tdl_image *images[TDL_MAX_PLANES];
-    gchar *why; /* the driver refused; else NULL */
+    gchar *why;    /* the driver refused; else NULL */
     guint64 point; /* images of neighbours go only when the GPU has passed it; 0: at once */
 };
 /* Fills in buffer and offset, or returns an error with its text in tdl_last_error(). */
@@ -77,8 +77,8 @@ void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const g
 
 /* Of importers of images: copy them into `staging` on the GPU, and make the
  * frame that. `out` has images and states. */
-const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer,
-                                 struct gst_tdl_request *request, struct gst_tdl_import *out);
+const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
+                                 struct gst_tdl_import *out);
 /* Give the frame room in `staging`: what is composed there is copied into the
  * images by gst_tdl_import_write_images(). */
 const gchar *gst_tdl_images_stage(struct gst_tdl_importer *importer,

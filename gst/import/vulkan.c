@@ -18,9 +18,9 @@ struct wish {
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
                             struct gst_tdl_cached *out)
 {
-    static const VkImageAspectFlags aspects[TDL_MAX_PLANES] = {
-        VK_IMAGE_ASPECT_PLANE_0_BIT, VK_IMAGE_ASPECT_PLANE_1_BIT, VK_IMAGE_ASPECT_PLANE_2_BIT
-    };
+    static const VkImageAspectFlags aspects[TDL_MAX_PLANES] = { VK_IMAGE_ASPECT_PLANE_0_BIT,
+                                                                VK_IMAGE_ASPECT_PLANE_1_BIT,
+                                                                VK_IMAGE_ASPECT_PLANE_2_BIT };
     const GstVulkanImageMemory *image = (const GstVulkanImageMemory *)memory;
     const struct wish *wish = data;
     enum tdl_result r = TDL_OK;

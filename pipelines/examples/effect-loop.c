@@ -99,19 +99,25 @@ struct network {
     struct tdl_tensor *picture, *mask;
 };
 
-static const struct tdl_tensor_params picture_params = {
-    .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, HEIGHT, WIDTH, 3},
-    .usage = TDL_TENSOR_EXPORTABLE, .label = "picture"};
-static const struct tdl_tensor_params mask_params = {
-    .dtype = TDL_FLOAT32, .rank = 4, .shape = {1, HEIGHT, WIDTH, 1},
-    .usage = TDL_TENSOR_EXPORTABLE, .label = "mask"};
+static const struct tdl_tensor_params picture_params = {.dtype = TDL_FLOAT32,
+                                                        .rank = 4,
+                                                        .shape = {1, HEIGHT, WIDTH, 3},
+                                                        .usage = TDL_TENSOR_EXPORTABLE,
+                                                        .label = "picture"};
+static const struct tdl_tensor_params mask_params = {.dtype = TDL_FLOAT32,
+                                                     .rank = 4,
+                                                     .shape = {1, HEIGHT, WIDTH, 1},
+                                                     .usage = TDL_TENSOR_EXPORTABLE,
+                                                     .label = "mask"};
 
 /* As good as a network: 1 where red outweighs green and blue. */
 static void network_open(struct network *n)
 {
     const float weights[3] = {40, -20, -20}, bias = -8;
-    const struct tdl_tensor_params filter = {.dtype = TDL_FLOAT32, .rank = 4, .shape = {1, 1, 1, 3}},
-                                  one = {.dtype = TDL_FLOAT32, .rank = 1, .shape = {1}};
+    const struct tdl_tensor_params filter = {.dtype = TDL_FLOAT32,
+                                             .rank = 4,
+                                             .shape = {1, 1, 1, 3}},
+                                   one = {.dtype = TDL_FLOAT32, .rank = 1, .shape = {1}};
     struct tdl_builder *b;
 
     CHECK(tdl_context_create(NULL, &n->context));
@@ -230,9 +236,8 @@ static void run(struct player *player, struct renderer *renderer, struct network
         hand_over(renderer->picture, network->picture);
         /* The mask lies with the renderer still, from the frame before. */
         hand_over(renderer->mask, network->mask);
-        CHECK(tdl_graph_dispatch(network->graph,
-                                 &(struct tdl_binding){"picture", network->picture}, 1,
-                                 &(struct tdl_binding){"mask", network->mask}, 1, NULL));
+        CHECK(tdl_graph_dispatch(network->graph, &(struct tdl_binding){"picture", network->picture},
+                                 1, &(struct tdl_binding){"mask", network->mask}, 1, NULL));
         hand_over(network->picture, renderer->picture);
         hand_over(network->mask, renderer->mask);
         renderer_draw(renderer);

@@ -122,7 +122,8 @@ void fake_importer(struct gst_tdl_importer *importer)
 
 void expect_calls(const char *expected)
 {
-    fail_unless(!strcmp(fake.calls->str, expected), "called \"%s\", not \"%s\"", fake.calls->str, expected);
+    fail_unless(!strcmp(fake.calls->str, expected), "called \"%s\", not \"%s\"", fake.calls->str,
+                expected);
     g_string_truncate(fake.calls, 0);
 }
 

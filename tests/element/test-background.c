@@ -195,7 +195,8 @@ static gchar *disc(const char *caps, gdouble pixel_aspect, gdouble radius)
     gst_buffer_map(buffer, &map, GST_MAP_WRITE);
     for (gint y = 0; y < info.height; y++)
         for (gint x = 0; x < info.width; x++) {
-            gdouble u = (x + 0.5 - info.width / 2.0) * pixel_aspect, v = y + 0.5 - info.height / 2.0;
+            gdouble u = (x + 0.5 - info.width / 2.0) * pixel_aspect,
+                    v = y + 0.5 - info.height / 2.0;
 
             map.data[y * info.stride[0] + x] = u * u + v * v < radius * radius ? 255 : 0;
         }
@@ -224,7 +225,8 @@ static const struct {
     { "video/x-raw,format=RGB,width=120,height=120,framerate=30/1", 40, 40 },
     { "video/x-raw,format=RGB,width=120,height=120,pixel-aspect-ratio=2/1,framerate=30/1", 40, 80 },
     { "video/x-raw,format=RGB,width=120,height=60,pixel-aspect-ratio=1/2,framerate=30/1", 40, 20 },
-    { "video/x-raw,format=NV12,width=240,height=120,pixel-aspect-ratio=1/2,framerate=30/1", 80, 40 },
+    { "video/x-raw,format=NV12,width=240,height=120,pixel-aspect-ratio=1/2,framerate=30/1", 80,
+      40 },
 };
 
 GST_START_TEST(circles_stay_circles)
@@ -255,8 +257,9 @@ GST_END_TEST;
 static gchar *quadrants(guint orientation)
 {
     static const guint colors[] = { 0xf01010, 0x10d010, 0x1010f0, 0xf0f0f0 };
-    guint8 exif[] = { 0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,
-                      0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0 };
+    guint8 exif[] = { 0xff, 0xe1, 0, 34, 'E', 'x',         'i', 'f', 0,    0,    'M', 'M',
+                      0,    42,   0, 0,  0,   8,           0,   1,   0x01, 0x12, 0,   3,
+                      0,    0,    0, 1,  0,   orientation, 0,   0,   0,    0,    0,   0 };
     g_autofree gchar *plain = NULL, *data = NULL;
     gchar *path = temp_name(".jpg");
     g_autoptr(GByteArray) file = g_byte_array_new();
@@ -331,7 +334,8 @@ GST_START_TEST(not_needed_not_missed)
     GstBuffer *output;
 
     caps_info(CAPS, &info);
-    filter_start(&filter, "mode=blur background=/nonexistent.png background-color=0xff20c060", CAPS);
+    filter_start(&filter, "mode=blur background=/nonexistent.png background-color=0xff20c060",
+                 CAPS);
     expect_message(&filter, GST_MESSAGE_WARNING, "does not exist");
     gst_buffer_unref(run(&filter, CAPS));
     gst_util_set_object_arg(G_OBJECT(filter.element), "mode", "replace");
@@ -386,8 +390,8 @@ GST_START_TEST(video)
     expect_message(&filter, GST_MESSAGE_WARNING, "stands still");
     output = run(&filter, CAPS);
     pixel_of(output, &info, 32, 24, pixel); /* JPEG's range is another one than video's */
-    fail_unless(pixel[0] < 0x40 && pixel[1] < 0x60 && pixel[2] > 0xa0, "its first frame: %02x%02x%02x",
-                pixel[0], pixel[1], pixel[2]);
+    fail_unless(pixel[0] < 0x40 && pixel[1] < 0x60 && pixel[2] > 0xa0,
+                "its first frame: %02x%02x%02x", pixel[0], pixel[1], pixel[2]);
     gst_buffer_unref(output);
     filter_expect_no_error(&filter);
     filter_stop(&filter);

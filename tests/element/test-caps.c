@@ -45,9 +45,11 @@ static const struct gst_tdl_abilities new = {
     .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE
 };
 static const struct gst_tdl_abilities reads = { .drm_caps = TRUE, .dma_buf_in = TRUE };
-static const struct gst_tdl_abilities tiled = {
-    .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE, .tilings = tilings, .n_tilings = G_N_ELEMENTS(tilings)
-};
+static const struct gst_tdl_abilities tiled = { .drm_caps = TRUE,
+                                                .dma_buf_in = TRUE,
+                                                .dma_buf_out = TRUE,
+                                                .tilings = tilings,
+                                                .n_tilings = G_N_ELEMENTS(tilings) };
 static const struct gst_tdl_abilities vulkan = { .drm_caps = TRUE, .vulkan_image = TRUE };
 static const struct gst_tdl_abilities everything = {
     .drm_caps = TRUE, .dma_buf_in = TRUE, .dma_buf_out = TRUE, .vulkan_image = TRUE
@@ -64,11 +66,10 @@ static const struct {
       SYS "format=NV12,width=64,height=48,framerate=30/1,colorimetry=bt709",
       SYS "format=NV12,width=64,height=48,framerate=30/1,colorimetry=bt709" },
     { "the format stays, backwards; dma-bufs would be copied", &none, MODES_KEEPING & ~PASS,
-      GST_PAD_SRC, SYS "format=RGB,width=5",
-      SYS "format=RGB,width=5;" DMA "format=RGB,width=5" },
+      GST_PAD_SRC, SYS "format=RGB,width=5", SYS "format=RGB,width=5;" DMA "format=RGB,width=5" },
     { "a mask is grey", &none, MASK, GST_PAD_SINK,
       SYS "format=YUY2,width=64,height=48,pixel-aspect-ratio=4/3,colorimetry=bt709,"
-      "chroma-site=mpeg2",
+          "chroma-site=mpeg2",
       SYS "format=GRAY8,width=64,height=48,pixel-aspect-ratio=4/3" },
     { "a mask comes of any format", &none, MASK, GST_PAD_SRC, SYS "format=GRAY8,width=64",
       SYS "width=64,format=" ALL_FORMATS ";" DMA "width=64,format=" ALL_FORMATS },
@@ -94,34 +95,35 @@ static const struct {
     { "dma-buf first, system last", &old, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       SYS "format=NV12,width=64", DMA "format=NV12,width=64;" SYS "format=NV12,width=64" },
     { "dma-bufs as of 1.24", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "format=BGRx,width=64",
-      DMA "format=DMA_DRM,drm-format=XR24,width=64;" DMA "format=BGRx,width=64;"
-      SYS "format=BGRx,width=64" },
+      DMA "format=DMA_DRM,drm-format=XR24,width=64;" DMA "format=BGRx,width=64;" SYS
+          "format=BGRx,width=64" },
     { "a drm-format is a format", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       DMA "format=DMA_DRM,drm-format=AR24,width=64",
-      DMA "format=DMA_DRM,drm-format=AR24,width=64;" DMA "format=BGRA,width=64;"
-      SYS "format=BGRA,width=64" },
+      DMA "format=DMA_DRM,drm-format=AR24,width=64;" DMA "format=BGRA,width=64;" SYS
+          "format=BGRA,width=64" },
     { "of drm-formats those that we know", &new, MODES_KEEPING & ~PASS, GST_PAD_SRC,
       DMA "format=DMA_DRM,drm-format={NV12,NV24,YUYV,(string)\"XR24:0x0100000000000002\"}",
-      DMA "format=DMA_DRM,drm-format={NV12,YUYV};" DMA "format={NV12,YUY2};"
-      SYS "format={NV12,YUY2}" },
+      DMA "format=DMA_DRM,drm-format={NV12,YUYV};" DMA "format={NV12,YUY2};" SYS
+          "format={NV12,YUY2}" },
     { "no drm-format that we know", &new, MODES_KEEPING & ~PASS, GST_PAD_SRC,
       DMA "format=DMA_DRM,drm-format=NV24", "EMPTY" },
     { "any drm-format", &new, MASK, GST_PAD_SRC, SYS "format=GRAY8",
-      DMA "format=DMA_DRM,drm-format=" ALL_DRM ";" DMA "format=" ALL_FORMATS ";"
-      SYS "format=" ALL_FORMATS },
+      DMA "format=DMA_DRM,drm-format=" ALL_DRM ";" DMA "format=" ALL_FORMATS ";" SYS
+          "format=" ALL_FORMATS },
     { "dma-bufs as of 1.24 need a fourcc", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       SYS "format={I422_10LE,NV16},width=4",
-      DMA "format=DMA_DRM,drm-format=NV16,width=4;" DMA "format={I422_10LE,NV16},width=4;"
-      SYS "format={I422_10LE,NV16},width=4" },
+      DMA "format=DMA_DRM,drm-format=NV16,width=4;" DMA "format={I422_10LE,NV16},width=4;" SYS
+          "format={I422_10LE,NV16},width=4" },
     { "no fourcc, no dma-buf as of 1.24", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
-      SYS "format=Y444_10LE,width=4", DMA "format=Y444_10LE,width=4;" SYS "format=Y444_10LE,width=4" },
+      SYS "format=Y444_10LE,width=4",
+      DMA "format=Y444_10LE,width=4;" SYS "format=Y444_10LE,width=4" },
     { "any drm-format is one with a fourcc", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       DMA "format=DMA_DRM,width=4",
-      DMA "format=DMA_DRM,width=4,drm-format=" ALL_DRM ";" DMA "width=4,format=" WITH_DRM ";"
-      SYS "width=4,format=" WITH_DRM },
+      DMA "format=DMA_DRM,width=4,drm-format=" ALL_DRM ";" DMA "width=4,format=" WITH_DRM ";" SYS
+          "width=4,format=" WITH_DRM },
     { "a mask in a dma-buf", &new, MASK, GST_PAD_SINK, DMA "format=DMA_DRM,drm-format=NV12,width=4",
-      DMA "format=DMA_DRM,drm-format=\"R8  \",width=4;" DMA "format=GRAY8,width=4;"
-      SYS "format=GRAY8,width=4" },
+      DMA "format=DMA_DRM,drm-format=\"R8  \",width=4;" DMA "format=GRAY8,width=4;" SYS
+          "format=GRAY8,width=4" },
     { "alpha of a mask's sink", &new, ALPHA, GST_PAD_SRC, DMA "format=DMA_DRM,drm-format=\"R8  \"",
       "EMPTY" },
     { "passthrough keeps what nobody knows", &new, PASS, GST_PAD_SINK,
@@ -130,25 +132,26 @@ static const struct {
     { "passthrough keeps the memory", &everything, PASS, GST_PAD_SRC,
       IMG "format=RGBA;" SYS "format=RGB", IMG "format=RGBA;" SYS "format=RGB" },
     { "a device that makes none takes a sink's", &reads, MODES_KEEPING & ~PASS, GST_PAD_SINK,
-      SYS "format=NV12", SYS "format=NV12;" DMA "format=DMA_DRM,drm-format=NV12;" DMA "format=NV12" },
+      SYS "format=NV12",
+      SYS "format=NV12;" DMA "format=DMA_DRM,drm-format=NV12;" DMA "format=NV12" },
     { "tilings are taken", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SRC, SYS "format={NV12,RGBA}",
-      DMA "format=DMA_DRM,drm-format={NV12,(string)\"NV12:0x0100000000000002\",AB24};"
-      DMA "format={NV12,RGBA};" SYS "format={NV12,RGBA}" },
+      DMA "format=DMA_DRM,drm-format={NV12,(string)\"NV12:0x0100000000000002\",AB24};" DMA
+          "format={NV12,RGBA};" SYS "format={NV12,RGBA}" },
     { "tilings go in, linear comes out", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\",width=4",
-      DMA "format=DMA_DRM,drm-format=NV12,width=4;" DMA "format=NV12,width=4;"
-      SYS "format=NV12,width=4" },
+      DMA "format=DMA_DRM,drm-format=NV12,width=4;" DMA "format=NV12,width=4;" SYS
+          "format=NV12,width=4" },
     { "tilings that the device makes, behind linear", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
       SYS "format=BGRx,width=4",
       DMA "format=DMA_DRM,drm-format={XR24,(string)\"XR24:0x0100000000000002\","
-      "(string)\"XR24:0x0300000000606010\"},width=4;" DMA "format=BGRx,width=4;"
-      SYS "format=BGRx,width=4" },
+          "(string)\"XR24:0x0300000000606010\"},width=4;" DMA "format=BGRx,width=4;" SYS
+          "format=BGRx,width=4" },
     { "a tiling of the sink's comes of what can be read", &tiled, MODES_KEEPING & ~PASS,
       GST_PAD_SRC, DMA "format=DMA_DRM,drm-format=(string)\"XR24:0x0300000000606010\",width=4",
-      DMA "format=DMA_DRM,drm-format={XR24,(string)\"XR24:0x0100000000000002\"},width=4;"
-      DMA "format=BGRx,width=4;" SYS "format=BGRx,width=4" },
-    { "a tiling that the device only reads is not made", &tiled, MODES_KEEPING & ~PASS,
-      GST_PAD_SRC, DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\"", "EMPTY" },
+      DMA "format=DMA_DRM,drm-format={XR24,(string)\"XR24:0x0100000000000002\"},width=4;" DMA
+          "format=BGRx,width=4;" SYS "format=BGRx,width=4" },
+    { "a tiling that the device only reads is not made", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SRC,
+      DMA "format=DMA_DRM,drm-format=(string)\"NV12:0x0100000000000002\"", "EMPTY" },
     { "a tiling that the device only makes is not taken", &tiled, MODES_KEEPING & ~PASS,
       GST_PAD_SINK, DMA "format=DMA_DRM,drm-format=(string)\"XR24:0x0300000000606010\"", "EMPTY" },
     { "a tiling of another format", &tiled, MODES_KEEPING & ~PASS, GST_PAD_SINK,
@@ -157,19 +160,22 @@ static const struct {
     { "images to images", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, IMG "format=RGBA,width=4",
       IMG "format=RGBA,width=4;" SYS "format=RGBA,width=4" },
     { "images to images, then dma-bufs", &everything, MODES_KEEPING & ~PASS, GST_PAD_SINK,
-      IMG "format=RGBA", IMG "format=RGBA;" DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;"
-      SYS "format=RGBA" },
+      IMG "format=RGBA",
+      IMG "format=RGBA;" DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;" SYS
+          "format=RGBA" },
     { "dma-bufs to dma-bufs, then images", &everything, MODES_KEEPING & ~PASS, GST_PAD_SINK,
-      DMA "format=DMA_DRM,drm-format=AB24", DMA "format=DMA_DRM,drm-format=AB24;"
-      DMA "format=RGBA;" IMG "format=RGBA;" SYS "format=RGBA" },
-    { "there are no images of I420", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "format=I420",
-      SYS "format=I420" },
+      DMA "format=DMA_DRM,drm-format=AB24",
+      DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;" IMG "format=RGBA;" SYS
+          "format=RGBA" },
+    { "there are no images of I420", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK,
+      SYS "format=I420", SYS "format=I420" },
     { "images of any format", &vulkan, MODES_KEEPING & ~PASS, GST_PAD_SINK, SYS "width=4",
       IMG "width=4,format=" IMAGES ";" SYS "width=4" },
     { "there are no images of masks", &vulkan, MASK, GST_PAD_SINK, IMG "format=NV12,width=4",
       SYS "format=GRAY8,width=4" },
     { "no images without a shared device", &new, MODES_KEEPING & ~PASS, GST_PAD_SINK,
-      IMG "format=RGBA", DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;" SYS "format=RGBA" },
+      IMG "format=RGBA",
+      DMA "format=DMA_DRM,drm-format=AB24;" DMA "format=RGBA;" SYS "format=RGBA" },
 };
 
 GST_START_TEST(transform)
@@ -267,7 +273,8 @@ static const struct {
     guint64 modifier;
 } videos[] = {
     { SYS "format=NV12,width=64,height=48", TRUE, GST_TDL_MEMORY_SYSTEM, GST_VIDEO_FORMAT_NV12, 0 },
-    { DMA "format=NV12,width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF, GST_VIDEO_FORMAT_NV12, 0 },
+    { DMA "format=NV12,width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF, GST_VIDEO_FORMAT_NV12,
+      0 },
     { IMG "format=RGBA,width=64,height=48", TRUE, GST_TDL_MEMORY_VULKAN, GST_VIDEO_FORMAT_RGBA, 0 },
     { DMA "format=DMA_DRM,drm-format=XR24,width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF,
       GST_VIDEO_FORMAT_BGRx, 0 },
@@ -276,7 +283,8 @@ static const struct {
     { DMA "format=DMA_DRM,drm-format=\"R8  \",width=64,height=48", TRUE, GST_TDL_MEMORY_DMA_BUF,
       GST_VIDEO_FORMAT_GRAY8, 0 },
     { DMA "format=DMA_DRM,drm-format=NV24,width=64,height=48", FALSE, 0, 0, 0 },
-    { DMA "format=DMA_DRM,drm-format=(string)\"NV12:0xnonsense\",width=64,height=48", FALSE, 0, 0, 0 },
+    { DMA "format=DMA_DRM,drm-format=(string)\"NV12:0xnonsense\",width=64,height=48", FALSE, 0, 0,
+      0 },
     { DMA "format=DMA_DRM,drm-format=(string)\"NV12:\",width=64,height=48", FALSE, 0, 0, 0 },
     { DMA "format=DMA_DRM,width=64,height=48", FALSE, 0, 0, 0 },
     { "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48", FALSE, 0, 0, 0 },
@@ -357,8 +365,9 @@ static const struct {
 
 GST_START_TEST(mode)
 {
-    fail_unless_equals_int(gst_tdl_caps_mode(modes[__i__].wanted, modes[__i__].in, modes[__i__].out),
-                           modes[__i__].expected);
+    fail_unless_equals_int(
+        gst_tdl_caps_mode(modes[__i__].wanted, modes[__i__].in, modes[__i__].out),
+        modes[__i__].expected);
 }
 GST_END_TEST;
 
@@ -368,20 +377,22 @@ static const struct {
     enum tdl_color_matrix matrix;
     enum tdl_range range;
 } frames[] = {
-    { "format=NV12,width=640,height=480", TDL_FORMAT_NV12, TDL_COLOR_MATRIX_BT601, TDL_RANGE_LIMITED },
-    { "format=NV12,width=1280,height=720", TDL_FORMAT_NV12, TDL_COLOR_MATRIX_BT709, TDL_RANGE_LIMITED },
-    { "format=P010_10LE,width=3840,height=2160,colorimetry=bt2020", TDL_FORMAT_P010, TDL_COLOR_MATRIX_BT2020,
+    { "format=NV12,width=640,height=480", TDL_FORMAT_NV12, TDL_COLOR_MATRIX_BT601,
       TDL_RANGE_LIMITED },
-    { "format=I420,width=1280,height=720,colorimetry=bt601", TDL_FORMAT_I420, TDL_COLOR_MATRIX_BT601,
+    { "format=NV12,width=1280,height=720", TDL_FORMAT_NV12, TDL_COLOR_MATRIX_BT709,
       TDL_RANGE_LIMITED },
+    { "format=P010_10LE,width=3840,height=2160,colorimetry=bt2020", TDL_FORMAT_P010,
+      TDL_COLOR_MATRIX_BT2020, TDL_RANGE_LIMITED },
+    { "format=I420,width=1280,height=720,colorimetry=bt601", TDL_FORMAT_I420,
+      TDL_COLOR_MATRIX_BT601, TDL_RANGE_LIMITED },
     { "format=YUY2,width=64,height=48,colorimetry=bt709", TDL_FORMAT_YUY2, TDL_COLOR_MATRIX_BT709,
       TDL_RANGE_LIMITED },
     { "format=UYVY,width=64,height=48,colorimetry=bt2020", TDL_FORMAT_UYVY, TDL_COLOR_MATRIX_BT2020,
       TDL_RANGE_LIMITED },
     { "format=I420,width=64,height=48,colorimetry=1:4:0:0", TDL_FORMAT_I420, TDL_COLOR_MATRIX_BT601,
       TDL_RANGE_FULL },
-    { "format=I420,width=64,height=48,colorimetry=smpte240m", TDL_FORMAT_I420, TDL_COLOR_MATRIX_BT709,
-      TDL_RANGE_LIMITED },
+    { "format=I420,width=64,height=48,colorimetry=smpte240m", TDL_FORMAT_I420,
+      TDL_COLOR_MATRIX_BT709, TDL_RANGE_LIMITED },
     { "format=BGRx,width=64,height=48", TDL_FORMAT_BGRX, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
     { "format=RGB,width=64,height=48,colorimetry=sRGB", TDL_FORMAT_RGB, TDL_COLOR_MATRIX_BT601,
       TDL_RANGE_FULL },
@@ -392,10 +403,12 @@ static const struct {
     { "format=RGBx,width=7,height=5", TDL_FORMAT_RGBX, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
     { "format=xRGB,width=7,height=5", TDL_FORMAT_XRGB, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
     { "format=ABGR,width=7,height=5", TDL_FORMAT_ABGR, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
-    { "format=YV12,width=1280,height=720", TDL_FORMAT_YV12, TDL_COLOR_MATRIX_BT709, TDL_RANGE_LIMITED },
+    { "format=YV12,width=1280,height=720", TDL_FORMAT_YV12, TDL_COLOR_MATRIX_BT709,
+      TDL_RANGE_LIMITED },
     { "format=Y444_10LE,width=64,height=48,colorimetry=bt2020", TDL_FORMAT_Y444_10,
       TDL_COLOR_MATRIX_BT2020, TDL_RANGE_LIMITED },
-    { "format=GRAY16_LE,width=64,height=48", TDL_FORMAT_GRAY16, TDL_COLOR_MATRIX_BT601, TDL_RANGE_FULL },
+    { "format=GRAY16_LE,width=64,height=48", TDL_FORMAT_GRAY16, TDL_COLOR_MATRIX_BT601,
+      TDL_RANGE_FULL },
 };
 
 GST_START_TEST(frame)

@@ -50,8 +50,9 @@ static PFN_vkVoidFunction next(const char *name)
 VKAPI_ATTR VkResult VKAPI_CALL vkQueueSubmit(VkQueue queue, uint32_t count,
                                              const VkSubmitInfo *infos, VkFence fence)
 {
-    return fails(CALL_SUBMIT) ? fault.result
-                              : ((PFN_vkQueueSubmit)next("vkQueueSubmit"))(queue, count, infos, fence);
+    return fails(CALL_SUBMIT)
+               ? fault.result
+               : ((PFN_vkQueueSubmit)next("vkQueueSubmit"))(queue, count, infos, fence);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info,

@@ -58,8 +58,8 @@ GST_END_TEST;
 /* A dma-buf a plane, as NM12 comes. */
 GST_START_TEST(two_fds)
 {
-    GstBuffer *buffer = buffer_with(memory_new(WIDTH * HEIGHT, 0), memory_new(WIDTH * HEIGHT / 2, 9),
-                                    NULL, NULL);
+    GstBuffer *buffer =
+        buffer_with(memory_new(WIDTH * HEIGHT, 0), memory_new(WIDTH * HEIGHT / 2, 9), NULL, NULL);
     struct gst_tdl_importer importer;
     struct gst_tdl_import out;
 
@@ -182,7 +182,8 @@ static const struct {
     const char *reason;
     guint imports; /* tried in two frames */
 } declines[] = {
-    { NO_EXTENSION, "dma-buf: the device cannot import dma-bufs (VK_EXT_external_memory_dma_buf)", 0 },
+    { NO_EXTENSION, "dma-buf: the device cannot import dma-bufs (VK_EXT_external_memory_dma_buf)",
+      0 },
     { REFUSED, "dma-buf: ", 1 }, /* and not asked again */
     { NOT_DMA_BUF, "dma-buf: the memory is not a dma-buf", 0 },
     { UPSIDE_DOWN, "dma-buf: a plane is spread over several memories, or upside down", 0 },

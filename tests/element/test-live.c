@@ -415,7 +415,8 @@ GST_START_TEST(mask_clean_up)
     everything = mask_sum(&filter, input);
     g_object_set(filter.element, "min-area", 0.0f, NULL);
     fail_unless(grown > plain + plain / 50 && shrunk < plain - plain / 50,
-                "grown %" G_GUINT64_FORMAT ", plain %" G_GUINT64_FORMAT ", shrunk %" G_GUINT64_FORMAT,
+                "grown %" G_GUINT64_FORMAT ", plain %" G_GUINT64_FORMAT
+                ", shrunk %" G_GUINT64_FORMAT,
                 grown, plain, shrunk);
     /* The background is smaller than the frame, what is left then is not. */
     fail_unless_equals_uint64(everything, 255 * 256 * 256);

@@ -132,7 +132,8 @@ GST_END_TEST;
  * who take GstVideoMeta, whatever allocator they put into its configuration. */
 GST_START_TEST(allocation_query)
 {
-    GstCaps *caps = gst_caps_from_string("video/x-raw,format=NV12,width=70,height=48,framerate=30/1");
+    GstCaps *caps =
+        gst_caps_from_string("video/x-raw,format=NV12,width=70,height=48,framerate=30/1");
     GstQuery *query = gst_query_new_allocation(caps, TRUE);
     GstBufferPool *pool;
     GstStructure *config;
@@ -178,7 +179,8 @@ GST_END_TEST;
  * upstream is told when that changes. */
 GST_START_TEST(passthrough_offers_nothing)
 {
-    GstCaps *caps = gst_caps_from_string("video/x-raw,format=GRAY8,width=100,height=48,framerate=30/1");
+    GstCaps *caps =
+        gst_caps_from_string("video/x-raw,format=GRAY8,width=100,height=48,framerate=30/1");
     GstQuery *query = gst_query_new_allocation(caps, TRUE);
     struct filter filter;
     GstVideoInfo info;

@@ -29,7 +29,8 @@ static GstCaps *tiled_caps(GstVideoFormat format, guint width, guint height)
 {
     guint32 fourcc = gst_tdl_drm_fourcc(format);
     g_autofree gchar *text = g_strdup_printf(
-        "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=(string)\"%.4s:0x%016" G_GINT64_MODIFIER
+        "video/"
+        "x-raw(memory:DMABuf),format=DMA_DRM,drm-format=(string)\"%.4s:0x%016" G_GINT64_MODIFIER
         "x\",width=%u,height=%u,framerate=30/1",
         (const gchar *)&fourcc, TILED, width, height);
 
@@ -70,7 +71,8 @@ static enum tdl_result fake_create_image(struct tdl_context *ctx, enum tdl_handl
     fail_unless(ctx == fake.context);
     fail_unless_equals_int(type, TDL_HANDLE_DMA_BUF);
     fail_unless_equals_uint64(params->modifier, TILED);
-    g_string_append_printf(fake.calls, "create-%u-%ux%u ", params->plane, params->width, params->height);
+    g_string_append_printf(fake.calls, "create-%u-%ux%u ", params->plane, params->width,
+                           params->height);
     if (import_result != TDL_OK)
         return import_result;
     *out = image_new();
@@ -446,7 +448,9 @@ static const GstVideoFormat real_formats[] = { GST_VIDEO_FORMAT_NV12, GST_VIDEO_
  * itself: software devices do not outlive a fork. */
 static gboolean device_makes_them(void)
 {
-    struct tdl_image_create_params params = { .format = TDL_FORMAT_NV12, .width = 64, .height = 64 };
+    struct tdl_image_create_params params = { .format = TDL_FORMAT_NV12,
+                                              .width = 64,
+                                              .height = 64 };
     struct tdl_image *image = NULL;
     gboolean makes =
         tdl_image_create_exportable(fake.context, TDL_HANDLE_DMA_BUF, &params, &image) == TDL_OK;

@@ -400,8 +400,8 @@ GST_START_TEST(downstream_pool)
 
     caps_info(PLAIN, &info);
     filter_start(&filter, "require-zero-copy=true mode=overlay opacity=0", NULL);
-    gst_pad_add_probe(filter.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, pool,
-                      NULL);
+    gst_pad_add_probe(filter.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool,
+                      pool, NULL);
     gst_harness_set_sink_caps_str(filter.harness, DMA_BUF);
     gst_harness_set_src_caps_str(filter.harness, DMA_BUF);
     for (guint i = 0; i < 10 && device()->external_memory_dma_buf; i++) {

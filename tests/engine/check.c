@@ -79,8 +79,9 @@ uint64_t check_seed(int argc, char **argv, int at)
     struct timespec now;
     const char *text = argc > at ? argv[at] : getenv("TDL_TEST_SEED");
     clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t seed = text ? strtoull(text, NULL, 0)
-                         : ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) % 1000000000;
+    uint64_t seed =
+        text ? strtoull(text, NULL, 0)
+             : ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) % 1000000000;
     printf("TDL_TEST_SEED=%llu\n", (unsigned long long)seed);
     return seed;
 }

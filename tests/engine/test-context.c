@@ -67,8 +67,9 @@ static void check_list(void)
         CHECK(*list[i].name && *list[i].driver, "device %u has no name", i);
         CHECK(list[i].usable == !*list[i].unusable_reason, "device %u: usable %d, reason \"%s\"", i,
               list[i].usable, list[i].unusable_reason);
-        CHECK(!list[i].usable || (list[i].subgroup_size && list[i].max_workgroup_invocations >= 128 &&
-                                  list[i].max_shared_memory >= 16384 && list[i].memory_bytes),
+        CHECK(!list[i].usable ||
+                  (list[i].subgroup_size && list[i].max_workgroup_invocations >= 128 &&
+                   list[i].max_shared_memory >= 16384 && list[i].memory_bytes),
               "device %u has no limits", i);
     }
     memset(&list[1], 0xee, sizeof(list[1]));

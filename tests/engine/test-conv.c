@@ -398,7 +398,8 @@ static void check_im2col(struct tdl_context *ctx)
 
 static void check_names(struct tdl_context *ctx)
 {
-    static const char *const wrong[] = {"", "winograd", "direct:", "implicit:7x7", "pointwise:4x2x"};
+    static const char *const wrong[] = {"", "winograd", "direct:", "implicit:7x7",
+                                        "pointwise:4x2x"};
     const struct shape t = {1, 4, 4, 4, 4, K(3, 3)};
     struct tdl_graph *graph = NULL;
     struct tdl_builder *b;

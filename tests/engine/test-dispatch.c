@@ -99,7 +99,8 @@ static void check_copies(uint64_t seed)
         struct tdl_batch *batch;
         OK(tdl_batch_borrow(ctx, &batch));
         for (uint32_t n = 1 + rng_below(&rng, 5); n; n--) {
-            uint32_t from = rng_below(&rng, BUFFERS), to = (from + 1 + rng_below(&rng, 4)) % BUFFERS;
+            uint32_t from = rng_below(&rng, BUFFERS),
+                     to = (from + 1 + rng_below(&rng, 4)) % BUFFERS;
             if (rng_one_in(&rng, 6)) {
                 OK(tdl_batch_fill_zero(batch, t[to]->buffer));
                 want[to] = 0;

@@ -302,8 +302,12 @@ void set_code(struct picture *p, int component, int x, int y, unsigned value)
 
 static void luma_weights(enum tdl_color_matrix matrix, double *kr, double *kb)
 {
-    *kr = matrix == TDL_COLOR_MATRIX_BT601 ? 0.299 : matrix == TDL_COLOR_MATRIX_BT709 ? 0.2126 : 0.2627;
-    *kb = matrix == TDL_COLOR_MATRIX_BT601 ? 0.114 : matrix == TDL_COLOR_MATRIX_BT709 ? 0.0722 : 0.0593;
+    *kr = matrix == TDL_COLOR_MATRIX_BT601   ? 0.299
+          : matrix == TDL_COLOR_MATRIX_BT709 ? 0.2126
+                                             : 0.2627;
+    *kb = matrix == TDL_COLOR_MATRIX_BT601   ? 0.114
+          : matrix == TDL_COLOR_MATRIX_BT709 ? 0.0722
+                                             : 0.0593;
 }
 
 void to_rgb(const struct tdl_frame *frame, const double codes[3], double rgb[3])

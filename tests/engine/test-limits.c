@@ -154,8 +154,8 @@ static void check_step(const struct tdl_plan_step *s)
           "%s: workgroups of %ux%ux%u invocations", s->kernel->name, local[0], local[1], local[2]);
     CHECK(shared <= SHARED_MEMORY, "%s: %llu bytes of shared memory", s->kernel->name,
           (unsigned long long)shared);
-    CHECK(shared == s->shared_bytes, "%s: %llu bytes of shared memory, planned %llu", s->kernel->name,
-          (unsigned long long)shared, (unsigned long long)s->shared_bytes);
+    CHECK(shared == s->shared_bytes, "%s: %llu bytes of shared memory, planned %llu",
+          s->kernel->name, (unsigned long long)shared, (unsigned long long)s->shared_bytes);
     for (int i = 0; i < 3; i++)
         CHECK(s->groups[i] >= 1 && s->groups[i] <= 65535, "%s: %u workgroups", s->kernel->name,
               s->groups[i]);

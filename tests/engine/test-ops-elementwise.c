@@ -159,7 +159,8 @@ static bool takes(const struct function *f, enum tdl_dtype dtype)
     return ok;
 }
 
-static void run_function(const struct function *f, enum tdl_dtype dtype, const struct shapes *shapes)
+static void run_function(const struct function *f, enum tdl_dtype dtype,
+                         const struct shapes *shapes)
 {
     struct rng rng = {seed++};
     struct subject s;
@@ -324,8 +325,16 @@ static void check_golden(const char *name, O (*build)(struct tdl_builder *, O, O
     tdl_builder_destroy(&b);
 }
 
-static O to_int8(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_cast(b, x, TDL_INT8); }
-static O to_uint32(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_cast(b, x, TDL_UINT32); }
+static O to_int8(struct tdl_builder *b, O x, O y)
+{
+    (void)y;
+    return tdl_builder_cast(b, x, TDL_INT8);
+}
+static O to_uint32(struct tdl_builder *b, O x, O y)
+{
+    (void)y;
+    return tdl_builder_cast(b, x, TDL_UINT32);
+}
 static O log_of(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_log(b, x); }
 static O relu_of(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_relu(b, x); }
 static O round_of(struct tdl_builder *b, O x, O y) { (void)y; return tdl_builder_round_even(b, x); }

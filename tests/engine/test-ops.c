@@ -520,8 +520,10 @@ static void check_goldens(void)
 /* float16 constants: the values of IEEE 754 binary16. */
 static void check_cast(void)
 {
-    static const uint16_t halves[] = {0x0000, 0x3c00, 0xc000, 0x3555, 0x7bff, 0x0400, 0x0001, 0x83ff};
-    static const float want[] = {0, 1, -2, 0.333251953125f, 65504, 0x1p-14f, 0x1p-24f, -1023 * 0x1p-24f};
+    static const uint16_t halves[] = {0x0000, 0x3c00, 0xc000, 0x3555,
+                                      0x7bff, 0x0400, 0x0001, 0x83ff};
+    static const float want[] = {0,     1,        -2,       0.333251953125f,
+                                 65504, 0x1p-14f, 0x1p-24f, -1023 * 0x1p-24f};
     check_begin("cast");
     for (size_t i = 0; i < COUNT(halves); i++)
         CHECK(tdl_half_to_float(halves[i]) == want[i], "%#06x is %g instead of %g", halves[i],

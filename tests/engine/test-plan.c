@@ -96,7 +96,8 @@ static void check_steps(const struct tdl_plan *plan)
         const struct tdl_plan_step *s = &plan->steps[i];
         CHECK(s->groups[0] && s->groups[1] && s->groups[2], "step %u (%s) has no work", i,
               s->kernel->name);
-        CHECK(s->spec_count < TDL_MAX_SPEC, "step %u (%s) has too many constants", i, s->kernel->name);
+        CHECK(s->spec_count < TDL_MAX_SPEC, "step %u (%s) has too many constants", i,
+              s->kernel->name);
         CHECK(s->spec[0] * s->spec[1] * s->spec[2] <= plan->device->max_workgroup_invocations,
               "step %u (%s): a workgroup of %ux%ux%u", i, s->kernel->name, s->spec[0], s->spec[1],
               s->spec[2]);

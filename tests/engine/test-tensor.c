@@ -188,7 +188,8 @@ static void check_layouts(void)
     uint8_t from[4096], want[4096], got[4096];
     for (uint32_t i = 0; i < COUNT(sizes) * 3 * 3 * 3; i++) {
         const uint32_t *d = sizes[i / 27];
-        const enum tdl_dtype dtype = ((enum tdl_dtype[]){TDL_FLOAT32, TDL_UINT8, TDL_FLOAT16})[i / 9 % 3];
+        const enum tdl_dtype dtype =
+            ((enum tdl_dtype[]){TDL_FLOAT32, TDL_UINT8, TDL_FLOAT16})[i / 9 % 3];
         const enum tdl_layout a = i / 3 % 3, b = i % 3;
         struct tdl_tensor *t, *other = NULL;
         check_begin("layout %s to %s, %s[%u,%u,%u,%u]", names[a], names[b], tdl_dtype_name(dtype),
@@ -199,7 +200,8 @@ static void check_layouts(void)
         OK(tdl_tensor_write(t, from, tdl_tensor_params_size(&p), NULL));
         if (dtype != TDL_FLOAT32 && (a == TDL_LAYOUT_NC4HW4 || b == TDL_LAYOUT_NC4HW4)) {
             FAILS(tdl_tensor_convert_layout(t, b, &other), TDL_ERROR_INVALID_ARGUMENT, "float32");
-        } else if (CHECK(tdl_tensor_convert_layout(t, b, &other) == TDL_OK, "%s", tdl_last_error())) {
+        } else if (CHECK(tdl_tensor_convert_layout(t, b, &other) == TDL_OK, "%s",
+                         tdl_last_error())) {
             const size_t size = tdl_tensor_params_size(&q);
             const struct tdl_tensor_params *is = tdl_tensor_get_params(other);
             CHECK(is->layout == b && is->dtype == dtype &&
@@ -214,8 +216,10 @@ static void check_layouts(void)
     struct tdl_tensor_params p = {.rank = 3, .shape = {2, 2, 2}, .label = "cube"};
     struct tdl_tensor *t, *other;
     OK(tdl_tensor_create(ctx, &p, &t));
-    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NCHW, &other), TDL_ERROR_INVALID_ARGUMENT, "cube");
-    FAILS(tdl_tensor_convert_layout(t, (enum tdl_layout)3, &other), TDL_ERROR_INVALID_ARGUMENT, "3");
+    FAILS(tdl_tensor_convert_layout(t, TDL_LAYOUT_NCHW, &other), TDL_ERROR_INVALID_ARGUMENT,
+          "cube");
+    FAILS(tdl_tensor_convert_layout(t, (enum tdl_layout)3, &other), TDL_ERROR_INVALID_ARGUMENT,
+          "3");
     tdl_tensor_destroy(&t);
 }
 
@@ -240,7 +244,8 @@ static void check_packed_outputs(void)
                     i & 2 ? "of a linear operator" : "of a packed one");
         OK(tdl_builder_create(ctx, &b));
         struct tdl_operand *v = tdl_builder_input(b, "x", &p);
-        v = i & 2 ? tdl_builder_transpose(b, v, swap) : tdl_builder_average_pool2d(b, v, &(struct tdl_pool2d_params){.window = {1, 1}});
+        v = i & 2 ? tdl_builder_transpose(b, v, swap)
+                  : tdl_builder_average_pool2d(b, v, &(struct tdl_pool2d_params){.window = {1, 1}});
         tdl_builder_output(b, "y", v);
         OK(tdl_builder_build(b, &params, &g));
         struct tdl_tensor_params q = *tdl_graph_output(g, 0, NULL);

@@ -404,10 +404,12 @@ static void call_order(struct fuzz *f)
 }
 
 static void (*const calls[])(struct fuzz *) = {
-    call_input,  call_constant, call_output,     call_conv2d, call_good_conv2d, call_conv_transpose2d,
-    call_pool2d, call_resample2d, call_binary, call_activation, call_cast,
-    call_slice,  call_split,    call_concat,     call_pad,    call_blocks,      call_normalization,
-    call_matrices, call_along,  call_triangular, call_order, call_elements,
+    call_input,         call_constant,         call_output, call_conv2d,
+    call_good_conv2d,   call_conv_transpose2d, call_pool2d, call_resample2d,
+    call_binary,        call_activation,       call_cast,   call_slice,
+    call_split,         call_concat,           call_pad,    call_blocks,
+    call_normalization, call_matrices,         call_along,  call_triangular,
+    call_order,         call_elements,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -112,7 +112,8 @@ static struct tdl_operand *add_reshape(struct onnx_net *net)
     uint32_t shape[TDL_MAX_RANK], rest = TDL_MAX_RANK;
     size_t rank = list ? onnx_tensor_count(list) : 0, count = 1, known = 1;
     if (!x || !list || rank > TDL_MAX_RANK || onnx_attribute_int(net, "allowzero", 0))
-        return onnx_lacks(net, "Reshape by a computed shape, to no element, or too many dimensions");
+        return onnx_lacks(net,
+                          "Reshape by a computed shape, to no element, or too many dimensions");
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
     for (uint32_t i = 0; i < p->rank; i++)
         count *= p->shape[i];

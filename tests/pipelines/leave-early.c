@@ -109,7 +109,8 @@ int main(int argc, char **argv)
     g_print("%u frames; sink pad to source pad: median %" G_GINT64_FORMAT " us, least %"
             G_GINT64_FORMAT " us\n%u left before the GPU was done with them\n%s\n",
             watch.out, watch.took[watch.out / 2], watch.took[0], watch.early, text);
-    good = check(watch.out == watch.total && watch.images == watch.total, "all went as images") && good;
+    good = check(watch.out == watch.total && watch.images == watch.total, "all went as images") &&
+           good;
     good = check(watch.early > 0, "frames left before the GPU was done with them") && good;
     good = check(!harness_stat(pipeline, "cpu-copied-bytes"), "the CPU copied nothing") && good;
     g_free(text);

@@ -107,7 +107,8 @@ static GstFlowReturn look(GstAppSink *sink, gpointer data)
 
 static void into_appsink(void)
 {
-    GstElement *pipeline = harness_parse(SOURCE "tdlfilter name=filter mode=blur ! appsink name=sink");
+    GstElement *pipeline =
+        harness_parse(SOURCE "tdlfilter name=filter mode=blur ! appsink name=sink");
     GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
     GstAppSinkCallbacks callbacks = { .new_sample = look };
     struct seen seen = { 0 };

@@ -183,7 +183,8 @@ int main(int argc, char **argv)
     gst_element_set_state(test.reference.pipeline, GST_STATE_PLAYING);
     frames_check(harness_run(test.camera.pipeline, FRAMES_LIMIT_S), "the camera's pipeline ends");
     gst_app_src_end_of_stream(GST_APP_SRC(test.feed));
-    frames_check(harness_run(test.reference.pipeline, FRAMES_LIMIT_S), "the reference's pipeline ends");
+    frames_check(harness_run(test.reference.pipeline, FRAMES_LIMIT_S),
+                 "the reference's pipeline ends");
     check_source(&test);
     compare(&test);
 

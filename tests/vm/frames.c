@@ -62,7 +62,8 @@ GstBuffer *frames_copy(GstBuffer *buffer, const GstVideoInfo *info)
         gint c = first_component(info, p);
         gsize offset = meta ? meta->offset[p] : GST_VIDEO_INFO_PLANE_OFFSET(info, p);
         gint stride = meta ? meta->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(info, p);
-        gsize row = (gsize)GST_VIDEO_INFO_COMP_WIDTH(info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(info, c);
+        gsize row =
+            (gsize)GST_VIDEO_INFO_COMP_WIDTH(info, c) * GST_VIDEO_INFO_COMP_PSTRIDE(info, c);
 
         for (gint y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(info, c); y++)
             memcpy(to.data + GST_VIDEO_INFO_PLANE_OFFSET(info, p) +

@@ -21,12 +21,12 @@ extern "C" {
 
 enum tdl_format {
     TDL_FORMAT_UNKNOWN = 0,
-    TDL_FORMAT_NV12,  /**< Y, then CbCr at half size */
-    TDL_FORMAT_I420,  /**< Y, Cb, Cr */
-    TDL_FORMAT_YUY2,  /**< Y0 Cb Y1 Cr */
-    TDL_FORMAT_UYVY,  /**< Cb Y0 Cr Y1 */
-    TDL_FORMAT_P010,  /**< as NV12, 16-bit little endian, the 10 bits on top */
-    TDL_FORMAT_RGBA,  /**< bytes in memory order */
+    TDL_FORMAT_NV12, /**< Y, then CbCr at half size */
+    TDL_FORMAT_I420, /**< Y, Cb, Cr */
+    TDL_FORMAT_YUY2, /**< Y0 Cb Y1 Cr */
+    TDL_FORMAT_UYVY, /**< Cb Y0 Cr Y1 */
+    TDL_FORMAT_P010, /**< as NV12, 16-bit little endian, the 10 bits on top */
+    TDL_FORMAT_RGBA, /**< bytes in memory order */
     TDL_FORMAT_BGRA,
     TDL_FORMAT_RGBX,
     TDL_FORMAT_BGRX,
@@ -73,7 +73,7 @@ struct tdl_frame {
     uint32_t width, height; /**< px */
     struct tdl_plane planes[TDL_MAX_PLANES];
     enum tdl_color_matrix matrix; /**< YUV formats only */
-    enum tdl_range range;   /**< YUV and grey */
+    enum tdl_range range;         /**< YUV and grey */
 };
 
 /** Number of planes of a format. */
@@ -91,7 +91,9 @@ TDL_API size_t tdl_frame_layout(struct tdl_frame *frame, enum tdl_format format,
 
 struct tdl_frame_to_tensor_params {
     /** Part of the frame that is taken; all zero: the whole. px */
-    struct { uint32_t x, y, width, height; } crop;
+    struct {
+        uint32_t x, y, width, height;
+    } crop;
     /** Channel value = colour (0…1) · scale + bias; all zero: scale 1. */
     float scale[3], bias[3];
 };
@@ -132,18 +134,18 @@ struct tdl_compose_params {
     enum tdl_mode mode;
     float background_color[4]; /**< R, G, B, A in 0…1, of sRGB-coded values */
     float overlay_color[4];
-    float opacity;      /**< of the overlay, 0…1 */
-    float blur_radius;  /**< standard deviation, px of the frame, 0…128 */
-    float threshold;    /**< 0…1: the middle of the soft step on the mask */
-    float feather;      /**< 0…1: the width of that step; 0 is a hard edge, with everything
+    float opacity;     /**< of the overlay, 0…1 */
+    float blur_radius; /**< standard deviation, px of the frame, 0…128 */
+    float threshold;   /**< 0…1: the middle of the soft step on the mask */
+    float feather;     /**< 0…1: the width of that step; 0 is a hard edge, with everything
                            above a threshold of 0 */
     /** 0…0.99: weight of the previous mask where the picture stands still and
      *  the network wavers. Where the picture moves, or the network has changed
      *  its mind, the weight falls to 0. For a decay per second, raise a share
      *  to the power of the time since the last frame. */
     float smoothing;
-    bool refine;        /**< sharpen edges by the full-size luma (guided filter) */
-    bool invert;        /**< background and foreground change places */
+    bool refine; /**< sharpen edges by the full-size luma (guided filter) */
+    bool invert; /**< background and foreground change places */
     /** Replacement picture, any format, scaled to cover, what sticks out cut off
      *  evenly; NULL: the colour, which also shows where the picture is transparent.
      *  It is read when first seen and kept: another buffer, or

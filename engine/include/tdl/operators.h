@@ -22,7 +22,7 @@ extern "C" {
 
 /** How sizes of a window's padding come about. */
 enum tdl_padding {
-    TDL_PADDING_EXPLICIT = 0,   /**< `pad` as given */
+    TDL_PADDING_EXPLICIT = 0, /**< `pad` as given */
     /** TensorFlow's SAME: out = ceil(in / stride), the odd pixel at the end. */
     TDL_PADDING_SAME_UPPER = 1,
 };
@@ -71,10 +71,10 @@ TDL_API struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *builder,
                                                const struct tdl_conv2d_params *params);
 /** The window of im2col. Zero sizes, strides and dilations mean 1. */
 struct tdl_im2col_params {
-    uint32_t kernel[2];   /**< height, width, px */
-    uint32_t stride[2];   /**< vertical, horizontal */
+    uint32_t kernel[2]; /**< height, width, px */
+    uint32_t stride[2]; /**< vertical, horizontal */
     uint32_t dilation[2];
-    uint32_t pad[4];      /**< top, bottom, left, right, px; zeros */
+    uint32_t pad[4]; /**< top, bottom, left, right, px; zeros */
     enum tdl_padding padding;
 };
 /**
@@ -109,10 +109,9 @@ struct tdl_conv_transpose2d_params {
  * out size = (in − 1) · stride + (k − 1) · dilation + 1 − pads + output padding.
  * The input's layout (NHWC or NCHW) is the output's.
  */
-TDL_API struct tdl_operand *
-tdl_builder_conv_transpose2d(struct tdl_builder *builder, struct tdl_operand *input,
-                             struct tdl_operand *filter,
-                             const struct tdl_conv_transpose2d_params *params);
+TDL_API struct tdl_operand *tdl_builder_conv_transpose2d(
+    struct tdl_builder *builder, struct tdl_operand *input, struct tdl_operand *filter,
+    const struct tdl_conv_transpose2d_params *params);
 
 /** How a pool's output size is rounded. */
 enum tdl_rounding {
@@ -264,10 +263,9 @@ struct tdl_batch_normalization_params {
  * @param input  float32 or float16 of rank 4
  * @param mean, variance  [channels]
  */
-TDL_API struct tdl_operand *
-tdl_builder_batch_normalization(struct tdl_builder *builder, struct tdl_operand *input,
-                                struct tdl_operand *mean, struct tdl_operand *variance,
-                                const struct tdl_batch_normalization_params *params);
+TDL_API struct tdl_operand *tdl_builder_batch_normalization(
+    struct tdl_builder *builder, struct tdl_operand *input, struct tdl_operand *mean,
+    struct tdl_operand *variance, const struct tdl_batch_normalization_params *params);
 
 struct tdl_instance_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
@@ -276,9 +274,9 @@ struct tdl_instance_normalization_params {
 };
 /** WebNN instanceNormalization: as batchNormalization, with mean and variance
  *  of each channel of each image. The input is float32 or float16 of rank 4. */
-TDL_API struct tdl_operand *
-tdl_builder_instance_normalization(struct tdl_builder *builder, struct tdl_operand *input,
-                                   const struct tdl_instance_normalization_params *params);
+TDL_API struct tdl_operand *tdl_builder_instance_normalization(
+    struct tdl_builder *builder, struct tdl_operand *input,
+    const struct tdl_instance_normalization_params *params);
 
 struct tdl_layer_normalization_params {
     /** The input's dimensions at the axes, in their order, or NULL. */
@@ -291,9 +289,9 @@ struct tdl_layer_normalization_params {
 /** WebNN layerNormalization: mean and variance over the given axes. The input
  *  is float32 or float16 of any rank; scale and bias have its data type, and
  *  need not be constant. */
-TDL_API struct tdl_operand *
-tdl_builder_layer_normalization(struct tdl_builder *builder, struct tdl_operand *input,
-                                const struct tdl_layer_normalization_params *params);
+TDL_API struct tdl_operand *tdl_builder_layer_normalization(
+    struct tdl_builder *builder, struct tdl_operand *input,
+    const struct tdl_layer_normalization_params *params);
 
 /* ----------------------------------------------------------- element-wise */
 
@@ -473,8 +471,8 @@ TDL_API struct tdl_operand *tdl_builder_expand(struct tdl_builder *builder, stru
  * sign: the low bits are kept. To floats: the nearest, float16 beyond 65504
  * infinity.
  */
-TDL_API struct tdl_operand *tdl_builder_cast(struct tdl_builder *builder,
-                                             struct tdl_operand *input, enum tdl_dtype dtype);
+TDL_API struct tdl_operand *tdl_builder_cast(struct tdl_builder *builder, struct tdl_operand *input,
+                                             enum tdl_dtype dtype);
 
 /* ------------------------------------------------------ matrices and vectors */
 
@@ -519,7 +517,7 @@ TDL_API struct tdl_operand *tdl_builder_softmax(struct tdl_builder *builder,
                                                 struct tdl_operand *input, uint32_t axis);
 
 struct tdl_arg_min_max_params {
-    bool keep_dimensions;      /**< the axis stays, as 1 */
+    bool keep_dimensions; /**< the axis stays, as 1 */
     /** Of equal values the last, as ONNX's select_last_index; else the first. */
     bool select_last_index;
     /** TDL_INT32 or TDL_INT64; 0 (TDL_FLOAT32, which no index is) means int32. */
@@ -577,9 +575,9 @@ struct tdl_cumulative_sum_params {
  * Sums along an axis. float32, float16 and the 32- and 64-bit integers (which
  * wrap); shape, type and layout of the input. Halves are summed in float32.
  */
-TDL_API struct tdl_operand *
-tdl_builder_cumulative_sum(struct tdl_builder *builder, struct tdl_operand *input, uint32_t axis,
-                           const struct tdl_cumulative_sum_params *params);
+TDL_API struct tdl_operand *tdl_builder_cumulative_sum(
+    struct tdl_builder *builder, struct tdl_operand *input, uint32_t axis,
+    const struct tdl_cumulative_sum_params *params);
 
 /* ------------------------------------------------------------- moving around */
 
@@ -610,8 +608,7 @@ TDL_API struct tdl_operand *tdl_builder_gather(struct tdl_builder *builder,
  */
 TDL_API struct tdl_operand *tdl_builder_gather_elements(struct tdl_builder *builder,
                                                         struct tdl_operand *input,
-                                                        struct tdl_operand *indices,
-                                                        uint32_t axis);
+                                                        struct tdl_operand *indices, uint32_t axis);
 /** WebNN triangular; a zeroed struct keeps the upper half with the diagonal. */
 struct tdl_triangular_params {
     bool lower;       /**< keep the lower half (WebNN: upper = false) */
@@ -628,8 +625,7 @@ TDL_API struct tdl_operand *tdl_builder_triangular(struct tdl_builder *builder,
  * WebNN tile: repeat the input along each dimension. Every type.
  * @param repetitions  `rank` numbers, each 1 or more
  */
-TDL_API struct tdl_operand *tdl_builder_tile(struct tdl_builder *builder,
-                                             struct tdl_operand *input,
+TDL_API struct tdl_operand *tdl_builder_tile(struct tdl_builder *builder, struct tdl_operand *input,
                                              const uint32_t *repetitions);
 
 #ifdef __cplusplus

@@ -100,34 +100,34 @@ enum tdl_device_type {
 /** What a device can do, as far as libtdl cares. Plain data, owned by the caller. */
 struct tdl_device_info {
     char name[256];
-    char driver[256];              /**< driver name and version, for people */
-    char drm_node[64];             /**< "/dev/dri/renderD128", or "" */
+    char driver[256];  /**< driver name and version, for people */
+    char drm_node[64]; /**< "/dev/dri/renderD128", or "" */
     uint8_t uuid[TDL_UUID_SIZE];
     enum tdl_device_type type;
     uint32_t vendor_id, device_id; /**< PCI numbers */
     uint32_t api_version;          /**< VK_MAKE_API_VERSION layout */
     uint32_t subgroup_size;        /**< invocations */
     uint32_t max_workgroup_invocations;
-    uint32_t max_shared_memory;    /**< bytes */
-    uint64_t max_buffer_bytes;     /**< that a kernel reaches in one buffer */
+    uint32_t max_shared_memory; /**< bytes */
+    uint64_t max_buffer_bytes;  /**< that a kernel reaches in one buffer */
     /** M, N and K of the products of float16 matrices with float32 sums that a
      *  subgroup does (VK_KHR_cooperative_matrix); 0 where the device, or the
      *  compiler that this library was built with, has none. A device that was
      *  created outside counts as without. */
     uint32_t matrix_size[3];
-    uint64_t memory_bytes;         /**< largest device-local heap */
-    bool usable;                   /**< has all that libtdl needs */
-    char unusable_reason[128];     /**< why not, if not usable */
-    bool external_memory_host;     /**< page-aligned host pointers can be imported */
-    bool external_memory_dma_buf;  /**< dma-bufs can be imported */
-    bool drm_format_modifiers;     /**< tiled images can be imported */
-    bool external_memory_fd;       /**< memory goes to and comes from its like by opaque fd */
-    bool dma_buf_export;           /**< our memory can be handed out as dma-buf */
-    bool sync_fd;                  /**< sync files go in and out of the queue */
-    bool timeline_fd;              /**< timeline semaphores can be shared by opaque fd */
-    bool timestamps;               /**< GPU times can be measured */
-    bool storage_16bit;            /**< 16-bit types in storage buffers */
-    bool shader_int64;             /**< tensors of int64 and uint64 */
+    uint64_t memory_bytes;        /**< largest device-local heap */
+    bool usable;                  /**< has all that libtdl needs */
+    char unusable_reason[128];    /**< why not, if not usable */
+    bool external_memory_host;    /**< page-aligned host pointers can be imported */
+    bool external_memory_dma_buf; /**< dma-bufs can be imported */
+    bool drm_format_modifiers;    /**< tiled images can be imported */
+    bool external_memory_fd;      /**< memory goes to and comes from its like by opaque fd */
+    bool dma_buf_export;          /**< our memory can be handed out as dma-buf */
+    bool sync_fd;                 /**< sync files go in and out of the queue */
+    bool timeline_fd;             /**< timeline semaphores can be shared by opaque fd */
+    bool timestamps;              /**< GPU times can be measured */
+    bool storage_16bit;           /**< 16-bit types in storage buffers */
+    bool shader_int64;            /**< tensors of int64 and uint64 */
 };
 
 /**
@@ -156,7 +156,7 @@ struct tdl_context_params {
      *  its messages arrive at `log` as TDL_LOG_ERROR and are counted in
      *  tdl_context_stats. Also switched on by TDL_VALIDATION=1. */
     bool validation;
-    tdl_log_fn log;               /**< may be NULL */
+    tdl_log_fn log; /**< may be NULL */
     void *log_data;
     enum tdl_log_level log_level; /**< 0: TDL_LOG_WARNING */
 };
@@ -197,13 +197,13 @@ TDL_API enum tdl_result tdl_context_save_cache(struct tdl_context *context);
 
 /** Counters since creation; memory figures are of this moment. */
 struct tdl_context_stats {
-    uint64_t submits;            /**< queue submissions */
-    uint64_t dispatches;         /**< compute dispatches recorded for submission */
-    uint64_t waits;              /**< times the CPU slept for the device */
-    uint64_t pipelines;          /**< pipelines created */
-    uint64_t allocations;        /**< device memory allocations made */
-    uint64_t memory_bytes;       /**< device memory held now */
-    uint64_t validation_errors;  /**< messages of the validation layers */
+    uint64_t submits;           /**< queue submissions */
+    uint64_t dispatches;        /**< compute dispatches recorded for submission */
+    uint64_t waits;             /**< times the CPU slept for the device */
+    uint64_t pipelines;         /**< pipelines created */
+    uint64_t allocations;       /**< device memory allocations made */
+    uint64_t memory_bytes;      /**< device memory held now */
+    uint64_t validation_errors; /**< messages of the validation layers */
 };
 TDL_API void tdl_context_get_stats(struct tdl_context *context, struct tdl_context_stats *out);
 
@@ -245,8 +245,8 @@ struct tdl_tensor_params {
     uint32_t rank;                /**< 0 (scalar) to TDL_MAX_RANK */
     uint32_t shape[TDL_MAX_RANK]; /**< elements; every dimension ≥ 1 */
     enum tdl_layout layout;
-    uint32_t usage;               /**< enum tdl_tensor_usage, ored */
-    const char *label;            /**< for messages; copied; may be NULL */
+    uint32_t usage;    /**< enum tdl_tensor_usage, ored */
+    const char *label; /**< for messages; copied; may be NULL */
 };
 
 /** Bytes of one element. */
@@ -291,8 +291,7 @@ TDL_API enum tdl_result tdl_tensor_reshape(struct tdl_tensor *tensor, uint32_t r
  * compiles a kernel. Thread-safe. The caller destroys the tensor.
  * @return TDL_ERROR_INVALID_ARGUMENT for other ranks or types
  */
-TDL_API enum tdl_result tdl_tensor_convert_layout(struct tdl_tensor *tensor,
-                                                  enum tdl_layout layout,
+TDL_API enum tdl_result tdl_tensor_convert_layout(struct tdl_tensor *tensor, enum tdl_layout layout,
                                                   struct tdl_tensor **out_tensor);
 
 /* --------------------------------------------------------------- builders */
@@ -454,8 +453,8 @@ TDL_API const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph 
  */
 TDL_API enum tdl_result tdl_graph_dispatch(struct tdl_graph *graph,
                                            const struct tdl_binding *inputs, uint32_t input_count,
-                                           const struct tdl_binding *outputs,
-                                           uint32_t output_count, uint64_t *out_point);
+                                           const struct tdl_binding *outputs, uint32_t output_count,
+                                           uint64_t *out_point);
 
 /** One dispatch of the compiled plan. Strings live as long as the graph. */
 struct tdl_graph_step {
@@ -470,12 +469,12 @@ struct tdl_graph_step {
     enum tdl_choice choice; /**< why this one */
 };
 struct tdl_graph_stats {
-    uint32_t operators;     /**< of the builder */
-    uint32_t steps;         /**< dispatches of a run */
+    uint32_t operators; /**< of the builder */
+    uint32_t steps;     /**< dispatches of a run */
     uint64_t macs;
-    uint64_t arena_bytes;   /**< planned activations */
-    uint64_t tensor_bytes;  /**< sum of the activations without planning */
-    uint64_t weight_bytes;  /**< on the device: those that operators share count once */
+    uint64_t arena_bytes;         /**< planned activations */
+    uint64_t tensor_bytes;        /**< sum of the activations without planning */
+    uint64_t weight_bytes;        /**< on the device: those that operators share count once */
     enum tdl_precision precision; /**< FP32 or FP16 */
 };
 /** Figures of the compiled graph, known before it first runs. Thread-safe, never blocks. */
@@ -487,9 +486,8 @@ TDL_API const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *
  * Run once with a timestamp round every step, and wait: fills `gpu_ns`.
  * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps. Blocking.
  */
-TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph,
-                                          const struct tdl_binding *inputs, uint32_t input_count,
-                                          const struct tdl_binding *outputs,
+TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph, const struct tdl_binding *inputs,
+                                          uint32_t input_count, const struct tdl_binding *outputs,
                                           uint32_t output_count);
 
 /* ------------------------------------------------------------ measurement */

@@ -28,7 +28,7 @@ struct tdl_vulkan_device {
     VkInstance instance;
     VkPhysicalDevice physical_device;
     VkDevice device;
-    VkQueue queue;             /**< of a family that computes */
+    VkQueue queue; /**< of a family that computes */
     uint32_t queue_family;
     uint32_t instance_version; /**< VkApplicationInfo.apiVersion of the instance */
     /** Enabled on the device; the versions' own need not be named. */
@@ -101,9 +101,8 @@ enum tdl_handle_type {
  * Several imports of one dma-buf alias each other and libtdl does not order
  * their uses: keep one buffer per dma-buf.
  */
-TDL_API enum tdl_result tdl_buffer_import_fd(struct tdl_context *context,
-                                             enum tdl_handle_type type, int fd, size_t size,
-                                             struct tdl_buffer **out_buffer);
+TDL_API enum tdl_result tdl_buffer_import_fd(struct tdl_context *context, enum tdl_handle_type type,
+                                             int fd, size_t size, struct tdl_buffer **out_buffer);
 /**
  * Create a buffer that others can be given. Not mapped. Where the driver has
  * such memory, dma-bufs are made so that the CPU of others can map them.
@@ -175,10 +174,10 @@ struct tdl_image_create_params {
  * @return TDL_ERROR_UNSUPPORTED with the reason, when the device does not make
  *         such memory, or not in this tiling.
  */
-TDL_API enum tdl_result
-tdl_image_create_exportable(struct tdl_context *context, enum tdl_handle_type type,
-                            const struct tdl_image_create_params *params,
-                            struct tdl_image **out_image);
+TDL_API enum tdl_result tdl_image_create_exportable(struct tdl_context *context,
+                                                    enum tdl_handle_type type,
+                                                    const struct tdl_image_create_params *params,
+                                                    struct tdl_image **out_image);
 /** Where a plane lies. */
 struct tdl_image_place {
     int fd;          /**< the caller closes it */

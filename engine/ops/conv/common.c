@@ -77,8 +77,8 @@ float tdl_conv_weight(const struct tdl_conv_geometry *g, const float *f, uint32_
 }
 
 struct tdl_weights_key tdl_conv_weights_key(const struct tdl_conv_geometry *g,
-                                            const struct tdl_node *n, uintptr_t layout,
-                                            uint32_t a, uint32_t b, uint32_t c)
+                                            const struct tdl_node *n, uintptr_t layout, uint32_t a,
+                                            uint32_t b, uint32_t c)
 {
     return (struct tdl_weights_key){
         layout,
@@ -88,12 +88,12 @@ struct tdl_weights_key tdl_conv_weights_key(const struct tdl_conv_geometry *g,
 
 struct tdl_weights_key tdl_conv_bias_key(const struct tdl_node *n)
 {
-    return (struct tdl_weights_key){TDL_WEIGHTS_LAYOUT(tdl_conv_bias_key),
-                                    {n->inputs[TDL_CONV_BIAS]}, {0}};
+    return (struct tdl_weights_key){
+        TDL_WEIGHTS_LAYOUT(tdl_conv_bias_key), {n->inputs[TDL_CONV_BIAS]}, {0}};
 }
 
-static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
-                         uint32_t tile, float *w)
+static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n, uint32_t tile,
+                         float *w)
 {
     const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);

@@ -44,8 +44,8 @@ struct tdl_conv_algorithm {
 };
 
 extern const struct tdl_conv_algorithm tdl_conv_pointwise, tdl_conv_depthwise, tdl_conv_direct,
-    tdl_conv_grouped, tdl_conv_implicit, tdl_conv_im2col, tdl_conv_winograd23,
-    tdl_conv_winograd43, tdl_conv_matrix;
+    tdl_conv_grouped, tdl_conv_implicit, tdl_conv_im2col, tdl_conv_winograd23, tdl_conv_winograd43,
+    tdl_conv_matrix;
 
 /* Take the best row and append its steps. */
 enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
@@ -96,8 +96,8 @@ float tdl_conv_weight(const struct tdl_conv_geometry *g, const float *f, uint32_
 /* A key for weights that `layout` makes of filter and bias: what decides over
  * them but for the device, and three numbers of the layout's own. */
 struct tdl_weights_key tdl_conv_weights_key(const struct tdl_conv_geometry *g,
-                                            const struct tdl_node *n, uintptr_t layout,
-                                            uint32_t a, uint32_t b, uint32_t c);
+                                            const struct tdl_node *n, uintptr_t layout, uint32_t a,
+                                            uint32_t b, uint32_t c);
 /* A key for the bias alone, filled up with zeros. */
 struct tdl_weights_key tdl_conv_bias_key(const struct tdl_node *n);
 /* Binding 1, per group of `tile` packs: [tap][in channel][tile] vec4, then the bias. */
@@ -140,8 +140,7 @@ bool tdl_conv_gemm_accepts(const struct tdl_conv_geometry *g, const struct tdl_c
 typedef float (*tdl_conv_weight_fn)(const void *data, uint32_t batch, uint32_t o, uint32_t tap,
                                     uint32_t i);
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
-                         const struct tdl_conv_variant *v, tdl_conv_weight_fn weight,
-                         void *data);
+                         const struct tdl_conv_variant *v, tdl_conv_weight_fn weight, void *data);
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
                           double macs, double bytes, uint32_t batches, uint32_t pixels);
 

@@ -4,13 +4,8 @@
 
 /* v: block width, height, workgroup size; 0: by device. */
 static const struct tdl_conv_variant variants[] = {
-    {"", {0}},
-    {"1x1", {1, 1, 64}},
-    {"2x1", {2, 1, 64}},
-    {"2x2", {2, 2, 64}},
-    {"4x1", {4, 1, 64}},
-    {"4x2", {4, 2, 64}},
-    {"1x1-128", {1, 1, 128}},
+    {"", {0}},           {"1x1", {1, 1, 64}}, {"2x1", {2, 1, 64}},      {"2x2", {2, 2, 64}},
+    {"4x1", {4, 1, 64}}, {"4x2", {4, 2, 64}}, {"1x1-128", {1, 1, 128}},
 };
 
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
@@ -83,7 +78,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     for (uint32_t k = 0; w && k < packs; k++)
         for (uint32_t tap = 0; tap <= taps; tap++)
             for (uint32_t c = k * 4; c < k * 4 + 4; c++, w++)
-                *w = tap < taps               ? tdl_conv_weight(g, f, c, tap, 0)
+                *w = tap < taps             ? tdl_conv_weight(g, f, c, tap, 0)
                      : bias && c < g->out.c ? bias[c]
                                             : 0;
     tdl_plan_groups(s, TDL_DIV_UP(blocks, t.local), packs, g->in.n);

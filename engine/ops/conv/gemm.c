@@ -53,7 +53,8 @@ double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_co
     double efficiency = tdl_conv_tastes(g)->efficiency.gemm;
     if (!efficiency)
         efficiency = v->v[5] / 100.0;
-    return tdl_conv_time(g, macs / filled, efficiency, bytes, 1, x * y * batches * s.threads / 128.0);
+    return tdl_conv_time(g, macs / filled, efficiency, bytes, 1,
+                         x * y * batches * s.threads / 128.0);
 }
 
 /* ------------------------------------------------------------------ product */
@@ -87,8 +88,7 @@ struct gemm_spec {
 };
 
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
-                         const struct tdl_conv_variant *v, tdl_conv_weight_fn weight,
-                         void *data)
+                         const struct tdl_conv_variant *v, tdl_conv_weight_fn weight, void *data)
 {
     const struct tdl_conv_geometry *g = &m->g;
     const struct shape s = shape_of(v);
@@ -122,11 +122,9 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
         tdl_conv_weights_key(g, n, (uintptr_t)weight, rows, columns, m->batches);
     if (m->wide) /* it is added later */
         key.constants[1] = NULL;
-    float *w =
-        tdl_plan_weights(plan, step, 1, ((uint64_t)m->batches * rows + 1) * columns, &key);
+    float *w = tdl_plan_weights(plan, step, 1, ((uint64_t)m->batches * rows + 1) * columns, &key);
     if (w && m->prepare && !m->prepare(data)) {
-        plan->status =
-            tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "%s: out of memory for filters", n->label);
+        plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "%s: out of memory for filters", n->label);
     } else if (w) {
         const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
         fill_weights(m, columns, rows, weight, data, w);
@@ -234,8 +232,7 @@ static void im2col_lower(struct tdl_plan *plan, struct tdl_node *n,
         .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
     struct tdl_conv2d_params product = once;
     const uint32_t channels = tdl_packs(g->in.c) * 4;
-    struct column_source source = {
-        {g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])}, channels};
+    struct column_source source = {{g, tdl_constant_data(n->inputs[TDL_CONV_FILTER])}, channels};
     struct tdl_operand *columns = tdl_plan_scratch(plan, column_bytes(g));
     if (!columns)
         return;

@@ -47,10 +47,10 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
     uint32_t size = threads(g, v);
     bool smallest = v->v[1] == 32;
     return size <= g->device->max_workgroup_invocations &&
-           shared_bytes(g, v) <= g->device->max_shared_memory && divides(frag[0], v->v[0] / v->v[2]) &&
-           divides(frag[1], v->v[1] / v->v[3]) && divides(frag[2], v->v[4] * 4) &&
-           divides(size, v->v[0] * v->v[4]) && divides(size, v->v[1] * v->v[4]) &&
-           (smallest || g->out.c * 2 > v->v[1]);
+           shared_bytes(g, v) <= g->device->max_shared_memory &&
+           divides(frag[0], v->v[0] / v->v[2]) && divides(frag[1], v->v[1] / v->v[3]) &&
+           divides(frag[2], v->v[4] * 4) && divides(size, v->v[0] * v->v[4]) &&
+           divides(size, v->v[1] * v->v[4]) && (smallest || g->out.c * 2 > v->v[1]);
 }
 
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)

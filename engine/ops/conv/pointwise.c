@@ -5,14 +5,8 @@
 
 /* v: packs, px, workgroup size; 0 packs: by device and size. */
 static const struct tdl_conv_variant variants[] = {
-    {"", {0}},
-    {"1x1", {1, 1, 64}},
-    {"2x1", {2, 1, 64}},
-    {"4x1", {4, 1, 64}},
-    {"4x2", {4, 2, 64}},
-    {"4x4", {4, 4, 64}},
-    {"2x2-128", {2, 2, 128}},
-    {"4x2-128", {4, 2, 128}},
+    {"", {0}},           {"1x1", {1, 1, 64}}, {"2x1", {2, 1, 64}},      {"4x1", {4, 1, 64}},
+    {"4x2", {4, 2, 64}}, {"4x4", {4, 4, 64}}, {"2x2-128", {2, 2, 128}}, {"4x2-128", {4, 2, 128}},
 };
 
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)

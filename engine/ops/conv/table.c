@@ -12,9 +12,9 @@
 #include <string.h>
 
 static const struct tdl_conv_algorithm *const rows[] = {
-    &tdl_conv_pointwise,  &tdl_conv_depthwise,  &tdl_conv_direct, &tdl_conv_implicit,
-    &tdl_conv_winograd23, &tdl_conv_winograd43, &tdl_conv_im2col, &tdl_conv_grouped,
-    &tdl_conv_matrix,
+    &tdl_conv_pointwise, &tdl_conv_depthwise,  &tdl_conv_direct,
+    &tdl_conv_implicit,  &tdl_conv_winograd23, &tdl_conv_winograd43,
+    &tdl_conv_im2col,    &tdl_conv_grouped,    &tdl_conv_matrix,
 };
 
 struct candidate {
@@ -33,8 +33,7 @@ static void name_of(const struct candidate *c, char *text, size_t size)
 /* What decides between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
 {
-    snprintf(text, size,
-             "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s",
+    snprintf(text, size, "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s",
              g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
              g->out.h, g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0],
              g->p->stride[1], g->p->dilation[0], g->p->dilation[1], g->window.pad_top,

@@ -44,9 +44,9 @@ static void want_steps(struct wanted *wanted, const struct tdl_compose_plan *pla
 }
 
 enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struct tdl_frame *source,
-                                     const struct tdl_frame *target,
-                                     const struct tdl_compose_params *params,
-                                     const struct tdl_compile_params *compile)
+                                        const struct tdl_frame *target,
+                                        const struct tdl_compose_params *params,
+                                        const struct tdl_compile_params *compile)
 {
     struct tdl_vk_composer *composer = tdl_vk_composer(common);
     const struct tdl_pipeline *ignored[GUESSES * TDL_COMPOSE_MAX_STEPS];
@@ -115,9 +115,9 @@ fail:
 }
 
 enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *common,
-                            const struct tdl_frame *source, struct tdl_tensor *mask,
-                            const struct tdl_frame *target,
-                            const struct tdl_compose_params *params)
+                               const struct tdl_frame *source, struct tdl_tensor *mask,
+                               const struct tdl_frame *target,
+                               const struct tdl_compose_params *params)
 {
     struct tdl_vk_composer *composer = tdl_vk_composer(common);
     bool stale = false;

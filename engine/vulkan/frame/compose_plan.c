@@ -42,8 +42,7 @@ bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel)
 
 /* A step that knows no frame. */
 static struct tdl_compose_step *add_plain_step(struct tdl_compose_plan *plan, const char *shader,
-                                               uint32_t group_x, uint32_t group_y,
-                                               size_t push_size)
+                                               uint32_t group_x, uint32_t group_y, size_t push_size)
 {
     struct tdl_compose_step *s = &plan->steps[plan->count++];
     memset(s, 0, sizeof(*s));
@@ -326,8 +325,7 @@ static void add_picture(struct tdl_compose_plan *plan)
     struct tdl_compose_step *s =
         add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
     struct tdl_picture_push *push = &s->push.picture;
-    const float aspect =
-        plan->params->background_aspect > 0 ? plan->params->background_aspect : 1;
+    const float aspect = plan->params->background_aspect > 0 ? plan->params->background_aspect : 1;
     const float across = (float)from->width * aspect / (float)plan->target->width;
     const float down = (float)from->height / (float)plan->target->height;
     const float step_size = TDL_MIN(across, down);
@@ -351,8 +349,7 @@ static void add_picture(struct tdl_compose_plan *plan)
 static void add_copy(struct tdl_compose_plan *plan)
 {
     const uint32_t planes = tdl_format_planes(plan->source->format);
-    struct tdl_compose_step *s =
-        add_step(plan, "frame_copy", 32, 4, sizeof(s->push.copy));
+    struct tdl_compose_step *s = add_step(plan, "frame_copy", 32, 4, sizeof(s->push.copy));
     struct tdl_copy_push *push = &s->push.copy;
     push->source_size = frame_size(plan->source);
     for (uint32_t p = 0; p < planes; p++) {
@@ -387,7 +384,7 @@ static void add_compose(struct tdl_compose_plan *plan)
     const struct tdl_vk_composer *c = plan->composer;
     const char *shader = plan->kernel == TDL_KERNEL_BLUR      ? "frame_compose_blur"
                          : plan->kernel == TDL_KERNEL_PICTURE ? "frame_compose_picture"
-                                                          : "frame_compose";
+                                                              : "frame_compose";
     struct tdl_compose_step *s = add_step(plan, shader, BLOCK_X, BLOCK_Y, sizeof(s->push.compose));
     specialise_blocks(plan, s);
     s->spec.mode = plan->kernel < TDL_KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
@@ -405,9 +402,8 @@ static void add_compose(struct tdl_compose_plan *plan)
 
 static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
 {
-    return a->format == b->format &&
-           (tdl_format_has(tdl_format_info(a->format), TDL_TRAIT_RGB) ||
-            (a->range == b->range && a->matrix == b->matrix));
+    return a->format == b->format && (tdl_format_has(tdl_format_info(a->format), TDL_TRAIT_RGB) ||
+                                      (a->range == b->range && a->matrix == b->matrix));
 }
 
 enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
@@ -466,4 +462,3 @@ void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
         add_picture(plan);
     add_compose(plan);
 }
-

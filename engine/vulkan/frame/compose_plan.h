@@ -109,7 +109,6 @@ struct tdl_compose_plan {
     uint32_t count;
 };
 
-
 enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
                                            const struct tdl_frame *target,
                                            const struct tdl_compose_params *params);

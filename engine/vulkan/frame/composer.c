@@ -75,9 +75,12 @@ enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width
         size_t bytes; /* per pixel of the mask */
         const char *name;
     } buffers[] = {
-        {&c->state, 4, "mask state"},     {&c->pairs, 4, "mask pairs"},
-        {&c->grown, 4, "mask grown"},     {&c->labels, 4, "mask labels"},
-        {&c->regions, 8, "mask regions"}, {&c->lines, 4, "mask lines"},
+        {&c->state, 4, "mask state"},
+        {&c->pairs, 4, "mask pairs"},
+        {&c->grown, 4, "mask grown"},
+        {&c->labels, 4, "mask labels"},
+        {&c->regions, 8, "mask regions"},
+        {&c->lines, 4, "mask lines"},
         {&c->coefficients, 4, "mask coefficients"},
     };
     for (size_t i = 0; i < TDL_COUNT(buffers); i++)
@@ -102,8 +105,10 @@ enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width
         return TDL_OK;
     drop_blur(c);
     TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur sums", &c->sums));
-    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur swept", &c->swept));
-    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 4, TDL_BUFFER_DEVICE, "blurred", &c->blurred));
+    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur swept",
+                                &c->swept));
+    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 4, TDL_BUFFER_DEVICE, "blurred",
+                                &c->blurred));
     c->blur_width = width;
     c->blur_height = height;
     return TDL_OK;
@@ -166,7 +171,8 @@ enum tdl_result tdl_composer_need_picture(struct tdl_vk_composer *c,
     drop_picture(c);
     struct tdl_buffer *buffer = NULL;
     const size_t size = tdl_frame_layout(p, target->format, target->width, target->height, 4);
-    TRY(tdl_buffer_create_named(c->base.ctx, size, TDL_BUFFER_DEVICE, "replacement picture", &buffer));
+    TRY(tdl_buffer_create_named(c->base.ctx, size, TDL_BUFFER_DEVICE, "replacement picture",
+                                &buffer));
     p->matrix = target->matrix;
     p->range = target->range;
     for (uint32_t i = 0; i < tdl_format_planes(p->format); i++)

@@ -21,8 +21,7 @@ static_assert(sizeof(struct push) == 104 && sizeof(struct push) <= TDL_MAX_PUSH,
 enum { GROUP_X = 16, GROUP_Y = 8 };
 
 static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
-                                 const struct tdl_frame_to_tensor_params *params,
-                                 struct push *push)
+                      const struct tdl_frame_to_tensor_params *params, struct push *push)
 {
     bool scaled = params->scale[0] != 0 || params->scale[1] != 0 || params->scale[2] != 0;
     push->source_size = TDL_PACK_SIZE(frame->width, frame->height);
@@ -61,9 +60,8 @@ enum tdl_result tdl_vk_frame_to_tensor_prepare(const struct tdl_frame *frame,
     struct tdl_context *ctx = tensor->buffer->ctx;
     const struct tdl_pipeline *ignored;
     const struct tdl_frame_spec spec = make_spec(ctx, frame, tensor);
-    const struct tdl_kernel kernel = {.shader = choose_shader(tensor),
-                                      .spec = spec.group,
-                                      .spec_count = TDL_FRAME_SPEC_COUNT};
+    const struct tdl_kernel kernel = {
+        .shader = choose_shader(tensor), .spec = spec.group, .spec_count = TDL_FRAME_SPEC_COUNT};
     return tdl_compile_kernels(ctx, &kernel, 1, tensor->buffer, compile, &ignored);
 }
 
@@ -84,8 +82,8 @@ enum tdl_result tdl_vk_frame_to_tensor(struct tdl_batch *batch, const struct tdl
     const struct tdl_frame_spec spec = make_spec(ctx, frame, tensor);
     TRY(tdl_pipeline_get(ctx, choose_shader(tensor), spec.group, TDL_FRAME_SPEC_COUNT, &pipeline));
     TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_COUNT(binds), &push, sizeof(push),
-                           TDL_DIV_UP(dims.w, GROUP_X << spec.few), TDL_DIV_UP(dims.h, GROUP_Y << spec.few),
-                           1));
+                           TDL_DIV_UP(dims.w, GROUP_X << spec.few),
+                           TDL_DIV_UP(dims.h, GROUP_Y << spec.few), 1));
 fail:
     return r;
 }

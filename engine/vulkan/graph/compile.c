@@ -186,12 +186,11 @@ static void *compile_apart(void *data)
         tdl_buffer_create(apart, 256, TDL_BUFFER_DEVICE, &scratch) == TDL_OK)
         for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
             const struct tdl_kernel *k = &work->kernels[work->distinct[i]];
-            enum tdl_result r =
-                warm_up(apart, scratch, k)
-                    ? tdl_pipeline_get_chained(work->ctx, k->shader, k->spec, k->spec_count,
-                                               k->chain, k->chain_count,
-                                               &work->pipelines[work->distinct[i]])
-                    : compile_one(work, work->distinct[i]);
+            enum tdl_result r = warm_up(apart, scratch, k)
+                                    ? tdl_pipeline_get_chained(
+                                          work->ctx, k->shader, k->spec, k->spec_count, k->chain,
+                                          k->chain_count, &work->pipelines[work->distinct[i]])
+                                    : compile_one(work, work->distinct[i]);
             if (!go_on(work, r))
                 break;
         }
@@ -212,8 +211,8 @@ static uint64_t now_ms(void)
 static uint32_t count_threads(const struct work *work)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t threads = work->params.threads ? work->params.threads
-                                            : (uint32_t)(cores > 0 ? cores : 1);
+    uint32_t threads =
+        work->params.threads ? work->params.threads : (uint32_t)(cores > 0 ? cores : 1);
     return TDL_MIN(threads, MAX_THREADS);
 }
 

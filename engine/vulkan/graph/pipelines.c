@@ -33,8 +33,8 @@ static enum tdl_result check_step(const struct tdl_context *ctx, const struct td
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s: %s needs %llu bytes of shared memory, %s has %u; switch fusion off "
                         "or use a smaller model",
-                        s->label, s->kernel->name, (unsigned long long)s->shared_bytes, ctx->info.name,
-                        ctx->info.max_shared_memory);
+                        s->label, s->kernel->name, (unsigned long long)s->shared_bytes,
+                        ctx->info.name, ctx->info.max_shared_memory);
     return TDL_OK;
 }
 

@@ -60,7 +60,8 @@ void tdl_vk_program_destroy(struct tdl_graph *g)
 
 /* ------------------------------------------------------------- dispatching */
 
-static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *bound, uint32_t count)
+static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *bound,
+                    uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (rec->bound[i] != bound[i]->id)
@@ -110,12 +111,13 @@ static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *co
 static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
                                struct tdl_recording *rec, struct tdl_buffer *const *bound)
 {
-    struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {{.buffer = g->program->arena, .read = true, .write = true},
-                                                  {.buffer = g->program->weights, .read = true}};
+    struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {
+        {.buffer = g->program->arena, .read = true, .write = true},
+        {.buffer = g->program->weights, .read = true}};
     uint32_t count = 2, inputs = g->plan.ir->input_count;
     for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
-        uses[count++] = (struct tdl_bind){
-            .buffer = bound[i], .read = i < inputs, .write = i >= inputs};
+        uses[count++] =
+            (struct tdl_bind){.buffer = bound[i], .read = i < inputs, .write = i >= inputs};
     atomic_fetch_add(&rec->refs, 1);
     enum tdl_result r = tdl_batch_execute(batch, rec->commands, uses, count, g->plan.step_count,
                                           (struct tdl_hold){rec, tdl_recording_release});

@@ -30,7 +30,7 @@ struct tdl_recording {
 struct tdl_program {
     struct tdl_buffer *arena, *weights;
     const struct tdl_pipeline **pipelines; /* one a step */
-    pthread_mutex_t lock; /* guards recordings */
+    pthread_mutex_t lock;                  /* guards recordings */
     struct tdl_recording *recordings;
     uint32_t recording_count;
     uint64_t use_counter;

@@ -38,8 +38,8 @@ static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
         return true;
     case TDL_PLAN_BIND_OPERAND:
         if (bind->operand->external)
-            *out = (struct resolved){bound[bind->operand->binding], 0,
-                                     bind->operand->size + guard, bind->write};
+            *out = (struct resolved){bound[bind->operand->binding], 0, bind->operand->size + guard,
+                                     bind->write};
         else
             *out = (struct resolved){g->program->arena, bind->operand->offset,
                                      bind->operand->size + guard, bind->write};
@@ -113,7 +113,8 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
                 hazards[hazard_count++] =
                     (struct hazard){binds[j].buffer, binds[j].offset,
                                     binds[j].offset + binds[j].size, binds[j].write};
-        vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE, g->program->pipelines[i]->pipeline);
+        vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                          g->program->pipelines[i]->pipeline);
         vkCmdBindDescriptorSets(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                 tdl_vk(g->ctx)->pipeline_layout, 0, 1, &sets[i], 0, NULL);
         vkCmdDispatch(rec->commands, step->groups[0], step->groups[1], step->groups[2]);
@@ -139,9 +140,8 @@ static enum tdl_result allocate_sets(struct tdl_graph *g, struct tdl_recording *
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                            .maxSets = count,
                            .poolSizeCount = 1,
-                           .pPoolSizes =
-                               &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                       count * TDL_MAX_BINDS},
+                           .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                                 count * TDL_MAX_BINDS},
                        },
                        NULL, &rec->descriptors)));
     TRY(VK(g->ctx,

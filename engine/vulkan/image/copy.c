@@ -72,8 +72,8 @@ static void lower_state(const struct tdl_image_state *state, VkPipelineStageFlag
     if (state->stage & ~stages || state->access & ~accesses)
         *out_stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     if (!*out_stages)
-        *out_stages = *out_access ? VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
-                                  : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
+        *out_stages =
+            *out_access ? VK_PIPELINE_STAGE_ALL_COMMANDS_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
     if (*out_stages & ~(VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT | VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT))
         return;
     *out_access = 0; /* those two stages have none */
@@ -233,8 +233,8 @@ static enum tdl_result hold_images(struct tdl_batch *batch, const struct plane *
 {
     enum tdl_result r = TDL_OK;
     for (uint32_t i = 0; i < count && r == TDL_OK; i++) {
-        r = tdl_batch_hold(batch, (struct tdl_hold){tdl_image_ref(planes[i].image),
-                                                    tdl_image_release});
+        r = tdl_batch_hold(batch,
+                           (struct tdl_hold){tdl_image_ref(planes[i].image), tdl_image_release});
         if (r != TDL_OK)
             tdl_image_release(planes[i].image->ctx, planes[i].image);
     }
@@ -289,8 +289,7 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_batch_images_to_frame(struct tdl_batch *batch,
-                                          struct tdl_image *const images[],
+enum tdl_result tdl_batch_images_to_frame(struct tdl_batch *batch, struct tdl_image *const images[],
                                           struct tdl_image_state *const states[],
                                           const struct tdl_frame *target)
 {

@@ -126,8 +126,8 @@ static VkImageUsageFlags find_common_usage(const struct tdl_context *ctx, enum t
 {
     VkImageUsageFlags usage = READ | WRITE;
     for (uint32_t p = 0; p < tdl_format_planes(format) && usage; p++)
-        usage &= find_usage(ctx, TDL_HANDLE_DMA_BUF, tdl_texel_find(format, p, 0, 0), modifier,
-                            feature);
+        usage &=
+            find_usage(ctx, TDL_HANDLE_DMA_BUF, tdl_texel_find(format, p, 0, 0), modifier, feature);
     return usage;
 }
 
@@ -272,14 +272,14 @@ static enum tdl_result bind_dma_buf(struct tdl_image *image, int fd)
     VkMemoryRequirements requirements;
     VkMemoryFdPropertiesKHR properties = {.sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR};
     vkGetImageMemoryRequirements(tdl_vk(ctx)->device, image->image, &requirements);
-    enum tdl_result r =
-        VK(ctx, tdl_vk(ctx)->fn.get_memory_fd_properties(tdl_vk(ctx)->device, handle, fd, &properties));
+    enum tdl_result r = VK(ctx, tdl_vk(ctx)->fn.get_memory_fd_properties(tdl_vk(ctx)->device,
+                                                                         handle, fd, &properties));
     if (r != TDL_OK)
         return r;
     off_t size = lseek(fd, 0, SEEK_END);
     lseek(fd, 0, SEEK_SET);
-    uint32_t type = tdl_memory_type_find(
-        ctx, requirements.memoryTypeBits & properties.memoryTypeBits, 0, 0, 0);
+    uint32_t type =
+        tdl_memory_type_find(ctx, requirements.memoryTypeBits & properties.memoryTypeBits, 0, 0, 0);
     if (size < 0 || requirements.size > (uint64_t)size)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the driver wants %llu bytes for this image; the dma-buf has %lld",
@@ -340,8 +340,7 @@ enum tdl_result tdl_image_import_dma_buf(struct tdl_context *ctx,
         .layout = VK_IMAGE_LAYOUT_GENERAL,
         .queue_family = tdl_external_family(ctx, TDL_HANDLE_DMA_BUF),
     };
-    tdl_context_name(ctx, VK_OBJECT_TYPE_IMAGE, (uint64_t)(uintptr_t)image->image,
-                     "dma-buf plane");
+    tdl_context_name(ctx, VK_OBJECT_TYPE_IMAGE, (uint64_t)(uintptr_t)image->image, "dma-buf plane");
     *out_image = image;
     return TDL_OK;
 fail:
@@ -367,8 +366,7 @@ static enum tdl_result bind_exportable(struct tdl_image *image, enum tdl_handle_
     struct tdl_context *ctx = image->ctx;
     VkMemoryRequirements requirements;
     vkGetImageMemoryRequirements(tdl_vk(ctx)->device, image->image, &requirements);
-    uint32_t memory_type =
-        tdl_memory_type_for(ctx, requirements.memoryTypeBits, TDL_BUFFER_DEVICE);
+    uint32_t memory_type = tdl_memory_type_for(ctx, requirements.memoryTypeBits, TDL_BUFFER_DEVICE);
     if (memory_type == TDL_NO_MEMORY_TYPE)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "the device has no memory for an image of others");
     enum tdl_result r = allocate(image, requirements.size, memory_type,

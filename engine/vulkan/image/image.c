@@ -119,9 +119,9 @@ VkExtent3D tdl_image_extent(const struct tdl_image *image)
 
 enum tdl_result tdl_image_check_size(uint32_t width, uint32_t height)
 {
-    return width && height ? TDL_OK
-                           : tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "an image of %u×%u px", width,
-                                      height);
+    return width && height
+               ? TDL_OK
+               : tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "an image of %u×%u px", width, height);
 }
 
 /* ----------------------------------------------------------------- wrapping */
@@ -145,8 +145,8 @@ enum tdl_result tdl_image_wrap(struct tdl_context *ctx, const struct tdl_image_w
     if (!image)
         return TDL_ERROR_OUT_OF_MEMORY;
     image->image = p->image;
-    image->usage = p->usage ? p->usage
-                            : VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    image->usage =
+        p->usage ? p->usage : VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
     *out_image = image;
     return TDL_OK;
 }

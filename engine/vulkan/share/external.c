@@ -43,8 +43,7 @@ uint32_t tdl_external_family(const struct tdl_context *ctx, enum tdl_handle_type
 static VkExternalMemoryProperties properties_of(struct tdl_context *ctx,
                                                 VkExternalMemoryHandleTypeFlagBits handle)
 {
-    VkExternalBufferProperties properties = {.sType =
-                                                 VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    VkExternalBufferProperties properties = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
     vkGetPhysicalDeviceExternalBufferProperties(
         tdl_vk(ctx)->physical,
         &(VkPhysicalDeviceExternalBufferInfo){
@@ -87,8 +86,8 @@ static enum tdl_result check_created(const struct tdl_import_facts *f)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "this driver wants %llu bytes of memory for a buffer of %llu, and the %s "
                         "has %lld: allocate a page more",
-                        (unsigned long long)f->required,
-                        (unsigned long long)tdl_import_size(f), name, (long long)f->fd_size);
+                        (unsigned long long)f->required, (unsigned long long)tdl_import_size(f),
+                        name, (long long)f->fd_size);
     if (!f->fd_types)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the driver takes this %s into no memory type: it is of a device that "
@@ -167,16 +166,15 @@ static enum tdl_result gather_facts(struct tdl_context *ctx, enum tdl_handle_typ
 static enum tdl_result check_memory(struct tdl_buffer *b, int fd, struct tdl_import_facts *f,
                                     const VkMemoryRequirements *requirements)
 {
-    VkMemoryFdPropertiesKHR fd_properties = {.sType =
-                                                 VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR};
+    VkMemoryFdPropertiesKHR fd_properties = {.sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR};
     f->created = true;
     f->required = requirements->size;
     f->buffer_types = requirements->memoryTypeBits;
     f->fd_types = UINT32_MAX; /* an opaque fd must not be asked */
     if (f->type == TDL_HANDLE_DMA_BUF) {
         f->fd_types = 0;
-        if (tdl_vk(b->ctx)->fn.get_memory_fd_properties(tdl_vk(b->ctx)->device, tdl_external_handle(f->type), fd,
-                                                &fd_properties) >= 0)
+        if (tdl_vk(b->ctx)->fn.get_memory_fd_properties(
+                tdl_vk(b->ctx)->device, tdl_external_handle(f->type), fd, &fd_properties) >= 0)
             f->fd_types = fd_properties.memoryTypeBits;
     }
     return tdl_import_check(f);
@@ -190,18 +188,17 @@ static bool wants_dedicated(struct tdl_buffer *b, enum tdl_handle_type type)
                                           .pNext = &dedicated};
     if (type == TDL_HANDLE_OPAQUE_FD)
         return true;
-    vkGetBufferMemoryRequirements2(
-        tdl_vk(b->ctx)->device,
-        &(VkBufferMemoryRequirementsInfo2){
-            .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2, .buffer = tdl_vkb(b)->buffer},
-        &requirements);
+    vkGetBufferMemoryRequirements2(tdl_vk(b->ctx)->device,
+                                   &(VkBufferMemoryRequirementsInfo2){
+                                       .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
+                                       .buffer = tdl_vkb(b)->buffer},
+                                   &requirements);
     return dedicated.requiresDedicatedAllocation ||
            properties_of(b->ctx, tdl_external_handle(type)).externalMemoryFeatures &
                VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT;
 }
 
-static enum tdl_result import_memory(struct tdl_buffer *b, int fd,
-                                     const struct tdl_import_facts *f)
+static enum tdl_result import_memory(struct tdl_buffer *b, int fd, const struct tdl_import_facts *f)
 {
     uint32_t type = memory_type(b->ctx, f->type, f->buffer_types & f->fd_types);
     VkMemoryDedicatedAllocateInfo dedicated = {
@@ -209,14 +206,14 @@ static enum tdl_result import_memory(struct tdl_buffer *b, int fd,
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return tdl_fail(TDL_ERROR_IO, "the fd cannot be duplicated: %s", strerror(errno));
-    VkResult result = tdl_buffer_allocate(
-        b, f->required, type,
-        &(VkImportMemoryFdInfoKHR){
-            .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
-            .pNext = wants_dedicated(b, f->type) ? &dedicated : NULL,
-            .handleType = tdl_external_handle(f->type),
-            .fd = own,
-        });
+    VkResult result =
+        tdl_buffer_allocate(b, f->required, type,
+                            &(VkImportMemoryFdInfoKHR){
+                                .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
+                                .pNext = wants_dedicated(b, f->type) ? &dedicated : NULL,
+                                .handleType = tdl_external_handle(f->type),
+                                .fd = own,
+                            });
     if (result >= 0)
         return tdl_buffer_bind(b); /* the driver owns the duplicate */
     close(own);
@@ -224,18 +221,18 @@ static enum tdl_result import_memory(struct tdl_buffer *b, int fd,
     const bool maps = b->ctx->info.type == TDL_DEVICE_SOFTWARE && f->type == TDL_HANDLE_DMA_BUF;
     if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && !maps)
         return tdl_vk_fail(b->ctx, result, "vkAllocateMemory(");
-    return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                    "the driver refuses this %s of %llu bytes (VkResult %d)%s",
-                    handle_name(f->type), (unsigned long long)f->required, result,
-                    maps ? ": a software device has to map it, opened for reading and writing"
-                         : "");
+    return tdl_fail(
+        TDL_ERROR_UNSUPPORTED, "the driver refuses this %s of %llu bytes (VkResult %d)%s",
+        handle_name(f->type), (unsigned long long)f->required, result,
+        maps ? ": a software device has to map it, opened for reading and writing" : "");
 }
 
 static enum tdl_result check_type(enum tdl_handle_type type)
 {
     return (unsigned)type <= TDL_HANDLE_DMA_BUF
                ? TDL_OK
-               : tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "memory with unknown kind of handle %d", type);
+               : tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "memory with unknown kind of handle %d",
+                          type);
 }
 
 enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_type type, int fd,
@@ -252,10 +249,9 @@ enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_ty
     b = tdl_buffer_new(ctx, tdl_import_size(&facts));
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
-    TRY(tdl_buffer_create_vk(b,
-                             type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type)
-                                                        : opaque_handles(ctx),
-                             &requirements));
+    TRY(tdl_buffer_create_vk(
+        b, type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type) : opaque_handles(ctx),
+        &requirements));
     TRY(check_memory(b, fd, &facts, &requirements));
     TRY(import_memory(b, fd, &facts));
     tdl_vkb(b)->external_family = tdl_external_family(ctx, type);
@@ -306,15 +302,15 @@ static enum tdl_result create_exportable(struct tdl_context *ctx, enum tdl_handl
     TRY(tdl_buffer_bind(b));
     tdl_vkb(b)->export_types = handles;
     tdl_context_name(ctx, VK_OBJECT_TYPE_BUFFER, (uint64_t)(uintptr_t)tdl_vkb(b)->buffer, name);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory, name);
+    tdl_context_name(ctx, VK_OBJECT_TYPE_DEVICE_MEMORY, (uint64_t)(uintptr_t)tdl_vkb(b)->memory,
+                     name);
     *out_buffer = b;
     return TDL_OK;
 fail:
     return tdl_buffer_abandon(b, r);
 }
 
-enum tdl_result tdl_external_check_export(const struct tdl_context *ctx,
-                                          enum tdl_handle_type type)
+enum tdl_result tdl_external_check_export(const struct tdl_context *ctx, enum tdl_handle_type type)
 {
     if (type == TDL_HANDLE_DMA_BUF ? ctx->info.dma_buf_export : ctx->info.external_memory_fd)
         return TDL_OK;
@@ -333,10 +329,9 @@ enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_h
     TRY(tdl_vk_context_check(ctx));
     TRY(check_type(type));
     TRY(tdl_external_check_export(ctx, type));
-    TRY(create_exportable(ctx, type,
-                          type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type)
-                                                     : opaque_handles(ctx),
-                          size, "exportable buffer", out_buffer));
+    TRY(create_exportable(
+        ctx, type, type == TDL_HANDLE_DMA_BUF ? tdl_external_handle(type) : opaque_handles(ctx),
+        size, "exportable buffer", out_buffer));
     tdl_vkb(*out_buffer)->external_family = tdl_external_family(ctx, type);
     tdl_vkb(*out_buffer)->shared = true;
 fail:
@@ -396,7 +391,8 @@ enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *b, int *out_fd)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "only buffers of tdl_buffer_create_exportable() can be exported");
     return tdl_buffer_export_as(b,
-                                tdl_vkb(b)->export_types & VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+                                tdl_vkb(b)->export_types &
+                                        VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
                                     ? TDL_HANDLE_OPAQUE_FD
                                     : TDL_HANDLE_DMA_BUF,
                                 out_fd);

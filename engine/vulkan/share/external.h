@@ -31,8 +31,7 @@ uint64_t tdl_import_size(const struct tdl_import_facts *facts);
 uint32_t tdl_external_family(const struct tdl_context *ctx, enum tdl_handle_type type);
 VkExternalMemoryHandleTypeFlagBits tdl_external_handle(enum tdl_handle_type type);
 /* Does the device hand out its memory so? */
-enum tdl_result tdl_external_check_export(const struct tdl_context *ctx,
-                                          enum tdl_handle_type type);
+enum tdl_result tdl_external_check_export(const struct tdl_context *ctx, enum tdl_handle_type type);
 /* A new fd of `memory`, which was allocated for that. */
 enum tdl_result tdl_external_export(struct tdl_context *ctx, VkDeviceMemory memory,
                                     enum tdl_handle_type type, int *out_fd);

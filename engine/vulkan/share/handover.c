@@ -51,11 +51,11 @@ static enum tdl_result record(struct tdl_context *ctx, VkCommandBuffer cb,
                               VkPipelineStageFlags from, VkPipelineStageFlags to,
                               const VkBufferMemoryBarrier *barriers, uint32_t count)
 {
-    enum tdl_result r = VK(ctx, vkBeginCommandBuffer(
-                                    cb, &(VkCommandBufferBeginInfo){
-                                            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-                                        }));
+    enum tdl_result r =
+        VK(ctx, vkBeginCommandBuffer(cb, &(VkCommandBufferBeginInfo){
+                                             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+                                         }));
     if (r != TDL_OK)
         return r;
     if (count)

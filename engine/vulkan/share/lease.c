@@ -107,13 +107,13 @@ static enum tdl_result create_timeline(struct tdl_context *ctx, bool exported,
         .pNext = exported ? &export : NULL,
         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
     };
-    enum tdl_result r = VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
-                                                  &(VkSemaphoreCreateInfo){
-                                                      .sType =
-                                                          VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                                      .pNext = &type,
-                                                  },
-                                                  NULL, out_semaphore));
+    enum tdl_result r =
+        VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
+                                  &(VkSemaphoreCreateInfo){
+                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                      .pNext = &type,
+                                  },
+                                  NULL, out_semaphore));
     if (r == TDL_OK)
         tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)*out_semaphore,
                          "rental");
@@ -124,17 +124,17 @@ static enum tdl_result create_timeline(struct tdl_context *ctx, bool exported,
 static enum tdl_result import_semaphore(struct tdl_context *ctx, VkSemaphore semaphore,
                                         bool sync_file, int fd)
 {
-    return VK(ctx, tdl_vk(ctx)->fn.import_semaphore_fd(
-                       tdl_vk(ctx)->device,
-                       &(VkImportSemaphoreFdInfoKHR){
-                           .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-                           .semaphore = semaphore,
-                           .flags = sync_file ? VK_SEMAPHORE_IMPORT_TEMPORARY_BIT : 0,
-                           .handleType = sync_file
-                                             ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT
-                                             : VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
-                           .fd = fd,
-                       }));
+    return VK(ctx,
+              tdl_vk(ctx)->fn.import_semaphore_fd(
+                  tdl_vk(ctx)->device,
+                  &(VkImportSemaphoreFdInfoKHR){
+                      .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+                      .semaphore = semaphore,
+                      .flags = sync_file ? VK_SEMAPHORE_IMPORT_TEMPORARY_BIT : 0,
+                      .handleType = sync_file ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT
+                                              : VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT,
+                      .fd = fd,
+                  }));
 }
 
 static enum tdl_result export_timeline(struct tdl_context *ctx, VkSemaphore semaphore, int *out_fd)
@@ -158,8 +158,8 @@ static enum tdl_result check_rentable(struct tdl_tensor *t, enum tdl_handle_type
         return r;
     const struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     if (!lease)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_EXPORTABLE",
+                        t->label);
     if ((unsigned)type > TDL_HANDLE_KNOWN)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rented with unknown kind of handle %d",
                         t->label, type);
@@ -308,10 +308,10 @@ static enum tdl_result take_order(struct tdl_buffer *b, const struct tdl_rental 
     if (!ctx->info.sync_fd)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no sync files: wait on the CPU",
                         lease->label, ctx->info.name);
-    TRY(VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
-                                  &(VkSemaphoreCreateInfo){
-                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
-                                  NULL, &semaphore)));
+    TRY(VK(ctx, vkCreateSemaphore(
+                    tdl_vk(ctx)->device,
+                    &(VkSemaphoreCreateInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
+                    NULL, &semaphore)));
     TRY(import_semaphore(ctx, semaphore, true, theirs->semaphore_fd));
     *out_old = lease->import;
     lease->import = semaphore;
@@ -347,8 +347,8 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
         return r;
     struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
     if (!lease)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: was created without TDL_TENSOR_EXPORTABLE", t->label);
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_EXPORTABLE",
+                        t->label);
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
     if (!lease->rented)
         r = tdl_fail(TDL_ERROR_INVALID_STATE, "%s is not rented: there is nothing to return",
@@ -387,14 +387,14 @@ static enum tdl_result import_order(struct tdl_buffer *b, const struct tdl_renta
                         ctx->info.name, sync_file ? "sync files" : "timeline semaphores by fd");
     int own = fcntl(rental->semaphore_fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
-        return tdl_fail(TDL_ERROR_IO, "%s: the fd cannot be duplicated: %s", tdl_vkb(b)->lease->label,
-                        strerror(errno));
+        return tdl_fail(TDL_ERROR_IO, "%s: the fd cannot be duplicated: %s",
+                        tdl_vkb(b)->lease->label, strerror(errno));
     VkSemaphore *semaphore = sync_file ? &tdl_vkb(b)->lease->import : &tdl_vkb(b)->lease->timeline;
     if (sync_file)
-        TRY(VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
-                                      &(VkSemaphoreCreateInfo){
-                                          .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
-                                      NULL, semaphore)));
+        TRY(VK(ctx, vkCreateSemaphore(
+                        tdl_vk(ctx)->device,
+                        &(VkSemaphoreCreateInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
+                        NULL, semaphore)));
     else
         TRY(create_timeline(ctx, true, semaphore));
     TRY(import_semaphore(ctx, *semaphore, sync_file, own));

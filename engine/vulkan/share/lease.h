@@ -12,14 +12,14 @@
 
 /* Guarded by tdl_vk(ctx)->lock. */
 struct tdl_lease {
-    bool rented; /* others have it: every use is an error */
-    bool away;   /* others had it: the next submission takes it over */
-    uint32_t family; /* that stands for them; 0: it was never rented */
+    bool rented;                  /* others have it: every use is an error */
+    bool away;                    /* others had it: the next submission takes it over */
+    uint32_t family;              /* that stands for them; 0: it was never rented */
     struct tdl_semaphore_op wait; /* what that submission waits for, if any */
-    VkSemaphore timeline; /* ours, shared with those who rent; or VK_NULL_HANDLE */
-    uint64_t value;       /* last known of it */
-    VkSemaphore import;   /* ours, for a sync file that comes back */
-    char label[64];       /* the tensor's, for messages */
+    VkSemaphore timeline;         /* ours, shared with those who rent; or VK_NULL_HANDLE */
+    uint64_t value;               /* last known of it */
+    VkSemaphore import;           /* ours, for a sync file that comes back */
+    char label[64];               /* the tensor's, for messages */
 };
 
 /* All of these accept buffers that cannot be rented. TDL_OK, or that the

@@ -96,19 +96,18 @@ enum tdl_result tdl_batch_signal_semaphore(struct tdl_batch *batch, VkSemaphore 
     struct tdl_sync *s;
     enum tdl_result r = tdl_batch_sync(batch, true, &s);
     /* One place is left for a sync file. */
-    return r == TDL_OK
-               ? add(s->signals, &s->signal_count, TDL_MAX_SEMAPHORES - 1, semaphore, value)
-               : r;
+    return r == TDL_OK ? add(s->signals, &s->signal_count, TDL_MAX_SEMAPHORES - 1, semaphore, value)
+                       : r;
 }
 
 /* -------------------------------------------------------------- sync files */
 
 static enum tdl_result check_sync_fd(const struct tdl_context *ctx)
 {
-    return ctx->info.sync_fd ? TDL_OK
-                             : tdl_fail(TDL_ERROR_UNSUPPORTED,
-                                        "%s takes and gives no sync files: wait on the CPU",
-                                        ctx->info.name);
+    return ctx->info.sync_fd
+               ? TDL_OK
+               : tdl_fail(TDL_ERROR_UNSUPPORTED,
+                          "%s takes and gives no sync files: wait on the CPU", ctx->info.name);
 }
 
 static enum tdl_result create_semaphore(struct tdl_context *ctx,
@@ -151,15 +150,15 @@ enum tdl_result tdl_batch_wait_sync_fd(struct tdl_batch *batch, int fd)
     VkSemaphore *semaphore = &s->imports[s->import_count];
     if (!*semaphore)
         TRY(create_semaphore(ctx, 0, "sync file in", semaphore));
-    TRY(VK(ctx, tdl_vk(ctx)->fn.import_semaphore_fd(
-                    tdl_vk(ctx)->device,
-                    &(VkImportSemaphoreFdInfoKHR){
-                        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
-                        .semaphore = *semaphore,
-                        .flags = VK_SEMAPHORE_IMPORT_TEMPORARY_BIT,
-                        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT,
-                        .fd = fd,
-                    })));
+    TRY(VK(ctx,
+           tdl_vk(ctx)->fn.import_semaphore_fd(
+               tdl_vk(ctx)->device, &(VkImportSemaphoreFdInfoKHR){
+                                        .sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_FD_INFO_KHR,
+                                        .semaphore = *semaphore,
+                                        .flags = VK_SEMAPHORE_IMPORT_TEMPORARY_BIT,
+                                        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT,
+                                        .fd = fd,
+                                    })));
     s->import_count++;
     TRY(tdl_sync_wait(s, *semaphore, 0));
 fail:
@@ -233,8 +232,8 @@ enum tdl_result tdl_dma_buf_get_fence(int dma_buf_fd, bool for_write, int *out_s
     struct dma_buf_export_sync_file data = {
         .flags = for_write ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ, .fd = -1};
     *out_sync_fd = -1;
-    enum tdl_result r = fence_call(dma_buf_fd, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &data,
-                                   "read a dma-buf's fences");
+    enum tdl_result r =
+        fence_call(dma_buf_fd, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &data, "read a dma-buf's fences");
     if (r == TDL_OK)
         *out_sync_fd = data.fd;
     return r;
