@@ -24,7 +24,7 @@ static const struct tdl_tastes tastes[] = {
                                  .direct_looped = 0.015,
                                  .grouped = 0.004,
                                  .gemm = 0.1,
-                                 .matrix = 0.01}},
+                                 .cooperative = 0.01}},
     [INTEGRATED] = {ANY_GPU, .speed = {800, 50, 3000, 16}},
     [NVIDIA] = {ANY_GPU, .speed = {20000, 2000, 2000, 128}},
     [AMD] = {ANY_GPU, .speed = {10000, 1000, 2500, 64}},

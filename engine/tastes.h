@@ -36,7 +36,7 @@ struct tdl_tastes {
     /* Which share of these multiply-accumulates the kernels of conv2d reach; 0
      * where that depends on their tiles. */
     struct {
-        double pointwise, depthwise, direct, direct_looped, grouped, gemm, matrix;
+        double pointwise, depthwise, direct, direct_looped, grouped, gemm, cooperative;
     } efficiency;
 };
 

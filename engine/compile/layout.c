@@ -4,7 +4,7 @@
  * four channels or linear memory (enum tdl_storage); those that can do either
  * follow their neighbours. Tensors bound at dispatch are linear, and linear
  * operators read and write them in place. Where a reader differs from what it
- * reads, a convert node stands between, one for all readers.
+ * reads, a repack node stands between, one for all readers.
  */
 #include "passes.h"
 
@@ -127,10 +127,10 @@ static enum tdl_result choose_storages(struct tdl_ir *ir)
 
 /* ------------------------------------------------------------ conversions */
 
-static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
-                                   struct tdl_operand *to)
+static enum tdl_result add_repack(struct tdl_ir *ir, struct tdl_operand *from,
+                                  struct tdl_operand *to)
 {
-    struct tdl_node *n = tdl_ir_add_node(ir, &tdl_op_convert);
+    struct tdl_node *n = tdl_ir_add_node(ir, &tdl_op_repack);
     if (!n)
         return out_of_memory();
     n->input_count = 1;
@@ -138,7 +138,7 @@ static enum tdl_result add_convert(struct tdl_ir *ir, struct tdl_operand *from,
     n->output = to;
     to->producer = n;
     n->storage = to->storage;
-    snprintf(n->label, sizeof(n->label), "convert %s",
+    snprintf(n->label, sizeof(n->label), "repack %s",
              from->kind == TDL_OPERAND_CONSTANT ? "constant"
              : from->external                   ? from->name
                                                 : to->name);
@@ -168,7 +168,7 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
     }
     twin->storage = storage;
     o->twin = twin;
-    return add_convert(ir, o, twin) == TDL_OK ? twin : NULL;
+    return add_repack(ir, o, twin) == TDL_OK ? twin : NULL;
 }
 
 /* Let the node read what it can read. */
@@ -178,7 +178,7 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
     enum tdl_layout layout = n->output->desc.layout;
     if (!o)
         return TDL_OK;
-    /* A tensor of float32 packs is of use for no kernel but convert, if the
+    /* A tensor of float32 packs is of use for no kernel but repack, if the
      * graph's own packs are others. */
     if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 &&
         o->kind == TDL_OPERAND_INPUT)
@@ -228,7 +228,7 @@ void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params)
     }
 }
 
-/* Written in place, or by a convert node. */
+/* Written in place, or by a repack node. */
 static enum tdl_result place_output(struct layout *l, struct tdl_operand *output,
                                     const struct tdl_build_params *params)
 {
@@ -236,7 +236,7 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
     const bool packs = bind_outside(output, params->output_layout);
     const enum tdl_storage made = output->producer->storage;
     if (packs && l->packs == TDL_FLOAT32)
-        output->storage = TDL_STORAGE_PACKED; /* else convert makes floats of the packs */
+        output->storage = TDL_STORAGE_PACKED; /* else repack makes floats of the packs */
     if (packs ? made == output->storage && made == TDL_STORAGE_PACKED
               : made == TDL_STORAGE_LINEAR ||
                     (!tdl_ir_is_read(ir, output) && writes_linear(output->producer)))
@@ -252,7 +252,7 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
         inside = twin_of(ir, inside, TDL_STORAGE_PACKED, output->desc.layout);
     else if (!packs)
         inside->twin = output; /* for others that read it linear */
-    return inside ? add_convert(ir, inside, output) : TDL_ERROR_OUT_OF_MEMORY;
+    return inside ? add_repack(ir, inside, output) : TDL_ERROR_OUT_OF_MEMORY;
 }
 
 /* ------------------------------------------------------------------- sizes */

@@ -38,7 +38,7 @@ extern const struct tdl_op tdl_op_gather_elements;
 extern const struct tdl_op tdl_op_triangular;
 extern const struct tdl_op tdl_op_tile;
 extern const struct tdl_op tdl_op_im2col;
-extern const struct tdl_op tdl_op_convert;          /* made by layout */
+extern const struct tdl_op tdl_op_repack;           /* made by layout */
 extern const struct tdl_op tdl_op_squeeze_excite;   /* made by fuse */
 extern const struct tdl_op tdl_op_expand_depthwise; /* made by fuse */
 

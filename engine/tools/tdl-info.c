@@ -63,9 +63,10 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
     printf("   subgroup             %u invocations\n", info->subgroup_size);
     printf("   workgroup            up to %u invocations, %u KiB shared memory\n",
            info->max_workgroup_invocations, info->max_shared_memory / 1024);
-    if (info->matrix_size[0])
+    if (info->cooperative_matrix[0])
         printf("   matrix units         %u×%u×%u, float16 with float32 sums\n",
-               info->matrix_size[0], info->matrix_size[1], info->matrix_size[2]);
+               info->cooperative_matrix[0], info->cooperative_matrix[1],
+               info->cooperative_matrix[2]);
     else
         printf("   matrix units         none, or not in this build\n");
     printf("   fp16 storage         %s\n", yes_no(info->storage_16bit));

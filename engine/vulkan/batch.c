@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "batch_state.h"
 
-#include "vulkan/share/lease.h"
+#include "vulkan/share/rental.h"
 #include "vulkan/table.h"
 
 #include <stdlib.h>
@@ -282,7 +282,7 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
 {
     bool conflict = false;
     for (uint32_t i = 0; i < count; i++) {
-        enum tdl_result r = uses[i].buffer ? tdl_lease_check(uses[i].buffer) : TDL_OK;
+        enum tdl_result r = uses[i].buffer ? tdl_rental_check(uses[i].buffer) : TDL_OK;
         if (r != TDL_OK)
             return r;
     }

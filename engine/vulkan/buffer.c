@@ -2,7 +2,7 @@
 #include "buffer.h"
 
 #include "vulkan/share/external.h"
-#include "vulkan/share/lease.h"
+#include "vulkan/share/rental.h"
 #include "vulkan/table.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ uint32_t tdl_memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
 static void buffer_free(struct tdl_context *ctx, void *data)
 {
     struct tdl_buffer *b = data;
-    tdl_lease_free(b);
+    tdl_rental_free(b);
     vkDestroyBuffer(tdl_vk(ctx)->device, tdl_vkb(b)->buffer, NULL);
     if (tdl_vkb(b)->memory) {
         vkFreeMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, NULL); /* unmaps too */
@@ -182,7 +182,7 @@ static enum tdl_result create_rentable(struct tdl_context *ctx, const struct tdl
     enum tdl_result r =
         tdl_buffer_create_rentable(ctx, wish->size, dma_buf, wish->name, out_buffer);
     if (r == TDL_OK)
-        r = tdl_lease_create(*out_buffer, wish->name);
+        r = tdl_rental_create(*out_buffer, wish->name);
     if (r != TDL_OK)
         tdl_buffer_destroy(out_buffer);
     return r;

@@ -23,7 +23,7 @@ struct tdl_vk_buffer {
     uint32_t external_family;
     bool shared;
     VkExternalMemoryHandleTypeFlags export_types; /* it can be exported as */
-    struct tdl_lease *lease;                      /* of a tensor that may be rented, or NULL */
+    struct tdl_rental_state *rental;              /* of a tensor that may be rented, or NULL */
 };
 
 static inline struct tdl_vk_buffer *tdl_vkb(const struct tdl_buffer *buffer)

@@ -2,7 +2,7 @@
 #include "context.h"
 
 #include "batch.h"
-#include "cache.h"
+#include "cache_path.h"
 #include "instance.h"
 #include "table.h"
 

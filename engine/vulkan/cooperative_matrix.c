@@ -11,9 +11,9 @@ enum { FLOAT16 = 0, FLOAT32 = 1, SUBGROUP = 3 }; /* of the registry */
 
 typedef VkResult (*list_fn)(VkPhysicalDevice, uint32_t *, struct tdl_cooperative_matrix *);
 
-void *tdl_matrix_features(struct tdl_matrix_features *f, void *next)
+void *tdl_cooperative_matrix_enable(struct tdl_cooperative_matrix_setup *f, void *next)
 {
-    *f = (struct tdl_matrix_features){
+    *f = (struct tdl_cooperative_matrix_setup){
         .matrix = {.sType = TDL_STYPE_COOPERATIVE_MATRIX_FEATURES,
                    .pNext = &f->half,
                    .cooperativeMatrix = VK_TRUE},
@@ -36,9 +36,9 @@ void *tdl_matrix_features(struct tdl_matrix_features *f, void *next)
 /* All features, and subgroups of one size: the kernel counts on full ones. */
 static bool is_able(VkPhysicalDevice physical)
 {
-    struct tdl_matrix_features f;
+    struct tdl_cooperative_matrix_setup f;
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = tdl_matrix_features(&f, NULL)};
+                                          .pNext = tdl_cooperative_matrix_enable(&f, NULL)};
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
     VkPhysicalDeviceProperties2 properties = {
@@ -68,7 +68,8 @@ static bool is_usable(const struct tdl_cooperative_matrix *m)
            m->KSize % 4 == 0;
 }
 
-void tdl_matrix_describe(VkInstance instance, VkPhysicalDevice physical, uint32_t out_size[3])
+void tdl_cooperative_matrix_describe(VkInstance instance, VkPhysicalDevice physical,
+                                     uint32_t out_size[3])
 {
     union {
         PFN_vkVoidFunction plain;

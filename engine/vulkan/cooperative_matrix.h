@@ -26,7 +26,7 @@ struct tdl_cooperative_matrix {
 };
 
 /* What a device needs enabled for the kernels that use matrices: one chain. */
-struct tdl_matrix_features {
+struct tdl_cooperative_matrix_setup {
     struct tdl_cooperative_matrix_features matrix;
     VkPhysicalDeviceShaderFloat16Int8Features half;
     VkPhysicalDeviceVulkanMemoryModelFeatures memory_model;
@@ -37,8 +37,9 @@ struct tdl_matrix_features {
 /* Sizes M, N, K of a product of halves with float32 sums that a subgroup does;
  * zeros if the device has none that the kernels can use, or if this build's
  * shader compiler could not make them. */
-void tdl_matrix_describe(VkInstance instance, VkPhysicalDevice physical, uint32_t out_size[3]);
+void tdl_cooperative_matrix_describe(VkInstance instance, VkPhysicalDevice physical,
+                                     uint32_t out_size[3]);
 /* All of them on, to be chained into a device's creation. Returns the first. */
-void *tdl_matrix_features(struct tdl_matrix_features *features, void *next);
+void *tdl_cooperative_matrix_enable(struct tdl_cooperative_matrix_setup *features, void *next);
 
 #endif

@@ -316,7 +316,7 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
 static void describe(VkInstance instance, VkPhysicalDevice physical, struct tdl_device_info *info)
 {
     tdl_device_describe(physical, info);
-    tdl_matrix_describe(instance, physical, info->matrix_size);
+    tdl_cooperative_matrix_describe(instance, physical, info->cooperative_matrix);
 }
 
 static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices, uint32_t *count)

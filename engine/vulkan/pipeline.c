@@ -5,7 +5,7 @@
  */
 #include "pipeline.h"
 
-#include "cache.h"
+#include "cache_path.h"
 #include "table.h"
 
 #include "core/cache_file.h"

@@ -84,8 +84,8 @@ static uint32_t pick_extensions(const struct tdl_context *ctx,
         {VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, true},
         {VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME, !v12},
         {VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, ctx->info.drm_format_modifiers},
-        {TDL_COOPERATIVE_MATRIX_EXTENSION, ctx->info.matrix_size[0] > 0},
-        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, ctx->info.matrix_size[0] > 0},
+        {TDL_COOPERATIVE_MATRIX_EXTENSION, ctx->info.cooperative_matrix[0] > 0},
+        {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, ctx->info.cooperative_matrix[0] > 0},
     };
     uint32_t count = 0;
     for (size_t i = 0; i < TDL_COUNT(table); i++)
@@ -119,8 +119,9 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
         return r;
     tdl_vk(ctx)->setup.instance_version = VK_API_VERSION_1_2;
     chain_features(&tdl_vk(ctx)->setup, ctx->info.shader_int64);
-    if (ctx->info.matrix_size[0])
-        tdl_vk(ctx)->setup.timeline.pNext = tdl_matrix_features(&tdl_vk(ctx)->setup.matrix, NULL);
+    if (ctx->info.cooperative_matrix[0])
+        tdl_vk(ctx)->setup.timeline.pNext =
+            tdl_cooperative_matrix_enable(&tdl_vk(ctx)->setup.cooperative_matrix, NULL);
     r = VK(ctx, vkCreateDevice(tdl_vk(ctx)->physical,
                                &(VkDeviceCreateInfo){
                                    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,

@@ -19,7 +19,8 @@ struct tdl_setup {
     /* Enabled, as far as the engine knows them: one chain. */
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
-    struct tdl_matrix_features matrix; /* where info.matrix_size says so */
+    struct tdl_cooperative_matrix_setup
+        cooperative_matrix; /* where info.cooperative_matrix says so */
     /* Held round each use of the queue; NULL: nobody else uses it. */
     void (*lock_queue)(void *data);
     void (*unlock_queue)(void *data);

@@ -2,7 +2,7 @@
 /* Batches on their way to the queue, and the times that they took. */
 #include "batch_state.h"
 #include "vulkan/share/handover.h"
-#include "vulkan/share/lease.h"
+#include "vulkan/share/rental.h"
 #include "vulkan/table.h"
 
 #include <string.h>
@@ -105,9 +105,9 @@ static enum tdl_result hand_over(struct tdl_vk_batch *b, bool *out_any)
     struct tdl_handover h = {.acquire_count = 0};
     enum tdl_result r = TDL_OK;
     for (uint32_t i = 0; i < b->use_count; i++) {
-        TRY(tdl_lease_check_locked(b->uses[i].buffer));
+        TRY(tdl_rental_check_locked(b->uses[i].buffer));
         TRY(tdl_handover_add(&h, b->uses[i].buffer, b->uses[i].give));
-        TRY(tdl_lease_wait(b->uses[i].buffer, &b->sync));
+        TRY(tdl_rental_wait(b->uses[i].buffer, &b->sync));
     }
     *out_any = h.acquire_count || h.release_count;
     if (*out_any)
@@ -149,7 +149,7 @@ static enum tdl_result submit_locked(struct tdl_vk_batch *b)
             tdl_vkb(buffer)->read_point = b->point;
         if (b->uses[i].write)
             tdl_vkb(buffer)->write_point = b->point;
-        tdl_lease_used(buffer, b->uses[i].give);
+        tdl_rental_used(buffer, b->uses[i].give);
     }
     return TDL_OK;
 }

@@ -98,13 +98,13 @@ static bool is_any(const struct shape *t)
 static const struct row {
     const char *name;
     bool (*takes)(const struct shape *t);
-    bool needs_matrix; /* hardware; a device without it takes nothing */
+    bool needs_units; /* hardware; a device without it takes nothing */
 } rows[] = {
     {"pointwise", is_pointwise, false}, {"depthwise", is_depthwise, false},
     {"direct", is_one_group, false},    {"implicit", is_one_group, false},
     {"winograd23", is_3x3, false},      {"winograd43", is_3x3, false},
     {"im2col", is_one_group, false},    {"grouped", is_any, false},
-    {"matrix", is_one_group, true},
+    {"cooperative", is_one_group, true},
 };
 
 /* --------------------------------------------------------------------- a case */
@@ -206,7 +206,7 @@ static const struct shape edges[] = {
 /* True if the row promises to take the shape on this device. */
 static bool takes(struct tdl_context *ctx, const struct row *row, const struct shape *t, bool half)
 {
-    bool able = !row->needs_matrix || (tdl_context_device(ctx)->matrix_size[0] && half);
+    bool able = !row->needs_units || (tdl_context_device(ctx)->cooperative_matrix[0] && half);
     return able && row->takes(t);
 }
 
@@ -232,16 +232,16 @@ static void check_variants(struct tdl_context *ctx)
         {&tdl_conv_direct, {1, 7, 11, 5, 17, K(3, 3), SAME}},
         {&tdl_conv_depthwise, {1, 9, 11, 6, 6, K(3, 3), SAME, .groups = 6}},
         {&tdl_conv_grouped, {2, 5, 7, 6, 4, K(3, 3), SAME, .groups = 2}},
-        {&tdl_conv_matrix, {2, 7, 19, 9, 65, K(3, 3), SAME, RELU}},
+        {&tdl_conv_cooperative, {2, 7, 19, 9, 65, K(3, 3), SAME, RELU}},
     };
-    const bool matrix = tdl_context_device(ctx)->matrix_size[0] > 0;
-    if (!matrix)
-        fprintf(stderr, "matrix: not run, as device or build have no matrix units\n");
-    for (size_t i = 0; i < COUNT(others) - !matrix; i++)
+    const bool units = tdl_context_device(ctx)->cooperative_matrix[0] > 0;
+    if (!units)
+        fprintf(stderr, "cooperative: not run, as device or build have no matrix units\n");
+    for (size_t i = 0; i < COUNT(others) - !units; i++)
         for (uint32_t v = 0; v < others[i].row->variant_count; v++) {
             snprintf(name, sizeof(name), "%s%s%s", others[i].row->name,
                      *others[i].row->variants[v].name ? ":" : "", others[i].row->variants[v].name);
-            run(ctx, &others[i].t, name, true, v & 1 || others[i].row == &tdl_conv_matrix, v);
+            run(ctx, &others[i].t, name, true, v & 1 || others[i].row == &tdl_conv_cooperative, v);
         }
 }
 
@@ -440,8 +440,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
         for (size_t r = 0; r < COUNT(rows); r++)
             run(ctx, &shapes[i], rows[r].name,
-                takes(ctx, &rows[r], &shapes[i], (i ^ r) & 1 || rows[r].needs_matrix),
-                (i ^ r) & 1 || rows[r].needs_matrix, i);
+                takes(ctx, &rows[r], &shapes[i], (i ^ r) & 1 || rows[r].needs_units),
+                (i ^ r) & 1 || rows[r].needs_units, i);
     if (argc <= 2)
         check_variants(ctx);
     for (long i = 0; i < random; i++, seed++) {

@@ -318,9 +318,9 @@ static void check_algorithms(struct tdl_context *ctx)
 {
     for (uint32_t i = 0; tdl_conv2d_algorithm_name(i); i++) {
         const char *name = tdl_conv2d_algorithm_name(i);
-        if (!strcmp(name, "matrix") && !tdl_context_device(ctx)->matrix_size[0])
+        if (!strcmp(name, "cooperative") && !tdl_context_device(ctx)->cooperative_matrix[0])
             continue;
-        for (int half = !strcmp(name, "matrix"); half < 2; half++) {
+        for (int half = !strcmp(name, "cooperative"); half < 2; half++) {
             struct rng rng = {i};
             struct subject s;
             check_begin("%s, fp%d", name, half ? 16 : 32);

@@ -76,11 +76,11 @@ static void check_heads(struct tdl_context *ctx)
         uint32_t axis = layout == TDL_LAYOUT_NCHW ? 1 : 3, count;
         OK(tdl_builder_create(ctx, &b));
         subject_output(b, tdl_builder_softmax(b, packed(b, subject_input(b, "x", p)), axis));
-        count = count_steps(b, "convert");
+        count = count_steps(b, "repack");
         CHECK(count == 2, "softmax of packs has %u conversions round it instead of 2", count);
         OK(tdl_builder_create(ctx, &b));
         subject_output(b, tdl_builder_arg_max(b, packed(b, subject_input(b, "x", p)), axis, NULL));
-        count = count_steps(b, "convert");
+        count = count_steps(b, "repack");
         CHECK(count == 1, "argMax of packs has %u conversions round it instead of 1", count);
         const uint32_t y = layout == TDL_LAYOUT_NCHW ? 2 : 1;
         OK(tdl_builder_create(ctx, &b));

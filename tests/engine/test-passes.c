@@ -69,7 +69,7 @@ static void check_layout(void)
         OK(tdl_pass_layout(ir, &(struct tdl_build_params){.input_layout = cases[i].layout},
                            cases[i].storage));
         for (uint32_t k = 0; k < ir->node_count; k++)
-            converts += ir->nodes[k]->op == &tdl_op_convert;
+            converts += ir->nodes[k]->op == &tdl_op_repack;
         CHECK(converts == cases[i].converts, "%u conversions instead of %u", converts,
               cases[i].converts);
         sketch_check_order(ir);

@@ -104,7 +104,7 @@ static const struct kind kinds[] = {
     {"winograd23", 8, 3, 8, 8, conv, "winograd23", NULL},
     {"winograd43", 8, 3, 8, 8, conv, "winograd43", NULL},
     {"im2col", 8, 3, 8, 8, conv, "im2col", NULL},
-    {"matrix", 64, 1, 64, 64, conv, "matrix", NULL},
+    {"cooperative", 64, 1, 64, 64, conv, "cooperative", NULL},
     {"depthwise", 8, 3, 1, 8, depthwise, "depthwise", NULL},
     {"grouped", 8, 3, 4, 8, grouped, "grouped", NULL},
     {"transposed", 8, 3, 8, 8, transposed, NULL, NULL},

@@ -9,7 +9,7 @@
 
 #include <tdl/models.h>
 
-#include <vulkan/cache.h>
+#include <vulkan/cache_path.h>
 #include <vulkan/context.h>
 #include <measure/measure.h>
 #include <core/tuning_file.h>

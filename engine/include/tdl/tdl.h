@@ -114,7 +114,7 @@ struct tdl_device_info {
      *  subgroup does (VK_KHR_cooperative_matrix); 0 where the device, or the
      *  compiler that this library was built with, has none. A device that was
      *  created outside counts as without. */
-    uint32_t matrix_size[3];
+    uint32_t cooperative_matrix[3];
     uint64_t memory_bytes;        /**< largest device-local heap */
     bool usable;                  /**< has all that libtdl needs */
     char unusable_reason[128];    /**< why not, if not usable */

@@ -14,7 +14,7 @@
 static const struct tdl_conv_algorithm *const rows[] = {
     &tdl_conv_pointwise, &tdl_conv_depthwise,  &tdl_conv_direct,
     &tdl_conv_implicit,  &tdl_conv_winograd23, &tdl_conv_winograd43,
-    &tdl_conv_im2col,    &tdl_conv_grouped,    &tdl_conv_matrix,
+    &tdl_conv_im2col,    &tdl_conv_grouped,    &tdl_conv_cooperative,
 };
 
 struct candidate {

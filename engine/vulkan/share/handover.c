@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "handover.h"
 
-#include "lease.h"
+#include "rental.h"
 
 #define WORK_STAGES (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
 #define WORK_WRITES (VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
@@ -39,8 +39,8 @@ enum tdl_result tdl_handover_add(struct tdl_handover *h, struct tdl_buffer *b, u
         TRY(add(h->acquire, &h->acquire_count, b, tdl_vkb(b)->external_family, true));
         TRY(add(h->release, &h->release_count, b, tdl_vkb(b)->external_family, false));
     }
-    if (tdl_vkb(b)->lease && tdl_vkb(b)->lease->away)
-        TRY(add(h->acquire, &h->acquire_count, b, tdl_vkb(b)->lease->family, true));
+    if (tdl_vkb(b)->rental && tdl_vkb(b)->rental->away)
+        TRY(add(h->acquire, &h->acquire_count, b, tdl_vkb(b)->rental->family, true));
     if (give)
         TRY(add(h->release, &h->release_count, b, give, false));
 fail:

@@ -18,7 +18,7 @@ static struct strides strides_of(const struct tdl_tensor_params *plain, struct t
     return (struct strides){1, d.c, 4, pixels * d.c};
 }
 
-/* shaders/convert.comp */
+/* shaders/repack.comp */
 struct convert_spec {
     uint32_t to_packs, channels, pixels, channel_stride, pixel_stride, group_stride, image_stride;
     uint32_t half, count;
@@ -36,7 +36,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         strides_of(plain->bound.layout == TDL_LAYOUT_NC4HW4 ? &plain->bound : &to->desc, d);
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
-    struct tdl_plan_step *s = tdl_plan_add_step(plan, "convert", n, local, 1, 1);
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "repack", n, local, 1, 1);
     const struct convert_spec spec = {
         .to_packs = to_packs,
         .channels = d.c,
@@ -58,4 +58,4 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
-const struct tdl_op tdl_op_convert = {.name = "convert", .lower = lower};
+const struct tdl_op tdl_op_repack = {.name = "repack", .lower = lower};

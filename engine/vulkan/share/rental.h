@@ -4,14 +4,14 @@
  * when it notes a use, for an early error, and again when it is submitted,
  * which counts: then the lock is held.
  */
-#ifndef TDL_RENT_H
-#define TDL_RENT_H
+#ifndef TDL_RENTAL_STATE_H
+#define TDL_RENTAL_STATE_H
 
 #include "vulkan/buffer.h"
 #include "sync.h"
 
 /* Guarded by tdl_vk(ctx)->lock. */
-struct tdl_lease {
+struct tdl_rental_state {
     bool rented;                  /* others have it: every use is an error */
     bool away;                    /* others had it: the next submission takes it over */
     uint32_t family;              /* that stands for them; 0: it was never rented */
@@ -24,15 +24,15 @@ struct tdl_lease {
 
 /* All of these accept buffers that cannot be rented. TDL_OK, or that the
  * tensor is rented. */
-enum tdl_result tdl_lease_check(const struct tdl_buffer *buffer);
-enum tdl_result tdl_lease_check_locked(const struct tdl_buffer *buffer);
+enum tdl_result tdl_rental_check(const struct tdl_buffer *buffer);
+enum tdl_result tdl_rental_check_locked(const struct tdl_buffer *buffer);
 /* Have the submission wait until those who had it are done. */
-enum tdl_result tdl_lease_wait(const struct tdl_buffer *buffer, struct tdl_sync *sync);
+enum tdl_result tdl_rental_wait(const struct tdl_buffer *buffer, struct tdl_sync *sync);
 /* A submission used it, and gave it to the queue family `gave`, or not (0).
  * Call with the lock held. */
-void tdl_lease_used(struct tdl_buffer *buffer, uint32_t gave);
+void tdl_rental_used(struct tdl_buffer *buffer, uint32_t gave);
 /* Make a buffer one that can be rented. */
-enum tdl_result tdl_lease_create(struct tdl_buffer *buffer, const char *label);
-void tdl_lease_free(struct tdl_buffer *buffer);
+enum tdl_result tdl_rental_create(struct tdl_buffer *buffer, const char *label);
+void tdl_rental_free(struct tdl_buffer *buffer);
 
 #endif

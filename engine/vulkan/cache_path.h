@@ -4,8 +4,8 @@
  * carry vendor, device, driver version, cache UUID and a hash of all shaders,
  * so that nothing stale is ever read.
  */
-#ifndef TDL_CACHE_H
-#define TDL_CACHE_H
+#ifndef TDL_CACHE_PATH_H
+#define TDL_CACHE_PATH_H
 
 #include "context.h"
 #include "map.h"

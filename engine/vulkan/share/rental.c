@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Renting tensors out. Both sides of a rental are alike: each has a buffer on
- * the same memory with a lease that says whether it is in its hands, and a
+ * the same memory with a state that says whether it is in its hands, and a
  * timeline semaphore that both share counts the times that it changed hands.
  *
  * Giving is a submission of its own, behind all earlier work on the tensor:
@@ -9,7 +9,7 @@
  * is no submission: the first one that uses the tensor afterwards waits and
  * acquires, so that work on other tensors does not stand behind it.
  */
-#include "lease.h"
+#include "rental.h"
 
 #include "vulkan/batch.h"
 #include "external.h"
@@ -24,53 +24,53 @@
 
 /* -------------------------------------------------------------------- leases */
 
-enum tdl_result tdl_lease_create(struct tdl_buffer *b, const char *label)
+enum tdl_result tdl_rental_create(struct tdl_buffer *b, const char *label)
 {
-    tdl_vkb(b)->lease = calloc(1, sizeof(*tdl_vkb(b)->lease));
-    if (!tdl_vkb(b)->lease)
+    tdl_vkb(b)->rental = calloc(1, sizeof(*tdl_vkb(b)->rental));
+    if (!tdl_vkb(b)->rental)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a tensor");
-    snprintf(tdl_vkb(b)->lease->label, sizeof(tdl_vkb(b)->lease->label), "%s", label);
+    snprintf(tdl_vkb(b)->rental->label, sizeof(tdl_vkb(b)->rental->label), "%s", label);
     return TDL_OK;
 }
 
-enum tdl_result tdl_lease_check_locked(const struct tdl_buffer *b)
+enum tdl_result tdl_rental_check_locked(const struct tdl_buffer *b)
 {
-    if (!tdl_vkb(b)->lease || !tdl_vkb(b)->lease->rented)
+    if (!tdl_vkb(b)->rental || !tdl_vkb(b)->rental->rented)
         return TDL_OK;
     return tdl_fail(TDL_ERROR_INVALID_STATE,
                     "%s is rented out: nobody here can use it before tdl_tensor_return",
-                    tdl_vkb(b)->lease->label);
+                    tdl_vkb(b)->rental->label);
 }
 
-enum tdl_result tdl_lease_check(const struct tdl_buffer *b)
+enum tdl_result tdl_rental_check(const struct tdl_buffer *b)
 {
-    if (!tdl_vkb(b)->lease)
+    if (!tdl_vkb(b)->rental)
         return TDL_OK;
     pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
-    enum tdl_result r = tdl_lease_check_locked(b);
+    enum tdl_result r = tdl_rental_check_locked(b);
     pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
     return r;
 }
 
-enum tdl_result tdl_lease_wait(const struct tdl_buffer *b, struct tdl_sync *sync)
+enum tdl_result tdl_rental_wait(const struct tdl_buffer *b, struct tdl_sync *sync)
 {
-    if (!tdl_vkb(b)->lease || !tdl_vkb(b)->lease->wait.semaphore)
+    if (!tdl_vkb(b)->rental || !tdl_vkb(b)->rental->wait.semaphore)
         return TDL_OK;
     for (uint32_t i = 0; i < sync->wait_count; i++)
-        if (sync->waits[i].semaphore == tdl_vkb(b)->lease->wait.semaphore)
+        if (sync->waits[i].semaphore == tdl_vkb(b)->rental->wait.semaphore)
             return TDL_OK;
-    return tdl_sync_wait(sync, tdl_vkb(b)->lease->wait.semaphore, tdl_vkb(b)->lease->wait.value);
+    return tdl_sync_wait(sync, tdl_vkb(b)->rental->wait.semaphore, tdl_vkb(b)->rental->wait.value);
 }
 
-void tdl_lease_used(struct tdl_buffer *b, uint32_t gave)
+void tdl_rental_used(struct tdl_buffer *b, uint32_t gave)
 {
-    if (!tdl_vkb(b)->lease)
+    if (!tdl_vkb(b)->rental)
         return;
-    tdl_vkb(b)->lease->wait = (struct tdl_semaphore_op){VK_NULL_HANDLE, 0};
-    tdl_vkb(b)->lease->away = false;
+    tdl_vkb(b)->rental->wait = (struct tdl_semaphore_op){VK_NULL_HANDLE, 0};
+    tdl_vkb(b)->rental->away = false;
     if (gave) {
-        tdl_vkb(b)->lease->rented = true;
-        tdl_vkb(b)->lease->family = gave;
+        tdl_vkb(b)->rental->rented = true;
+        tdl_vkb(b)->rental->family = gave;
     }
 }
 
@@ -79,19 +79,19 @@ static void free_semaphore(struct tdl_context *ctx, void *data)
     vkDestroySemaphore(tdl_vk(ctx)->device, (VkSemaphore)data, NULL);
 }
 
-void tdl_lease_free(struct tdl_buffer *b)
+void tdl_rental_free(struct tdl_buffer *b)
 {
-    if (!tdl_vkb(b)->lease)
+    if (!tdl_vkb(b)->rental)
         return;
     /* A driver that keeps timelines on the CPU (Mesa's software one) lets go of what
      * a submission waited for after it has signalled that one's end: only the end of
      * a later submission tells that it has. */
-    if (tdl_vkb(b)->lease->timeline)
+    if (tdl_vkb(b)->rental->timeline)
         tdl_context_defer(b->ctx, tdl_context_last_point(b->ctx) + 1, free_semaphore,
-                          (void *)tdl_vkb(b)->lease->timeline);
-    vkDestroySemaphore(tdl_vk(b->ctx)->device, tdl_vkb(b)->lease->import, NULL);
-    free(tdl_vkb(b)->lease);
-    tdl_vkb(b)->lease = NULL;
+                          (void *)tdl_vkb(b)->rental->timeline);
+    vkDestroySemaphore(tdl_vk(b->ctx)->device, tdl_vkb(b)->rental->import, NULL);
+    free(tdl_vkb(b)->rental);
+    tdl_vkb(b)->rental = NULL;
 }
 
 /* ---------------------------------------------------------------- semaphores */
@@ -156,17 +156,17 @@ static enum tdl_result check_rentable(struct tdl_tensor *t, enum tdl_handle_type
     enum tdl_result r = tdl_vk_context_check(t->buffer->ctx);
     if (r != TDL_OK)
         return r;
-    const struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
-    if (!lease)
+    const struct tdl_rental_state *state = tdl_vkb(t->buffer)->rental;
+    if (!state)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_EXPORTABLE",
                         t->label);
     if ((unsigned)type > TDL_HANDLE_KNOWN)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rented with unknown kind of handle %d",
                         t->label, type);
-    r = tdl_lease_check(t->buffer);
+    r = tdl_rental_check(t->buffer);
     if (r != TDL_OK)
         return r;
-    if (type == TDL_HANDLE_KNOWN && !lease->family)
+    if (type == TDL_HANDLE_KNOWN && !state->family)
         return tdl_fail(TDL_ERROR_INVALID_STATE,
                         "%s was not rented before: nobody knows it yet, give a handle", t->label);
     return TDL_OK;
@@ -177,24 +177,24 @@ static enum tdl_result choose_order(struct tdl_buffer *b, enum tdl_handle_type t
                                     struct tdl_rental *out)
 {
     struct tdl_context *ctx = b->ctx;
-    struct tdl_lease *lease = tdl_vkb(b)->lease;
+    struct tdl_rental_state *state = tdl_vkb(b)->rental;
     const bool within = out->queue_family == VK_QUEUE_FAMILY_IGNORED;
     enum tdl_result r = TDL_OK;
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
-    if (lease->timeline || ctx->info.timeline_fd || within)
+    if (state->timeline || ctx->info.timeline_fd || within)
         out->order = TDL_ORDER_TIMELINE;
     else
         out->order = ctx->info.sync_fd ? TDL_ORDER_SYNC_FILE : TDL_ORDER_NONE;
     /* One that was made for this VkDevice alone serves nobody else. */
-    if (lease->timeline && !within && !ctx->info.timeline_fd)
+    if (state->timeline && !within && !ctx->info.timeline_fd)
         out->order = ctx->info.sync_fd ? TDL_ORDER_SYNC_FILE : TDL_ORDER_NONE;
     if (out->order == TDL_ORDER_TIMELINE) {
-        if (!lease->timeline)
-            r = create_timeline(ctx, ctx->info.timeline_fd, &lease->timeline);
-        out->semaphore = lease->timeline;
-        out->wait_value = lease->value + 1;
+        if (!state->timeline)
+            r = create_timeline(ctx, ctx->info.timeline_fd, &state->timeline);
+        out->semaphore = state->timeline;
+        out->wait_value = state->value + 1;
         if (r == TDL_OK && (type == TDL_HANDLE_OPAQUE_FD || type == TDL_HANDLE_DMA_BUF))
-            r = export_timeline(ctx, lease->timeline, &out->semaphore_fd);
+            r = export_timeline(ctx, state->timeline, &out->semaphore_fd);
     }
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     return r;
@@ -212,7 +212,7 @@ static void describe(struct tdl_buffer *b, enum tdl_handle_type type, struct tdl
     out->usage = TDL_BUFFER_USAGE;
     out->handle_types = tdl_vkb(b)->export_types;
     if (type == TDL_HANDLE_KNOWN)
-        out->queue_family = tdl_vkb(b)->lease->family;
+        out->queue_family = tdl_vkb(b)->rental->family;
     else if (type == TDL_HANDLE_VK_BUFFER)
         out->queue_family = VK_QUEUE_FAMILY_IGNORED;
     else
@@ -236,7 +236,7 @@ static enum tdl_result give(struct tdl_buffer *b, struct tdl_rental *out)
     /* It is rented from here on: what fails now must not keep it from the others. */
     if (out->order == TDL_ORDER_TIMELINE) {
         pthread_mutex_lock(&tdl_vk(ctx)->lock);
-        tdl_vkb(b)->lease->value = TDL_MAX(tdl_vkb(b)->lease->value, out->wait_value);
+        tdl_vkb(b)->rental->value = TDL_MAX(tdl_vkb(b)->rental->value, out->wait_value);
         pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     } else if (out->order == TDL_ORDER_SYNC_FILE &&
                tdl_batch_take_sync_fd(batch, &out->semaphore_fd) != TDL_OK) {
@@ -246,7 +246,7 @@ static enum tdl_result give(struct tdl_buffer *b, struct tdl_rental *out)
         if (!atomic_exchange(&tdl_vk(ctx)->rent_wait_told, true))
             tdl_log(ctx, TDL_LOG_WARNING,
                     "%s: %s shares no semaphores, so the CPU waits for the GPU at each rental",
-                    tdl_vkb(b)->lease->label, ctx->info.name);
+                    tdl_vkb(b)->rental->label, ctx->info.name);
         r = tdl_context_wait(ctx, point, TDL_WAIT_FOREVER);
     }
 fail:
@@ -282,39 +282,39 @@ static enum tdl_result take_order(struct tdl_buffer *b, const struct tdl_rental 
                                   VkSemaphore *out_old, struct tdl_semaphore_op *out_wait)
 {
     struct tdl_context *ctx = b->ctx;
-    struct tdl_lease *lease = tdl_vkb(b)->lease;
+    struct tdl_rental_state *state = tdl_vkb(b)->rental;
     VkSemaphore semaphore = VK_NULL_HANDLE;
     enum tdl_result r;
     switch (theirs ? theirs->order : TDL_ORDER_NONE) {
     case TDL_ORDER_NONE:
         return TDL_OK;
     case TDL_ORDER_TIMELINE:
-        if (!lease->timeline || theirs->wait_value < lease->value)
+        if (!state->timeline || theirs->wait_value < state->value)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                             "%s: returned with value %llu of %s; the rental's was %llu",
-                            lease->label, (unsigned long long)theirs->wait_value,
-                            lease->timeline ? "its timeline" : "a timeline that it has not",
-                            (unsigned long long)lease->value);
-        *out_wait = (struct tdl_semaphore_op){lease->timeline, theirs->wait_value};
+                            state->label, (unsigned long long)theirs->wait_value,
+                            state->timeline ? "its timeline" : "a timeline that it has not",
+                            (unsigned long long)state->value);
+        *out_wait = (struct tdl_semaphore_op){state->timeline, theirs->wait_value};
         return TDL_OK;
     case TDL_ORDER_SYNC_FILE:
         break;
     default:
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: returned with unknown order %d",
-                        lease->label, theirs->order);
+                        state->label, theirs->order);
     }
     if (theirs->semaphore_fd == -1)
         return TDL_OK;
     if (!ctx->info.sync_fd)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no sync files: wait on the CPU",
-                        lease->label, ctx->info.name);
+                        state->label, ctx->info.name);
     TRY(VK(ctx, vkCreateSemaphore(
                     tdl_vk(ctx)->device,
                     &(VkSemaphoreCreateInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO},
                     NULL, &semaphore)));
     TRY(import_semaphore(ctx, semaphore, true, theirs->semaphore_fd));
-    *out_old = lease->import;
-    lease->import = semaphore;
+    *out_old = state->import;
+    state->import = semaphore;
     *out_wait = (struct tdl_semaphore_op){semaphore, 0};
     return TDL_OK;
 fail:
@@ -345,23 +345,23 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
     enum tdl_result r = tdl_vk_context_check(ctx);
     if (r != TDL_OK)
         return r;
-    struct tdl_lease *lease = tdl_vkb(t->buffer)->lease;
-    if (!lease)
+    struct tdl_rental_state *state = tdl_vkb(t->buffer)->rental;
+    if (!state)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_EXPORTABLE",
                         t->label);
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
-    if (!lease->rented)
+    if (!state->rented)
         r = tdl_fail(TDL_ERROR_INVALID_STATE, "%s is not rented: there is nothing to return",
                      t->label);
     if (r == TDL_OK)
         r = take_order(t->buffer, theirs, &old, &wait);
     if (r == TDL_OK) {
-        within = lease->family == VK_QUEUE_FAMILY_IGNORED;
-        lease->rented = false;
-        lease->away = true;
-        lease->wait = wait;
-        if (wait.semaphore == lease->timeline)
-            lease->value = TDL_MAX(lease->value, wait.value);
+        within = state->family == VK_QUEUE_FAMILY_IGNORED;
+        state->rented = false;
+        state->away = true;
+        state->wait = wait;
+        if (wait.semaphore == state->timeline)
+            state->value = TDL_MAX(state->value, wait.value);
     }
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     if (old)
@@ -381,15 +381,16 @@ static enum tdl_result import_order(struct tdl_buffer *b, const struct tdl_renta
     if (rental->semaphore_fd < 0)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: the rental has a value to wait for and no semaphore_fd",
-                        tdl_vkb(b)->lease->label);
+                        tdl_vkb(b)->rental->label);
     if (!(sync_file ? ctx->info.sync_fd : ctx->info.timeline_fd))
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no %s", tdl_vkb(b)->lease->label,
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s takes no %s", tdl_vkb(b)->rental->label,
                         ctx->info.name, sync_file ? "sync files" : "timeline semaphores by fd");
     int own = fcntl(rental->semaphore_fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return tdl_fail(TDL_ERROR_IO, "%s: the fd cannot be duplicated: %s",
-                        tdl_vkb(b)->lease->label, strerror(errno));
-    VkSemaphore *semaphore = sync_file ? &tdl_vkb(b)->lease->import : &tdl_vkb(b)->lease->timeline;
+                        tdl_vkb(b)->rental->label, strerror(errno));
+    VkSemaphore *semaphore =
+        sync_file ? &tdl_vkb(b)->rental->import : &tdl_vkb(b)->rental->timeline;
     if (sync_file)
         TRY(VK(ctx, vkCreateSemaphore(
                         tdl_vk(ctx)->device,
@@ -399,8 +400,8 @@ static enum tdl_result import_order(struct tdl_buffer *b, const struct tdl_renta
         TRY(create_timeline(ctx, true, semaphore));
     TRY(import_semaphore(ctx, *semaphore, sync_file, own));
     own = -1;
-    tdl_vkb(b)->lease->value = sync_file ? 0 : rental->wait_value;
-    tdl_vkb(b)->lease->wait = (struct tdl_semaphore_op){*semaphore, rental->wait_value};
+    tdl_vkb(b)->rental->value = sync_file ? 0 : rental->wait_value;
+    tdl_vkb(b)->rental->wait = (struct tdl_semaphore_op){*semaphore, rental->wait_value};
 fail:
     if (own >= 0)
         close(own);
@@ -433,9 +434,9 @@ enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tens
     }
     TRY(tdl_buffer_import_fd(ctx, rental->type, rental->memory_fd, rental->size, &t->buffer));
     tdl_vkb(t->buffer)->shared = false; /* it changes hands by rent and return instead */
-    TRY(tdl_lease_create(t->buffer, t->label));
-    tdl_vkb(t->buffer)->lease->family = tdl_vkb(t->buffer)->external_family;
-    tdl_vkb(t->buffer)->lease->away = true;
+    TRY(tdl_rental_create(t->buffer, t->label));
+    tdl_vkb(t->buffer)->rental->family = tdl_vkb(t->buffer)->external_family;
+    tdl_vkb(t->buffer)->rental->away = true;
     TRY(import_order(t->buffer, rental));
     *out_tensor = t;
     return TDL_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cache.h"
+#include "cache_path.h"
 
 #include "pipeline.h"
 

@@ -28,7 +28,7 @@ static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv
 /* As the kernel declares it. */
 static uint64_t shared_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    const uint32_t *frag = g->device->matrix_size;
+    const uint32_t *frag = g->device->cooperative_matrix;
     return 8ull * v->v[0] * (v->v[4] + 2) + 8ull * v->v[4] * 4 * (v->v[1] / 4 + 2) +
            4ull * v->v[2] * v->v[3] * frag[0] * frag[1];
 }
@@ -40,7 +40,7 @@ static bool divides(uint32_t part, uint32_t whole)
 
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    const uint32_t *frag = g->device->matrix_size;
+    const uint32_t *frag = g->device->cooperative_matrix;
     if (!frag[0] || g->storage != TDL_FLOAT16 || !tdl_conv_one_group(g) ||
         !tdl_shaders_have_matrices())
         return false;
@@ -61,7 +61,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
     /* In units of what plain arithmetic does: unpacking what it gathers bounds
      * it, not the matrix units (measured on an H200). */
-    double efficiency = tdl_conv_tastes(g)->efficiency.matrix;
+    double efficiency = tdl_conv_tastes(g)->efficiency.cooperative;
     if (!efficiency)
         efficiency = 0.9 * reuse / (reuse + 16);
     return tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g), 1,
@@ -88,8 +88,8 @@ static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_nod
         }
 }
 
-/* shaders/conv2d_matrix.comp */
-struct matrix_spec {
+/* shaders/conv2d_cooperative.comp */
+struct cooperative_spec {
     struct tdl_conv_window_spec window;
     uint32_t in_packs, out_packs, tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k;
     uint32_t a_loads, b_loads, steps, columns, activation, residual, lanes, last_channels;
@@ -99,12 +99,12 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
                   const struct tdl_conv_variant *v)
 {
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
-    const uint32_t *frag = g->device->matrix_size, size = threads(g, v);
+    const uint32_t *frag = g->device->cooperative_matrix, size = threads(g, v);
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = tdl_conv_pixels(g);
     uint32_t steps = TDL_DIV_UP(tdl_conv_taps(g) * in, v->v[4]);
     uint32_t groups = TDL_DIV_UP(out * 4, v->v[1]), columns = groups * v->v[1];
-    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_matrix", n, size, 1, 1);
-    const struct matrix_spec spec = {
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, size, 1, 1);
+    const struct cooperative_spec spec = {
         .window = tdl_conv_window_spec(g),
         .in_packs = in,
         .out_packs = out,
@@ -141,8 +141,8 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     tdl_plan_groups(s, TDL_DIV_UP(pixels, v->v[0]), groups, g->in.n);
 }
 
-const struct tdl_conv_algorithm tdl_conv_matrix = {
-    .name = "matrix",
+const struct tdl_conv_algorithm tdl_conv_cooperative = {
+    .name = "cooperative",
     .variants = variants,
     .variant_count = TDL_COUNT(variants),
     .accepts = accepts,
