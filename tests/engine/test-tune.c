@@ -279,7 +279,8 @@ static void check_arena(const char *path)
     OK(tdl_builder_create(ctx, &b));
     OK(tdl_model_load(b, path));
     for (int fuse = 0; fuse < 2; fuse++) {
-        OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = !fuse}, &graph));
+        OK(tdl_builder_build(
+            b, &(struct tdl_build_params){.no_fuse = !fuse, .defer_compile = true}, &graph));
         tdl_graph_get_stats(graph, &stats);
         /* Planned before anything has run; the sum is of all activations. */
         CHECK(stats.arena_bytes > 0 && stats.arena_bytes < stats.tensor_bytes,
