@@ -3,7 +3,7 @@
  * Element-wise operators: functions of one value, of two that broadcast, of
  * three. One row each; on packs and on linear memory one kernel does all.
  */
-#include "eltwise.h"
+#include "ops.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef TDL_ELTWISE_H
 #define TDL_ELTWISE_H
 
-#include "ops.h"
+#include "ir/plan.h"
 
 /* shaders/eltwise_linear.comp; lists from the last dimension on. */
 struct tdl_eltwise_linear_spec {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "batch_state.h"
 
-#include "vulkan/share/rental.h"
+#include "vulkan/share/rental_state.h"
 #include "vulkan/table.h"
 
 #include <stdlib.h>

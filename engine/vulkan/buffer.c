@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "buffer.h"
 
-#include "vulkan/share/external.h"
-#include "vulkan/share/rental.h"
-#include "vulkan/table.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +49,8 @@ uint32_t tdl_memory_type_for(const struct tdl_context *ctx, uint32_t type_bits,
 static void buffer_free(struct tdl_context *ctx, void *data)
 {
     struct tdl_buffer *b = data;
-    tdl_rental_free(b);
+    if (tdl_vkb(b)->forget)
+        tdl_vkb(b)->forget(b);
     vkDestroyBuffer(tdl_vk(ctx)->device, tdl_vkb(b)->buffer, NULL);
     if (tdl_vkb(b)->memory) {
         vkFreeMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, NULL); /* unmaps too */
@@ -146,8 +145,8 @@ enum tdl_result tdl_buffer_abandon(struct tdl_buffer *b, enum tdl_result r)
     return r;
 }
 
-static enum tdl_result create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
-                              struct tdl_buffer **out_buffer)
+enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                                     struct tdl_buffer **out_buffer)
 {
     const uint32_t reach = tdl_vk(ctx)->properties.limits.maxStorageBufferRange;
     VkMemoryRequirements requirements;
@@ -173,25 +172,6 @@ static enum tdl_result create(struct tdl_context *ctx, const struct tdl_buffer_w
     return TDL_OK;
 fail:
     return tdl_buffer_abandon(b, r);
-}
-
-static enum tdl_result create_rentable(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
-                                       struct tdl_buffer **out_buffer)
-{
-    const bool dma_buf = wish->exportable & TDL_TENSOR_EXPORTABLE_DMA_BUF;
-    enum tdl_result r =
-        tdl_buffer_create_rentable(ctx, wish->size, dma_buf, wish->name, out_buffer);
-    if (r == TDL_OK)
-        r = tdl_rental_create(*out_buffer, wish->name);
-    if (r != TDL_OK)
-        tdl_buffer_destroy(out_buffer);
-    return r;
-}
-
-enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
-                                     struct tdl_buffer **out_buffer)
-{
-    return (wish->exportable ? create_rentable : create)(ctx, wish, out_buffer);
 }
 
 enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,

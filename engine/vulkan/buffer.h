@@ -24,6 +24,7 @@ struct tdl_vk_buffer {
     bool shared;
     VkExternalMemoryHandleTypeFlags export_types; /* it can be exported as */
     struct tdl_rental_state *rental;              /* of a tensor that may be rented, or NULL */
+    void (*forget)(struct tdl_buffer *buffer);    /* called before the memory goes, or NULL */
 };
 
 static inline struct tdl_vk_buffer *tdl_vkb(const struct tdl_buffer *buffer)

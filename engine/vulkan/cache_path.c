@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cache_path.h"
 
-#include "pipeline.h"
+#include "kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -110,9 +110,14 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx,
                                           const struct tdl_submission *submission,
                                           uint64_t *out_point);
 
+/* Wait for the device; a borrowed one may be busy with what is none of ours. */
+void tdl_context_wait_idle(struct tdl_context *ctx);
+
 /* Run `free_fn(ctx, data)` when the timeline has passed `point` (at once if it
  * has), or with the context. Takes the lock. */
 typedef void (*tdl_free_fn)(struct tdl_context *ctx, void *data);
 void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free_fn, void *data);
+/* All of it, once the device is idle for good. */
+void tdl_context_free_deferred(struct tdl_context *ctx);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cooperative_matrix.h"
 
-#include "instance.h"
-#include "pipeline.h"
+#include "extensions.h"
+#include "kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TDL_INSTANCE_H
 #define TDL_INSTANCE_H
 
-#include "context.h"
+#include "vk.h"
 
 /* Give an instance, a new one or the process's own; with `validation`, the Khronos
  * layer and debug utils if they are installed (out_validation says so). */
@@ -23,14 +23,5 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
 /* The queue family libtdl uses: compute, without graphics if both exist.
  * UINT32_MAX if there is none. */
 uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits);
-
-/* The extensions that a device offers, asked for once. */
-struct tdl_extensions {
-    VkExtensionProperties *list;
-    uint32_t count;
-};
-enum tdl_result tdl_extensions_init(struct tdl_extensions *extensions, VkPhysicalDevice physical);
-void tdl_extensions_finish(struct tdl_extensions *extensions);
-bool tdl_extensions_have(const struct tdl_extensions *extensions, const char *name);
 
 #endif

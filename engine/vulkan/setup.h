@@ -27,14 +27,6 @@ struct tdl_setup {
     void *lock_data;
 };
 
-struct tdl_context;
-
-/* Create tdl_vk(ctx)->device of tdl_vk(ctx)->physical with one queue, noting what it has. */
-enum tdl_result tdl_setup_create_device(struct tdl_context *ctx);
-/* Take tdl_vk(ctx)->device from outside: check it, note what it has, and take from
- * ctx->info what was not enabled. */
-enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,
-                                       const struct tdl_vulkan_device *theirs);
 /* Is this extension enabled? */
 bool tdl_setup_has(const struct tdl_setup *setup, const char *extension);
 void tdl_setup_finish(struct tdl_setup *setup);

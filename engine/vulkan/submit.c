@@ -2,7 +2,7 @@
 /* Batches on their way to the queue, and the times that they took. */
 #include "batch_state.h"
 #include "vulkan/share/handover.h"
-#include "vulkan/share/rental.h"
+#include "vulkan/share/rental_state.h"
 #include "vulkan/table.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What Vulkan's results mean. */
-#include "context.h"
+#include "vk.h"
+
+#include "core/core.h"
 
 static const char *vk_result_name(VkResult result)
 {

@@ -22,76 +22,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* -------------------------------------------------------------------- leases */
-
-enum tdl_result tdl_rental_create(struct tdl_buffer *b, const char *label)
+enum tdl_result tdl_rentable_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                                    struct tdl_buffer **out_buffer)
 {
-    tdl_vkb(b)->rental = calloc(1, sizeof(*tdl_vkb(b)->rental));
-    if (!tdl_vkb(b)->rental)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a tensor");
-    snprintf(tdl_vkb(b)->rental->label, sizeof(tdl_vkb(b)->rental->label), "%s", label);
-    return TDL_OK;
-}
-
-enum tdl_result tdl_rental_check_locked(const struct tdl_buffer *b)
-{
-    if (!tdl_vkb(b)->rental || !tdl_vkb(b)->rental->rented)
-        return TDL_OK;
-    return tdl_fail(TDL_ERROR_INVALID_STATE,
-                    "%s is rented out: nobody here can use it before tdl_tensor_return",
-                    tdl_vkb(b)->rental->label);
-}
-
-enum tdl_result tdl_rental_check(const struct tdl_buffer *b)
-{
-    if (!tdl_vkb(b)->rental)
-        return TDL_OK;
-    pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
-    enum tdl_result r = tdl_rental_check_locked(b);
-    pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
+    const bool dma_buf = wish->exportable & TDL_TENSOR_EXPORTABLE_DMA_BUF;
+    enum tdl_result r =
+        tdl_buffer_create_rentable(ctx, wish->size, dma_buf, wish->name, out_buffer);
+    if (r == TDL_OK)
+        r = tdl_rental_create(*out_buffer, wish->name);
+    if (r != TDL_OK)
+        tdl_buffer_destroy(out_buffer);
     return r;
-}
-
-enum tdl_result tdl_rental_wait(const struct tdl_buffer *b, struct tdl_sync *sync)
-{
-    if (!tdl_vkb(b)->rental || !tdl_vkb(b)->rental->wait.semaphore)
-        return TDL_OK;
-    for (uint32_t i = 0; i < sync->wait_count; i++)
-        if (sync->waits[i].semaphore == tdl_vkb(b)->rental->wait.semaphore)
-            return TDL_OK;
-    return tdl_sync_wait(sync, tdl_vkb(b)->rental->wait.semaphore, tdl_vkb(b)->rental->wait.value);
-}
-
-void tdl_rental_used(struct tdl_buffer *b, uint32_t gave)
-{
-    if (!tdl_vkb(b)->rental)
-        return;
-    tdl_vkb(b)->rental->wait = (struct tdl_semaphore_op){VK_NULL_HANDLE, 0};
-    tdl_vkb(b)->rental->away = false;
-    if (gave) {
-        tdl_vkb(b)->rental->rented = true;
-        tdl_vkb(b)->rental->family = gave;
-    }
-}
-
-static void free_semaphore(struct tdl_context *ctx, void *data)
-{
-    vkDestroySemaphore(tdl_vk(ctx)->device, (VkSemaphore)data, NULL);
-}
-
-void tdl_rental_free(struct tdl_buffer *b)
-{
-    if (!tdl_vkb(b)->rental)
-        return;
-    /* A driver that keeps timelines on the CPU (Mesa's software one) lets go of what
-     * a submission waited for after it has signalled that one's end: only the end of
-     * a later submission tells that it has. */
-    if (tdl_vkb(b)->rental->timeline)
-        tdl_context_defer(b->ctx, tdl_context_last_point(b->ctx) + 1, free_semaphore,
-                          (void *)tdl_vkb(b)->rental->timeline);
-    vkDestroySemaphore(tdl_vk(b->ctx)->device, tdl_vkb(b)->rental->import, NULL);
-    free(tdl_vkb(b)->rental);
-    tdl_vkb(b)->rental = NULL;
 }
 
 /* ---------------------------------------------------------------- semaphores */
@@ -365,7 +306,7 @@ enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental 
     }
     pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     if (old)
-        tdl_context_defer(ctx, tdl_context_last_point(ctx), free_semaphore, (void *)old);
+        tdl_context_defer(ctx, tdl_context_last_point(ctx), tdl_semaphore_free, (void *)old);
     return r == TDL_OK && within && wait.semaphore ? note_end(t->buffer) : r;
 }
 

@@ -24,5 +24,10 @@ void tdl_sync_submitted(struct tdl_context *ctx, struct tdl_sync *sync, bool sub
 void tdl_sync_finish(struct tdl_context *ctx, struct tdl_sync *sync);
 /* Wait in the batch for an op of rent.c. */
 enum tdl_result tdl_sync_wait(struct tdl_sync *sync, VkSemaphore semaphore, uint64_t value);
+/* Signal one, of at most `limit`. */
+enum tdl_result tdl_sync_signal(struct tdl_sync *sync, VkSemaphore semaphore, uint64_t value,
+                                uint32_t limit);
+/* Destroy a VkSemaphore: a tdl_free_fn. */
+void tdl_semaphore_free(struct tdl_context *ctx, void *semaphore);
 
 #endif
