@@ -87,7 +87,7 @@ must_fail() { ! "$@"; }
 # the same way through it.
 sanitized_tests() {
     tests_of "$1" engine models element |
-        grep -vxE "${2:-frame-.*-gpu|engine-headers|engine-tune-models|person-square-.*|person-.*-intermediates}"
+        grep -vxE "${2:-frame-.*-gpu|engine-headers|engine-rooms|engine-specs|format|engine-tune-models|person-square-.*|person-.*-intermediates}"
     # One whole pipeline, for its leaks; the other tests of that suite start
     # gst-launch-1.0, which is not built with sanitizers.
     echo zero-copy
