@@ -4,7 +4,7 @@
  *
  *     soak [FRAMES]
  *
- * The mark is set after a fifth of the frames. From there on the heap in use
+ * The mark is set after 1,000 frames, or a fifth of them. From there on the heap in use
  * may grow by a few bytes a frame at most. Resident memory is what counts for
  * the user: it is taken without what malloc() keeps for later, which grows by
  * steps of 1 MiB for a while as threads touch new parts of their arenas.
@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HEAP_GROWTH_KIB 64 /* at most, and */
-#define HEAP_GROWTH_A_FRAME 13 /* bytes */
+#define HEAP_GROWTH_KIB 64
 #define RESIDENT_GROWTH_KIB 1024
 
 /* KiB at the mark, and the least seen in the last fifth: what is in use for
@@ -53,17 +52,18 @@ static long heap_kib(void)
 static GstPadProbeReturn count(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
     struct watch *watch = data;
-    guint mark = watch->total / 5;
+    const guint fifth = watch->total / 5, mark = MAX(fifth, MIN(1000, watch->total / 2));
+    const guint late = watch->total - fifth;
 
     (void)pad, (void)info;
     watch->frames++;
     if (watch->frames == mark) {
         watch->heap.at_mark = heap_kib();
         watch->resident.at_mark = resident_kib();
-    } else if (watch->frames == watch->total - mark) {
+    } else if (watch->frames == late) {
         watch->heap.at_end = heap_kib();
         watch->resident.at_end = resident_kib();
-    } else if (watch->frames > watch->total - mark && watch->frames % 50 == 0) {
+    } else if (watch->frames > late && watch->frames % 50 == 0) {
         watch->heap.at_end = MIN(watch->heap.at_end, heap_kib());
         watch->resident.at_end = MIN(watch->resident.at_end, resident_kib());
     }
@@ -106,8 +106,7 @@ int main(int argc, char **argv)
     harness_stop(pipeline);
     gboolean good = done && watch.frames == watch.total;
     g_print("%s: %u of %u frames\n", good ? "ok" : "FAILED", watch.frames, watch.total);
-    good = flat("heap in use", &watch.heap,
-                MIN(HEAP_GROWTH_KIB, watch.total * HEAP_GROWTH_A_FRAME / 1024)) && good;
+    good = flat("heap in use", &watch.heap, HEAP_GROWTH_KIB) && good;
     good = flat("resident memory", &watch.resident, RESIDENT_GROWTH_KIB) && good;
     return good ? 0 : 1;
 }
