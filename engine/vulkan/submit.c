@@ -29,8 +29,12 @@ enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, uint32_t stage)
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
-    if (!b->queries || b->mark_count == TDL_BATCH_TIMESTAMPS - 1)
+    if (!b->queries)
         return TDL_OK;
+    if (b->mark_count == TDL_BATCH_TIMESTAMPS - 1)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "stages were begun %d times in this batch: submit it and begin another",
+                        TDL_MAX_STAGES);
     enum tdl_result r = timestamp(b);
     if (r == TDL_OK)
         b->marks[b->mark_count++] = stage;

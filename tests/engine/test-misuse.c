@@ -44,6 +44,10 @@ static void test_unknown_stage(void)
               "there is no stage");
     }
     OK(tdl_batch_stage(batch, COMPOSE));
+    for (int i = 2; i < TDL_MAX_STAGES; i++)
+        OK(tdl_batch_stage(batch, NETWORK));
+    if (tdl_context_device(ctx)->timestamps)
+        FAILS(tdl_batch_stage(batch, COMPOSE), TDL_ERROR_UNSUPPORTED, "8 times");
     OK(tdl_batch_submit(batch, &point));
     OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
     memset(&got, 0xaa, sizeof(got));

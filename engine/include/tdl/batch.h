@@ -70,13 +70,16 @@ TDL_API enum tdl_result tdl_batch_begin(struct tdl_batch *batch);
 TDL_API void tdl_batch_cancel(struct tdl_batch *batch);
 /** Submit; never waits. `out_point` may be NULL. */
 TDL_API enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
-/** Begin timing a stage, numbered by the caller from 0 to TDL_MAX_STAGES - 1, once
- *  each; the stage before ends here, and the last at submit.
- *  TDL_ERROR_INVALID_ARGUMENT for numbers beyond. */
+/** Begin timing a stage, numbered by the caller from 0 to TDL_MAX_STAGES - 1, in any
+ *  order; the stage before ends here, and the last at submit. What a stage takes
+ *  when it is begun again is added.
+ *  @return TDL_ERROR_INVALID_ARGUMENT for numbers beyond; TDL_ERROR_UNSUPPORTED when
+ *          stages were begun TDL_MAX_STAGES times in this batch */
 TDL_API enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage);
 /** GPU time in ns of each of the first `count` stages of the last finished
  *  submission; 0 where the stage was not run or the device has no timestamps. Does
- *  not wait: false, and zeros, when nothing has finished since the last begin. */
+ *  not wait: false, and zeros, when nothing has finished since the last begin, or it
+ *  had no stages. */
 TDL_API bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t *out_ns, uint32_t count);
 /** tdl_graph_dispatch() as a part of a batch. */
 TDL_API enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *graph,

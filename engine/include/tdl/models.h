@@ -15,8 +15,8 @@ extern "C" {
 
 /**
  * Add a model to a builder: inputs and outputs take the names of the file, whose
- * kind is recognised by its first bytes. `data` is not copied and stays valid
- * until the builder dies. Every offset is checked; a damaged file, or one of no
+ * kind is recognised by its first bytes. `data` is not copied and must stay
+ * valid until the builder is destroyed. Every offset is checked; a damaged file, or one of no
  * kind that is known, is TDL_ERROR_INVALID_MODEL, an operator that libtdl lacks
  * TDL_ERROR_UNSUPPORTED naming it and its index.
  * Memory and time follow the size of the file: constants that operators share,

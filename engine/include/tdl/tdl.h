@@ -331,7 +331,7 @@ TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_op
 /** A named input. Names are unique among inputs. */
 TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const char *name,
                                               const struct tdl_tensor_params *desc);
-/** A constant. `data` is not copied: it stays valid, and as it is, until the builder
+/** A constant. `data` is not copied: it must stay valid, and as it is, until the builder
  *  dies. The same data in the same shape and type is the same operand. */
 TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
                                                  const struct tdl_tensor_params *desc,
