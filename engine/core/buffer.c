@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tensor.h"
-
-#include <stdlib.h>
+#include "core.h"
 
 void tdl_buffer_init(struct tdl_buffer *b, struct tdl_context *ctx, size_t size)
 {

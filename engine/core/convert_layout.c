@@ -4,7 +4,6 @@
 
 #include "ir/builder.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What the tensor is for a builder, which knows no packs: `plain` says how a

@@ -9,7 +9,7 @@
 
 #include "device.h"
 
-/* The device behind Vulkan, the only one so far (vulkan/context.c). */
+/* The device behind Vulkan, the only one so far (vulkan/device.c). */
 enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *params,
                                           struct tdl_context **out_context);
 
@@ -18,6 +18,10 @@ struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
 enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);
+/* The memory of a tensor that may be rented to others. */
+enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t size,
+                                                 uint32_t usage, const char *name,
+                                                 struct tdl_buffer **out_buffer);
 
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
 /* Borrow a batch for one-off work, begun; the context keeps those that were

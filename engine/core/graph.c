@@ -7,7 +7,6 @@
 #include "tensor.h"
 #include "tuning_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

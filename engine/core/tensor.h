@@ -18,8 +18,5 @@ struct tdl_tensor {
 
 /* One that has no buffer yet; NULL with text. */
 struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params);
-/* The memory of one that may be rented to others. */
-enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t size,
-                                                 uint32_t usage, const char *name,
-                                                 struct tdl_buffer **out_buffer);
+
 #endif

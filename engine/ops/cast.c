@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Between data types; and float16 as bits and floats as integers, for all who
- * need them. */
+/* Between data types. */
 #include "ir/builder.h"
 #include "element.h"
-
-#include <math.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- operator */
 

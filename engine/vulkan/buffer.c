@@ -4,7 +4,6 @@
 #include "table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 uint32_t tdl_memory_type_find(const struct tdl_context *ctx, uint32_t type_bits,
                               VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,

@@ -4,8 +4,6 @@
 #include "kernels.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool tdl_cache_path(const struct tdl_context *ctx, const char *kind, const char *extension,
                     char *path, size_t size)

@@ -7,7 +7,6 @@
 #include "program.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* After so many uses a barrier more costs nothing, and comparing each with all
  * of them would. */

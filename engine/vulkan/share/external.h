@@ -37,7 +37,7 @@ enum tdl_result tdl_external_export(struct tdl_context *ctx, VkDeviceMemory memo
                                     enum tdl_handle_type type, int *out_fd);
 
 /* An exportable buffer, of a dma-buf or of what else the device has, that is the
- * context's own until rent.c gives it away. */
+ * context's own until rental.c gives it away. */
 enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size, bool dma_buf,
                                            const char *name, struct tdl_buffer **out_buffer);
 /* tdl_buffer_export_fd() as one of several kinds. */

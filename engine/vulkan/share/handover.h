@@ -17,7 +17,7 @@ struct tdl_handover {
 };
 
 /* Note one buffer that the submission uses (any number of times). `give`, if
- * not 0: the queue family that it goes to for good, until rent.c takes it back.
+ * not 0: the queue family that it goes to for good, until rental.c takes it back.
  * Call with the lock held, since rentals come and go. */
 enum tdl_result tdl_handover_add(struct tdl_handover *handover, struct tdl_buffer *buffer,
                                  uint32_t give);

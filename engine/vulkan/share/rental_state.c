@@ -6,8 +6,6 @@
 
 static void forget(struct tdl_buffer *b)
 {
-    if (!tdl_vkb(b)->rental)
-        return;
     /* A driver that keeps timelines on the CPU (Mesa's software one) lets go of what
      * a submission waited for after it has signalled that one's end: only the end of
      * a later submission tells that it has. */

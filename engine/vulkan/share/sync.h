@@ -22,7 +22,7 @@ void tdl_sync_begin(struct tdl_context *ctx, struct tdl_sync *sync);
 /* What was added since begin has been submitted, or else will never be. */
 void tdl_sync_submitted(struct tdl_context *ctx, struct tdl_sync *sync, bool submitted);
 void tdl_sync_finish(struct tdl_context *ctx, struct tdl_sync *sync);
-/* Wait in the batch for an op of rent.c. */
+/* Wait in the batch for an op of rental_state.c. */
 enum tdl_result tdl_sync_wait(struct tdl_sync *sync, VkSemaphore semaphore, uint64_t value);
 /* Signal one, of at most `limit`. */
 enum tdl_result tdl_sync_signal(struct tdl_sync *sync, VkSemaphore semaphore, uint64_t value,
