@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The threads that compute: one pool for all contexts of the process, however many
+ * streams it has, so that they do not fight for the cores. Work on it waits for no
+ * lock of ours.
+ */
+#ifndef TDL_CPU_THREADS_H
+#define TDL_CPU_THREADS_H
+
+#include "base.h"
+
+struct tdl_cpu_threads;
+
+/* The pool of so many threads, the caller's among them; 0: as many as this process
+ * may run at once. One more reference of it, if there is one already. */
+enum tdl_result tdl_cpu_threads_open(uint32_t count, struct tdl_cpu_threads **out_threads);
+void tdl_cpu_threads_close(struct tdl_cpu_threads **threads);
+uint32_t tdl_cpu_threads_count(const struct tdl_cpu_threads *threads);
+
+/* Call task(data, begin, end) for parts of 0 … count, of `grain` pieces at least but
+ * for the last, on several threads and on this one; returns when all of them are
+ * done. What is too little to share is done here. NULL threads: all of it. */
+void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
+                      void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
+                      size_t grain);
+
+/* What XNNPACK takes (pthreadpool_t), or NULL for one thread. */
+void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads);
+
+#endif
