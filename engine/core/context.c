@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Contexts: the part that is the same on every device, and the choice of one. */
+/* Contexts: the part that is the same on every device. */
 #include "core.h"
 #include "tuning_file.h"
 
@@ -56,13 +56,6 @@ void tdl_context_finish(struct tdl_context *ctx)
     tdl_tuning_finish(&ctx->tuning);
     pthread_mutex_destroy(&ctx->tuning_lock);
     free(ctx->cache_dir);
-}
-
-enum tdl_result tdl_context_create(const struct tdl_context_params *params,
-                                   struct tdl_context **out_context)
-{
-    static const struct tdl_context_params defaults;
-    return tdl_vulkan_context_create(params ? params : &defaults, out_context);
 }
 
 struct tdl_context *tdl_context_ref(struct tdl_context *context)

@@ -9,9 +9,18 @@
 
 #include "device.h"
 
-/* The device behind Vulkan, the only one so far (vulkan/device.c). */
+/* The devices behind Vulkan (vulkan/device.c, vulkan/instance.c): the best of those
+ * that the params name, and the list. */
 enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *params,
                                           struct tdl_context **out_context);
+enum tdl_result tdl_vulkan_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
+                                       uint32_t *out_count);
+/* The processor itself (cpu/device.c). */
+enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
+                                       struct tdl_context **out_context);
+void tdl_cpu_describe(struct tdl_device_info *out_info);
+/* Does a selector (tdl_context_params.device) name this device of the list? */
+bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector);
 
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
 /* As tdl_buffer_create(), with a name for messages and captures. */

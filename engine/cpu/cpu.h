@@ -12,6 +12,7 @@
 #include "core/core.h"
 
 struct tdl_cpu_batch;
+struct tdl_cpu_deferred;
 
 struct tdl_cpu_context {
     struct tdl_context base;
@@ -25,6 +26,7 @@ struct tdl_cpu_context {
     uint64_t last_point, done;
     struct tdl_cpu_batch *first, **last; /* submitted, and not run */
     struct tdl_cpu_batch *idle;          /* for one-off work */
+    struct tdl_cpu_deferred *deferred;   /* to be freed when their points have passed */
 };
 
 struct tdl_cpu_buffer {

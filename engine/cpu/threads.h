@@ -24,6 +24,9 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
                       void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
                       size_t grain);
 
+/* There is nothing more to do for now: threads that look out for work sleep instead. */
+void tdl_cpu_threads_rest(struct tdl_cpu_threads *threads);
+
 /* What XNNPACK takes (pthreadpool_t), or NULL for one thread. */
 void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads);
 

@@ -231,6 +231,8 @@ enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *param
     return TDL_OK;
 fail:
     tdl_vk_context_destroy(ctx);
+    if (r == TDL_ERROR_NO_DEVICE)
+        tdl_instance_unload();
     return r;
 }
 

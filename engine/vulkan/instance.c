@@ -5,7 +5,8 @@
 #include "cooperative_matrix.h"
 #include "extensions.h"
 
-#include <ctype.h>
+#include "core/core.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static enum tdl_result create_instance(bool validate, VkInstance *out_instance)
  * after some twenty times (seen with 580.159), and each time costs 0.1 s. */
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static VkInstance shared_instance;
+static uint32_t shared_users;
 
 static enum tdl_result get_shared_instance(VkInstance *out_instance)
 {
@@ -68,20 +70,44 @@ static enum tdl_result get_shared_instance(VkInstance *out_instance)
     if (!shared_instance)
         r = create_instance(false, &shared_instance);
     *out_instance = shared_instance;
+    shared_users += r == TDL_OK;
     pthread_mutex_unlock(&shared_lock);
     return r;
+}
+
+/* False for another one. */
+static bool leave_shared_instance(VkInstance instance)
+{
+    pthread_mutex_lock(&shared_lock);
+    const bool shared = instance == shared_instance;
+    shared_users -= shared;
+    pthread_mutex_unlock(&shared_lock);
+    return shared;
+}
+
+void tdl_instance_unload(void)
+{
+    pthread_mutex_lock(&shared_lock);
+    if (shared_instance && !shared_users) {
+        vkDestroyInstance(shared_instance, NULL);
+        shared_instance = VK_NULL_HANDLE;
+    }
+    pthread_mutex_unlock(&shared_lock);
 }
 
 enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance, bool *out_validation)
 {
     enum tdl_result r = get_shared_instance(out_instance);
     *out_validation = r == TDL_OK && validation && layer_installed("VK_LAYER_KHRONOS_validation");
-    return *out_validation ? create_instance(true, out_instance) : r;
+    if (!*out_validation)
+        return r;
+    leave_shared_instance(*out_instance);
+    return create_instance(true, out_instance);
 }
 
 void tdl_instance_destroy(VkInstance instance)
 {
-    if (instance && instance != shared_instance)
+    if (instance && !leave_shared_instance(instance))
         vkDestroyInstance(instance, NULL);
 }
 
@@ -299,8 +325,8 @@ static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices,
     return TDL_OK;
 }
 
-enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
-                                uint32_t *out_count)
+enum tdl_result tdl_vulkan_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
+                                       uint32_t *out_count)
 {
     VkInstance instance;
     VkPhysicalDevice devices[MAX_DEVICES];
@@ -320,41 +346,6 @@ enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capa
     return r;
 }
 
-static bool contains_ignoring_case(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
-            i++;
-        if (i == length)
-            return true;
-    }
-    return false;
-}
-
-static bool matches(const struct tdl_device_info *info, uint32_t index, const char *selector)
-{
-    char *end;
-    unsigned long number = strtoul(selector, &end, 10);
-    if (*selector && !*end && end - selector < 4)
-        return number == index;
-
-    char hex[2 * TDL_UUID_SIZE + 1], plain[2 * TDL_UUID_SIZE + 1];
-    size_t n = 0;
-    for (size_t i = 0; i < TDL_UUID_SIZE; i++)
-        snprintf(&hex[2 * i], 3, "%02x", info->uuid[i]);
-    for (const char *p = selector; *p && n < sizeof(plain) - 1; p++)
-        if (*p != '-')
-            plain[n++] = (char)tolower((unsigned char)*p);
-    plain[n] = 0;
-    if (!strcmp(hex, plain))
-        return true;
-    if (*info->drm_node && !strcmp(info->drm_node, selector))
-        return true;
-    return contains_ignoring_case(info->name, selector);
-}
-
 /* Smaller is better; what users expect of "auto". */
 static int rank(enum tdl_device_type type)
 {
@@ -369,6 +360,8 @@ static int rank(enum tdl_device_type type)
         return 3;
     case TDL_DEVICE_SOFTWARE:
         return 4;
+    case TDL_DEVICE_CPU: /* not behind Vulkan */
+        break;
     }
     return 5;
 }
@@ -377,8 +370,10 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
                                   VkPhysicalDevice *out_physical, struct tdl_device_info *out_info)
 {
     VkPhysicalDevice devices[MAX_DEVICES];
+    struct tdl_device_info cpu;
     uint32_t count, best = UINT32_MAX;
-    bool any = !selector || !*selector || !strcmp(selector, "auto");
+    const bool gpu = selector && !strcmp(selector, "gpu");
+    const bool any = !selector || !strcmp(selector, "vulkan") || gpu;
     char list[768] = "";
     size_t used = 0;
     enum tdl_result r = enumerate(instance, devices, &count);
@@ -393,15 +388,20 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
             used += (size_t)snprintf(
                 list + used, sizeof(list) - used, "%s%u: %.64s%s%s", i ? "; " : "", i,
                 infos[i].name, infos[i].usable ? "" : ", not usable: ", infos[i].unusable_reason);
-        if (!infos[i].usable || (!any && !matches(&infos[i], i, selector)))
+        if (!infos[i].usable || (!any && !tdl_device_matches(&infos[i], i, selector)) ||
+            (gpu && infos[i].type == TDL_DEVICE_SOFTWARE))
             continue;
         if (best == UINT32_MAX || rank(infos[i].type) < rank(infos[best].type))
             best = i;
     }
     if (best == UINT32_MAX) {
-        r = any ? tdl_fail(TDL_ERROR_NO_DEVICE, "no Vulkan device can be used (%s)", list)
-                : tdl_fail(TDL_ERROR_NO_DEVICE,
-                           "no usable device matches \"%.100s\"; there are: %s", selector, list);
+        tdl_cpu_describe(&cpu);
+        r = gpu   ? tdl_fail(TDL_ERROR_NO_DEVICE, "Vulkan has no GPU here (%s)", list)
+            : any ? tdl_fail(TDL_ERROR_NO_DEVICE, "no Vulkan device can be used (%s)", list)
+                  : tdl_fail(TDL_ERROR_NO_DEVICE,
+                             "no usable device matches \"%.100s\"; there are: %s; %u: %.64s "
+                             "(\"cpu\")",
+                             selector, list, count, cpu.name);
     } else {
         *out_physical = devices[best];
         *out_info = infos[best];

@@ -13,6 +13,10 @@ enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,
 /* Give it back. NULL is accepted. */
 void tdl_instance_destroy(VkInstance instance);
 
+/* Unload the drivers, if nobody has the process's own instance: what was found is not
+ * to be used. */
+void tdl_instance_unload(void);
+
 /* Fill `out_info` for one physical device, `usable` included. */
 void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *out_info);
 

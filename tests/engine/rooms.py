@@ -22,6 +22,7 @@ ROOMS = {
     "frame": [],
     "models": [],
     "core": ["ir", "ops", "compile", "frame"],
+    "cpu": ["ir", "ops", "compile", "frame", "core"],
     "measure": ["ir", "core"],
     "tools": ["ir", "measure"],
     "vulkan": ["ir", "frame", "core"],

@@ -95,6 +95,7 @@ enum tdl_device_type {
     TDL_DEVICE_DISCRETE_GPU = 2,
     TDL_DEVICE_VIRTUAL_GPU = 3,
     TDL_DEVICE_SOFTWARE = 4, /**< software Vulkan such as lavapipe */
+    TDL_DEVICE_CPU = 5,      /**< the processor itself, without Vulkan */
 };
 
 /** What a device can do, as far as libtdl cares. Plain data, owned by the caller. */
@@ -131,10 +132,10 @@ struct tdl_device_info {
 };
 
 /**
- * List the Vulkan devices in the loader's order.
+ * List the devices: those of Vulkan in the loader's order, if there are any, then
+ * the CPU.
  * @param out_infos  room for `capacity` entries, or NULL to count only
  * @param out_count  number of devices, which may be more than `capacity`
- * @return TDL_ERROR_NO_DEVICE when there is no Vulkan loader or driver at all.
  * Blocking: loads drivers (tens of ms). Thread-safe.
  */
 TDL_API enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
@@ -146,9 +147,16 @@ TDL_API enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint3
 struct tdl_context;
 
 struct tdl_context_params {
-    /** NULL or "auto" (discrete, integrated, virtual, then software), an index in
-     *  tdl_device_list(), a UUID in hex, a DRM node, or part of a name. */
+    /** NULL or "auto": the best GPU (discrete, integrated, virtual); where there is
+     *  none, or only software Vulkan, the CPU, which computes the same in a fraction
+     *  of the time. "gpu": not the CPU. "vulkan": the best Vulkan device, be it
+     *  software. "cpu"; an index in tdl_device_list(); a UUID in hex; a DRM node; part
+     *  of a name.
+     *  TDL_DEVICE in the environment says what "auto" is. */
     const char *device;
+    /** Threads that compute on the CPU, the context's own among them; 0: one for each
+     *  core that the process may use. Contexts with the same number share them. */
+    uint32_t threads;
     /** Folder of the pipeline cache; NULL: $XDG_CACHE_HOME/tdl, then
      *  ~/.cache/tdl. "" keeps none. Safe to delete at any time. */
     const char *cache_dir;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The devices that there are, and the choice of one. */
+#include "core.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
+                                uint32_t *out_count)
+{
+    /* No loader, no driver: there is the CPU. */
+    if (tdl_vulkan_device_list(out_infos, capacity, out_count) != TDL_OK)
+        *out_count = 0;
+    if (out_infos && *out_count < capacity)
+        tdl_cpu_describe(&out_infos[*out_count]);
+    ++*out_count;
+    return TDL_OK;
+}
+
+/* A GPU, or else the CPU, and why. One that there is and that does not work is an
+ * error: it would not be missed otherwise. */
+static enum tdl_result create_best(struct tdl_context_params *params,
+                                   struct tdl_context **out_context)
+{
+    params->device = "gpu";
+    enum tdl_result r = tdl_vulkan_context_create(params, out_context);
+    if (r != TDL_ERROR_NO_DEVICE)
+        return r;
+    char why[512];
+    snprintf(why, sizeof(why), "%s", tdl_last_error());
+    r = tdl_cpu_context_create(params, out_context);
+    if (r == TDL_OK)
+        tdl_log(*out_context, TDL_LOG_INFO, "device cpu computes: %s", why);
+    return r;
+}
+
+static bool contains_ignoring_case(const char *text, const char *part)
+{
+    size_t length = strlen(part);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+            i++;
+        if (i == length)
+            return true;
+    }
+    return false;
+}
+
+bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector)
+{
+    char *end;
+    unsigned long number = strtoul(selector, &end, 10);
+    if (*selector && !*end && end - selector < 4)
+        return number == index;
+
+    char hex[2 * TDL_UUID_SIZE + 1], plain[2 * TDL_UUID_SIZE + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < TDL_UUID_SIZE; i++)
+        snprintf(&hex[2 * i], 3, "%02x", info->uuid[i]);
+    for (const char *p = selector; *p && n < sizeof(plain) - 1; p++)
+        if (*p != '-')
+            plain[n++] = (char)tolower((unsigned char)*p);
+    plain[n] = 0;
+    if (!strcmp(hex, plain))
+        return true;
+    if (*info->drm_node && !strcmp(info->drm_node, selector))
+        return true;
+    return contains_ignoring_case(info->name, selector);
+}
+
+/* Does it say what the CPU alone is? Vulkan's devices come first. */
+static bool names_cpu(const char *selector)
+{
+    struct tdl_device_info info;
+    uint32_t count = 0;
+    tdl_cpu_describe(&info);
+    return tdl_device_list(NULL, 0, &count) == TDL_OK &&
+           tdl_device_matches(&info, count - 1, selector);
+}
+
+enum tdl_result tdl_context_create(const struct tdl_context_params *params,
+                                   struct tdl_context **out_context)
+{
+    static const struct tdl_context_params defaults;
+    struct tdl_context_params chosen = params ? *params : defaults;
+    const char *instead = getenv("TDL_DEVICE");
+    *out_context = NULL;
+    if (!chosen.device || !*chosen.device || !strcmp(chosen.device, "auto"))
+        chosen.device = instead && *instead ? instead : "auto";
+    if (!strcmp(chosen.device, "auto"))
+        return create_best(&chosen, out_context);
+    if (!strcasecmp(chosen.device, "cpu"))
+        return tdl_cpu_context_create(&chosen, out_context);
+    enum tdl_result r = tdl_vulkan_context_create(&chosen, out_context);
+    return r == TDL_ERROR_NO_DEVICE && names_cpu(chosen.device)
+               ? tdl_cpu_context_create(&chosen, out_context)
+               : r;
+}

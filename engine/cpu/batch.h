@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Batches from within, for the timeline that runs them. */
+#ifndef TDL_CPU_BATCH_H
+#define TDL_CPU_BATCH_H
+
+#include "cpu.h"
+
+struct tdl_cpu_chunk;
+
+struct tdl_cpu_use {
+    struct tdl_buffer *buffer;
+    bool write;
+};
+
+struct tdl_cpu_batch {
+    struct tdl_batch base;
+    struct tdl_cpu_batch *next; /* in the queue */
+    struct tdl_cpu_batch *kept; /* among idle ones; it may still be queued */
+    bool recording;
+    bool queued, orphan; /* under the context's lock: to be run; nobody's any more */
+    uint64_t point;
+
+    struct tdl_cpu_work *work, **last;
+    struct tdl_cpu_chunk *chunks; /* where works lie, the newest first */
+    struct tdl_cpu_use *uses;
+    uint32_t use_count, use_capacity;
+
+    uint32_t stage, stages_begun; /* TDL_MAX_STAGES: none */
+    uint64_t stage_ns[TDL_MAX_STAGES];
+};
+
+static inline struct tdl_cpu_batch *tdl_cpu_batch(struct tdl_batch *batch)
+{
+    return (struct tdl_cpu_batch *)batch;
+}
+
+/* Release what was added, whether it has run or not. */
+void tdl_cpu_batch_release(struct tdl_cpu_batch *batch);
+void tdl_cpu_batch_free(struct tdl_cpu_batch *batch);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Memory of the host's: our own, or somebody's that is used where it lies. */
+#include "table.h"
+
+#include <stdlib.h>
+
+/* Kernels load whole vectors, and XNNPACK says that it may read 16 bytes past the end. */
+#define BEHIND 64
+#define ALIGNMENT 64
+
+enum tdl_result tdl_cpu_buffer_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
+                                      struct tdl_buffer **out_buffer)
+{
+    if (wish->exportable)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "%s: memory of device cpu is not rented out; others on this machine read "
+                        "and write it by tdl_buffer_data()",
+                        wish->name);
+    struct tdl_cpu_buffer *b = calloc(1, sizeof(*b));
+    if (b && wish->size < SIZE_MAX - BEHIND - ALIGNMENT)
+        b->memory = aligned_alloc(ALIGNMENT, TDL_ALIGN(wish->size + BEHIND, ALIGNMENT));
+    if (!b || !b->memory) {
+        free(b);
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "%s: out of memory for %zu bytes", wish->name,
+                        wish->size);
+    }
+    memset(b->memory + wish->size, 0, BEHIND);
+    tdl_buffer_init(&b->base, ctx, wish->size);
+    b->base.map = wish->access == TDL_BUFFER_DEVICE ? NULL : b->memory;
+    atomic_fetch_add(&ctx->stats.allocations, 1);
+    atomic_fetch_add(&ctx->stats.memory_bytes, wish->size);
+    *out_buffer = &b->base;
+    return TDL_OK;
+}
+
+enum tdl_result tdl_cpu_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
+                                           struct tdl_buffer **out_buffer, uint64_t *out_offset)
+{
+    struct tdl_cpu_buffer *b = calloc(1, sizeof(*b));
+    if (!b)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while importing memory");
+    tdl_buffer_init(&b->base, ctx, size);
+    b->memory = pointer;
+    b->borrowed = true;
+    if (out_offset)
+        *out_offset = 0;
+    *out_buffer = &b->base;
+    return TDL_OK;
+}
+
+static void free_buffer(void *data)
+{
+    struct tdl_cpu_buffer *b = data;
+    if (!b->borrowed)
+        free(b->memory);
+    free(b);
+}
+
+void tdl_cpu_buffer_destroy(struct tdl_buffer *buffer)
+{
+    struct tdl_cpu_buffer *b = (struct tdl_cpu_buffer *)buffer;
+    struct tdl_context *ctx = buffer->ctx;
+    if (!b->borrowed)
+        atomic_fetch_sub(&ctx->stats.memory_bytes, buffer->size);
+    tdl_cpu_timeline_defer(tdl_cpu(ctx), tdl_cpu_buffer_point(buffer, true), free_buffer, b);
+    tdl_context_destroy(&ctx);
+}
+
+uint64_t tdl_cpu_buffer_point(const struct tdl_buffer *buffer, bool and_read)
+{
+    const struct tdl_cpu_buffer *b = (const struct tdl_cpu_buffer *)buffer;
+    struct tdl_cpu_context *ctx = tdl_cpu(buffer->ctx);
+    pthread_mutex_lock(&ctx->lock);
+    const uint64_t point = and_read ? TDL_MAX(b->written, b->read) : b->written;
+    pthread_mutex_unlock(&ctx->lock);
+    return point;
+}

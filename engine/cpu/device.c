@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The device on the host's processor: its table, and how contexts on it come and go. */
+#include "table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------- description */
+
+/* What /proc/cpuinfo calls it; other systems leave the architecture's name. */
+static void read_name(char *name, size_t size)
+{
+    char line[256];
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    snprintf(name, size, "CPU");
+    while (f && fgets(line, sizeof(line), f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon || colon[1] != ' ')
+            continue;
+        snprintf(name, size, "CPU %.200s", colon + 2);
+        name[strcspn(name, "\n")] = 0;
+        break;
+    }
+    if (f)
+        fclose(f);
+}
+
+void tdl_cpu_describe(struct tdl_device_info *info)
+{
+    static const uint8_t uuid[TDL_UUID_SIZE] = "tdl device: cpu";
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    memset(info, 0, sizeof(*info));
+    read_name(info->name, sizeof(info->name));
+    snprintf(info->driver, sizeof(info->driver), "libtdl");
+    memcpy(info->uuid, uuid, sizeof(uuid));
+    info->type = TDL_DEVICE_CPU;
+    info->max_buffer_bytes = SIZE_MAX / 2;
+    info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    info->usable = true;
+    info->external_memory_host = true;
+    info->timestamps = true;
+    info->storage_16bit = true;
+    info->shader_int64 = true;
+}
+
+/* ---------------------------------------------------------------- contexts */
+
+static void context_destroy(struct tdl_context *context)
+{
+    struct tdl_cpu_context *ctx = tdl_cpu(context);
+    tdl_cpu_timeline_stop(ctx);
+    tdl_cpu_batches_finish(ctx);
+    tdl_cpu_threads_close(&ctx->threads);
+    tdl_context_finish(context);
+    free(ctx);
+}
+
+/* There is nothing that a later start could use. */
+static enum tdl_result context_save_cache(struct tdl_context *ctx)
+{
+    (void)ctx;
+    return TDL_OK;
+}
+
+static bool context_cache_path(const struct tdl_context *ctx, const char *kind,
+                               const char *extension, char *path, size_t size)
+{
+    (void)ctx, (void)kind, (void)extension, (void)path, (void)size;
+    return false;
+}
+
+const struct tdl_device tdl_device_cpu = {
+    .name = "cpu",
+    .context_destroy = context_destroy,
+    .context_wait = tdl_cpu_context_wait,
+    .context_last_point = tdl_cpu_context_last_point,
+    .context_collect = tdl_cpu_context_collect,
+    .context_save_cache = context_save_cache,
+    .context_cache_path = context_cache_path,
+    .buffer_create = tdl_cpu_buffer_create,
+    .buffer_import_host = tdl_cpu_buffer_import_host,
+    .buffer_destroy = tdl_cpu_buffer_destroy,
+    .buffer_point = tdl_cpu_buffer_point,
+    .batch_create = tdl_cpu_batch_create,
+    .batch_destroy = tdl_cpu_batch_destroy,
+    .batch_begin = tdl_cpu_batch_begin,
+    .batch_cancel = tdl_cpu_batch_cancel,
+    .batch_submit = tdl_cpu_batch_submit,
+    .batch_stage = tdl_cpu_batch_stage,
+    .batch_stage_times = tdl_cpu_batch_stage_times,
+    .batch_borrow = tdl_cpu_batch_borrow,
+    .batch_give_back = tdl_cpu_batch_give_back,
+    .batch_copy = tdl_cpu_batch_copy,
+    .batch_fill_zero = tdl_cpu_batch_fill_zero,
+    .program_create = tdl_cpu_program_create,
+    .program_compile = tdl_cpu_program_compile,
+    .program_destroy = tdl_cpu_program_destroy,
+    .program_run = tdl_cpu_program_run,
+    .program_profile = tdl_cpu_program_profile,
+};
+
+enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
+                                       struct tdl_context **out_context)
+{
+    struct tdl_cpu_context *ctx = calloc(1, sizeof(*ctx));
+    enum tdl_result r;
+    *out_context = NULL;
+    if (!ctx)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
+    tdl_context_init(&ctx->base, &tdl_device_cpu, params);
+    tdl_cpu_describe(&ctx->base.info);
+    r = tdl_cpu_timeline_start(ctx);
+    if (r == TDL_OK)
+        r = tdl_cpu_threads_open(params->threads, &ctx->threads);
+    if (r != TDL_OK) {
+        context_destroy(&ctx->base);
+        return r;
+    }
+    tdl_log(&ctx->base, TDL_LOG_INFO, "device: %s (%s), %u threads", ctx->base.info.name,
+            ctx->base.info.driver, tdl_cpu_threads_count(ctx->threads));
+    *out_context = &ctx->base;
+    return TDL_OK;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The thread that runs batches in the order in which they were submitted. */
+#include "batch.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct tdl_cpu_deferred {
+    struct tdl_cpu_deferred *next;
+    uint64_t point;
+    void (*free_fn)(void *data);
+    void *data;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---------------------------------------------------------------- the worker */
+
+static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
+{
+    for (struct tdl_cpu_work *w = b->work; w && !atomic_load(&ctx->base.lost); w = w->next) {
+        const uint64_t start = w->stage < TDL_MAX_STAGES ? now_ns() : 0;
+        if (w->run(w, ctx->threads) != TDL_OK) {
+            atomic_store(&ctx->base.lost, true);
+            tdl_log(&ctx->base, TDL_LOG_ERROR, "device cpu is lost: %s", tdl_last_error());
+        }
+        if (w->stage < TDL_MAX_STAGES)
+            b->stage_ns[w->stage] += now_ns() - start;
+    }
+}
+
+/* The first batch in the queue, waited for; NULL at the end. */
+static struct tdl_cpu_batch *take_batch(struct tdl_cpu_context *ctx)
+{
+    if (!ctx->first) {
+        /* Only now: the next frame may have been there already. */
+        pthread_mutex_unlock(&ctx->lock);
+        tdl_cpu_threads_rest(ctx->threads);
+        pthread_mutex_lock(&ctx->lock);
+    }
+    while (!ctx->first && !ctx->ending)
+        pthread_cond_wait(&ctx->submitted, &ctx->lock);
+    struct tdl_cpu_batch *b = ctx->first;
+    if (b && !(ctx->first = b->next))
+        ctx->last = &ctx->first;
+    return b;
+}
+
+static void *work(void *data)
+{
+    struct tdl_cpu_context *ctx = data;
+    pthread_mutex_lock(&ctx->lock);
+    for (struct tdl_cpu_batch *b; (b = take_batch(ctx));) {
+        pthread_mutex_unlock(&ctx->lock);
+        run_batch(ctx, b);
+        tdl_cpu_batch_release(b);
+        pthread_mutex_lock(&ctx->lock);
+        const bool orphan = b->orphan;
+        ctx->done = b->point;
+        b->queued = false;
+        pthread_cond_broadcast(&ctx->passed);
+        pthread_mutex_unlock(&ctx->lock);
+        if (orphan)
+            tdl_cpu_batch_free(b);
+        tdl_cpu_context_collect(&ctx->base);
+        pthread_mutex_lock(&ctx->lock);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return NULL;
+}
+
+enum tdl_result tdl_cpu_timeline_start(struct tdl_cpu_context *ctx)
+{
+    pthread_condattr_t monotonic;
+    pthread_mutex_init(&ctx->lock, NULL);
+    pthread_cond_init(&ctx->submitted, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&ctx->passed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    ctx->last = &ctx->first;
+    const int error = pthread_create(&ctx->worker, NULL, work, ctx);
+    ctx->has_worker = !error;
+    return error ? tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "device cpu has no thread to work on: %s",
+                            strerror(error))
+                 : TDL_OK;
+}
+
+void tdl_cpu_timeline_stop(struct tdl_cpu_context *ctx)
+{
+    if (ctx->has_worker) {
+        pthread_mutex_lock(&ctx->lock);
+        ctx->ending = true;
+        pthread_cond_signal(&ctx->submitted);
+        pthread_mutex_unlock(&ctx->lock);
+        pthread_join(ctx->worker, NULL);
+    }
+    tdl_cpu_context_collect(&ctx->base);
+    pthread_cond_destroy(&ctx->submitted);
+    pthread_cond_destroy(&ctx->passed);
+    pthread_mutex_destroy(&ctx->lock);
+}
+
+/* ------------------------------------------------------------------- points */
+
+uint64_t tdl_cpu_timeline_submit(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
+{
+    pthread_mutex_lock(&ctx->lock);
+    const uint64_t point = b->point = ++ctx->last_point;
+    for (uint32_t i = 0; i < b->use_count; i++) {
+        struct tdl_cpu_buffer *buffer = (struct tdl_cpu_buffer *)b->uses[i].buffer;
+        *(b->uses[i].write ? &buffer->written : &buffer->read) = point;
+    }
+    b->queued = true;
+    b->next = NULL;
+    *ctx->last = b;
+    ctx->last = &b->next;
+    pthread_cond_signal(&ctx->submitted);
+    pthread_mutex_unlock(&ctx->lock);
+    return point;
+}
+
+uint64_t tdl_cpu_context_last_point(struct tdl_context *context)
+{
+    struct tdl_cpu_context *ctx = tdl_cpu(context);
+    pthread_mutex_lock(&ctx->lock);
+    const uint64_t point = ctx->last_point;
+    pthread_mutex_unlock(&ctx->lock);
+    return point;
+}
+
+static struct timespec deadline_after(uint64_t timeout_ns)
+{
+    const uint64_t start = now_ns(), end = start + TDL_MIN(timeout_ns, UINT64_MAX / 4);
+    return (struct timespec){.tv_sec = (time_t)(end / 1000000000u),
+                             .tv_nsec = (long)(end % 1000000000u)};
+}
+
+enum tdl_result tdl_cpu_context_wait(struct tdl_context *context, uint64_t point,
+                                     uint64_t timeout_ns)
+{
+    struct tdl_cpu_context *ctx = tdl_cpu(context);
+    const struct timespec deadline = deadline_after(timeout_ns);
+    int error = 0;
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->done < point && timeout_ns)
+        atomic_fetch_add(&context->stats.waits, 1);
+    while (ctx->done < point && timeout_ns && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&ctx->passed, &ctx->lock, &deadline);
+    const bool passed = ctx->done >= point;
+    pthread_mutex_unlock(&ctx->lock);
+    if (!passed)
+        return tdl_fail(TDL_ERROR_TIMEOUT, "point %llu was not reached in %llu ns",
+                        (unsigned long long)point, (unsigned long long)timeout_ns);
+    return tdl_context_check(context);
+}
+
+/* ---------------------------------------------------------- deferred destroy */
+
+void tdl_cpu_timeline_defer(struct tdl_cpu_context *ctx, uint64_t point, void (*free_fn)(void *),
+                            void *data)
+{
+    struct tdl_cpu_deferred *d = malloc(sizeof(*d));
+    if (!d) { /* no memory to remember it by: wait instead */
+        tdl_cpu_context_wait(&ctx->base, point, TDL_WAIT_FOREVER);
+        free_fn(data);
+        return;
+    }
+    *d = (struct tdl_cpu_deferred){.point = point, .free_fn = free_fn, .data = data};
+    pthread_mutex_lock(&ctx->lock);
+    d->next = ctx->deferred;
+    ctx->deferred = d;
+    pthread_mutex_unlock(&ctx->lock);
+    tdl_cpu_context_collect(&ctx->base);
+}
+
+void tdl_cpu_context_collect(struct tdl_context *context)
+{
+    struct tdl_cpu_context *ctx = tdl_cpu(context);
+    struct tdl_cpu_deferred *passed = NULL;
+    pthread_mutex_lock(&ctx->lock);
+    for (struct tdl_cpu_deferred **p = &ctx->deferred; *p;) {
+        struct tdl_cpu_deferred *d = *p;
+        if (d->point > ctx->done) {
+            p = &d->next;
+            continue;
+        }
+        *p = d->next;
+        d->next = passed;
+        passed = d;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    for (struct tdl_cpu_deferred *d = passed, *next; d; d = next) {
+        next = d->next;
+        d->free_fn(d->data);
+        free(d);
+    }
+}
