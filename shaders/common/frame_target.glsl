@@ -64,7 +64,7 @@ const bool HAS_WIDE_PAIRS = (TARGET & WIDE_PAIRS) == WIDE_PAIRS;
 const bool STAGED_CHROMA = STAGED && HAS_WIDE_PAIRS;
 
 // A workgroup of 32×4 invocations at most: BLOCK_X and BLOCK_Y in
-// engine/frame/compose_plan.c.
+// engine/vulkan/frame/compose_plan.c.
 const uint STAGE_ROWS = 8u;
 const uint STAGE_WORDS = 128u;
 shared uint staged[STAGE_ROWS * STAGE_WORDS];

@@ -7,7 +7,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #include "../common/frame_compose.glsl"
 
-// Values mirror enum kernel in engine/frame/compose.c.
+// Values mirror enum tdl_compose_kernel in engine/frame/compose.h.
 const uint MASK = 0u;
 const uint OVERLAY = 1u;
 const uint COLOR = 2u;

@@ -2,7 +2,6 @@
 #include "compose_plan.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -17,28 +16,6 @@ enum {
     PIXEL_X = 16, /* … of pixels of small pictures */
     PIXEL_Y = 8,
 };
-/* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
- * than about its root are left to the mask. */
-static const float GUIDED_PENALTY = 1e-3f;
-/* A hole that is nowhere surer to be background than this share of the
- * threshold begins to be closed, and is closed from the second share on. */
-static const float DOUBT[2] = {0.6f, 0.9f};
-/* Half the width, of the mask's 0…1, of what is soft at the threshold: with
- * more feather than twice this, faint regions are not looked at. */
-static const float MOST_SOFT = 0.2f;
-/* Reach of one pass that grows the mask, mask pixels: its work grows with the
- * square, and two circles make a greater one. */
-static const float GROWTH = 2.5f;
-/* The least variance of the blur's sweeps, of reduced pixels squared: enough
- * to fill what the foreground left empty from the background beside it. */
-static const float LEAST_VARIANCE = 0.1225f;
-/* What shrinking by a box (1/12) and growing by lines (1/6) blur. */
-static const float RESIZE_VARIANCE = 0.25f;
-
-bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel)
-{
-    return kernel != TDL_KERNEL_CONVERT && kernel != TDL_KERNEL_COPY;
-}
 
 /* A step that knows no frame. */
 static struct tdl_compose_step *add_plain_step(struct tdl_compose_plan *plan, const char *shader,
@@ -113,15 +90,10 @@ static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, 
     struct tdl_compose_step *s =
         add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
     s->spec.mode = fit;
-    s->push.guided = (struct tdl_guided_push){mask_size(plan), GUIDED_PENALTY};
+    s->push.guided = (struct tdl_guided_push){mask_size(plan), TDL_GUIDED_PENALTY};
     s->binds[0] = reads(fit ? pairs : c->lines);
     s->binds[1] = writes(fit ? c->lines : c->coefficients);
     set_groups(s, TDL_DIV_UP(c->mask_width, across), TDL_DIV_UP(c->mask_height, strip), 1);
-}
-
-static uint32_t unorm16(float v)
-{
-    return (uint32_t)(TDL_MIN(TDL_MAX(v, 0), 1) * 65535 + 0.5f);
 }
 
 /* Finds holes or islands of the mask in `pairs`, and removes some. */
@@ -129,17 +101,13 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
 {
     enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* of regions.comp */
     const struct tdl_vk_composer *c = plan->composer;
-    const struct tdl_compose_params *p = plan->params;
-    const float soft = TDL_MIN(p->feather / 2, MOST_SOFT);
-    const float doubt = p->close_holes ? p->threshold : 2;
-    const double pixels = (double)c->mask_width * c->mask_height;
+    const struct tdl_mask_regions r = tdl_mask_regions(plan->params, c->mask_width, c->mask_height);
     const struct tdl_regions_push push = {
         .mask_size = mask_size(plan),
-        .levels = unorm16(p->threshold + soft) | unorm16(p->threshold - soft) << 16,
-        .doubt = unorm16(DOUBT[0] * doubt) | unorm16(DOUBT[1] * doubt) << 16,
-        /* Whatever its size, a hole with a sure pixel is none: so they are few. */
-        .least_value = p->min_area > 0 ? 0 : unorm16(DOUBT[0] * doubt),
-        .least_area = (uint32_t)ceil((double)p->min_area * pixels),
+        .levels = r.low | r.high << 16,
+        .doubt = r.doubt[0] | r.doubt[1] << 16,
+        .least_value = r.least_value,
+        .least_area = r.least_area,
         .kind = islands,
     };
     for (uint32_t pass = LABEL; pass <= CLEAN; pass++) {
@@ -162,24 +130,21 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
 static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const float grow = plan->params->grow;
-    const float across = fabsf(grow) * (float)c->mask_width / (float)plan->source->width;
-    const float down = fabsf(grow) * (float)c->mask_height / (float)plan->source->height;
-    const uint32_t wanted = (uint32_t)ceilf(TDL_MAX(across, down) / GROWTH);
-    const uint32_t passes = TDL_MIN(TDL_MAX(wanted, 1), TDL_COMPOSE_MAX_GROWTH);
+    const struct tdl_mask_growth growth =
+        tdl_mask_growth(plan->params, plan->source, c->mask_width, c->mask_height);
     struct tdl_buffer *from, *to = c->pairs;
-    for (uint32_t i = 0; i < passes; i++) {
+    for (uint32_t i = 0; i < growth.passes; i++) {
         struct tdl_compose_step *s =
             add_plain_step(plan, "frame_grow", PIXEL_X, PIXEL_Y, sizeof(s->push.grow));
         from = to;
         to = from == c->pairs ? c->grown : c->pairs;
-        if (!plan->params->refine && i + 1 == passes)
+        if (!plan->params->refine && i + 1 == growth.passes)
             to = c->coefficients;
         s->push.grow = (struct tdl_grow_push){
             .mask_size = mask_size(plan),
-            .across = across / (float)passes,
-            .down = down / (float)passes,
-            .shrink = grow < 0,
+            .across = growth.across,
+            .down = growth.down,
+            .shrink = plan->params->grow < 0,
             .coefficients = to == c->coefficients,
         };
         s->binds[0] = reads(from);
@@ -194,76 +159,41 @@ static void add_mask(struct tdl_compose_plan *plan)
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_compose_params *p = plan->params;
     const uint32_t side = plan->few ? 2 : 1;
-    const bool regions = p->close_holes || p->min_area > 0;
-    const bool grows = p->grow < 0 || p->grow > 0;
-    const bool plain = !p->refine && !regions && !grows;
+    const struct tdl_mask_steps steps = tdl_mask_steps(p, c->have_state);
     struct tdl_buffer *pairs = c->pairs;
     struct tdl_compose_step *s =
         add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
     s->push.guide = (struct tdl_guide_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
-        .keep = c->have_state ? p->smoothing : 0,
-        .flags = (p->reuse_mask ? TDL_GUIDE_REUSE : 0) | (plain ? 0 : TDL_GUIDE_PAIRS) |
-                 (p->refine || (p->smoothing > 0 && !p->reuse_mask) ? TDL_GUIDE_LOOK : 0),
+        .keep = steps.keep,
+        .flags = (p->reuse_mask ? TDL_GUIDE_REUSE : 0) | (steps.plain ? 0 : TDL_GUIDE_PAIRS) |
+                 (steps.look ? TDL_GUIDE_LOOK : 0),
     };
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);
     s->binds[4] = (struct tdl_bind){.buffer = c->state, .read = true, .write = true};
-    s->binds[5] = writes(plain ? c->coefficients : c->pairs);
+    s->binds[5] = writes(steps.plain ? c->coefficients : c->pairs);
     set_groups(s, TDL_DIV_UP(c->mask_width, side), TDL_DIV_UP(c->mask_height, side), 1);
-    if (regions)
+    if (steps.holes)
         add_regions(plan, false);
-    /* Of what is left: a ring goes with its hole. */
-    if (p->min_area > 0)
+    if (steps.islands)
         add_regions(plan, true);
-    /* Growing by nothing turns pairs into coefficients. */
-    if (grows || (regions && !p->refine))
+    if (steps.grows)
         pairs = add_growth(plan);
-    if (p->refine) {
+    if (steps.refines) {
         add_guided(plan, pairs, true);
         add_guided(plan, pairs, false);
     }
 }
 
-/* The soft step as value · scale + offset, to be clamped to 0…1. */
-static void soft_step(const struct tdl_compose_params *p, float *scale, float *offset)
-{
-    /* A hard edge: what is above the threshold by more than rounding is in, and
-     * everything at a threshold of 0. */
-    const float hardness = 65536;
-    if (p->feather > 1 / hardness) {
-        *scale = 1 / p->feather;
-        *offset = 0.5f - p->threshold * *scale;
-    } else {
-        *scale = hardness;
-        *offset = p->threshold > 0 ? -p->threshold * hardness : hardness;
-    }
-    if (p->invert) {
-        *scale = -*scale;
-        *offset = 1 - *offset;
-    }
-}
-
 /* --------------------------------------------------------- at reduced size */
-
-/* The blur's size: reduced as far as leaves a deviation of a pixel and a half. */
-struct blur_size {
-    uint32_t factor, width, height;
-};
-
-static struct blur_size blur_size(const struct tdl_compose_plan *plan)
-{
-    const float sigma = plan->params->blur_radius;
-    const uint32_t f = sigma >= 24 ? 16 : sigma >= 12 ? 8 : 4;
-    return (struct blur_size){f, TDL_DIV_UP(plan->source->width, f),
-                              TDL_DIV_UP(plan->source->height, f)};
-}
 
 static void add_blur_down(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const struct blur_size size = blur_size(plan);
+    const struct tdl_blur_steps blur = tdl_blur_steps(plan->params, plan->source);
+    const struct tdl_soft_step soft = tdl_soft_step(plan->params);
     struct tdl_compose_step *s =
         add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
     struct tdl_blur_down_push *push = &s->push.blur_down;
@@ -272,49 +202,36 @@ static void add_blur_down(struct tdl_compose_plan *plan)
     *push = (struct tdl_blur_down_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
-        .blur_size = TDL_PACK_SIZE(size.width, size.height),
-        .factor = size.factor,
+        .mask_scale = soft.scale,
+        .mask_offset = soft.offset,
+        .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
+        .factor = blur.factor,
     };
-    soft_step(plan->params, &push->mask_scale, &push->mask_offset);
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_frame_bind(plan->source, false, s->binds, push->source);
     s->binds[6] = reads(c->coefficients);
     s->binds[9] = writes(c->sums);
-    set_groups(s, size.width, size.height, 1);
+    set_groups(s, blur.width, blur.height, 1);
 }
 
 static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const struct blur_size size = blur_size(plan);
+    const struct tdl_blur_steps blur = tdl_blur_steps(plan->params, plan->source);
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
     struct tdl_compose_step *s =
         add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
-    const float sigma = plan->params->blur_radius / (float)size.factor;
-    const float variance = TDL_MAX(sigma * sigma - RESIZE_VARIANCE, LEAST_VARIANCE);
-    float sum = 1;
     s->push.blur = (struct tdl_blur_push){
-        .size = TDL_PACK_SIZE(size.width, size.height),
-        .radius = (int32_t)ceilf(3 * sqrtf(variance)),
-        .exponent = -0.5f * (float)M_LOG2E / variance,
+        .size = TDL_PACK_SIZE(blur.width, blur.height),
+        .radius = blur.radius,
+        .exponent = blur.exponent,
+        .scale = blur.scale,
     };
-    for (int k = 1; k <= s->push.blur.radius; k++)
-        sum += 2 * exp2f(s->push.blur.exponent * (float)(k * k));
-    s->push.blur.scale = 1 / sum;
     s->spec.mode = last;
     s->binds[0] = reads(last ? c->swept : c->sums);
     s->binds[1] = writes(last ? c->blurred : c->swept);
-    set_groups(s, last ? size.width : TDL_DIV_UP(size.width, run),
-               last ? TDL_DIV_UP(size.height, run) : size.height, 1);
-}
-
-/* Of the blurred picture in the background. A quarter of the size cannot be
- * blurred by less than about two pixels; for less, some of the sharp picture
- * makes the variance right. */
-static float blur_share(float sigma)
-{
-    const float least = 16 * (RESIZE_VARIANCE + LEAST_VARIANCE);
-    return TDL_MIN(sigma * sigma / least, 1);
+    set_groups(s, last ? blur.width : TDL_DIV_UP(blur.width, run),
+               last ? TDL_DIV_UP(blur.height, run) : blur.height, 1);
 }
 
 /* ------------------------------------------------------------ at full size */
@@ -322,22 +239,17 @@ static float blur_share(float sigma)
 static void add_picture(struct tdl_compose_plan *plan)
 {
     const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture;
+    const struct tdl_picture_place place = tdl_picture_place(plan->params, plan->target);
     struct tdl_compose_step *s =
         add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
     struct tdl_picture_push *push = &s->push.picture;
-    const float aspect = plan->params->background_aspect > 0 ? plan->params->background_aspect : 1;
-    const float across = (float)from->width * aspect / (float)plan->target->width;
-    const float down = (float)from->height / (float)plan->target->height;
-    const float step_size = TDL_MIN(across, down);
     s->spec.source = tdl_format_traits(from->format);
     s->spec.source_aligned = tdl_frame_is_aligned(from);
     s->spec.target = tdl_format_traits(plan->target->format);
     push->source_size = frame_size(from);
     push->target_size = frame_size(plan->target);
-    push->step[0] = step_size / aspect;
-    push->step[1] = step_size;
-    push->origin[0] = ((float)from->width - push->step[0] * (float)plan->target->width) / 2;
-    push->origin[1] = ((float)from->height - push->step[1] * (float)plan->target->height) / 2;
+    memcpy(push->origin, place.origin, sizeof(push->origin));
+    memcpy(push->step, place.step, sizeof(push->step));
     tdl_color_code(from, plan->params->background_color, push->color);
     tdl_color_convert(from, plan->target, push->matrix);
     tdl_frame_bind(from, false, &s->binds[0], push->source);
@@ -364,19 +276,21 @@ static void add_copy(struct tdl_compose_plan *plan)
 static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose_push *push)
 {
     const struct tdl_compose_params *p = plan->params;
-    const struct blur_size blur = blur_size(plan);
+    const struct tdl_blur_steps blur = tdl_blur_steps(p, plan->source);
+    const struct tdl_soft_step soft = tdl_soft_step(p);
     const bool overlay = p->mode == TDL_MODE_OVERLAY;
     *push = (struct tdl_compose_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
+        .mask_scale = soft.scale,
+        .mask_offset = soft.offset,
         .opacity = p->opacity * p->overlay_color[3],
         .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
         .blur_step = 1 / (float)blur.factor,
-        .blur_share = blur_share(p->blur_radius),
+        .blur_share = blur.share,
     };
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_color_code(plan->target, overlay ? p->overlay_color : p->background_color, push->color);
-    soft_step(p, &push->mask_scale, &push->mask_offset);
 }
 
 static void add_compose(struct tdl_compose_plan *plan)
@@ -398,35 +312,6 @@ static void add_compose(struct tdl_compose_plan *plan)
     if (plan->kernel == TDL_KERNEL_PICTURE)
         s->binds[7] = reads(c->picture.planes[0].buffer);
     set_block_groups(plan, s);
-}
-
-static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
-{
-    return a->format == b->format && (tdl_format_has(tdl_format_info(a->format), TDL_TRAIT_RGB) ||
-                                      (a->range == b->range && a->matrix == b->matrix));
-}
-
-enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
-                                           const struct tdl_frame *target,
-                                           const struct tdl_compose_params *p)
-{
-    const enum tdl_compose_kernel unchanged =
-        same_coding(source, target) ? TDL_KERNEL_COPY : TDL_KERNEL_CONVERT;
-    switch (p->mode) {
-    case TDL_MODE_MASK:
-        return TDL_KERNEL_MASK;
-    case TDL_MODE_OVERLAY:
-        return TDL_KERNEL_OVERLAY;
-    case TDL_MODE_BLUR:
-        return p->blur_radius > 0 ? TDL_KERNEL_BLUR : unchanged;
-    case TDL_MODE_REPLACE:
-        return p->background ? TDL_KERNEL_PICTURE : TDL_KERNEL_COLOR;
-    case TDL_MODE_ALPHA:
-        return TDL_KERNEL_ALPHA;
-    case TDL_MODE_PASSTHROUGH:
-        break;
-    }
-    return unchanged;
 }
 
 struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,

@@ -10,22 +10,11 @@
 
 #include "composer.h"
 
-/* Which kernel makes the target. The first five are values of MODE in
- * shaders/frame/compose.comp; the others are kernels of their own. */
-enum tdl_compose_kernel {
-    TDL_KERNEL_MASK = 0,
-    TDL_KERNEL_OVERLAY,
-    TDL_KERNEL_COLOR,
-    TDL_KERNEL_ALPHA,
-    TDL_KERNEL_CONVERT,
-    TDL_KERNEL_PICTURE,
-    TDL_KERNEL_BLUR,
-    TDL_KERNEL_COPY,
-};
+#include "frame/compose.h"
 
 /* Of a plan: guide, holes and islands (4 each), growing, the guided filter (2),
  * blur (3), the picture and the target. */
-enum { TDL_COMPOSE_MAX_GROWTH = 8, TDL_COMPOSE_MAX_STEPS = 16 + TDL_COMPOSE_MAX_GROWTH };
+enum { TDL_COMPOSE_MAX_STEPS = 16 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
 struct tdl_compose_push { /* frame_compose.glsl */
@@ -109,11 +98,6 @@ struct tdl_compose_plan {
     uint32_t count;
 };
 
-enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
-                                           const struct tdl_frame *target,
-                                           const struct tdl_compose_params *params);
-/* The kernel reads a mask. */
-bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel);
 /* A plan without steps, for the mask's size of now. The frames and params stay
  * the caller's. */
 struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *composer,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a composition is made of, in numbers: which steps it takes and what they
+ * are told, of frames, masks and parameters alone. Devices make them.
+ */
+#ifndef TDL_FRAME_COMPOSE_H
+#define TDL_FRAME_COMPOSE_H
+
+#include "format.h"
+
+/* Which kernel makes the target. The first five are values of MODE in
+ * shaders/frame/compose.comp; the others are kernels of their own. */
+enum tdl_compose_kernel {
+    TDL_KERNEL_MASK = 0,
+    TDL_KERNEL_OVERLAY,
+    TDL_KERNEL_COLOR,
+    TDL_KERNEL_ALPHA,
+    TDL_KERNEL_CONVERT,
+    TDL_KERNEL_PICTURE,
+    TDL_KERNEL_BLUR,
+    TDL_KERNEL_COPY,
+};
+enum tdl_compose_kernel tdl_compose_choose(const struct tdl_frame *source,
+                                           const struct tdl_frame *target,
+                                           const struct tdl_compose_params *params);
+/* The kernel reads a mask. */
+bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel);
+
+/* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
+ * than about its root are left to the mask. */
+#define TDL_GUIDED_PENALTY 1e-3f
+
+/* What happens to a mask, at its own size and in this order. */
+struct tdl_mask_steps {
+    float keep;   /* most that the mask before may weigh */
+    bool look;    /* the guide is needed */
+    bool holes;   /* holes are looked for */
+    bool islands; /* and islands */
+    bool grows;   /* the mask grows, or is handed on by growing by nothing */
+    bool refines;
+    bool plain; /* none of the last four */
+};
+/* `before`: there is a mask of the frame before. */
+struct tdl_mask_steps tdl_mask_steps(const struct tdl_compose_params *params, bool before);
+
+/* Which pixels are holes or islands, and what becomes of them; masks are 0…65535. */
+struct tdl_mask_regions {
+    uint32_t low, high; /* holes are below, islands above */
+    /* The lowest value of a hole that begins to be closed, and of one that is
+     * closed wholly; both 65535 where none is. */
+    uint32_t doubt[2];
+    uint32_t least_value; /* what is below is not looked at */
+    uint32_t least_area;  /* px */
+};
+struct tdl_mask_regions tdl_mask_regions(const struct tdl_compose_params *params,
+                                         uint32_t mask_width, uint32_t mask_height);
+
+/* Passes that grow the mask, and the half axes of each in mask pixels. */
+enum { TDL_COMPOSE_MAX_GROWTH = 8 };
+struct tdl_mask_growth {
+    uint32_t passes;
+    float across, down;
+};
+struct tdl_mask_growth tdl_mask_growth(const struct tdl_compose_params *params,
+                                       const struct tdl_frame *source, uint32_t mask_width,
+                                       uint32_t mask_height);
+
+/* The soft step as value · scale + offset, to be clamped to 0…1. */
+struct tdl_soft_step {
+    float scale, offset;
+};
+struct tdl_soft_step tdl_soft_step(const struct tdl_compose_params *params);
+
+/* The blur: `factor` times smaller, two sweeps with weights 2^(exponent · distance²)
+ * · scale. `share`: how much of the blurred picture is in the background. */
+struct tdl_blur_steps {
+    uint32_t factor, width, height;
+    int32_t radius;
+    float exponent, scale, share;
+};
+struct tdl_blur_steps tdl_blur_steps(const struct tdl_compose_params *params,
+                                     const struct tdl_frame *source);
+
+/* Where the replacement picture lies: the target's corner, and the way from pixel
+ * to pixel, in pixels of the picture. */
+struct tdl_picture_place {
+    float origin[2], step[2];
+};
+struct tdl_picture_place tdl_picture_place(const struct tdl_compose_params *params,
+                                           const struct tdl_frame *target);
+
+#endif
