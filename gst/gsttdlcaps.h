@@ -31,6 +31,7 @@ struct gst_tdl_abilities {
     gboolean dma_buf_out;  /* dma-bufs can be made */
     gboolean vulkan_image; /* the device is shared with GStreamer's Vulkan elements */
     gboolean host_pointer; /* memory of the CPU can be imported by its address */
+    gboolean maps;         /* it is the CPU: whatever can be mapped is worked on where it lies */
     gboolean modifiers;    /* dma-bufs of other layouts than linear can be images */
     gboolean sync_fd;      /* it waits for fences of dma-bufs, and gives them */
     const struct gst_tdl_tiling *tilings; /* borrowed */

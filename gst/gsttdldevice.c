@@ -68,10 +68,11 @@ struct gst_tdl_device *gst_tdl_device_new(struct tdl_context *context, GObject *
         .ops = &gst_tdl_device_engine,
         .able = {
             .drm_caps = GST_TDL_DRM_CAPS,
-            .dma_buf_in = info->external_memory_dma_buf,
+            .dma_buf_in = info->external_memory_dma_buf || info->type == TDL_DEVICE_CPU,
             .dma_buf_out = info->dma_buf_export,
             .vulkan_image = keeper != NULL,
             .host_pointer = info->external_memory_host,
+            .maps = info->type == TDL_DEVICE_CPU,
             .modifiers = info->drm_format_modifiers,
             .sync_fd = info->sync_fd,
         },
@@ -146,6 +147,7 @@ static enum tdl_log_level engine_level(void)
 struct shared {
     struct gst_tdl_device *device;
     GPtrArray *names; /* of gchar *: the requests that led here */
+    guint threads;
     guint users;
 };
 
@@ -164,12 +166,12 @@ static struct shared *find_name(const gchar *name)
 }
 
 /* Of devices that we have opened ourselves. */
-static struct shared *find_uuid(const guint8 *uuid)
+static struct shared *find_uuid(const guint8 *uuid, guint threads)
 {
     for (guint i = 0; i < shareds->len; i++) {
         struct shared *shared = g_ptr_array_index(shareds, i);
 
-        if (!shared->device->keeper &&
+        if (!shared->device->keeper && shared->threads == threads &&
             !memcmp(tdl_context_device(shared->device->context)->uuid, uuid, TDL_UUID_SIZE))
             return shared;
     }
@@ -188,6 +190,8 @@ static void shared_free(gpointer data)
 /* What is asked for: a device by its name, or, with `vulkan`, that of somebody else. */
 struct request {
     const gchar *name;
+    const gchar *device;
+    guint threads;
     const struct tdl_vulkan_device *vulkan;
     GObject *keeper;
 };
@@ -203,10 +207,11 @@ static struct tdl_context *open_context(const struct request *request, GError **
         if (r != TDL_OK)
             gst_tdl_error_set(error, r, "Cannot share the Vulkan device of the neighbours");
     } else {
-        params.device = request->name;
+        params.device = request->device;
+        params.threads = request->threads;
         r = tdl_context_create(&params, &context);
         if (r != TDL_OK)
-            gst_tdl_error_set(error, r, "Cannot use Vulkan device \"%s\"", request->name);
+            gst_tdl_error_set(error, r, "Cannot use device \"%s\"", request->device);
     }
     return context;
 }
@@ -222,12 +227,13 @@ static struct shared *add(const struct request *request, GError **error)
     if (!context)
         return NULL;
     info = tdl_context_device(context);
-    shared = request->vulkan ? NULL : find_uuid(info->uuid);
+    shared = request->vulkan ? NULL : find_uuid(info->uuid, request->threads);
     if (shared) {
         tdl_context_destroy(&context);
     } else {
         shared = g_new0(struct shared, 1);
         shared->device = gst_tdl_device_new(context, request->keeper);
+        shared->threads = request->threads;
         shared->names = g_ptr_array_new_with_free_func(g_free);
         g_ptr_array_add(shareds, shared);
         GST_CAT_INFO(gst_tdl_debug, "%s %s (%s)%s", request->vulkan ? "sharing" : "using",
@@ -256,9 +262,12 @@ static struct gst_tdl_device *acquire(const struct request *request, GError **er
     return device;
 }
 
-struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, GError **error)
+struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, GError **error)
 {
-    return acquire(&(struct request){ .name = device && *device ? device : "auto" }, error);
+    const gchar *wanted = device && *device ? device : "auto";
+    g_autofree gchar *name = g_strdup_printf("%s, %u threads", wanted, threads);
+
+    return acquire(&(struct request){ .name = name, .device = wanted, .threads = threads }, error);
 }
 
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
@@ -267,7 +276,7 @@ struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_dev
     g_autofree gchar *name =
         g_strdup_printf("vulkan:%p:%p", (gpointer)vulkan->device, (gpointer)vulkan->queue);
 
-    return acquire(&(struct request){ name, vulkan, keeper }, error);
+    return acquire(&(struct request){ .name = name, .vulkan = vulkan, .keeper = keeper }, error);
 }
 
 void gst_tdl_device_release(struct gst_tdl_device **device)

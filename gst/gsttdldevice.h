@@ -56,9 +56,9 @@ struct gst_tdl_device {
     struct gst_tdl_abilities able; /* its tilings are the device's */
 };
 
-/* `device` as in tdl_context_params; NULL and "" are "auto". Blocking on first
+/* `device` and `threads` as in tdl_context_params; "" is "auto", too. Blocking on first
  * use. Give back by gst_tdl_device_release(). Thread-safe. */
-struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, GError **error);
+struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, GError **error);
 /* The same on a device of somebody else, which `keeper` keeps alive. */
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
                                                      GObject *keeper, GError **error);

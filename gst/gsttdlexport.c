@@ -11,8 +11,8 @@
 #define MAX_HOPS 16
 
 static const struct gst_tdl_export_way *const ways[] = {
-    &gst_tdl_export_by_vulkan,        &gst_tdl_export_by_downstream, &gst_tdl_export_by_dma_buf,
-    &gst_tdl_export_by_dma_buf_image, &gst_tdl_export_by_pool,
+    &gst_tdl_export_by_vulkan,  &gst_tdl_export_by_downstream,    &gst_tdl_export_by_mapping,
+    &gst_tdl_export_by_dma_buf, &gst_tdl_export_by_dma_buf_image, &gst_tdl_export_by_pool,
 };
 
 /* -------------------------------------------------------------------- pools */
@@ -100,7 +100,7 @@ const gchar *gst_tdl_export_decide(struct gst_tdl_session *session, GstQuery *qu
     for (guint i = 0; i < G_N_ELEMENTS(ways) && !failure; i++) {
         const gchar *why;
 
-        if (!ways[i]->is_for(out))
+        if (!ways[i]->is_for(out) || (ways[i]->maps && !session->device->able.maps))
             continue;
         why = ways[i]->export(&request, &failure);
         if (!why)

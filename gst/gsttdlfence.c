@@ -19,10 +19,20 @@ void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_impo
         fences->items[fences->count].fd = import->fds[i];
         fences->items[fences->count++].write = write;
     }
+    for (guint i = 0; i < import->n_accesses; i++)
+        fences->accesses[fences->n_accesses++] = gst_tdl_access_ref(import->accesses[i]);
+    fences->writes |= write && import->n_accesses;
+}
+
+void gst_tdl_fences_clear(struct gst_tdl_fences *fences)
+{
+    while (fences->n_accesses)
+        gst_tdl_access_unref(fences->accesses[--fences->n_accesses]);
 }
 
 /* dma-bufs can be polled: readable when no writer is left, writable when nobody is. */
-static enum tdl_result wait_on_cpu(struct gst_tdl_importer *importer, gint fd, gboolean write)
+enum tdl_result gst_tdl_fence_wait_on_cpu(struct gst_tdl_importer *importer, gint fd,
+                                          gboolean write)
 {
     struct pollfd item = { .fd = fd, .events = write ? POLLOUT : POLLIN };
     gint64 end = g_get_monotonic_time() + POLL_TIMEOUT_MS * 1000;
@@ -50,14 +60,14 @@ static enum tdl_result wait_one(struct gst_tdl_importer *importer, struct tdl_ba
     int sync_fd = -1;
 
     if (!importer->device->able.sync_fd || ops->get_fence(fd, write, &sync_fd) != TDL_OK)
-        return wait_on_cpu(importer, fd, write);
+        return gst_tdl_fence_wait_on_cpu(importer, fd, write);
     if (sync_fd < 0)
         return TDL_OK; /* nobody is at work on it */
     if (ops->wait_sync_fd(batch, sync_fd) == TDL_OK)
         return TDL_OK; /* and closes it */
     GST_INFO("the GPU cannot wait for a sync file: %s", tdl_last_error());
     close(sync_fd);
-    return wait_on_cpu(importer, fd, write);
+    return gst_tdl_fence_wait_on_cpu(importer, fd, write);
 }
 
 enum tdl_result gst_tdl_fences_wait(struct gst_tdl_fences *fences,

@@ -18,11 +18,23 @@ struct gst_tdl_fences {
     } items[3 * TDL_MAX_PLANES]; /* source, target, mask */
     guint count;
     gboolean wanted; /* the batch gives a sync file */
+    /* Memory in the CPU's hands until the batch is done, and whether some of it is
+     * written: its next user sees that only by its coming late. */
+    struct gst_tdl_access *accesses[3 * TDL_MAX_PLANES];
+    guint n_accesses;
+    gboolean writes;
 };
 
-/* Note the dma-bufs of `import`. */
+/* Wait until a dma-buf has no writers, or, for_write, no users; counted if it takes
+ * time. TDL_ERROR_TIMEOUT after some seconds. */
+enum tdl_result gst_tdl_fence_wait_on_cpu(struct gst_tdl_importer *importer, gint fd,
+                                          gboolean for_write);
+
+/* Note the dma-bufs of `import`, and keep hold of what the CPU has in its hands. */
 void gst_tdl_fences_add(struct gst_tdl_fences *fences, const struct gst_tdl_import *import,
                         gboolean write);
+/* What they hold, if it was not taken (n_accesses set to 0). */
+void gst_tdl_fences_clear(struct gst_tdl_fences *fences);
 /* Before submission: make the batch wait for what others do with them. Blocks
  * only where the GPU cannot wait. */
 enum tdl_result gst_tdl_fences_wait(struct gst_tdl_fences *fences,

@@ -125,7 +125,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     replaces = self->settings.live.mode == TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);
     GST_OBJECT_UNLOCK(self);
-    if (!*sources.device || !strcmp(sources.device, "auto"))
+    if ((!*sources.device || !strcmp(sources.device, "auto")) &&
+        g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") != 0)
         gst_tdl_vulkan_find(&self->vulkan, GST_ELEMENT(self));
     session = gst_tdl_session_new(&sources, &self->vulkan, &error);
     if (!session)
@@ -525,9 +526,9 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     element->change_state = gst_tdl_filter_change_state;
     element->set_context = gst_tdl_filter_set_context;
     gst_element_class_set_static_metadata(
-        element, "Person segmentation on the GPU", "Filter/Effect/Video",
-        "Finds the person in every frame with a neural network on the GPU (Vulkan) and tints the "
-        "person, blurs, replaces or removes the background, or hands on the mask",
+        element, "Person segmentation", "Filter/Effect/Video",
+        "Finds the person in every frame with a neural network on the GPU (Vulkan), or on the CPU, "
+        "and tints the person, blurs, replaces or removes the background, or hands on the mask",
         "The tdlfilter developers");
     add_pad_templates(element);
     gst_tdl_mask_pad_install(element);

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlflight.h"
 
+#include <string.h>
+
 /* ------------------------------------------------------------- giving back */
 
 /* Unless somebody was faster. Call with the lock held, which the buffer's way
  * back, into whatever its upstream does then, goes without. */
 static void give_back(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, guint64 point)
 {
+    struct gst_tdl_access *accesses[G_N_ELEMENTS(slot->accesses)];
+    guint n_accesses = slot->n_accesses;
     GstBuffer *buffer;
 
     if (!slot->held || slot->point != point)
         return;
     buffer = g_steal_pointer(&slot->held);
+    memcpy(accesses, slot->accesses, sizeof(accesses));
+    slot->n_accesses = 0;
     flight->giving++;
     g_mutex_unlock(&flight->lock);
+    while (n_accesses)
+        gst_tdl_access_unref(accesses[--n_accesses]);
     gst_buffer_unref(buffer);
     g_mutex_lock(&flight->lock);
     flight->giving--;
@@ -172,18 +180,26 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
     uint64_t point = 0;
     enum tdl_result r = gst_tdl_fences_wait(fences, importer, slot->batch);
 
-    if (r != TDL_OK) {
+    if (r != TDL_OK)
         tdl_batch_cancel(slot->batch);
+    else
+        r = tdl_batch_submit(slot->batch, &point);
+    if (r != TDL_OK) {
+        gst_tdl_fences_clear(fences);
         return r;
     }
-    r = tdl_batch_submit(slot->batch, &point);
-    if (r != TDL_OK)
-        return r;
     g_mutex_lock(&flight->lock);
     slot->point = point;
     slot->held = gst_buffer_ref(input);
+    memcpy(slot->accesses, fences->accesses, sizeof(slot->accesses));
+    slot->n_accesses = fences->n_accesses;
     g_cond_broadcast(&flight->changed);
     g_mutex_unlock(&flight->lock);
     slot->open = slot->timed = TRUE;
+    fences->n_accesses = 0;
+    if (fences->writes) { /* done, and out of our hands, before anybody looks */
+        importer->stats.cpu_waits++;
+        return gst_tdl_flight_retire(flight, TRUE);
+    }
     return gst_tdl_fences_attach(fences, importer, slot->batch, point);
 }

@@ -28,9 +28,12 @@ struct gst_tdl_slot {
     struct tdl_batch *batch;
     struct gst_tdl_staging staging;
     GstBuffer *held; /* the input that the batch reads; NULL when finished. Locked */
-    guint64 point;   /* of the submission that reads it; written locked */
-    gboolean open;   /* submitted, and not yet seen finished */
-    gboolean timed;  /* stage times not yet collected */
+    /* What the batch reads and writes by the CPU's hands; likewise. Locked */
+    struct gst_tdl_access *accesses[3 * TDL_MAX_PLANES];
+    guint n_accesses;
+    guint64 point;  /* of the submission that reads it; written locked */
+    gboolean open;  /* submitted, and not yet seen finished */
+    gboolean timed; /* stage times not yet collected */
 };
 
 struct gst_tdl_flight {

@@ -15,8 +15,9 @@
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
 static const struct gst_tdl_import_way *const ways[] = {
-    &gst_tdl_import_vulkan, &gst_tdl_import_dma_buf, &gst_tdl_import_dma_buf_image,
-    &gst_tdl_import_pool,   &gst_tdl_import_host,    &gst_tdl_import_by_copy,
+    &gst_tdl_import_vulkan,         &gst_tdl_import_dma_buf, &gst_tdl_import_dma_buf_image,
+    &gst_tdl_import_dma_buf_mapped, &gst_tdl_import_pool,    &gst_tdl_import_host,
+    &gst_tdl_import_mapped,         &gst_tdl_import_by_copy,
 };
 
 /* ------------------------------------------------------------------ planes */
@@ -105,6 +106,15 @@ void gst_tdl_importer_init(struct gst_tdl_importer *importer, struct gst_tdl_dev
     *importer = (struct gst_tdl_importer){ .device = device, .path = "none" };
 }
 
+void gst_tdl_import_release(struct gst_tdl_import *import)
+{
+    gst_tdl_images_release(import);
+    while (import->n_accesses) {
+        gst_tdl_access_unref(import->accesses[--import->n_accesses]);
+        tdl_buffer_destroy(&import->mapped[import->n_accesses]);
+    }
+}
+
 void gst_tdl_staging_clear(struct gst_tdl_staging *staging)
 {
     tdl_buffer_destroy(&staging->upload);
@@ -123,7 +133,8 @@ static const struct gst_tdl_import_way *find_way(struct gst_tdl_importer *import
     for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
         const gchar *why;
 
-        if (!ways[i]->import || (request->for_write && !ways[i]->writes))
+        if (!ways[i]->import || (request->for_write && !ways[i]->writes) ||
+            (ways[i]->maps && !importer->device->able.maps))
             continue;
         *out = (struct gst_tdl_import){ 0 };
         gst_tdl_caps_frame(&request->video->info, &out->frame);
@@ -154,7 +165,7 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
     way = find_way(importer, &request, importer->declined, out_import);
     if (!way) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                    "No way to give the frame to the GPU (%s). Let the element before tdlfilter "
+                    "No way to give the frame to the device (%s). Let the element before tdlfilter "
                     "use the buffer pool that it is offered%s.",
                     importer->declined,
                     may_copy ? "" : ", or set require-zero-copy=false to let the CPU copy");
@@ -182,7 +193,7 @@ gboolean gst_tdl_import_target(struct gst_tdl_importer *importer, GstBuffer *buf
     if (find_way(importer, &request, declined, out_import))
         return TRUE;
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE,
-                "The output frame cannot be written by the GPU (%s). Please report this with a "
+                "The output frame cannot be written by the device (%s). Please report this with a "
                 "log of GST_DEBUG=tdl*:6.",
                 declined);
     return FALSE;

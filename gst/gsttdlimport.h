@@ -4,6 +4,7 @@
 #ifndef GST_TDL_IMPORT_H
 #define GST_TDL_IMPORT_H
 
+#include "gsttdlaccess.h"
 #include "gsttdldevice.h"
 
 /* Where importers that copy put a frame: one per frame in flight, as the GPU
@@ -41,6 +42,11 @@ struct gst_tdl_import {
         guint64 value;         /* that it has reached before us */
     } uses[TDL_MAX_PLANES];
     guint n_uses;
+    /* Memories that the CPU, where it is the device, has in its hands. */
+    struct gst_tdl_access *accesses[TDL_MAX_PLANES];
+    GstMemory *accessed[TDL_MAX_PLANES];       /* borrowed */
+    struct tdl_buffer *mapped[TDL_MAX_PLANES]; /* of them, or NULL */
+    guint n_accesses;
 };
 
 #define GST_TDL_DECLINED_MAX 1024
@@ -84,7 +90,8 @@ enum tdl_result gst_tdl_import_write_images(const struct gst_tdl_importer *impor
                                             struct gst_tdl_import *target, struct tdl_batch *batch);
 /* When the batch has been submitted: tell the images' next users. */
 void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point);
-/* After that, or instead: others may use its images. Same thread. */
+/* After that, or instead: others may use its images, and memory that is in nobody
+ * else's hands either. Same thread. */
 void gst_tdl_import_release(struct gst_tdl_import *import);
 
 /* `buffer` as what `memory` is on this device, from now on. For memory that

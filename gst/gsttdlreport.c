@@ -57,33 +57,37 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
         klass, first + GST_TDL_TOLD_IMPORT_PATH,
         g_param_spec_string(
             "import-path", "Import path",
-            "How the last frame came to the GPU: \"vulkan-image\" (copied by the GPU "
+            "How the last frame came to the device: \"vulkan-image\" (copied by the GPU "
             "from the neighbour's image), \"dma-buf\" (imported as it is), "
-            "\"dma-buf-image\" (tiled, copied by the GPU), \"pool\" (written into "
+            "\"dma-buf-image\" (tiled, copied by the GPU), \"dma-buf-mapped\" and \"mapped\" "
+            "(read where it lies, by the CPU as the device), \"pool\" (written into "
             "our own memory), \"host-pointer\" (upstream's memory imported), "
             "\"copy\" (copied by the CPU), \"passthrough\" (not at all), \"none\" (no frame "
             "yet)",
             "none", flags));
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_EXPORT_PATH,
-        g_param_spec_string("export-path", "Export path",
-                            "How frames go downstream: \"dma-buf-downstream\" (written into the "
-                            "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), "
-                            "\"dma-buf-image\" (in tiled ones of ours, copied by the GPU), "
-                            "\"vulkan-image\" (copied by the GPU into an image), \"pool\" "
-                            "(mapped memory that the GPU writes), \"passthrough\" (upstream's own "
-                            "buffers), \"none\" (no caps yet)",
-                            "none", flags));
+        g_param_spec_string(
+            "export-path", "Export path",
+            "How frames go downstream: \"dma-buf-downstream\" (written into the "
+            "dma-bufs of its pool), \"dma-buf\" (in dma-bufs of ours), "
+            "\"dma-buf-image\" (in tiled ones of ours, copied by the GPU), "
+            "\"vulkan-image\" (copied by the GPU into an image), \"downstream\" "
+            "(written into its pool by the CPU as the device), \"pool\" "
+            "(mapped memory that the device writes), \"passthrough\" (upstream's own "
+            "buffers), \"none\" (no caps yet)",
+            "none", flags));
     g_object_class_install_property(
         klass, first + GST_TDL_TOLD_STATS,
         g_param_spec_boxed(
             "stats", "Statistics",
-            "Since the last start: frames, dropped, mismatched (of the dropped: not "
+            "Since the last start: device (its name), frames, dropped, mismatched (of the dropped: "
+            "not "
             "the picture that the caps say), network-runs, imports, "
             "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
             "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
             "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
-            "(pixels read and written by the GPU), and the mean GPU time in ns of "
+            "(pixels read and written by the GPU), and the mean time of the device in ns of "
             "preprocess-ns, network-ns and compose-ns (0 where the device has no "
             "timestamps)",
             GST_TYPE_STRUCTURE, flags));
@@ -92,14 +96,14 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
 GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
 {
     return gst_structure_new(
-        "tdl-stats", "frames", G_TYPE_UINT64, stats->frames, "dropped", G_TYPE_UINT64,
-        stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched, "network-runs",
-        G_TYPE_UINT64, stats->network_runs, "imports", G_TYPE_UINT64, stats->import.imports,
-        "cache-hits", G_TYPE_UINT64, stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64,
-        stats->import.cpu_mapped_bytes, "cpu-copied-bytes", G_TYPE_UINT64,
-        stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64, stats->import.cpu_waits,
-        "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes, "preprocess-ns",
-        G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
-        stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
+        "tdl-stats", "device", G_TYPE_STRING, stats->device, "frames", G_TYPE_UINT64, stats->frames,
+        "dropped", G_TYPE_UINT64, stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched,
+        "network-runs", G_TYPE_UINT64, stats->network_runs, "imports", G_TYPE_UINT64,
+        stats->import.imports, "cache-hits", G_TYPE_UINT64, stats->import.cache_hits,
+        "cpu-mapped-bytes", G_TYPE_UINT64, stats->import.cpu_mapped_bytes, "cpu-copied-bytes",
+        G_TYPE_UINT64, stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64,
+        stats->import.cpu_waits, "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes,
+        "preprocess-ns", G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns",
+        G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_COMPOSE], NULL);
 }

@@ -23,7 +23,7 @@
  * not configure the latency of a live pipeline twice. */
 #define GUESSED_LATENCY (10 * GST_MSECOND)
 
-static gboolean open_device(struct gst_tdl_session *session, const gchar *name,
+static gboolean open_device(struct gst_tdl_session *session, const struct gst_tdl_sources *sources,
                             struct gst_tdl_vulkan *vulkan, GError **error)
 {
     GError *refusal = NULL;
@@ -34,7 +34,7 @@ static gboolean open_device(struct gst_tdl_session *session, const gchar *name,
         GST_WARNING("frames do not stay in the neighbours' images: %s", refusal->message);
     g_clear_error(&refusal);
     if (!session->device)
-        session->device = gst_tdl_device_acquire(name, error);
+        session->device = gst_tdl_device_acquire(sources->device, sources->threads, error);
     if (!session->device)
         return FALSE;
     gst_tdl_importer_init(&session->importer, session->device);
@@ -52,7 +52,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
                                            .fuse = sources->fuse };
     enum tdl_result r;
 
-    if (!open_device(session, sources->device, vulkan, error))
+    if (!open_device(session, sources, vulkan, error))
         goto fail;
     r = gst_tdl_flight_init(&session->flight, session->device->context);
     if (r == TDL_OK)
@@ -452,13 +452,14 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live)
 {
+    enum tdl_device_type type;
+
     if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         return 0;
     if (session->ready)
         return session->infer->network_ns;
-    return tdl_context_device(session->device->context)->type == TDL_DEVICE_SOFTWARE
-               ? GUESSED_LATENCY
-               : 0;
+    type = tdl_context_device(session->device->context)->type;
+    return type == TDL_DEVICE_SOFTWARE || type == TDL_DEVICE_CPU ? GUESSED_LATENCY : 0;
 }
 
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
@@ -466,6 +467,7 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
 {
     const struct gst_tdl_flight *flight = &session->flight;
 
+    out_stats->device = g_intern_string(tdl_context_device(session->device->context)->name);
     out_stats->frames = session->frames;
     out_stats->network_runs = session->network_runs;
     out_stats->import = session->importer.stats;

@@ -30,6 +30,7 @@ struct gst_tdl_session {
 };
 
 struct gst_tdl_stats {
+    const gchar *device; /* its name; never freed */
     guint64 frames, dropped, mismatched, network_runs;
     struct gst_tdl_import_stats import;
     guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */

@@ -36,11 +36,16 @@ static const struct property {
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE, AT(live.mode),
       .def = TDL_MODE_OVERLAY },
     { "device", "Device",
-      "The Vulkan device: \"auto\" or empty (discrete GPU, then integrated, then software), an "
-      "index, a UUID in hex, a DRM node such as /dev/dri/renderD128, or a part of the name; "
-      "tdl-info "
-      "lists them",
+      "What computes: \"auto\" or empty (a discrete GPU, else an integrated one, else the CPU; "
+      "what "
+      "TDL_DEVICE in the environment says comes first), \"cpu\", \"gpu\", \"vulkan\" (the best "
+      "Vulkan device, be it software), an index, a UUID in hex, a DRM node such as "
+      "/dev/dri/renderD128, or a part of the name; tdl-info lists them",
       STRING, GST_TDL_RESTART, AT(sources.device), .text = "auto" },
+    { "threads", "Threads",
+      "Most threads that compute on the CPU where that is the device, shared by all elements of "
+      "the process with the same number; 0: one for each core",
+      UINT, GST_TDL_RESTART, AT(sources.threads), 0, 1024, 0 },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },
     { "fuse", "Fuse operators",

@@ -34,7 +34,8 @@ struct gst_tdl_live {
 /* What is read when something is loaded. */
 struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
-    gint precision;                     /* enum tdl_precision */
+    guint threads;
+    gint precision; /* enum tdl_precision */
     gboolean fuse;
     GArray *classes; /* of gint */
 };

@@ -74,7 +74,7 @@ void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point
     (void)point;
 }
 
-void gst_tdl_import_release(struct gst_tdl_import *import)
+void gst_tdl_images_release(struct gst_tdl_import *import)
 {
     (void)import;
 }

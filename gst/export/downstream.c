@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Dma-bufs of downstream's own pool: what it will show or encode is written in place. */
+/* Downstream's own pool: what it will show or encode is written in place. It is of
+ * dma-bufs, or, where the CPU is the device, of anything. */
 #include "exporter.h"
 
 #include "gsttdlerror.h"
@@ -13,26 +14,39 @@ static gboolean is_for(const struct gst_tdl_video *video)
     return video->memory != GST_TDL_MEMORY_VULKAN;
 }
 
+/* Plain memory of downstream's is as good as ours, and ours need not be ready when it
+ * goes on. */
+static const gchar *check_kind(GstBuffer *buffer, gboolean mapped)
+{
+    for (guint i = 0; i < gst_buffer_n_memory(buffer); i++) {
+        GstMemory *memory = gst_buffer_peek_memory(buffer, i);
+
+        if (!mapped && !gst_is_dmabuf_memory(memory))
+            return "its buffers are not dma-bufs";
+        if (mapped && gst_memory_is_type(memory, GST_ALLOCATOR_SYSMEM))
+            return "its buffers are plain memory, as ours";
+    }
+    return NULL;
+}
+
 /* Only a buffer of it says of what a pool is. */
 static const gchar *try_buffer(struct gst_tdl_session *session, GstBufferPool *pool,
-                               const struct gst_tdl_video *out)
+                               const struct gst_tdl_video *out, gboolean mapped)
 {
     struct gst_tdl_staging staging = { NULL };
     struct gst_tdl_import import = { .n_uses = 0 };
     GError *error = NULL;
     GstBuffer *buffer = NULL;
-    const gchar *why = NULL;
+    const gchar *why;
 
     if (!gst_buffer_pool_set_active(pool, TRUE) ||
         gst_buffer_pool_acquire_buffer(pool, &buffer, NULL) != GST_FLOW_OK)
         return "it gives no buffer";
-    for (guint i = 0; i < gst_buffer_n_memory(buffer) && !why; i++)
-        if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
-            why = "its buffers are not dma-bufs";
+    why = check_kind(buffer, mapped);
     if (!why &&
         !gst_tdl_import_target(&session->importer, buffer, out, &staging, &import, &error)) {
-        GST_INFO("downstream's dma-bufs cannot be written: %s", error->message);
-        why = "the device cannot import its dma-bufs";
+        GST_INFO("downstream's memory cannot be written: %s", error->message);
+        why = mapped ? "its memory cannot be mapped" : "the device cannot import its dma-bufs";
         g_error_free(error);
     }
     gst_tdl_import_release(&import);
@@ -60,30 +74,29 @@ static gboolean may_have_dma_bufs(GstBufferPool *pool, const struct gst_tdl_vide
 }
 
 static const gchar *try_pool(const struct gst_tdl_export_request *request, GstBufferPool *pool,
-                             GstCaps *caps, gsize size, guint min, guint max)
+                             GstCaps *caps, gsize size, guint min, guint max, gboolean mapped)
 {
-    if (!request->session->device->able.dma_buf_in)
+    if (!mapped && !request->session->device->able.dma_buf_in)
         return "the device cannot import dma-bufs";
-    if (!may_have_dma_bufs(pool, request->video))
+    if (!mapped && !may_have_dma_bufs(pool, request->video))
         return "downstream's pool is not of dma-bufs";
     if (!gst_tdl_export_configure(pool, caps, size, min, max, request->meta))
         return "downstream's pool refuses its configuration";
-    return try_buffer(request->session, pool, request->video);
+    return try_buffer(request->session, pool, request->video, mapped);
 }
 
-static const gchar *export(const struct gst_tdl_export_request *request, GError **error)
+static const gchar *export_to(const struct gst_tdl_export_request *request, gboolean mapped)
 {
     GstBufferPool *pool;
     const gchar *why;
     guint size, min, max;
     GstCaps *caps;
 
-    (void)error;
     gst_tdl_export_asked(request->query, &caps, &pool, &size, &min, &max);
     if (!pool)
         return "downstream has no pool";
     size = MAX(size, request->video->info.size);
-    why = try_pool(request, pool, caps, size, min, max);
+    why = try_pool(request, pool, caps, size, min, max, mapped);
     if (why)
         gst_buffer_pool_set_active(pool, FALSE);
     else
@@ -92,8 +105,27 @@ static const gchar *export(const struct gst_tdl_export_request *request, GError 
     return why;
 }
 
+static const gchar *export_dma_bufs(const struct gst_tdl_export_request *request, GError **error)
+{
+    (void)error;
+    return export_to(request, FALSE);
+}
+
+static const gchar *export_mapped(const struct gst_tdl_export_request *request, GError **error)
+{
+    (void)error;
+    return export_to(request, TRUE);
+}
+
 const struct gst_tdl_export_way gst_tdl_export_by_downstream = {
     .path = "dma-buf-downstream",
     .is_for = is_for,
-    .export = export,
+    .export = export_dma_bufs,
+};
+
+const struct gst_tdl_export_way gst_tdl_export_by_mapping = {
+    .path = "downstream",
+    .is_for = is_for,
+    .maps = TRUE,
+    .export = export_mapped,
 };

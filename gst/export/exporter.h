@@ -23,11 +23,13 @@ struct gst_tdl_export_way {
     /* Whether it is for these caps; the reasons of those that are not are nobody's
      * business. */
     gboolean (*is_for)(const struct gst_tdl_video *video);
+    gboolean maps; /* of the CPU as the device alone */
     /* NULL: done; else why not. */
     const gchar *(*export)(const struct gst_tdl_export_request *request, GError **error);
 };
 extern const struct gst_tdl_export_way gst_tdl_export_by_vulkan, gst_tdl_export_by_downstream,
-    gst_tdl_export_by_dma_buf, gst_tdl_export_by_dma_buf_image, gst_tdl_export_by_pool;
+    gst_tdl_export_by_mapping, gst_tdl_export_by_dma_buf, gst_tdl_export_by_dma_buf_image,
+    gst_tdl_export_by_pool;
 
 /* What downstream has said of its pool, or zeros; each may be NULL. The pool is
  * the caller's. */

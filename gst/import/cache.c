@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gst/allocators/gstdmabuf.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ static void cached_unref(gpointer data)
     ops->destroy_buffer(&cached->buffer);
     for (guint i = 0; i < TDL_MAX_PLANES; i++)
         ops->destroy_image(&cached->images[i]);
+    if (cached->mapping)
+        munmap(cached->mapping, cached->mapping_size);
     g_free(cached->why);
     gst_tdl_device_unref(cached->device);
     g_free(cached);

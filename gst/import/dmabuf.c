@@ -58,6 +58,8 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     }
     if (request->video->modifier != GST_TDL_LINEAR)
         return "its pixels are tiled";
+    if (importer->device->able.maps)
+        return "the device is the CPU, which maps it";
     if (!importer->device->able.dma_buf_in)
         return "the device cannot import dma-bufs (VK_EXT_external_memory_dma_buf)";
     for (guint p = 0; p < request->planes; p++) {

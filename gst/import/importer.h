@@ -35,11 +35,13 @@ struct gst_tdl_import_way {
     /* NULL: done; else why not. Without the function the build lacks the way. */
     const gchar *(*import)(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
                            struct gst_tdl_import *out);
+    gboolean maps;   /* of the CPU as the device alone */
     gboolean gpu;    /* the frame came from a device, not from the CPU */
     gboolean writes; /* takes requests for_write, too */
 };
 extern const struct gst_tdl_import_way gst_tdl_import_vulkan, gst_tdl_import_dma_buf,
-    gst_tdl_import_dma_buf_image, gst_tdl_import_pool, gst_tdl_import_host, gst_tdl_import_by_copy;
+    gst_tdl_import_dma_buf_image, gst_tdl_import_dma_buf_mapped, gst_tdl_import_pool,
+    gst_tdl_import_host, gst_tdl_import_mapped, gst_tdl_import_by_copy;
 
 /* Bytes from the first pixel's to one past the last, or 0 for rows that run
  * upwards, which only the copying importer reads. */
@@ -59,8 +61,11 @@ struct gst_tdl_cached {
     struct tdl_buffer *buffer;     /* or NULL */
     guint64 offset;                /* of the memory's first byte in it */
     struct tdl_image *images[TDL_MAX_PLANES];
-    gchar *why;    /* the driver refused; else NULL */
-    guint64 point; /* images of neighbours go only when the GPU has passed it; 0: at once */
+    gpointer mapping; /* of a dma-buf, for the CPU as the device; or NULL */
+    gsize mapping_size;
+    gboolean read_only; /* it could not be mapped to be written */
+    gchar *why;         /* the driver refused; else NULL */
+    guint64 point;      /* images of neighbours go only when the GPU has passed it; 0: at once */
 };
 /* Fills in buffer and offset, or returns an error with its text in tdl_last_error(). */
 typedef enum tdl_result (*gst_tdl_cache_fn)(struct gst_tdl_importer *importer, GstMemory *memory,
@@ -75,6 +80,8 @@ void gst_tdl_cache_put(struct gst_tdl_device *device, GstMemory *memory, const g
 #define GST_TDL_CACHE_BUFFER "buffer"
 #define GST_TDL_CACHE_IMAGE "image"
 
+/* What gst_tdl_import_release() does about images. */
+void gst_tdl_images_release(struct gst_tdl_import *import);
 /* Of importers of images: copy them into `staging` on the GPU, and make the
  * frame that. `out` has images and states. */
 const gchar *gst_tdl_images_read(struct gst_tdl_importer *importer, struct gst_tdl_request *request,

@@ -156,7 +156,7 @@ void gst_tdl_import_submitted(const struct gst_tdl_import *import, guint64 point
     }
 }
 
-void gst_tdl_import_release(struct gst_tdl_import *import)
+void gst_tdl_images_release(struct gst_tdl_import *import)
 {
     while (import->n_uses)
         g_mutex_unlock(order_of(import->uses[--import->n_uses].memory));
