@@ -118,6 +118,21 @@ bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n)
     return true;
 }
 
+/* relu(conv(x)), and within 0 … 6: the convolution ends with it. */
+bool tdl_fuse_clamp(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const enum tdl_function f = tdl_function_of(n);
+    const bool six = f == TDL_CLAMP && n->attr.eltwise.a == 0 && n->attr.eltwise.b == 6;
+    struct tdl_node *conv = n->input_count ? n->inputs[0]->producer : NULL;
+    enum tdl_activation *a = conv && conv->op->filter_channel ? tdl_fuse_activation_of(conv) : NULL;
+    if ((f != TDL_RELU && !six) || n->chain.count || !a || *a != TDL_ACTIVATION_NONE ||
+        tdl_ir_only_user(ir, conv->output) != n)
+        return false;
+    *a = six ? TDL_ACTIVATION_RELU6 : TDL_ACTIVATION_RELU;
+    tdl_fuse_take_output(conv, n);
+    return true;
+}
+
 /* Zeros around the image, and nowhere else: top, bottom, left, right. */
 static bool is_zero_border(const struct tdl_node *pad, uint32_t out[4])
 {

@@ -161,33 +161,40 @@ done:
 
 /* -------------------------------------------------------------------- both */
 
-enum tdl_result tdl_plan_place(struct tdl_plan *plan)
+enum tdl_result tdl_arena_place(struct tdl_ir *ir, uint64_t guard, uint64_t *out_arena_size,
+                                uint64_t *out_tensor_bytes)
 {
-    struct tdl_operand **list = calloc(2 * (size_t)plan->ir->operand_count + 1, sizeof(*list));
-    struct tdl_operand **placed = list ? list + plan->ir->operand_count : NULL;
+    struct tdl_operand **list = calloc(2 * (size_t)ir->operand_count + 1, sizeof(*list));
+    struct tdl_operand **placed = list ? list + ir->operand_count : NULL;
     enum tdl_result r = TDL_OK;
     uint32_t count = 0;
+    *out_arena_size = *out_tensor_bytes = 0;
     if (!list)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning the arena");
-    find_lifetimes(plan);
-    for (uint32_t i = 0; i < plan->ir->operand_count; i++) {
-        struct tdl_operand *o = plan->ir->operands[i];
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        struct tdl_operand *o = ir->operands[i];
         if (o->first_step == UINT32_MAX || o->external)
             continue;
-        plan->tensor_bytes += o->size;
+        *out_tensor_bytes += o->size;
         list[count++] = o;
     }
-    if (count > MANY_VALUES && !plan->guard) {
+    if (count > MANY_VALUES && !guard) {
         r = place_in_time(list, count);
     } else {
         qsort(list, count, sizeof(*list), by_size);
         for (uint32_t i = 0; i < count; i++) {
-            list[i]->offset = find_offset(placed, i, list[i], plan->guard);
+            list[i]->offset = find_offset(placed, i, list[i], guard);
             insert_by_offset(placed, i, list[i]);
         }
     }
     for (uint32_t i = 0; i < count; i++)
-        plan->arena_size = TDL_MAX(plan->arena_size, list[i]->offset + list[i]->size + plan->guard);
+        *out_arena_size = TDL_MAX(*out_arena_size, list[i]->offset + list[i]->size + guard);
     free(list);
     return r;
+}
+
+enum tdl_result tdl_plan_place(struct tdl_plan *plan)
+{
+    find_lifetimes(plan);
+    return tdl_arena_place(plan->ir, plan->guard, &plan->arena_size, &plan->tensor_bytes);
 }

@@ -420,34 +420,41 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
     return true;
 }
 
+enum kind {
+    ABSORBS,      /* what is left is operators that have references */
+    FOR_KERNELS,  /* what is left, kernels alone compute */
+    REPEATS_WORK, /* the same, to save a dispatch */
+};
+
 static const struct pattern {
     const char *name;
     bool (*apply)(struct tdl_ir *ir, struct tdl_node *node);
-    bool repeats_work; /* to save a dispatch */
+    enum kind kind;
 } patterns[] = {
-    {"normalization", tdl_fuse_normalization, false},
-    {"channel constants", tdl_fuse_channel_constant, false},
-    {"chain", tdl_fuse_chain, false},
-    {"pad", tdl_fuse_pad, false},
-    {"commute resample", commute_resample, false},
-    {"gate", fuse_gate, false},
-    {"merge", fuse_merge, false},
-    {"gated input", fuse_gated_input, false},
-    {"residual", fuse_residual, false},
-    {"transposes", join_transposes, false},
-    {"matmul bias", fuse_bias, false},
-    {"matmul transpose", fuse_transpose, false},
-    {"expand", fuse_expand, true},
+    {"normalization", tdl_fuse_normalization, ABSORBS},
+    {"channel constants", tdl_fuse_channel_constant, ABSORBS},
+    {"clamp", tdl_fuse_clamp, ABSORBS},
+    {"chain", tdl_fuse_chain, FOR_KERNELS},
+    {"pad", tdl_fuse_pad, ABSORBS},
+    {"commute resample", commute_resample, ABSORBS},
+    {"gate", fuse_gate, FOR_KERNELS},
+    {"merge", fuse_merge, FOR_KERNELS},
+    {"gated input", fuse_gated_input, FOR_KERNELS},
+    {"residual", fuse_residual, FOR_KERNELS},
+    {"transposes", join_transposes, ABSORBS},
+    {"matmul bias", fuse_bias, ABSORBS},
+    {"matmul transpose", fuse_transpose, ABSORBS},
+    {"expand", fuse_expand, REPEATS_WORK},
 };
 
 /* Two or three are enough for real models. With more, what moves past one node
  * a round could take as many as there are nodes. */
 enum { MAX_ROUNDS = 32 };
 
-enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches)
+static enum tdl_result apply_patterns(struct tdl_ir *ir, enum kind most)
 {
     for (size_t p = 0; p < TDL_COUNT(patterns); p++) {
-        bool changed = few_dispatches || !patterns[p].repeats_work;
+        bool changed = patterns[p].kind <= most;
         for (uint32_t round = 0; changed && round < MAX_ROUNDS; round++) {
             changed = false;
             tdl_ir_index(ir);
@@ -462,4 +469,14 @@ enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches)
     enum tdl_result r = tdl_ir_sort(ir);
     tdl_ir_dump(ir, "fuse");
     return r;
+}
+
+enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches)
+{
+    return apply_patterns(ir, few_dispatches ? REPEATS_WORK : FOR_KERNELS);
+}
+
+enum tdl_result tdl_pass_absorb(struct tdl_ir *ir)
+{
+    return apply_patterns(ir, ABSORBS);
 }

@@ -15,6 +15,7 @@ void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last);
  * a node that has room for one. */
 bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
 /* Patterns of absorb.c. */
+bool tdl_fuse_clamp(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_channel_constant(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n);

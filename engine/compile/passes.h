@@ -10,6 +10,9 @@ enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
 /* `few_dispatches`: a dispatch costs more than some work done twice, as on a
  * GPU; without it only what saves work or memory traffic is fused. */
 enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);
+/* Of fuse, only what leaves operators that have references: for devices that want no
+ * steps. */
+enum tdl_result tdl_pass_absorb(struct tdl_ir *ir);
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage);
 /* Of layout, only what tensors inputs and outputs are bound to, for devices that
@@ -19,5 +22,9 @@ void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);
 /* Lower every node, then place operands in the arena by liveness. */
 enum tdl_result tdl_plan_build(struct tdl_plan *plan);
 enum tdl_result tdl_plan_place(struct tdl_plan *plan); /* arena.c: the second half */
+/* Of that, the placing: every value with a size, that is not external and has a
+ * `first_step` (UINT32_MAX: none), gets its offset. `guard` as in struct tdl_plan. */
+enum tdl_result tdl_arena_place(struct tdl_ir *ir, uint64_t guard, uint64_t *out_arena_size,
+                                uint64_t *out_tensor_bytes);
 
 #endif

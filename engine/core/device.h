@@ -62,8 +62,9 @@ struct tdl_graph {
     struct tdl_plan plan; /* without steps, where the device wants none */
     uint32_t operator_count;
     pthread_mutex_t compile_lock;
-    atomic_bool compiled; /* the device can run it */
-    struct tdl_graph_step *steps;
+    atomic_bool compiled;         /* the device can run it */
+    struct tdl_graph_step *steps; /* by a device that wants no steps made in program_create */
+    uint32_t step_count;
     struct tdl_program *program;
 };
 

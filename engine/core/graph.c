@@ -21,11 +21,15 @@ static enum tdl_dtype choose_storage(enum tdl_precision precision)
     return precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32;
 }
 
+/* Of a plan of dispatches; a device that wants none describes what it does itself. */
 static enum tdl_result describe_steps(struct tdl_graph *g)
 {
+    if (!g->ctx->on->wants_steps)
+        return TDL_OK;
     g->steps = calloc(g->plan.step_count ? g->plan.step_count : 1, sizeof(*g->steps));
     if (!g->steps)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    g->step_count = g->plan.step_count;
     for (uint32_t i = 0; i < g->plan.step_count; i++) {
         const struct tdl_plan_step *s = &g->plan.steps[i];
         g->steps[i] = (struct tdl_graph_step){
@@ -100,8 +104,9 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     enum tdl_result r;
     TRY(tdl_pass_fold(ir));
     g->operator_count = ir->node_count;
-    if (!params->no_fuse && steps)
-        TRY(tdl_pass_fuse(ir, tdl_tastes_of(&g->ctx->info)->few_dispatches));
+    if (!params->no_fuse)
+        TRY(steps ? tdl_pass_fuse(ir, tdl_tastes_of(&g->ctx->info)->few_dispatches)
+                  : tdl_pass_absorb(ir));
     warn_of_declined(g);
     if (!steps) {
         tdl_pass_bind(ir, params);
@@ -131,7 +136,8 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
     g->plan.device = &g->ctx->info;
     g->plan.guard = guard;
     g->plan.policy = *policy;
-    g->plan.storage = choose_storage(params->precision);
+    g->plan.storage = g->ctx->on->wants_steps ? choose_storage(params->precision) : TDL_FLOAT32;
+    g->plan.no_fuse = params->no_fuse;
     g->plan.ir = tdl_ir_clone(b->ir);
     if (!g->plan.ir) {
         r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
@@ -205,19 +211,19 @@ void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
 {
     *out = (struct tdl_graph_stats){
         .operators = g->operator_count,
-        .steps = g->plan.step_count,
+        .steps = g->step_count,
         .arena_bytes = g->plan.arena_size,
         .tensor_bytes = g->plan.tensor_bytes,
         .weight_bytes = g->plan.weight_count * sizeof(float),
         .precision = g->plan.storage == TDL_FLOAT16 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
     };
-    for (uint32_t i = 0; i < g->plan.step_count; i++)
-        out->macs += g->plan.steps[i].macs;
+    for (uint32_t i = 0; i < g->step_count; i++)
+        out->macs += g->steps[i].macs;
 }
 
 const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *g, uint32_t index)
 {
-    return index < g->plan.step_count ? &g->steps[index] : NULL;
+    return index < g->step_count ? &g->steps[index] : NULL;
 }
 
 /* ------------------------------------------------------------- dispatching */

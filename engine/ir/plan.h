@@ -60,6 +60,7 @@ struct tdl_plan {
     const struct tdl_device_info *device;
     struct tdl_ir *ir;
     enum tdl_dtype storage; /* of activations: float32 or float16 */
+    bool no_fuse;           /* each operator is a step of its own */
     struct tdl_plan_step *steps;
     uint32_t step_count, step_capacity;
     float *weights;
