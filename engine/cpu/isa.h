@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Instruction sets. A file of hot loops is compiled once for each, its functions
+ * named by TDL_CPU_NAME(), and which of them run is decided when they are needed.
+ * (No ifunc and no target_clones: those run before sanitizers are ready.)
+ */
+#ifndef TDL_CPU_ISA_H
+#define TDL_CPU_ISA_H
+
+#include "base.h"
+
+enum tdl_cpu_isa {
+    TDL_CPU_BASELINE,  /* what every CPU of the architecture has */
+    TDL_CPU_X86_64_V3, /* AVX2, FMA */
+    TDL_CPU_X86_64_V4, /* AVX-512 */
+    TDL_CPU_ISA_COUNT
+};
+
+/* The best that this build and this CPU have, or what TDL_CPU_ISA names (baseline,
+ * x86-64-v3, x86-64-v4) if they have it: looked up once. `ctx` hears of what the
+ * variable names in vain. */
+enum tdl_cpu_isa tdl_cpu_isa(const struct tdl_context *ctx);
+const char *tdl_cpu_isa_name(enum tdl_cpu_isa isa);
+
+/* In files that are compiled for each: name → tdl_cpu_name_v3. */
+#ifdef TDL_CPU_ISA_SUFFIX
+#define TDL_CPU_PASTE(name, suffix) tdl_cpu_##name##_##suffix
+#define TDL_CPU_PASTE_EXPANDED(name, suffix) TDL_CPU_PASTE(name, suffix)
+#define TDL_CPU_NAME(name) TDL_CPU_PASTE_EXPANDED(name, TDL_CPU_ISA_SUFFIX)
+#endif
+
+#endif
