@@ -119,9 +119,15 @@ static size_t element_count(const struct tdl_tensor_params *p)
     return tdl_tensor_params_size(p) / tdl_dtype_size(p->dtype);
 }
 
+bool subject_has_kernels(const struct tdl_context *ctx)
+{
+    return ctx->on->wants_steps;
+}
+
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu)
 {
-    if (tdl_vk(ctx)->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
+    if (subject_has_kernels(ctx) &&
+        tdl_vk(ctx)->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU)
         ctx->info.type = gpu ? TDL_DEVICE_DISCRETE_GPU : TDL_DEVICE_SOFTWARE;
 }
 
@@ -321,6 +327,8 @@ static void move_arena(struct tdl_graph *graph, uint8_t *out_bytes)
     struct tdl_buffer *staging;
     struct tdl_batch *batch;
     uint64_t point;
+    if (!subject_has_kernels(graph->ctx))
+        return;
     size_t size = tdl_buffer_size(graph->program->arena);
     OK(tdl_buffer_create(graph->ctx, size, out_bytes ? TDL_BUFFER_READBACK : TDL_BUFFER_UPLOAD,
                          &staging));
@@ -341,6 +349,8 @@ static void move_arena(struct tdl_graph *graph, uint8_t *out_bytes)
 
 static bool check_arena(struct tdl_graph *graph)
 {
+    if (!subject_has_kernels(graph->ctx))
+        return true;
     uint8_t *bytes = malloc(tdl_buffer_size(graph->program->arena));
     bool ok = true;
     REQUIRE(bytes, "out of memory");

@@ -39,6 +39,8 @@ struct tdl_operand *subject_typed_constant(struct tdl_builder *b,
 struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint32_t h, uint32_t w,
                                        uint32_t c);
 
+/* Does the device run a plan of dispatches, in a program as Vulkan's? */
+bool subject_has_kernels(const struct tdl_context *ctx);
 /* On a software device: let the compiler choose kernels as for a GPU, or as
  * for what the device is. Real GPUs stay what they are. */
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);

@@ -1,54 +1,63 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compiled graphs, run by the operators' references. */
-#include "cpu/cpu.h"
+/* Programs: made of a graph, and run as pieces of work of batches. */
+#include "graph.h"
+
+#include "ops/ops.h"
 
 #include <stdlib.h>
-
-struct tdl_program {
-    atomic_int refs; /* the graph's, and one of each run that is queued */
-    struct tdl_ir *ir;
-};
+#include <time.h>
 
 static void unref(struct tdl_program *p)
 {
-    if (!p || atomic_fetch_sub(&p->refs, 1) != 1)
+    if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
         return;
+    for (uint32_t i = 0; p->steps && i < p->step_count; i++) {
+        tdl_cpu_xnn_destroy(&p->steps[i].xnn);
+        free(p->steps[i].state);
+    }
+    for (uint32_t i = 0; p->constants && i < p->ir->operand_count; i++)
+        free(p->constants[i]);
     tdl_ir_destroy(&p->ir);
+    free(p->nodes);
+    free(p->steps);
+    free(p->arena);
+    free(p->values);
+    free(p->constants);
+    free(p->ns);
     free(p);
 }
 
-/* The constants of the builder's are gone once the graph is built. */
-static enum tdl_result keep_constants(struct tdl_ir *ir)
+/* A copy to rewrite, which knows what tensors are bound. */
+static struct tdl_ir *copy_ir(const struct tdl_ir *from)
 {
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        struct tdl_operand *o = ir->operands[i];
-        if (!o->data)
-            continue;
-        const size_t size = tdl_tensor_params_size(&o->desc);
-        void *own = tdl_ir_alloc(ir, size);
-        if (!own)
-            return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
-        memcpy(own, o->data, size);
-        o->data = own;
+    struct tdl_ir *ir = tdl_ir_clone(from);
+    for (uint32_t i = 0; ir && i < from->operand_count; i++) {
+        ir->operands[i]->external = from->operands[i]->external;
+        ir->operands[i]->bound = from->operands[i]->bound;
+        ir->operands[i]->binding = from->operands[i]->binding;
     }
-    return TDL_OK;
+    return ir;
 }
 
 enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
 {
     struct tdl_program *p = g->program = calloc(1, sizeof(*p));
-    if (!p)
+    enum tdl_result r;
+    if (!p || !(p->ir = copy_ir(g->plan.ir)))
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     atomic_init(&p->refs, 1);
-    p->ir = tdl_ir_clone(g->plan.ir);
-    if (!p->ir)
+    p->threads = tdl_cpu(g->ctx)->threads;
+    TRY(tdl_cpu_prepare(p->ir));
+    TRY(tdl_cpu_plan(p, g->plan.no_fuse, g->plan.guard));
+    p->ns = calloc(p->step_count + (size_t)1, sizeof(*p->ns));
+    if (!p->ns)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
-    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
-        const struct tdl_operand *from = g->plan.ir->operands[i];
-        if (from->external && from->bound.layout == TDL_LAYOUT_NC4HW4)
-            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: device cpu has no packs", from->name);
-    }
-    return keep_constants(p->ir);
+    TRY(tdl_cpu_describe_steps(g));
+    tdl_ir_forget_constants(p->ir);
+    for (uint32_t i = 0; i < p->ir->operand_count; i++)
+        p->ir->operands[i]->data = p->constants[i];
+fail:
+    return r;
 }
 
 enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
@@ -56,36 +65,78 @@ enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
 {
     (void)g;
     if (params && params->progress && !params->progress(params->progress_data, 0, 0))
-        return tdl_fail(TDL_ERROR_CANCELED, "building the graph was cancelled");
+        return tdl_fail(TDL_ERROR_CANCELED, "tdl_graph_compile: cancelled by the progress "
+                                            "function");
     return TDL_OK;
 }
 
 void tdl_cpu_program_destroy(struct tdl_graph *g)
 {
-    unref(g->program);
+    unref(tdl_take(&g->program));
 }
+
+/* ---------------------------------------------------------------------- runs */
 
 struct run {
     struct tdl_cpu_work work;
     struct tdl_program *program;
+    bool timed;
     uint8_t *bound[TDL_MAX_BINDINGS];
 };
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
+                     struct tdl_cpu_threads *threads)
+{
+    const struct tdl_node *n = s->nodes[0];
+    struct tdl_cpu_call call = {
+        .node = n, .output = p->values[n->output->id], .state = s->state, .threads = threads};
+    for (uint32_t i = 0; i < n->input_count; i++)
+        call.inputs[i] = n->inputs[i] ? p->values[n->inputs[i]->id] : NULL;
+    if (s->kernel) {
+        s->kernel->run(&call);
+    } else if (n->op->reference) {
+        const float *inputs[TDL_MAX_NODE_INPUTS] = {0};
+        for (uint32_t i = 0; i < n->input_count; i++)
+            inputs[i] = call.inputs[i];
+        n->op->reference(n, inputs, call.output);
+    } else {
+        n->op->reference_linear(n, call.inputs, call.output);
+    }
+}
+
+static void bind(struct tdl_program *p, uint8_t *const *bound)
+{
+    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
+        const struct tdl_operand *root = tdl_operand_root(p->ir->operands[i]);
+        if (root->external)
+            p->values[i] = bound[root->binding];
+    }
+}
+
 static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *threads)
 {
-    struct run *w = (struct run *)work;
-    const struct tdl_ir *ir = w->program->ir;
-    void **values = calloc(ir->operand_count, sizeof(*values));
-    (void)threads;
-    if (!values)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while running a graph");
-    enum tdl_result r = tdl_ir_run_reference(ir, (const void *const *)w->bound, values);
-    for (uint32_t i = 0; i < ir->output_count && r == TDL_OK; i++)
-        memcpy(w->bound[ir->input_count + i], values[ir->outputs[i]->id],
-               tdl_tensor_params_size(&ir->outputs[i]->desc));
-    for (uint32_t i = 0; i < ir->operand_count; i++)
-        free(values[i]);
-    free(values);
+    const struct run *run = (struct run *)work;
+    struct tdl_program *p = run->program;
+    enum tdl_result r = TDL_OK;
+    bind(p, run->bound);
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        const struct tdl_cpu_step *s = &p->steps[i];
+        const uint64_t start = run->timed ? now_ns() : 0;
+        if (s->xnn)
+            TRY(tdl_cpu_xnn_run(s->xnn, p->values));
+        else
+            run_node(p, s, threads);
+        if (run->timed)
+            p->ns[i] = now_ns() - start;
+    }
+fail:
     return r;
 }
 
@@ -94,28 +145,46 @@ static void release(struct tdl_cpu_work *work)
     unref(((struct run *)work)->program);
 }
 
+static enum tdl_result add_run(struct tdl_batch *batch, struct tdl_graph *g,
+                               struct tdl_buffer *const *bound, bool timed)
+{
+    const struct tdl_ir *ir = g->plan.ir;
+    const uint32_t count = ir->input_count + ir->output_count;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < count; i++)
+        TRY(tdl_cpu_batch_use(batch, bound[i], i >= ir->input_count));
+    struct run *w = tdl_cpu_batch_add(batch, sizeof(*w), run);
+    if (!w)
+        return TDL_ERROR_INVALID_STATE;
+    for (uint32_t i = 0; i < count; i++)
+        w->bound[i] = tdl_cpu_memory(bound[i]);
+    w->timed = timed;
+    w->program = g->program;
+    w->work.release = release;
+    atomic_fetch_add(&g->program->refs, 1);
+    atomic_fetch_add(&g->ctx->stats.dispatches, g->step_count);
+fail:
+    return r;
+}
+
 enum tdl_result tdl_cpu_program_run(struct tdl_batch *batch, struct tdl_graph *g,
                                     struct tdl_buffer *const *bound)
 {
-    const struct tdl_ir *ir = g->program->ir;
-    for (uint32_t i = 0; i < ir->input_count + ir->output_count; i++) {
-        enum tdl_result r = tdl_cpu_batch_use(batch, bound[i], i >= ir->input_count);
-        if (r != TDL_OK)
-            return r;
-    }
-    struct run *w = tdl_cpu_batch_add(batch, sizeof(*w), run);
-    if (!w)
-        return TDL_ERROR_OUT_OF_MEMORY;
-    atomic_fetch_add(&g->program->refs, 1);
-    w->program = g->program;
-    w->work.release = release;
-    for (uint32_t i = 0; i < ir->input_count + ir->output_count; i++)
-        w->bound[i] = tdl_cpu_memory(bound[i]);
-    return TDL_OK;
+    return add_run(batch, g, bound, false);
 }
 
 enum tdl_result tdl_cpu_program_profile(struct tdl_graph *g, struct tdl_buffer *const *bound)
 {
-    (void)bound;
-    return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s does not time single operators", g->ctx->info.name);
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r;
+    uint64_t point;
+    TRY(tdl_batch_borrow(g->ctx, &batch));
+    TRY(add_run(batch, g, bound, true));
+    TRY(tdl_batch_submit(batch, &point));
+    TRY(tdl_context_wait(g->ctx, point, TDL_WAIT_FOREVER));
+    for (uint32_t i = 0; i < g->step_count; i++)
+        g->steps[i].gpu_ns = g->program->ns[i];
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
 }

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Element-wise functions of one, two or three values that broadcast, of every data
+ * type, and casts. A chunk of the output at a time: inputs are read where they lie, or
+ * brought together in a buffer where they broadcast along short rows; halves become
+ * floats, and integers 64 bits, on the way in and out.
+ */
+#include "hot.h"
+#include "integers.h"
+#include "ops.h"
+
+#include "ops/ops.h"
+
+enum { CHUNK = 512, LONG = 256 /* a row that is a chunk's worth of work */ };
+
+enum domain { FLOATS, INTEGERS, RAW };
+
+struct work {
+    const struct tdl_cpu_call *call;
+    const struct tdl_cpu_hot *hot;
+    enum tdl_function function;
+    enum domain domain;
+    struct tdl_broadcast shape;
+    bool contiguous[TDL_MAX_BROADCAST]; /* it has the output's shape */
+};
+
+/* A chunk of an input: one element for all, or one for each. */
+union buffer {
+    uint8_t bytes[CHUNK * 8];
+    float floats[CHUNK];
+    int64_t integers[CHUNK];
+};
+struct chunk {
+    const void *data;
+    bool one;
+};
+
+static size_t element_size(const struct work *w, uint32_t slot)
+{
+    return tdl_dtype_size(w->call->node->inputs[slot]->desc.dtype);
+}
+
+/* Element `i` of the output, in an input. */
+static size_t index_of(const struct work *w, uint32_t slot, size_t i)
+{
+    size_t at = 0;
+    for (uint32_t d = 0; d < w->shape.rank; d++) {
+        at += i % w->shape.size[d] * w->shape.stride[slot][d];
+        i /= w->shape.size[d];
+    }
+    return at;
+}
+
+static void fill(uint8_t *to, const uint8_t *element, size_t size, size_t n)
+{
+    switch (size) {
+    case 1:
+        memset(to, *element, n);
+        return;
+    case 4:
+        for (size_t i = 0; i < n; i++)
+            memcpy(to + 4 * i, element, 4);
+        return;
+    default:
+        for (size_t i = 0; i < n; i++)
+            memcpy(to + size * i, element, size);
+    }
+}
+
+/* Elements of an input for `n` of the output from `begin` on. */
+static struct chunk fetch(const struct work *w, uint32_t slot, size_t begin, size_t n,
+                          union buffer *buffer)
+{
+    const size_t size = element_size(w, slot), row = w->shape.size[0];
+    const uint8_t *from = w->call->inputs[slot];
+    if (w->contiguous[slot])
+        return (struct chunk){from + begin * size, false};
+    const bool one = !w->shape.stride[slot][0];
+    if (row >= LONG || w->shape.rank == 1)
+        return (struct chunk){from + index_of(w, slot, begin) * size, one};
+    for (size_t i = 0; i < n;) {
+        const size_t part = TDL_MIN(row - (begin + i) % row, n - i);
+        const uint8_t *at = from + index_of(w, slot, begin + i) * size;
+        if (one)
+            fill(buffer->bytes + i * size, at, size, part);
+        else
+            memcpy(buffer->bytes + i * size, at, part * size);
+        i += part;
+    }
+    return (struct chunk){buffer->bytes, false};
+}
+
+/* As floats, or as integers of 64 bits. */
+static struct chunk load(const struct work *w, uint32_t slot, size_t begin, size_t n,
+                         union buffer *buffer, union buffer *wide)
+{
+    const enum tdl_dtype dtype = w->call->node->inputs[slot]->desc.dtype;
+    struct chunk c = fetch(w, slot, begin, n, buffer);
+    const size_t count = c.one ? 1 : n;
+    if (w->domain == INTEGERS)
+        tdl_cpu_load_integers(dtype, c.data, wide->integers, count);
+    else if (w->domain == FLOATS && dtype == TDL_FLOAT16)
+        w->hot->widen(c.data, wide->floats, count);
+    else
+        return c;
+    c.data = wide;
+    return c;
+}
+
+/* ------------------------------------------------------------------- chunks */
+
+static void compute_floats(const struct work *w, size_t begin, size_t n, uint8_t *out)
+{
+    const struct tdl_node *node = w->call->node;
+    const bool halves = node->output->desc.dtype == TDL_FLOAT16;
+    union buffer a[2], b[2], result;
+    const struct chunk x = load(w, 0, begin, n, &a[0], &a[1]);
+    float *to = halves ? result.floats : (float *)out;
+    if (w->function < TDL_ADD) {
+        w->hot->unary(w->function, node->attr.eltwise.a, node->attr.eltwise.b, x.data, to,
+                      x.one ? 1 : n);
+    } else {
+        const struct chunk y = load(w, 1, begin, n, &b[0], &b[1]);
+        if (w->function >= TDL_EQUAL) {
+            w->hot->compare(w->function, x.data, x.one, y.data, y.one, out, n);
+            return;
+        }
+        w->hot->binary(w->function, x.data, x.one, y.data, y.one, to, n);
+    }
+    if (halves)
+        w->hot->narrow(to, (uint16_t *)out, n);
+}
+
+static void compute_integers(const struct work *w, size_t begin, size_t n, uint8_t *out)
+{
+    const struct tdl_node *node = w->call->node;
+    union buffer a[2], b[2];
+    const struct chunk x = load(w, 0, begin, n, &a[0], &a[1]);
+    const struct tdl_cpu_integers list = {
+        .function = w->function,
+        .has_sign = tdl_cpu_has_sign(node->inputs[0]->desc.dtype),
+        .bounds = {tdl_cpu_integer(node->inputs[0]->desc.dtype, &node->attr.eltwise.bounds[0]),
+                   tdl_cpu_integer(node->inputs[0]->desc.dtype, &node->attr.eltwise.bounds[1])},
+        .x = x.data,
+        .x_one = x.one,
+        .y = x.data,
+        .y_one = x.one,
+    };
+    struct tdl_cpu_integers both = list;
+    if (node->input_count > 1) {
+        const struct chunk y = load(w, 1, begin, n, &b[0], &b[1]);
+        both.y = y.data;
+        both.y_one = y.one;
+    }
+    int64_t result[CHUNK];
+    tdl_cpu_compute_integers(&both, result, n);
+    tdl_cpu_store_integers(node->output->desc.dtype, result, out, n);
+}
+
+/* where, and what only copies. */
+static void compute_raw(const struct work *w, size_t begin, size_t n, uint8_t *out)
+{
+    const size_t size = element_size(w, 0);
+    union buffer a, b, c;
+    const struct chunk x = fetch(w, 0, begin, n, &a);
+    if (w->function != TDL_WHERE) {
+        if (x.one)
+            fill(out, x.data, size, n);
+        else
+            memcpy(out, x.data, n * size);
+        return;
+    }
+    const struct chunk y = fetch(w, 1, begin, n, &b), is = fetch(w, 2, begin, n, &c);
+    const uint8_t *first = x.data, *second = y.data, *truth = is.data;
+#define CHOOSE(type)                                                                               \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        type v, u;                                                                                 \
+        memcpy(&v, first + (x.one ? 0 : i) * sizeof(v), sizeof(v));                                \
+        memcpy(&u, second + (y.one ? 0 : i) * sizeof(u), sizeof(u));                               \
+        v = truth[is.one ? 0 : i] ? v : u;                                                         \
+        memcpy(out + i * sizeof(v), &v, sizeof(v));                                                \
+    }
+    if (size == 1)
+        CHOOSE(uint8_t)
+    else if (size == 2)
+        CHOOSE(uint16_t)
+    else if (size == 4)
+        CHOOSE(uint32_t)
+    else
+        CHOOSE(uint64_t)
+#undef CHOOSE
+}
+
+static void compute(void *data, size_t begin, size_t end)
+{
+    static void (*const of[])(const struct work *, size_t, size_t, uint8_t *) = {
+        [FLOATS] = compute_floats, [INTEGERS] = compute_integers, [RAW] = compute_raw};
+    const struct work *w = data;
+    const size_t size = tdl_dtype_size(w->call->node->output->desc.dtype), row = w->shape.size[0];
+    for (size_t i = begin, n; i < end; i += n) {
+        n = TDL_MIN(end - i, (size_t)CHUNK);
+        if (row >= LONG)
+            n = TDL_MIN(n, row - i % row);
+        of[w->domain](w, i, n, (uint8_t *)w->call->output + i * size);
+    }
+}
+
+static double cost_of(enum tdl_function f)
+{
+    return f == TDL_SIN || f == TDL_COS || f == TDL_TAN || f == TDL_POW ? 20 : 1;
+}
+
+static void run(const struct tdl_cpu_call *call)
+{
+    const struct tdl_node *n = call->node;
+    const struct tdl_tensor_params *descs[TDL_MAX_BROADCAST];
+    const enum tdl_dtype dtype = n->inputs[0]->desc.dtype;
+    struct work w = {.call = call, .hot = tdl_cpu_hot(), .function = tdl_function_of(n)};
+    const size_t count = tdl_operand_count(n->output);
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        descs[i] = &n->inputs[i]->desc;
+        w.contiguous[i] = tdl_operand_count(n->inputs[i]) == count;
+    }
+    tdl_broadcast_resolve(&n->output->desc, descs, n->input_count, &w.shape);
+    w.domain = w.function == TDL_WHERE || w.function == TDL_EXPAND || w.function == TDL_IDENTITY
+                   ? RAW
+               : tdl_is_float(dtype) ? FLOATS
+                                     : INTEGERS;
+    tdl_cpu_parallel(call->threads, compute, &w, count, tdl_cpu_grain(cost_of(w.function)));
+}
+
+const struct tdl_cpu_kernel tdl_cpu_eltwise = {.run = run};
+
+/* --------------------------------------------------------------------- casts */
+
+static void cast_part(void *data, size_t begin, size_t end)
+{
+    const struct tdl_cpu_call *call = data;
+    const enum tdl_dtype from = call->node->inputs[0]->desc.dtype;
+    const enum tdl_dtype to = call->node->output->desc.dtype;
+    const struct tdl_cpu_hot *hot = tdl_cpu_hot();
+    union buffer wide;
+    for (size_t i = begin, n; i < end; i += n) {
+        n = TDL_MIN(end - i, (size_t)CHUNK);
+        const uint8_t *x = (const uint8_t *)call->inputs[0] + i * tdl_dtype_size(from);
+        uint8_t *out = (uint8_t *)call->output + i * tdl_dtype_size(to);
+        float floats[CHUNK];
+        if (!tdl_is_float(from) && !tdl_is_float(to)) {
+            tdl_cpu_load_integers(from, x, wide.integers, n);
+            tdl_cpu_store_integers(to, wide.integers, out, n);
+            continue;
+        }
+        if (from == TDL_FLOAT16)
+            hot->widen((const uint16_t *)x, floats, n);
+        else if (from == TDL_FLOAT32)
+            memcpy(floats, x, n * sizeof(*floats));
+        else
+            tdl_cpu_integers_to_floats(from, x, floats, n);
+        if (to == TDL_FLOAT16)
+            hot->narrow(floats, (uint16_t *)out, n);
+        else if (to == TDL_FLOAT32)
+            memcpy(out, floats, n * sizeof(*floats));
+        else
+            tdl_cpu_floats_to_integers(to, floats, out, n);
+    }
+}
+
+static void run_cast(const struct tdl_cpu_call *call)
+{
+    tdl_cpu_parallel(call->threads, cast_part, (void *)call, tdl_operand_count(call->node->output),
+                     tdl_cpu_grain(1));
+}
+
+const struct tdl_cpu_kernel tdl_cpu_cast = {.run = run_cast};

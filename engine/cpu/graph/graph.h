@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A graph on the CPU: its operators in an order, cut into steps. A step is a run of
+ * operators that XNNPACK computes, or one operator that is computed here: by a row of
+ * the table in ops.c, or by the operator's reference. Before that the operators are
+ * rewritten (prepare.c) until every value is row-major in the order of its shape,
+ * images that windows work on are NHWC, and nothing but moves and element-wise
+ * functions sees float16.
+ */
+#ifndef TDL_CPU_GRAPH_H
+#define TDL_CPU_GRAPH_H
+
+#include "cpu/cpu.h"
+
+struct tdl_cpu_xnn;
+
+/* ------------------------------------------------------------ own operators */
+
+struct tdl_cpu_call {
+    const struct tdl_node *node;
+    const void *inputs[TDL_MAX_NODE_INPUTS]; /* by slot */
+    void *output;
+    void *state; /* what prepare() made */
+    struct tdl_cpu_threads *threads;
+};
+
+/* How operators are computed here. Memory is aligned to elements at least. */
+struct tdl_cpu_kernel {
+    const char *name; /* "cpu: conv" */
+    /* NULL: all nodes of the operators that the table has it for. */
+    bool (*takes)(const struct tdl_node *n);
+    /* While constants' data are there: what runs need beside them, of one malloc(),
+     * freed with the graph. NULL: nothing. */
+    enum tdl_result (*prepare)(const struct tdl_node *n, void **out_state);
+    void (*run)(const struct tdl_cpu_call *call);
+    uint32_t packs; /* bits of the slots that prepare() reads, and run() does not */
+};
+
+/* NULL: by the reference. */
+const struct tdl_cpu_kernel *tdl_cpu_kernel_of(const struct tdl_node *n);
+/* How many elements are worth a thread's while, `cost` being about ns each. */
+static inline size_t tdl_cpu_grain(double cost)
+{
+    return (size_t)(20000 / cost) + 1;
+}
+
+/* ----------------------------------------------------------------- programs */
+
+struct tdl_cpu_step {
+    struct tdl_node **nodes; /* a part of the program's list */
+    uint32_t node_count;
+    bool by_xnn;
+    struct tdl_cpu_xnn *xnn;             /* the run, where it is one of XNNPACK's */
+    const struct tdl_cpu_kernel *kernel; /* of others; NULL: by the reference */
+    void *state;
+    char name[48], label[160];
+};
+
+struct tdl_program {
+    atomic_int refs; /* the graph's, and those of runs that are queued */
+    struct tdl_cpu_threads *threads;
+    struct tdl_ir *ir;
+    struct tdl_node **nodes; /* those of the IR that do something */
+    uint32_t node_count;
+    struct tdl_cpu_step *steps;
+    uint32_t step_count;
+    uint64_t arena_size, tensor_bytes, weight_bytes;
+    uint8_t *arena; /* what is in it is of one run: a context's runs are in order */
+    /* By operand: where its value lies; of bound ones, in the run that is on. */
+    void **values;
+    void **constants; /* by operand: copies of those that runs read */
+    uint64_t *ns;     /* by step, of the last profile */
+};
+
+/* Values in bound tensors of packs are unpacked by this operator, and others packed:
+ * from, or to, an external operand. */
+static inline bool tdl_cpu_is_packs(const struct tdl_operand *o)
+{
+    return o->external && o->bound.layout == TDL_LAYOUT_NC4HW4;
+}
+
+/* prepare.c: rewrite the operators as said above. */
+enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir);
+/* plan.c: order, steps, arena. `no_fuse`: each operator is a step. */
+enum tdl_result tdl_cpu_plan(struct tdl_program *p, bool no_fuse, uint64_t guard);
+/* For people: what the steps are, in graph->steps. */
+enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);
+
+/* ------------------------------------------------------------------- XNNPACK */
+
+/* True if XNNPACK computes the node, as its reference does. */
+bool tdl_cpu_xnn_takes(const struct tdl_node *n);
+/* True if it reads what is in the slot when the runtime is created, and not later. */
+bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot);
+/* A runtime for nodes in their order. Values lie where `values` says by operand. */
+enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count,
+                                   struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn);
+void tdl_cpu_xnn_destroy(struct tdl_cpu_xnn **xnn);
+enum tdl_result tdl_cpu_xnn_run(struct tdl_cpu_xnn *xnn, void *const *values);
+
+#endif

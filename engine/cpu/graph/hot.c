@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TDL_CPU_ISA_SUFFIX
+#define TDL_CPU_ISA_SUFFIX baseline /* for tools that look at this file alone */
+#endif
+
+#include "hot.h"
+
+#include "hot_eltwise.h"
+#include "hot_rows.h"
+#include "hot_windows.h"
+
+const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
+    .unary = unary,
+    .binary = binary,
+    .compare = compare,
+    .widen = widen,
+    .narrow = narrow,
+    .scale_channels = scale_channels,
+    .mix = mix,
+    .pool = pool,
+    .between = between,
+    .depthwise = depthwise,
+    .multiply = multiply,
+    .columns = COLUMNS,
+    .row_max = row_max,
+    .row_sum = row_sum,
+    .row_squares = row_squares,
+    .row_exp = row_exp,
+    .add_row = add_row,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The loops in which the time goes, compiled for each set of instructions (isa.h):
+ * over contiguous floats, without branches that depend on them, so that the compiler
+ * makes vectors of them.
+ */
+#ifndef TDL_CPU_HOT_H
+#define TDL_CPU_HOT_H
+
+#include "cpu/isa.h"
+
+/* Rows of inputs that a tile multiplies, and what becomes of the products. */
+struct tdl_cpu_tile {
+    const float *const *rows;    /* [taps][TDL_CPU_TILE_ROWS] */
+    const float *const *weights; /* by tap: [depth][columns of a tile] */
+    uint32_t taps, depth;
+    float *const *out; /* by row; NULL: none */
+    uint32_t columns;  /* that are wanted */
+    const float *bias; /* a tile's columns, or NULL */
+    float alpha;       /* the products times alpha, plus the bias */
+    float least, most;
+};
+enum { TDL_CPU_TILE_ROWS = 4 };
+
+/* A pixel of a depthwise convolution. */
+struct tdl_cpu_window {
+    const float *const *pixels;  /* under the taps, those outside left out */
+    const float *const *weights; /* of these taps */
+    uint32_t taps;
+    const float *bias; /* or NULL */
+    float least, most;
+};
+
+enum tdl_cpu_pool { TDL_CPU_POOL_SUM, TDL_CPU_POOL_MAX, TDL_CPU_POOL_SQUARES };
+
+struct tdl_cpu_hot {
+    /* enum tdl_function of one value, and of two; `one`: the same for all. */
+    void (*unary)(uint32_t function, float a, float b, const float *x, float *out, size_t n);
+    void (*binary)(uint32_t function, const float *x, bool x_one, const float *y, bool y_one,
+                   float *out, size_t n);
+    void (*compare)(uint32_t function, const float *x, bool x_one, const float *y, bool y_one,
+                    uint8_t *out, size_t n);
+    void (*widen)(const uint16_t *halves, float *out, size_t n);
+    void (*narrow)(const float *x, uint16_t *out, size_t n);
+
+    /* x · a + b for each channel: n elements from a channel 0 on. */
+    void (*scale_channels)(const float *x, const float *a, const float *b, size_t channels,
+                           float *out, size_t n);
+    /* out = x · a + y · b */
+    void (*mix)(const float *x, float a, const float *y, float b, float *out, size_t n);
+
+    /* Pixels that lie `stride` floats apart, into sums (or maxima) of n channels. */
+    void (*pool)(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t stride, float *sums,
+                 size_t n);
+    /* Pixels of n channels between two of a row each: out = x[a] + (x[b] − x[a]) · f */
+    void (*between)(const float *row, const uint32_t *a, const uint32_t *b, const float *f,
+                    size_t pixels, float *out, size_t n);
+    void (*depthwise)(const struct tdl_cpu_window *w, float *out, size_t n);
+
+    void (*multiply)(const struct tdl_cpu_tile *tile);
+    uint32_t columns; /* of a tile */
+
+    /* Over rows. */
+    float (*row_max)(const float *x, size_t n);
+    double (*row_sum)(const float *x, size_t n);
+    double (*row_squares)(const float *x, float mean, size_t n);         /* Σ (x − mean)² */
+    double (*row_exp)(const float *x, float most, float *out, size_t n); /* and their sum */
+    /* Into sums by column: Σ x, Σ |x|, Σ x², Σ exp (x − most), Π x, least, most */
+    void (*add_row)(uint32_t reduction, const float *x, const float *most, double *sums, size_t n);
+};
+extern const struct tdl_cpu_hot tdl_cpu_hot_baseline;
+#ifdef TDL_CPU_HAVE_LEVELS
+extern const struct tdl_cpu_hot tdl_cpu_hot_v3, tdl_cpu_hot_v4;
+#endif
+
+/* That for this machine. */
+const struct tdl_cpu_hot *tdl_cpu_hot(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "hot.h"
+
+const struct tdl_cpu_hot *tdl_cpu_hot(void)
+{
+    switch (tdl_cpu_isa(NULL)) {
+#ifdef TDL_CPU_HAVE_LEVELS
+    case TDL_CPU_X86_64_V3:
+        return &tdl_cpu_hot_v3;
+    case TDL_CPU_X86_64_V4:
+        return &tdl_cpu_hot_v4;
+#endif
+    default:
+        return &tdl_cpu_hot_baseline;
+    }
+}

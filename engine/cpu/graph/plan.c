@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From operators to steps. Values lie in one arena, and live from operator to
+ * operator: XNNPACK is told where each of them lies, so that a run of its operators
+ * needs no memory of its own for them.
+ */
+#include "graph.h"
+
+#include "ops/ops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum tdl_result out_of_memory(void)
+{
+    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning a graph for the CPU");
+}
+
+/* ------------------------------------------------------------------- values */
+
+/* A renamed value is its input's memory, where either may lie in the other's place. */
+static bool alias_renamed(const struct tdl_node *n)
+{
+    struct tdl_operand *from = tdl_operand_root(n->inputs[0]), *to = tdl_operand_root(n->output);
+    if (!n->op->renames || from->kind == TDL_OPERAND_CONSTANT || (to->external && from->external))
+        return false;
+    *(to->external ? &from->alias : &to->alias) = to->external ? to : from;
+    return true;
+}
+
+/* The nodes that do something. */
+static enum tdl_result list_nodes(struct tdl_program *p, struct tdl_node ***out_list,
+                                  uint32_t *out_count)
+{
+    struct tdl_node **list = calloc(p->ir->node_count + (size_t)1, sizeof(*list));
+    *out_list = list;
+    *out_count = 0;
+    if (!list)
+        return out_of_memory();
+    for (uint32_t i = 0; i < p->ir->node_count; i++)
+        if (!alias_renamed(p->ir->nodes[i]))
+            list[(*out_count)++] = p->ir->nodes[i];
+    return TDL_OK;
+}
+
+static void live(struct tdl_operand *o, uint32_t at)
+{
+    struct tdl_operand *root = tdl_operand_root(o);
+    root->first_step = TDL_MIN(root->first_step, at);
+    root->last_step = TDL_MAX(root->last_step, at);
+}
+
+static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
+{
+    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
+        struct tdl_operand *o = p->ir->operands[i];
+        o->first_step = UINT32_MAX;
+        o->last_step = 0;
+        o->size = TDL_ALIGN(tdl_tensor_params_size(&o->desc), (size_t)64);
+    }
+    for (uint32_t i = 0; i < p->node_count; i++) {
+        const struct tdl_node *n = p->nodes[i];
+        for (uint32_t j = 0; j < n->input_count; j++)
+            if (n->inputs[j] && n->inputs[j]->kind != TDL_OPERAND_CONSTANT)
+                live(n->inputs[j], i);
+        live(n->output, i);
+    }
+    return tdl_arena_place(p->ir, guard, &p->arena_size, &p->tensor_bytes);
+}
+
+static enum tdl_result place_memory(struct tdl_program *p)
+{
+    enum { SLACK = 256 }; /* XNNPACK reads a little too far */
+    void *arena;
+    if (posix_memalign(&arena, TDL_PLAN_ALIGNMENT, p->arena_size + SLACK))
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY,
+                        "out of memory: the graph needs %llu bytes for its values",
+                        (unsigned long long)p->arena_size);
+    p->arena = memset(arena, 0, p->arena_size + SLACK);
+    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
+        const struct tdl_operand *root = tdl_operand_root(p->ir->operands[i]);
+        if (root->first_step != UINT32_MAX && !root->external && root->kind != TDL_OPERAND_CONSTANT)
+            p->values[i] = p->arena + root->offset;
+    }
+    return TDL_OK;
+}
+
+/* --------------------------------------------------------------- constants */
+
+/* Copies of those that are read: the caller's memory may go, need not be aligned, and
+ * may end where it ends. */
+static enum tdl_result copy_constants(struct tdl_program *p)
+{
+    enum { SLACK = 64 };
+    for (uint32_t i = 0; i < p->node_count; i++)
+        for (uint32_t j = 0; j < p->nodes[i]->input_count; j++) {
+            struct tdl_operand *o = p->nodes[i]->inputs[j];
+            if (!o || o->kind != TDL_OPERAND_CONSTANT || p->constants[o->id])
+                continue;
+            const size_t size = tdl_tensor_params_size(&o->desc);
+            p->constants[o->id] = calloc(1, size + SLACK);
+            if (!p->constants[o->id])
+                return out_of_memory();
+            memcpy(p->constants[o->id], o->data, size);
+            o->data = p->values[o->id] = p->constants[o->id];
+            p->weight_bytes += size;
+        }
+    return TDL_OK;
+}
+
+static bool reads_later(const struct tdl_cpu_step *s, const struct tdl_node *n, uint32_t slot)
+{
+    return s->xnn ? !tdl_cpu_xnn_packs(n, slot) : !s->kernel || !(s->kernel->packs >> slot & 1);
+}
+
+/* Free those that were packed for runs. */
+static void drop_constants(struct tdl_program *p, bool *needed)
+{
+    for (uint32_t i = 0; i < p->step_count; i++)
+        for (uint32_t k = 0; k < p->steps[i].node_count; k++) {
+            const struct tdl_node *n = p->steps[i].nodes[k];
+            for (uint32_t j = 0; j < n->input_count; j++)
+                if (n->inputs[j] && reads_later(&p->steps[i], n, j))
+                    needed[n->inputs[j]->id] = true;
+        }
+    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
+        if (p->constants[i] && !needed[i]) {
+            free(p->constants[i]);
+            p->constants[i] = p->values[i] = NULL;
+        }
+        if (p->ir->operands[i]->kind == TDL_OPERAND_CONSTANT)
+            p->ir->operands[i]->data = p->constants[i];
+    }
+}
+
+/* -------------------------------------------------------------------- steps */
+
+static void begin_step(struct tdl_program *p, struct tdl_node **nodes, bool xnn)
+{
+    struct tdl_cpu_step *s = &p->steps[p->step_count++];
+    s->nodes = nodes;
+    s->node_count = 1;
+    s->by_xnn = xnn;
+    s->kernel = xnn ? NULL : tdl_cpu_kernel_of(nodes[0]);
+}
+
+static void cut(struct tdl_program *p, bool no_fuse)
+{
+    for (uint32_t i = 0; i < p->node_count; i++) {
+        const bool xnn = tdl_cpu_xnn_takes(p->nodes[i]);
+        struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
+        if (xnn && !no_fuse && last && last->by_xnn)
+            last->node_count++;
+        else
+            begin_step(p, p->nodes + i, xnn);
+    }
+}
+
+/* Filters are constants, as the operators' documentation says. */
+static enum tdl_result check_constants(const struct tdl_node *n)
+{
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->op->reference && n->inputs[i] && n->op->weight_slots >> i & 1 &&
+            !tdl_constant_data(n->inputs[i]))
+            return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                            "%s: filters, biases and other parameters of %s must be float32 "
+                            "constants, given by tdl_builder_constant; those that are computed "
+                            "or bound at dispatch are not supported",
+                            n->label, n->op->name);
+    return TDL_OK;
+}
+
+static enum tdl_result make_step(struct tdl_program *p, struct tdl_cpu_step *s)
+{
+    enum tdl_result r = TDL_OK;
+    if (s->by_xnn)
+        TRY(tdl_cpu_xnn_create(s->nodes, s->node_count, p->threads, &s->xnn));
+    else if (s->kernel && s->kernel->prepare)
+        TRY(s->kernel->prepare(s->nodes[0], &s->state));
+fail:
+    return r;
+}
+
+enum tdl_result tdl_cpu_plan(struct tdl_program *p, bool no_fuse, uint64_t guard)
+{
+    const size_t operands = p->ir->operand_count + (size_t)1;
+    bool *needed = calloc(operands, sizeof(*needed));
+    enum tdl_result r;
+    p->values = calloc(operands, sizeof(*p->values));
+    p->constants = calloc(operands, sizeof(*p->constants));
+    if (!needed || !p->values || !p->constants) {
+        r = out_of_memory();
+        goto fail;
+    }
+    TRY(list_nodes(p, &p->nodes, &p->node_count));
+    p->steps = calloc(p->node_count + (size_t)1, sizeof(*p->steps));
+    if (!p->steps) {
+        r = out_of_memory();
+        goto fail;
+    }
+    for (uint32_t i = 0; i < p->node_count; i++)
+        TRY(check_constants(p->nodes[i]));
+    TRY(place_values(p, guard));
+    TRY(place_memory(p));
+    TRY(copy_constants(p));
+    cut(p, no_fuse);
+    for (uint32_t i = 0; i < p->step_count; i++)
+        TRY(make_step(p, &p->steps[i]));
+    drop_constants(p, needed);
+fail:
+    free(needed);
+    return r;
+}
+
+/* ------------------------------------------------------------- description */
+
+static void add_label(char *text, size_t size, const char *label)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? " + " : "", label);
+}
+
+static uint64_t bytes_of(const struct tdl_node *n)
+{
+    uint64_t bytes = tdl_tensor_params_size(&n->output->desc);
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i])
+            bytes += tdl_tensor_params_size(&n->inputs[i]->desc);
+    return bytes;
+}
+
+enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *g)
+{
+    struct tdl_program *p = g->program;
+    g->steps = calloc(p->step_count + (size_t)1, sizeof(*g->steps));
+    if (!g->steps)
+        return out_of_memory();
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        struct tdl_cpu_step *s = &p->steps[i];
+        const struct tdl_node *first = s->nodes[0];
+        if (s->by_xnn)
+            snprintf(s->name, sizeof(s->name), "xnnpack");
+        else
+            snprintf(s->name, sizeof(s->name), "%s: %s", s->kernel ? "cpu" : "reference",
+                     s->kernel && s->kernel->name ? s->kernel->name : first->op->name);
+        g->steps[i].kernel = s->name;
+        g->steps[i].label = s->label;
+        g->steps[i].algorithm = "";
+        for (uint32_t k = 0; k < s->node_count; k++) {
+            const struct tdl_node *n = s->nodes[k];
+            add_label(s->label, sizeof(s->label), *n->label ? n->label : n->op->name);
+            g->steps[i].macs += n->op->macs ? n->op->macs(n) : 0;
+            g->steps[i].bytes += bytes_of(n);
+        }
+    }
+    g->step_count = p->step_count;
+    g->plan.arena_size = p->arena_size;
+    g->plan.tensor_bytes = p->tensor_bytes;
+    g->plan.weight_count = p->weight_bytes / sizeof(float);
+    return TDL_OK;
+}

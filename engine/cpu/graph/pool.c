@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pools over windows of NHWC images: rows of a window's pixels at a time. */
+#include "hot.h"
+#include "ops.h"
+
+#include "ops/ops.h"
+
+#include <math.h>
+
+enum {
+    BLOCK = 64, /* channels */
+    FLUSH = 256 /* pixels whose sum is a float: more of them are summed in doubles */
+};
+
+struct work {
+    const float *x;
+    float *out;
+    const struct tdl_pool2d_params *p;
+    const struct tdl_cpu_hot *hot;
+    enum tdl_cpu_pool kind;
+    struct tdl_dims in, out_dims;
+    int64_t dilation[2], pad[2], end_pad[2];
+};
+
+/* Taps that are inside of `in` pixels, from `start` on. */
+struct taps {
+    int64_t first, end;
+};
+
+static struct taps taps_inside(const struct work *w, int axis, int64_t start, int64_t in)
+{
+    const int64_t d = w->dilation[axis], window = w->p->window[axis];
+    struct taps t = {start < 0 ? TDL_DIV_UP(-start, d) : 0,
+                     in > start ? TDL_DIV_UP(in - start, d) : 0};
+    t.end = TDL_MIN(t.end, window);
+    return t;
+}
+
+/* Sums of a block of channels of one window, and the count of its pixels. */
+static int64_t sum_window(const struct work *w, const float *image, const int64_t start[2],
+                          size_t channels, double *total)
+{
+    const struct taps ys = taps_inside(w, 0, start[0], w->in.h);
+    const struct taps xs = taps_inside(w, 1, start[1], w->in.w);
+    const float begin = w->kind == TDL_CPU_POOL_MAX ? -HUGE_VALF : 0;
+    const size_t stride = (size_t)w->dilation[1] * w->in.c;
+    float sums[BLOCK];
+    int64_t pending = 0;
+    for (size_t c = 0; c < channels; c++) {
+        total[c] = (double)begin;
+        sums[c] = begin;
+    }
+    for (int64_t y = ys.first; y < ys.end; y++) {
+        const int64_t row = start[0] + y * w->dilation[0];
+        for (int64_t x = xs.first, n; x < xs.end; x += n) {
+            n = TDL_MIN(xs.end - x, FLUSH - pending);
+            const int64_t column = start[1] + x * w->dilation[1];
+            w->hot->pool(w->kind, image + ((size_t)row * w->in.w + (size_t)column) * w->in.c,
+                         (size_t)n, stride, sums, channels);
+            pending += n;
+            if (pending < FLUSH && (x + n < xs.end || y + 1 < ys.end))
+                continue;
+            for (size_t c = 0; c < channels; c++) {
+                total[c] =
+                    w->kind != TDL_CPU_POOL_MAX ? total[c] + (double)sums[c] : (double)sums[c];
+                sums[c] = w->kind != TDL_CPU_POOL_MAX ? 0 : sums[c];
+            }
+            pending = 0;
+        }
+    }
+    return (ys.end - ys.first) * (xs.end - xs.first);
+}
+
+/* Taps that count for the mean where padding does. */
+static int64_t count_taps(const struct work *w, const int64_t start[2])
+{
+    int64_t count = 1;
+    for (int i = 0; i < 2; i++) {
+        const int64_t in = (i ? w->in.w : w->in.h) + w->end_pad[i] - start[i];
+        count *= TDL_MIN(TDL_DIV_UP(TDL_MAX(in, 0), w->dilation[i]), w->p->window[i]);
+    }
+    return count;
+}
+
+/* Pieces are an output pixel's blocks of channels. */
+static void compute(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    const size_t blocks = TDL_DIV_UP(w->in.c, BLOCK);
+    for (size_t i = begin; i < end; i++) {
+        const size_t pixel = i / blocks, first = i % blocks * BLOCK;
+        const size_t channels = TDL_MIN(w->in.c - first, BLOCK);
+        const size_t ox = pixel % w->out_dims.w, oy = pixel / w->out_dims.w % w->out_dims.h;
+        const size_t image = pixel / w->out_dims.w / w->out_dims.h;
+        const int64_t start[2] = {(int64_t)oy * w->p->stride[0] - w->pad[0],
+                                  (int64_t)ox * w->p->stride[1] - w->pad[1]};
+        float *out = w->out + pixel * w->in.c + first;
+        double total[BLOCK];
+        int64_t count = sum_window(w, w->x + image * w->in.h * w->in.w * w->in.c + first, start,
+                                   channels, total);
+        if (w->p->count_include_pad)
+            count = count_taps(w, start);
+        for (size_t c = 0; c < channels; c++)
+            out[c] = (float)(w->kind == TDL_CPU_POOL_SUM       ? total[c] / (double)count
+                             : w->kind == TDL_CPU_POOL_SQUARES ? sqrt(total[c])
+                                                               : total[c]);
+    }
+}
+
+static void run(const struct tdl_cpu_call *call)
+{
+    const struct tdl_node *n = call->node;
+    const struct tdl_pool2d_params *p = &n->attr.pool;
+    struct work w = {
+        .x = call->inputs[0],
+        .out = call->output,
+        .p = p,
+        .hot = tdl_cpu_hot(),
+        .kind = n->op == &tdl_op_max_pool2d  ? TDL_CPU_POOL_MAX
+                : n->op == &tdl_op_l2_pool2d ? TDL_CPU_POOL_SQUARES
+                                             : TDL_CPU_POOL_SUM,
+        .in = tdl_operand_dims(n->inputs[0]),
+        .out_dims = tdl_operand_dims(n->output),
+    };
+    for (int i = 0; i < 2; i++) {
+        w.dilation[i] = TDL_MAX(p->dilation[i], 1);
+        w.pad[i] = p->pad[2 * i];
+        w.end_pad[i] = p->pad[2 * i + 1];
+        if (p->padding == TDL_PADDING_SAME_UPPER) {
+            const int64_t in = i ? w.in.w : w.in.h, out = i ? w.out_dims.w : w.out_dims.h;
+            const int64_t total =
+                (out - 1) * p->stride[i] + (p->window[i] - 1) * w.dilation[i] + 1 - in;
+            w.pad[i] = TDL_MAX(total, 0) / 2;
+            w.end_pad[i] = TDL_MAX(total, 0) - w.pad[i];
+        }
+    }
+    const size_t blocks = TDL_DIV_UP(w.in.c, BLOCK);
+    const double taps = (double)p->window[0] * p->window[1];
+    tdl_cpu_parallel(call->threads, compute, &w,
+                     (size_t)w.out_dims.n * w.out_dims.h * w.out_dims.w * blocks,
+                     tdl_cpu_grain(20 + 2 * taps));
+}
+
+const struct tdl_cpu_kernel tdl_cpu_pool = {.run = run};
