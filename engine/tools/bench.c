@@ -50,7 +50,7 @@ static int fill(struct tdl_tensor *tensor, uint64_t seed)
     return r == TDL_OK ? TOOL_OK : tool_fail("%s", tdl_last_error());
 }
 
-static int create_tensors(struct bench *b)
+int bench_create_tensors(struct bench *b)
 {
     const struct tdl_tensor_params *params;
     struct tdl_tensor_params copy;
@@ -149,14 +149,14 @@ static int profile(struct bench *b)
 
 int bench_run(struct bench *b)
 {
-    int status = tool_create_context(b->device, false, &b->context);
+    int status = tool_create_context(b->device, b->threads, &b->context);
 
     if (status == TOOL_OK)
         status = bench_compile(b);
     if (status == TOOL_OK && (b->tune || b->compare))
         return bench_tune_run(b);
     if (status == TOOL_OK)
-        status = create_tensors(b);
+        status = bench_create_tensors(b);
     if (status == TOOL_OK)
         status = measure(b);
     return status == TOOL_OK ? profile(b) : status;
@@ -164,6 +164,7 @@ int bench_run(struct bench *b)
 
 void bench_finish(struct bench *b)
 {
+    bench_devices_finish(b);
     bench_frame_finish(b);
     for (uint32_t i = 0; i < b->input_count; i++)
         tdl_tensor_destroy(&b->inputs[i].tensor);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parts of tdl-bench: bench_op.c builds one operator, bench.c runs a graph,
- * bench_tune.c its convolutions in every way, bench_frame.c whole frames,
+ * bench_tune.c its convolutions in every way, bench_devices.c on every device,
+ * bench_frame.c whole frames,
  * bench_picture.c draws one, bench_print.c, bench_frame_print.c and bench_svg.c
  * report. */
 #ifndef TDL_BENCH_H
@@ -33,6 +34,7 @@ struct bench_frame_options {
 
 struct bench {
     const char *model, *device;
+    uint32_t threads;
     struct bench_frame_options frame_options;
     struct bench_operator op;
     struct tdl_build_params build;
@@ -60,7 +62,21 @@ struct bench {
     uint32_t tuned_count;
 
     struct bench_frame *frame; /* of --frame */
+
+    bool every_device; /* --compare-devices */
+    struct bench_device *devices;
+    uint32_t device_count;
 };
+
+/* Run on every device in turns, and report. Prints its own error. */
+int bench_devices_run(struct bench *bench);
+void bench_devices_finish(struct bench *bench);
+void bench_devices_print_text(const struct bench *bench);
+void bench_devices_print_json(const struct bench *bench);
+/* What was measured on the device; NULL past the end. `out_reason`: why it was not,
+ * or NULL. */
+const struct bench *bench_devices_get(const struct bench *bench, uint32_t index,
+                                      const char **out_reason);
 
 /* A layer computed in one way. */
 struct bench_tuned {
@@ -85,6 +101,8 @@ int bench_build_operator(const struct bench_operator *op, struct tdl_builder *bu
 
 /* Load the model or build the operator, and compile. */
 int bench_compile(struct bench *bench);
+/* Tensors for inputs and outputs; the inputs have random values. */
+int bench_create_tensors(struct bench *bench);
 /* Load, compile, run and measure. Prints its own error. */
 int bench_run(struct bench *bench);
 /* Safe after a bench_run() that failed. */

@@ -310,7 +310,7 @@ int bench_frame_run(struct bench *b)
     f->network = f->compose.mode != TDL_MODE_PASSTHROUGH;
     f->target_format = choose_target(&b->frame_options);
     b->build.input_layout = TDL_LAYOUT_NC4HW4;
-    status = tool_create_context(b->device, false, &b->context);
+    status = tool_create_context(b->device, b->threads, &b->context);
     f->context_ms = (double)(tool_now() - start) / 1e6;
     if (status == TOOL_OK)
         status = bench_compile(b);

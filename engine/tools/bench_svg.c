@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Times as horizontal bars, drawn as SVG: the dispatches of a run in their
- * order, or every layer's algorithms, quickest first.
+ * order, every layer's algorithms, quickest first, or the devices.
  */
 #include "bench.h"
 
@@ -108,6 +108,27 @@ static bool add_layers(const struct bench *b, struct chart *c)
     return ok;
 }
 
+static bool add_devices(const struct bench *b, struct chart *c)
+{
+    const struct bench *d;
+    const char *reason;
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && (d = bench_devices_get(b, i, &reason)); i++) {
+        struct bar bar = {.us = reason ? 0 : 1e3 * d->wall.median, .colour = plain};
+
+        if (reason) {
+            snprintf(bar.label, sizeof(bar.label), "device %s", d->device);
+            snprintf(bar.note, sizeof(bar.note), "%.39s", reason);
+        } else {
+            snprintf(bar.label, sizeof(bar.label), "%.199s", tdl_context_device(d->context)->name);
+            snprintf(bar.note, sizeof(bar.note), "%.3f ms (min %.3f)", d->wall.median, d->wall.min);
+        }
+        ok = add(c, &bar);
+    }
+    return ok;
+}
+
 /* ----------------------------------------------------------------- drawing */
 
 static void put_text(FILE *f, int x, int y, const char *attributes, const char *text)
@@ -166,7 +187,7 @@ static void draw_bars(FILE *f, const struct chart *c)
 
 static void draw(FILE *f, const struct bench *b, const struct chart *c)
 {
-    const struct tdl_device_info *device = tdl_context_device(b->context);
+    const struct tdl_device_info *device = b->devices ? NULL : tdl_context_device(b->context);
     const int height = TOP + (int)c->count * ROW + 16, width = LEFT + WIDTH + RIGHT;
     char text[700];
 
@@ -177,10 +198,15 @@ static void draw(FILE *f, const struct bench *b, const struct chart *c)
             ".t{font-size:15px;font-weight:bold}</style>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             width, height, width, height);
-    snprintf(text, sizeof(text), "%s: GPU time %s", b->model ? b->model : b->op.name,
-             b->tuned ? "of each layer by algorithm" : "of each dispatch");
+    snprintf(text, sizeof(text), "%s: %s", b->model ? b->model : b->op.name,
+             !device    ? "a run on each device"
+             : b->tuned ? "device time of each layer by algorithm"
+                        : "device time of each dispatch");
     put_text(f, 12, 24, "class=\"t long\"", text);
-    snprintf(text, sizeof(text), "%s (%s); medians", device->name, device->driver);
+    if (device)
+        snprintf(text, sizeof(text), "%s (%s); medians", device->name, device->driver);
+    else
+        snprintf(text, sizeof(text), "from the call to the result; medians of runs in turns");
     put_text(f, 12, 42, "class=\"n long\"", text);
     draw_bars(f, c);
     fputs("</svg>\n", f);
@@ -189,7 +215,7 @@ static void draw(FILE *f, const struct bench *b, const struct chart *c)
 int bench_svg_write(const struct bench *b)
 {
     struct chart c = {0};
-    bool ok = b->tuned ? add_layers(b, &c) : add_steps(b, &c);
+    bool ok = b->devices ? add_devices(b, &c) : b->tuned ? add_layers(b, &c) : add_steps(b, &c);
     FILE *f;
 
     if (!ok) {

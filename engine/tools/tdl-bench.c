@@ -16,8 +16,11 @@ static const char help[] =
     "each dispatch. With --frame: run whole frames as the element tdlfilter does, with\n"
     "its defaults, from picture to tensor, through the network, to the finished frame.\n"
     "\n"
-    "  -d, --device DEVICE     auto (default), an index, a UUID, a DRM node or part\n"
-    "                          of a name; tdl-info lists them\n"
+    "  -d, --device DEVICE     auto (default), cpu, gpu, vulkan, an index, a UUID, a DRM\n"
+    "                          node or part of a name; tdl-info lists them\n"
+    "  -t, --threads N         on the CPU; 0 (default): one for each core\n"
+    "      --compare-devices   run on every device there is, in turns, and show them\n"
+    "                          side by side\n"
     "  -p, --precision P       auto (default), fp32 or fp16\n"
     "  -n, --no-fuse           every operator its own dispatch\n"
     "  -w, --warmup N          runs before the clock starts (10)\n"
@@ -34,8 +37,9 @@ static const char help[] =
     "                          cache, safe to delete)\n"
     "      --patience X        of --compare and --tune: leave out ways whose estimate is\n"
     "                          more than X times the best one's (8)\n"
-    "      --svg FILE          draw the times as bars: of each dispatch, or with\n"
-    "                          --compare and --tune of each layer by algorithm\n"
+    "      --svg FILE          draw the times as bars: of each dispatch, with --compare\n"
+    "                          and --tune of each layer by algorithm, with\n"
+    "                          --compare-devices of each device\n"
     "  -h, --help              show this\n"
     "\n"
     "Operators (float32, NHWC):\n"
@@ -85,6 +89,7 @@ enum {
     OPT_MODE,
     OPT_FRAME_MEMORY,
     OPT_COMPARE,
+    OPT_COMPARE_DEVICES,
     OPT_TUNE,
     OPT_PATIENCE,
     OPT_SVG,
@@ -113,6 +118,8 @@ static const struct option long_options[] = {
     {"frame-memory", required_argument, NULL, OPT_FRAME_MEMORY},
     {"algorithm", required_argument, NULL, 'a'},
     {"compare", no_argument, NULL, OPT_COMPARE},
+    {"compare-devices", no_argument, NULL, OPT_COMPARE_DEVICES},
+    {"threads", required_argument, NULL, 't'},
     {"tune", no_argument, NULL, OPT_TUNE},
     {"patience", required_argument, NULL, OPT_PATIENCE},
     {"svg", required_argument, NULL, OPT_SVG},
@@ -195,6 +202,9 @@ static bool parse_measure(int option, const char *text, struct bench *b, bool *o
     case OPT_COMPARE:
         b->compare = true;
         return true;
+    case OPT_COMPARE_DEVICES:
+        b->every_device = true;
+        return true;
     case OPT_TUNE:
         b->tune = true;
         return true;
@@ -214,6 +224,9 @@ static int check(int argc, char **argv, bool frame_option, const struct bench *b
 {
     if (b->frame_options.size[0] && (b->tune || b->compare || b->svg))
         return tool_usage_error("--tune, --compare and --svg do not go with --frame");
+    if (b->every_device && (b->frame_options.size[0] || b->tune || b->compare || b->device))
+        return tool_usage_error("--compare-devices goes without --frame, --tune, --compare and "
+                                "--device");
     if (optind + 1 < argc)
         return tool_usage_error("one model at a time, not also '%s'", argv[optind + 1]);
     if (frame_option && !b->frame_options.size[0])
@@ -233,7 +246,7 @@ static int parse(int argc, char **argv, struct bench *out)
     bool frame_option = false;
 
     while (status == TOOL_OK &&
-           (c = getopt_long(argc, argv, "d:p:nw:i:a:jh", long_options, NULL)) != -1) {
+           (c = getopt_long(argc, argv, "d:p:nw:i:a:t:jh", long_options, NULL)) != -1) {
         bool ok = true;
 
         switch (c) {
@@ -254,6 +267,9 @@ static int parse(int argc, char **argv, struct bench *out)
             break;
         case 'a':
             out->build.conv2d_algorithm = optarg;
+            break;
+        case 't':
+            ok = tool_parse_u32(optarg, 0, 1024, &out->threads);
             break;
         case 'j':
             out->json = true;
@@ -281,7 +297,11 @@ static int parse(int argc, char **argv, struct bench *out)
 
 static void print(const struct bench *bench)
 {
-    if (bench->frame && bench->json)
+    if (bench->devices && bench->json)
+        bench_devices_print_json(bench);
+    else if (bench->devices)
+        bench_devices_print_text(bench);
+    else if (bench->frame && bench->json)
         bench_frame_print_json(bench);
     else if (bench->frame)
         bench_frame_print_text(bench);
@@ -308,7 +328,9 @@ int main(int argc, char **argv)
     tool_set_name("tdl-bench");
     status = parse(argc, argv, &bench);
     if (status == TOOL_OK)
-        status = bench.frame_options.size[0] ? bench_frame_run(&bench) : bench_run(&bench);
+        status = bench.every_device            ? bench_devices_run(&bench)
+                 : bench.frame_options.size[0] ? bench_frame_run(&bench)
+                                               : bench_run(&bench);
     if (status == TOOL_OK)
         print(&bench);
     if (status == TOOL_OK && bench.svg)

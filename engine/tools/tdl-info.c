@@ -14,11 +14,11 @@ static const char help[] =
     "Usage: tdl-info [OPTION]...\n"
     "       tdl-info [OPTION]... MODEL.tflite\n"
     "\n"
-    "Without a model, list the Vulkan devices and what they can do. With one, list\n"
+    "Without a model, list the devices and what they can do. With one, list\n"
     "its operators, then the dispatches that it becomes on a device, and the memory.\n"
     "\n"
-    "  -d, --device DEVICE    auto (default), an index, a UUID, a DRM node or part of\n"
-    "                         a name\n"
+    "  -d, --device DEVICE    auto (default), cpu, gpu, vulkan, an index, a UUID, a DRM\n"
+    "                         node or part of a name\n"
     "  -p, --precision P      auto (default), fp32 or fp16\n"
     "  -n, --no-fuse          every operator its own dispatch\n"
     "  -a, --algorithm NAME   compute convolutions so where that takes their shape:\n"
@@ -52,6 +52,10 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
         printf("   why not              %s\n", info->unusable_reason);
     printf("   driver               %s\n", info->driver);
     printf("   type                 %s\n", tool_device_type_name(info->type));
+    if (info->type == TDL_DEVICE_CPU) {
+        printf("   memory               %.1f GiB\n", (double)info->memory_bytes / (1 << 30));
+        return;
+    }
     printf("   Vulkan               %u.%u.%u\n", info->api_version >> 22,
            info->api_version >> 12 & 0x3ff, info->api_version & 0xfff);
     printf("   PCI                  %04x:%04x\n", info->vendor_id, info->device_id);
@@ -87,9 +91,6 @@ static int list_devices(void)
 
     if (tdl_device_list(infos, 16, &count) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
-    if (count == 0)
-        return tool_fail("there is no Vulkan device; install a driver (Debian package "
-                         "mesa-vulkan-drivers has one for CPUs)");
     for (uint32_t i = 0; i < count && i < 16; i++)
         print_device(i, &infos[i]);
     return TOOL_OK;
@@ -168,7 +169,7 @@ static int show_model(const struct options *options)
     int status = TOOL_OK;
 
     if (!options->operators_only)
-        status = tool_create_context(options->device, false, &context);
+        status = tool_create_context(options->device, 0, &context);
     if (status == TOOL_OK && (tdl_builder_create(context, &builder) != TDL_OK ||
                               tdl_model_load(builder, options->model) != TDL_OK))
         status = tool_fail("%s: %s", options->model, tdl_last_error());

@@ -46,11 +46,11 @@ static void log_to_stderr(void *data, enum tdl_log_level level, const char *mess
     fprintf(stderr, "%s: %s%s\n", program, level == TDL_LOG_ERROR ? "error: " : "", message);
 }
 
-int tool_create_context(const char *device, bool validation, struct tdl_context **out)
+int tool_create_context(const char *device, uint32_t threads, struct tdl_context **out)
 {
     const struct tdl_context_params params = {
         .device = device,
-        .validation = validation,
+        .threads = threads,
         .log = log_to_stderr,
         .log_level = getenv("TDL_DEBUG") ? TDL_LOG_DEBUG : TDL_LOG_WARNING,
     };
@@ -166,8 +166,8 @@ const char *tool_mode_name(enum tdl_mode mode)
 
 const char *tool_device_type_name(enum tdl_device_type type)
 {
-    static const char *const names[] = {"other", "integrated GPU", "discrete GPU", "virtual GPU",
-                                        "CPU"};
+    static const char *const names[] = {"other",       "integrated GPU",  "discrete GPU",
+                                        "virtual GPU", "software Vulkan", "CPU"};
 
     return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
 }
