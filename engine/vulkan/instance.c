@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "cooperative_matrix.h"
 #include "extensions.h"
+#include "loader.h"
 
 #include "core/core.h"
 
@@ -97,7 +98,9 @@ void tdl_instance_unload(void)
 
 enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance, bool *out_validation)
 {
-    enum tdl_result r = get_shared_instance(out_instance);
+    enum tdl_result r = tdl_loader_open();
+    if (r == TDL_OK)
+        r = get_shared_instance(out_instance);
     *out_validation = r == TDL_OK && validation && layer_installed("VK_LAYER_KHRONOS_validation");
     if (!*out_validation)
         return r;

@@ -3,6 +3,7 @@
 
 #include "extensions.h"
 #include "instance.h"
+#include "loader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,9 @@ enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx, const struct tdl
     struct tdl_setup *setup = &tdl_vk(ctx)->setup;
     VkQueueFamilyProperties families[32];
     uint32_t count = TDL_COUNT(families);
-    enum tdl_result r = check_theirs(d);
+    enum tdl_result r = tdl_loader_open();
+    if (r == TDL_OK)
+        r = check_theirs(d);
     if (r != TDL_OK)
         return r;
     setup->borrowed = true;
