@@ -22,7 +22,7 @@ struct tdl_cpu_context {
     pthread_mutex_t lock;
     pthread_cond_t submitted, passed;
     pthread_t worker;
-    bool has_worker, ending;
+    bool ending;
     uint64_t last_point, done;
     struct tdl_cpu_batch *first, **last; /* submitted, and not run */
     struct tdl_cpu_batch *idle;          /* for one-off work */

@@ -110,11 +110,13 @@ enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
     tdl_context_init(&ctx->base, &tdl_device_cpu, params);
     tdl_cpu_describe(&ctx->base.info);
-    r = tdl_cpu_timeline_start(ctx);
+    r = tdl_cpu_threads_open(params->threads, &ctx->threads);
     if (r == TDL_OK)
-        r = tdl_cpu_threads_open(params->threads, &ctx->threads);
+        r = tdl_cpu_timeline_start(ctx);
     if (r != TDL_OK) {
-        context_destroy(&ctx->base);
+        tdl_cpu_threads_close(&ctx->threads);
+        tdl_context_finish(&ctx->base);
+        free(ctx);
         return r;
     }
     tdl_log(&ctx->base, TDL_LOG_INFO, "device: %s (%s), %u threads", ctx->base.info.name,

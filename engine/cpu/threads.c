@@ -4,20 +4,38 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #ifdef TDL_HAVE_PTHREADPOOL
 #include <pthreadpool.h>
 #endif
 
+enum { MAX_HELPERS = 63 };
+
 struct tdl_cpu_threads {
     struct tdl_cpu_threads *next;
-    uint32_t wanted, count, refs;
-    void *pool; /* pthreadpool_t; NULL: one thread */
+    uint32_t wanted, count, refs; /* of the list */
+
+    pthread_mutex_t lock;
+    pthread_cond_t came, left;
+    pthread_t helpers[MAX_HELPERS];
+    uint32_t helper_count;
+    bool ending;
+    /* The job, under the lock but for `taken`. Who comes while `open` takes parts. */
+    bool open;
+    uint64_t number; /* of jobs so far */
+    uint32_t inside; /* helpers that are at it */
+    void (*task)(void *data, size_t begin, size_t end);
+    void *data;
+    size_t count_of_pieces, grain;
+    atomic_size_t taken;
+
+    void *pool; /* pthreadpool_t, or NULL */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tdl_cpu_threads *all; /* under it */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tdl_cpu_threads *list; /* under it */
 
 /* Cores that this process may use, which a container or taskset may have made fewer. */
 static uint32_t count_cores(void)
@@ -27,33 +45,134 @@ static uint32_t count_cores(void)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-#ifdef TDL_HAVE_PTHREADPOOL
-static void *create_pool(uint32_t count)
+/* ------------------------------------------------------------------- helpers */
+
+static void take_parts(struct tdl_cpu_threads *t)
 {
-    return count > 1 ? pthreadpool_create(count) : NULL;
+    for (size_t begin; (begin = atomic_fetch_add(&t->taken, t->grain)) < t->count_of_pieces;)
+        t->task(t->data, begin, TDL_MIN(begin + t->grain, t->count_of_pieces));
 }
+
+static void *help(void *data)
+{
+    struct tdl_cpu_threads *t = data;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&t->lock);
+    while (!t->ending) {
+        if (!t->open || t->number == seen) {
+            pthread_cond_wait(&t->came, &t->lock);
+            continue;
+        }
+        seen = t->number;
+        t->inside++;
+        pthread_mutex_unlock(&t->lock);
+        take_parts(t);
+        pthread_mutex_lock(&t->lock);
+        if (!--t->inside)
+            pthread_cond_signal(&t->left);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+/* False: the team works for somebody else just now. */
+static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t begin, size_t end),
+                      void *data, size_t count, size_t grain)
+{
+    pthread_mutex_lock(&t->lock);
+    const bool free_now = !t->open && !t->inside;
+    if (free_now) {
+        t->task = task;
+        t->data = data;
+        t->count_of_pieces = count;
+        t->grain = grain;
+        atomic_store(&t->taken, 0);
+        t->number++;
+        t->open = true;
+        pthread_cond_broadcast(&t->came);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return free_now;
+}
+
+static void end_job(struct tdl_cpu_threads *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->open = false;
+    while (t->inside)
+        pthread_cond_wait(&t->left, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
+                      void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
+                      size_t grain)
+{
+    /* More parts than threads: who comes late, or is held up, does fewer. */
+    enum { PARTS = 4 };
+    const size_t parts = (size_t)tdl_cpu_threads_count(threads) * PARTS;
+    grain = TDL_MAX(TDL_MAX(grain, TDL_DIV_UP(count, parts)), (size_t)1);
+    if (!count)
+        return;
+    if (!threads || !threads->helper_count || count <= grain ||
+        !begin_job(threads, task, data, count, grain)) {
+        task(data, 0, count);
+        return;
+    }
+    take_parts(threads);
+    end_job(threads);
+}
+
+/* ----------------------------------------------------------------------- life */
+
+/* As many helpers as the system gives. */
+static struct tdl_cpu_threads *create(uint32_t wanted)
+{
+    struct tdl_cpu_threads *t = calloc(1, sizeof(*t));
+    const uint32_t count = wanted ? wanted : count_cores();
+    if (!t)
+        return NULL;
+    t->wanted = wanted;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->came, NULL);
+    pthread_cond_init(&t->left, NULL);
+    while (t->helper_count + 1 < count && t->helper_count < MAX_HELPERS &&
+           !pthread_create(&t->helpers[t->helper_count], NULL, help, t))
+        t->helper_count++;
+    t->count = t->helper_count + 1;
+    return t;
+}
+
+static void destroy(struct tdl_cpu_threads *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->ending = true;
+    pthread_cond_broadcast(&t->came);
+    pthread_mutex_unlock(&t->lock);
+    for (uint32_t i = 0; i < t->helper_count; i++)
+        pthread_join(t->helpers[i], NULL);
+#ifdef TDL_HAVE_PTHREADPOOL
+    pthreadpool_destroy(t->pool);
 #endif
+    pthread_cond_destroy(&t->came);
+    pthread_cond_destroy(&t->left);
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
 
 enum tdl_result tdl_cpu_threads_open(uint32_t wanted, struct tdl_cpu_threads **out_threads)
 {
     struct tdl_cpu_threads *t;
-    pthread_mutex_lock(&lock);
-    for (t = all; t && t->wanted != wanted;)
+    pthread_mutex_lock(&list_lock);
+    for (t = list; t && t->wanted != wanted;)
         t = t->next;
-    if (!t && (t = calloc(1, sizeof(*t)))) {
-        t->wanted = wanted;
-        t->count = wanted ? wanted : count_cores();
-#ifdef TDL_HAVE_PTHREADPOOL
-        t->pool = create_pool(t->count);
-#endif
-        if (!t->pool)
-            t->count = 1;
-        t->next = all;
-        all = t;
+    if (!t && (t = create(wanted))) {
+        t->next = list;
+        list = t;
     }
     if (t)
         t->refs++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&list_lock);
     *out_threads = t;
     return t ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while starting threads");
 }
@@ -63,20 +182,16 @@ void tdl_cpu_threads_close(struct tdl_cpu_threads **threads)
     struct tdl_cpu_threads *t = tdl_take(threads);
     if (!t)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&list_lock);
     const bool last = !--t->refs;
-    for (struct tdl_cpu_threads **p = &all; last && *p; p = &(*p)->next)
+    for (struct tdl_cpu_threads **p = &list; last && *p; p = &(*p)->next)
         if (*p == t) {
             *p = t->next;
             break;
         }
-    pthread_mutex_unlock(&lock);
-    if (!last)
-        return;
-#ifdef TDL_HAVE_PTHREADPOOL
-    pthreadpool_destroy(t->pool);
-#endif
-    free(t);
+    pthread_mutex_unlock(&list_lock);
+    if (last)
+        destroy(t);
 }
 
 uint32_t tdl_cpu_threads_count(const struct tdl_cpu_threads *threads)
@@ -84,57 +199,49 @@ uint32_t tdl_cpu_threads_count(const struct tdl_cpu_threads *threads)
     return threads ? threads->count : 1;
 }
 
+bool tdl_cpu_threads_insisted(const struct tdl_cpu_threads *threads)
+{
+    return threads && threads->wanted > 0;
+}
+
+/* ------------------------------------------------------------------- XNNPACK's */
+
+#ifdef TDL_HAVE_PTHREADPOOL
 void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads)
 {
-    return threads ? threads->pool : NULL;
+    if (!threads || threads->count < 2)
+        return NULL;
+    pthread_mutex_lock(&threads->lock);
+    if (!threads->pool)
+        threads->pool = pthreadpool_create(threads->count);
+    void *pool = threads->pool;
+    pthread_mutex_unlock(&threads->lock);
+    return pool;
 }
 
-#ifdef TDL_HAVE_PTHREADPOOL
-struct part {
-    void (*task)(void *data, size_t begin, size_t end);
-    void *data;
-};
-
-static void run_part(void *data, size_t begin, size_t size)
-{
-    const struct part *part = data;
-    part->task(part->data, begin, begin + size);
-}
-#endif
-
-void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
-                      void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
-                      size_t grain)
-{
-    /* More parts than threads: one whose core is taken away leaves its rest to others. */
-    enum { PARTS = 4 };
-    const size_t parts = (size_t)tdl_cpu_threads_count(threads) * PARTS;
-    grain = TDL_MAX(TDL_MAX(grain, TDL_DIV_UP(count, parts)), (size_t)1);
-#ifdef TDL_HAVE_PTHREADPOOL
-    if (tdl_cpu_threads_pool(threads) && count > grain) {
-        pthreadpool_parallelize_1d_tile_1d(threads->pool, run_part, &(struct part){task, data},
-                                           count, grain, 0);
-        return;
-    }
-#endif
-    if (count)
-        task(data, 0, count);
-}
-
-#ifdef TDL_HAVE_PTHREADPOOL
 static void do_nothing(void *data, size_t i)
 {
     (void)data, (void)i;
 }
-#endif
 
 void tdl_cpu_threads_rest(struct tdl_cpu_threads *threads)
 {
-#ifdef TDL_HAVE_PTHREADPOOL
-    if (tdl_cpu_threads_pool(threads))
-        pthreadpool_parallelize_1d(threads->pool, do_nothing, NULL, threads->count,
+    pthread_mutex_lock(&threads->lock);
+    void *pool = threads->pool;
+    pthread_mutex_unlock(&threads->lock);
+    if (pool)
+        pthreadpool_parallelize_1d(pool, do_nothing, NULL, threads->count,
                                    PTHREADPOOL_FLAG_YIELD_WORKERS);
-#else
-    (void)threads;
-#endif
 }
+#else
+void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads)
+{
+    (void)threads;
+    return NULL;
+}
+
+void tdl_cpu_threads_rest(struct tdl_cpu_threads *threads)
+{
+    (void)threads;
+}
+#endif

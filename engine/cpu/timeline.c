@@ -76,6 +76,13 @@ static void *work(void *data)
     return NULL;
 }
 
+static void finish(struct tdl_cpu_context *ctx)
+{
+    pthread_cond_destroy(&ctx->submitted);
+    pthread_cond_destroy(&ctx->passed);
+    pthread_mutex_destroy(&ctx->lock);
+}
+
 enum tdl_result tdl_cpu_timeline_start(struct tdl_cpu_context *ctx)
 {
     pthread_condattr_t monotonic;
@@ -87,25 +94,22 @@ enum tdl_result tdl_cpu_timeline_start(struct tdl_cpu_context *ctx)
     pthread_condattr_destroy(&monotonic);
     ctx->last = &ctx->first;
     const int error = pthread_create(&ctx->worker, NULL, work, ctx);
-    ctx->has_worker = !error;
-    return error ? tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "device cpu has no thread to work on: %s",
-                            strerror(error))
-                 : TDL_OK;
+    if (!error)
+        return TDL_OK;
+    finish(ctx);
+    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "device cpu has no thread to work on: %s",
+                    strerror(error));
 }
 
 void tdl_cpu_timeline_stop(struct tdl_cpu_context *ctx)
 {
-    if (ctx->has_worker) {
-        pthread_mutex_lock(&ctx->lock);
-        ctx->ending = true;
-        pthread_cond_signal(&ctx->submitted);
-        pthread_mutex_unlock(&ctx->lock);
-        pthread_join(ctx->worker, NULL);
-    }
+    pthread_mutex_lock(&ctx->lock);
+    ctx->ending = true;
+    pthread_cond_signal(&ctx->submitted);
+    pthread_mutex_unlock(&ctx->lock);
+    pthread_join(ctx->worker, NULL);
     tdl_cpu_context_collect(&ctx->base);
-    pthread_cond_destroy(&ctx->submitted);
-    pthread_cond_destroy(&ctx->passed);
-    pthread_mutex_destroy(&ctx->lock);
+    finish(ctx);
 }
 
 /* ------------------------------------------------------------------- points */

@@ -129,15 +129,17 @@ static enum tdl_result define_all(struct tdl_cpu_xnn_making *m, struct tdl_node 
     return r;
 }
 
-/* Threads cost more than they save where there is little to do. */
+/* Threads cost more than they save where there is little to do; and, but for those who
+ * want them, where losing a core for a while costs more than they save. */
 static void *choose_pool(struct tdl_node *const *nodes, uint32_t count,
                          struct tdl_cpu_threads *threads)
 {
-    enum { LEAST = 1000000 }; /* multiply-accumulates */
+    enum { LEAST = 1000000, WORTH = 50000000 }; /* multiply-accumulates */
+    const uint64_t least = tdl_cpu_threads_insisted(threads) ? LEAST : WORTH;
     uint64_t macs = 0;
     for (uint32_t i = 0; i < count; i++)
         macs += nodes[i]->op->macs ? nodes[i]->op->macs(nodes[i]) : 0;
-    return macs < LEAST ? NULL : tdl_cpu_threads_pool(threads);
+    return macs < least ? NULL : tdl_cpu_threads_pool(threads);
 }
 
 enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count,
