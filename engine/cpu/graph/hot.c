@@ -16,6 +16,7 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .widen = widen,
     .narrow = narrow,
     .scale_channels = scale_channels,
+    .scale = scale,
     .mix = mix,
     .pool = pool,
     .between = between,
@@ -25,6 +26,7 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .row_max = row_max,
     .row_sum = row_sum,
     .row_squares = row_squares,
+    .center = center,
     .row_exp = row_exp,
     .add_row = add_row,
 };

@@ -46,6 +46,7 @@ struct tdl_cpu_hot {
     /* x · a + b for each channel: n elements from a channel 0 on. */
     void (*scale_channels)(const float *x, const float *a, const float *b, size_t channels,
                            float *out, size_t n);
+    void (*scale)(float *x, float factor, size_t n);
     /* out = x · a + y · b */
     void (*mix)(const float *x, float a, const float *y, float b, float *out, size_t n);
 
@@ -63,7 +64,10 @@ struct tdl_cpu_hot {
     /* Over rows. */
     float (*row_max)(const float *x, size_t n);
     double (*row_sum)(const float *x, size_t n);
-    double (*row_squares)(const float *x, float mean, size_t n);         /* Σ (x − mean)² */
+    double (*row_squares)(const float *x, float mean, size_t n); /* Σ (x − mean)² */
+    /* (x − mean) · factor · scale + bias; these two may be NULL */
+    void (*center)(const float *x, float mean, float factor, const float *scale, const float *bias,
+                   float *out, size_t n);
     double (*row_exp)(const float *x, float most, float *out, size_t n); /* and their sum */
     /* Into sums by column: Σ x, Σ |x|, Σ x², Σ exp (x − most), Π x, least, most */
     void (*add_row)(uint32_t reduction, const float *x, const float *most, double *sums, size_t n);

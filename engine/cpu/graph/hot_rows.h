@@ -19,6 +19,12 @@ static void scale_channels(const float *restrict x, const float *restrict a,
             out[p + c] = x[p + c] * a[c] + b[c];
 }
 
+static void scale(float *x, float factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
 static void mix(const float *restrict x, float a, const float *restrict y, float b,
                 float *restrict out, size_t n)
 {
@@ -65,6 +71,17 @@ static double row_sum(const float *x, size_t n)
 static double row_squares(const float *x, float mean, size_t n)
 {
     SUM_OF((double)((x[at] - mean) * (x[at] - mean)));
+}
+
+static void center(const float *restrict x, float mean, float factor, const float *restrict scale,
+                   const float *restrict bias, float *restrict out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (x[i] - mean) * factor;
+    for (size_t i = 0; scale && i < n; i++)
+        out[i] *= scale[i];
+    for (size_t i = 0; bias && i < n; i++)
+        out[i] += bias[i];
 }
 
 static double row_exp(const float *restrict x, float most, float *restrict out, size_t n)

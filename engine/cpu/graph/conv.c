@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Convolutions, and transposed ones, of NHWC images, for builds without XNNPACK and
+ * for what it does not take. Both are sums over taps: an output pixel is made of the
+ * input pixels under them, of which some are outside. Of a transposed one only every
+ * stride-th tap lies on a pixel, the same ones for every stride-th output pixel.
+ *
+ * Four such pixels of a row, and some output channels, are a tile, of which the sums
+ * are in registers. Depthwise ones go pixel by pixel.
+ */
+#include "hot.h"
+#include "ops.h"
+
+#include "ops/conv/conv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROWS = TDL_CPU_TILE_ROWS };
+
+/* Along an axis: output o and tap k are at input (o · scale + shift + k · step) / divisor,
+ * where that is whole. */
+struct axis {
+    int64_t in, out, kernel;
+    int64_t scale, shift, step, divisor;
+};
+
+struct state {
+    struct axis y, x;
+    struct tdl_dims in, out;
+    uint32_t groups, in_group, out_group;
+    uint32_t taps, tiles; /* of output channels, in a group */
+    bool depthwise;
+    float least, most;
+    float *weights; /* [group][tile][tap][in_group][columns]; depthwise [tap][channels] */
+    float *bias;    /* [group][tile][columns] */
+    float *zeros;   /* a pixel */
+};
+
+/* ------------------------------------------------------------------- packing */
+
+static const struct tdl_conv2d_params *params_of(const struct tdl_node *n)
+{
+    return &n->attr.conv.p;
+}
+
+static enum tdl_result resolve(const struct tdl_node *n, struct state *s)
+{
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const bool transposed = n->op == &tdl_op_conv_transpose2d;
+    const struct tdl_conv_transpose2d_params *t = &n->attr.conv_transpose;
+    struct tdl_conv_geometry g = {0};
+    s->in = tdl_operand_dims(n->inputs[0]);
+    s->out = tdl_operand_dims(n->output);
+    s->groups = transposed ? TDL_MAX(t->groups, 1) : params_of(n)->groups;
+    s->in_group = s->in.c / s->groups;
+    s->out_group = s->out.c / s->groups;
+    s->taps = f.h * f.w;
+    s->y = (struct axis){.in = s->in.h, .out = s->out.h, .kernel = f.h};
+    s->x = (struct axis){.in = s->in.w, .out = s->out.w, .kernel = f.w};
+    if (!transposed && !tdl_conv_resolve(n, &g))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
+    for (int i = 0; i < 2; i++) {
+        struct axis *a = i ? &s->x : &s->y;
+        const int64_t stride = transposed ? t->stride[i] : params_of(n)->stride[i];
+        const int64_t dilation =
+            transposed ? TDL_MAX(t->dilation[i], 1) : params_of(n)->dilation[i];
+        int64_t pad = i ? g.window.pad_left : g.window.pad_top;
+        if (transposed && t->padding == TDL_PADDING_SAME_UPPER)
+            pad = TDL_MAX((a->kernel - 1) * dilation + 1 - stride, 0) / 2;
+        else if (transposed)
+            pad = t->pad[2 * i];
+        a->scale = transposed ? 1 : stride;
+        a->divisor = transposed ? stride : 1;
+        a->shift = transposed ? pad : -pad;
+        a->step = transposed ? -dilation : dilation;
+    }
+    return TDL_OK;
+}
+
+/* Weight of tap, input and output channel in the group. */
+static float weight_at(const struct tdl_node *n, const struct state *s, uint32_t group,
+                       uint32_t tap, uint32_t i, uint32_t o)
+{
+    const float *f = n->inputs[TDL_CONV_FILTER]->data;
+    if (n->op == &tdl_op_conv_transpose2d)
+        return f[((size_t)o * s->taps + tap) * s->in.c + group * s->in_group + i];
+    return f[(((size_t)group * s->out_group + o) * s->taps + tap) * s->in_group + i];
+}
+
+static void pack(const struct tdl_node *n, const struct state *s, uint32_t columns)
+{
+    const float *bias = n->inputs[TDL_CONV_BIAS] ? n->inputs[TDL_CONV_BIAS]->data : NULL;
+    float *w = s->weights, *b = s->bias;
+    for (uint32_t group = 0; group < s->groups; group++)
+        for (uint32_t tile = 0; tile < s->tiles; tile++) {
+            const uint32_t first = tile * columns, left = s->out_group - first;
+            for (uint32_t tap = 0; tap < s->taps; tap++)
+                for (uint32_t i = 0; i < s->in_group; i++)
+                    for (uint32_t c = 0; c < columns; c++)
+                        *w++ = c < left ? weight_at(n, s, group, tap, i, first + c) : 0;
+            for (uint32_t c = 0; c < columns; c++)
+                *b++ = bias && c < left ? bias[group * s->out_group + first + c] : 0;
+        }
+}
+
+static void pack_depthwise(const struct tdl_node *n, const struct state *s)
+{
+    const float *bias = n->inputs[TDL_CONV_BIAS] ? n->inputs[TDL_CONV_BIAS]->data : NULL;
+    for (uint32_t c = 0; c < s->out.c; c++) {
+        for (uint32_t tap = 0; tap < s->taps; tap++)
+            s->weights[(size_t)tap * s->out.c + c] = weight_at(n, s, c, tap, 0, 0);
+        s->bias[c] = bias ? bias[c] : 0;
+    }
+}
+
+static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
+{
+    const uint32_t columns = tdl_cpu_hot()->columns;
+    const enum tdl_activation a = *n->op->activation((struct tdl_node *)n);
+    struct state base = {0};
+    enum tdl_result r = resolve(n, &base);
+    if (r != TDL_OK)
+        return r;
+    base.depthwise = base.in_group == 1 && base.out_group == 1;
+    base.tiles = base.depthwise ? 1 : TDL_DIV_UP(base.out_group, columns);
+    base.least = a == TDL_ACTIVATION_NONE ? -INFINITY : 0;
+    base.most = a == TDL_ACTIVATION_RELU6 ? 6 : INFINITY;
+    const size_t lanes = base.depthwise ? base.out.c : (size_t)base.groups * base.tiles * columns;
+    const size_t weights = lanes * base.taps * base.in_group;
+    struct state *s = malloc(sizeof(*s) + (weights + lanes + base.in.c) * sizeof(float));
+    if (!s)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    *s = base;
+    s->weights = (float *)(s + 1);
+    s->bias = s->weights + weights;
+    s->zeros = s->bias + lanes;
+    memset(s->zeros, 0, base.in.c * sizeof(float));
+    if (s->depthwise)
+        pack_depthwise(n, s);
+    else
+        pack(n, s, columns);
+    *out_state = s;
+    return TDL_OK;
+}
+
+/* ------------------------------------------------------------------- running */
+
+struct work {
+    const struct state *s;
+    const struct tdl_cpu_hot *hot;
+    const float *from;
+    float *to;
+};
+
+/* The input under a tap, or −1. */
+static int64_t under(const struct axis *a, int64_t out, int64_t tap)
+{
+    const int64_t at = out * a->scale + a->shift + tap * a->step;
+    if (at < 0 || at % a->divisor || at / a->divisor >= a->in)
+        return -1;
+    return at / a->divisor;
+}
+
+/* As many taps at once; the sums of further ones would have to be kept. */
+enum { MOST_TAPS = 256 };
+
+static void depthwise_row(const struct work *w, size_t image, int64_t oy)
+{
+    const struct state *s = w->s;
+    const float *pixels[MOST_TAPS], *weights[MOST_TAPS];
+    for (int64_t ox = 0; ox < s->out.w; ox++) {
+        struct tdl_cpu_window window = {.pixels = pixels,
+                                        .weights = weights,
+                                        .bias = s->bias,
+                                        .least = s->least,
+                                        .most = s->most};
+        for (uint32_t tap = 0; tap < s->taps; tap++) {
+            const int64_t y = under(&s->y, oy, tap / s->x.kernel);
+            const int64_t x = y < 0 ? -1 : under(&s->x, ox, tap % s->x.kernel);
+            if (x < 0)
+                continue;
+            pixels[window.taps] =
+                w->from + ((image * s->in.h + (size_t)y) * s->in.w + (size_t)x) * s->in.c;
+            weights[window.taps++] = s->weights + (size_t)tap * s->out.c;
+        }
+        w->hot->depthwise(
+            &window, w->to + ((image * s->out.h + (size_t)oy) * s->out.w + (size_t)ox) * s->out.c,
+            s->out.c);
+    }
+}
+
+/* The taps of four output pixels: where they look, and which they are. */
+struct look {
+    const float *rows[MOST_TAPS * ROWS];
+    uint32_t taps[MOST_TAPS], count;
+    float *out[ROWS];
+};
+
+/* From pixel (oy, ox) on, `step` apart. */
+static void look_at(const struct work *w, size_t image, int64_t oy, int64_t ox, int64_t step,
+                    struct look *look)
+{
+    const struct state *s = w->s;
+    look->count = 0;
+    for (int r = 0; r < ROWS; r++) {
+        const int64_t x = ox + r * step;
+        look->out[r] =
+            x < s->out.w
+                ? w->to + ((image * s->out.h + (size_t)oy) * s->out.w + (size_t)x) * s->out.c
+                : NULL;
+    }
+    for (uint32_t tap = 0; tap < s->taps; tap++) {
+        const int64_t y = under(&s->y, oy, tap / s->x.kernel);
+        const float **rows = look->rows + (size_t)look->count * ROWS;
+        bool any = false;
+        for (int r = 0; r < ROWS && y >= 0; r++) {
+            const int64_t x = look->out[r] ? under(&s->x, ox + r * step, tap % s->x.kernel) : -1;
+            rows[r] = s->zeros;
+            if (x >= 0)
+                rows[r] = w->from + ((image * s->in.h + (size_t)y) * s->in.w + (size_t)x) * s->in.c;
+            any |= x >= 0;
+        }
+        if (any)
+            look->taps[look->count++] = tap;
+    }
+}
+
+static void multiply(const struct work *w, const struct look *look)
+{
+    const struct state *s = w->s;
+    const uint32_t columns = w->hot->columns;
+    const size_t step = (size_t)s->in_group * columns;
+    const float *rows[MOST_TAPS * ROWS], *weights[MOST_TAPS];
+    for (uint32_t group = 0; group < s->groups; group++) {
+        const float *const *from = look->rows;
+        if (group) {
+            for (uint32_t i = 0; i < look->count * ROWS; i++)
+                rows[i] = look->rows[i] + (size_t)group * s->in_group;
+            from = rows;
+        }
+        for (uint32_t tile = 0; tile < s->tiles; tile++) {
+            const size_t at = (size_t)group * s->tiles + tile;
+            const uint32_t first = tile * columns;
+            float *out[ROWS];
+            for (uint32_t i = 0; i < look->count; i++)
+                weights[i] = s->weights + (at * s->taps + look->taps[i]) * step;
+            for (int r = 0; r < ROWS; r++)
+                out[r] = look->out[r] ? look->out[r] + group * s->out_group + first : NULL;
+            w->hot->multiply(&(struct tdl_cpu_tile){
+                .rows = from,
+                .weights = weights,
+                .taps = look->count,
+                .depth = s->in_group,
+                .out = out,
+                .columns = TDL_MIN(columns, s->out_group - first),
+                .bias = s->bias + at * columns,
+                .alpha = 1,
+                .least = s->least,
+                .most = s->most,
+            });
+        }
+    }
+}
+
+/* Pieces are rows. */
+static void compute(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    const struct state *s = w->s;
+    struct look look;
+    for (size_t i = begin; i < end; i++) {
+        const size_t image = i / s->out.h;
+        const int64_t oy = (int64_t)(i % s->out.h), step = s->x.divisor;
+        if (s->depthwise) {
+            depthwise_row(w, image, oy);
+            continue;
+        }
+        for (int64_t phase = 0; phase < step && phase < s->out.w; phase++)
+            for (int64_t ox = phase; ox < s->out.w; ox += ROWS * step) {
+                look_at(w, image, oy, ox, step, &look);
+                multiply(w, &look);
+            }
+    }
+}
+
+static void run(const struct tdl_cpu_call *call)
+{
+    const struct state *s = call->state;
+    const struct work w = {s, tdl_cpu_hot(), call->inputs[0], call->output};
+    const double macs = (double)s->out.w * s->out.c * s->taps * s->in_group;
+    tdl_cpu_parallel(call->threads, compute, (void *)&w, (size_t)s->out.n * s->out.h,
+                     tdl_cpu_grain(macs / 8));
+}
+
+static bool takes(const struct tdl_node *n)
+{
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    return (uint64_t)f.h * f.w <= MOST_TAPS && n->input_count <= TDL_CONV_BIAS + 1;
+}
+
+const struct tdl_cpu_kernel tdl_cpu_conv = {
+    .takes = takes,
+    .prepare = prepare,
+    .run = run,
+    .packs = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gemm and matmul: the right side is brought into columns of tiles, once where it is
+ * constant, else for each matrix of a run. */
+#include "hot.h"
+#include "ops.h"
+
+#include "ops/matmul.h"
+#include "ops/ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROWS = TDL_CPU_TILE_ROWS };
+
+struct state {
+    size_t m, n, k, tiles;
+    uint32_t dims; /* of the batch */
+    bool packed;   /* b is constant, and one for all */
+    float *b;      /* [tile][k][columns] */
+    float *a;      /* [m][k], where a is transposed */
+};
+
+struct work {
+    const struct tdl_cpu_call *call;
+    const struct tdl_cpu_hot *hot;
+    const struct state *s;
+    const float *a, *b, *c;
+    size_t c_row, c_column;
+    float *out;
+};
+
+static const struct tdl_operand *c_of(const struct tdl_node *n)
+{
+    return n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
+}
+
+/* ------------------------------------------------------------------- packing */
+
+/* Pieces are tiles. */
+static void pack_b(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    const struct state *s = w->s;
+    const bool transposed = w->call->node->attr.matmul.b_transpose;
+    const size_t columns = w->hot->columns;
+    for (size_t tile = begin; tile < end; tile++) {
+        const size_t first = tile * columns, count = TDL_MIN(columns, s->n - first);
+        float *to = s->b + tile * s->k * columns;
+        for (size_t k = 0; k < s->k; k++, to += columns) {
+            for (size_t c = 0; c < count; c++)
+                to[c] = transposed ? w->b[(first + c) * s->k + k] : w->b[k * s->n + first + c];
+            for (size_t c = count; c < columns; c++)
+                to[c] = 0;
+        }
+    }
+}
+
+/* Pieces are rows. */
+static void turn_a(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    for (size_t row = begin; row < end; row++)
+        for (size_t k = 0; k < w->s->k; k++)
+            w->s->a[row * w->s->k + k] = w->a[k * w->s->m + row];
+}
+
+static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
+{
+    const struct tdl_tensor_params *out = &n->output->desc, *a = &n->inputs[TDL_MATMUL_A]->desc;
+    const size_t columns = tdl_cpu_hot()->columns;
+    const struct tdl_operand *b = n->inputs[TDL_MATMUL_B];
+    struct state base = {
+        .m = out->shape[out->rank - 2],
+        .n = out->shape[out->rank - 1],
+        .k = a->shape[a->rank - 1 - n->attr.matmul.a_transpose],
+        .dims = out->rank - 2,
+        .packed = tdl_constant_data(b) &&
+                  tdl_operand_count(b) ==
+                      b->desc.shape[b->desc.rank - 1] * (size_t)b->desc.shape[b->desc.rank - 2],
+    };
+    base.tiles = TDL_DIV_UP(base.n, columns);
+    const size_t packed = base.tiles * columns * base.k;
+    const size_t turned = n->attr.matmul.a_transpose ? base.m * base.k : 0;
+    struct state *s = malloc(sizeof(*s) + (packed + turned) * sizeof(float));
+    if (!s)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    *s = base;
+    s->b = (float *)(s + 1);
+    s->a = s->b + packed;
+    *out_state = s;
+    if (s->packed) {
+        const struct tdl_cpu_call call = {.node = n};
+        struct work w = {.call = &call, .hot = tdl_cpu_hot(), .s = s, .b = b->data};
+        pack_b(&w, 0, s->tiles);
+    }
+    return TDL_OK;
+}
+
+/* ------------------------------------------------------------------- running */
+
+/* activation(… + beta · c) */
+static void finish_row(const struct work *w, size_t row)
+{
+    const struct tdl_matmul_attr *p = &w->call->node->attr.matmul;
+    float *out = w->out + row * w->s->n;
+    for (size_t c = 0; w->c && c < w->s->n; c++)
+        out[c] += p->beta * w->c[row * w->c_row + c * w->c_column];
+    for (size_t c = 0; p->activation != TDL_ACTIVATION_NONE && c < w->s->n; c++)
+        out[c] = tdl_activate(p->activation, out[c]);
+}
+
+/* Pieces are four rows. */
+static void multiply(void *data, size_t begin, size_t end)
+{
+    const struct work *w = data;
+    const struct state *s = w->s;
+    const size_t columns = w->hot->columns;
+    for (size_t i = begin; i < end; i++) {
+        const size_t first = i * ROWS, count = TDL_MIN(s->m - first, (size_t)ROWS);
+        const float *rows[ROWS];
+        float *out[ROWS];
+        for (size_t r = 0; r < ROWS; r++)
+            rows[r] = w->a + (first + TDL_MIN(r, count - 1)) * s->k;
+        for (size_t tile = 0; tile < s->tiles; tile++) {
+            const float *weights = s->b + tile * s->k * columns;
+            for (size_t r = 0; r < ROWS; r++)
+                out[r] = r < count ? w->out + (first + r) * s->n + tile * columns : NULL;
+            w->hot->multiply(&(struct tdl_cpu_tile){
+                .rows = rows,
+                .weights = &weights,
+                .taps = 1,
+                .depth = (uint32_t)s->k,
+                .out = out,
+                .columns = (uint32_t)TDL_MIN(columns, s->n - tile * columns),
+                .alpha = w->call->node->attr.matmul.alpha,
+                .least = -INFINITY,
+                .most = INFINITY,
+            });
+        }
+        for (size_t r = 0; r < count; r++)
+            finish_row(w, first + r);
+    }
+}
+
+/* The matrix of an input for one of the output's: elements from the start. */
+static size_t matrix_of(const struct tdl_node *n, uint32_t slot, size_t index)
+{
+    const struct tdl_tensor_params *p = &n->inputs[slot]->desc, *out = &n->output->desc;
+    size_t stride = (size_t)p->shape[p->rank - 1] * p->shape[p->rank - 2], at = 0;
+    for (uint32_t d = out->rank - 2; d-- > 0; index /= out->shape[d]) {
+        const bool there = d + p->rank >= out->rank;
+        const uint32_t size = there ? p->shape[d + p->rank - out->rank] : 1;
+        at += size == 1 ? 0 : index % out->shape[d] * stride;
+        stride *= size;
+    }
+    return at;
+}
+
+static void run(const struct tdl_cpu_call *call)
+{
+    const struct tdl_node *n = call->node;
+    const struct state *s = call->state;
+    const struct tdl_operand *c = c_of(n);
+    struct work w = {.call = call, .hot = tdl_cpu_hot(), .s = s, .c = c ? call->inputs[2] : NULL};
+    const double macs = (double)s->n * (double)s->k;
+    if (c) {
+        const size_t width = c->desc.rank ? c->desc.shape[c->desc.rank - 1] : 1;
+        w.c_column = width > 1;
+        w.c_row = c->desc.rank > 1 && c->desc.shape[c->desc.rank - 2] > 1 ? width : 0;
+    }
+    size_t matrices = tdl_operand_count(n->output) / (s->m * s->n);
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < matrices; i++) {
+        const size_t b = s->packed ? 0 : matrix_of(n, TDL_MATMUL_B, i);
+        w.a = (const float *)call->inputs[TDL_MATMUL_A] + matrix_of(n, TDL_MATMUL_A, i);
+        w.b = s->packed ? NULL : (const float *)call->inputs[TDL_MATMUL_B] + b;
+        w.out = (float *)call->output + i * s->m * s->n;
+        if (!s->packed && b != last)
+            tdl_cpu_parallel(call->threads, pack_b, &w, s->tiles,
+                             tdl_cpu_grain((double)(s->k * w.hot->columns)));
+        last = b;
+        if (n->attr.matmul.a_transpose) {
+            tdl_cpu_parallel(call->threads, turn_a, &w, s->m, tdl_cpu_grain((double)s->k));
+            w.a = s->a;
+        }
+        tdl_cpu_parallel(call->threads, multiply, &w, TDL_DIV_UP(s->m, ROWS),
+                         tdl_cpu_grain(macs / 2));
+    }
+}
+
+const struct tdl_cpu_kernel tdl_cpu_matmul = {.prepare = prepare, .run = run};
