@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# compare-onnxruntime.sh [--busy] [--threads N] [--rounds N]
+# The person networks on the CPU, by tdlfilter's engine and by ONNX Runtime (from npm),
+# in turns. With --busy, all cores have other work meanwhile.
+set -euo pipefail
+# shellcheck source=common.sh
+source "$(dirname "$0")/common.sh"
+
+threads=2 rounds=10 busy=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --busy) busy=1 ;;
+    --threads) threads=$2; shift ;;
+    --rounds) rounds=$2; shift ;;
+    *) die "'$1' is not an option: [--busy] [--threads N] [--rounds N]" ;;
+    esac
+    shift
+done
+[ -x "$TDL_BUILD/tests/models/to-onnx" ] ||
+    die "there is no $TDL_BUILD/tests/models/to-onnx: build first (pipelines/demo.sh, or" \
+        "meson setup build && ninja -C build)"
+command -v npm >/dev/null || die 'npm is needed (on Debian: apt-get install npm)'
+
+folder=$TDL_BUILD/onnxruntime
+mkdir -p "$folder"
+cd "$folder"
+[ -d node_modules/onnxruntime-node ] ||
+    npm install --silent --no-audit --no-fund --ignore-scripts onnxruntime-node@1.23.0
+
+neighbours=()
+trap '[ ${#neighbours[@]} = 0 ] || kill "${neighbours[@]}"' EXIT
+for ((i = 0; i < ${busy:-0} * $(nproc); i++)); do
+    while :; do :; done &
+    neighbours+=($!)
+done
+for model in selfie_segmentation selfie_segmentation_landscape; do
+    "$TDL_BUILD/tests/models/to-onnx" "$TDL_ROOT/models/$model.tflite" $model.onnx
+    node "$TDL_ROOT/tests/models/compare-onnxruntime.mjs" "$TDL_BUILD/engine/tools/tdl-bench" \
+        "$TDL_ROOT/models/$model.tflite" $model.onnx "$threads" "$rounds"
+done
