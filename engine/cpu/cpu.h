@@ -81,10 +81,18 @@ enum tdl_result tdl_cpu_program_profile(struct tdl_graph *graph, struct tdl_buff
 enum tdl_result tdl_cpu_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
                                         struct tdl_tensor *tensor,
                                         const struct tdl_frame_to_tensor_params *params);
+enum tdl_result tdl_cpu_frame_to_tensor_prepare(const struct tdl_frame *frame,
+                                                struct tdl_tensor *tensor,
+                                                const struct tdl_compile_params *compile);
 enum tdl_result tdl_cpu_composer_create(struct tdl_context *ctx,
                                         struct tdl_composer **out_composer);
 void tdl_cpu_composer_destroy(struct tdl_composer *composer);
 void tdl_cpu_composer_reset(struct tdl_composer *composer);
+enum tdl_result tdl_cpu_composer_prepare(struct tdl_composer *composer,
+                                         const struct tdl_frame *source,
+                                         const struct tdl_frame *target,
+                                         const struct tdl_compose_params *params,
+                                         const struct tdl_compile_params *compile);
 enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *composer,
                                 const struct tdl_frame *source, struct tdl_tensor *mask,
                                 const struct tdl_frame *target,

@@ -98,6 +98,13 @@ const struct tdl_device tdl_device_cpu = {
     .program_destroy = tdl_cpu_program_destroy,
     .program_run = tdl_cpu_program_run,
     .program_profile = tdl_cpu_program_profile,
+    .frame_to_tensor = tdl_cpu_frame_to_tensor,
+    .frame_to_tensor_prepare = tdl_cpu_frame_to_tensor_prepare,
+    .composer_create = tdl_cpu_composer_create,
+    .composer_destroy = tdl_cpu_composer_destroy,
+    .composer_reset = tdl_cpu_composer_reset,
+    .composer_prepare = tdl_cpu_composer_prepare,
+    .compose = tdl_cpu_compose,
 };
 
 enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,

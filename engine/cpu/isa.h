@@ -23,10 +23,11 @@ enum tdl_cpu_isa tdl_cpu_isa(const struct tdl_context *ctx);
 const char *tdl_cpu_isa_name(enum tdl_cpu_isa isa);
 
 /* In files that are compiled for each: name → tdl_cpu_name_v3. */
-#ifdef TDL_CPU_ISA_SUFFIX
+#ifndef TDL_CPU_ISA_SUFFIX
+#define TDL_CPU_ISA_SUFFIX baseline
+#endif
 #define TDL_CPU_PASTE(name, suffix) tdl_cpu_##name##_##suffix
 #define TDL_CPU_PASTE_EXPANDED(name, suffix) TDL_CPU_PASTE(name, suffix)
 #define TDL_CPU_NAME(name) TDL_CPU_PASTE_EXPANDED(name, TDL_CPU_ISA_SUFFIX)
-#endif
 
 #endif

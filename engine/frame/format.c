@@ -77,6 +77,47 @@ const char *tdl_format_name(enum tdl_format format)
     return info ? info->name : "unknown";
 }
 
+/* Chroma, which a plane has with luma, for both, or for one of them. */
+static struct tdl_component chroma_component(const struct tdl_format_info *info, uint32_t second)
+{
+    struct tdl_component c = {
+        .step = 1,
+        .shift_x = tdl_format_has(info, TDL_TRAIT_HALF_X),
+        .shift_y = tdl_format_has(info, TDL_TRAIT_HALF_Y),
+    };
+    if (tdl_format_has(info, TDL_TRAIT_CR_FIRST))
+        second = !second;
+    if (tdl_format_has(info, TDL_TRAIT_PAIRED)) {
+        c.step = 4;
+        c.first = (uint8_t)(2 * second + !tdl_format_has(info, TDL_TRAIT_LUMA_SECOND));
+    } else if (tdl_format_has(info, TDL_TRAIT_MIXED)) {
+        c.plane = 1;
+        c.step = 2;
+        c.first = (uint8_t)second;
+    } else {
+        c.plane = (uint8_t)(1 + second);
+    }
+    return c;
+}
+
+struct tdl_component tdl_format_component(enum tdl_format format, uint32_t component)
+{
+    const struct tdl_format_info *info = &infos[format];
+    if (tdl_format_has(info, TDL_TRAIT_RGB)) {
+        const bool there = component < 3 || tdl_format_has(info, TDL_TRAIT_ALPHA);
+        return (struct tdl_component){.step = there ? info->plane[0].step : 0,
+                                      .first = info->order[component]};
+    }
+    if (component == 0 && tdl_format_has(info, TDL_TRAIT_PAIRED))
+        return (struct tdl_component){.step = 2,
+                                      .first = tdl_format_has(info, TDL_TRAIT_LUMA_SECOND)};
+    if (component == 0)
+        return (struct tdl_component){.step = 1};
+    if (component == 3 || !tdl_format_has(info, TDL_TRAIT_CHROMA))
+        return (struct tdl_component){.step = 0};
+    return chroma_component(info, component == 2);
+}
+
 uint32_t tdl_frame_row_bytes(const struct tdl_frame *frame, uint32_t plane)
 {
     const struct tdl_format_info *info = &infos[frame->format];

@@ -55,6 +55,15 @@ uint32_t tdl_format_traits(enum tdl_format format);
 /* Blocks of 4×2 pixels that one invocation writes side by side: a word of the
  * target's planes must not span two invocations (frame_target.glsl). */
 uint32_t tdl_format_blocks(enum tdl_format format, bool few);
+/* Where the samples of a component lie, counted in samples: bytes, or 16 bits in
+ * formats that are TDL_TRAIT_WIDE. */
+struct tdl_component {
+    uint8_t plane;
+    uint8_t step, first;      /* from one to the next, 0: there is none; before the first */
+    uint8_t shift_x, shift_y; /* one for 1 << shift pixels, either way */
+};
+/* Components 0 to 3 are Y, Cb, Cr, or R, G, B, and alpha. */
+struct tdl_component tdl_format_component(enum tdl_format format, uint32_t component);
 /* Bytes of a row, and rows, of a plane. */
 uint32_t tdl_frame_row_bytes(const struct tdl_frame *frame, uint32_t plane);
 uint32_t tdl_frame_rows(const struct tdl_frame *frame, uint32_t plane);

@@ -129,7 +129,7 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
         TRY(tdl_composer_need_blur(composer, source->width, source->height));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
-        TRY(tdl_composer_need_picture(composer, params, target, &stale));
+        TRY(tdl_kept_picture_need(&composer->picture, composer->base.ctx, params, target, &stale));
     }
     struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);
     if (can_copy_planes(&plan))

@@ -238,7 +238,7 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
 
 static void add_picture(struct tdl_compose_plan *plan)
 {
-    const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture;
+    const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture.frame;
     const struct tdl_picture_place place = tdl_picture_place(plan->params, plan->target);
     struct tdl_compose_step *s =
         add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
@@ -310,7 +310,7 @@ static void add_compose(struct tdl_compose_plan *plan)
     if (plan->kernel == TDL_KERNEL_BLUR)
         s->binds[7] = reads(c->blurred);
     if (plan->kernel == TDL_KERNEL_PICTURE)
-        s->binds[7] = reads(c->picture.planes[0].buffer);
+        s->binds[7] = reads(c->picture.frame.planes[0].buffer);
     set_block_groups(plan, s);
 }
 

@@ -38,20 +38,12 @@ static void drop_blur(struct tdl_vk_composer *c)
     c->blur_width = c->blur_height = 0;
 }
 
-static void drop_picture(struct tdl_vk_composer *c)
-{
-    tdl_buffer_destroy(&c->picture.planes[0].buffer);
-    for (uint32_t p = 0; p < TDL_MAX_PLANES; p++)
-        tdl_buffer_destroy(&c->picture_refs[p]);
-    c->picture = c->picture_source = c->picture_target = (struct tdl_frame){0};
-}
-
 void tdl_vk_composer_destroy(struct tdl_composer *composer)
 {
     struct tdl_vk_composer *c = tdl_vk_composer(composer);
     drop_mask(c);
     drop_blur(c);
-    drop_picture(c);
+    tdl_kept_picture_drop(&c->picture);
     tdl_buffer_destroy(&c->scratch);
     tdl_context_destroy(&c->base.ctx);
     free(c);
@@ -60,7 +52,7 @@ void tdl_vk_composer_destroy(struct tdl_composer *composer)
 void tdl_vk_composer_reset(struct tdl_composer *composer)
 {
     tdl_vk_composer(composer)->have_state = false;
-    drop_picture(tdl_vk_composer(composer));
+    tdl_kept_picture_drop(&tdl_vk_composer(composer)->picture);
 }
 
 enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width, uint32_t height)
@@ -114,75 +106,5 @@ enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width
     return TDL_OK;
 fail:
     drop_blur(c);
-    return r;
-}
-
-static bool same_colors(const struct tdl_frame *a, const struct tdl_frame *b)
-{
-    return a->format == b->format && a->width == b->width && a->height == b->height &&
-           a->matrix == b->matrix && a->range == b->range;
-}
-
-static bool same_picture(const struct tdl_frame *a, const struct tdl_frame *b)
-{
-    bool same = same_colors(a, b);
-    for (uint32_t p = 0; p < tdl_format_planes(b->format) && same; p++)
-        same = a->planes[p].buffer == b->planes[p].buffer &&
-               a->planes[p].offset == b->planes[p].offset &&
-               a->planes[p].stride == b->planes[p].stride;
-    return same;
-}
-
-/* The colour is a part of a transparent picture alone. */
-static bool same_look(const struct tdl_vk_composer *c, const struct tdl_compose_params *params)
-{
-    return c->picture_aspect == params->background_aspect &&
-           (!tdl_format_has(tdl_format_info(params->background->format), TDL_TRAIT_ALPHA) ||
-            !memcmp(c->picture_color, params->background_color, sizeof(c->picture_color)));
-}
-
-/* A batch that should make the picture may be cancelled: it is made when its
- * buffer has been written since. */
-static void remember_look(struct tdl_vk_composer *c, const struct tdl_compose_params *params)
-{
-    c->picture_before = tdl_vk_buffer_point(c->picture.planes[0].buffer, false);
-    c->picture_aspect = params->background_aspect;
-    memcpy(c->picture_color, params->background_color, sizeof(c->picture_color));
-}
-
-enum tdl_result tdl_composer_need_picture(struct tdl_vk_composer *c,
-                                          const struct tdl_compose_params *params,
-                                          const struct tdl_frame *target, bool *out_stale)
-{
-    const struct tdl_frame *source = params->background;
-    struct tdl_frame *p = &c->picture;
-    const bool same_frames =
-        same_picture(&c->picture_source, source) && same_colors(&c->picture_target, target);
-    enum tdl_result r;
-    *out_stale = true;
-    if (same_frames && same_look(c, params)) {
-        *out_stale = tdl_vk_buffer_point(p->planes[0].buffer, false) == c->picture_before;
-        return TDL_OK;
-    }
-    if (same_frames) { /* the buffer will do */
-        remember_look(c, params);
-        return TDL_OK;
-    }
-    drop_picture(c);
-    struct tdl_buffer *buffer = NULL;
-    const size_t size = tdl_frame_layout(p, target->format, target->width, target->height, 4);
-    TRY(tdl_buffer_create_named(c->base.ctx, size, TDL_BUFFER_DEVICE, "replacement picture",
-                                &buffer));
-    p->matrix = target->matrix;
-    p->range = target->range;
-    for (uint32_t i = 0; i < tdl_format_planes(p->format); i++)
-        p->planes[i].buffer = buffer;
-    c->picture_source = *source;
-    c->picture_target = *target;
-    /* Held, so that no other buffer can come to have the same address. */
-    for (uint32_t i = 0; i < tdl_format_planes(source->format); i++)
-        c->picture_refs[i] = tdl_buffer_ref(source->planes[i].buffer);
-    remember_look(c, params);
-fail:
     return r;
 }

@@ -13,6 +13,7 @@
 #include "bind.h"
 
 #include "frame/color.h"
+#include "core/kept_picture.h"
 #include "core/tensor.h"
 
 struct tdl_vk_composer {
@@ -25,12 +26,7 @@ struct tdl_vk_composer {
     uint32_t blur_width, blur_height; /* of the frames that the buffers are for */
     struct tdl_buffer *sums, *swept, *blurred;
 
-    struct tdl_frame picture;        /* in the target's format */
-    struct tdl_frame picture_source; /* what it was made of, and */
-    struct tdl_frame picture_target; /* … for */
-    float picture_aspect, picture_color[4];
-    uint64_t picture_before; /* the last write of its buffer before it was to be made */
-    struct tdl_buffer *picture_refs[TDL_MAX_PLANES];
+    struct tdl_kept_picture picture;
 
     struct tdl_buffer *scratch; /* bound where nothing is read or written */
 };
@@ -40,13 +36,9 @@ static inline struct tdl_vk_composer *tdl_vk_composer(const struct tdl_composer 
     return (struct tdl_vk_composer *)composer;
 }
 
-/* Make the buffers that a mask, a blur or a picture needs, if they are not
- * there. Allocates device memory when a size is new. */
+/* Make the buffers that a mask or a blur needs, if they are not there. Allocates
+ * device memory when a size is new. */
 enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width, uint32_t height);
 enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height);
-/* params->background for `target`. `out_stale`: it has to be made by this batch. */
-enum tdl_result tdl_composer_need_picture(struct tdl_vk_composer *c,
-                                          const struct tdl_compose_params *params,
-                                          const struct tdl_frame *target, bool *out_stale);
 
 #endif

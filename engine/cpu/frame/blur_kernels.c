@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The blurred background at reduced size (shaders/frame/blur_down.comp, blur.comp).
+ * Only what is clearly background counts, and its weight goes along: the blur
+ * divides by it at the end, so no foreground colour reaches the background around it.
+ */
+#include "blocks.h"
+
+/* So little that it only matters where there is no background at all. */
+#define LEAST_WEIGHT (1 / 8192.f)
+
+/* Blocks of a tile, and of these the ones whose pixels are all inside. */
+struct blocks {
+    float sum[4][TDL_TILE / 4 + 1]; /* colour and count, or the guide in the last */
+    float guide[TDL_TILE / 4 + 1];
+};
+
+/* Four neighbours of two rows to one; `rows` 1: the second is not there. What lies
+ * behind pixel n - 1 does not count. */
+static void add_pixels(int n, int rows, const float *restrict a, const float *restrict b,
+                       float *restrict out)
+{
+    const float second = rows > 1 ? 1 : 0;
+    for (int i = 0; i < n / 4; i++) {
+        const int k = 4 * i;
+        out[i] = (a[k] + a[k + 1] + a[k + 2] + a[k + 3]) +
+                 (b[k] + b[k + 1] + b[k + 2] + b[k + 3]) * second;
+    }
+    if (n % 4)
+        out[n / 4] = 0;
+    for (int k = n / 4 * 4; k < n; k++)
+        out[n / 4] += a[k] + b[k] * second;
+}
+
+/* The same of samples that two pixels share. */
+static void add_pairs(int n, int rows, const float *restrict a, const float *restrict b,
+                      float *restrict out)
+{
+    const float second = rows > 1 ? 1 : 0;
+    for (int i = 0; i < n / 4; i++)
+        out[i] = 2 * (a[2 * i] + a[2 * i + 1]) + 2 * (b[2 * i] + b[2 * i + 1]) * second;
+    if (n % 4)
+        out[n / 4] = 0;
+    for (int k = n / 4 * 4; k < n; k++)
+        out[n / 4] += a[k / 2] + b[k / 2] * second;
+}
+
+static void sum_blocks(const struct tdl_cpu_blocks *b, struct tdl_tile *t, int rows,
+                       struct blocks *out)
+{
+    const struct tdl_cpu_picture *p = &b->target;
+    const int blocks = t->blocks / 4;
+    const bool half_y = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
+    add_pixels(t->n, rows, t->target[0][0], t->target[1][0], out->sum[0]);
+    for (int i = 0; i < blocks; i++)
+        out->sum[3][i] = (float)((t->n - 4 * i < 4 ? t->n - 4 * i : 4) * rows);
+    for (int c = 1; c < 3; c++)
+        if (tdl_cpu_picture_has(p, TDL_TRAIT_FULL))
+            add_pixels(t->n, rows, t->target[0][c], t->target[1][c], out->sum[c]);
+        else if (tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA))
+            add_pairs(t->n, rows, t->target[0][c], t->target[half_y ? 0 : 1][c], out->sum[c]);
+        else
+            tdl_scale_row(p->neutral, 0, blocks, out->sum[3], out->sum[c]);
+    if (!b->guided)
+        return;
+    tdl_tile_guide(b, t);
+    add_pixels(t->n, rows, t->guide[0] + TDL_LEFT, t->guide[1] + TDL_LEFT, out->guide);
+    for (int i = 0; i < blocks; i++)
+        out->guide[i] /= out->sum[3][i];
+}
+
+/* How much each block is background, by the mask in its middle. */
+static void weigh_blocks(const struct tdl_cpu_blocks *b, const struct tdl_tile *t, int y,
+                         struct blocks *blocks)
+{
+    const float across = (float)b->mask_width / (float)b->source.width;
+    const float down = (float)b->mask_height / (float)b->source.height;
+    const int right = b->mask_width - 1, bottom = b->mask_height - 1;
+    const float v = tdl_clamp((float)(y + 1) * down - 0.5f, 0, (float)bottom);
+    const int row = (int)v, next_row = row < bottom ? row + 1 : bottom;
+    const uint32_t *restrict top = b->coefficients + (size_t)row * (size_t)b->mask_width;
+    const uint32_t *restrict low = b->coefficients + (size_t)next_row * (size_t)b->mask_width;
+    const float part_y = v - (float)row;
+    for (int i = 0; i < t->blocks / 4; i++) {
+        const float u = tdl_clamp((float)(t->x + 4 * i + 2) * across - 0.5f, 0, (float)right);
+        const int at = (int)u, next = at < right ? at + 1 : right;
+        const float part = u - (float)at;
+        const uint32_t c[4] = {top[at], top[next], low[at], low[next]};
+        float a[4], k[4];
+        for (int j = 0; j < 4; j++) {
+            a[j] = (float)(int16_t)(c[j] & 65535);
+            k[j] = (float)((int32_t)c[j] >> 16);
+        }
+        const float a0 = a[0] + (a[1] - a[0]) * part, a1 = a[2] + (a[3] - a[2]) * part;
+        const float k0 = k[0] + (k[1] - k[0]) * part, k1 = k[2] + (k[3] - k[2]) * part;
+        const float slope = (a0 + (a1 - a0) * part_y) * TDL_COEFFICIENT;
+        const float base = (k0 + (k1 - k0) * part_y) * TDL_COEFFICIENT;
+        const float mask = tdl_step_of(b->soft, b->guided ? slope * blocks->guide[i] + base : base);
+        const float background = 1 - 2 * mask;
+        const float weight = (background > 0 ? background : 0) + LEAST_WEIGHT;
+        for (int j = 0; j < 4; j++)
+            blocks->sum[j][i] *= weight;
+    }
+}
+
+/* Parts are rows of the small picture. */
+void TDL_CPU_NAME(blur_down)(void *work, size_t begin, size_t end)
+{
+    const struct tdl_cpu_blur *b = work;
+    const struct tdl_cpu_picture *p = &b->blocks.source;
+    const int factor = (int)b->steps.factor, width = (int)b->steps.width;
+    const size_t size = (size_t)b->steps.width * b->steps.height;
+    const float share = 1 / (float)(factor * factor);
+    struct tdl_tile t;
+    struct blocks blocks;
+    for (int x = 0; x < p->width; x += TDL_TILE) {
+        tdl_tile_begin(&t, x, p->width);
+        for (size_t row = begin; row < end; row++) {
+            float *out = b->sums + row * (size_t)width + x / factor;
+            const int count = TDL_DIV_UP(t.n, factor), each = factor / 4;
+            const int bottom = TDL_MIN(((int)row + 1) * factor, p->height);
+            for (int c = 0; c < 4; c++)
+                memset(out + (size_t)c * size, 0, (size_t)count * sizeof(float));
+            for (int y = (int)row * factor; y < bottom; y += 2) {
+                tdl_tile_load(&b->blocks, &t, y, true);
+                sum_blocks(&b->blocks, &t, y + 1 < p->height ? 2 : 1, &blocks);
+                weigh_blocks(&b->blocks, &t, y, &blocks);
+                for (int c = 0; c < 4; c++)
+                    for (int i = 0; i < t.blocks / 4; i++)
+                        out[(size_t)c * size + (size_t)(i / each)] +=
+                            blocks.sum[c][i] * (c < 3 ? share / b->blocks.target.max : share);
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------- sweeps */
+
+/* out += w · in, where `in` lies `shift` samples behind. */
+static void add_shifted(int n, int shift, float w, const float *restrict in, float *restrict out)
+{
+    const int begin = shift < 0 ? -shift : 0, end = shift > 0 ? n - shift : n;
+    for (int i = begin; i < end; i++)
+        out[i] += w * in[i + shift];
+}
+
+void TDL_CPU_NAME(blur_across)(void *work, size_t begin, size_t end)
+{
+    const struct tdl_cpu_blur *b = work;
+    const int n = (int)b->steps.width;
+    const size_t size = (size_t)b->steps.width * b->steps.height;
+    for (int c = 0; c < 4; c++)
+        for (size_t row = begin; row < end; row++) {
+            const float *in = b->sums + (size_t)c * size + row * (size_t)n;
+            float *out = b->swept + (size_t)c * size + row * (size_t)n;
+            memset(out, 0, (size_t)n * sizeof(*out));
+            for (int k = -b->steps.radius; k <= b->steps.radius; k++)
+                add_shifted(n, k, b->weights[k < 0 ? -k : k], in, out);
+        }
+}
+
+/* The other direction, and the division by the weight. */
+static void finish_row(int n, float max, float (*restrict sums)[TDL_TILE], float *const out[3])
+{
+    const float *restrict weight = sums[3];
+    for (int c = 0; c < 3; c++) {
+        const float *restrict in = sums[c];
+        float *restrict to = out[c];
+        for (int i = 0; i < n; i++)
+            to[i] = tdl_clamp(in[i] / (weight[i] > 1e-6f ? weight[i] : 1e-6f), 0, 1) * max;
+    }
+}
+
+void TDL_CPU_NAME(blur_along)(void *work, size_t begin, size_t end)
+{
+    const struct tdl_cpu_blur *b = work;
+    const int width = (int)b->steps.width, height = (int)b->steps.height;
+    const size_t size = (size_t)b->steps.width * b->steps.height;
+    float sums[4][TDL_TILE];
+    for (int x = 0; x < width; x += TDL_TILE)
+        for (int row = (int)begin; row < (int)end; row++) {
+            const int n = TDL_MIN(width - x, TDL_TILE);
+            const int first = TDL_MAX(row - b->steps.radius, 0);
+            const int last = TDL_MIN(row + b->steps.radius, height - 1);
+            const size_t at = (size_t)row * (size_t)width + (size_t)x;
+            memset(sums, 0, sizeof(sums));
+            for (int c = 0; c < 4; c++)
+                for (int k = first; k <= last; k++)
+                    add_shifted(n, 0, b->weights[k < row ? row - k : k - row],
+                                b->swept + (size_t)c * size + (size_t)k * (size_t)width + x,
+                                sums[c]);
+            finish_row(n, b->blocks.target.max, sums,
+                       (float *const[3]){b->blurred + at, b->blurred + size + at,
+                                         b->blurred + 2 * size + at});
+        }
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Source and mask to target, at full size. Colours are blended in the target's own
+ * codes: blending is affine, so it gives what blending in RGB would.
+ */
+#include "blocks.h"
+
+/* A row of the blurred picture between its columns; chroma at the target's sampling. */
+struct widened {
+    int row; /* -1: none yet */
+    tdl_tile_row c[3];
+};
+
+struct scene {
+    const struct tdl_cpu_compose *job;
+    struct tdl_tile tile;
+    tdl_tile_row behind_rows[2][4]; /* the background */
+    float *behind[2][4];
+    struct widened widened[2];
+};
+
+/* -------------------------------------------------------------- backgrounds */
+
+static const struct widened *widen(struct scene *s, int row)
+{
+    const struct tdl_blur_steps *blur = &s->job->blur;
+    const int held[2] = {s->widened[0].row, s->widened[1].row};
+    if (held[0] == row || held[1] == row)
+        return &s->widened[held[1] == row];
+    struct widened *w = &s->widened[held[1] < held[0]];
+    const size_t size = (size_t)blur->width * blur->height;
+    const int last = (int)blur->width - 1;
+    const float scale = 1 / (float)blur->factor;
+    w->row = row;
+    for (int c = 0; c < 3; c++) {
+        /* A pair's pixels lie between the same two columns: their mean is in the middle. */
+        const int shift = c ? s->job->blocks.target.part[1].shift_x : 0;
+        const float step = (float)(1 << shift) * scale;
+        const float *restrict in = s->job->blurred + (size_t)c * size + (size_t)row * blur->width;
+        float *restrict out = w->c[c];
+        for (int i = 0; i < s->tile.blocks >> shift; i++) {
+            const float u =
+                tdl_clamp((float)(s->tile.x >> shift) * step + ((float)i + 0.5f) * step - 0.5f, 0,
+                          (float)last);
+            const int at = (int)u, next = at < last ? at + 1 : last;
+            out[i] = in[at] + (in[next] - in[at]) * (u - (float)at);
+        }
+    }
+    return w;
+}
+
+static void blur_row(struct scene *s, int c, float y, float *out)
+{
+    const struct tdl_blur_steps *blur = &s->job->blur;
+    const int last = (int)blur->height - 1;
+    const int shift = c ? s->job->blocks.target.part[1].shift_x : 0;
+    const float v = tdl_clamp(y / (float)blur->factor - 0.5f, 0, (float)last);
+    const int at = (int)v;
+    const struct widened *top = widen(s, at), *low = widen(s, at < last ? at + 1 : last);
+    tdl_mix_rows(v - (float)at, s->tile.blocks >> shift, top->c[c], low->c[c], out);
+}
+
+static void blur_behind(struct scene *s, int y)
+{
+    const struct tdl_cpu_picture *target = &s->job->blocks.target;
+    const bool half = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
+    const bool grey = !tdl_cpu_picture_has(target, TDL_TRAIT_RGB | TDL_TRAIT_CHROMA);
+    for (int c = 0; c < (grey ? 1 : 3); c++)
+        for (int r = 0; r < (half && c ? 1 : 2); r++)
+            blur_row(s, c, half && c ? (float)y + 1 : (float)(y + r) + 0.5f, s->behind[r][c]);
+}
+
+/* The picture has the target's format and size: its rows as they are. */
+static void picture_behind(struct scene *s, int y)
+{
+    const struct tdl_cpu_picture *p = &s->job->picture;
+    const struct tdl_tile *t = &s->tile;
+    const int shift = p->part[1].shift_x, n = t->blocks >> shift;
+    const bool half = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
+    for (int r = 0; r < 2; r++) {
+        const int row = y + r < p->height ? y + r : p->height - 1;
+        float *const *to = s->behind[r];
+        if (tdl_cpu_picture_has(p, TDL_TRAIT_RGB)) {
+            tdl_load_rgb(p, row, t->x, t->blocks, to);
+            continue;
+        }
+        tdl_load_luma(p, row, t->x, t->blocks, to[0]);
+        if (tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA) && !(half && r))
+            tdl_load_chroma(p, half ? y / 2 : row, t->x >> shift, n, to[1], to[2]);
+    }
+}
+
+static void colour_behind(struct scene *s)
+{
+    for (int r = 0; r < 2; r++)
+        for (int c = 0; c < 4; c++)
+            tdl_fill_row(s->job->color[c], TDL_TILE, s->behind[r][c]);
+}
+
+/* ----------------------------------------------------------------- blending */
+
+/* The mask's weight at the chroma samples: the mean of the pixels they span. */
+static void mean_weights(const struct scene *s, struct tdl_tile *t)
+{
+    const struct tdl_cpu_picture *target = &s->job->blocks.target;
+    const int pairs = t->blocks / 2;
+    const float *restrict a = t->mask[0], *restrict b = t->mask[1];
+    float *restrict first = t->pairs[0], *restrict second = t->pairs[1];
+    if (tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y))
+        for (int i = 0; i < pairs; i++)
+            first[i] = 0.25f * ((a[2 * i] + a[2 * i + 1]) + (b[2 * i] + b[2 * i + 1]));
+    else
+        for (int i = 0; i < pairs; i++) {
+            first[i] = 0.5f * (a[2 * i] + a[2 * i + 1]);
+            second[i] = 0.5f * (b[2 * i] + b[2 * i + 1]);
+        }
+}
+
+/* What is behind where the weight is 0, in place. */
+static void blend_row(int n, const float *restrict behind, const float *restrict weight,
+                      float *restrict row)
+{
+    for (int i = 0; i < n; i++)
+        row[i] = behind[i] + (row[i] - behind[i]) * weight[i];
+}
+
+/* Every component, each at its own sampling; alpha only where it is asked for. */
+static void blend(struct scene *s, bool alpha)
+{
+    const struct tdl_cpu_picture *target = &s->job->blocks.target;
+    struct tdl_tile *t = &s->tile;
+    const bool rgb = tdl_cpu_picture_has(target, TDL_TRAIT_RGB);
+    const bool chroma = tdl_cpu_picture_has(target, TDL_TRAIT_CHROMA);
+    const bool half_x = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_X);
+    const bool half_y = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
+    if (chroma && half_x)
+        mean_weights(s, t);
+    for (int r = 0; r < 2; r++) {
+        blend_row(t->blocks, s->behind[r][0], t->mask[r], t->target[r][0]);
+        for (int c = 1; c < 3 && (rgb || chroma) && !(half_y && r); c++)
+            blend_row(half_x ? t->blocks / 2 : t->blocks, s->behind[r][c],
+                      half_x ? t->pairs[r] : t->mask[r], t->target[r][c]);
+        if (alpha && tdl_cpu_picture_has(target, TDL_TRAIT_ALPHA))
+            blend_row(t->blocks, s->behind[r][3], t->mask[r], t->target[r][3]);
+    }
+}
+
+/* weight = m · mask + n */
+static void change_weights(struct tdl_tile *t, float m, float n)
+{
+    for (int r = 0; r < 2; r++) {
+        float *restrict mask = t->mask[r];
+        for (int i = 0; i < t->blocks; i++)
+            mask[i] = m * mask[i] + n;
+    }
+}
+
+/* The target's rows are there, unblended, and the mask. */
+static void finish_rows(struct scene *s, int y)
+{
+    const struct tdl_cpu_compose *c = s->job;
+    struct tdl_tile *t = &s->tile;
+    switch (c->kernel) {
+    case TDL_KERNEL_OVERLAY: /* the colour is in front */
+        change_weights(t, -c->opacity, 1);
+        blend(s, false);
+        break;
+    case TDL_KERNEL_COLOR:
+        blend(s, true);
+        break;
+    case TDL_KERNEL_PICTURE:
+        picture_behind(s, y);
+        blend(s, true);
+        break;
+    case TDL_KERNEL_BLUR:
+        blur_behind(s, y);
+        change_weights(t, c->blur.share, 1 - c->blur.share);
+        blend(s, false);
+        break;
+    case TDL_KERNEL_ALPHA:
+        tdl_fill_row(0, t->blocks, s->behind[0][0]);
+        for (int r = 0; r < 2; r++)
+            blend_row(t->blocks, s->behind[0][0], t->mask[r], t->target[r][3]);
+        break;
+    case TDL_KERNEL_MASK:
+        for (int r = 0; r < 2; r++) {
+            t->target[r][0] = t->target_rows[r][0];
+            tdl_scale_row(255, 0, t->blocks, t->mask[r], t->target[r][0]);
+        }
+        break;
+    case TDL_KERNEL_CONVERT:
+    case TDL_KERNEL_COPY:
+        break;
+    }
+}
+
+static void compose_rows(struct scene *s, int y)
+{
+    const struct tdl_cpu_compose *c = s->job;
+    const int rows = y + 1 < c->blocks.target.height ? 2 : 1;
+    if (c->kernel != TDL_KERNEL_MASK || c->blocks.guided)
+        tdl_tile_load(&c->blocks, &s->tile, y, c->kernel != TDL_KERNEL_MASK);
+    if (c->kernel != TDL_KERNEL_CONVERT)
+        tdl_tile_mask(&c->blocks, &s->tile, y);
+    finish_rows(s, y);
+    tdl_tile_store(&c->blocks.target, &s->tile, y, rows);
+}
+
+void TDL_CPU_NAME(compose)(void *work, size_t begin, size_t end)
+{
+    const struct tdl_cpu_compose *c = work;
+    struct scene s;
+    s.job = c;
+    for (int r = 0; r < 2; r++)
+        for (int k = 0; k < 4; k++)
+            s.behind[r][k] = s.behind_rows[r][k];
+    if (c->kernel == TDL_KERNEL_OVERLAY || c->kernel == TDL_KERNEL_COLOR)
+        colour_behind(&s);
+    for (int x = 0; x < c->blocks.source.width; x += TDL_TILE) {
+        tdl_tile_begin(&s.tile, x, c->blocks.source.width);
+        s.widened[0].row = s.widened[1].row = -1;
+        for (size_t pair = begin; pair < end; pair++)
+            compose_rows(&s, 2 * (int)pair);
+    }
+}
