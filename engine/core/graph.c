@@ -108,6 +108,11 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
         TRY(steps ? tdl_pass_fuse(ir, tdl_tastes_of(&g->ctx->info)->few_dispatches)
                   : tdl_pass_absorb(ir));
     warn_of_declined(g);
+    if (!steps && params->conv2d_algorithm)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "conv2d_algorithm \"%s\": device %s has one way to compute convolutions; "
+                        "name none",
+                        params->conv2d_algorithm, g->ctx->on->name);
     if (!steps) {
         tdl_pass_bind(ir, params);
         return TDL_OK;

@@ -11,6 +11,10 @@
 enum tdl_result tdl_cpu_buffer_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
                                       struct tdl_buffer **out_buffer)
 {
+    if (wish->size > ctx->info.max_buffer_bytes)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "%s: %zu bytes are more than memory has addresses for", wish->name,
+                        wish->size);
     if (wish->exportable)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s: memory of device cpu is not rented out; others on this machine read "

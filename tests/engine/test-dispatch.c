@@ -149,7 +149,7 @@ static void check_barriers(void)
         {"a writer of what was read", {0, 2}, {1, 0}, true},
         {"two writers", {0, 2}, {1, 1}, true},
     };
-    for (size_t i = 0; i < COUNT(pairs); i++) {
+    for (size_t i = 0; i < COUNT(pairs) && subject_has_kernels(ctx); i++) {
         struct tdl_tensor *t[6];
         check_begin("barriers: %s", pairs[i].name);
         for (size_t k = 0; k < COUNT(t); k++)
@@ -228,7 +228,9 @@ static void check_batches(void)
     OK(tdl_batch_begin(b));
     for (; added < 10000 && r == TDL_OK; added += r == TDL_OK)
         r = added % 2 ? add_to_batch(b, g, y, x) : add_to_batch(b, g, x, y);
-    CHECK(r == TDL_ERROR_UNSUPPORTED && added >= 7 && strstr(tdl_last_error(), "full"),
+    CHECK(subject_has_kernels(ctx)
+              ? r == TDL_ERROR_UNSUPPORTED && added >= 7 && strstr(tdl_last_error(), "full")
+              : r == TDL_OK,
           "after %d: %s: %s", added, tdl_result_string(r), tdl_last_error());
     OK(tdl_batch_submit(b, NULL));
     expect_all(added % 2 ? y : x, (float)added);

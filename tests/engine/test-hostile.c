@@ -105,6 +105,10 @@ static void test_many_kernels(void)
     struct tdl_builder *b = open_builder();
     struct tdl_operand *x = input(b, 4);
     check_begin("%d kernels", KERNELS);
+    if (tdl_context_device(ctx)->type == TDL_DEVICE_CPU) { /* which has as many as it likes */
+        tdl_builder_destroy(&b);
+        return;
+    }
     for (int i = 0; i < KERNELS; i++)
         x = tdl_builder_pad(b, x, &(struct tdl_pad_params){.after = {0, 1}});
     refused(b, x, TDL_ERROR_UNSUPPORTED, "different kernels");

@@ -90,18 +90,18 @@ static void check_reshape(void)
     static const struct {
         const char *name;
         O (*build)(struct tdl_builder *, O);
-        uint32_t steps;
+        uint32_t steps, conversions; /* of packs, where there are kernels */
     } rows[] = {
-        {"a view of an input", g_view, 1},
-        {"from tensor to tensor", g_copy, 1},
-        {"written in place", g_in_place, 1},
-        {"two views", g_twice, 1},
-        {"two readers", g_two_readers, 3},
-        {"both bound", g_both_bound, 2},
-        {"from packs", g_from_packs, 3},   /* convert, convolution, convert */
-        {"into packs", g_into_packs, 4},   /* neg, convert, convolution, convert */
-        {"of a constant", g_constant, 1},
-        {"a long life", g_long_life, 14},
+        {"a view of an input", g_view, 1, 0},
+        {"from tensor to tensor", g_copy, 1, 0},
+        {"written in place", g_in_place, 1, 0},
+        {"two views", g_twice, 1, 0},
+        {"two readers", g_two_readers, 3, 0},
+        {"both bound", g_both_bound, 2, 0},
+        {"from packs", g_from_packs, 1, 2}, /* convert, convolution, convert */
+        {"into packs", g_into_packs, 2, 2}, /* neg, convert, convolution, convert */
+        {"of a constant", g_constant, 1, 0},
+        {"a long life", g_long_life, 14, 0},
     };
     static const uint32_t shape[] = {2, 3, 5, 4};
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -118,7 +118,9 @@ static void check_reshape(void)
         subject_run(&s,
                     &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});
         uint32_t steps = subject_steps(b, true, "");
-        CHECK(steps == rows[i].steps, "%u dispatches instead of %u", steps, rows[i].steps);
+        const uint32_t want =
+            rows[i].steps + (subject_has_kernels(ctx) ? rows[i].conversions : 0);
+        CHECK(steps == want, "%u dispatches instead of %u", steps, want);
         subject_close(&s);
     }
 }

@@ -170,7 +170,7 @@ static void check_kind(const struct kind *k)
     struct subject s;
     subject_pretend_gpu(ctx, k->fused);
     check_begin("sharing: %s", k->name);
-    const uint64_t one = bytes_of_one(k);
+    const uint64_t one = k->fused && !subject_has_kernels(ctx) ? 0 : bytes_of_one(k);
     if (!one) {
         printf("%s: not on this device\n", k->name);
         return;

@@ -56,7 +56,11 @@ static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
         struct tdl_operand *o = p->ir->operands[i];
         o->first_step = UINT32_MAX;
         o->last_step = 0;
-        o->size = TDL_ALIGN(tdl_tensor_params_size(&o->desc), (size_t)64);
+        o->size = tdl_tensor_params_size(&o->desc);
+        if (!o->size || o->size > UINT32_MAX) /* as everywhere; references count with 32 bits */
+            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: a value of %s is more than 4 GiB",
+                            o->producer ? o->producer->label : o->name, tdl_operand_text(o));
+        o->size = TDL_ALIGN(o->size, 64);
     }
     for (uint32_t i = 0; i < p->node_count; i++) {
         const struct tdl_node *n = p->nodes[i];
@@ -76,7 +80,7 @@ static enum tdl_result place_memory(struct tdl_program *p)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY,
                         "out of memory: the graph needs %llu bytes for its values",
                         (unsigned long long)p->arena_size);
-    p->arena = memset(arena, 0, p->arena_size + SLACK);
+    p->arena = arena;
     for (uint32_t i = 0; i < p->ir->operand_count; i++) {
         const struct tdl_operand *root = tdl_operand_root(p->ir->operands[i]);
         if (root->first_step != UINT32_MAX && !root->external && root->kind != TDL_OPERAND_CONSTANT)
@@ -87,25 +91,42 @@ static enum tdl_result place_memory(struct tdl_program *p)
 
 /* --------------------------------------------------------------- constants */
 
+/* A copy of one, or that of another with the same data. */
+static enum tdl_result copy_constant(struct tdl_program *p, struct tdl_operand *o,
+                                     struct tdl_map *copied)
+{
+    enum { SLACK = 64 };
+    const size_t size = tdl_tensor_params_size(&o->desc);
+    const uint64_t key[] = {(uintptr_t)o->data, size};
+    const uint64_t *same = tdl_map_find(copied, key, sizeof(key));
+    if (same) {
+        o->alias = p->ir->operands[*same];
+    } else {
+        void *copy = p->constants[o->id] = calloc(1, size + SLACK);
+        if (!copy || !tdl_map_add(copied, key, sizeof(key), o->id))
+            return out_of_memory();
+        memcpy(copy, o->data, size);
+        p->weight_bytes += size;
+    }
+    o->data = p->values[o->id] = p->constants[tdl_operand_root(o)->id];
+    return TDL_OK;
+}
+
 /* Copies of those that are read: the caller's memory may go, need not be aligned, and
  * may end where it ends. */
 static enum tdl_result copy_constants(struct tdl_program *p)
 {
-    enum { SLACK = 64 };
+    struct tdl_map copied = {0};
+    enum tdl_result r = TDL_OK;
     for (uint32_t i = 0; i < p->node_count; i++)
         for (uint32_t j = 0; j < p->nodes[i]->input_count; j++) {
             struct tdl_operand *o = p->nodes[i]->inputs[j];
-            if (!o || o->kind != TDL_OPERAND_CONSTANT || p->constants[o->id])
-                continue;
-            const size_t size = tdl_tensor_params_size(&o->desc);
-            p->constants[o->id] = calloc(1, size + SLACK);
-            if (!p->constants[o->id])
-                return out_of_memory();
-            memcpy(p->constants[o->id], o->data, size);
-            o->data = p->values[o->id] = p->constants[o->id];
-            p->weight_bytes += size;
+            if (o && o->kind == TDL_OPERAND_CONSTANT && !p->values[o->id])
+                TRY(copy_constant(p, o, &copied));
         }
-    return TDL_OK;
+fail:
+    tdl_map_finish(&copied);
+    return r;
 }
 
 static bool reads_later(const struct tdl_cpu_step *s, const struct tdl_node *n, uint32_t slot)
@@ -121,16 +142,17 @@ static void drop_constants(struct tdl_program *p, bool *needed)
             const struct tdl_node *n = p->steps[i].nodes[k];
             for (uint32_t j = 0; j < n->input_count; j++)
                 if (n->inputs[j] && reads_later(&p->steps[i], n, j))
-                    needed[n->inputs[j]->id] = true;
+                    needed[tdl_operand_root(n->inputs[j])->id] = true;
         }
     for (uint32_t i = 0; i < p->ir->operand_count; i++) {
-        if (p->constants[i] && !needed[i]) {
+        struct tdl_operand *o = p->ir->operands[i];
+        const uint32_t root = tdl_operand_root(o)->id;
+        if (o->kind == TDL_OPERAND_CONSTANT && !needed[root]) {
             free(p->constants[i]);
             p->constants[i] = p->values[i] = NULL;
         }
-        if (p->ir->operands[i]->kind == TDL_OPERAND_CONSTANT)
-            p->ir->operands[i]->data = p->constants[i];
     }
+    tdl_ir_forget_constants(p->ir); /* and what preparing made of them */
 }
 
 /* -------------------------------------------------------------------- steps */

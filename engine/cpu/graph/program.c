@@ -53,9 +53,6 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
     if (!p->ns)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     TRY(tdl_cpu_describe_steps(g));
-    tdl_ir_forget_constants(p->ir);
-    for (uint32_t i = 0; i < p->ir->operand_count; i++)
-        p->ir->operands[i]->data = p->constants[i];
 fail:
     return r;
 }
