@@ -93,6 +93,8 @@ static int list_devices(void)
         return tool_fail("%s", tdl_last_error());
     for (uint32_t i = 0; i < count && i < 16; i++)
         print_device(i, &infos[i]);
+    if (infos[0].type == TDL_DEVICE_CPU)
+        printf("\nNothing but the CPU: %s\n", tdl_last_error());
     return TOOL_OK;
 }
 

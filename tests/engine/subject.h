@@ -10,7 +10,6 @@
 #include "check.h"
 
 #include <core/graph.h>
-#include <vulkan/graph/program.h>
 #include <core/tensor.h>
 
 struct subject {
@@ -41,6 +40,8 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
 
 /* Does the device run a plan of dispatches, in a program as Vulkan's? */
 bool subject_has_kernels(const struct tdl_context *ctx);
+/* Where its kernels keep what is between them; NULL on a device without kernels. */
+struct tdl_buffer *subject_arena(const struct tdl_graph *graph);
 /* On a software device: let the compiler choose kernels as for a GPU, or as
  * for what the device is. Real GPUs stay what they are. */
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);

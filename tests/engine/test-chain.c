@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-#include <vulkan/context.h>
+#include <core/device.h>
 
 static struct tdl_tensor *tensor_of(struct tdl_context *ctx, enum tdl_dtype dtype, uint32_t count)
 {

@@ -6,6 +6,8 @@
 #include "neighbour.h"
 #include "subject.h"
 
+#include <vulkan/context.h>
+
 #include <ctype.h>
 #include <dirent.h>
 #include <pthread.h>

@@ -6,6 +6,7 @@
  */
 #include "line.h"
 
+#include <vulkan/context.h>
 #include <pthread.h>
 
 static struct tdl_context *ctx;

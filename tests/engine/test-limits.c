@@ -7,6 +7,8 @@
  */
 #include "random-graph.h"
 
+#include <vulkan/context.h>
+
 enum { INVOCATIONS = 128, SHARED_MEMORY = 16384 };
 
 /* ------------------------------------------------------------------- SPIR-V */

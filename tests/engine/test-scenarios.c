@@ -6,6 +6,8 @@
  */
 #include "line.h"
 
+#include <vulkan/context.h>
+
 static struct tdl_context *ctx;
 
 static void run_all(struct tdl_graph *const graphs[3], struct tdl_tensor *image,

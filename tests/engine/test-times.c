@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-#include <vulkan/batch.h>
+#include <core/core.h>
 
 enum { BYTES = 32 << 20, COPIES = 24, ROUNDS = 12 };
 

@@ -10,7 +10,6 @@
 #include <tdl/models.h>
 
 #include <core/graph.h>
-#include <vulkan/graph/program.h>
 #include <ops/ops.h>
 
 #include <math.h>

@@ -133,7 +133,7 @@ struct tdl_device_info {
 
 /**
  * List the devices: those of Vulkan in the loader's order, if there are any, then
- * the CPU.
+ * the CPU. Where that is alone, tdl_last_error() says why.
  * @param out_infos  room for `capacity` entries, or NULL to count only
  * @param out_count  number of devices, which may be more than `capacity`
  * Blocking: loads drivers (tens of ms). Thread-safe.
