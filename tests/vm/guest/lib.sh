@@ -12,7 +12,7 @@ tiny=/vm/tiny.tflite # a network that runs in no time
 rm -rf "$logs"
 mkdir -p "$logs" /vm/cache
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY=/vm/registry.bin GST_REGISTRY_UPDATE=no
-export GST_DEBUG_NO_COLOR=1 XDG_CACHE_HOME=/vm/cache
+export GST_DEBUG_NO_COLOR=1 XDG_CACHE_HOME=/vm/cache TDL_DEVICE=vulkan
 
 # Without the text that changes from frame to frame nothing moves.
 still_camera() {
