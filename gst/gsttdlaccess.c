@@ -26,6 +26,8 @@ static void forget(gpointer data)
     gst_memory_unref(((struct gst_tdl_access *)data)->memory);
 }
 
+/* What takes the place of a dma-buf, a memory file, say, knows nothing of it: nor has
+ * it caches to see to. */
 static gboolean sync(gint fd, guint64 flags)
 {
     struct dma_buf_sync request = { .flags = flags };
@@ -34,7 +36,7 @@ static gboolean sync(gint fd, guint64 flags)
     do {
         r = ioctl(fd, DMA_BUF_IOCTL_SYNC, &request);
     } while (r < 0 && (errno == EINTR || errno == EAGAIN));
-    return r == 0;
+    return r == 0 || errno == ENOTTY;
 }
 
 struct gst_tdl_access *gst_tdl_access_map(GstMemory *memory, gboolean for_write, guint8 **out_data)
