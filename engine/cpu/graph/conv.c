@@ -157,36 +157,49 @@ struct work {
 static int64_t under(const struct axis *a, int64_t out, int64_t tap)
 {
     const int64_t at = out * a->scale + a->shift + tap * a->step;
-    if (at < 0 || at % a->divisor || at / a->divisor >= a->in)
-        return -1;
-    return at / a->divisor;
+    if (a->divisor == 1) /* no division for each pixel and tap */
+        return at < a->in ? at : -1;
+    return at < 0 || at % a->divisor || at / a->divisor >= a->in ? -1 : at / a->divisor;
 }
 
 /* As many taps at once; the sums of further ones would have to be kept. */
 enum { MOST_TAPS = 256 };
 
+/* How many output pixels from `ox` on have all taps inside, or all the same. */
+static int64_t count_alike(const struct axis *x, int64_t ox)
+{
+    const int64_t first = ox * x->scale + x->shift, last = first + (x->kernel - 1) * x->step;
+    if (x->divisor > 1 || first < 0 || last >= x->in)
+        return 1;
+    return TDL_MIN((x->in - 1 - last) / x->scale + 1, x->out - ox);
+}
+
 static void depthwise_row(const struct work *w, size_t image, int64_t oy)
 {
     const struct state *s = w->s;
     const float *pixels[MOST_TAPS], *weights[MOST_TAPS];
-    for (int64_t ox = 0; ox < s->out.w; ox++) {
+    float *out = w->to + (image * s->out.h + (size_t)oy) * s->out.w * s->out.c;
+    for (int64_t ox = 0, n; ox < s->out.w; ox += n) {
+        n = count_alike(&s->x, ox);
         struct tdl_cpu_window window = {.pixels = pixels,
                                         .weights = weights,
                                         .bias = s->bias,
                                         .least = s->least,
-                                        .most = s->most};
-        for (uint32_t tap = 0; tap < s->taps; tap++) {
-            const int64_t y = under(&s->y, oy, tap / s->x.kernel);
-            const int64_t x = y < 0 ? -1 : under(&s->x, ox, tap % s->x.kernel);
-            if (x < 0)
-                continue;
-            pixels[window.taps] =
-                w->from + ((image * s->in.h + (size_t)y) * s->in.w + (size_t)x) * s->in.c;
-            weights[window.taps++] = s->weights + (size_t)tap * s->out.c;
+                                        .most = s->most,
+                                        .count = (size_t)n,
+                                        .step = (size_t)s->x.scale * s->in.c};
+        for (int64_t ky = 0; ky < s->y.kernel; ky++) {
+            const int64_t y = under(&s->y, oy, ky);
+            for (int64_t kx = 0; kx < s->x.kernel && y >= 0; kx++) {
+                const int64_t x = under(&s->x, ox, kx);
+                if (x < 0)
+                    continue;
+                pixels[window.taps] =
+                    w->from + ((image * s->in.h + (size_t)y) * s->in.w + (size_t)x) * s->in.c;
+                weights[window.taps++] = s->weights + (size_t)(ky * s->x.kernel + kx) * s->out.c;
+            }
         }
-        w->hot->depthwise(
-            &window, w->to + ((image * s->out.h + (size_t)oy) * s->out.w + (size_t)ox) * s->out.c,
-            s->out.c);
+        w->hot->depthwise(&window, out + (size_t)ox * s->out.c, s->out.c);
     }
 }
 
@@ -210,19 +223,20 @@ static void look_at(const struct work *w, size_t image, int64_t oy, int64_t ox, 
                 ? w->to + ((image * s->out.h + (size_t)oy) * s->out.w + (size_t)x) * s->out.c
                 : NULL;
     }
-    for (uint32_t tap = 0; tap < s->taps; tap++) {
-        const int64_t y = under(&s->y, oy, tap / s->x.kernel);
-        const float **rows = look->rows + (size_t)look->count * ROWS;
-        bool any = false;
-        for (int r = 0; r < ROWS && y >= 0; r++) {
-            const int64_t x = look->out[r] ? under(&s->x, ox + r * step, tap % s->x.kernel) : -1;
-            rows[r] = s->zeros;
-            if (x >= 0)
-                rows[r] = w->from + ((image * s->in.h + (size_t)y) * s->in.w + (size_t)x) * s->in.c;
-            any |= x >= 0;
+    for (int64_t ky = 0; ky < s->y.kernel; ky++) {
+        const int64_t y = under(&s->y, oy, ky);
+        const float *row = w->from + (image * s->in.h + (size_t)TDL_MAX(y, 0)) * s->in.w * s->in.c;
+        for (int64_t kx = 0; kx < s->x.kernel && y >= 0; kx++) {
+            const float **rows = look->rows + (size_t)look->count * ROWS;
+            bool any = false;
+            for (int r = 0; r < ROWS; r++) {
+                const int64_t x = look->out[r] ? under(&s->x, ox + r * step, kx) : -1;
+                rows[r] = x >= 0 ? row + (size_t)x * s->in.c : s->zeros;
+                any |= x >= 0;
+            }
+            if (any)
+                look->taps[look->count++] = (uint32_t)(ky * s->x.kernel + kx);
         }
-        if (any)
-            look->taps[look->count++] = tap;
     }
 }
 

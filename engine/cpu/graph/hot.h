@@ -22,13 +22,14 @@ struct tdl_cpu_tile {
 };
 enum { TDL_CPU_TILE_ROWS = 4 };
 
-/* A pixel of a depthwise convolution. */
+/* Pixels of a depthwise convolution, whose windows begin `step` floats apart. */
 struct tdl_cpu_window {
     const float *const *pixels;  /* under the taps, those outside left out */
     const float *const *weights; /* of these taps */
     uint32_t taps;
-    const float *bias; /* or NULL */
+    const float *bias;
     float least, most;
+    size_t count, step;
 };
 
 enum tdl_cpu_pool { TDL_CPU_POOL_SUM, TDL_CPU_POOL_MAX, TDL_CPU_POOL_SQUARES };

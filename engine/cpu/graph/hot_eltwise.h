@@ -20,11 +20,11 @@ static void unary(uint32_t function, float a, float b, const float *restrict x, 
     case TDL_RELU:
         EACH(x[i] < 0 ? 0 : x[i]);
     case TDL_CLAMP:
-        EACH(x[i] < a ? a : x[i] > b ? b : x[i]);
+        EACH(tdl_hot_clamp(x[i], a, b));
     case TDL_SIGMOID:
         EACH(tdl_hot_sigmoid(x[i]));
     case TDL_HARD_SWISH:
-        EACH(x[i] * ((x[i] < -3 ? 0 : x[i] > 3 ? 6 : x[i] + 3) / 6));
+        EACH(x[i] * (tdl_hot_clamp(x[i] + 3, 0, 6) / 6));
     case TDL_TANH:
         EACH(tdl_hot_tanh(x[i]));
     case TDL_LEAKY_RELU:
@@ -34,7 +34,7 @@ static void unary(uint32_t function, float a, float b, const float *restrict x, 
     case TDL_GELU:
         EACH(0.5f * x[i] * (1 + tdl_hot_erf(x[i] * 0.707106781f)));
     case TDL_HARD_SIGMOID:
-        EACH(a * x[i] + b < 0 ? 0 : a * x[i] + b > 1 ? 1 : a * x[i] + b);
+        EACH(tdl_hot_clamp(a * x[i] + b, 0, 1));
     case TDL_SOFTPLUS:
         EACH(tdl_hot_softplus(x[i]));
     case TDL_SOFTSIGN:

@@ -21,12 +21,19 @@ static inline float tdl_hot_float(int32_t bits)
     return x;
 }
 
+/* One comparison after the other: each is one instruction of vectors. NaN stays. */
+static inline float tdl_hot_clamp(float x, float least, float most)
+{
+    x = x < least ? least : x;
+    return x > most ? most : x;
+}
+
 /* e^x = 2^n · e^r with |r| ≤ ln 2 / 2, and of e^r its series; 1e-7. The power in two
  * halves, so that neither leaves the range. NaN stays. */
 static inline float tdl_hot_exp(float x)
 {
     const float round = 12582912; /* 1.5 · 2^23: what is added to it is rounded */
-    const float y = x > 89 ? 89 : x < -104 ? -104 : x;
+    const float y = tdl_hot_clamp(x, -104, 89);
     const float shifted = y * 1.44269504f + round, n = shifted - round;
     const float r = y - n * 0.693145752f - n * 1.42860677e-6f;
     const float p =

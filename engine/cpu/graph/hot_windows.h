@@ -4,14 +4,12 @@
 #define TDL_CPU_HOT_WINDOWS_H
 
 #include "hot.h"
+#include "hot_math.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    BLOCK = 64, /* channels whose sums are near */
-    FEW = 16    /* channels whose sums are in registers */
-};
+enum { FEW = 16 }; /* channels whose sums are in registers */
 
 #define POOL(name, step)                                                                           \
     static void name(const float *restrict x, size_t pixels, size_t stride, float *restrict sums,  \
@@ -62,56 +60,95 @@ static void between(const float *restrict row, const uint32_t *restrict a,
     }
 }
 
-static void depthwise(const struct tdl_cpu_window *w, float *restrict out, size_t n)
+/* Two vectors of each of four rows: as many sums as the units work on at once. */
+#if defined(__AVX512F__)
+typedef float vector __attribute__((vector_size(64), aligned(4), may_alias));
+#elif defined(__AVX2__)
+typedef float vector __attribute__((vector_size(32), aligned(4), may_alias));
+#else
+typedef float vector __attribute__((vector_size(16), aligned(4), may_alias));
+#endif
+enum { VECTOR = sizeof(vector) / sizeof(float), COLUMNS = 2 * VECTOR };
+
+static inline vector load(const float *from)
+{
+    vector v;
+    memcpy(&v, from, sizeof(v));
+    return v;
+}
+
+/* A vector of channels of a window. */
+static inline void depthwise_vector(const struct tdl_cpu_window *w, size_t at, size_t first,
+                                    float *out)
 {
     const float least = w->least, most = w->most;
-    for (size_t first = 0; first < n; first += BLOCK) {
-        const size_t count = n - first < BLOCK ? n - first : BLOCK;
-        float sum[BLOCK];
-        for (size_t c = 0; c < count; c++)
-            sum[c] = w->bias ? w->bias[first + c] : 0;
-        for (uint32_t t = 0; t < w->taps; t++) {
-            const float *restrict x = w->pixels[t] + first, *restrict k = w->weights[t] + first;
-            for (size_t c = 0; c < count; c++)
-                sum[c] += x[c] * k[c];
+    vector sum = load(w->bias + first);
+    float row[VECTOR];
+    for (uint32_t t = 0; t < w->taps; t++)
+        sum += load(w->pixels[t] + at + first) * load(w->weights[t] + first);
+    memcpy(row, &sum, sizeof(row));
+    for (int c = 0; c < VECTOR; c++)
+        row[c] = tdl_hot_clamp(row[c], least, most);
+    memcpy(out + first, row, sizeof(row));
+}
+
+static void depthwise(const struct tdl_cpu_window *w, float *out, size_t n)
+{
+    for (size_t p = 0; p < w->count; p++, out += n) {
+        const size_t at = p * w->step;
+        size_t first = 0;
+        for (; first + VECTOR <= n; first += VECTOR)
+            depthwise_vector(w, at, first, out);
+        for (; first < n; first++) {
+            float sum = w->bias[first];
+            for (uint32_t t = 0; t < w->taps; t++)
+                sum += w->pixels[t][at + first] * w->weights[t][first];
+            out[first] = tdl_hot_clamp(sum, w->least, w->most);
         }
-        for (size_t c = 0; c < count; c++)
-            out[first + c] = sum[c] < least ? least : sum[c] > most ? most : sum[c];
     }
 }
 
-/* As many sums as there are registers for. */
-#if defined(__AVX512F__)
-enum { COLUMNS = 32 };
-#elif defined(__AVX2__)
-enum { COLUMNS = 16 };
-#else
-enum { COLUMNS = 8 };
-#endif
+/* What becomes of a row of products. */
+static inline void finish_row(const struct tdl_cpu_tile *t, const vector sums[2], float *out)
+{
+    const float alpha = t->alpha, least = t->least, most = t->most;
+    float row[COLUMNS];
+    memcpy(row, sums, sizeof(row));
+    for (int c = 0; c < COLUMNS; c++)
+        row[c] *= alpha;
+    for (int c = 0; t->bias && c < COLUMNS; c++)
+        row[c] += t->bias[c];
+    for (int c = 0; c < COLUMNS; c++)
+        row[c] = tdl_hot_clamp(row[c], least, most);
+    if (t->columns == COLUMNS)
+        memcpy(out, row, sizeof(row));
+    else
+        memcpy(out, row, t->columns * sizeof(*row));
+}
 
 static void multiply(const struct tdl_cpu_tile *t)
 {
-    float sum[TDL_CPU_TILE_ROWS][COLUMNS] = {{0}};
+    vector a[2] = {0}, b[2] = {0}, c[2] = {0}, d[2] = {0};
     for (uint32_t tap = 0; tap < t->taps; tap++) {
-        const float *restrict w = t->weights[tap];
         const float *const *rows = t->rows + (size_t)tap * TDL_CPU_TILE_ROWS;
-        const float *restrict r0 = rows[0], *restrict r1 = rows[1];
-        const float *restrict r2 = rows[2], *restrict r3 = rows[3];
-        for (uint32_t k = 0; k < t->depth; k++, w += COLUMNS)
-            for (int c = 0; c < COLUMNS; c++) {
-                sum[0][c] += r0[k] * w[c];
-                sum[1][c] += r1[k] * w[c];
-                sum[2][c] += r2[k] * w[c];
-                sum[3][c] += r3[k] * w[c];
-            }
-    }
-    for (int r = 0; r < TDL_CPU_TILE_ROWS; r++) {
-        float *restrict out = t->out[r];
-        for (uint32_t c = 0; out && c < t->columns; c++) {
-            const float v = sum[r][c] * t->alpha + (t->bias ? t->bias[c] : 0);
-            out[c] = v < t->least ? t->least : v > t->most ? t->most : v;
+        const float *w = t->weights[tap], *r0 = rows[0], *r1 = rows[1], *r2 = rows[2],
+                    *r3 = rows[3];
+        for (uint32_t k = 0; k < t->depth; k++, w += COLUMNS) {
+            const vector u = load(w), v = load(w + VECTOR);
+            a[0] += r0[k] * u;
+            a[1] += r0[k] * v;
+            b[0] += r1[k] * u;
+            b[1] += r1[k] * v;
+            c[0] += r2[k] * u;
+            c[1] += r2[k] * v;
+            d[0] += r3[k] * u;
+            d[1] += r3[k] * v;
         }
     }
+    const vector *const sums[TDL_CPU_TILE_ROWS] = {a, b, c, d};
+    for (int r = 0; r < TDL_CPU_TILE_ROWS; r++)
+        if (t->out[r])
+            finish_row(t, sums[r], t->out[r]);
 }
 
 #endif
