@@ -30,10 +30,20 @@ struct tdl_tile {
     tdl_tile_row source_rows[2][4], target_rows[2][4], chroma[3][2], wide[2][2];
     tdl_tile_row guide[2], mask[2], pairs[2];
     struct tdl_expanded expanded[2];
+    /* The mask's columns on either side of each pixel, and how far it is from the left. */
+    int32_t column[TDL_TILE], next_column[TDL_TILE];
+    float part[TDL_TILE];
 };
 
-static inline void tdl_tile_begin(struct tdl_tile *t, int x, int width)
+static inline float tdl_position(int x, float scale, float last)
 {
+    return tdl_clamp(((float)x + 0.5f) * scale - 0.5f, 0, last);
+}
+
+static inline void tdl_tile_begin(const struct tdl_cpu_blocks *b, struct tdl_tile *t, int x)
+{
+    const int width = b->source.width, last = b->mask_width - 1;
+    const float scale = (float)b->mask_width / (float)width;
     t->x = x;
     t->n = width - x < TDL_TILE ? width - x : TDL_TILE;
     t->blocks = (t->n + 3) / 4 * 4;
@@ -43,6 +53,12 @@ static inline void tdl_tile_begin(struct tdl_tile *t, int x, int width)
             t->source[r][c] = t->source_rows[r][c] + TDL_LEFT;
             t->target[r][c] = t->target_rows[r][c] + TDL_LEFT;
         }
+    for (int i = 0; i < t->blocks && b->coefficients; i++) {
+        const float u = tdl_position(TDL_MIN(x + i, width - 1), scale, (float)last);
+        t->column[i] = (int)u;
+        t->next_column[i] = TDL_MIN((int)u + 1, last);
+        t->part[i] = u - (float)(int)u;
+    }
 }
 
 /* ----------------------------------------------------------------- the source */
@@ -279,11 +295,6 @@ static inline void tdl_tile_store(const struct tdl_cpu_picture *p, const struct 
 /* Coefficients lie in ±16. */
 #define TDL_COEFFICIENT (16 / 32767.f)
 
-static inline float tdl_position(int x, float scale, float last)
-{
-    return tdl_clamp(((float)x + 0.5f) * scale - 0.5f, 0, last);
-}
-
 /* Row `row` of the coefficients, between columns, at the tile's pixels. */
 static inline const struct tdl_expanded *tdl_expand(const struct tdl_cpu_blocks *b,
                                                     struct tdl_tile *t, int row)
@@ -293,20 +304,16 @@ static inline const struct tdl_expanded *tdl_expand(const struct tdl_cpu_blocks 
         return &t->expanded[held[1] == row];
     struct tdl_expanded *e = &t->expanded[held[1] < held[0]]; /* rows only grow */
     const uint32_t *restrict in = b->coefficients + (size_t)row * (size_t)b->mask_width;
-    const float scale = (float)b->mask_width / (float)b->source.width;
-    const int last = b->mask_width - 1, end = b->source.width - 1;
+    const int32_t *restrict column = t->column, *restrict next = t->next_column;
+    const float *restrict part = t->part;
     float *restrict to_a = e->a, *restrict to_b = e->b;
     e->row = row;
     for (int i = 0; i < t->blocks; i++) {
-        const int x = t->x + i < end ? t->x + i : end;
-        const float u = tdl_position(x, scale, (float)last);
-        const int at = (int)u;
-        const uint32_t v = in[at], w = in[at < last ? at + 1 : last];
-        const float part = u - (float)at;
+        const uint32_t v = in[column[i]], w = in[next[i]];
         const float a = (float)(int16_t)(v & 65535), next_a = (float)(int16_t)(w & 65535);
         const float c = (float)((int32_t)v >> 16), next_c = (float)((int32_t)w >> 16);
-        to_a[i] = (a + (next_a - a) * part) * TDL_COEFFICIENT;
-        to_b[i] = (c + (next_c - c) * part) * TDL_COEFFICIENT;
+        to_a[i] = (a + (next_a - a) * part[i]) * TDL_COEFFICIENT;
+        to_b[i] = (c + (next_c - c) * part[i]) * TDL_COEFFICIENT;
     }
     return e;
 }

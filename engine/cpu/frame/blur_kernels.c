@@ -114,7 +114,7 @@ void TDL_CPU_NAME(blur_down)(void *work, size_t begin, size_t end)
     struct tdl_tile t;
     struct blocks blocks;
     for (int x = 0; x < p->width; x += TDL_TILE) {
-        tdl_tile_begin(&t, x, p->width);
+        tdl_tile_begin(&b->blocks, &t, x);
         for (size_t row = begin; row < end; row++) {
             float *out = b->sums + row * (size_t)width + x / factor;
             const int count = TDL_DIV_UP(t.n, factor), each = factor / 4;

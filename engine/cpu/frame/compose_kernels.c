@@ -17,9 +17,34 @@ struct scene {
     tdl_tile_row behind_rows[2][4]; /* the background */
     float *behind[2][4];
     struct widened widened[2];
+    /* Of luma and of chroma: the columns on either side, and how far it is. */
+    struct {
+        int32_t column[TDL_TILE], next[TDL_TILE];
+        float part[TDL_TILE];
+    } blurred[2];
 };
 
 /* -------------------------------------------------------------- backgrounds */
+
+/* Where the tile's samples lie in the blurred picture. A pair's pixels lie between the
+ * same two columns: their mean is in the middle. */
+static void place_blurred(struct scene *s)
+{
+    const struct tdl_blur_steps *blur = &s->job->blur;
+    const int last = (int)blur->width - 1;
+    s->widened[0].row = s->widened[1].row = -1;
+    for (int k = 0; k < 2; k++) {
+        const int shift = k ? s->job->blocks.target.part[1].shift_x : 0;
+        const float step = (float)(1 << shift) / (float)blur->factor;
+        for (int i = 0; i < s->tile.blocks >> shift; i++) {
+            const float x = (float)((s->tile.x >> shift) + i) + 0.5f;
+            const float u = tdl_clamp(x * step - 0.5f, 0, (float)last);
+            s->blurred[k].column[i] = (int)u;
+            s->blurred[k].next[i] = TDL_MIN((int)u + 1, last);
+            s->blurred[k].part[i] = u - (float)(int)u;
+        }
+    }
+}
 
 static const struct widened *widen(struct scene *s, int row)
 {
@@ -29,22 +54,16 @@ static const struct widened *widen(struct scene *s, int row)
         return &s->widened[held[1] == row];
     struct widened *w = &s->widened[held[1] < held[0]];
     const size_t size = (size_t)blur->width * blur->height;
-    const int last = (int)blur->width - 1;
-    const float scale = 1 / (float)blur->factor;
     w->row = row;
     for (int c = 0; c < 3; c++) {
-        /* A pair's pixels lie between the same two columns: their mean is in the middle. */
-        const int shift = c ? s->job->blocks.target.part[1].shift_x : 0;
-        const float step = (float)(1 << shift) * scale;
+        const int n = s->tile.blocks >> (c ? s->job->blocks.target.part[1].shift_x : 0);
+        const int32_t *restrict column = s->blurred[c > 0].column;
+        const int32_t *restrict next = s->blurred[c > 0].next;
+        const float *restrict part = s->blurred[c > 0].part;
         const float *restrict in = s->job->blurred + (size_t)c * size + (size_t)row * blur->width;
         float *restrict out = w->c[c];
-        for (int i = 0; i < s->tile.blocks >> shift; i++) {
-            const float u =
-                tdl_clamp((float)(s->tile.x >> shift) * step + ((float)i + 0.5f) * step - 0.5f, 0,
-                          (float)last);
-            const int at = (int)u, next = at < last ? at + 1 : last;
-            out[i] = in[at] + (in[next] - in[at]) * (u - (float)at);
-        }
+        for (int i = 0; i < n; i++)
+            out[i] = in[column[i]] + (in[next[i]] - in[column[i]]) * part[i];
     }
     return w;
 }
@@ -217,8 +236,9 @@ void TDL_CPU_NAME(compose)(void *work, size_t begin, size_t end)
     if (c->kernel == TDL_KERNEL_OVERLAY || c->kernel == TDL_KERNEL_COLOR)
         colour_behind(&s);
     for (int x = 0; x < c->blocks.source.width; x += TDL_TILE) {
-        tdl_tile_begin(&s.tile, x, c->blocks.source.width);
-        s.widened[0].row = s.widened[1].row = -1;
+        tdl_tile_begin(&c->blocks, &s.tile, x);
+        if (c->kernel == TDL_KERNEL_BLUR)
+            place_blurred(&s);
         for (size_t pair = begin; pair < end; pair++)
             compose_rows(&s, 2 * (int)pair);
     }

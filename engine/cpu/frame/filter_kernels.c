@@ -95,29 +95,43 @@ static inline uint32_t snorm16(float v)
     return (uint32_t)(int)(scaled + (scaled < 0 ? -0.5f : 0.5f)) & 65535;
 }
 
+/* The bits of a float, 0…1; 0 where it is no number, which the compiler need not
+ * know of here. */
+static inline float number_of(uint32_t bits)
+{
+    const uint32_t exponent = 0x7f800000;
+    union {
+        uint32_t bits;
+        float value;
+    } v = {.bits = (bits & exponent) == exponent && (bits & ~exponent) << 9 ? 0 : bits};
+    return tdl_clamp(v.value, 0, 1);
+}
+
 static void smooth_mask(const struct tdl_cpu_guide *g, int y, float *restrict guide,
                         float *restrict mask)
 {
-    const size_t first = (size_t)y * (size_t)g->width;
+    const int n = g->width;
+    const size_t first = (size_t)y * (size_t)n;
+    const float most = g->keep;
     uint32_t *restrict state = g->state + first;
     if (g->reuse) {
-        for (int i = 0; i < g->width; i++)
+        for (int i = 0; i < n; i++)
             mask[i] = (float)(int)(state[i] >> 16) / 65535;
         return;
     }
-    const float *restrict in = g->mask + first;
-    for (int i = 0; i < g->width; i++)
-        mask[i] = tdl_clamp(in[i], 0, 1);
-    if (g->keep > 0)
-        for (int i = 0; i < g->width; i++) {
+    const tdl_pixel *restrict in = (const tdl_pixel *)g->mask + first;
+    for (int i = 0; i < n; i++)
+        mask[i] = number_of(in[i]);
+    if (most > 0)
+        for (int i = 0; i < n; i++) {
             const float luma = (float)(int)(state[i] & 65535) / 65535;
             const float before = (float)(int)(state[i] >> 16) / 65535;
-            const float keep = g->keep * (1 - smooth(MOVING, __builtin_fabsf(guide[i] - luma))) *
+            const float keep = most * (1 - smooth(MOVING, __builtin_fabsf(guide[i] - luma))) *
                                (1 - smooth(SURE, __builtin_fabsf(mask[i] - before)));
             guide[i] += (luma - guide[i]) * keep;
             mask[i] += (before - mask[i]) * keep;
         }
-    for (int i = 0; i < g->width; i++)
+    for (int i = 0; i < n; i++)
         state[i] = unorm16(guide[i]) | unorm16(mask[i]) << 16;
 }
 

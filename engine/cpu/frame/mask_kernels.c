@@ -25,10 +25,11 @@ static inline float high_snorm(uint32_t w)
 {
     return (float)((int32_t)w >> 16);
 }
+/* To the nearest of −32767 … 32767, of two's complement. */
 static inline uint32_t round_snorm(float scaled)
 {
-    scaled = tdl_clamp(scaled, -32767, 32767);
-    return (uint32_t)(int)(scaled + (scaled < 0 ? -0.5f : 0.5f)) & 65535;
+    const float above = tdl_clamp(scaled, -32767, 32767) + 32768.5f;
+    return (uint32_t)((int)above - 32768) & 65535;
 }
 
 /* Samples of the window that lie inside, across or down. */
@@ -93,10 +94,11 @@ static void fit_tile(const struct tdl_cpu_guided *g, const struct span *s, int y
     float sums[4][ROW], share[TILE];
     uint32_t *restrict out = g->lines + (size_t)y * (size_t)g->width + s->x;
     const float down = inside(y, g->height);
+    const int n = s->n, x = s->x, width = g->width;
     sum_pairs(g, s, y, sums);
-    for (int i = 0; i < s->n; i++)
-        share[i] = 1 / (inside(s->x + i, g->width) * down);
-    for (int i = 0; i < s->n; i++) {
+    for (int i = 0; i < n; i++)
+        share[i] = 1 / (inside(x + i, width) * down);
+    for (int i = 0; i < n; i++) {
         const float u = window(sums[0] + i) * share[i], v = window(sums[1] + i) * share[i];
         const float uv = window(sums[2] + i) * share[i], uu = window(sums[3] + i) * share[i];
         const float variance = uu - u * u;
@@ -113,6 +115,7 @@ static void mean_tile(const struct tdl_cpu_guided *g, const struct span *s, int 
     const int first = y > RADIUS ? y - RADIUS : 0;
     const int last = y + RADIUS < g->height - 1 ? y + RADIUS : g->height - 1;
     const float down = inside(y, g->height);
+    const int n = s->n, x = s->x, width = g->width;
     clear_rows(s, sums, 2);
     for (int row = first; row <= last; row++) {
         const uint32_t *restrict in = g->lines + (size_t)row * (size_t)g->width + s->begin;
@@ -122,9 +125,9 @@ static void mean_tile(const struct tdl_cpu_guided *g, const struct span *s, int 
             b[i] += high_snorm(in[i]);
         }
     }
-    for (int i = 0; i < s->n; i++)
-        share[i] = 1 / (inside(s->x + i, g->width) * down);
-    for (int i = 0; i < s->n; i++)
+    for (int i = 0; i < n; i++)
+        share[i] = 1 / (inside(x + i, width) * down);
+    for (int i = 0; i < n; i++)
         out[i] = round_snorm(window(sums[0] + i) * share[i]) |
                  round_snorm(window(sums[1] + i) * share[i]) << 16;
 }

@@ -11,6 +11,7 @@
 
 /* Frames lie at any address. */
 typedef uint16_t tdl_wide __attribute__((aligned(1), may_alias));
+typedef uint32_t tdl_pixel __attribute__((aligned(1), may_alias));
 
 static inline float tdl_clamp(float v, float low, float high)
 {
@@ -160,47 +161,59 @@ static inline int tdl_code_of(float v, float max)
     return (int)(tdl_clamp(v, 0, max) + 0.5f);
 }
 
+static inline void tdl_pack_threes(uint8_t *restrict out, int n, const float *const in[3])
+{
+    enum { PART = 64 };
+    uint8_t codes[3][PART];
+    for (int first = 0; first < n; first += PART) {
+        const int count = n - first < PART ? n - first : PART;
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; i < count; i++)
+                codes[c][i] = (uint8_t)tdl_code_of(in[c][first + i], 255);
+        for (int i = 0; i < count; i++)
+            for (int c = 0; c < 3; c++)
+                out[3 * (first + i) + c] = codes[c][i];
+    }
+}
+
+/* (Whole words, as compilers see no vectors in bytes that lie apart.) */
 static inline void tdl_pack_bytes(uint8_t *restrict out, int step, int n, const float *const in[4])
 {
     const float *restrict a = in[0], *restrict b = in[1], *restrict c = in[2], *restrict d = in[3];
-    if (step == 1)
+    if (step == 1) {
         for (int i = 0; i < n; i++)
             out[i] = (uint8_t)tdl_code_of(a[i], 255);
-    else if (step == 2)
-        for (int i = 0; i < n; i++) {
-            out[2 * i] = (uint8_t)tdl_code_of(a[i], 255);
-            out[2 * i + 1] = (uint8_t)tdl_code_of(b[i], 255);
-        }
-    else if (step == 3)
-        for (int i = 0; i < n; i++) {
-            out[3 * i] = (uint8_t)tdl_code_of(a[i], 255);
-            out[3 * i + 1] = (uint8_t)tdl_code_of(b[i], 255);
-            out[3 * i + 2] = (uint8_t)tdl_code_of(c[i], 255);
-        }
-    else
-        for (int i = 0; i < n; i++) {
-            out[4 * i] = (uint8_t)tdl_code_of(a[i], 255);
-            out[4 * i + 1] = (uint8_t)tdl_code_of(b[i], 255);
-            out[4 * i + 2] = (uint8_t)tdl_code_of(c[i], 255);
-            out[4 * i + 3] = (uint8_t)tdl_code_of(d[i], 255);
-        }
+    } else if (step == 2) {
+        tdl_wide *restrict pairs = (tdl_wide *)out;
+        for (int i = 0; i < n; i++)
+            pairs[i] = (uint16_t)(tdl_code_of(a[i], 255) | tdl_code_of(b[i], 255) << 8);
+    } else if (step == 4) {
+        tdl_pixel *restrict pixels = (tdl_pixel *)out;
+        for (int i = 0; i < n; i++)
+            pixels[i] = (uint32_t)tdl_code_of(a[i], 255) | (uint32_t)tdl_code_of(b[i], 255) << 8 |
+                        (uint32_t)tdl_code_of(c[i], 255) << 16 |
+                        (uint32_t)tdl_code_of(d[i], 255) << 24;
+    } else {
+        tdl_pack_threes(out, n, in);
+    }
 }
 
 static inline void tdl_pack_wides(const struct tdl_cpu_picture *p, uint8_t *row, int step, int n,
                                   const float *const in[4])
 {
-    tdl_wide *out = (tdl_wide *)row;
     const float *restrict a = in[0], *restrict b = in[1];
     const float max = p->max;
     const int shift = (int)p->shift;
-    if (step == 1)
+    if (step == 1) {
+        tdl_wide *restrict out = (tdl_wide *)row;
         for (int i = 0; i < n; i++)
             out[i] = (uint16_t)(tdl_code_of(a[i], max) << shift);
-    else
-        for (int i = 0; i < n; i++) {
-            out[2 * i] = (uint16_t)(tdl_code_of(a[i], max) << shift);
-            out[2 * i + 1] = (uint16_t)(tdl_code_of(b[i], max) << shift);
-        }
+    } else {
+        tdl_pixel *restrict out = (tdl_pixel *)row;
+        for (int i = 0; i < n; i++)
+            out[i] = (uint32_t)tdl_code_of(a[i], max) << shift | (uint32_t)tdl_code_of(b[i], max)
+                                                                     << (shift + 16);
+    }
 }
 
 /* As tdl_load_part(); all of it lies inside. */
@@ -236,15 +249,15 @@ static inline void tdl_store_paired(const struct tdl_cpu_picture *p, int y, int 
                                     const float *restrict luma, const float *restrict cb,
                                     const float *restrict cr)
 {
-    uint8_t *restrict out = p->plane[0] + (size_t)y * p->stride[0] + 2 * (size_t)x;
-    const int second = p->part[0].first;
-    uint8_t *restrict even = out + second, *restrict odd = out + !second;
-    for (int i = 0; i < (n + 1) / 2; i++) {
-        even[4 * i] = (uint8_t)tdl_code_of(luma[2 * i], 255);
-        even[4 * i + 2] = (uint8_t)tdl_code_of(luma[2 * i + 1], 255);
-        odd[4 * i] = (uint8_t)tdl_code_of(cb[i], 255);
-        odd[4 * i + 2] = (uint8_t)tdl_code_of(cr[i], 255);
-    }
+    uint8_t *row = p->plane[0] + (size_t)y * p->stride[0] + 2 * (size_t)x;
+    tdl_pixel *restrict out = (tdl_pixel *)row;
+    const int at = 8 * p->part[0].first, beside = 8 - at;
+    for (int i = 0; i < (n + 1) / 2; i++)
+        out[i] =
+            ((uint32_t)tdl_code_of(luma[2 * i], 255) | (uint32_t)tdl_code_of(luma[2 * i + 1], 255)
+                                                           << 16)
+                << at |
+            ((uint32_t)tdl_code_of(cb[i], 255) | (uint32_t)tdl_code_of(cr[i], 255) << 16) << beside;
 }
 
 #endif
