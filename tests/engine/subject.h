@@ -42,6 +42,8 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
 bool subject_has_kernels(const struct tdl_context *ctx);
 /* Where its kernels keep what is between them; NULL on a device without kernels. */
 struct tdl_buffer *subject_arena(const struct tdl_graph *graph);
+/* Up to where its submissions wait for those before them; 0 likewise. */
+uint64_t subject_barrier_point(const struct tdl_context *ctx);
 /* On a software device: let the compiler choose kernels as for a GPU, or as
  * for what the device is. Real GPUs stay what they are. */
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);

@@ -6,7 +6,6 @@
  */
 #include "line.h"
 
-#include <vulkan/context.h>
 #include <pthread.h>
 
 static struct tdl_context *ctx;
@@ -159,9 +158,9 @@ static void check_barriers(void)
         submit_copy(t[4], t[5]);
         submit_copy(t[5], t[4]);
         submit_copy(t[pairs[i].from[0]], t[pairs[i].to[0]]);
-        uint64_t before = tdl_vk(ctx)->barrier_point;
+        uint64_t before = subject_barrier_point(ctx);
         submit_copy(t[pairs[i].from[1]], t[pairs[i].to[1]]);
-        CHECK((tdl_vk(ctx)->barrier_point != before) == pairs[i].barrier, "%s barrier",
+        CHECK((subject_barrier_point(ctx) != before) == pairs[i].barrier, "%s barrier",
               pairs[i].barrier ? "no" : "a needless");
         for (size_t k = 0; k < COUNT(t); k++)
             tdl_tensor_destroy(&t[k]);

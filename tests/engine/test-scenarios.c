@@ -6,8 +6,6 @@
  */
 #include "line.h"
 
-#include <vulkan/context.h>
-
 static struct tdl_context *ctx;
 
 static void run_all(struct tdl_graph *const graphs[3], struct tdl_tensor *image,
@@ -19,12 +17,6 @@ static void run_all(struct tdl_graph *const graphs[3], struct tdl_tensor *image,
 
 /* "Buffer reuse": written once, read by three graphs, which wait for the write
  * and not for each other. */
-/* Where there are barriers: else work is done in its order. */
-static uint64_t barrier_point(void)
-{
-    return subject_has_kernels(ctx) ? tdl_vk(ctx)->barrier_point : 0;
-}
-
 static void check_buffer_reuse(void)
 {
     struct tdl_graph *graphs[3];
@@ -40,10 +32,10 @@ static void check_buffer_reuse(void)
     write_all(image, 2);
     struct tdl_context_stats before = stats_of(ctx);
     OK(dispatch(graphs[0], image, results[0]));
-    uint64_t barrier = barrier_point();
+    uint64_t barrier = subject_barrier_point(ctx);
     OK(dispatch(graphs[1], image, results[1]));
     OK(dispatch(graphs[2], image, results[2]));
-    CHECK(barrier_point() == barrier, "the graphs wait for each other");
+    CHECK(subject_barrier_point(ctx) == barrier, "the graphs wait for each other");
     struct tdl_context_stats after = stats_of(ctx);
     CHECK(after.waits == before.waits, "the CPU waited");
     CHECK(after.submits == before.submits + 3, "%llu submissions for three graphs",
@@ -53,9 +45,9 @@ static void check_buffer_reuse(void)
 
     check_begin("buffer reuse: a graph that writes what another one reads waits");
     OK(dispatch(graphs[0], image, results[0]));
-    barrier = barrier_point();
+    barrier = subject_barrier_point(ctx);
     OK(dispatch(graphs[1], results[0], results[1]));
-    CHECK(barrier_point() != barrier || !subject_has_kernels(ctx), "no barrier");
+    CHECK(subject_barrier_point(ctx) != barrier || !subject_has_kernels(ctx), "no barrier");
     expect_all(results[1], (2 + 10) * 2 + 10);
 
     tdl_tensor_destroy(&image);

@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-#include <vulkan/context.h>
+#include <core/device.h>
 
 #include <math.h>
 

@@ -13,7 +13,7 @@ describe() {
     validation) echo "element and pipelines under the Vulkan validation layer, as the others always are" ;;
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
-    library) echo "libtdl installed, and its examples built against it" ;;
+    library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
     fuzz) echo "libFuzzer on the model importer and on the builder, half a minute each" ;;
     soak) echo "2,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
@@ -75,7 +75,7 @@ part_validation() { # part_validation [TESTS-TO-LEAVE-OUT]
     # scripts do differs only before the first call of Vulkan; `nightly` has them.
     local tests=()
     mapfile -t tests < <(tests_of "$TDL_BUILD" element pipelines |
-        grep -vxE "${1:-recipes|errors|documentation|portrait-square}")
+        grep -vxE "${1:-recipes|errors|documentation|portrait-square|no-vulkan}")
     TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 "${tests[@]}"
 }
 

@@ -30,5 +30,5 @@ fi
 fails "a background that is no picture" "broken.tflite|picture" mode=replace "background=$temp/broken.tflite"
 fails "a device that is not there" "no-such-device" device=no-such-device
 export VK_ICD_FILENAMES=/no-such-driver.json VK_DRIVER_FILES=/no-such-driver.json
-fails "no Vulkan driver" "vulkan" mode=mask
+fails "no Vulkan driver" "vulkan" mode=mask device=vulkan
 finish

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What tests see inside Vulkan's device. */
 #include "subject.h"
 
 #include <vulkan/graph/program.h>
@@ -6,4 +7,9 @@
 struct tdl_buffer *subject_arena(const struct tdl_graph *graph)
 {
     return subject_has_kernels(graph->ctx) ? graph->program->arena : NULL;
+}
+
+uint64_t subject_barrier_point(const struct tdl_context *ctx)
+{
+    return subject_has_kernels(ctx) ? tdl_vk(ctx)->barrier_point : 0;
 }

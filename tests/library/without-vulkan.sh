@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Library, tools and plugin built without Vulkan, where its headers only fail; then a
+# short run of them.
+#
+#     without-vulkan.sh SOURCE BUILD
+set -euo pipefail
+source=$1 build=$2/without-vulkan
+command -v meson >/dev/null || { echo "skipped: meson is not installed" && exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }; }
+
+# Unoptimised, since it runs for a moment only; kept, so that the next time is quick.
+poison=$2/no-vulkan-headers
+mkdir -p "$poison/vulkan"
+for name in vulkan.h vulkan_core.h; do
+    echo "#error Vulkan in a build without it" >"$poison/vulkan/$name"
+done
+[ -e "$build/build.ninja" ] || quietly meson setup "$build" "$source" -Dvulkan=disabled \
+    -Dtests=false -Doptimization=0 -Dwerror=true "-Dc_args=-I$poison"
+quietly ninja -C "$build" -j 2
+
+DESTDIR=$work quietly meson install -C "$build" --no-rebuild
+[ -z "$(find "$work" -path '*/tdl/vulkan.h')" ] || { echo "FAILED: vulkan.h is installed" && exit 1; }
+grep -q '^vulkan=no$' "$(find "$work" -name tdl.pc)"
+GST_PLUGIN_PATH=$build/gst GST_REGISTRY=$build/registry.bin \
+    bash "$source/tests/pipelines/no-vulkan.sh" "$build" no-build
