@@ -236,6 +236,10 @@ bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot)
     return slot > 0 && n->input_count > 1;
 }
 
+/* Later releases have one function for all functions of one value beside this one,
+ * which earlier releases do not have. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static enum tdl_result define_hard_swish(struct tdl_cpu_xnn_making *m, const struct tdl_node *n)
 {
     enum tdl_result r;
@@ -246,6 +250,7 @@ static enum tdl_result define_hard_swish(struct tdl_cpu_xnn_making *m, const str
 fail:
     return r;
 }
+#pragma GCC diagnostic pop
 
 enum tdl_result tdl_cpu_xnn_define(struct tdl_cpu_xnn_making *m, const struct tdl_node *n)
 {
