@@ -81,8 +81,9 @@ static inline bool tdl_cpu_is_packs(const struct tdl_operand *o)
 
 /* prepare.c: rewrite the operators as said above. */
 enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir);
-/* plan.c: order, steps, arena. `no_fuse`: each operator is a step. */
-enum tdl_result tdl_cpu_plan(struct tdl_program *p, bool no_fuse, uint64_t guard);
+/* plan.c: order, steps, arena. */
+enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *graph);
+void tdl_cpu_drop_steps(struct tdl_program *p);
 /* For people: what the steps are, in graph->steps. */
 enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);
 

@@ -166,10 +166,10 @@ static void begin_step(struct tdl_program *p, struct tdl_node **nodes, bool xnn)
     s->kernel = xnn ? NULL : tdl_cpu_kernel_of(nodes[0]);
 }
 
-static void cut(struct tdl_program *p, bool no_fuse)
+static void cut(struct tdl_program *p, bool no_fuse, bool without_xnn)
 {
     for (uint32_t i = 0; i < p->node_count; i++) {
-        const bool xnn = tdl_cpu_xnn_takes(p->nodes[i]);
+        const bool xnn = !without_xnn && tdl_cpu_xnn_takes(p->nodes[i]);
         struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
         if (xnn && !no_fuse && last && last->by_xnn)
             last->node_count++;
@@ -203,7 +203,42 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_cpu_plan(struct tdl_program *p, bool no_fuse, uint64_t guard)
+static enum tdl_result make_steps(struct tdl_program *p, bool no_fuse, bool without_xnn)
+{
+    enum tdl_result r = TDL_OK;
+    cut(p, no_fuse, without_xnn);
+    for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++)
+        r = make_step(p, &p->steps[i]);
+    return r;
+}
+
+void tdl_cpu_drop_steps(struct tdl_program *p)
+{
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        tdl_cpu_xnn_destroy(&p->steps[i].xnn);
+        free(p->steps[i].state);
+        p->steps[i] = (struct tdl_cpu_step){0};
+    }
+    p->step_count = 0;
+}
+
+/* What XNNPACK does not take after all, on an old processor say, is computed here. */
+static enum tdl_result make_steps_somehow(struct tdl_program *p, const struct tdl_graph *g)
+{
+    enum tdl_result r = make_steps(p, g->plan.no_fuse, false);
+    bool xnn = false;
+    for (uint32_t i = 0; i < p->step_count; i++)
+        xnn |= p->steps[i].by_xnn;
+    if (r != TDL_ERROR_UNSUPPORTED || !xnn)
+        return r;
+    tdl_log(g->ctx, TDL_LOG_WARNING,
+            "a graph is computed without XNNPACK, which takes several times as long: %s",
+            tdl_last_error());
+    tdl_cpu_drop_steps(p);
+    return make_steps(p, g->plan.no_fuse, true);
+}
+
+enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g)
 {
     const size_t operands = p->ir->operand_count + (size_t)1;
     bool *needed = calloc(operands, sizeof(*needed));
@@ -222,12 +257,10 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, bool no_fuse, uint64_t guard
     }
     for (uint32_t i = 0; i < p->node_count; i++)
         TRY(check_constants(p->nodes[i]));
-    TRY(place_values(p, guard));
+    TRY(place_values(p, g->plan.guard));
     TRY(place_memory(p));
     TRY(copy_constants(p));
-    cut(p, no_fuse);
-    for (uint32_t i = 0; i < p->step_count; i++)
-        TRY(make_step(p, &p->steps[i]));
+    TRY(make_steps_somehow(p, g));
     drop_constants(p, needed);
 fail:
     free(needed);

@@ -11,10 +11,7 @@ static void unref(struct tdl_program *p)
 {
     if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
         return;
-    for (uint32_t i = 0; p->steps && i < p->step_count; i++) {
-        tdl_cpu_xnn_destroy(&p->steps[i].xnn);
-        free(p->steps[i].state);
-    }
+    tdl_cpu_drop_steps(p);
     for (uint32_t i = 0; p->constants && i < p->ir->operand_count; i++)
         free(p->constants[i]);
     tdl_ir_destroy(&p->ir);
@@ -48,7 +45,7 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
     atomic_init(&p->refs, 1);
     p->threads = tdl_cpu(g->ctx)->threads;
     TRY(tdl_cpu_prepare(p->ir));
-    TRY(tdl_cpu_plan(p, g->plan.no_fuse, g->plan.guard));
+    TRY(tdl_cpu_plan(p, g));
     p->ns = calloc(p->step_count + (size_t)1, sizeof(*p->ns));
     if (!p->ns)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
