@@ -6,6 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 export GST_PLUGIN_PATH=$PWD/build-vm/gst GST_REGISTRY=$PWD/build-vm/registry.bin
 export XDG_CACHE_HOME=$PWD/build-vm/cache
-bash tests/pipelines/vulkan-images.sh
+# The pictures are small: better than quick kernels are those that are there quickly.
+export GALLIVM_PERF=nopt TDL_DEVICE=vulkan
+TDL_TEST_MODEL=/vm/tiny.tflite bash tests/pipelines/vulkan-images.sh
 ninja -C build-vm tests/pipelines/leave-early
 build-vm/tests/pipelines/leave-early
