@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * exact [OPTION...] SOURCE PROPERTIES
+ * exact [OPTION...] SOURCE PROPERTIES    (or jobs: see frames_jobs())
  *
  * Runs "SOURCE ! tdlfilter PROPERTIES" and, beside it, a second tdlfilter that
  * is fed with copies, in system memory, of the very frames that reach the
@@ -161,14 +161,16 @@ static void compare(struct test *test)
     frames_check(TRUE, "%d pictures are the same", count);
 }
 
-int main(int argc, char **argv)
+static int exact(int argc, char **argv)
 {
     GOptionContext *context = g_option_context_new("SOURCE PROPERTIES");
     struct test test = { 0 };
     GError *error = NULL;
 
+    frames = 20;
+    g_clear_pointer(&import_path, g_free);
+    dma_buf = padded = moving = FALSE;
     g_option_context_add_main_entries(context, options, NULL);
-    g_option_context_add_group(context, gst_init_get_option_group());
     if (!g_option_context_parse(context, &argc, &argv, &error) || argc != 3) {
         g_printerr("%s\n", error ? error->message : "exact [OPTION...] SOURCE PROPERTIES");
         return 2;
@@ -193,6 +195,10 @@ int main(int argc, char **argv)
     side_finish(&test.camera);
     side_finish(&test.reference);
     g_option_context_free(context);
-    gst_deinit();
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return frames_jobs(argc, argv, exact);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "frames.h"
 
+#include <fcntl.h>
 #include <gst/allocators/gstdmabuf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,4 +91,58 @@ gboolean frames_are_dma_buf(GstBuffer *buffer)
         if (!gst_is_dmabuf_memory(gst_buffer_peek_memory(buffer, i)))
             return FALSE;
     return gst_buffer_n_memory(buffer) > 0;
+}
+
+/* Playing or not, an element that is more than READY holds its device. */
+static GstElement *keep_device(void)
+{
+    gchar *line = g_strdup_printf("tdlfilter model=%s", getenv("TDL_TEST_MODEL"));
+    GstElement *keeper = gst_object_ref_sink(harness_parse(line));
+
+    if (gst_element_set_state(keeper, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE)
+        frames_check(FALSE, "the device is kept");
+    g_free(line);
+    return keeper;
+}
+
+/* argv: "LOG ARGUMENT...", `count` of them. */
+static int run_job(char *program, char **argv, int count, int told,
+                   int (*one)(int argc, char **argv))
+{
+    int log = open(argv[0], O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    char **own = g_new0(char *, (gsize)count + 1);
+
+    if (log < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+        frames_check(FALSE, "%s can be written", argv[0]);
+    close(log);
+    own[0] = program;
+    memcpy(own + 1, argv + 1, ((gsize)count - 1) * sizeof(*own));
+    int status = one(count, own);
+    fflush(NULL);
+    if (status == 0)
+        dprintf(told, "done: %s\n", argv[0]);
+    g_free(own);
+    return status;
+}
+
+int frames_jobs(int argc, char **argv, int (*one)(int argc, char **argv))
+{
+    int status = 0, end;
+
+    gst_init(&argc, &argv);
+    if (argc < 3 || strcmp(argv[1], "--job") != 0) {
+        status = one(argc, argv);
+    } else {
+        GstElement *keeper = keep_device();
+        int told = dup(STDOUT_FILENO);
+
+        for (int i = 2; status == 0 && i < argc; i = end + 1) {
+            for (end = i; end < argc && strcmp(argv[end], "--job") != 0;)
+                end++;
+            status = run_job(argv[0], argv + i, end - i, told, one);
+        }
+        harness_stop(keeper);
+    }
+    gst_deinit();
+    return status;
 }

@@ -33,4 +33,14 @@ gint frames_stride(GstBuffer *buffer, const GstVideoInfo *info);
 /** Every memory of the buffer is a dma-buf. */
 gboolean frames_are_dma_buf(GstBuffer *buffer);
 
+/** Runs `one` with each job of a command line:
+ *
+ *    PROGRAM --job LOG ARGUMENT... --job LOG ARGUMENT...
+ *
+ *  What a job says goes to its LOG, and "done: LOG" to standard output where it
+ *  returned 0, else it is the last. All use one device, whose kernels are compiled
+ *  once: an element of its own keeps it, with the model $TDL_TEST_MODEL. Without
+ *  --job there is one job, with nothing kept. Returns the exit status. */
+int frames_jobs(int argc, char **argv, int (*one)(int argc, char **argv));
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * life restart|flush|renegotiate|error|unplug|flat:FRAMES DEVICE PROPERTIES CAPS...
+ *      (or jobs: see frames_jobs())
  *
  * "v4l2src ! CAPS ! tdlfilter PROPERTIES ! fakesink" through what happens to
  * pipelines, while dma-bufs are under way; after each event frames must flow
@@ -294,9 +295,8 @@ static const struct {
 } happenings[] = { { "restart", restart }, { "flush", flush }, { "renegotiate", renegotiate },
                    { "error", error },     { "unplug", unplug }, { "flat", flat } };
 
-int main(int argc, char **argv)
+static int life(int argc, char **argv)
 {
-    gst_init(&argc, &argv);
     if (argc < 5) {
         g_printerr("life WHAT DEVICE PROPERTIES CAPS...\n");
         return 2;
@@ -304,10 +304,9 @@ int main(int argc, char **argv)
     device = argv[2];
     properties = argv[3];
     char *what = argv[1], *colon = strchr(what, ':');
-    if (colon) {
-        flat_frames = (guint)atoi(colon + 1);
+    flat_frames = colon ? (guint)atoi(colon + 1) : 0;
+    if (colon)
         *colon = '\0';
-    }
     for (gsize i = 0; i < G_N_ELEMENTS(happenings); i++) {
         if (strcmp(happenings[i].name, what) != 0)
             continue;
@@ -323,9 +322,13 @@ int main(int argc, char **argv)
             fds[1] = count_fds();
         }
         frames_check(fds[1] <= fds[0], "%u file descriptors stay, later %u", fds[0], fds[1]);
-        gst_deinit();
         return 0;
     }
     g_printerr("nothing is called %s\n", what);
     return 2;
+}
+
+int main(int argc, char **argv)
+{
+    return frames_jobs(argc, argv, life);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * still [OPTION...] LINE
+ * still [OPTION...] LINE    (or jobs: see frames_jobs())
  *
  * Plays a pipeline whose camera stands still and whose last element is
  * "appsink name=sink", and looks at each picture that comes out:
@@ -120,8 +120,12 @@ static gboolean parse(int *argc, char ***argv)
     GOptionContext *context = g_option_context_new("LINE");
     GError *error = NULL;
 
+    frames = 1, imports = -1;
+    dma_buf = FALSE;
+    g_clear_pointer(&write_file, g_free);
+    g_clear_pointer(&ppm_file, g_free);
+    g_clear_pointer(&compare_file, g_free);
     g_option_context_add_main_entries(context, options, NULL);
-    g_option_context_add_group(context, gst_init_get_option_group());
     gboolean good = g_option_context_parse(context, argc, argv, &error) && *argc == 2;
     if (!good)
         g_printerr("%s\n", error ? error->message : "still [OPTION...] LINE");
@@ -130,7 +134,7 @@ static gboolean parse(int *argc, char ***argv)
     return good;
 }
 
-int main(int argc, char **argv)
+static int still(int argc, char **argv)
 {
     GstAppSinkCallbacks callbacks = { .new_sample = look };
     struct seen seen = { 0 };
@@ -158,6 +162,10 @@ int main(int argc, char **argv)
     gst_buffer_replace(&seen.last, NULL);
     g_free(seen.expected);
     harness_stop(pipeline);
-    gst_deinit();
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return frames_jobs(argc, argv, still);
 }

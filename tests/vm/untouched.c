@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * untouched [--touch map|copy] [--frames N] [--hold] LINE
+ * untouched [--touch map|copy] [--frames N] [--hold] LINE    (or jobs: see frames_jobs())
  *
  * Plays a pipeline with a tdlfilter named "filter", and fails if anything in
  * this process maps or copies a frame: by GStreamer's log of memories, by the
@@ -110,8 +110,11 @@ static gboolean parse(int *argc, char ***argv)
     GOptionContext *context = g_option_context_new("LINE");
     GError *error = NULL;
 
+    frames = 20;
+    hold = FALSE;
+    g_clear_pointer(&touch, g_free);
+    maps = copies = 0;
     g_option_context_add_main_entries(context, options, NULL);
-    g_option_context_add_group(context, gst_init_get_option_group());
     gboolean good = g_option_context_parse(context, argc, argv, &error) && *argc == 2;
     if (!good)
         g_printerr("%s\n", error ? error->message : "untouched [--touch map|copy] LINE");
@@ -119,7 +122,7 @@ static gboolean parse(int *argc, char ***argv)
     return good;
 }
 
-int main(int argc, char **argv)
+static int untouched(int argc, char **argv)
 {
     guint in = 0, out = 0;
 
@@ -151,6 +154,10 @@ int main(int argc, char **argv)
     else
         frames_check(!maps && !copies, "the logs tell of %d maps and %d copies", maps, copies);
     harness_stop(pipeline);
-    gst_deinit();
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return frames_jobs(argc, argv, untouched);
 }

@@ -12,7 +12,7 @@ tiny=/vm/tiny.tflite # a network that runs in no time
 rm -rf "$logs"
 mkdir -p "$logs" /vm/cache
 export GST_PLUGIN_PATH=$build/gst GST_REGISTRY=/vm/registry.bin GST_REGISTRY_UPDATE=no
-export GST_DEBUG_NO_COLOR=1 XDG_CACHE_HOME=/vm/cache TDL_DEVICE=vulkan
+export GST_DEBUG_NO_COLOR=1 XDG_CACHE_HOME=/vm/cache TDL_DEVICE=vulkan TDL_TEST_MODEL=$tiny
 
 # Without the text that changes from frame to frame nothing moves.
 still_camera() {
@@ -49,7 +49,7 @@ report() {
 }
 
 # Limits end what hangs; how fast anything is depends on who else uses the machine.
-limited() { timeout --kill-after=5 900 "$@"; }
+limited() { timeout --kill-after=5 "${limit:-900}" "$@"; }
 
 # wait_for PID COMMAND... : until the command succeeds, while that process lives.
 wait_for() {
@@ -70,6 +70,32 @@ check() {
     limited "$@" >"$(log_of "$what")" 2>&1 </dev/null || status=$?
     report "$what" $status
 }
+
+# job WHAT ARGUMENT... : for run_jobs.
+job() {
+    jobs+=(--job "$(log_of "$1")" "${@:2}")
+    waiting+=("$1")
+}
+# run_jobs PROGRAM: all of them in one process, for starting one and making its kernels
+# take the emulated processor longer than the frames. Each job is a check.
+run_jobs() {
+    local line status=0 limit=3000 log
+    log=$(log_of "${1##*/} ends well")
+    while IFS= read -r line; do
+        case $line in
+        "done: "*) report "${waiting[0]}" 0; waiting=("${waiting[@]:1}") ;;
+        "status: "*) status=${line#status: } ;;
+        *) echo "$line" >>"$log" ;;
+        esac
+    done < <(limited "$1" "${jobs[@]}" </dev/null 2>&1; echo "status: $?")
+    for line in "${waiting[@]}"; do
+        echo "it did not come to its end" >>"$(log_of "$line")"
+        report "$line" 1
+    done
+    report "${1##*/} ends well" "$status"
+    jobs=() waiting=()
+}
+jobs=() waiting=()
 
 # hold WHAT COMMAND... : starts `untouched --hold`, or what else reads its input, and
 # comes back when it has played all; sets `player`. let_go ends it and reports.

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 export GST_GL_PLATFORM=egl GST_GL_API=gles2 GST_GL_WINDOW=wayland WAYLAND_DISPLAY=wayland-test
 
-frames=20
+frames=12
 size=640x360 # glimagesink begins with a window of 320x240, which has to fit the screen
 source="$(camera_line $frames drm:XR24 $size)"
 filter="tdlfilter name=filter model=$tiny mode=overlay refine=false smoothing=0 interval=15 qos=false"

@@ -13,7 +13,7 @@ still_camera
 check "expected picture, by the CPU's way" $programs/still --ppm=/vm/logs/display/expected.ppm \
     "$(camera_line 2 BGRx 640x480 rw) ! $filter ! appsink name=sink"
 
-frames=40
+frames=16
 [ -z "${VM_LONG:-}" ] || frames=300
 # shown imported=yes|no: a picture of that size is on the display, in memory of
 # somebody else or of its own.

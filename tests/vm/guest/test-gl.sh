@@ -15,26 +15,37 @@ drawn() {
     echo "glupload ! video/x-raw(memory:GLMemory) !" \
         "glcolorconvert ! video/x-raw(memory:GLMemory),format=$1 ! gldownload ! video/x-raw"
 }
-# imported WHAT SOURCE MODE FORMAT METHOD EXPECTED
-imported() {
-    local line
-    line="$(camera_line $frames "$2" 320x180) ! $filter mode=$3 require-zero-copy=true ! $(drawn "$4")"
-    check "$1, picture" env GST_DEBUG=glupload:6 GST_DEBUG_FILE="$logs/uploads" \
-        $programs/still --frames=$frames --compare="$logs/$6" "$line ! appsink name=sink"
-    sed -n 's/.*Changing uploader from .* to \(.*\) with src caps.*/\1/p' "$logs/uploads" >"$logs/methods"
-    check "$1, imported" diff <(echo "$5") "$logs/methods"
-    [ "$3" = alpha ] ||
-        check "$1, no frame copied" $programs/untouched --frames=$frames "$line ! fakesink"
+# line SOURCE MODE FORMAT
+line() {
+    echo "$(camera_line $frames "$1" 320x180) ! $filter mode=$2 require-zero-copy=true ! $(drawn "$3")"
+}
+# picture WHAT SOURCE MODE FORMAT EXPECTED
+picture() {
+    job "$1, picture" --frames=$frames --compare="$logs/$5" "$(line "${@:2:3}") ! appsink name=sink"
+}
+imported() { # imported WHAT METHOD
+    sed -n 's/.*Changing uploader from .* to \(.*\) with src caps.*/\1/p' \
+        "$(log_of "$1, picture")" >"$logs/methods"
+    check "$1, imported" diff <(echo "$2") "$logs/methods"
 }
 
-check "expected picture, by the CPU's way" $programs/still --write="$logs/rgb" \
+job "expected picture, by the CPU's way" --write="$logs/rgb" \
     "$(camera_line 2 BGRx 320x180 rw) ! $filter mode=overlay ! appsink name=sink"
-check "expected cut-out, by the CPU's way" $programs/still --write="$logs/alpha" \
+job "expected cut-out, by the CPU's way" --write="$logs/alpha" \
     "$(camera_line 2 BGRx 320x180 rw) ! $filter mode=alpha ! video/x-raw,format=BGRA ! appsink name=sink"
 # The colours are GL's, whose rounding is its own.
-check "expected picture, uploaded from the CPU's" $programs/still --write="$logs/yuv" \
+job "expected picture, uploaded from the CPU's" --write="$logs/yuv" \
     "$(camera_line 2 NV12 320x180 rw) ! $filter mode=overlay ! $(drawn BGRx) ! appsink name=sink"
 
-imported "XR24 to glupload" drm:XR24 overlay BGRx DirectDmabuf rgb
-imported "NV12 to glupload" drm:NV12 overlay BGRx Dmabuf yuv
-imported "cut-out to glupload" drm:XR24 alpha BGRA DirectDmabuf alpha
+picture "XR24 to glupload" drm:XR24 overlay BGRx rgb
+picture "NV12 to glupload" drm:NV12 overlay BGRx yuv
+picture "cut-out to glupload" drm:XR24 alpha BGRA alpha
+GST_DEBUG=glupload:6 run_jobs $programs/still
+imported "XR24 to glupload" DirectDmabuf
+imported "NV12 to glupload" Dmabuf
+imported "cut-out to glupload" DirectDmabuf
+
+for drm in XR24 NV12; do
+    job "$drm to glupload, no frame copied" --frames=$frames "$(line drm:$drm overlay BGRx) ! fakesink"
+done
+run_jobs $programs/untouched

@@ -7,8 +7,9 @@ small=width=320,height=180
 properties="model=$tiny mode=overlay refine=false"
 moving_camera
 
-life() { check "$1" $build/tests/vm/life "$2" $camera "${@:3}"; }
-life "restart" restart "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+# With a device of its own each time.
+check "restart" $programs/life restart $camera "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+life() { job "$1" "$2" $camera "${@:3}"; }
 life "flush" flush "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
 life "another size" renegotiate "$properties" \
     "video/x-raw,format=NV12,$small,framerate=30/1" \
@@ -16,7 +17,8 @@ life "another size" renegotiate "$properties" \
     "video/x-raw,format=NV12,$small,framerate=30/1"
 life "the camera fails" error "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
 life "the camera is unplugged" unplug "$properties" "video/x-raw,format=NV12,$small,framerate=30/1"
+run_jobs $programs/life
 frames=300
 [ -z "${VM_LONG:-}" ] || frames=1000
-life "$frames frames" "flat:$frames" "model=$tiny mode=mask refine=false" \
+check "$frames frames" $programs/life "flat:$frames" $camera "model=$tiny mode=mask refine=false" \
     "video/x-raw,format=NV12,$small,framerate=120/1"

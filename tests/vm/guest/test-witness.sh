@@ -5,17 +5,18 @@
 # shown to speak up when frames are touched on purpose.
 . "$(dirname "$0")/lib.sh"
 
-frames=20
+frames=12
 filter="tdlfilter name=filter model=$tiny mode=overlay refine=false smoothing=0 require-zero-copy=true qos=false"
 source=$(camera_line $frames drm:NV12 320x180)
 still_camera
 
-check "logs tell of no map and no copy" $programs/untouched --frames=$frames \
+job "logs tell of no map and no copy" --frames=$frames \
     "$source ! $filter ! fakesink"
-check "logs tell of a map made on purpose" $programs/untouched --frames=$frames --touch=map \
+job "logs tell of a map made on purpose" --frames=$frames --touch=map \
     "$source ! $filter ! fakesink"
-check "logs tell of a copy made on purpose" $programs/untouched --frames=$frames --touch=copy \
+job "logs tell of a copy made on purpose" --frames=$frames --touch=copy \
     "$source ! $filter ! fakesink"
+run_jobs $programs/untouched
 
 # Where every map of a frame by the CPU is PROT_NONE, the pipeline still runs;
 # what comes out of it is looked at in another process.
