@@ -89,10 +89,15 @@ take_modules() {
 }
 
 build_tree() {
+    local shaders=
     phase build
+    [ ! -e "$vm/shaders.c" ] || shaders=$vm/shaders.c # the kernels, compiled already
     if [ ! -e "$build/build.ninja" ]; then
-        meson setup "$build" "$TDL_ROOT" --buildtype=debugoptimized
+        meson setup "$build" "$TDL_ROOT" --buildtype=debugoptimized -Dshaders="$shaders"
+    elif [ "$shaders" != "$(cat "$build/of-shaders" 2>/dev/null)" ]; then
+        meson configure "$build" -Dshaders="$shaders"
     fi
+    printf '%s' "$shaders" >"$build/of-shaders"
     ninja -C "$build" vm-guest
     "$build/tests/vm/tiny-model" "$vm/tiny.tflite"
     "$build/tests/vm/tsc" >"$vm/tsc-khz"

@@ -38,10 +38,21 @@ share_models() {
     cp -rLu "$source/." "$target/"
 }
 
+# Nor do the kernels need a second compiler, where this machine has a build.
+share_kernels() {
+    local file=$TDL_BUILD/shaders/shaders.c target=$system/vm/shaders.c
+    mkdir -p "$system/vm"
+    if [ -e "$TDL_BUILD/build.ninja" ] && ninja -C "$TDL_BUILD" shaders/shaders.c; then
+        cmp -s "$file" "$target" || cp "$file" "$target"
+    else
+        rm -f "$target"
+    fi
+}
+
 make_root() {
     [ -e "$TDL_ROOT/models/selfie_segmentation.tflite" ] || "$TDL_ROOT/pipelines/fetch-models.sh"
     [ -e "$system/.complete" ] || "$TDL_ROOT/tests/debian.sh" trixie true || return
-    share_models && "$TDL_ROOT/tests/debian.sh" trixie tests/vm/root.sh
+    share_models && share_kernels && "$TDL_ROOT/tests/debian.sh" trixie tests/vm/root.sh
 }
 
 needs
