@@ -92,6 +92,12 @@ long check_cases(int argc, char **argv, long few)
     return text ? atol(text) : few;
 }
 
+uint64_t check_stride(uint64_t n)
+{
+    const long cases = check_cases(0, NULL, 0);
+    return cases >= 100 ? 1 : cases == 1 ? 4 * n : n;
+}
+
 void check_log(void *data, enum tdl_log_level level, const char *message)
 {
     static const char *const names[] = {"", "error", "warning", "info", "debug", "trace"};

@@ -62,6 +62,9 @@ float rng_float(struct rng *rng, float low, float high);
 uint64_t check_seed(int argc, char **argv, int at);
 /* How many random cases to try: argument 1, else TDL_TEST_CASES, else `few`. */
 long check_cases(int argc, char **argv, long few);
+/* Of what takes long one of so many is tried, others in other runs: `n`, but 4 `n`
+ * where TDL_TEST_CASES is 1 (as under sanitizers), and 1 where it is 100 or more. */
+uint64_t check_stride(uint64_t n);
 /* One of the given numbers. */
 #define RNG_PICK(rng, ...)                                                                         \
     ((const uint32_t[]){__VA_ARGS__})[rng_below(                                                   \

@@ -434,10 +434,10 @@ static void count_errors(void *data, enum tdl_log_level level, const char *messa
 }
 
 /* Everything destroyed in the 120 orders while work is queued: every 4th in a
- * run, all where TDL_TEST_CASES is 100 or more. */
+ * run. */
 static void check_destruction(uint64_t seed)
 {
-    const int step = check_cases(1, NULL, 1) >= 100 ? 1 : 4;
+    const int step = (int)check_stride(4);
     unsigned errors = 0;
     check_begin("destruction in any order");
     for (int order = (int)(seed % (uint64_t)step); order < 120; order += step) {

@@ -431,13 +431,10 @@ static struct level level_now(void)
     return (struct level){held_count, atomic_load(&objects)};
 }
 
-/* Fail every `step`th call of the scenario in turn, from another one on in
- * every run; each of them where TDL_TEST_CASES is 100 or more. */
-static void fail_everywhere(const char *name, enum tdl_result (*scenario)(void), long step)
+/* Fail every nth call of the scenario in turn, from another one on in every run. */
+static void fail_everywhere(const char *name, enum tdl_result (*scenario)(void), uint64_t nth)
 {
-    if (check_cases(1, NULL, 1) >= 100)
-        step = 1;
-    const long start = (long)(seed % (uint64_t)step);
+    const long step = (long)check_stride(nth), start = (long)(seed % (uint64_t)step);
     long failures = 0, n;
     check_begin("%s", name);
     OK(scenario()); /* whatever is made only once */
