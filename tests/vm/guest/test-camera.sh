@@ -9,11 +9,11 @@ moving_camera
 
 # exact FRAMES FORMAT IO-MODE OPTION... : the camera moves, so a stale frame is
 # a wrong one.
-device=vulkan path=dma-buf
+device=vulkan path=dma-buf behind=
 exact() {
     job "$device: $1 frames of $2, io-mode $3" --frames="$1" --moving --dma-buf \
         --import-path=$path "${@:4}" "$(camera_line "$1" "$2" 320x180 "$3")" \
-        "model=$tiny mode=overlay require-zero-copy=false device=$device"
+        "model=$tiny mode=overlay require-zero-copy=false device=$device $behind"
 }
 
 exact 40 NV12 auto # buffers go round several times
@@ -28,8 +28,8 @@ exact 10 YUY2 dmabuf-import --padded
 exact 10 BGRx dmabuf-import
 exact 10 drm:NV12 dmabuf-import --padded
 
-# The CPU as the device reads them where they lie, mapped once.
-device=cpu path=dma-buf-mapped
+# The CPU as the device reads them where they lie, mapped once, and makes none.
+device=cpu path=dma-buf-mapped behind="! video/x-raw"
 exact 40 NV12 auto
 exact 10 BGRx dmabuf
 exact 10 drm:NV12 auto
