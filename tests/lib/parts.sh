@@ -136,7 +136,7 @@ part_threads() {
         tests/lib/libkeep-loaded.so "${tests[@]/#/test:}"
     [ -e "$build/tests/lib/race" ] || return
     expect "a race is noticed" must_fail "$root/tests/lib/raced.sh" "$build/tests/lib/race"
-    meson_tests "$build" --wrapper "$root/tests/lib/raced.sh" --timeout-multiplier 6 "${tests[@]}"
+    TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$build" --wrapper "$root/tests/lib/raced.sh" --timeout-multiplier 6 "${tests[@]}"
 }
 
 part_library() { meson_tests "$TDL_BUILD" --suite library; }
