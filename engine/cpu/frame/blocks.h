@@ -13,13 +13,19 @@
 
 /* Tiles begin at whole blocks, and have room for a pixel on their left, and for what
  * comes behind their last block. */
-enum { TDL_TILE = 512, TDL_LEFT = 16, TDL_TILE_ROW = TDL_LEFT + TDL_TILE + 16 };
+enum { TDL_TILE = 256, TDL_LEFT = 16, TDL_TILE_ROW = TDL_LEFT + TDL_TILE + 16 };
 typedef float tdl_tile_row[TDL_TILE_ROW];
 
 /* A row of the mask's coefficients between its columns, one for each pixel. */
 struct tdl_expanded {
     int row; /* -1: none yet */
     tdl_tile_row a, b;
+};
+
+/* Between which values the mask of the tile's pixels lies, by a row of coefficients. */
+struct tdl_bounds {
+    int row; /* -1: not known */
+    float low, high;
 };
 
 struct tdl_tile {
@@ -30,6 +36,7 @@ struct tdl_tile {
     tdl_tile_row source_rows[2][4], target_rows[2][4], chroma[3][2], wide[2][2];
     tdl_tile_row guide[2], mask[2], pairs[2];
     struct tdl_expanded expanded[2];
+    struct tdl_bounds bounds[4];
     /* The mask's columns on either side of each pixel, and how far it is from the left. */
     int32_t column[TDL_TILE], next_column[TDL_TILE];
     float part[TDL_TILE];
@@ -48,6 +55,8 @@ static inline void tdl_tile_begin(const struct tdl_cpu_blocks *b, struct tdl_til
     t->n = width - x < TDL_TILE ? width - x : TDL_TILE;
     t->blocks = (t->n + 3) / 4 * 4;
     t->expanded[0].row = t->expanded[1].row = -1;
+    for (int k = 0; k < 4; k++)
+        t->bounds[k].row = -1;
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < 4; c++) {
             t->source[r][c] = t->source_rows[r][c] + TDL_LEFT;
@@ -321,6 +330,52 @@ static inline const struct tdl_expanded *tdl_expand(const struct tdl_cpu_blocks 
 static inline float tdl_step_of(struct tdl_soft_step s, float v)
 {
     return tdl_clamp(tdl_clamp(v, 0, 1) * s.scale + s.offset, 0, 1);
+}
+
+/* A guide of 0…1 takes a pixel's mask from b to a + b. */
+static inline const struct tdl_bounds *tdl_find_bounds(const struct tdl_cpu_blocks *b,
+                                                       struct tdl_tile *t, int row)
+{
+    struct tdl_bounds *bounds = &t->bounds[row % 4];
+    if (bounds->row == row)
+        return bounds;
+    const uint32_t *restrict in = b->coefficients + (size_t)row * (size_t)b->mask_width;
+    const int begin = t->column[0], end = t->next_column[t->blocks - 1];
+    int least = INT16_MAX, most = -INT16_MAX;
+    for (int i = begin; i <= end; i++) {
+        const int slope = (int16_t)(in[i] & 65535), base = (int32_t)in[i] >> 16;
+        const int low = base + (slope < 0 ? slope : 0), high = base + (slope > 0 ? slope : 0);
+        least = low < least ? low : least;
+        most = high > most ? high : most;
+    }
+    *bounds =
+        (struct tdl_bounds){row, (float)least * TDL_COEFFICIENT, (float)most * TDL_COEFFICIENT};
+    return bounds;
+}
+
+/* What the mask of rows y and y + 1 is, before it is looked at closely. Most tiles
+ * are wholly foreground or background. */
+enum tdl_mask_kind { TDL_MASK_MIXED, TDL_MASK_NONE, TDL_MASK_ALL };
+static inline enum tdl_mask_kind tdl_tile_kind(const struct tdl_cpu_blocks *b, struct tdl_tile *t,
+                                               int y)
+{
+    const float scale = (float)b->mask_height / (float)b->source.height, rounding = 1e-4f;
+    const int last = b->mask_height - 1;
+    float low = 1, high = 0;
+    for (int r = 0; r < 2; r++) {
+        const int row = y + r < b->source.height ? y + r : b->source.height - 1;
+        const int at = (int)tdl_position(row, scale, (float)last);
+        for (int k = 0; k < 2; k++) {
+            const struct tdl_bounds *v = tdl_find_bounds(b, t, at + k < last ? at + k : last);
+            low = v->low < low ? v->low : low;
+            high = v->high > high ? v->high : high;
+        }
+    }
+    const float from = tdl_step_of(b->soft, low - rounding);
+    const float to = tdl_step_of(b->soft, high + rounding);
+    if (from <= 0 && to <= 0)
+        return TDL_MASK_NONE;
+    return from >= 1 && to >= 1 ? TDL_MASK_ALL : TDL_MASK_MIXED;
 }
 
 /* The guide of the tile's pixels, 0…1. */

@@ -121,6 +121,9 @@ static struct tdl_cpu_blocks blocks_of(const struct tdl_cpu_composer *c,
     };
     tdl_color_convert(source, target, b.matrix);
     b.same = same_rows(source, target, (const float(*)[4])b.matrix);
+    /* What fills up a pixel is written, whatever the source has there. */
+    b.copies = b.same && source->format == target->format &&
+               !(b.source.part[0].step == 4 && !b.source.part[3].step);
     return b;
 }
 

@@ -174,6 +174,67 @@ static void change_weights(struct tdl_tile *t, float m, float n)
     }
 }
 
+/* -------------------------------------------------------- what need not be blended */
+
+static bool is_behind(enum tdl_compose_kernel kernel)
+{
+    return kernel == TDL_KERNEL_COLOR || kernel == TDL_KERNEL_PICTURE || kernel == TDL_KERNEL_BLUR;
+}
+
+/* The source stays as it is. */
+static bool untouched(const struct tdl_cpu_compose *c, enum tdl_mask_kind kind)
+{
+    return (kind == TDL_MASK_NONE && c->kernel == TDL_KERNEL_OVERLAY) ||
+           (kind == TDL_MASK_ALL && is_behind(c->kernel));
+}
+
+/* Nothing of the source is left. */
+static bool covered(const struct tdl_cpu_compose *c, enum tdl_mask_kind kind)
+{
+    const bool alpha = tdl_cpu_picture_has(&c->blocks.target, TDL_TRAIT_ALPHA);
+    return kind == TDL_MASK_NONE && is_behind(c->kernel) &&
+           (c->kernel != TDL_KERNEL_BLUR || (c->blur.share >= 1 && !alpha));
+}
+
+static void copy_rows(const struct tdl_cpu_compose *c, const struct tdl_tile *t, int y, int rows)
+{
+    const struct tdl_cpu_picture *from = &c->blocks.source, *to = &c->blocks.target;
+    for (uint32_t p = 0; p < from->planes; p++) {
+        const uint32_t shift = from->layout[p].shift_x, step = from->layout[p].step;
+        const size_t n = (size_t)(t->n + (1 << shift) - 1) >> shift, x = (size_t)(t->x >> shift);
+        const int first = y >> from->layout[p].shift_y;
+        for (int row = first; row < first + (from->layout[p].shift_y ? 1 : rows); row++) {
+            const uint8_t *in = from->plane[p] + (size_t)row * from->stride[p] + x * step;
+            uint8_t *out = to->plane[p] + (size_t)row * to->stride[p] + x * step;
+            if (in != out)
+                memcpy(out, in, n * step);
+        }
+    }
+}
+
+static void load_behind(struct scene *s, int y)
+{
+    if (s->job->kernel == TDL_KERNEL_PICTURE)
+        picture_behind(s, y);
+    else if (s->job->kernel == TDL_KERNEL_BLUR)
+        blur_behind(s, y);
+}
+
+/* The background alone is the target. */
+static void show_behind(struct scene *s, int y, int rows)
+{
+    load_behind(s, y);
+    for (int r = 0; r < 2; r++)
+        for (int c = 0; c < 4; c++)
+            s->tile.target[r][c] = s->behind[r][c];
+    /* What fills up a pixel. */
+    for (int r = 0; r < 2 && !tdl_cpu_picture_has(&s->job->blocks.target, TDL_TRAIT_ALPHA); r++) {
+        s->tile.target[r][3] = s->tile.target_rows[r][3];
+        tdl_fill_row(255, s->tile.blocks, s->tile.target[r][3]);
+    }
+    tdl_tile_store(&s->job->blocks.target, &s->tile, y, rows);
+}
+
 /* The target's rows are there, unblended, and the mask. */
 static void finish_rows(struct scene *s, int y)
 {
@@ -185,14 +246,12 @@ static void finish_rows(struct scene *s, int y)
         blend(s, false);
         break;
     case TDL_KERNEL_COLOR:
-        blend(s, true);
-        break;
     case TDL_KERNEL_PICTURE:
-        picture_behind(s, y);
+        load_behind(s, y);
         blend(s, true);
         break;
     case TDL_KERNEL_BLUR:
-        blur_behind(s, y);
+        load_behind(s, y);
         change_weights(t, c->blur.share, 1 - c->blur.share);
         blend(s, false);
         break;
@@ -216,13 +275,26 @@ static void finish_rows(struct scene *s, int y)
 static void compose_rows(struct scene *s, int y)
 {
     const struct tdl_cpu_compose *c = s->job;
+    struct tdl_tile *t = &s->tile;
     const int rows = y + 1 < c->blocks.target.height ? 2 : 1;
-    if (c->kernel != TDL_KERNEL_MASK || c->blocks.guided)
-        tdl_tile_load(&c->blocks, &s->tile, y, c->kernel != TDL_KERNEL_MASK);
-    if (c->kernel != TDL_KERNEL_CONVERT)
-        tdl_tile_mask(&c->blocks, &s->tile, y);
+    const bool masked = c->kernel != TDL_KERNEL_CONVERT;
+    const enum tdl_mask_kind kind = masked ? tdl_tile_kind(&c->blocks, t, y) : TDL_MASK_MIXED;
+    if (masked && untouched(c, kind) && c->blocks.copies) {
+        copy_rows(c, t, y, rows);
+        return;
+    }
+    if (masked && covered(c, kind)) {
+        show_behind(s, y, rows);
+        return;
+    }
+    if (c->kernel != TDL_KERNEL_MASK || (c->blocks.guided && kind == TDL_MASK_MIXED))
+        tdl_tile_load(&c->blocks, t, y, c->kernel != TDL_KERNEL_MASK);
+    if (masked && kind == TDL_MASK_MIXED)
+        tdl_tile_mask(&c->blocks, t, y);
+    for (int r = 0; r < 2 && kind != TDL_MASK_MIXED; r++)
+        tdl_fill_row(kind == TDL_MASK_ALL, t->blocks, t->mask[r]);
     finish_rows(s, y);
-    tdl_tile_store(&c->blocks.target, &s->tile, y, rows);
+    tdl_tile_store(&c->blocks.target, t, y, rows);
 }
 
 void TDL_CPU_NAME(compose)(void *work, size_t begin, size_t end)

@@ -101,7 +101,9 @@ struct tdl_cpu_regions {
 struct tdl_cpu_blocks {
     struct tdl_cpu_picture source, target;
     float matrix[3][4];
-    bool rematrix, same; /* luma needs chroma; nothing is converted at all */
+    bool rematrix; /* luma needs chroma */
+    bool same;     /* nothing is converted at all, … */
+    bool copies;   /* … and what does not change may be copied */
     const uint32_t *coefficients;
     int32_t mask_width, mask_height;
     struct tdl_soft_step soft;

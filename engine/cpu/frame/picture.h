@@ -14,6 +14,10 @@ struct tdl_cpu_picture {
     uint32_t shift, bits;         /* of samples of 16 bits: the lowest, and all that count */
     float max, neutral;           /* codes: the greatest, and chroma's of grey */
     struct tdl_component part[4]; /* as tdl_format_component() */
+    uint32_t planes;
+    struct { /* bytes for 1 << shift_x columns, in rows for 1 << shift_y */
+        uint32_t step, shift_x, shift_y;
+    } layout[TDL_MAX_PLANES];
 };
 
 static inline bool tdl_cpu_picture_has(const struct tdl_cpu_picture *p, uint32_t traits)

@@ -33,6 +33,7 @@ struct tdl_cpu_picture tdl_cpu_picture(const struct tdl_frame *frame)
         .bits = info->bits,
         .max = (float)((1u << info->bits) - 1),
         .neutral = (float)(1u << (info->bits - 1)),
+        .planes = info->planes,
     };
     for (uint32_t c = 0; c < TDL_COUNT(p.part); c++)
         p.part[c] = tdl_format_component(frame->format, c);
@@ -40,6 +41,9 @@ struct tdl_cpu_picture tdl_cpu_picture(const struct tdl_frame *frame)
         const struct tdl_plane *plane = &frame->planes[i];
         p.plane[i] = plane->buffer ? tdl_cpu_memory(plane->buffer) + plane->offset : NULL;
         p.stride[i] = plane->stride;
+        p.layout[i].step = info->plane[i].step;
+        p.layout[i].shift_x = info->plane[i].shift_x;
+        p.layout[i].shift_y = info->plane[i].shift_y;
     }
     return p;
 }
