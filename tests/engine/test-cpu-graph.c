@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Graphs on the CPU: what their plans show, that NaN and infinities come through what
+ * is computed in vectors, and that a graph may go while its runs are queued.
+ */
+#include "subject.h"
+
+#include <math.h>
+
+static struct tdl_context *ctx;
+
+enum { SIDE = 12, CHANNELS = 6, VALUES = SIDE * SIDE * CHANNELS };
+
+/* conv → relu → conv → add → softmax; 5 operators */
+static struct tdl_graph *build(bool no_fuse)
+{
+    struct rng rng = {3};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE, SIDE, CHANNELS));
+    struct tdl_operand *filter = subject_filter(b, &rng, CHANNELS, 1, 1, CHANNELS);
+    struct tdl_operand *y = tdl_builder_relu(b, tdl_builder_conv2d(b, x, filter, NULL));
+    y = tdl_builder_add(b, tdl_builder_conv2d(b, y, filter, NULL), x);
+    tdl_builder_output(b, "y", tdl_builder_softmax(b, y, 3));
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = no_fuse}, &g));
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+static void bind(const struct tdl_graph *g, struct tdl_binding *x, struct tdl_binding *y)
+{
+    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL);
+    x->name = "x";
+    y->name = "y";
+    p.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
+    OK(tdl_tensor_create(ctx, &p, &x->tensor));
+    OK(tdl_tensor_create(ctx, &p, &y->tensor));
+}
+
+static void unbind(struct tdl_binding *x, struct tdl_binding *y)
+{
+    tdl_tensor_destroy(&x->tensor);
+    tdl_tensor_destroy(&y->tensor);
+}
+
+/* Each step has a kernel, and what it computes; the profile has times. */
+static void check_plan(bool no_fuse)
+{
+    const uint64_t macs = 2ull * SIDE * SIDE * CHANNELS * CHANNELS;
+    struct tdl_graph *g = build(no_fuse);
+    struct tdl_binding x, y;
+    struct tdl_graph_stats stats;
+    const struct tdl_graph_step *s;
+    uint64_t ns = 0;
+    uint32_t count = 0;
+    check_begin("plan%s", no_fuse ? " without fusions" : "");
+    tdl_graph_get_stats(g, &stats);
+    CHECK(stats.macs == macs, "%llu multiply-accumulates", (unsigned long long)stats.macs);
+    CHECK(no_fuse ? stats.steps == 5 : stats.steps <= 4, "%u steps", stats.steps);
+    CHECK(stats.arena_bytes && stats.arena_bytes <= stats.tensor_bytes, "an arena of %llu bytes",
+          (unsigned long long)stats.arena_bytes);
+    bind(g, &x, &y);
+    OK(tdl_graph_profile(g, &x, 1, &y, 1));
+    for (; (s = tdl_graph_get_step(g, count)); count++) {
+        CHECK(!strcmp(s->kernel, "xnnpack") || !strncmp(s->kernel, "cpu: ", 5), "a kernel %s",
+              s->kernel);
+        CHECK(*s->label && s->bytes, "step %u: \"%s\", %llu bytes", count, s->label,
+              (unsigned long long)s->bytes);
+        ns += s->gpu_ns;
+    }
+    CHECK(count == stats.steps && ns, "%u of %u steps, %llu ns", count, stats.steps,
+          (unsigned long long)ns);
+    unbind(&x, &y);
+    tdl_graph_destroy(&g);
+}
+
+/* Runs that are queued hold what they need. */
+static void check_destruction(void)
+{
+    static float values[VALUES];
+    struct tdl_graph *g = build(false);
+    struct tdl_binding x, y;
+    check_begin("a graph that goes before its runs");
+    bind(g, &x, &y);
+    for (int i = 0; i < 20; i++)
+        OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+    tdl_graph_destroy(&g);
+    OK(tdl_tensor_read(y.tensor, values, sizeof(values)));
+    for (int i = 0; i < VALUES; i++) /* of nothing but zeros */
+        if (!CHECK(fabsf(values[i] - 1.0f / CHANNELS) < 1e-6f, "%d: %g", i, (double)values[i]))
+            break;
+    unbind(&x, &y);
+}
+
+typedef struct tdl_operand *(*function)(struct tdl_builder *, struct tdl_operand *);
+static struct tdl_operand *clamp(struct tdl_builder *b, struct tdl_operand *x)
+{
+    static const float least = -1, most = 2;
+    return tdl_builder_clamp(b, x, &least, &most);
+}
+
+/* As the reference has it, in vectors and in what is left behind them. */
+static void check_special_values(void)
+{
+    static const struct {
+        const char *name;
+        function apply;
+    } rows[] = {
+        {"relu", tdl_builder_relu},         {"clamp", clamp},
+        {"sigmoid", tdl_builder_sigmoid},   {"hardSwish", tdl_builder_hard_swish},
+        {"tanh", tdl_builder_tanh},         {"exp", tdl_builder_exp},
+        {"log", tdl_builder_log},           {"sqrt", tdl_builder_sqrt},
+        {"softplus", tdl_builder_softplus}, {"erf", tdl_builder_erf},
+        {"sign", tdl_builder_sign},         {"gelu", tdl_builder_gelu},
+    };
+    static const float hard[] = {NAN,  INFINITY, -INFINITY, 0,      -0.0f,  1e30f,
+                                 -1e30f, 1e-40f,   -1e-40f,   88.7f,  -87.4f, 3};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct rng rng = {i};
+        struct subject s;
+        struct tdl_builder *b;
+        check_begin("%s of special values", rows[i].name);
+        OK(tdl_builder_create(ctx, &b));
+        subject_output(b, rows[i].apply(b, subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 37))));
+        subject_open(&s, ctx, b, &rng);
+        for (int k = 0; k < 37; k++)
+            ((float *)s.inputs[0])[k] = hard[k % COUNT(hard)];
+        for (uint32_t k = 0; k < s.ir->operand_count; k++)
+            free(s.values[k]);
+        OK(tdl_ir_run_reference(s.ir, (const void *const *)s.inputs, s.values));
+        s.slack = 10;
+        subject_run(&s, &(struct tdl_build_params){0});
+        subject_close(&s);
+    }
+}
+
+int main(void)
+{
+    OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
+    check_plan(false);
+    check_plan(true);
+    check_destruction();
+    check_special_values();
+    check_context_close(ctx);
+    return check_result();
+}
