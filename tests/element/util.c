@@ -25,6 +25,7 @@ static int run(int argc, char **argv, Suite *suite, const char *name, gboolean o
 {
     struct tdl_device_info infos[8];
     uint32_t count = 0, usable = 0;
+    gboolean of_vulkan = !g_strcmp0(g_getenv("TDL_DEVICE"), "vulkan");
     int result;
 
     if (one_device)
@@ -32,7 +33,7 @@ static int run(int argc, char **argv, Suite *suite, const char *name, gboolean o
     gst_check_init(&argc, &argv);
     if (tdl_device_list(infos, G_N_ELEMENTS(infos), &count) == TDL_OK)
         for (uint32_t i = 0; i < MIN(count, G_N_ELEMENTS(infos)); i++)
-            usable += infos[i].usable;
+            usable += infos[i].usable && !(of_vulkan && infos[i].type == TDL_DEVICE_CPU);
     if (!usable) {
         g_printerr("skipped: no usable Vulkan device\n");
         return 77;

@@ -118,6 +118,12 @@ struct tdl_context *check_context_open(void)
     return ctx;
 }
 
+void check_device(void)
+{
+    struct tdl_context *ctx = check_context_open();
+    tdl_context_destroy(&ctx);
+}
+
 void check_context_close(struct tdl_context *ctx)
 {
     struct tdl_context_stats stats;

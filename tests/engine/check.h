@@ -76,6 +76,8 @@ uint64_t check_stride(uint64_t n);
 void check_log(void *data, enum tdl_log_level level, const char *message);
 /* A context under validation; the program is skipped if there is no device. */
 struct tdl_context *check_context_open(void);
+/* Skips it likewise, before anything else is tried. */
+void check_device(void);
 /* Fails if the validation layers had anything to say, or if something on the
  * device was not destroyed; destroys the context. */
 void check_context_close(struct tdl_context *ctx);

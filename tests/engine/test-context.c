@@ -488,6 +488,7 @@ int main(void)
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     snprintf(mesa, sizeof(mesa), "%s%s", xdg ? xdg : home ? home : "/tmp", xdg ? "" : "/.cache");
     setenv("MESA_SHADER_CACHE_DIR", mesa, 0);
+    check_device();
     check_list();
     check_selection();
     check_errors();

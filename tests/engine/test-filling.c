@@ -313,10 +313,10 @@ static void check_operators(struct tdl_context *ctx)
     subject_pretend_gpu(ctx, false);
 }
 
-/* Every way to compute a convolution. */
+/* Every way to compute a convolution; the CPU has no choice of them. */
 static void check_algorithms(struct tdl_context *ctx)
 {
-    for (uint32_t i = 0; tdl_conv2d_algorithm_name(i); i++) {
+    for (uint32_t i = 0; subject_has_kernels(ctx) && tdl_conv2d_algorithm_name(i); i++) {
         const char *name = tdl_conv2d_algorithm_name(i);
         if (!strcmp(name, "cooperative") && !tdl_context_device(ctx)->cooperative_matrix[0])
             continue;

@@ -341,6 +341,7 @@ int main(void)
 {
     struct tdl_context_stats stats;
     unsigned fds;
+    check_device();
     OK(tdl_context_create(
         &(struct tdl_context_params){.validation = true, .log = log_but_false_alarms}, &ctx));
     OK(tdl_batch_create(ctx, &batch));
