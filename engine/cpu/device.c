@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The device on the host's processor: its table, and how contexts on it come and go. */
+#include "isa.h"
 #include "table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#ifndef TDL_XNNPACK_VERSION
+#define TDL_XNNPACK_VERSION "no XNNPACK"
+#endif
 
 /* ------------------------------------------------------------- description */
 
@@ -32,7 +37,8 @@ void tdl_cpu_describe(struct tdl_device_info *info)
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     memset(info, 0, sizeof(*info));
     read_name(info->name, sizeof(info->name));
-    snprintf(info->driver, sizeof(info->driver), "libtdl");
+    snprintf(info->driver, sizeof(info->driver), "%s, %s", tdl_cpu_isa_name(tdl_cpu_isa(NULL)),
+             TDL_XNNPACK_VERSION);
     memcpy(info->uuid, uuid, sizeof(uuid));
     info->type = TDL_DEVICE_CPU;
     info->max_buffer_bytes = SIZE_MAX / 2;
@@ -116,6 +122,7 @@ enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
     if (!ctx)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
     tdl_context_init(&ctx->base, &tdl_device_cpu, params);
+    tdl_cpu_isa(&ctx->base); /* which may have to say something */
     tdl_cpu_describe(&ctx->base.info);
     r = tdl_cpu_threads_open(params->threads, &ctx->threads);
     if (r == TDL_OK)
