@@ -5,7 +5,7 @@
 
 extern const struct tdl_cpu_frame_kernels tdl_cpu_frame_kernels_baseline;
 #ifdef TDL_CPU_HAVE_LEVELS
-extern const struct tdl_cpu_frame_kernels tdl_cpu_frame_kernels_v3, tdl_cpu_frame_kernels_v4;
+extern const struct tdl_cpu_frame_kernels tdl_cpu_frame_kernels_v3;
 #endif
 
 const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_context *ctx)
@@ -13,9 +13,8 @@ const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_conte
     switch (tdl_cpu_isa(ctx)) {
 #ifdef TDL_CPU_HAVE_LEVELS
     case TDL_CPU_X86_64_V3:
+    case TDL_CPU_X86_64_V4: /* measured: to a tensor half as slow again */
         return &tdl_cpu_frame_kernels_v3;
-    case TDL_CPU_X86_64_V4:
-        return &tdl_cpu_frame_kernels_v4;
 #endif
     default:
         return &tdl_cpu_frame_kernels_baseline;
