@@ -32,13 +32,81 @@ static enum tdl_result compile(struct tdl_builder *builder, const struct tdl_bui
     return r;
 }
 
+struct tdl_context *fuzz_context(void)
+{
+    static struct tdl_context *context;
+
+    if (!context && tdl_context_create(&(struct tdl_context_params){.device = "cpu", .threads = 2},
+                                       &context) != TDL_OK) {
+        fprintf(stderr, "device cpu: %s\n", tdl_last_error());
+        abort();
+    }
+    return context;
+}
+
+/* ------------------------------------------------------------- on the CPU */
+
+/* Is a run over in no time? */
+static bool is_small(const struct tdl_ir *ir)
+{
+    enum { BYTES = 4 << 20, MACS = 1 << 21 };
+    uint64_t bytes = 0, macs = 0;
+
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        bytes += tdl_tensor_params_size(&ir->operands[i]->desc);
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        macs += ir->nodes[i]->op->macs ? ir->nodes[i]->op->macs(ir->nodes[i]) : 0;
+    return bytes < BYTES && macs < MACS;
+}
+
+/* Tensors for what the graph binds; false if one cannot be had. */
+static bool bind(const struct tdl_tensor_params *(*describe)(const struct tdl_graph *, uint32_t,
+                                                             const char **),
+                 const struct tdl_graph *graph, struct tdl_binding *list, uint32_t *count)
+{
+    const struct tdl_tensor_params *params;
+
+    for (; (params = describe(graph, *count, &list[*count].name)); ++*count)
+        if (tdl_tensor_create(fuzz_context(), params, &list[*count].tensor) != TDL_OK)
+            return false;
+    return true;
+}
+
+/* What was built runs: a failure of that would lose the device. */
+static void run(struct tdl_builder *builder, const struct tdl_build_params *params)
+{
+    struct tdl_binding inputs[16] = {0}, outputs[16] = {0};
+    uint32_t input_count = 0, output_count = 0;
+    struct tdl_graph *graph = NULL;
+
+    if (tdl_builder_build(builder, params, &graph) != TDL_OK)
+        return;
+    if (bind(tdl_graph_input, graph, inputs, &input_count) &&
+        bind(tdl_graph_output, graph, outputs, &output_count) &&
+        (tdl_graph_dispatch(graph, inputs, input_count, outputs, output_count, NULL) != TDL_OK ||
+         tdl_context_sync(fuzz_context()) != TDL_OK)) {
+        fprintf(stderr, "a graph that was built does not run: %s\n", tdl_last_error());
+        abort();
+    }
+    for (uint32_t i = 0; i < 16; i++) {
+        tdl_tensor_destroy(&inputs[i].tensor);
+        tdl_tensor_destroy(&outputs[i].tensor);
+    }
+    tdl_graph_destroy(&graph);
+}
+
 void fuzz_compile(struct tdl_builder *builder)
 {
     if (tdl_builder_ir(builder)->node_count > MAX_NODES)
         return;
+    if (is_small(tdl_builder_ir(builder))) {
+        run(builder, NULL);
+        run(builder, &(struct tdl_build_params){.no_fuse = true,
+                                                .input_layout = TDL_LAYOUT_NC4HW4,
+                                                .output_layout = TDL_LAYOUT_NC4HW4});
+    }
     compile(builder, &(struct tdl_build_params){.precision = TDL_PRECISION_FP16});
-    compile(builder,
-            &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});
+    compile(builder, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});
 }
 
 void fuzz_check_status(struct tdl_builder *builder, enum tdl_result r)

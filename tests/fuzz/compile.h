@@ -4,8 +4,12 @@
 
 #include <tdl/tdl.h>
 
+/* The CPU, for all builders. */
+struct tdl_context *fuzz_context(void);
+
 /* Take a builder that has no error through every pass that needs no device,
- * fused in 16 bits and not fused in 32, on a device made up here. */
+ * fused in 16 bits and not fused in 32, on a device made up here; and run on the CPU,
+ * in both ways, what takes no time. */
 void fuzz_compile(struct tdl_builder *builder);
 
 /* A builder has a text for its error, and `r` is that error; aborts if not. */

@@ -417,8 +417,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz f = {.data = data, .size = size}, other = {0};
     const struct tdl_tensor_params image = {.rank = 4, .shape = {1, 4, 4, 8}};
 
-    if (tdl_builder_create(NULL, &f.builder) != TDL_OK ||
-        tdl_builder_create(NULL, &other.builder) != TDL_OK)
+    if (tdl_builder_create(fuzz_context(), &f.builder) != TDL_OK ||
+        tdl_builder_create(fuzz_context(), &other.builder) != TDL_OK)
         return 0;
     keep(&f, tdl_builder_input(f.builder, "image", &image));
     if (size && data[0] > 250) /* a stranger among the operands */

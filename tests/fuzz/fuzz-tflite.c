@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tdl_builder *builder = NULL;
     enum tdl_result r;
 
-    if (tdl_builder_create(NULL, &builder) != TDL_OK)
+    if (tdl_builder_create(fuzz_context(), &builder) != TDL_OK)
         return 0;
     r = tdl_model_import(builder, data, size);
     fuzz_check_status(builder, r);
