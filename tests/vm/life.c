@@ -26,6 +26,7 @@ struct life {
     GCond frame;
     guint frames, dma_bufs;
     gint width; /* of the last frame */
+    guint fds;  /* the least that were open when a frame left, since it was reset */
 };
 
 static const char *device, *properties;
@@ -40,18 +41,6 @@ static guint count_fds(void)
         count++;
     g_dir_close(dir);
     return count;
-}
-
-/* The least of some looks, over a few frames: one that is under way has fds of its own. */
-static guint least_fds(void)
-{
-    guint least = count_fds();
-
-    for (int i = 0; i < 20; i++) {
-        g_usleep(20000);
-        least = MIN(least, count_fds());
-    }
-    return least;
 }
 
 /* What malloc() has given out and not got back, KiB. */
@@ -95,6 +84,7 @@ static GstPadProbeReturn left(GstPad *pad, GstPadProbeInfo *probe, gpointer data
 {
     struct life *life = data;
     GstCaps *caps = gst_pad_get_current_caps(pad);
+    guint fds = flat_frames ? count_fds() : 0;
     GstVideoInfo info;
 
     if (!frames_info(caps, &info))
@@ -103,6 +93,7 @@ static GstPadProbeReturn left(GstPad *pad, GstPadProbeInfo *probe, gpointer data
     g_mutex_lock(&life->lock);
     gst_buffer_replace(&life->held_out, GST_PAD_PROBE_INFO_BUFFER(probe));
     life->width = info.width;
+    life->fds = MIN(life->fds, fds);
     life->frames++;
     g_cond_signal(&life->frame);
     g_mutex_unlock(&life->lock);
@@ -284,15 +275,26 @@ static void unplug(struct life *life, char **caps)
     fail(life, "disconnect");
 }
 
+/* A frame under way has fds of its own for a while: they are counted where frames
+ * leave, and the least counts. */
+static guint least_fds(struct life *life)
+{
+    g_mutex_lock(&life->lock);
+    life->fds = G_MAXUINT;
+    g_mutex_unlock(&life->lock);
+    expect_frames(life, 20, 0, "counted file descriptors");
+    return life->fds;
+}
+
 static void flat(struct life *life, char **caps)
 {
     (void)caps;
     play(life);
     expect_frames(life, flat_frames / 5, 0, "warmed up");
-    guint fds = least_fds();
+    guint fds = least_fds(life);
     glong heap = heap_kib(), anonymous = anonymous_kib();
     expect_frames(life, flat_frames - flat_frames / 5, 0, "went on");
-    guint fds_after = least_fds();
+    guint fds_after = least_fds(life);
     heap = heap_kib() - heap;
     anonymous = anonymous_kib() - anonymous;
 
