@@ -44,7 +44,7 @@ static const struct property {
       STRING, GST_TDL_RESTART, AT(sources.device), .text = "auto" },
     { "threads", "Threads",
       "Most threads that compute on the CPU where that is the device, shared by all elements of "
-      "the process with the same number; 0: one for each core",
+      "the process with the same number, and no more than cores; 0: as many as help",
       UINT, GST_TDL_RESTART, AT(sources.threads), 0, 1024, 0 },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },

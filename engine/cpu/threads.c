@@ -129,7 +129,9 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
 static struct tdl_cpu_threads *create(uint32_t wanted)
 {
     struct tdl_cpu_threads *t = calloc(1, sizeof(*t));
-    const uint32_t count = wanted ? wanted : count_cores();
+    const uint32_t cores = count_cores();
+    /* More than cores only wait for each other: XNNPACK's, spinning, for minutes. */
+    const uint32_t count = wanted ? TDL_MIN(wanted, cores) : cores;
     if (!t)
         return NULL;
     t->wanted = wanted;

@@ -154,8 +154,9 @@ struct tdl_context_params {
      *  of a name.
      *  TDL_DEVICE in the environment says what "auto" is. */
     const char *device;
-    /** Threads that compute on the CPU, the context's own among them; 0: one for each
-     *  core that the process may use. Contexts with the same number share them. */
+    /** Threads that compute on the CPU, the context's own among them; 0, and more than
+     *  that: one for each core that the process may use. A network that is too small for
+     *  several has one where this is 0. Contexts with the same number share them. */
     uint32_t threads;
     /** Folder of the pipeline cache; NULL: $XDG_CACHE_HOME/tdl, then
      *  ~/.cache/tdl. "" keeps none. Safe to delete at any time. */
