@@ -4,7 +4,7 @@
  * graphs read it, and nobody waits in between. (The first scenario of WebNN's
  * MLTensor explainer.)
  *
- *     cc buffer-reuse.c $(pkg-config --cflags --libs tdl) -o buffer-reuse
+ *     cc buffer-reuse.c $(pkg-config --cflags --libs tdl) -lm -o buffer-reuse
  */
 #include <tdl/tdl.h>
 
