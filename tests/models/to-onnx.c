@@ -180,12 +180,28 @@ static void end_activation(const char *type, const char *before, const char *out
     end_node(type, output);
 }
 
+/* Of a convolution: input, filter, and the bias if there is one. */
+static void put_operands(const struct tdl_node *n, const char *input, bool transposed)
+{
+    const struct tdl_operand *b = n->inputs[TDL_CONV_BIAS];
+    char filter[32], bias[32];
+    new_name(filter);
+    new_name(bias);
+    add_filter(filter, n->inputs[TDL_CONV_FILTER], transposed);
+    put_text(&node, 1, input);
+    put_text(&node, 1, filter);
+    if (b) {
+        add_constant(bias, FLOAT, (int64_t[]){b->desc.shape[0]}, 1, b->data,
+                     tdl_tensor_params_size(&b->desc));
+        put_text(&node, 1, bias);
+    }
+}
+
 static void add_convolution(const struct tdl_node *n, const char *input, const char *output)
 {
     struct tdl_conv_geometry g = {0};
-    char filter[32], bias[32], before[32];
+    char before[32];
     const struct tdl_conv2d_params *p = &n->attr.conv.p;
-    const struct tdl_operand *b = n->inputs[TDL_CONV_BIAS];
     if (!tdl_conv_resolve(n, &g))
         exit(EXIT_FAILURE);
     const char *type = begin_activation(p->activation, output, before);
@@ -197,16 +213,7 @@ static void add_convolution(const struct tdl_node *n, const char *input, const c
         TDL_MAX((int64_t)(g.out.w - 1) * p->stride[1] + (g.kernel[1] - 1) * p->dilation[1] + 1 -
                     g.in.w - g.window.pad_left,
                 0)};
-    new_name(filter);
-    new_name(bias);
-    add_filter(filter, n->inputs[TDL_CONV_FILTER], false);
-    put_text(&node, 1, input);
-    put_text(&node, 1, filter);
-    if (b) {
-        add_constant(bias, FLOAT, (int64_t[]){b->desc.shape[0]}, 1, b->data,
-                     tdl_tensor_params_size(&b->desc));
-        put_text(&node, 1, bias);
-    }
+    put_operands(n, input, false);
     set_ints("strides", (int64_t[]){p->stride[0], p->stride[1]}, 2);
     set_ints("dilations", (int64_t[]){p->dilation[0], p->dilation[1]}, 2);
     set_ints("pads", pads, 4);
@@ -218,8 +225,7 @@ static void add_convolution(const struct tdl_node *n, const char *input, const c
 static void add_transposed(const struct tdl_node *n, const char *input, const char *output)
 {
     const struct tdl_conv_transpose2d_params *p = &n->attr.conv_transpose;
-    const struct tdl_operand *b = n->inputs[TDL_CONV_BIAS];
-    char filter[32], bias[32], before[32];
+    char before[32];
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
     const char *type = begin_activation(p->activation, output, before);
     if (f.h != p->stride[0] || f.w != p->stride[1] || p->groups > 1) {
@@ -227,16 +233,7 @@ static void add_transposed(const struct tdl_node *n, const char *input, const ch
                         "written\n", f.h, f.w, p->stride[0], p->stride[1], p->groups);
         exit(EXIT_FAILURE);
     }
-    new_name(filter);
-    new_name(bias);
-    add_filter(filter, n->inputs[TDL_CONV_FILTER], true);
-    put_text(&node, 1, input);
-    put_text(&node, 1, filter);
-    if (b) {
-        add_constant(bias, FLOAT, (int64_t[]){b->desc.shape[0]}, 1, b->data,
-                     tdl_tensor_params_size(&b->desc));
-        put_text(&node, 1, bias);
-    }
+    put_operands(n, input, true);
     set_ints("strides", (int64_t[]){p->stride[0], p->stride[1]}, 2);
     end_node("ConvTranspose", before);
     end_activation(type, before, output);
