@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shared by the two halves of the TensorFlow Lite importer: tflite.c reads the
- * file, tflite_ops.c turns operators into builder calls. */
+ * file, ops.c turns operators into builder calls. */
 #ifndef TDL_TFLITE_H
 #define TDL_TFLITE_H
 
 #include "flatbuffer.h"
-#include "format.h"
-#include "tflite_schema.h"
+#include "models/format.h"
+#include "schema.h"
 
 #include "map.h"
 

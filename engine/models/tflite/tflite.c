@@ -10,7 +10,7 @@
  * their bytes share all that is made of them.
  *
  * Nothing in the file is believed: flatbuffer.c checks offsets, this file
- * checks indices, types and sizes, tflite_ops.c options, the builder shapes;
+ * checks indices, types and sizes, ops.c options, the builder shapes;
  * at last the shape that the builder inferred must be the file's.
  */
 #include "tflite.h"

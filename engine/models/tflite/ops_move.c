@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* TensorFlow Lite's operators that work on any shape: those that move elements,
  * and softmax. */
-#include "tflite_ops.h"
+#include "ops.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators of TensorFlow Lite as builder calls: a table of rows, one function
  * for each kind of operator. */
-#include "tflite_ops.h"
+#include "ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>

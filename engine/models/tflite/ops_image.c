@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* TensorFlow Lite's pools and resizes. */
-#include "tflite_ops.h"
+#include "ops.h"
 
 static bool read_pool(struct tflite_import *im, const struct tflite_op *op,
                       struct tdl_pool2d_params *params)

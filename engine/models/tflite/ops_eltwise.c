@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* TensorFlow Lite's element-wise operators. */
-#include "tflite_ops.h"
+#include "ops.h"
 
 #include <string.h>
 

@@ -23,19 +23,19 @@ bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint
 struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite_op *op,
                                    uint32_t number);
 
-/* tflite_ops_eltwise.c */
+/* ops_eltwise.c */
 bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_leaky_relu(struct tflite_import *im, const struct tflite_op *op);
 
-/* tflite_ops_image.c */
+/* ops_image.c */
 bool tflite_add_average_pool(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_max_pool(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_mean(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_resize(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_resize_nearest(struct tflite_import *im, const struct tflite_op *op);
 
-/* tflite_ops_move.c */
+/* ops_move.c */
 bool tflite_add_blocks(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_concatenation(struct tflite_import *im, const struct tflite_op *op);
 bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op);
