@@ -11,6 +11,13 @@
 /* First bytes of a file by which it can be recognised. */
 #define TDL_MODEL_HEAD 8
 
+/* A model, and where it came from. */
+struct tdl_model_source {
+    const void *data; /* valid until the builder is destroyed */
+    size_t size;
+    const char *path; /* of its file; NULL where it was given as memory */
+};
+
 struct tdl_model_format {
     const char *name;
     /* Is it a file of this kind, by its first bytes (fewer than TDL_MODEL_HEAD, if it
@@ -18,8 +25,15 @@ struct tdl_model_format {
     bool (*recognises)(const void *head, size_t size);
     /* The builder is there and has not failed, and there is data. Errors go to the
      * builder. */
-    void (*import)(struct tdl_builder *builder, const void *data, size_t size);
+    void (*import)(struct tdl_builder *builder, const struct tdl_model_source *source);
 };
+
+/* The file `name` in the folder of the source's own, read into memory that the builder
+ * owns. Names come from files: what has a folder in it is refused, and what is no
+ * regular file of up to 1 GiB. False with the builder in error, also where the source
+ * has no path. */
+bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_model_source *source,
+                              const char *name, const void **out_data, size_t *out_size);
 
 extern const struct tdl_model_format tdl_model_tflite;
 

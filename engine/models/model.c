@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The door for models: recognises what a file is, and has it imported. */
-#define _GNU_SOURCE /* SEEK_DATA */
+#define _GNU_SOURCE /* SEEK_DATA, asprintf() */
 #include "format.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,22 +33,30 @@ static const struct tdl_model_format *find_format(const void *head, size_t size)
     return NULL;
 }
 
-enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size)
+static enum tdl_result import_source(struct tdl_builder *builder,
+                                     const struct tdl_model_source *source)
 {
-    if (!builder)
-        return TDL_ERROR_INVALID_ARGUMENT;
-    if (tdl_builder_status(builder) != TDL_OK)
-        return tdl_builder_status(builder);
-    if (!data || size == 0) {
+    if (!source->data || source->size == 0) {
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
                          "there is no model to import: it is empty");
         return tdl_builder_status(builder);
     }
-    const struct tdl_model_format *format = find_format(data, size);
+    const struct tdl_model_format *format = find_format(source->data, source->size);
     if (!format) /* the first one says what it misses */
         format = formats[0];
-    format->import(builder, data, size);
+    format->import(builder, source);
     return tdl_builder_status(builder);
+}
+
+enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size)
+{
+    const struct tdl_model_source source = {.data = data, .size = size};
+
+    if (!builder)
+        return TDL_ERROR_INVALID_ARGUMENT;
+    if (tdl_builder_status(builder) != TDL_OK)
+        return tdl_builder_status(builder);
+    return import_source(builder, &source);
 }
 
 /* ------------------------------------------------------------------- files */
@@ -127,37 +136,54 @@ static bool read_data(struct tdl_builder *builder, const char *path, int fd, uns
     return true;
 }
 
-/* Not mapped: a file that shrinks meanwhile would kill the process. What is no
- * model is refused by its first bytes. */
-static bool read_file(struct tdl_builder *builder, const char *path, int fd, void **out_data,
-                      size_t *out_size)
+/* Without O_NONBLOCK, opening a pipe waits for its writer. */
+static int open_file(struct tdl_builder *builder, const char *path, size_t *out_size)
 {
-    unsigned char head[TDL_MODEL_HEAD], *data;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (!check_kind(builder, path, fd, out_size))
-        return false;
-    if (*out_size >= sizeof(head)) {
-        if (!read_range(builder, path, fd, head, 0, sizeof(head)))
-            return false;
-        if (!find_format(head, sizeof(head))) /* the import says so */
-            return tdl_model_import(builder, head, sizeof(head)) == TDL_OK;
+    if (fd < 0)
+        fail_errno(builder, "open", path, errno);
+    else if (check_kind(builder, path, fd, out_size))
+        return fd;
+    else
+        close(fd);
+    return -1;
+}
+
+/* Not mapped: a file that shrinks meanwhile would kill the process. NULL with the
+ * builder in error, which otherwise owns the memory: constants point into it. */
+static void *read_file(struct tdl_builder *builder, const char *path, int fd, size_t size)
+{
+    unsigned char *data = calloc(1, size ? size : 1);
+
+    if (!data) {
+        fail_errno(builder, "read", path, ENOMEM);
+        return NULL;
     }
-    data = calloc(1, *out_size ? *out_size : 1);
-    if (!data)
-        return fail_errno(builder, "read", path, ENOMEM);
-    if (!read_data(builder, path, fd, data, *out_size)) {
+    if (!read_data(builder, path, fd, data, size)) {
         free(data);
-        return false;
+        return NULL;
     }
-    *out_data = data;
-    return true;
+    tdl_builder_own(builder, data, free);
+    return data;
+}
+
+/* What is no model is refused by its first bytes. */
+static bool check_head(struct tdl_builder *builder, const char *path, int fd, size_t size)
+{
+    unsigned char head[TDL_MODEL_HEAD];
+
+    if (size < sizeof(head))
+        return true;
+    if (!read_range(builder, path, fd, head, 0, sizeof(head)))
+        return false;
+    return find_format(head, sizeof(head)) || /* else the import says so */
+           tdl_model_import(builder, head, sizeof(head)) == TDL_OK;
 }
 
 enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path)
 {
-    void *data = NULL;
-    size_t size = 0;
-    bool ok;
+    struct tdl_model_source source = {.path = path};
     int fd;
 
     if (!builder)
@@ -168,16 +194,61 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path)
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT, "no path of a model file was given");
         return TDL_ERROR_INVALID_ARGUMENT;
     }
-    /* Without O_NONBLOCK, opening a pipe waits for its writer. */
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        fail_errno(builder, "open", path, errno);
+    fd = open_file(builder, path, &source.size);
+    if (fd < 0)
         return tdl_builder_status(builder);
-    }
-    ok = read_file(builder, path, fd, &data, &size);
+    if (check_head(builder, path, fd, source.size))
+        source.data = read_file(builder, path, fd, source.size);
     close(fd);
-    if (!ok)
-        return tdl_builder_status(builder);
-    tdl_builder_own(builder, data, free); /* constants point into it */
-    return tdl_model_import(builder, data, size);
+    return source.data ? import_source(builder, &source) : tdl_builder_status(builder);
+}
+
+/* -------------------------------------------------------------- companions */
+
+/* Names come from files: no folders, and nothing that a terminal would obey. */
+static bool is_plain_name(const char *name)
+{
+    if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+        return false;
+    for (const char *c = name; *c; c++)
+        if (*c == '/' || (unsigned char)*c < 0x20 || *c == 0x7f)
+            return false;
+    return true;
+}
+
+/* Of the file beside the source's own; the caller frees it. NULL on errors. */
+static char *companion_path(struct tdl_builder *builder, const struct tdl_model_source *source,
+                            const char *name)
+{
+    const char *slash = source->path ? strrchr(source->path, '/') : NULL;
+    const int folder = slash ? (int)(slash + 1 - source->path) : 0;
+    char *path;
+
+    if (!is_plain_name(name))
+        tdl_builder_fail(builder, TDL_ERROR_INVALID_MODEL,
+                         "the model needs another file by a name that no file beside its own can "
+                         "have: put both into one folder, and name it without that folder");
+    else if (!source->path)
+        tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                         "the model needs the file '%.200s' beside its own, and was given as "
+                         "memory: load it by its path",
+                         name);
+    else if (asprintf(&path, "%.*s%s", folder, source->path, name) < 0)
+        fail_errno(builder, "open", name, ENOMEM);
+    else
+        return path;
+    return NULL;
+}
+
+bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_model_source *source,
+                              const char *name, const void **out_data, size_t *out_size)
+{
+    char *path = companion_path(builder, source, name);
+    const int fd = path ? open_file(builder, path, out_size) : -1;
+
+    *out_data = fd >= 0 ? read_file(builder, path, fd, *out_size) : NULL;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return *out_data != NULL;
 }

@@ -536,9 +536,10 @@ static bool import_outputs(struct tflite_import *im)
     return true;
 }
 
-static void import(struct tdl_builder *builder, const void *data, size_t size)
+static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tflite_import im = {.builder = builder, .fb = {.data = data, .size = size}};
+    struct tflite_import im = {.builder = builder,
+                               .fb = {.data = source->data, .size = source->size}};
     bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)
         ok = import_operator(&im, i);
