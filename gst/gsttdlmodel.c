@@ -53,8 +53,8 @@ static enum tdl_result import(struct tdl_builder *builder, const gchar *name)
     const struct tdl_model *bundled = find_bundled(name);
 
     if (bundled)
-        return tdl_model_import(builder, bundled->data, bundled->size);
-    return tdl_model_load(builder, name);
+        return tdl_model_import(builder, bundled->data, bundled->size, NULL);
+    return tdl_model_load(builder, name, NULL);
 }
 
 /* Channels of one image; 0 of what is none. */

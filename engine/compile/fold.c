@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fold: what depends on constants only becomes a constant. */
+#include "ir/builder.h"
 #include "passes.h"
 
 #include "ops/ops.h"
@@ -10,6 +11,9 @@
 /* Growth is left to the device from here on: a file of a few bytes can ask for
  * gigabytes. */
 #define LARGE_ELEMENTS (1u << 16)
+/* What tdl_builder_evaluate() may spend in one builder: bytes made, and gone through. */
+#define EVALUATED_BYTES ((uint64_t)64 << 20)
+#define EVALUATED_WORK ((uint64_t)1 << 30)
 
 /* Bytes that the reference reads and writes. */
 static uint64_t work_of(const struct tdl_node *n)
@@ -24,9 +28,8 @@ static uint64_t work_of(const struct tdl_node *n)
     return TDL_MAX(in + out, n->op->macs ? n->op->macs(n) * sizeof(float) : 0);
 }
 
-/* So are results that somebody wants to have, and what the budget does not reach
- * for. A reshape costs nothing. */
-static bool folds(struct tdl_ir *ir, const struct tdl_node *n)
+/* So are results that somebody wants to have. */
+static bool can_fold(const struct tdl_node *n)
 {
     bool all = n->op->reference_linear && !n->output->is_output;
     size_t elements = LARGE_ELEMENTS;
@@ -35,7 +38,13 @@ static bool folds(struct tdl_ir *ir, const struct tdl_node *n)
         if (n->inputs[i])
             elements = TDL_MAX(elements, tdl_operand_count(n->inputs[i]));
     }
-    if (!all || tdl_operand_count(n->output) > elements)
+    return all && tdl_operand_count(n->output) <= elements;
+}
+
+/* And what the budget does not reach for. A reshape costs nothing. */
+static bool folds(struct tdl_ir *ir, const struct tdl_node *n)
+{
+    if (!can_fold(n))
         return false;
     bool paid =
         n->op->renames || tdl_ir_spend(ir, tdl_tensor_params_size(&n->output->desc), work_of(n));
@@ -93,4 +102,36 @@ enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
     tdl_ir_sweep(ir);
     tdl_ir_dump(ir, "fold");
     return TDL_OK;
+}
+
+/* ------------------------------------------------------------------ builders */
+
+/* The node that has become a constant; most often the last one. */
+static void drop_node(struct tdl_ir *ir, struct tdl_node *n)
+{
+    uint32_t place = ir->node_count;
+    while (place > 0 && ir->nodes[place - 1] != n)
+        place--;
+    memmove(&ir->nodes[place - 1], &ir->nodes[place],
+            (ir->node_count - place) * sizeof(struct tdl_node *));
+    ir->node_count--;
+    free(n);
+}
+
+const void *tdl_builder_evaluate(struct tdl_builder *b, struct tdl_operand *operand)
+{
+    if (!b || b->status != TDL_OK || !operand || operand->ir != b->ir)
+        return NULL;
+    if (operand->kind == TDL_OPERAND_VALUE && can_fold(operand->producer)) {
+        struct tdl_node *n = operand->producer;
+        /* What one evaluation after the other makes is bounded, too. */
+        b->evaluated += tdl_tensor_params_size(&operand->desc);
+        b->evaluated_work += work_of(n);
+        if (b->evaluated > EVALUATED_BYTES || b->evaluated_work > EVALUATED_WORK)
+            return NULL;
+        if (fold_node(b->ir, n) != TDL_OK)
+            return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+        drop_node(b->ir, n);
+    }
+    return operand->kind == TDL_OPERAND_CONSTANT ? operand->data : NULL;
 }

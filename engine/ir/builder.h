@@ -11,7 +11,8 @@ struct tdl_builder {
     enum tdl_result status;
     char error[768];
     char label[96];
-    struct tdl_map constants; /* operands by data and description */
+    struct tdl_map constants;           /* operands by data and description */
+    uint64_t evaluated, evaluated_work; /* bytes, by tdl_builder_evaluate() */
     struct tdl_owned {
         struct tdl_owned *next;
         void *memory;

@@ -157,6 +157,8 @@ union tdl_attr {
     } cast;
     struct {
         uint32_t rank, size[TDL_MAX_RANK];
+        bool relabels; /* reshape: the output has this layout, not the input's */
+        enum tdl_layout layout;
     } shape; /* of reshape and expand */
     struct {
         float a, b;         /* of functions that have them */

@@ -15,7 +15,9 @@
 struct tdl_model_source {
     const void *data; /* valid until the builder is destroyed */
     size_t size;
-    const char *path; /* of its file; NULL where it was given as memory */
+    const char *path;                      /* of its file; NULL where it was given as memory */
+    bool writable;                         /* the memory is the door's own: readers may change it */
+    const struct tdl_model_params *params; /* never NULL */
 };
 
 struct tdl_model_format {

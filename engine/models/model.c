@@ -20,6 +20,8 @@ static const struct tdl_model_format *const formats[] = {
 /* Larger than any model with a picture in and a mask out. */
 #define MAX_FILE_SIZE (INT64_C(1) << 30)
 
+static const struct tdl_model_params nothing_known;
+
 const char *tdl_model_format_name(uint32_t index)
 {
     return index < FORMATS ? formats[index]->name : NULL;
@@ -48,9 +50,11 @@ static enum tdl_result import_source(struct tdl_builder *builder,
     return tdl_builder_status(builder);
 }
 
-enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size)
+enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size,
+                                 const struct tdl_model_params *params)
 {
-    const struct tdl_model_source source = {.data = data, .size = size};
+    const struct tdl_model_source source = {
+        .data = data, .size = size, .params = params ? params : &nothing_known};
 
     if (!builder)
         return TDL_ERROR_INVALID_ARGUMENT;
@@ -178,12 +182,14 @@ static bool check_head(struct tdl_builder *builder, const char *path, int fd, si
     if (!read_range(builder, path, fd, head, 0, sizeof(head)))
         return false;
     return find_format(head, sizeof(head)) || /* else the import says so */
-           tdl_model_import(builder, head, sizeof(head)) == TDL_OK;
+           tdl_model_import(builder, head, sizeof(head), NULL) == TDL_OK;
 }
 
-enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path)
+enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
+                               const struct tdl_model_params *params)
 {
-    struct tdl_model_source source = {.path = path};
+    struct tdl_model_source source = {
+        .path = path, .writable = true, .params = params ? params : &nothing_known};
     int fd;
 
     if (!builder)

@@ -15,6 +15,8 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     *out = x->desc;
     out->rank = n->attr.shape.rank;
     memcpy(out->shape, n->attr.shape.size, sizeof(out->shape));
+    if (n->attr.shape.relabels)
+        out->layout = n->attr.shape.layout;
     if (tdl_tensor_params_size(out) != tdl_tensor_params_size(&x->desc)) {
         char text[96];
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "reshape: %s cannot become %s: other counts",
@@ -77,6 +79,20 @@ struct tdl_operand *tdl_builder_reshape(struct tdl_builder *b, struct tdl_operan
                                         const uint32_t *shape)
 {
     return add(b, &tdl_op_reshape, x, rank, shape);
+}
+
+struct tdl_operand *tdl_builder_relabel(struct tdl_builder *b, struct tdl_operand *x,
+                                        enum tdl_layout layout)
+{
+    union tdl_attr attr = {.shape = {.rank = 4, .relabels = true, .layout = layout}};
+    if (!tdl_builder_known(b, &tdl_op_reshape, "layout", layout, TDL_LAYOUT_NCHW))
+        return NULL;
+    if (x && x->desc.rank != 4)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "relabel: %s has no rank of 4",
+                                tdl_operand_text(x));
+    if (x)
+        memcpy(attr.shape.size, x->desc.shape, sizeof(attr.shape.size));
+    return tdl_builder_add_node(b, &tdl_op_reshape, &attr, &x, 1, 1);
 }
 
 struct tdl_operand *tdl_builder_flatten(struct tdl_builder *b, struct tdl_operand *x, uint32_t axis)

@@ -173,7 +173,7 @@ static int show_model(const struct options *options)
     if (!options->operators_only)
         status = tool_create_context(options->device, 0, &context);
     if (status == TOOL_OK && (tdl_builder_create(context, &builder) != TDL_OK ||
-                              tdl_model_load(builder, options->model) != TDL_OK))
+                              tdl_model_load(builder, options->model, NULL) != TDL_OK))
         status = tool_fail("%s: %s", options->model, tdl_last_error());
     if (status == TOOL_OK) {
         print_operators(tdl_builder_ir(builder));

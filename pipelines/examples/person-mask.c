@@ -44,7 +44,7 @@ static struct tdl_graph *load_model(struct tdl_context *context, const char *pat
     struct tdl_graph *graph;
 
     CHECK(tdl_builder_create(context, &builder));
-    CHECK(tdl_model_load(builder, path));
+    CHECK(tdl_model_load(builder, path, NULL));
     CHECK(tdl_builder_build(builder, &params, &graph));
     tdl_builder_destroy(&builder);
     return graph;

@@ -76,6 +76,19 @@ static O g_constant(struct tdl_builder *b, O x)
     return tdl_builder_add(b, x, tdl_builder_reshape(b, c, 2, (uint32_t[]){5, 4}));
 }
 
+/* Convolutions on both sides of another name for the layout. */
+static O g_relabelled(struct tdl_builder *b, O x)
+{
+    struct rng rng = {2};
+    O y = conv(b, tdl_builder_abs(b, x)), z;
+    z = tdl_builder_relabel(b, y, TDL_LAYOUT_NCHW); /* three channels of 5 x 4 */
+    CHECK(!z || (tdl_operand_get_desc(z)->layout == TDL_LAYOUT_NCHW &&
+                 tdl_operand_get_desc(z)->shape[3] == 4),
+          "relabel keeps the shape and takes the layout");
+    z = tdl_builder_conv2d(b, z, subject_filter(b, &rng, 6, 1, 1, 3), NULL);
+    return tdl_builder_neg(b, tdl_builder_relabel(b, z, TDL_LAYOUT_NHWC));
+}
+
 /* Values that outlive the name they were made under: the arena must keep them. */
 static O g_long_life(struct tdl_builder *b, O x)
 {
@@ -101,6 +114,7 @@ static void check_reshape(void)
         {"from packs", g_from_packs, 1, 2}, /* convert, convolution, convert */
         {"into packs", g_into_packs, 2, 2}, /* neg, convert, convolution, convert */
         {"of a constant", g_constant, 1, 0},
+        {"relabelled", g_relabelled, 6, 2}, /* on the CPU, too, two turn the picture round */
         {"a long life", g_long_life, 14, 0},
     };
     static const uint32_t shape[] = {2, 3, 5, 4};
@@ -123,6 +137,55 @@ static void check_reshape(void)
         CHECK(steps == want, "%u dispatches instead of %u", steps, want);
         subject_close(&s);
     }
+}
+
+/* Shapes that are computed from constants are numbers before anything is built. */
+static void check_evaluate(void)
+{
+    static const int64_t sizes[] = {2, 3, 5}, one = 1;
+    const struct tdl_tensor_params three = {.dtype = TDL_INT64, .rank = 1, .shape = {3}};
+    const struct tdl_tensor_params scalar = {.dtype = TDL_INT64};
+    const uint32_t shape[] = {3};
+    struct tdl_builder *b;
+    check_begin("evaluate");
+    OK(tdl_builder_create(ctx, &b));
+    O c = tdl_builder_constant(b, &three, sizes, sizeof(sizes));
+    O sum = tdl_builder_add(b, c, tdl_builder_constant(b, &scalar, &one, sizeof(one)));
+    O product = tdl_builder_mul(b, sum, c);
+    CHECK(!tdl_builder_evaluate(b, product), "what reads a value that is none yet");
+    const int64_t *value = tdl_builder_evaluate(b, sum);
+    CHECK(value && value[0] == 3 && value[1] == 4 && value[2] == 6, "the sum");
+    value = tdl_builder_evaluate(b, product);
+    CHECK(value && value[0] == 6 && value[1] == 12 && value[2] == 30, "the product");
+    CHECK(value == tdl_builder_evaluate(b, product), "once more it is the same memory");
+    CHECK(tdl_builder_evaluate(b, c) == sizes, "a constant is what was given");
+    O x = tdl_builder_input(b, "x", &(struct tdl_tensor_params){.rank = 1, .shape = {3}});
+    CHECK(!tdl_builder_evaluate(b, x) && !tdl_builder_evaluate(b, tdl_builder_neg(b, x)) &&
+              !tdl_builder_evaluate(b, NULL) && tdl_builder_status(b) == TDL_OK,
+          "what depends on an input has no value, and that is no error");
+    /* A constant of many bytes costs the graph its bytes, not the import's time. */
+    O large = tdl_builder_expand(b, c, 3, (uint32_t[]){1000, 100, 3});
+    CHECK(large && !tdl_builder_evaluate(b, large), "large ones are left to the device");
+    /* It goes on as a constant: the graph is one addition. */
+    tdl_builder_output(b, "y", tdl_builder_add(b, x, tdl_builder_cast(b, product, TDL_FLOAT32)));
+    struct tdl_graph *graph;
+    OK(tdl_builder_build(b, NULL, &graph));
+    struct tdl_tensor *in, *out;
+    struct tdl_tensor_params p = {.rank = 1, .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    float numbers[] = {1, 2, 3};
+    p.shape[0] = shape[0];
+    OK(tdl_tensor_create(ctx, &p, &in));
+    OK(tdl_tensor_create(ctx, &p, &out));
+    OK(tdl_tensor_write(in, numbers, sizeof(numbers), NULL));
+    OK(tdl_graph_dispatch(graph, &(struct tdl_binding){"x", in}, 1,
+                          &(struct tdl_binding){"y", out}, 1, NULL));
+    OK(tdl_tensor_read(out, numbers, sizeof(numbers)));
+    CHECK(numbers[0] == 7 && numbers[1] == 14 && numbers[2] == 33, "%g %g %g",
+          (double)numbers[0], (double)numbers[1], (double)numbers[2]);
+    tdl_tensor_destroy(&in);
+    tdl_tensor_destroy(&out);
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&b);
 }
 
 /* Without sentinels values share the arena, so lifetimes count. */
@@ -205,6 +268,7 @@ int main(int argc, char **argv)
     ctx = check_context_open();
     check_copies();
     check_reshape();
+    check_evaluate();
     check_lifetime();
     check_expand();
     check_expand_packed();

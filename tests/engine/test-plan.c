@@ -220,7 +220,7 @@ static void check_person_model(const char *folder, const char *name, uint32_t ma
         printf("skipped: %s is not there; the set-up fetches it\n", path);
         exit(EXIT_SKIP);
     }
-    OK(tdl_model_load(b, path));
+    OK(tdl_model_load(b, path, NULL));
     for (int variant = 0; variant < 4; variant++) {
         struct tdl_plan plan;
         struct tdl_device_info device = device_of(variant & 2);

@@ -277,7 +277,7 @@ static void check_arena(const char *path)
     struct tdl_graph *graph;
     check_begin("the arena of %s", path);
     OK(tdl_builder_create(ctx, &b));
-    OK(tdl_model_load(b, path));
+    OK(tdl_model_load(b, path, NULL));
     for (int fuse = 0; fuse < 2; fuse++) {
         OK(tdl_builder_build(
             b, &(struct tdl_build_params){.no_fuse = !fuse, .defer_compile = true}, &graph));

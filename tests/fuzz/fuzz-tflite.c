@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (tdl_builder_create(fuzz_context(), &builder) != TDL_OK)
         return 0;
-    r = tdl_model_import(builder, data, size);
+    r = tdl_model_import(builder, data, size, NULL);
     fuzz_check_status(builder, r);
     if (r == TDL_OK)
         fuzz_compile(builder);

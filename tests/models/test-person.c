@@ -123,7 +123,7 @@ static struct tdl_builder *load(const struct model *model, struct tdl_context *c
     }
     fclose(file);
     require(tdl_builder_create(context, &builder), "builder");
-    require(tdl_model_load(builder, path), path);
+    require(tdl_model_load(builder, path, NULL), path);
     return builder;
 }
 

@@ -242,7 +242,7 @@ static void open_model(void)
     }
     fclose(file);
     OK(tdl_builder_create(context, &builder));
-    OK(tdl_model_load(builder, path));
+    OK(tdl_model_load(builder, path, NULL));
     OK(tdl_builder_build(builder, &params, &graph));
     tdl_builder_destroy(&builder);
     OK(tdl_tensor_create(context, tdl_graph_input(graph, 0, NULL), &input));

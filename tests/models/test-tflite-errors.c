@@ -286,7 +286,7 @@ static enum tdl_result import(const struct file *file, char *text, size_t text_s
         abort();
     if (file->size > 0)
         memcpy(copy + 1, file->data, file->size);
-    r = tdl_model_import(builder, copy + 1, file->size);
+    r = tdl_model_import(builder, copy + 1, file->size, NULL);
     if (r != tdl_builder_status(builder)) {
         printf("FAIL: the import returned %d, the builder has %d\n", r,
                tdl_builder_status(builder));

@@ -146,7 +146,7 @@ static void test_row(const struct row *row, bool fuse)
     before = most = held;
     r = tdl_builder_create(NULL, &builder);
     if (r == TDL_OK)
-        r = tdl_model_import(builder, data, size);
+        r = tdl_model_import(builder, data, size, NULL);
     if (r == TDL_OK)
         r = compile(builder, fuse, &weights);
     tdl_builder_destroy(&builder);
@@ -187,7 +187,7 @@ static void test_odd(const char *model, enum tdl_result expected, const char *te
     before = most = held;
     r = tdl_builder_create(NULL, &builder);
     if (r == TDL_OK)
-        r = tdl_model_import(builder, odd + 1, size);
+        r = tdl_model_import(builder, odd + 1, size, NULL);
     if (r != expected || !strstr(tdl_builder_error(builder), text))
         FAIL("%s at an odd address: \"%s\"", model, tdl_last_error());
     if (most - before > 16 * MIB)
@@ -208,7 +208,7 @@ static void refuse(const char *path, enum tdl_result expected, const char *text)
     most = before;
     if (tdl_builder_create(NULL, &builder) != TDL_OK)
         abort();
-    r = tdl_model_load(builder, path);
+    r = tdl_model_load(builder, path, NULL);
     if (r != expected || r != tdl_builder_status(builder) ||
         !strstr(tdl_builder_error(builder), text))
         FAIL("%s: %d \"%s\"", path, r, tdl_builder_error(builder));
@@ -269,7 +269,7 @@ static void test_hole(void)
     write_hole(path, "\x08@@@TFL3", 512 * (off_t)MIB);
     for (int i = 0; i < 2; i++) {
         if (i && (tdl_builder_create(NULL, &builder) != TDL_OK ||
-                  tdl_model_load(builder, path) != TDL_ERROR_INVALID_MODEL))
+                  tdl_model_load(builder, path, NULL) != TDL_ERROR_INVALID_MODEL))
             FAIL("a hole: \"%s\"", tdl_last_error());
         statm = fopen("/proc/self/statm", "r");
         if (!statm || !fgets(text, sizeof(text), statm) ||

@@ -85,7 +85,7 @@ static void test_row(const struct row *row)
         m.ops[0].inputs[m.ops[0].input_count++] = m.tensor_count++;
     }
     uint8_t *data = write_tflite(&m, &size);
-    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_import(b, data, size) != TDL_OK)
+    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_import(b, data, size, NULL) != TDL_OK)
         fail(row, tdl_last_error());
     else
         run(row, b);

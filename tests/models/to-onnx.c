@@ -348,7 +348,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (tdl_builder_create(NULL, &builder) != TDL_OK ||
-        tdl_model_load(builder, argv[1]) != TDL_OK ||
+        tdl_model_load(builder, argv[1], NULL) != TDL_OK ||
         !(ir = tdl_ir_clone(tdl_builder_ir(builder))) || tdl_pass_fold(ir) != TDL_OK) {
         fprintf(stderr, "to-onnx: %s: %s\n", argv[1], tdl_last_error());
         return EXIT_FAILURE;

@@ -13,6 +13,32 @@
 extern "C" {
 #endif
 
+/** A size for a dimension that the file leaves open. */
+struct tdl_model_dimension {
+    /** The file's name for it ("height"), or its place in an input ("image:2"): the
+     *  input's name, and the dimension from 0 on. */
+    const char *name;
+    uint32_t size; /**< elements, 1 or more */
+};
+/** An input that gets the same number in every run: it becomes a constant, and is no
+ *  input any more. What shapes depend on must be such a one. */
+struct tdl_model_number {
+    const char *input;
+    double value; /**< of all its elements */
+};
+/** What a file leaves open, as graphs have fixed shapes. A zeroed struct says nothing.
+ *  Read before the call returns. */
+struct tdl_model_params {
+    const struct tdl_model_dimension *dimensions;
+    uint32_t dimension_count;
+    const struct tdl_model_number *numbers;
+    uint32_t number_count;
+    /** Height and width of inputs that are pictures (rank 4), where the file leaves
+     *  them open and no dimension above says more; 0: not known, and then an open
+     *  one is an error that names it. A first dimension that is left open is 1. */
+    uint32_t size[2];
+};
+
 /**
  * Add a model to a builder: inputs and outputs take the names of the file, whose
  * kind is recognised by its first bytes. `data` is not copied and must stay
@@ -22,14 +48,16 @@ extern "C" {
  * Memory and time follow the size of the file: constants that operators share,
  * be it under several names, are kept once, and a file whose constants overlap
  * so that they would be many times the file is refused.
+ * @param params  what the file leaves open; NULL: nothing is known
  */
-TDL_API enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data,
-                                         size_t size);
+TDL_API enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size,
+                                         const struct tdl_model_params *params);
 /**
  * Read a model file and import it. Only regular files of up to 1 GiB are read: a
  * pipe, a device or a folder is TDL_ERROR_IO at once. Blocking: reads the file.
  */
-TDL_API enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path);
+TDL_API enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
+                                       const struct tdl_model_params *params);
 /** The name of the kind of file number `index`, from 0 on ("TensorFlow Lite"); NULL
  *  behind the last. */
 TDL_API const char *tdl_model_format_name(uint32_t index);

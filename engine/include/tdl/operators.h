@@ -458,6 +458,14 @@ TDL_API struct tdl_operand *tdl_builder_activation(struct tdl_builder *builder,
  */
 TDL_API struct tdl_operand *tdl_builder_reshape(struct tdl_builder *builder, struct tdl_operand *x,
                                                 uint32_t rank, const uint32_t *shape);
+/**
+ * The same elements under the same shape, which is read in another layout from here on:
+ * [1, 3, 8, 8], NCHW, has three channels and, as NHWC, eight. Nothing moves, as in
+ * tdl_builder_reshape(); tdl_builder_transpose() is what keeps the picture.
+ * @param x  of rank 4, any data type
+ */
+TDL_API struct tdl_operand *tdl_builder_relabel(struct tdl_builder *builder, struct tdl_operand *x,
+                                                enum tdl_layout layout);
 /** ONNX Flatten: the dimensions before `axis` as one, those from it on as the other. */
 TDL_API struct tdl_operand *tdl_builder_flatten(struct tdl_builder *builder, struct tdl_operand *x,
                                                 uint32_t axis);

@@ -345,6 +345,15 @@ TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const
 TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
                                                  const struct tdl_tensor_params *desc,
                                                  const void *data, size_t size);
+/**
+ * The elements of a constant, or of the result of an operator that reads constants only
+ * and gives up to 2^16 elements or as many as it reads: computed by this call, by the
+ * operator's definition, and a constant from then on. Row-major in the order of the
+ * shape, of the operand's data type; owned by the builder. NULL, without an error, for
+ * any other operand. For importers whose shapes are computed. Blocking, for as long as
+ * it computes.
+ */
+TDL_API const void *tdl_builder_evaluate(struct tdl_builder *builder, struct tdl_operand *operand);
 /** Name an operand as an output of the graph. An input, a constant, or what is
  *  an output already is copied. */
 TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const char *name,
