@@ -82,6 +82,22 @@ static bool names_cpu(const char *selector)
            tdl_device_matches(&info, count - 1, selector);
 }
 
+static bool is_auto(const char *selector)
+{
+    return !selector || !*selector || !strcmp(selector, "auto");
+}
+
+static enum tdl_result create_named(const struct tdl_context_params *params,
+                                    struct tdl_context **out_context)
+{
+    if (!strcasecmp(params->device, "cpu"))
+        return tdl_cpu_context_create(params, out_context);
+    enum tdl_result r = tdl_vulkan_context_create(params, out_context);
+    return r == TDL_ERROR_NO_DEVICE && names_cpu(params->device)
+               ? tdl_cpu_context_create(params, out_context)
+               : r;
+}
+
 enum tdl_result tdl_context_create(const struct tdl_context_params *params,
                                    struct tdl_context **out_context)
 {
@@ -89,14 +105,14 @@ enum tdl_result tdl_context_create(const struct tdl_context_params *params,
     struct tdl_context_params chosen = params ? *params : defaults;
     const char *instead = getenv("TDL_DEVICE");
     *out_context = NULL;
-    if (!chosen.device || !*chosen.device || !strcmp(chosen.device, "auto"))
-        chosen.device = instead && *instead ? instead : "auto";
-    if (!strcmp(chosen.device, "auto"))
+    if (!is_auto(chosen.device))
+        return create_named(&chosen, out_context);
+    if (is_auto(instead))
         return create_best(&chosen, out_context);
-    if (!strcasecmp(chosen.device, "cpu"))
-        return tdl_cpu_context_create(&chosen, out_context);
-    enum tdl_result r = tdl_vulkan_context_create(&chosen, out_context);
-    return r == TDL_ERROR_NO_DEVICE && names_cpu(chosen.device)
-               ? tdl_cpu_context_create(&chosen, out_context)
-               : r;
+    chosen.device = instead;
+    enum tdl_result r = create_named(&chosen, out_context);
+    if (r != TDL_OK) /* nobody who asked for "auto" would know which device that is about */
+        tdl_fail(r, "%s (TDL_DEVICE=%.100s in the environment asks for it: change or unset that)",
+                 tdl_last_error(), instead);
+    return r;
 }

@@ -317,6 +317,13 @@ enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_para
     t->iterations =
         t->params->iterations ? TDL_MIN(t->params->iterations, MAX_ITERATIONS) : DEFAULT_ITERATIONS;
     TRY(tdl_builder_check_buildable(builder));
+    if (!t->ctx->on->wants_steps) {
+        r = tdl_fail(TDL_ERROR_UNSUPPORTED,
+                     "tdl_tune: device %s has one way to compute convolutions; there is nothing to "
+                     "choose",
+                     t->ctx->on->name);
+        goto fail;
+    }
     if (!t->ctx->info.timestamps) {
         r = tdl_fail(TDL_ERROR_UNSUPPORTED, "tdl_tune: %s has no timestamps", t->ctx->info.name);
         goto fail;
