@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Turns that each device has, of as many runs as --iterations asks for in all. */
 enum { ROUNDS = 10 };
 
 struct bench_device {
@@ -28,7 +29,7 @@ static bool prepare(struct bench_device *d, const struct bench *base, uint32_t i
     b->device_count = 0;
     snprintf(d->index, sizeof(d->index), "%u", index);
     b->device = d->index;
-    d->wall_ns = calloc((size_t)base->iterations * ROUNDS, sizeof(*d->wall_ns));
+    d->wall_ns = calloc(base->iterations, sizeof(*d->wall_ns));
     if (d->wall_ns && tool_create_context(b->device, b->threads, &b->context) == TOOL_OK &&
         bench_compile(b) == TOOL_OK && bench_create_tensors(b) == TOOL_OK &&
         tdl_benchmark(b->graph, b->inputs, b->input_count, b->outputs, b->output_count, &once,
@@ -46,12 +47,16 @@ static int run_round(struct bench_device *d, uint32_t round)
 {
     struct bench *b = &d->bench;
     struct tdl_benchmark_result result;
+    const uint64_t begin = (uint64_t)b->iterations * round / ROUNDS;
+    const uint64_t end = (uint64_t)b->iterations * (round + 1) / ROUNDS;
     const struct tdl_benchmark_params params = {
         .warmup = 1,
-        .iterations = b->iterations,
-        .wall_ns = d->wall_ns + (size_t)round * b->iterations,
+        .iterations = (uint32_t)(end - begin),
+        .wall_ns = d->wall_ns + begin,
     };
 
+    if (begin == end)
+        return TOOL_OK;
     if (tdl_benchmark(b->graph, b->inputs, b->input_count, b->outputs, b->output_count, &params,
                       &result) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
@@ -60,7 +65,7 @@ static int run_round(struct bench_device *d, uint32_t round)
 
 static void summarise(struct bench_device *d)
 {
-    const uint32_t count = d->bench.iterations * ROUNDS;
+    const uint32_t count = d->bench.iterations;
     struct tdl_times *ms = &d->bench.wall;
 
     for (uint32_t i = 0; i < count; i++)
@@ -77,7 +82,6 @@ int bench_devices_run(struct bench *b)
     if (tdl_device_list(infos, 16, &count) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
     count = count < 16 ? count : 16;
-    b->iterations = (b->iterations + ROUNDS - 1) / ROUNDS;
     b->devices = calloc(count, sizeof(*b->devices));
     if (!b->devices)
         return tool_fail("no memory for %u devices", count);
@@ -132,7 +136,7 @@ void bench_devices_print_text(const struct bench *b)
     const double best = fastest(b);
 
     printf("%s: %u runs on each device, in turns\n\n", b->model ? b->model : b->op.name,
-           b->iterations * ROUNDS);
+           b->iterations);
     printf("%-46s %10s %10s %10s %10s %8s\n", "device", "build ms", "first ms", "min ms",
            "median ms", "x best");
     for (uint32_t i = 0; i < b->device_count; i++) {
@@ -151,7 +155,7 @@ void bench_devices_print_json(const struct bench *b)
 {
     printf("{\n");
     bench_print_string(b->model ? "model" : "op", b->model ? b->model : b->op.name);
-    printf("  \"devices\": [");
+    printf("  \"iterations\": %u,\n  \"devices\": [", b->iterations);
     for (uint32_t i = 0; i < b->device_count; i++) {
         const struct bench *d = &b->devices[i].bench;
 

@@ -18,7 +18,8 @@ static const char help[] =
     "\n"
     "  -d, --device DEVICE     auto (default), cpu, gpu, vulkan, an index, a UUID, a DRM\n"
     "                          node or part of a name; tdl-info lists them\n"
-    "  -t, --threads N         on the CPU; 0 (default): one for each core\n"
+    "  -t, --threads N         on the CPU; 0 (default): as many as cores that the process\n"
+    "                          may use, a small network one\n"
     "      --compare-devices   run on every device there is, in turns, and show them\n"
     "                          side by side\n"
     "  -p, --precision P       auto (default), fp32 or fp16\n"
@@ -59,9 +60,11 @@ static const char help[] =
     "\n"
     "Frames (of a picture that is always the same):\n"
     "      --frame WxH         size in px, width x height\n"
-    "      --format F          NV12 (default), I420, YUY2, UYVY, P010, RGBA, BGRA,\n"
-    "                          RGBx, BGRx, RGB, BGR, GRAY8. The finished frame has the\n"
-    "                          same; with mask it is GRAY8, with alpha RGBA or BGRA\n"
+    "      --format F          NV12 (default); the finished frame has the same, but with\n"
+    "                          mask it is GRAY8, with alpha RGBA or BGRA. There are\n"
+    "                          ";
+
+static const char help_behind_formats[] =
     "      --mode M            mask, overlay (default), blur, replace (by a colour),\n"
     "                          alpha, passthrough (without the network)\n"
     "      --frame-memory M    mapped (default): written and read by the CPU, without\n"
@@ -276,6 +279,8 @@ static int parse(int argc, char **argv, struct bench *out)
             break;
         case 'h':
             fputs(help, stdout);
+            tool_print_formats(stdout, 26);
+            fputs(help_behind_formats, stdout);
             exit(TOOL_OK);
         default:
             if (c != '?' && parse_frame(c, optarg, &out->frame_options, &ok))

@@ -19,6 +19,8 @@ static const char help[] =
     "\n"
     "  -d, --device DEVICE    auto (default), cpu, gpu, vulkan, an index, a UUID, a DRM\n"
     "                         node or part of a name\n"
+    "  -t, --threads N        on the CPU; 0 (default): as many as cores that the process\n"
+    "                         may use, a small network one\n"
     "  -p, --precision P      auto (default), fp32 or fp16\n"
     "  -n, --no-fuse          every operator its own dispatch\n"
     "  -a, --algorithm NAME   compute convolutions so where that takes their shape:\n"
@@ -34,6 +36,7 @@ static const char help[] =
 
 struct options {
     const char *model, *device;
+    uint32_t threads;
     struct tdl_build_params build;
     bool operators_only;
 };
@@ -171,7 +174,7 @@ static int show_model(const struct options *options)
     int status = TOOL_OK;
 
     if (!options->operators_only)
-        status = tool_create_context(options->device, 0, &context);
+        status = tool_create_context(options->device, options->threads, &context);
     if (status == TOOL_OK && (tdl_builder_create(context, &builder) != TDL_OK ||
                               tdl_model_load(builder, options->model, NULL) != TDL_OK))
         status = tool_fail("%s: %s", options->model, tdl_last_error());
@@ -192,6 +195,7 @@ static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
         {"device", required_argument, NULL, 'd'},
+        {"threads", required_argument, NULL, 't'},
         {"precision", required_argument, NULL, 'p'},
         {"no-fuse", no_argument, NULL, 'n'},
         {"algorithm", required_argument, NULL, 'a'},
@@ -201,10 +205,14 @@ static int parse(int argc, char **argv, struct options *out)
     };
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:p:na:oh", table, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:t:p:na:oh", table, NULL)) != -1) {
         switch (c) {
         case 'd':
             out->device = optarg;
+            break;
+        case 't':
+            if (!tool_parse_u32(optarg, 0, 1024, &out->threads))
+                return tool_usage_error("'%s' is not a number of threads: 0 to 1024", optarg);
             break;
         case 'p':
             if (!tool_parse_precision(optarg, &out->build.precision))

@@ -152,6 +152,24 @@ bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t 
 
 /* ------------------------------------------------------------------- words */
 
+void tool_print_formats(FILE *file, int column)
+{
+    enum { WIDTH = 80 };
+    int at = column;
+
+    for (int i = TDL_FORMAT_UNKNOWN + 1; i < TDL_FORMAT_COUNT; i++) {
+        const char *name = tdl_format_name((enum tdl_format)i);
+        const int length = (int)strlen(name) + 1; /* with the comma */
+
+        if (at + length + 1 > WIDTH) {
+            fprintf(file, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(file, "%s%s%s", at > column ? " " : "", name,
+                      i + 1 < TDL_FORMAT_COUNT ? "," : "\n");
+    }
+}
+
 const char *tool_precision_name(enum tdl_precision precision)
 {
     return precision == TDL_PRECISION_FP32   ? "fp32"

@@ -30,6 +30,10 @@ bool tool_parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *out)
 /* `count` numbers ≥ 1 with `separator` between them. */
 bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t *out);
 
+/* The names of all pixel formats, comma-separated, in lines of 80 columns that begin
+ * with `column` blanks, but for the first. */
+void tool_print_formats(FILE *file, int column);
+
 const char *tool_precision_name(enum tdl_precision precision);
 const char *tool_mode_name(enum tdl_mode mode);
 const char *tool_device_type_name(enum tdl_device_type type);

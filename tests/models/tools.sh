@@ -64,6 +64,16 @@ if [ -e "$model" ]; then
     expect 0 '^33\.32 million multiply-accumulates' "$info" --operators-only "$model"
 fi
 
+for format in NV12 RGBx P010 GRAY16_LE; do
+    expect 0 "^ +([A-Z].*[ ,])?$format(,|\$)" "$bench" --help
+done
+# What the environment chose is named, where it is what is wrong.
+expect 1 'no-such-device.*TDL_DEVICE=no-such-device in the environment' \
+    env TDL_DEVICE=no-such-device "$bench" --op add
+expect 1 'no-other-device' env TDL_DEVICE=cpu "$bench" --device no-other-device --op add
+! grep -q 'TDL_DEVICE' "$dir/out" || fail 'TDL_DEVICE is named, and did not choose'
+
+expect 1 'one way to compute convolutions' "$bench" --device cpu --compare --op conv2d
 # The CPU is always there, and the last of the list.
 expect 0 '^ +type +CPU' "$info"
 # The rest looks at kernels. A machine without a driver has none of them.
@@ -105,8 +115,9 @@ expect 2 'goes without' "$bench" --compare-devices --device 0 --op add
 expect 0 '"devices"' "$bench" --compare-devices --op conv2d --shape 1,9,7,5 -w 1 -i 10 --json \
     --svg "$dir/devices.svg"
 json '[d["index"] for d in o["devices"]] == list(range(len(o["devices"])))'
-json 'o["devices"][-1]["name"].startswith("CPU")'
+json 'o["devices"][-1]["name"].startswith("CPU") and o["iterations"] == 10'
 json 'all(0 < d["min_ms"] <= d["median_ms"] for d in o["devices"] if not "error" in d)'
+expect 0 '3 runs on each device' "$bench" --compare-devices --op relu --shape 1,9,7,5 -i 3
 [ "$(grep -c '<rect x' "$dir/devices.svg")" = "$("$info" | grep -c '^[0-9]*: ')" ] ||
     fail 'a device has no bar'
 
