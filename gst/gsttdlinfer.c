@@ -64,6 +64,9 @@ gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *
     GError *failure = NULL;
     enum tdl_result r;
 
+    /* The CPU compiles nothing, and says nothing of it. */
+    if (tdl_context_device(context)->type == TDL_DEVICE_CPU)
+        progress->element = NULL;
     gst_tdl_progress_begin(progress);
     r = gst_tdl_model_compile(infer->model, gst_tdl_progress_kernels, progress);
     if (r == TDL_OK)

@@ -232,6 +232,32 @@ GST_START_TEST(pools_are_quiet)
 }
 GST_END_TEST;
 
+static GstBusSyncReply count_progress(GstBus *bus, GstMessage *message, gpointer data)
+{
+    (void)bus;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_PROGRESS)
+        g_atomic_int_inc((gint *)data);
+    return GST_BUS_PASS;
+}
+
+/* The bus hears of compiling where kernels are compiled. */
+GST_START_TEST(cpu_compiles_nothing)
+{
+    GstElement *pipeline =
+        gst_parse_launch("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=100,"
+                         "height=50 ! tdlfilter device=cpu ! fakesink", NULL);
+    GstBus *bus = gst_element_get_bus(pipeline);
+    gint messages = 0;
+
+    gst_bus_set_sync_handler(bus, count_progress, &messages, NULL);
+    pipeline_play_to_end(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    fail_unless_equals_int(g_atomic_int_get(&messages), 0);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+}
+GST_END_TEST;
+
 /* ------------------------------------------------------------------- values */
 
 /* "Lower takes in more", to the end: the network is nowhere less sure than 0. */
@@ -291,6 +317,7 @@ static Suite *suite(void)
     tcase_add_test(tc, same_mode_negotiates_once);
     tcase_add_test(tc, paths_are_told);
     tcase_add_test(tc, pools_are_quiet);
+    tcase_add_test(tc, cpu_compiles_nothing);
     tcase_add_loop_test(tc, threshold_of_zero, 0, 2);
     tcase_add_test(tc, blur_share);
     return s;
