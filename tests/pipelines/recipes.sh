@@ -50,7 +50,8 @@ writes masks-to-program $((3 * 640 * 360)) "$recipes/masks-to-program.sh" tee "$
 
 # The mixers' sizes follow their settings, and both inputs end after 3 frames.
 wide=$((3 * 1280 * 360 * 3))
-SRC2=$SRC writes two-cameras $wide "$recipes/two-cameras.sh"
+writes two-cameras $wide "$recipes/two-cameras.sh"
+SRC2="${SRC/64/96}" writes "two-cameras of two kinds" $wide "$recipes/two-cameras.sh"
 gst-launch-1.0 -q videotestsrc num-buffers=3 ! \
     video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! jpegenc ! matroskamux ! \
     filesink location="$temp/video.mkv"
