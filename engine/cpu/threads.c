@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#define _GNU_SOURCE /* sched_getaffinity() */
 #include "threads.h"
 
+#include "cores.h"
+
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -36,14 +36,6 @@ struct tdl_cpu_threads {
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tdl_cpu_threads *list; /* under it */
-
-/* Cores that this process may use, which a container or taskset may have made fewer. */
-static uint32_t count_cores(void)
-{
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
-}
 
 /* ------------------------------------------------------------------- helpers */
 
@@ -129,7 +121,7 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
 static struct tdl_cpu_threads *create(uint32_t wanted)
 {
     struct tdl_cpu_threads *t = calloc(1, sizeof(*t));
-    const uint32_t cores = count_cores();
+    const uint32_t cores = tdl_cpu_cores();
     /* More than cores only wait for each other: XNNPACK's, spinning, for minutes. */
     const uint32_t count = wanted ? TDL_MIN(wanted, cores) : cores;
     if (!t)

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How many cores control groups leave to a process, over trees of files made for it;
+ * and that a context has no more threads than cores. */
+#define _GNU_SOURCE /* sched_setaffinity() */
+#include "check.h"
+
+#include <cpu/cores.h>
+#include <cpu/cpu.h>
+
+#include <math.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct file {
+    const char *path, *text; /* below the root */
+};
+static const struct row {
+    const char *name;
+    struct file files[8];
+    double want;
+} rows[] = {
+    {"nothing there", {{NULL, NULL}}, 0},
+    {"v2 without a limit",
+     {{"/proc/self/cgroup", "0::/a\n"}, {"/sys/fs/cgroup/a/cpu.max", "max 100000\n"}},
+     0},
+    {"v2, of a container", /* with a namespace of its own */
+     {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/cpu.max", "150000 100000\n"}},
+     1.5},
+    {"v2, of a group above",
+     {{"/proc/self/cgroup", "0::/a.slice/b.service\n"},
+      {"/sys/fs/cgroup/a.slice/cpu.max", "200000 100000\n"},
+      {"/sys/fs/cgroup/a.slice/b.service/cpu.max", "max 100000\n"}},
+     2},
+    {"v2, the smallest",
+     {{"/proc/self/cgroup", "0::/a/b/c\n"},
+      {"/sys/fs/cgroup/a/cpu.max", "300000 100000\n"},
+      {"/sys/fs/cgroup/a/b/cpu.max", "50000 100000\n"},
+      {"/sys/fs/cgroup/a/b/c/cpu.max", "100000 50000\n"}},
+     0.5},
+    {"v1",
+     {{"/proc/self/cgroup", "5:memory:/m\n3:cpuset:/s\n2:cpu,cpuacct:/a/b\n0::/\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_quota_us", "250000\n"},
+      {"/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.cfs_period_us", "100000\n"}},
+     2.5},
+    {"v1 without a limit",
+     {{"/proc/self/cgroup", "1:cpu:/\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}},
+     0},
+    {"v1, of a container that is told the host's path",
+     {{"/proc/self/cgroup", "1:cpu:/docker/1234\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"}},
+     1},
+    {"a group out of sight",
+     {{"/proc/self/cgroup", "0::/../../x\n"},
+      {"/sys/fs/cgroup/cpu.max", "400000 100000\n"},
+      {"/sys/x/cpu.max", "100000 100000\n"}},
+     4},
+    {"not what is expected",
+     {{"/proc/self/cgroup", "nonsense\n7\n0::\n1:cpu\n2:cpu:/a\n"},
+      {"/sys/fs/cgroup/cpu.max", "\n"},
+      {"/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "100000\n"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "1000"},
+      {"/sys/fs/cgroup/cpu/cpu.cfs_period_us", "0"}},
+     0},
+};
+
+static void write_file(const char *root, const struct file *file)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s%s", root, file->path);
+    for (char *p = strchr(path + strlen(root) + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = 0;
+        mkdir(path, 0700);
+        *p = '/';
+    }
+    FILE *f = fopen(path, "w");
+    REQUIRE(f, "cannot write %s", path);
+    fputs(file->text, f);
+    fclose(f);
+}
+
+static void check_quota(const struct row *row)
+{
+    char root[] = "/tmp/tdl-cores-XXXXXX", command[64];
+    check_begin("%s", row->name);
+    REQUIRE(mkdtemp(root), "no folder");
+    for (size_t i = 0; i < COUNT(row->files) && row->files[i].path; i++)
+        write_file(root, &row->files[i]);
+    const double got = tdl_cpu_quota(root);
+    CHECK(fabs(got - row->want) < 1e-9, "%g cores; %g expected", got, row->want);
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    CHECK(!system(command), "%s", command);
+}
+
+/* Of one core, whatever is asked for: those that are asked for now see the mask. */
+static void check_affinity(void)
+{
+    cpu_set_t all, one;
+    struct tdl_cpu_threads *threads;
+    check_begin("one core");
+    REQUIRE(!sched_getaffinity(0, sizeof(all), &all), "no mask");
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    REQUIRE(!sched_setaffinity(0, sizeof(one), &one), "the mask is not taken");
+    CHECK(tdl_cpu_cores() == 1, "%u cores", tdl_cpu_cores());
+    OK(tdl_cpu_threads_open(7, &threads));
+    CHECK(tdl_cpu_threads_count(threads) == 1, "%u threads", tdl_cpu_threads_count(threads));
+    tdl_cpu_threads_close(&threads);
+    sched_setaffinity(0, sizeof(all), &all);
+    CHECK(tdl_cpu_cores() >= 1 && tdl_cpu_cores() <= (uint32_t)CPU_COUNT(&all), "%u cores of %d",
+          tdl_cpu_cores(), CPU_COUNT(&all));
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_quota(&rows[i]);
+    check_affinity();
+    return check_result();
+}
