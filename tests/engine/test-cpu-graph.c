@@ -94,6 +94,42 @@ static void check_destruction(void)
     unbind(&x, &y);
 }
 
+static struct tdl_context_stats stats_of(void)
+{
+    struct tdl_context_stats stats;
+    tdl_context_get_stats(ctx, &stats);
+    return stats;
+}
+
+/* A graph's arena and weights are among the memory of its context, until it and its
+ * runs have gone. */
+static void check_memory(void)
+{
+    struct tdl_graph_stats figures;
+    struct tdl_binding x, y;
+    check_begin("a graph's memory");
+    OK(tdl_context_sync(ctx));
+    const struct tdl_context_stats before = stats_of();
+    struct tdl_graph *g = build(false);
+    const struct tdl_context_stats with = stats_of();
+    tdl_graph_get_stats(g, &figures);
+    CHECK(figures.weight_bytes == CHANNELS * CHANNELS * sizeof(float), "%llu bytes of weights",
+          (unsigned long long)figures.weight_bytes);
+    CHECK(with.memory_bytes - before.memory_bytes == figures.arena_bytes + figures.weight_bytes,
+          "%llu bytes are counted for %llu of values and %llu of weights",
+          (unsigned long long)(with.memory_bytes - before.memory_bytes),
+          (unsigned long long)figures.arena_bytes, (unsigned long long)figures.weight_bytes);
+    CHECK(with.allocations == before.allocations + 2, "%llu allocations",
+          (unsigned long long)(with.allocations - before.allocations));
+    bind(g, &x, &y);
+    OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+    tdl_graph_destroy(&g);
+    unbind(&x, &y);
+    OK(tdl_context_sync(ctx));
+    CHECK(stats_of().memory_bytes == before.memory_bytes, "%llu bytes are left",
+          (unsigned long long)(stats_of().memory_bytes - before.memory_bytes));
+}
+
 typedef struct tdl_operand *(*function)(struct tdl_builder *, struct tdl_operand *);
 static struct tdl_operand *clamp(struct tdl_builder *b, struct tdl_operand *x)
 {
@@ -141,6 +177,7 @@ int main(void)
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
     check_plan(false);
     check_plan(true);
+    check_memory();
     check_destruction();
     check_special_values();
     check_context_close(ctx);

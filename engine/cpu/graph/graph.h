@@ -65,7 +65,9 @@ struct tdl_program {
     struct tdl_cpu_step *steps;
     uint32_t step_count;
     uint64_t arena_size, tensor_bytes, weight_bytes;
-    uint8_t *arena; /* what is in it is of one run: a context's runs are in order */
+    uint32_t constant_count;     /* pieces of memory that weight_bytes are in */
+    struct tdl_context *counted; /* whose memory the arena and the weights are among */
+    uint8_t *arena;              /* what is in it is of one run: a context's runs are in order */
     /* By operand: where its value lies; of bound ones, in the run that is on. */
     void **values;
     void **constants; /* by operand: copies of those that runs read */

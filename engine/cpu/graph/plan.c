@@ -107,6 +107,7 @@ static enum tdl_result copy_constant(struct tdl_program *p, struct tdl_operand *
             return out_of_memory();
         memcpy(copy, o->data, size);
         p->weight_bytes += size;
+        p->constant_count++;
     }
     o->data = p->values[o->id] = p->constants[tdl_operand_root(o)->id];
     return TDL_OK;

@@ -7,10 +7,21 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* What is in the context's figures. Weights count once, be they copies or what
+ * XNNPACK has packed of them. The context outlives its runs, and so their programs. */
+static void count_memory(struct tdl_program *p, struct tdl_context *ctx)
+{
+    p->counted = ctx;
+    atomic_fetch_add(&ctx->stats.allocations, p->constant_count + (p->arena_size > 0));
+    atomic_fetch_add(&ctx->stats.memory_bytes, p->arena_size + p->weight_bytes);
+}
+
 static void unref(struct tdl_program *p)
 {
     if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
         return;
+    if (p->counted)
+        atomic_fetch_sub(&p->counted->stats.memory_bytes, p->arena_size + p->weight_bytes);
     tdl_cpu_drop_steps(p);
     for (uint32_t i = 0; p->constants && i < p->ir->operand_count; i++)
         free(p->constants[i]);
@@ -50,6 +61,7 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
     if (!p->ns)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     TRY(tdl_cpu_describe_steps(g));
+    count_memory(p, g->ctx);
 fail:
     return r;
 }
