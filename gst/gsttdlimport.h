@@ -22,7 +22,7 @@ struct gst_tdl_import_stats {
     guint64 cpu_mapped_bytes; /* of frames that the element mapped */
     guint64 cpu_copied_bytes; /* by the copying importer */
     guint64 cpu_waits;        /* for fences that the GPU could not wait for or give */
-    guint64 gpu_bytes;        /* of pixels of the last frame, read and written by the GPU */
+    guint64 gpu_bytes;        /* of pixels of the last frame, read and written by the device */
 };
 
 /* A buffer as the GPU sees it while a batch is recorded and submitted. */

@@ -14,7 +14,7 @@ void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
     GST_DEBUG_CATEGORY_GET(performance, "GST_PERFORMANCE");
     if (side == GST_TDL_INPUT)
         GST_CAT_WARNING_OBJECT(performance, element,
-                               "the CPU copies every frame into GPU memory (%s)", reason);
+                               "the CPU copies every frame into the device's memory (%s)", reason);
     else
         GST_CAT_WARNING_OBJECT(performance, element,
                                "frames come from a device and go on in memory for the CPU (%s)",
@@ -87,7 +87,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
             "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
             "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
-            "(pixels read and written by the GPU), and the mean time of the device in ns of "
+            "(pixels read and written by the device, be it the CPU), and the mean time of the "
+            "device in ns of "
             "preprocess-ns, network-ns and compose-ns (0 where the device has no "
             "timestamps)",
             GST_TYPE_STRUCTURE, flags));

@@ -44,7 +44,9 @@ static const struct property {
       STRING, GST_TDL_RESTART, AT(sources.device), .text = "auto" },
     { "threads", "Threads",
       "Most threads that compute on the CPU where that is the device, shared by all elements of "
-      "the process with the same number, and no more than cores; 0: as many as help",
+      "the process with the same number; 0, and more than that: as many as cores that the process "
+      "may use (its affinity mask, and the time that its control groups give it); with 0 a small "
+      "network has one",
       UINT, GST_TDL_RESTART, AT(sources.threads), 0, 1024, 0 },
     { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
       GST_TDL_RESTART, AT(sources.precision), .def = TDL_PRECISION_AUTO },
@@ -120,7 +122,8 @@ static const struct property {
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
-      "once (element message tdl-fallback: side, path, reason)",
+      "once (element message tdl-fallback: side, path, reason). Where the CPU itself computes, "
+      "frames of a device are such an error, and those in memory are not",
       BOOL, GST_TDL_LIVE, AT(live.require_zero_copy), .def = FALSE },
 };
 

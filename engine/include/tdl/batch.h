@@ -18,9 +18,9 @@ extern "C" {
 struct tdl_buffer;
 
 enum tdl_buffer_access {
-    TDL_BUFFER_DEVICE = 0, /**< the GPU only */
-    TDL_BUFFER_UPLOAD,     /**< mapped; the CPU writes, the GPU reads */
-    TDL_BUFFER_READBACK,   /**< mapped and cached; the GPU writes, the CPU reads */
+    TDL_BUFFER_DEVICE = 0, /**< the device only */
+    TDL_BUFFER_UPLOAD,     /**< mapped; the caller writes, the device reads */
+    TDL_BUFFER_READBACK,   /**< mapped and cached; the device writes, the caller reads */
 };
 
 /** Create a buffer of `size` bytes. Mapped kinds are coherent and stay mapped
@@ -29,8 +29,8 @@ TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t si
                                           enum tdl_buffer_access access,
                                           struct tdl_buffer **out_buffer);
 /**
- * Make the caller's memory a buffer without copying (VK_EXT_external_memory_host).
- * `pointer` and `size` are widened to page borders inside; the memory stays
+ * Make the caller's memory a buffer without copying (VK_EXT_external_memory_host; the
+ * CPU takes any). `pointer` and `size` are widened to page borders inside; the memory stays
  * valid until the buffer is destroyed and the timeline has passed its last use.
  * @return TDL_ERROR_UNSUPPORTED when device or driver refuses, with the reason;
  *         TDL_ERROR_INVALID_ARGUMENT when the memory ends behind the last address.
@@ -38,12 +38,12 @@ TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t si
 TDL_API enum tdl_result tdl_buffer_import_host(struct tdl_context *context, void *pointer,
                                                size_t size, struct tdl_buffer **out_buffer,
                                                uint64_t *out_offset);
-/** Deferred: the memory goes when the GPU has passed the last use. */
+/** Deferred: the memory goes when the device has passed the last use. */
 TDL_API void tdl_buffer_destroy(struct tdl_buffer **buffer);
 /** The mapping, or NULL for TDL_BUFFER_DEVICE and imported memory. */
 TDL_API void *tdl_buffer_data(struct tdl_buffer *buffer);
 TDL_API size_t tdl_buffer_size(const struct tdl_buffer *buffer);
-/** Wait until the GPU has finished writing (for_write: and reading) the
+/** Wait until the device has finished writing (for_write: and reading) the
  *  buffer, as far as submitted. Blocking; no wait when it is idle. */
 TDL_API enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write);
 
@@ -76,7 +76,7 @@ TDL_API enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_
  *  @return TDL_ERROR_INVALID_ARGUMENT for numbers beyond; TDL_ERROR_UNSUPPORTED when
  *          stages were begun TDL_MAX_STAGES times in this batch */
 TDL_API enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage);
-/** GPU time in ns of each of the first `count` stages of the last finished
+/** The device's time in ns of each of the first `count` stages of the last finished
  *  submission; 0 where the stage was not run or the device has no timestamps. Does
  *  not wait: false, and zeros, when nothing has finished since the last begin, or it
  *  had no stages. */

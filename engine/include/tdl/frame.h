@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file frame.h
- * Pictures in memory that the GPU can reach, and the way from a picture to a
+ * Pictures in memory that the device can reach, and the way from a picture to a
  * tensor and from a mask to a composed picture.
  *
  * A frame's journey: tdl_batch_begin() → tdl_frame_to_tensor() →
  * tdl_batch_graph() → tdl_compose() → tdl_batch_submit(): one submission, and
- * the CPU waits for nothing.
+ * the caller waits for nothing.
  */
 #ifndef TDL_FRAME_H
 #define TDL_FRAME_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * @file tdl.h
- * libtdl: contexts, tensors, builders and graphs on a Vulkan device.
+ * libtdl: contexts, tensors, builders and graphs on a device, which is one of
+ * Vulkan's or the CPU.
  *
  * The model is WebNN's (MLContext, MLTensor, MLGraphBuilder, MLGraph). Every
  * call that gives work to the device queues it and returns at once; the work
@@ -52,7 +53,7 @@ enum tdl_result {
     TDL_ERROR_INVALID_ARGUMENT = -1, /**< a parameter is wrong; see the text */
     TDL_ERROR_INVALID_STATE = -2,    /**< right call, wrong moment */
     TDL_ERROR_OUT_OF_MEMORY = -3,    /**< host or device memory */
-    TDL_ERROR_NO_DEVICE = -4,        /**< no Vulkan device fits */
+    TDL_ERROR_NO_DEVICE = -4,        /**< no device fits what was asked for */
     TDL_ERROR_DEVICE_LOST = -5,      /**< every later call on the context fails so */
     TDL_ERROR_UNSUPPORTED = -6,      /**< valid, but not on this device or build */
     TDL_ERROR_INVALID_MODEL = -7,    /**< a model file is damaged or not a model */
@@ -106,7 +107,7 @@ struct tdl_device_info {
     uint8_t uuid[TDL_UUID_SIZE];
     enum tdl_device_type type;
     uint32_t vendor_id, device_id; /**< PCI numbers */
-    uint32_t api_version;          /**< VK_MAKE_API_VERSION layout */
+    uint32_t api_version;          /**< VK_MAKE_API_VERSION layout; 0 of the CPU */
     uint32_t subgroup_size;        /**< invocations */
     uint32_t max_workgroup_invocations;
     uint32_t max_shared_memory; /**< bytes */
@@ -116,17 +117,17 @@ struct tdl_device_info {
      *  compiler that this library was built with, has none. A device that was
      *  created outside counts as without. */
     uint32_t cooperative_matrix[3];
-    uint64_t memory_bytes;        /**< largest device-local heap */
+    uint64_t memory_bytes;        /**< largest device-local heap; of the CPU, the machine's */
     bool usable;                  /**< has all that libtdl needs */
     char unusable_reason[128];    /**< why not, if not usable */
-    bool external_memory_host;    /**< page-aligned host pointers can be imported */
+    bool external_memory_host;    /**< host pointers can be imported */
     bool external_memory_dma_buf; /**< dma-bufs can be imported */
     bool drm_format_modifiers;    /**< tiled images can be imported */
     bool external_memory_fd;      /**< memory goes to and comes from its like by opaque fd */
     bool dma_buf_export;          /**< our memory can be handed out as dma-buf */
     bool sync_fd;                 /**< sync files go in and out of the queue */
     bool timeline_fd;             /**< timeline semaphores can be shared by opaque fd */
-    bool timestamps;              /**< GPU times can be measured */
+    bool timestamps;              /**< its own times can be measured */
     bool storage_16bit;           /**< 16-bit types in storage buffers */
     bool shader_int64;            /**< tensors of int64 and uint64 */
 };
@@ -154,12 +155,13 @@ struct tdl_context_params {
      *  of a name.
      *  TDL_DEVICE in the environment says what "auto" is. */
     const char *device;
-    /** Threads that compute on the CPU, the context's own among them; 0, and more than
-     *  that: one for each core that the process may use. A network that is too small for
-     *  several has one where this is 0. Contexts with the same number share them. */
+    /** Threads that compute on the CPU, the context's own among them. 0, and more than
+     *  that: as many as cores that the process may use (its affinity mask, and the time
+     *  that its control groups give it); with 0 a small network has one. Contexts with
+     *  the same number share them. */
     uint32_t threads;
-    /** Folder of the pipeline cache; NULL: $XDG_CACHE_HOME/tdl, then
-     *  ~/.cache/tdl. "" keeps none. Safe to delete at any time. */
+    /** Folder of the pipeline cache, which the CPU has no use for; NULL:
+     *  $XDG_CACHE_HOME/tdl, then ~/.cache/tdl. "" keeps none. Safe to delete at any time. */
     const char *cache_dir;
     /** Ask for VK_LAYER_KHRONOS_validation with synchronization validation;
      *  its messages arrive at `log` as TDL_LOG_ERROR and are counted in
@@ -206,12 +208,15 @@ TDL_API enum tdl_result tdl_context_save_cache(struct tdl_context *context);
 
 /** Counters since creation; memory figures are of this moment. */
 struct tdl_context_stats {
-    uint64_t submits;           /**< queue submissions */
-    uint64_t dispatches;        /**< compute dispatches recorded for submission */
-    uint64_t waits;             /**< times the CPU slept for the device */
-    uint64_t pipelines;         /**< pipelines created */
-    uint64_t allocations;       /**< device memory allocations made */
-    uint64_t memory_bytes;      /**< device memory held now */
+    uint64_t submits;     /**< batches submitted to the queue, or to the CPU's thread */
+    uint64_t dispatches;  /**< compute dispatches, or a graph's steps on the CPU, submitted */
+    uint64_t waits;       /**< times the caller's thread slept for the device */
+    uint64_t pipelines;   /**< pipelines created; 0 on the CPU */
+    uint64_t allocations; /**< of the memory below */
+    /** Device memory held now. On the CPU: of buffers and tensors, imported ones left
+     *  out, and of each graph its arena and its weights (struct tdl_graph_stats); not
+     *  what is beside them, such as descriptions, and tables that XNNPACK makes. */
+    uint64_t memory_bytes;
     uint64_t validation_errors; /**< messages of the validation layers */
 };
 TDL_API void tdl_context_get_stats(struct tdl_context *context, struct tdl_context_stats *out);
@@ -234,15 +239,18 @@ enum tdl_dtype {
 enum tdl_layout {
     TDL_LAYOUT_NHWC = 0,
     TDL_LAYOUT_NCHW = 1,
-    /** The GPU's own: shape given as NHWC, stored as [N][ceil(C/4)][H][W][4],
+    /** A GPU's own: shape given as NHWC, stored as [N][ceil(C/4)][H][W][4],
      *  missing channels zero. What the kernels read without conversion. */
     TDL_LAYOUT_NC4HW4 = 2,
 };
 
 enum tdl_tensor_usage {
-    TDL_TENSOR_READABLE = 1 << 0,   /**< tdl_tensor_read is allowed */
-    TDL_TENSOR_WRITABLE = 1 << 1,   /**< tdl_tensor_write is allowed */
-    TDL_TENSOR_EXPORTABLE = 1 << 2, /**< may be rented to another device */
+    TDL_TENSOR_READABLE = 1 << 0, /**< tdl_tensor_read is allowed */
+    TDL_TENSOR_WRITABLE = 1 << 1, /**< tdl_tensor_write is allowed */
+    /** May be rented to another device (vulkan.h). Not on the CPU, where creating such a
+     *  tensor is TDL_ERROR_UNSUPPORTED: others there read and write the memory of mapped
+     *  buffers (tdl_buffer_data()). */
+    TDL_TENSOR_EXPORTABLE = 1 << 2,
     /** The same, by dma-buf: not on every device, see tdl_device_info. */
     TDL_TENSOR_EXPORTABLE_DMA_BUF = 1 << 3,
 };
@@ -265,7 +273,8 @@ TDL_API const char *tdl_dtype_name(enum tdl_dtype dtype);
 /** Bytes that a tensor of these params holds, 0 if they are not valid. */
 TDL_API size_t tdl_tensor_params_size(const struct tdl_tensor_params *params);
 
-/** Create a zeroed tensor. Allocates device memory; may block for that. */
+/** Create a zeroed tensor. Allocates device memory; may block for that.
+ *  @return TDL_ERROR_UNSUPPORTED for usages and types that the device lacks */
 TDL_API enum tdl_result tdl_tensor_create(struct tdl_context *context,
                                           const struct tdl_tensor_params *params,
                                           struct tdl_tensor **out_tensor);
@@ -366,7 +375,8 @@ struct tdl_graph; /**< a compiled graph (MLGraph) */
 enum tdl_precision {
     TDL_PRECISION_AUTO = 0, /**< what is safe for any network: FP32 on every device */
     TDL_PRECISION_FP32 = 1,
-    /** 16 bits a value for activations in memory, float32 weights and arithmetic.
+    /** 16 bits a value for activations in memory, float32 weights and arithmetic; on
+     *  the CPU the same as FP32.
      *  Four neighbouring channels share an exponent: each is within 2⁻¹² of the
      *  largest of the four. That is more exact than halves where they are alike;
      *  where their scales differ, small ones are lost (0.02 beside 1000 is 0).
@@ -378,8 +388,9 @@ enum tdl_precision {
 
 /**
  * Hears how many kernels are compiled: 0 of `total` at the beginning, then
- * after each one. Called from the threads that compile, one call at a time,
- * which waits for it; it must not call libtdl.
+ * after each one; on the CPU, which compiles nothing, 0 of 0 once. Called from the
+ * threads that compile, one call at a time, which waits for it; it must not call
+ * libtdl.
  * @return false to cancel: what is being compiled is finished, and no more.
  */
 typedef bool (*tdl_progress_fn)(void *data, uint32_t done, uint32_t total);
@@ -406,7 +417,7 @@ struct tdl_build_params {
      *  tdl_conv2d_algorithm_name(), or "name:variant" ("implicit:64x64"); NULL:
      *  what tdl_tune() found, or else what is estimated to be fastest. A name
      *  that there is not is TDL_ERROR_INVALID_ARGUMENT; one that no convolution
-     *  of the graph can take is TDL_ERROR_UNSUPPORTED. */
+     *  of the graph can take is TDL_ERROR_UNSUPPORTED, as is any on the CPU. */
     const char *conv2d_algorithm;
     /** Leave the kernels to tdl_graph_compile(). All other reasons for failing
      *  are found before, in a few ms. */
@@ -426,11 +437,12 @@ enum tdl_choice {
 };
 
 /**
- * Compile: passes infer → fold → fuse → layout → plan → pipelines → record.
+ * Compile: passes infer → fold → fuse → layout → plan → pipelines → record; on the
+ * CPU infer → fold, then XNNPACK's runtimes and loops.
  * TDL_DUMP=PASS (or "all") in the environment prints the graph after a pass.
  * The builder may be destroyed, or built again with other params.
  * Time and memory follow the number of operators and the bytes of constants.
- * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one).
+ * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one, and on the CPU).
  * @return TDL_ERROR_CANCELED if the progress function returned false;
  *         TDL_ERROR_UNSUPPORTED where the kernels' weights would be many times
  *         the constants, or for more than 2048 different kernels
@@ -466,8 +478,8 @@ TDL_API const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph 
 /**
  * Queue one run. Tensors are checked against the graph by name, dtype, shape,
  * layout and context. Returns at once; `out_point` (may be NULL) is reached
- * when the outputs are written. The first dispatch with a set of tensors
- * records a command buffer, later ones replay it.
+ * when the outputs are written. On Vulkan the first dispatch with a set of
+ * tensors records a command buffer, later ones replay it.
  */
 TDL_API enum tdl_result tdl_graph_dispatch(struct tdl_graph *graph,
                                            const struct tdl_binding *inputs, uint32_t input_count,
@@ -476,14 +488,14 @@ TDL_API enum tdl_result tdl_graph_dispatch(struct tdl_graph *graph,
 
 /** One dispatch of the compiled plan. Strings live as long as the graph. */
 struct tdl_graph_step {
-    const char *kernel;     /**< shader name */
-    const char *label;      /**< operators it computes */
-    uint32_t groups[3];     /**< workgroups */
-    uint32_t local_size;    /**< invocations per workgroup */
-    uint64_t macs;          /**< multiply-accumulates */
-    uint64_t bytes;         /**< activations and weights read and written */
-    uint64_t gpu_ns;        /**< of the last tdl_graph_profile(), else 0 */
-    const char *algorithm;  /**< "implicit:64x64"; "" where there is one way */
+    const char *kernel;    /**< shader name; on the CPU "xnnpack", "cpu: …" or "reference: …" */
+    const char *label;     /**< operators it computes */
+    uint32_t groups[3];    /**< workgroups; 0 on the CPU, as local_size */
+    uint32_t local_size;   /**< invocations per workgroup */
+    uint64_t macs;         /**< multiply-accumulates */
+    uint64_t bytes;        /**< activations and weights read and written */
+    uint64_t gpu_ns;       /**< device time in the last tdl_graph_profile(), else 0 */
+    const char *algorithm; /**< "implicit:64x64"; "" where there is one way */
     enum tdl_choice choice; /**< why this one */
 };
 struct tdl_graph_stats {
@@ -501,7 +513,7 @@ TDL_API void tdl_graph_get_stats(const struct tdl_graph *graph, struct tdl_graph
 TDL_API const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *graph,
                                                         uint32_t index);
 /**
- * Run once with a timestamp round every step, and wait: fills `gpu_ns`.
+ * Run once with a timestamp of the device round every step, and wait: fills `gpu_ns`.
  * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps. Blocking.
  */
 TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph, const struct tdl_binding *inputs,
@@ -523,7 +535,7 @@ struct tdl_benchmark_params {
 };
 struct tdl_benchmark_result {
     struct tdl_times wall; /**< from the call until the CPU knows of the end */
-    struct tdl_times gpu;  /**< between two timestamps; all 0 on a device without */
+    struct tdl_times gpu;  /**< the device's own time; all 0 on a device without timestamps */
     double first_ns;       /**< wall time of the very first run */
     uint32_t iterations;
 };
@@ -563,7 +575,8 @@ struct tdl_tune_params {
  * ones on the same device, driver and version. A file that is damaged or of
  * another device is ignored with a warning; it is safe to delete.
  * @param out_layers  layers measured; may be NULL
- * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps.
+ * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps, and on the CPU,
+ *         which has one way for each layer.
  * Blocking: compiles and runs dozens of kernels (seconds to minutes).
  */
 TDL_API enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_params *params,
