@@ -22,6 +22,15 @@ void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char
             goto fail;                                                                             \
     } while (0)
 
+/* What public functions begin with that return a result: INVALID_ARGUMENT with text for
+ * a NULL where something is needed. `name` is the parameter's in the header. */
+#define TDL_NEED(pointer, name)                                                                    \
+    do {                                                                                           \
+        if (!(pointer))                                                                            \
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s is NULL; it has to be given",      \
+                            __func__, name);                                                       \
+    } while (0)
+
 /* What destroy functions begin with: the object, NULL left in its place. Takes
  * the address of a pointer, which may be NULL itself. */
 static inline void *tdl_take(void *address)

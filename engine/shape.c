@@ -48,8 +48,8 @@ char *tdl_tensor_params_text(const struct tdl_tensor_params *params, char *text,
 
 size_t tdl_tensor_params_size(const struct tdl_tensor_params *params)
 {
-    size_t count = 1, element = tdl_dtype_size(params->dtype);
-    if (params->rank > TDL_MAX_RANK || !element)
+    size_t count = 1, element = params ? tdl_dtype_size(params->dtype) : 0;
+    if (!element || params->rank > TDL_MAX_RANK)
         return 0;
     if (params->layout == TDL_LAYOUT_NC4HW4) {
         struct tdl_dims d = tdl_tensor_params_dims(params);
@@ -67,6 +67,7 @@ size_t tdl_tensor_params_size(const struct tdl_tensor_params *params)
 
 enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
 {
+    TDL_NEED(params, "params");
     const char *label = params->label ? params->label : "tensor";
     if (!tdl_dtype_size(params->dtype))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: data type %d does not exist", label,

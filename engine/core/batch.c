@@ -3,6 +3,8 @@
 
 enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch)
 {
+    TDL_NEED(context, "context");
+    TDL_NEED(out_batch, "out_batch");
     enum tdl_result r = tdl_context_check(context);
     *out_batch = NULL;
     return r == TDL_OK ? context->on->batch_create(context, out_batch) : r;
@@ -35,21 +37,25 @@ void tdl_batch_give_back(struct tdl_batch **batch)
 
 enum tdl_result tdl_batch_begin(struct tdl_batch *batch)
 {
+    TDL_NEED(batch, "batch");
     return batch->ctx->on->batch_begin(batch);
 }
 
 void tdl_batch_cancel(struct tdl_batch *batch)
 {
-    batch->ctx->on->batch_cancel(batch);
+    if (batch)
+        batch->ctx->on->batch_cancel(batch);
 }
 
 enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
 {
+    TDL_NEED(batch, "batch");
     return batch->ctx->on->batch_submit(batch, out_point);
 }
 
 enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage)
 {
+    TDL_NEED(batch, "batch");
     if (stage >= TDL_MAX_STAGES)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "tdl_batch_stage: there is no stage %u; there are %d", stage,
@@ -60,8 +66,8 @@ enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage)
 bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t *out_ns, uint32_t count)
 {
     uint64_t all[TDL_MAX_STAGES] = {0};
-    const bool known = batch->ctx->on->batch_stage_times(batch, all);
-    for (uint32_t i = 0; i < count; i++)
+    const bool known = batch && batch->ctx->on->batch_stage_times(batch, all);
+    for (uint32_t i = 0; out_ns && i < count; i++)
         out_ns[i] = known && i < TDL_MAX_STAGES ? all[i] : 0;
     return known;
 }

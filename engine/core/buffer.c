@@ -44,6 +44,8 @@ enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t
 enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
                                   enum tdl_buffer_access access, struct tdl_buffer **out_buffer)
 {
+    TDL_NEED(context, "context");
+    TDL_NEED(out_buffer, "out_buffer");
     static const char *const names[] = {"frame (device)", "frame (upload)", "frame (readback)"};
     *out_buffer = NULL;
     if ((unsigned)access >= TDL_COUNT(names))
@@ -54,6 +56,9 @@ enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
 enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
                                        struct tdl_buffer **out_buffer, uint64_t *out_offset)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(out_buffer, "out_buffer");
+    TDL_NEED(out_offset, "out_offset");
     enum tdl_result r = tdl_context_check(ctx);
     *out_buffer = NULL;
     if (r != TDL_OK)
@@ -82,16 +87,17 @@ void tdl_buffer_destroy(struct tdl_buffer **buffer)
 
 void *tdl_buffer_data(struct tdl_buffer *buffer)
 {
-    return buffer->map;
+    return buffer ? buffer->map : NULL;
 }
 
 size_t tdl_buffer_size(const struct tdl_buffer *buffer)
 {
-    return buffer->size;
+    return buffer ? buffer->size : 0;
 }
 
 enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
 {
+    TDL_NEED(buffer, "buffer");
     return tdl_context_wait(buffer->ctx, buffer->ctx->on->buffer_point(buffer, for_write),
                             TDL_WAIT_FOREVER);
 }

@@ -60,7 +60,8 @@ void tdl_context_finish(struct tdl_context *ctx)
 
 struct tdl_context *tdl_context_ref(struct tdl_context *context)
 {
-    atomic_fetch_add(&context->refs, 1);
+    if (context)
+        atomic_fetch_add(&context->refs, 1);
     return context;
 }
 
@@ -75,6 +76,9 @@ void tdl_context_destroy(struct tdl_context **context)
 
 enum tdl_result tdl_context_check(struct tdl_context *ctx)
 {
+    if (!ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "context is NULL: give one of tdl_context_create()");
     if (atomic_load(&ctx->lost))
         return tdl_fail(TDL_ERROR_DEVICE_LOST,
                         "the device %s was lost: destroy this context and create a new one",
@@ -96,11 +100,12 @@ enum tdl_result tdl_context_wait(struct tdl_context *ctx, uint64_t point, uint64
 
 uint64_t tdl_context_last_point(struct tdl_context *ctx)
 {
-    return ctx->on->context_last_point(ctx);
+    return ctx ? ctx->on->context_last_point(ctx) : 0;
 }
 
 enum tdl_result tdl_context_sync(struct tdl_context *ctx)
 {
+    TDL_NEED(ctx, "context");
     enum tdl_result r = tdl_context_wait(ctx, tdl_context_last_point(ctx), TDL_WAIT_FOREVER);
     ctx->on->context_collect(ctx);
     return r;
@@ -110,16 +115,21 @@ enum tdl_result tdl_context_sync(struct tdl_context *ctx)
 
 enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
 {
+    TDL_NEED(ctx, "context");
     return ctx->on->context_save_cache(ctx);
 }
 
 const struct tdl_device_info *tdl_context_device(const struct tdl_context *ctx)
 {
-    return &ctx->info;
+    return ctx ? &ctx->info : NULL;
 }
 
 void tdl_context_get_stats(struct tdl_context *ctx, struct tdl_context_stats *out)
 {
+    if (out && !ctx)
+        *out = (struct tdl_context_stats){0};
+    if (!out || !ctx)
+        return;
     *out = (struct tdl_context_stats){
         .submits = atomic_load(&ctx->stats.submits),
         .dispatches = atomic_load(&ctx->stats.dispatches),

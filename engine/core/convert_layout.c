@@ -67,6 +67,8 @@ fail:
 enum tdl_result tdl_tensor_convert_layout(struct tdl_tensor *t, enum tdl_layout layout,
                                           struct tdl_tensor **out_tensor)
 {
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_tensor, "out_tensor");
     struct tdl_graph *graph = NULL;
     struct tdl_tensor *to = NULL;
     enum tdl_result r;

@@ -11,6 +11,7 @@
 enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capacity,
                                 uint32_t *out_count)
 {
+    TDL_NEED(out_count, "out_count");
     /* No loader, no driver: there is the CPU. */
     if (tdl_vulkan_device_list(out_infos, capacity, out_count) != TDL_OK)
         *out_count = 0;
@@ -101,6 +102,7 @@ static enum tdl_result create_named(const struct tdl_context_params *params,
 enum tdl_result tdl_context_create(const struct tdl_context_params *params,
                                    struct tdl_context **out_context)
 {
+    TDL_NEED(out_context, "out_context");
     static const struct tdl_context_params defaults;
     struct tdl_context_params chosen = params ? *params : defaults;
     const char *instead = getenv("TDL_DEVICE");

@@ -111,6 +111,9 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
                                     struct tdl_tensor *tensor,
                                     const struct tdl_frame_to_tensor_params *params)
 {
+    TDL_NEED(batch, "batch");
+    TDL_NEED(frame, "frame");
+    TDL_NEED(tensor, "tensor");
     struct tdl_frame_to_tensor_params resolved =
         params ? *params : (struct tdl_frame_to_tensor_params){0};
     struct tdl_context *ctx = batch->ctx;
@@ -129,6 +132,8 @@ enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
                                             struct tdl_tensor *tensor,
                                             const struct tdl_compile_params *compile)
 {
+    TDL_NEED(frame, "frame");
+    TDL_NEED(tensor, "tensor");
     struct tdl_context *ctx = tensor->buffer->ctx;
     if (!tdl_format_info(frame->format))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
@@ -213,6 +218,8 @@ enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_t
 
 enum tdl_result tdl_composer_create(struct tdl_context *context, struct tdl_composer **out_composer)
 {
+    TDL_NEED(context, "context");
+    TDL_NEED(out_composer, "out_composer");
     enum tdl_result r = tdl_context_check(context);
     *out_composer = NULL;
     if (r == TDL_OK && !context->on->composer_create)
@@ -229,7 +236,8 @@ void tdl_composer_destroy(struct tdl_composer **composer)
 
 void tdl_composer_reset(struct tdl_composer *composer)
 {
-    composer->ctx->on->composer_reset(composer);
+    if (composer)
+        composer->ctx->on->composer_reset(composer);
 }
 
 enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
@@ -237,6 +245,10 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
                                      const struct tdl_compose_params *params,
                                      const struct tdl_compile_params *compile)
 {
+    TDL_NEED(composer, "composer");
+    TDL_NEED(source, "source");
+    TDL_NEED(target, "target");
+    TDL_NEED(params, "params");
     enum tdl_result r = check_formats(source, target, params);
     if (r != TDL_OK)
         return r;
@@ -249,6 +261,11 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
                             const struct tdl_frame *source, struct tdl_tensor *mask,
                             const struct tdl_frame *target, const struct tdl_compose_params *params)
 {
+    TDL_NEED(batch, "batch");
+    TDL_NEED(composer, "composer");
+    TDL_NEED(source, "source");
+    TDL_NEED(target, "target");
+    TDL_NEED(params, "params");
     struct tdl_context *ctx = composer->ctx;
     enum tdl_result r;
     if (batch->ctx != ctx)

@@ -62,6 +62,8 @@ enum tdl_result tdl_builder_check_buildable(const struct tdl_builder *b)
 enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_params *params,
                                   struct tdl_graph **out_graph)
 {
+    TDL_NEED(b, "builder");
+    TDL_NEED(out_graph, "out_graph");
     return tdl_builder_build_guarded(b, params, 0, out_graph);
 }
 
@@ -165,6 +167,7 @@ fail:
 
 enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
+    TDL_NEED(g, "graph");
     enum tdl_result r = TDL_OK;
     pthread_mutex_lock(&g->compile_lock);
     if (!atomic_load(&g->compiled))
@@ -203,17 +206,21 @@ static const struct tdl_tensor_params *describe(struct tdl_operand *const *list,
 const struct tdl_tensor_params *tdl_graph_input(const struct tdl_graph *g, uint32_t index,
                                                 const char **out_name)
 {
-    return describe(g->plan.ir->inputs, g->plan.ir->input_count, index, out_name);
+    return g ? describe(g->plan.ir->inputs, g->plan.ir->input_count, index, out_name) : NULL;
 }
 
 const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph *g, uint32_t index,
                                                  const char **out_name)
 {
-    return describe(g->plan.ir->outputs, g->plan.ir->output_count, index, out_name);
+    return g ? describe(g->plan.ir->outputs, g->plan.ir->output_count, index, out_name) : NULL;
 }
 
 void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
 {
+    if (out && !g)
+        *out = (struct tdl_graph_stats){0};
+    if (!out || !g)
+        return;
     *out = (struct tdl_graph_stats){
         .operators = g->operator_count,
         .steps = g->step_count,
@@ -228,7 +235,7 @@ void tdl_graph_get_stats(const struct tdl_graph *g, struct tdl_graph_stats *out)
 
 const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *g, uint32_t index)
 {
-    return index < g->step_count ? &g->steps[index] : NULL;
+    return g && index < g->step_count ? &g->steps[index] : NULL;
 }
 
 /* ------------------------------------------------------------- dispatching */
@@ -275,6 +282,9 @@ static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct 
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "the graph has %u inputs and %u outputs; %u and %u were given",
                         ir->input_count, ir->output_count, input_count, output_count);
+    if ((input_count && !inputs) || (output_count && !outputs))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "the bindings of a dispatch are NULL: give the graph's inputs and outputs");
     for (uint32_t i = 0; i < ir->input_count; i++) {
         enum tdl_result r = find_binding(g, ir->inputs[i], "input", inputs, input_count, &bound[i]);
         if (r != TDL_OK)
@@ -299,6 +309,8 @@ enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,
                                 const struct tdl_binding *inputs, uint32_t input_count,
                                 const struct tdl_binding *outputs, uint32_t output_count)
 {
+    TDL_NEED(batch, "batch");
+    TDL_NEED(g, "graph");
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
     if (tdl_batch_context(batch) != g->ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "batch and graph are of different contexts");
@@ -310,6 +322,7 @@ enum tdl_result tdl_graph_dispatch(struct tdl_graph *g, const struct tdl_binding
                                    uint32_t input_count, const struct tdl_binding *outputs,
                                    uint32_t output_count, uint64_t *out_point)
 {
+    TDL_NEED(g, "graph");
     struct tdl_batch *batch = NULL;
     enum tdl_result r;
     TRY(tdl_batch_borrow(g->ctx, &batch));
@@ -326,6 +339,7 @@ enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding 
                                   uint32_t input_count, const struct tdl_binding *outputs,
                                   uint32_t output_count)
 {
+    TDL_NEED(g, "graph");
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
     if (!g->ctx->info.timestamps)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);

@@ -23,6 +23,9 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
                                   const struct tdl_tensor_params *params,
                                   struct tdl_tensor **out_tensor)
 {
+    TDL_NEED(context, "context");
+    TDL_NEED(params, "params");
+    TDL_NEED(out_tensor, "out_tensor");
     struct tdl_batch *batch = NULL;
     *out_tensor = NULL;
     enum tdl_result r = tdl_tensor_params_check(params);
@@ -65,7 +68,7 @@ void tdl_tensor_destroy(struct tdl_tensor **tensor)
 
 const struct tdl_tensor_params *tdl_tensor_get_params(const struct tdl_tensor *tensor)
 {
-    return &tensor->params;
+    return tensor ? &tensor->params : NULL;
 }
 
 /* Checks that are common to read and write. */
@@ -86,6 +89,8 @@ static enum tdl_result check_access(const struct tdl_tensor *t, size_t size, uin
 enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t size,
                                  uint64_t *out_point)
 {
+    TDL_NEED(t, "tensor");
+    TDL_NEED(data, "data");
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
     enum tdl_result r = check_access(t, size, TDL_TENSOR_WRITABLE, "write");
@@ -104,6 +109,8 @@ fail:
 
 enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t size)
 {
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_data, "out_data");
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
     uint64_t point;
@@ -125,15 +132,20 @@ fail:
 enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const uint32_t *shape,
                                    struct tdl_tensor **out_view)
 {
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_view, "out_view");
     struct tdl_tensor_params params = t->params;
     char from[96], to[96];
     *out_view = NULL;
     if (rank > TDL_MAX_RANK)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", t->label, rank,
                         TDL_MAX_RANK);
+    if (rank)
+        TDL_NEED(shape, "shape");
     params.rank = rank;
     memset(params.shape, 0, sizeof(params.shape));
-    memcpy(params.shape, shape, rank * sizeof(*shape));
+    if (rank)
+        memcpy(params.shape, shape, rank * sizeof(*shape));
     if (t->params.layout == TDL_LAYOUT_NC4HW4)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: a tensor in NC4HW4 cannot be reshaped",
                         t->label);

@@ -46,8 +46,7 @@ enum tdl_result tdl_cpu_buffer_import_host(struct tdl_context *ctx, void *pointe
     tdl_buffer_init(&b->base, ctx, size);
     b->memory = pointer;
     b->borrowed = true;
-    if (out_offset)
-        *out_offset = 0;
+    *out_offset = 0;
     *out_buffer = &b->base;
     return TDL_OK;
 }

@@ -141,7 +141,7 @@ size_t tdl_frame_layout(struct tdl_frame *frame, enum tdl_format format, uint32_
 {
     const struct tdl_format_info *info = tdl_format_info(format);
     size_t size = 0;
-    if (!info || !tdl_frame_size_ok(width, height) || align < 4 || (align & (align - 1)))
+    if (!frame || !info || !tdl_frame_size_ok(width, height) || align < 4 || (align & (align - 1)))
         return 0;
     frame->format = format;
     frame->width = width;

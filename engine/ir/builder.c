@@ -8,6 +8,7 @@
 
 enum tdl_result tdl_builder_create(struct tdl_context *context, struct tdl_builder **out_builder)
 {
+    TDL_NEED(out_builder, "out_builder");
     struct tdl_builder *b = calloc(1, sizeof(*b));
     struct tdl_ir *ir = tdl_ir_create();
     *out_builder = NULL;
@@ -47,19 +48,22 @@ struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder)
 
 enum tdl_result tdl_builder_status(const struct tdl_builder *builder)
 {
+    TDL_NEED(builder, "builder");
     return builder->status;
 }
 
 const char *tdl_builder_error(const struct tdl_builder *builder)
 {
-    return builder->error;
+    return builder ? builder->error : "there is no builder";
 }
 
 struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result result,
                                      const char *format, ...)
 {
-    if (b->status != TDL_OK)
+    if (!b || b->status != TDL_OK) {
+        tdl_builder_status(b); /* says that there is none */
         return NULL;
+    }
     va_list args;
     size_t used = 0;
     if (*b->label)
@@ -81,7 +85,9 @@ static struct tdl_operand *fail_with_last(struct tdl_builder *b, enum tdl_result
 
 void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*release)(void *))
 {
-    struct tdl_owned *o = malloc(sizeof(*o));
+    struct tdl_owned *o = builder && release ? malloc(sizeof(*o)) : NULL;
+    if (!release)
+        return;
     if (!o) {
         /* Freed at once; the error keeps anybody from reading it. */
         tdl_builder_fail(builder, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
@@ -94,14 +100,15 @@ void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*release)(
 
 void tdl_builder_set_label(struct tdl_builder *builder, const char *label)
 {
-    snprintf(builder->label, sizeof(builder->label), "%s", label ? label : "");
+    if (builder)
+        snprintf(builder->label, sizeof(builder->label), "%s", label ? label : "");
 }
 
 /* ------------------------------------------------- inputs and constants */
 
 const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand)
 {
-    return &operand->desc;
+    return operand ? &operand->desc : NULL;
 }
 
 static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_kind kind,
@@ -122,7 +129,7 @@ static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_k
 struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
                                       const struct tdl_tensor_params *desc)
 {
-    if (b->status != TDL_OK)
+    if (tdl_builder_status(b) != TDL_OK)
         return NULL;
     if (!name || !*name || strlen(name) >= sizeof(((struct tdl_operand *)0)->name))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
@@ -154,7 +161,7 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
                                          const struct tdl_tensor_params *desc, const void *data,
                                          size_t size)
 {
-    if (!desc)
+    if (!b || !desc)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "a constant has no description");
     /* The same bytes in the same shape are the same constant. */
     struct {
@@ -182,6 +189,7 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
 enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
                                    struct tdl_operand *operand)
 {
+    TDL_NEED(b, "builder");
     if (b->status != TDL_OK)
         return b->status;
     if (!operand || operand->ir != b->ir)
@@ -215,7 +223,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
                                          uint32_t required)
 {
     struct tdl_tensor_params desc;
-    if (b->status != TDL_OK)
+    if (tdl_builder_status(b) != TDL_OK)
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (inputs[i] ? inputs[i]->ir != b->ir : i < required)

@@ -56,8 +56,6 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
     const struct tdl_model_source source = {
         .data = data, .size = size, .params = params ? params : &nothing_known};
 
-    if (!builder)
-        return TDL_ERROR_INVALID_ARGUMENT;
     if (tdl_builder_status(builder) != TDL_OK)
         return tdl_builder_status(builder);
     return import_source(builder, &source);
@@ -192,8 +190,6 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
         .path = path, .writable = true, .params = params ? params : &nothing_known};
     int fd;
 
-    if (!builder)
-        return TDL_ERROR_INVALID_ARGUMENT;
     if (tdl_builder_status(builder) != TDL_OK)
         return tdl_builder_status(builder);
     if (!path || !*path) {

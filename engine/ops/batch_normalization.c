@@ -76,7 +76,7 @@ struct tdl_operand *tdl_builder_batch_normalization(
     struct tdl_operand *inputs[] = {input, p.scale, p.bias, mean, variance};
     if (!tdl_builder_known_window(b, &tdl_op_batch_normalization, 0, p.activation))
         return NULL;
-    if (b->status == TDL_OK && (!mean || !variance))
+    if (tdl_builder_status(b) == TDL_OK && (!mean || !variance))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "batchNormalization: the mean or the variance is missing");
     return tdl_builder_add_node(b, &tdl_op_batch_normalization, &attr, inputs, TDL_COUNT(inputs),

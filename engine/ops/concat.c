@@ -121,7 +121,7 @@ struct tdl_operand *tdl_builder_concat(struct tdl_builder *b, struct tdl_operand
                                        uint32_t count, uint32_t axis)
 {
     const union tdl_attr attr = {.concat.axis = axis};
-    if (b->status != TDL_OK)
+    if (tdl_builder_status(b) != TDL_OK)
         return NULL;
     if (!inputs || !count)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "concat: there are no inputs");

@@ -194,7 +194,8 @@ static struct tdl_operand *reorder_constant(struct tdl_builder *b, const struct 
 static struct tdl_operand *order_filter(struct tdl_builder *b, struct tdl_operand *filter,
                                         enum tdl_filter_layout layout)
 {
-    if (layout == TDL_FILTER_OHWI || !filter || b->status != TDL_OK || filter->ir != b->ir)
+    if (layout == TDL_FILTER_OHWI || !filter || tdl_builder_status(b) != TDL_OK ||
+        filter->ir != b->ir)
         return filter; /* what is wrong with it is found further on */
     const bool is_cast = filter->producer && filter->producer->op == &tdl_op_cast;
     struct tdl_operand *from = is_cast ? filter->producer->inputs[0] : filter;

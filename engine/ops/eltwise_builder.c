@@ -102,7 +102,7 @@ struct tdl_operand *tdl_builder_clamp(struct tdl_builder *b, struct tdl_operand 
                                       const void *least, const void *most)
 {
     union tdl_attr attr = {0};
-    if (!x || b->status != TDL_OK) /* its data type is needed */
+    if (!x || tdl_builder_status(b) != TDL_OK) /* its data type is needed */
         return tdl_builder_add_node(b, &tdl_op_eltwise[TDL_CLAMP], &attr, &x, 1, 1);
     const enum tdl_dtype dtype = x->desc.dtype;
     bool ordered;
@@ -133,6 +133,8 @@ struct tdl_operand *tdl_builder_activation(struct tdl_builder *b, struct tdl_ope
         [TDL_ACTIVATION_SIGMOID] = TDL_SIGMOID, [TDL_ACTIVATION_HARD_SWISH] = TDL_HARD_SWISH,
         [TDL_ACTIVATION_TANH] = TDL_TANH,
     };
+    if (tdl_builder_status(b) != TDL_OK)
+        return NULL;
     if (activation == TDL_ACTIVATION_NONE)
         return x;
     if ((unsigned)activation >= TDL_COUNT(functions))

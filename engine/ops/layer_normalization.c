@@ -302,7 +302,7 @@ struct tdl_operand *tdl_builder_layer_normalization(
     struct tdl_operand *inputs[] = {input, p.scale, p.bias};
     if (!tdl_builder_known_window(b, &tdl_op_layer_normalization, 0, p.activation))
         return NULL;
-    for (uint32_t i = 0; b->status == TDL_OK && input && i < p.axis_count; i++) {
+    for (uint32_t i = 0; tdl_builder_status(b) == TDL_OK && input && i < p.axis_count; i++) {
         if (p.axis_count > TDL_MAX_RANK || p.axes[i] >= input->desc.rank ||
             (i && p.axes[i] <= p.axes[i - 1]))
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
@@ -311,7 +311,7 @@ struct tdl_operand *tdl_builder_layer_normalization(
                                     tdl_operand_text(input));
         attr.norm.axes |= 1u << p.axes[i];
     }
-    if (b->status == TDL_OK && input && !p.axis_count && input->desc.rank)
+    if (tdl_builder_status(b) == TDL_OK && input && !p.axis_count && input->desc.rank)
         attr.norm.axes = (1u << input->desc.rank) - 2;
     return tdl_builder_add_node(b, &tdl_op_layer_normalization, &attr, inputs, TDL_COUNT(inputs),
                                 1);

@@ -81,7 +81,7 @@ struct tdl_operand *tdl_pool2d_add(struct tdl_builder *b, const struct tdl_op *o
     if (!tdl_builder_known_window(b, op, p->padding, p->activation) ||
         !tdl_builder_known(b, op, "rounding", p->rounding, TDL_ROUNDING_CEIL))
         return NULL;
-    if (b->status == TDL_OK && input) {
+    if (tdl_builder_status(b) == TDL_OK && input) {
         struct tdl_dims d = tdl_operand_dims(input);
         for (int i = 0; i < 2; i++) {
             p->stride[i] = tdl_or_one(p->stride[i]);

@@ -392,7 +392,7 @@ struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand
     struct tdl_reduce_params p = params ? *params : (struct tdl_reduce_params){0};
     union tdl_attr attr = {
         .reduce = {.reduction = reduction, .keep_dimensions = p.keep_dimensions}};
-    if (b->status != TDL_OK ||
+    if (tdl_builder_status(b) != TDL_OK ||
         !tdl_builder_known(b, &tdl_op_reduce, "reduction", reduction, TDL_REDUCE_LOG_SUM_EXP))
         return NULL;
     uint32_t rank = input ? input->desc.rank : 0;

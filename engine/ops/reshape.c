@@ -98,7 +98,7 @@ struct tdl_operand *tdl_builder_relabel(struct tdl_builder *b, struct tdl_operan
 struct tdl_operand *tdl_builder_flatten(struct tdl_builder *b, struct tdl_operand *x, uint32_t axis)
 {
     uint32_t shape[2] = {1, 1};
-    if (!x || b->status != TDL_OK)
+    if (!x || tdl_builder_status(b) != TDL_OK)
         return add(b, &tdl_op_reshape, x, 2, shape);
     if (axis > x->desc.rank)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "flatten: axis %u of %s", axis,

@@ -76,7 +76,7 @@ struct tdl_operand *tdl_builder_slice(struct tdl_builder *b, struct tdl_operand 
                                       const struct tdl_slice_params *params)
 {
     union tdl_attr attr = {.slice = params ? *params : (struct tdl_slice_params){0}};
-    for (uint32_t i = 0; b->status == TDL_OK && input && i < input->desc.rank; i++) {
+    for (uint32_t i = 0; tdl_builder_status(b) == TDL_OK && input && i < input->desc.rank; i++) {
         int32_t *step = &attr.slice.step[i];
         uint32_t start = attr.slice.start[i], *size = &attr.slice.size[i];
         *step = *step ? *step : 1;

@@ -10,13 +10,13 @@ enum tdl_result tdl_builder_split(struct tdl_builder *b, struct tdl_operand *inp
     uint64_t total = 0;
     for (uint32_t i = 0; out_parts && i < count; i++)
         out_parts[i] = NULL;
-    if (b->status != TDL_OK)
-        return b->status;
+    if (tdl_builder_status(b) != TDL_OK)
+        return tdl_builder_status(b);
     if (!input || input->ir != b->ir || !out_parts || !count || axis >= input->desc.rank) {
         tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                          "split: the input or the list of parts is missing, or axis %u too large",
                          axis);
-        return b->status;
+        return tdl_builder_status(b);
     }
     const uint32_t whole = input->desc.shape[axis];
     for (uint32_t i = 0; sizes && i < count; i++)
@@ -26,7 +26,7 @@ enum tdl_result tdl_builder_split(struct tdl_builder *b, struct tdl_operand *inp
                          "split: %u parts do not make up dimension %u of %s", count, axis,
                          tdl_operand_text(input));
     struct tdl_slice_params p = {0};
-    for (uint32_t i = 0; i < count && b->status == TDL_OK; i++) {
+    for (uint32_t i = 0; i < count && tdl_builder_status(b) == TDL_OK; i++) {
         p.size[axis] = sizes ? sizes[i] : whole / count;
         if (!p.size[axis]) {
             tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "split: part %u is empty", i);
@@ -35,5 +35,5 @@ enum tdl_result tdl_builder_split(struct tdl_builder *b, struct tdl_operand *inp
         out_parts[i] = tdl_builder_slice(b, input, &p);
         p.start[axis] += p.size[axis];
     }
-    return b->status;
+    return tdl_builder_status(b);
 }

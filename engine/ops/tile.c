@@ -54,7 +54,7 @@ struct tdl_operand *tdl_builder_tile(struct tdl_builder *b, struct tdl_operand *
                                      const uint32_t *repetitions)
 {
     union tdl_attr attr = {0};
-    uint32_t rank = b->status == TDL_OK && input ? input->desc.rank : 0;
+    uint32_t rank = tdl_builder_status(b) == TDL_OK && input ? input->desc.rank : 0;
     if (!repetitions)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "tile: no repetitions were given");
     for (uint32_t i = 0; i < rank; i++)

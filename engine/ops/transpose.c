@@ -90,7 +90,7 @@ struct tdl_operand *tdl_builder_transpose(struct tdl_builder *b, struct tdl_oper
                                           const uint32_t *permutation)
 {
     union tdl_attr attr = {0};
-    uint32_t rank = b->status == TDL_OK && input ? input->desc.rank : 0;
+    uint32_t rank = tdl_builder_status(b) == TDL_OK && input ? input->desc.rank : 0;
     for (uint32_t i = 0; i < rank; i++)
         attr.transpose.permutation[i] = permutation ? permutation[i] : rank - 1 - i;
     return tdl_builder_add_node(b, &tdl_op_transpose, &attr, &input, 1, 1);

@@ -25,7 +25,7 @@ enum tdl_result tdl_vk_context_check(struct tdl_context *ctx)
 
 void tdl_context_lock_queue(struct tdl_context *ctx)
 {
-    if (ctx->on != &tdl_device_vulkan)
+    if (!ctx || ctx->on != &tdl_device_vulkan)
         return;
     if (!tdl_vk(ctx)->setup.borrowed)
         pthread_mutex_lock(&tdl_vk(ctx)->queue_lock);
@@ -35,7 +35,7 @@ void tdl_context_lock_queue(struct tdl_context *ctx)
 
 void tdl_context_unlock_queue(struct tdl_context *ctx)
 {
-    if (ctx->on != &tdl_device_vulkan)
+    if (!ctx || ctx->on != &tdl_device_vulkan)
         return;
     if (!tdl_vk(ctx)->setup.borrowed)
         pthread_mutex_unlock(&tdl_vk(ctx)->queue_lock);

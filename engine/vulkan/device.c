@@ -240,6 +240,8 @@ enum tdl_result tdl_context_create_from_vulkan(const struct tdl_context_params *
                                                const struct tdl_vulkan_device *device,
                                                struct tdl_context **out_context)
 {
+    TDL_NEED(device, "device");
+    TDL_NEED(out_context, "out_context");
     static const struct tdl_context_params defaults;
     enum tdl_result r;
     *out_context = NULL;
@@ -304,8 +306,9 @@ static void unlock_for_others(void *data)
 
 void tdl_context_get_vulkan(struct tdl_context *ctx, struct tdl_vulkan_device *out)
 {
-    *out = (struct tdl_vulkan_device){.instance = VK_NULL_HANDLE};
-    if (ctx->on != &tdl_device_vulkan)
+    if (out)
+        *out = (struct tdl_vulkan_device){.instance = VK_NULL_HANDLE};
+    if (!out || !ctx || ctx->on != &tdl_device_vulkan)
         return;
     *out = (struct tdl_vulkan_device){
         .instance = tdl_vk(ctx)->instance,

@@ -27,7 +27,8 @@ enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *param
                                           struct tdl_context **out_context)
 {
     (void)params;
-    *out_context = NULL;
+    if (out_context)
+        *out_context = NULL;
     return none(TDL_ERROR_NO_DEVICE);
 }
 
@@ -36,7 +37,8 @@ enum tdl_result tdl_vulkan_device_list(struct tdl_device_info *out_infos, uint32
 {
     (void)out_infos;
     (void)capacity;
-    *out_count = 0;
+    if (out_count)
+        *out_count = 0;
     return none(TDL_ERROR_NO_DEVICE);
 }
 
@@ -46,14 +48,16 @@ enum tdl_result tdl_context_create_from_vulkan(const struct tdl_context_params *
 {
     (void)params;
     (void)device;
-    *out_context = NULL;
+    if (out_context)
+        *out_context = NULL;
     return unsupported();
 }
 
 void tdl_context_get_vulkan(struct tdl_context *ctx, struct tdl_vulkan_device *out)
 {
     (void)ctx;
-    memset(out, 0, sizeof(*out));
+    if (out)
+        memset(out, 0, sizeof(*out));
 }
 
 void tdl_context_lock_queue(struct tdl_context *ctx)
@@ -75,7 +79,8 @@ enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_ty
     (void)type;
     (void)fd;
     (void)size;
-    *out_buffer = NULL;
+    if (out_buffer)
+        *out_buffer = NULL;
     return unsupported();
 }
 
@@ -85,14 +90,16 @@ enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_h
     (void)ctx;
     (void)type;
     (void)size;
-    *out_buffer = NULL;
+    if (out_buffer)
+        *out_buffer = NULL;
     return unsupported();
 }
 
 enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out_fd)
 {
     (void)buffer;
-    *out_fd = -1;
+    if (out_fd)
+        *out_fd = -1;
     return unsupported();
 }
 
@@ -104,7 +111,8 @@ enum tdl_result tdl_image_import_dma_buf(struct tdl_context *ctx,
 {
     (void)ctx;
     (void)params;
-    *out_image = NULL;
+    if (out_image)
+        *out_image = NULL;
     return unsupported();
 }
 
@@ -116,7 +124,8 @@ enum tdl_result tdl_image_modifiers(struct tdl_context *ctx, enum tdl_format for
     (void)format;
     (void)out_modifiers;
     (void)capacity;
-    *out_count = 0;
+    if (out_count)
+        *out_count = 0;
     return unsupported();
 }
 
@@ -127,14 +136,16 @@ enum tdl_result tdl_image_create_exportable(struct tdl_context *ctx, enum tdl_ha
     (void)ctx;
     (void)type;
     (void)params;
-    *out_image = NULL;
+    if (out_image)
+        *out_image = NULL;
     return unsupported();
 }
 
 enum tdl_result tdl_image_export(struct tdl_image *image, struct tdl_image_place *out_place)
 {
     (void)image;
-    *out_place = (struct tdl_image_place){.fd = -1};
+    if (out_place)
+        *out_place = (struct tdl_image_place){.fd = -1};
     return unsupported();
 }
 
@@ -143,7 +154,8 @@ enum tdl_result tdl_image_wrap(struct tdl_context *ctx, const struct tdl_image_w
 {
     (void)ctx;
     (void)params;
-    *out_image = NULL;
+    if (out_image)
+        *out_image = NULL;
     return unsupported();
 }
 
@@ -210,7 +222,8 @@ enum tdl_result tdl_batch_want_sync_fd(struct tdl_batch *batch)
 enum tdl_result tdl_batch_take_sync_fd(struct tdl_batch *batch, int *out_fd)
 {
     (void)batch;
-    *out_fd = -1;
+    if (out_fd)
+        *out_fd = -1;
     return unsupported();
 }
 
@@ -218,7 +231,8 @@ enum tdl_result tdl_dma_buf_get_fence(int dma_buf_fd, bool for_write, int *out_s
 {
     (void)dma_buf_fd;
     (void)for_write;
-    *out_sync_fd = -1;
+    if (out_sync_fd)
+        *out_sync_fd = -1;
     return unsupported();
 }
 
@@ -237,7 +251,8 @@ enum tdl_result tdl_tensor_rent(struct tdl_tensor *tensor, enum tdl_handle_type 
 {
     (void)tensor;
     (void)type;
-    *out_rental = (struct tdl_rental){.memory_fd = -1, .semaphore_fd = -1};
+    if (out_rental)
+        *out_rental = (struct tdl_rental){.memory_fd = -1, .semaphore_fd = -1};
     return unsupported();
 }
 
@@ -254,6 +269,7 @@ enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tens
     (void)ctx;
     (void)params;
     (void)rental;
-    *out_tensor = NULL;
+    if (out_tensor)
+        *out_tensor = NULL;
     return unsupported();
 }

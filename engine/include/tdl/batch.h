@@ -32,6 +32,7 @@ TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t si
  * Make the caller's memory a buffer without copying (VK_EXT_external_memory_host; the
  * CPU takes any). `pointer` and `size` are widened to page borders inside; the memory stays
  * valid until the buffer is destroyed and the timeline has passed its last use.
+ * @param out_offset  bytes from the buffer's begin to `pointer`
  * @return TDL_ERROR_UNSUPPORTED when device or driver refuses, with the reason;
  *         TDL_ERROR_INVALID_ARGUMENT when the memory ends behind the last address.
  */

@@ -14,7 +14,8 @@
  *   memory goes when the timeline has passed the last use.
  * - `_params` structs may be zero-initialised: zero is the sane default.
  * - Functions return an `enum tdl_result`; tdl_last_error() has the
- *   sentence that says what to do.
+ *   sentence that says what to do. A NULL where something is needed is
+ *   TDL_ERROR_INVALID_ARGUMENT; functions without a result give NULL, 0 or false.
  * - Thread-safety: a context, and the tensors, graphs and buffers made from
  *   it, may be used from several threads. A builder and a batch belong to one
  *   thread at a time. Destroying an object while another thread is inside a

@@ -293,6 +293,9 @@ enum tdl_result tdl_batch_images_to_frame(struct tdl_batch *batch, struct tdl_im
                                           struct tdl_image_state *const states[],
                                           const struct tdl_frame *target)
 {
+    TDL_NEED(batch, "batch");
+    TDL_NEED(images, "images");
+    TDL_NEED(target, "target");
     return copy(batch, target, images, states, true);
 }
 
@@ -300,5 +303,8 @@ enum tdl_result tdl_batch_frame_to_images(struct tdl_batch *batch, const struct 
                                           struct tdl_image *const images[],
                                           struct tdl_image_state *const states[])
 {
+    TDL_NEED(batch, "batch");
+    TDL_NEED(source, "source");
+    TDL_NEED(images, "images");
     return copy(batch, source, images, states, false);
 }

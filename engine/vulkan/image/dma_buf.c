@@ -135,6 +135,8 @@ enum tdl_result tdl_image_modifiers(struct tdl_context *ctx, enum tdl_format for
                                     struct tdl_image_modifier *out_modifiers, uint32_t capacity,
                                     uint32_t *out_count)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(out_count, "out_count");
     VkDrmFormatModifierPropertiesEXT all[MAX_MODIFIERS];
     const struct tdl_texel *first = tdl_texel_find(format, 0, 0, 0);
     *out_count = 0;
@@ -318,6 +320,9 @@ enum tdl_result tdl_image_import_dma_buf(struct tdl_context *ctx,
                                          const struct tdl_image_import_params *p,
                                          struct tdl_image **out_image)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(p, "params");
+    TDL_NEED(out_image, "out_image");
     const struct tdl_texel *texel;
     struct tdl_image *image = NULL;
     enum tdl_result r;
@@ -383,6 +388,9 @@ enum tdl_result tdl_image_create_exportable(struct tdl_context *ctx, enum tdl_ha
                                             const struct tdl_image_create_params *p,
                                             struct tdl_image **out_image)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(p, "params");
+    TDL_NEED(out_image, "out_image");
     const struct tdl_texel *texel;
     struct tdl_image *image = NULL;
     enum tdl_result r;
@@ -421,6 +429,8 @@ fail:
 
 enum tdl_result tdl_image_export(struct tdl_image *image, struct tdl_image_place *out_place)
 {
+    TDL_NEED(image, "image");
+    TDL_NEED(out_place, "out_place");
     struct tdl_context *ctx = image->ctx;
     VkSubresourceLayout layout;
     *out_place = (struct tdl_image_place){.fd = -1};

@@ -8,6 +8,7 @@
 enum tdl_result tdl_batch_wait_semaphore(struct tdl_batch *batch, VkSemaphore semaphore,
                                          uint64_t value)
 {
+    TDL_NEED(batch, "batch");
     struct tdl_sync *s;
     enum tdl_result r = tdl_batch_sync(batch, true, &s);
     return r == TDL_OK ? tdl_sync_wait(s, semaphore, value) : r;
@@ -16,6 +17,7 @@ enum tdl_result tdl_batch_wait_semaphore(struct tdl_batch *batch, VkSemaphore se
 enum tdl_result tdl_batch_signal_semaphore(struct tdl_batch *batch, VkSemaphore semaphore,
                                            uint64_t value)
 {
+    TDL_NEED(batch, "batch");
     struct tdl_sync *s;
     enum tdl_result r = tdl_batch_sync(batch, true, &s);
     /* One place is left for a sync file. */
@@ -52,6 +54,7 @@ static enum tdl_result create_semaphore(struct tdl_context *ctx,
 
 enum tdl_result tdl_batch_wait_sync_fd(struct tdl_batch *batch, int fd)
 {
+    TDL_NEED(batch, "batch");
     struct tdl_context *ctx = tdl_batch_context(batch);
     struct tdl_sync *s;
     enum tdl_result r;
@@ -89,6 +92,7 @@ fail:
 
 enum tdl_result tdl_batch_want_sync_fd(struct tdl_batch *batch)
 {
+    TDL_NEED(batch, "batch");
     struct tdl_context *ctx = tdl_batch_context(batch);
     struct tdl_sync *s;
     enum tdl_result r;
@@ -107,6 +111,8 @@ fail:
 
 enum tdl_result tdl_batch_take_sync_fd(struct tdl_batch *batch, int *out_fd)
 {
+    TDL_NEED(batch, "batch");
+    TDL_NEED(out_fd, "out_fd");
     struct tdl_context *ctx = tdl_batch_context(batch);
     struct tdl_sync *s;
     *out_fd = -1;

@@ -238,6 +238,8 @@ static enum tdl_result check_type(enum tdl_handle_type type)
 enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_type type, int fd,
                                      size_t size, struct tdl_buffer **out_buffer)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(out_buffer, "out_buffer");
     VkMemoryRequirements requirements;
     struct tdl_import_facts facts;
     struct tdl_buffer *b = NULL;
@@ -324,6 +326,8 @@ enum tdl_result tdl_external_check_export(const struct tdl_context *ctx, enum td
 enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_handle_type type,
                                              size_t size, struct tdl_buffer **out_buffer)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(out_buffer, "out_buffer");
     enum tdl_result r;
     *out_buffer = NULL;
     TRY(tdl_vk_context_check(ctx));
@@ -383,6 +387,8 @@ enum tdl_result tdl_buffer_export_as(struct tdl_buffer *b, enum tdl_handle_type 
 
 enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *b, int *out_fd)
 {
+    TDL_NEED(b, "buffer");
+    TDL_NEED(out_fd, "out_fd");
     enum tdl_result r = tdl_vk_context_check(b->ctx);
     *out_fd = -1;
     if (r != TDL_OK)

@@ -197,6 +197,8 @@ fail:
 enum tdl_result tdl_tensor_rent(struct tdl_tensor *t, enum tdl_handle_type type,
                                 struct tdl_rental *out)
 {
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out, "out_rental");
     enum tdl_result r;
     *out = (struct tdl_rental){.memory_fd = -1, .semaphore_fd = -1};
     TRY(check_rentable(t, type));
@@ -278,6 +280,8 @@ fail:
 
 enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental *theirs)
 {
+    TDL_NEED(t, "tensor");
+    TDL_NEED(theirs, "theirs");
     struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_semaphore_op wait = {VK_NULL_HANDLE, 0};
     VkSemaphore old = VK_NULL_HANDLE;
@@ -351,6 +355,10 @@ fail:
 enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tensor_params *params,
                                   const struct tdl_rental *rental, struct tdl_tensor **out_tensor)
 {
+    TDL_NEED(ctx, "context");
+    TDL_NEED(params, "params");
+    TDL_NEED(rental, "rental");
+    TDL_NEED(out_tensor, "out_tensor");
     struct tdl_tensor *t = NULL;
     enum tdl_result r;
     *out_tensor = NULL;

@@ -112,6 +112,7 @@ static enum tdl_result fence_call(int dma_buf_fd, unsigned long request, void *a
 
 enum tdl_result tdl_dma_buf_get_fence(int dma_buf_fd, bool for_write, int *out_sync_fd)
 {
+    TDL_NEED(out_sync_fd, "out_sync_fd");
     /* DMA_BUF_SYNC_WRITE asks for what stands against a write: all fences. */
     struct dma_buf_export_sync_file data = {
         .flags = for_write ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ, .fd = -1};
