@@ -7,6 +7,7 @@
  *   make-seeds FOLDER [MODEL.tflite…]
  */
 #include "hostile-models.h"
+#include "tflite-rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,11 @@ int main(int argc, char **argv)
     write_model(&example);
     write_operators();
     write_moves();
+    for (size_t i = 0; i < tflite_row_count; i++) {
+        const struct writer_model model = tflite_row_model(&tflite_rows[i]);
+
+        write_model(&model);
+    }
     write_hostile();
     for (int i = 2; i < argc; i++)
         write_pieces(argv[i]);

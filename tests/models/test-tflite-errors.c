@@ -9,6 +9,7 @@
 
 #include <tdl/models.h>
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,52 @@ static int failures;
 
 /* ---------------------------------------------- changes of the description */
 
+static const float infinite = INFINITY;
+static const int32_t zeros[4];
+
+/* The filter as numbers with scales. */
+static void int8(struct writer_model *m)
+{
+    static const float scales[5] = {1, 2, 3, 4, 5};
+    static const int64_t middle[5] = {0};
+
+    m->tensors[1].type = 9;
+    m->tensors[1].data_size = 135;
+    m->tensors[1].scales = scales;
+    m->tensors[1].zeros = middle;
+    m->tensors[1].scale_count = 1;
+}
+
+/* Operator 3 as another, with these inputs; all but the last two once. */
+static void become(struct writer_model *m, int code, int inputs, int a, int b, int c)
+{
+    m->ops[3] = (struct writer_op){.code = code, .version = 1, .input_count = inputs,
+                                   .inputs = {a, b, c, c}, .output_count = 1, .outputs = {7}};
+}
+
+static void weights(struct writer_model *m)
+{
+    static const float none[56];
+
+    m->tensors[11] = (struct writer_tensor){"weights", 0, 2, {8, 7}, none, sizeof(none)};
+    m->outputs[0] = 7;
+    m->op_count = 5;
+}
+
+/* From 8 to 12 by 1, of five. */
+static void places(struct writer_model *m)
+{
+    static const int32_t from = 8, to = 12, one = 1;
+
+    m->tensors[9] = (struct writer_tensor){"from", 2, 1, {1}, &from, 4};
+    m->tensors[10] = (struct writer_tensor){"to", 2, 1, {1}, &to, 4};
+    m->tensors[11] = (struct writer_tensor){"one", 2, 1, {1}, &one, 4};
+    m->ops[3].inputs[1] = 9;
+    m->ops[3].inputs[2] = 10;
+    m->outputs[0] = 7;
+    m->op_count = 4;
+}
+
 #define CHANGE(name, statement)                                                                    \
     static void name(struct writer_model *m)                                                       \
     {                                                                                              \
@@ -44,7 +91,7 @@ CHANGE(no_subgraph, m->subgraphs = 0)
 CHANGE(no_inputs, m->input_count = 0)
 CHANGE(no_outputs, m->output_count = 0)
 CHANGE(lstm, m->ops[3].code = 16)
-CHANGE(gelu, m->ops[3].code = 150)
+CHANGE(multinomial, m->ops[3].code = 149)
 CHANGE(unknown_code, m->ops[3].code = 4000)
 CHANGE(unknown_custom, (m->ops[3].code = 32, m->ops[3].custom = "MaxUnpooling2D"))
 CHANGE(nameless_custom, m->ops[3].code = 32)
@@ -73,6 +120,7 @@ CHANGE(input_overwritten, m->ops[3].outputs[0] = 0)
 CHANGE(constant_overwritten, m->ops[3].outputs[0] = 6)
 CHANGE(dequantised_twice, m->ops[1].outputs[0] = 2)
 CHANGE(int8_input, m->tensors[0].type = 9)
+CHANGE(complex_input, m->tensors[0].type = 8)
 CHANGE(int8_weights, (m->tensors[1].type = 9, m->tensors[1].data_size = 135))
 CHANGE(int8_result, m->tensors[5].type = 9)
 CHANGE(half_result, m->tensors[5].type = 1)
@@ -90,9 +138,30 @@ CHANGE(dequantize_shape, m->tensors[2].shape[0] = 4)
 CHANGE(buffer_past_end, m->tensors[6].buffer = 13)
 CHANGE(variable, m->tensors[6].variable = 1)
 CHANGE(sparse, m->tensors[6].sparse = 1)
-CHANGE(bad_axes, m->tensors[9].data = "\2\0\0\0\3\0\0\0")
+CHANGE(bad_axes, m->tensors[9].data = "\2\0\0\0\4\0\0\0")
 CHANGE(huge_axis, m->tensors[9].data = "\1\0\0\0\0\0\0\x80")
 CHANGE(dropped_dimensions, m->ops[4].options[0].value = 0)
+CHANGE(scale_of_nothing, (int8(m), m->tensors[1].scales = &infinite))
+CHANGE(two_scales, (int8(m), m->tensors[1].scale_count = 2))
+CHANGE(far_scales, (int8(m), m->tensors[1].scale_count = 5, m->tensors[1].axis = 7))
+CHANGE(two_zeros, (int8(m), m->tensors[1].scale_count = 5, m->tensors[1].zero_count = 2))
+CHANGE(quantised_cast, (int8(m), m->ops[1].code = 53, m->ops[1].inputs[0] = 1))
+CHANGE(computed_dequantise, m->ops[0].inputs[0] = 0)
+CHANGE(computed_range, become(m, 96, 3, 5, 5, 5))
+CHANGE(nine_parts, (become(m, 88, 1, 6, 0, 0), m->ops[3].output_count = 2,
+                    m->ops[3].outputs[1] = 8))
+CHANGE(split_axis, (become(m, 49, 2, 10, 5, 0), m->tensors[10].shape[0] = 1,
+                    m->tensors[10].data_size = 4))
+CHANGE(strange_weights, (become(m, 9, 2, 5, 11, 0), weights(m)))
+CHANGE(shuffled, (become(m, 9, 2, 5, 11, 0), weights(m), m->ops[3].options_type = 8,
+                  m->ops[3].options[0] = (struct writer_option){1, 1, 1}))
+CHANGE(other_count, become(m, 22, 2, 5, 10, 0))
+CHANGE(no_place, become(m, 45, 4, 6, 10, 10))
+CHANGE(nothing_left, (become(m, 45, 4, 6, 10, 11), places(m)))
+CHANGE(blocks_of_words, (become(m, 38, 3, 5, 10, 9), m->tensors[9].shape[0] = 4,
+                         m->tensors[9].data = zeros, m->tensors[9].data_size = 16))
+CHANGE(classes, (become(m, 85, 4, 9, 10, 6), m->tensors[10].shape[0] = 1,
+                 m->tensors[10].data_size = 4, m->tensors[10].data = "\0\0\0\x10"))
 CHANGE(computed_size, m->ops[5].inputs[1] = 8)
 CHANGE(negative_size, m->tensors[10].data = "\xff\xff\xff\xff\1\0\0\0")
 CHANGE(both_grids, (m->ops[5].options[1] = (struct writer_option){2, 1, 1}))
@@ -192,8 +261,9 @@ static const struct row rows[] = {
     {"no inputs", no_inputs, NULL, TDL_ERROR_INVALID_MODEL, "0 inputs and 1 outputs"},
     {"no outputs", no_outputs, NULL, TDL_ERROR_INVALID_MODEL, "1 inputs and 0 outputs"},
     {"known but unsupported", lstm, NULL, TDL_ERROR_UNSUPPORTED,
-     "operator 3 LSTM (builtin code 16) is not supported; libtdl has ABS, ADD,"},
-    {"code above a byte", gelu, NULL, TDL_ERROR_UNSUPPORTED, "operator 3 GELU (builtin code 150)"},
+     "operator 3 LSTM (builtin code 16) is not supported; convert the model"},
+    {"code above a byte", multinomial, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 3 MULTINOMIAL (builtin code 149)"},
     {"unknown code", unknown_code, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 3 of an unknown kind (builtin code 4000)"},
     {"unknown custom", unknown_custom, NULL, TDL_ERROR_UNSUPPORTED,
@@ -230,15 +300,20 @@ static const struct row rows[] = {
      "'offset' is written twice"},
     {"dequantised twice", dequantised_twice, NULL, TDL_ERROR_INVALID_MODEL,
      "'filter' is written twice"},
-    {"int8 input", int8_input, NULL, TDL_ERROR_UNSUPPORTED, "tensor 0 'image' is int8"},
-    {"int8 weights", int8_weights, NULL, TDL_ERROR_UNSUPPORTED, "tensor 1 'filter_f16' is int8"},
-    {"int8 result", int8_result, NULL, TDL_ERROR_UNSUPPORTED, "tensor 5 'conv' is int8"},
+    {"int8 input", int8_input, NULL, TDL_ERROR_INVALID_ARGUMENT,
+     "operator 2 CONV_2D: conv2d: input 0 is int8[1,4,6,3]"},
+    {"complex input", complex_input, NULL, TDL_ERROR_UNSUPPORTED,
+     "tensor 0 'image' is complex64"},
+    {"int8 weights without a scale", int8_weights, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 0 DEQUANTIZE: int8 to float32 is not supported"},
+    {"int8 result", int8_result, NULL, TDL_ERROR_UNSUPPORTED,
+     "the operator gives float32, the file says int8 for tensor 5 'conv'"},
     {"float16 result", half_result, NULL, TDL_ERROR_UNSUPPORTED, "tensor 5 'conv' is float16"},
     {"unknown type", unknown_type, NULL, TDL_ERROR_UNSUPPORTED, "'image' is an unknown type"},
     {"float16 weights as they are", half_without_dequantize, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 2 CONV_2D: tensor 1 'filter_f16' is float16"},
-    {"int32 operand", int_activation, NULL, TDL_ERROR_UNSUPPORTED,
-     "operator 3 ADD: tensor 6 'offset' is int32"},
+    {"int32 operand", int_activation, NULL, TDL_ERROR_INVALID_ARGUMENT,
+     "operator 3 ADD: add: float32[1,4,6,5] and int32[5]"},
     {"seven dimensions", seven_dimensions, NULL, TDL_ERROR_UNSUPPORTED, "has 7 dimensions"},
     {"dynamic shape", dynamic_shape, NULL, TDL_ERROR_UNSUPPORTED, "size -1 in dimension 0"},
     {"empty shape", empty_shape, NULL, TDL_ERROR_UNSUPPORTED, "size 0 in dimension 1"},
@@ -252,10 +327,37 @@ static const struct row rows[] = {
     {"buffer past end", buffer_past_end, NULL, DAMAGED "an index is larger than its list"},
     {"variable", variable, NULL, TDL_ERROR_UNSUPPORTED, "'offset' is a variable"},
     {"sparse", sparse, NULL, TDL_ERROR_UNSUPPORTED, "'offset' is sparse"},
-    {"axes", bad_axes, NULL, TDL_ERROR_UNSUPPORTED, "operator 4 MEAN: a mean over axes 2 and 3"},
-    {"huge axis", huge_axis, NULL, TDL_ERROR_UNSUPPORTED, "axes 1 and -2147483648"},
-    {"dropped dimensions", dropped_dimensions, NULL, TDL_ERROR_UNSUPPORTED,
-     "that drops dimensions"},
+    {"axes", bad_axes, NULL, TDL_ERROR_INVALID_MODEL, "operator 4 MEAN: there is no axis 4"},
+    {"huge axis", huge_axis, NULL, TDL_ERROR_INVALID_MODEL, "no axis -2147483648"},
+    {"dropped dimensions", dropped_dimensions, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 4 MEAN: the operator gives [1,5], the file says [1,1,1,5]"},
+    {"scale that is no number", scale_of_nothing, NULL, DAMAGED "tensor 'filter_f16' has a scale"},
+    {"two scales", two_scales, NULL, DAMAGED "tensor 1 'filter_f16' has 2 scales along"},
+    {"scales along nothing", far_scales, NULL, DAMAGED "tensor 1 'filter_f16' has 5 scales along"},
+    {"scales and zero points", two_zeros, NULL, DAMAGED
+     "tensor 1 'filter_f16' has 5 scales and 2 zero points"},
+    {"cast of a quantised tensor", quantised_cast, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 1 CAST: tensors 1 and 4, one of them quantised"},
+    {"what is computed, dequantised", computed_dequantise, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 0 DEQUANTIZE: tensor 0 'image' is float32"},
+    {"a range of what is computed", computed_range, NULL, TDL_ERROR_UNSUPPORTED,
+     "operator 3 RANGE: libtdl computes it from known integers only"},
+    {"several outputs", nine_parts, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 UNPACK: 2 outputs for 5 parts"},
+    {"an axis for SPLIT", split_axis, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 SPLIT: there is no axis 8"},
+    {"a product of strangers", strange_weights, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 FULLY_CONNECTED: weights of 2 dimensions, [8,7]"},
+    {"weights that were shuffled", shuffled, NULL, TDL_ERROR_UNSUPPORTED, "weights in format 1"},
+    {"a shape of other elements", other_count, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 RESHAPE: a shape of 96 elements for an input of 120"},
+    {"a place that there is not", no_place, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 STRIDED_SLICE: 2 places in 1 dimensions"},
+    {"a slice of nothing", nothing_left, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 STRIDED_SLICE: nothing is left of 5 elements from 8 to 12 by steps of 1"},
+    {"blocks", blocks_of_words, NULL, TDL_ERROR_INVALID_MODEL,
+     "operator 3 SPACE_TO_BATCH_ND: blocks of 8 do not divide"},
+    {"too many classes", classes, NULL, TDL_ERROR_UNSUPPORTED, "operator 3 ONE_HOT: "},
     {"computed size", computed_size, NULL, TDL_ERROR_UNSUPPORTED,
      "operator 5 RESIZE_BILINEAR: tensor 8 'mean' must be constant"},
     {"negative size", negative_size, NULL, TDL_ERROR_INVALID_MODEL, "size -1x1"},

@@ -126,6 +126,21 @@ static size_t table_for(struct writer *w, size_t slot, uint32_t fields)
     return pos;
 }
 
+static void write_quantisation(struct writer *w, size_t slot, const struct writer_tensor *tensor)
+{
+    const size_t pos = table_for(w, slot, 7);
+    size_t list;
+
+    scalar(w, pos, 6, (uint32_t)tensor->axis, 4);
+    bytes(w, field(w, pos, 2), tensor->scales, 4 * (size_t)tensor->scale_count, 4);
+    put(w, w->size - 4 * (size_t)tensor->scale_count - 4, (uint64_t)tensor->scale_count, 4);
+    if (tensor->zero_count == 0)
+        return;
+    list = vector(w, field(w, pos, 3), (size_t)tensor->zero_count, 8);
+    for (int i = 0; i < tensor->zero_count; i++)
+        put(w, list + 8 * (size_t)i, (uint64_t)tensor->zeros[i], 8);
+}
+
 /* The position of its table. */
 static size_t write_tensor(struct writer *w, size_t slot, const struct writer_tensor *tensor,
                            int number)
@@ -141,6 +156,15 @@ static size_t write_tensor(struct writer *w, size_t slot, const struct writer_te
     ints(w, field(w, pos, 0), tensor->shape, tensor->rank);
     if (tensor->name)
         string(w, field(w, pos, 3), tensor->name);
+    if (tensor->open) {
+        int signature[8];
+
+        for (int i = 0; i < tensor->rank; i++)
+            signature[i] = tensor->open >> i & 1 ? -1 : tensor->shape[i];
+        ints(w, field(w, pos, 7), signature, tensor->rank);
+    }
+    if (tensor->scales)
+        write_quantisation(w, field(w, pos, 4), tensor);
     if (tensor->sparse)
         table_for(w, field(w, pos, 6), 1);
     return pos;
@@ -159,8 +183,13 @@ static void write_op(struct writer *w, size_t slot, const struct writer_op *op, 
         scalar(w, pos, 3, (uint64_t)op->options_type, 1);
         options = table_for(w, field(w, pos, 4), 8);
         for (int i = 0; i < 8 && op->options[i].size; i++)
-            scalar(w, options, (uint32_t)op->options[i].field, (uint32_t)op->options[i].value,
-                   (size_t)op->options[i].size);
+            if (!op->options[i].list)
+                scalar(w, options, (uint32_t)op->options[i].field, (uint32_t)op->options[i].value,
+                       (size_t)op->options[i].size);
+        for (int i = 0; i < 8 && op->options[i].size; i++)
+            if (op->options[i].list)
+                ints(w, field(w, options, (uint32_t)op->options[i].field), op->options[i].list,
+                     op->options[i].size);
     }
     if (op->custom_options)
         bytes(w, field(w, pos, 5), op->custom_options, op->custom_size, 16);

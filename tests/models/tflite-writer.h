@@ -13,20 +13,26 @@
 
 struct writer_tensor {
     const char *name;     /* NULL: no name stored */
-    int type;             /* TensorType: 0 float32, 1 float16, 2 int32, 9 int8 */
+    int type;             /* TensorType: 0 float32, 1 float16, 2 int32, 3 uint8, 4 int64,
+                             6 bool, 7 int16, 9 int8 */
     int rank, shape[8];
     const void *data;     /* NULL: not constant */
     size_t data_size;     /* bytes */
     int buffer;           /* number of another buffer, 0: its own or none */
     int variable, sparse; /* flags */
+    const float *scales;  /* of quantisation, along a dimension if several */
+    const int64_t *zeros;
+    int scale_count, zero_count, axis;
+    int open;             /* bits of dimensions that the signature says are not known */
     int table;            /* 1 + number of an earlier tensor, whose table serves; 0: its own */
 };
 
-/* One scalar in an options table. */
+/* One scalar, or one list of int32, in an options table. */
 struct writer_option {
     int field;
-    int size; /* bytes, 1 or 4; 0 ends the list */
+    int size; /* bytes, 1 or 4, or numbers of the list; 0 ends the options */
     int value;
+    const int *list;
 };
 
 struct writer_op {

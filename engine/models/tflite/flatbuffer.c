@@ -193,7 +193,7 @@ const char *tdl_fb_string(struct tdl_flatbuffer *fb, const struct tdl_fb_table *
 }
 
 static uint64_t element_at(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
-                           uint32_t index)
+                           uint32_t index, uint32_t size)
 {
     if (fb->error)
         return 0;
@@ -201,22 +201,43 @@ static uint64_t element_at(struct tdl_flatbuffer *fb, const struct tdl_fb_vector
         set_error(fb, "an index is larger than its list", vector->pos);
         return 0;
     }
-    return vector->pos + 4 * (uint64_t)index;
+    return vector->pos + size * (uint64_t)index;
 }
 
 int32_t tdl_fb_vector_i32(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
                           uint32_t index)
 {
-    const uint64_t pos = element_at(fb, vector, index);
+    const uint64_t pos = element_at(fb, vector, index, 4);
 
     return pos ? to_i32(uint_at(fb, pos, 4, 0)) : 0;
+}
+
+int64_t tdl_fb_vector_i64(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
+                          uint32_t index)
+{
+    const uint64_t pos = element_at(fb, vector, index, 8);
+    const uint64_t bits = pos ? uint_at(fb, pos, 8, 0) : 0;
+    int64_t out;
+
+    memcpy(&out, &bits, sizeof(out));
+    return out;
+}
+
+float tdl_fb_vector_f32(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
+                        uint32_t index)
+{
+    const int32_t bits = tdl_fb_vector_i32(fb, vector, index);
+    float out;
+
+    memcpy(&out, &bits, sizeof(out));
+    return out;
 }
 
 struct tdl_fb_table tdl_fb_vector_table(struct tdl_flatbuffer *fb,
                                         const struct tdl_fb_vector *vector, uint32_t index)
 {
     const struct tdl_fb_table none = {0};
-    const uint64_t pos = element_at(fb, vector, index);
+    const uint64_t pos = element_at(fb, vector, index, 4);
     uint64_t offset;
 
     if (pos == 0)

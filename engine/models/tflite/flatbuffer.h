@@ -64,6 +64,10 @@ const char *tdl_fb_string(struct tdl_flatbuffer *fb, const struct tdl_fb_table *
                           uint32_t field);
 
 /* Elements; an index past the end is an error of the file. */
+int64_t tdl_fb_vector_i64(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
+                          uint32_t index); /* of elements of 8 bytes */
+float tdl_fb_vector_f32(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
+                        uint32_t index);
 int32_t tdl_fb_vector_i32(struct tdl_flatbuffer *fb, const struct tdl_fb_vector *vector,
                           uint32_t index);
 struct tdl_fb_table tdl_fb_vector_table(struct tdl_flatbuffer *fb,

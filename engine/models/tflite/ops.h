@@ -16,30 +16,85 @@ bool tflite_read_padding(struct tflite_import *im, const struct tflite_op *op,
                          enum tdl_padding *out);
 bool tflite_read_activation(struct tflite_import *im, const struct tflite_op *op, uint32_t field,
                             enum tdl_activation *out);
-/* A constant list of `count` int32, such as axes or a size. */
+/* A known list of `count` numbers, such as a size; or of up to `most`, such as axes. */
 bool tflite_read_ints(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
                       uint32_t count, int32_t *out);
+bool tflite_read_list(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+                      uint32_t most, int32_t *out, uint32_t *out_count);
+/* An axis, counted from the end where it is below 0. */
+bool tflite_axis(struct tflite_import *im, int32_t axis, uint32_t rank, uint32_t *out);
 /* Input `number` of the operator as a rank-4 picture. */
 struct tdl_operand *tflite_picture(struct tflite_import *im, const struct tflite_op *op,
                                    uint32_t number);
+/* Input `number` of the operator as a rank-4 filter of a sane window. */
+struct tdl_operand *tflite_filter(struct tflite_import *im, const struct tflite_op *op,
+                                  uint32_t number);
+/* The optional bias; false only on error. */
+bool tflite_read_bias(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+                      struct tdl_operand **out);
+/* A scalar 0. */
+struct tdl_operand *tflite_zero(struct tflite_import *im, enum tdl_dtype dtype);
+/* tdl_builder_transpose() that leaves the layout as it is. */
+struct tdl_operand *tflite_transpose(struct tflite_import *im, struct tdl_operand *x,
+                                     const uint32_t *permutation);
 
+/* Functions of rows. */
+#define TFLITE_ROW(name) bool tflite_add_##name(struct tflite_import *, const struct tflite_op *)
+/* ops_conv.c */
+TFLITE_ROW(conv2d);
+TFLITE_ROW(depthwise);
+TFLITE_ROW(transpose_conv);
+TFLITE_ROW(transpose_conv_bias);
+/* ops_matrix.c */
+TFLITE_ROW(batch_matmul);
+TFLITE_ROW(fully_connected);
 /* ops_eltwise.c */
-bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_leaky_relu(struct tflite_import *im, const struct tflite_op *op);
-
+TFLITE_ROW(activation);
+TFLITE_ROW(binary);
+TFLITE_ROW(gelu);
+TFLITE_ROW(leaky_relu);
+TFLITE_ROW(select);
+TFLITE_ROW(sum_of_many);
+TFLITE_ROW(unary);
 /* ops_image.c */
-bool tflite_add_average_pool(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_max_pool(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_mean(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_resize(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_resize_nearest(struct tflite_import *im, const struct tflite_op *op);
-
+TFLITE_ROW(average_pool);
+TFLITE_ROW(max_pool);
+TFLITE_ROW(resize);
+TFLITE_ROW(resize_nearest);
 /* ops_move.c */
-bool tflite_add_blocks(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_concatenation(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_slice(struct tflite_import *im, const struct tflite_op *op);
-bool tflite_add_softmax(struct tflite_import *im, const struct tflite_op *op);
+TFLITE_ROW(blocks);
+TFLITE_ROW(concatenation);
+TFLITE_ROW(pack);
+TFLITE_ROW(pad);
+TFLITE_ROW(split);
+TFLITE_ROW(transpose);
+TFLITE_ROW(unpack);
+/* ops_quantise.c */
+TFLITE_ROW(cast);
+TFLITE_ROW(dequantize);
+TFLITE_ROW(quantize);
+/* ops_reduce.c */
+TFLITE_ROW(arg);
+TFLITE_ROW(cumulative_sum);
+TFLITE_ROW(l2_normalization);
+TFLITE_ROW(reduce);
+TFLITE_ROW(softmax);
+/* ops_shape.c */
+TFLITE_ROW(broadcast_to);
+TFLITE_ROW(expand_dims);
+TFLITE_ROW(fill);
+TFLITE_ROW(only_known);
+TFLITE_ROW(reshape);
+TFLITE_ROW(squeeze);
+TFLITE_ROW(tile);
+TFLITE_ROW(zeros_like);
+/* ops_slice.c */
+TFLITE_ROW(batches_of_blocks);
+TFLITE_ROW(gather);
+TFLITE_ROW(one_hot);
+TFLITE_ROW(reverse);
+TFLITE_ROW(slice);
+TFLITE_ROW(strided_slice);
+#undef TFLITE_ROW
 
 #endif

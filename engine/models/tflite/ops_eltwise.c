@@ -4,34 +4,95 @@
 
 #include <string.h>
 
-/* Input `number` with at least `rank` dimensions. TensorFlow puts ones before
- * the shorter shape, the builder wants equal ranks: constants are remade. */
-static struct tdl_operand *widened(struct tflite_import *im, const struct tflite_op *op,
-                                   uint32_t number, struct tdl_operand *operand, uint32_t rank)
-{
-    const uint32_t old = tdl_operand_get_desc(operand)->rank, more = rank - old;
-    struct tflite_tensor constant;
+typedef struct tdl_operand *(*unary_fn)(struct tdl_builder *, struct tdl_operand *);
+typedef struct tdl_operand *(*binary_fn)(struct tdl_builder *, struct tdl_operand *,
+                                         struct tdl_operand *);
 
-    if (old >= rank)
-        return operand;
-    if (!tflite_get_constant(im, op->inputs[number], &constant))
-        return NULL;
-    memmove(constant.shape + more, constant.shape, old * sizeof(constant.shape[0]));
-    for (uint32_t i = 0; i < more; i++)
-        constant.shape[i] = 1;
-    constant.rank = rank;
-    return tflite_constant_operand(im, &constant);
+bool tflite_add_activation(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
+    const enum tdl_activation activation = (enum tdl_activation)op->row->detail;
+
+    return input &&
+           tflite_set_output(im, op, tdl_builder_activation(im->builder, input, activation));
+}
+
+/* ------------------------------------------------------------------ of two */
+
+static struct tdl_operand *squared_difference(struct tdl_builder *b, struct tdl_operand *x,
+                                              struct tdl_operand *y)
+{
+    struct tdl_operand *d = tdl_builder_sub(b, x, y);
+
+    return d ? tdl_builder_mul(b, d, d) : NULL;
+}
+
+/* 1 where a division that cuts towards zero went one too far up: the rest is not
+ * 0, and its sign is not the divisor's. */
+static struct tdl_operand *went_up(struct tdl_builder *b, struct tdl_operand *rest,
+                                   struct tdl_operand *y, enum tdl_dtype dtype)
+{
+    static const uint64_t bits;
+    struct tdl_operand *zero = tdl_builder_constant(b, &(struct tdl_tensor_params){.dtype = dtype},
+                                                    &bits, tdl_dtype_size(dtype));
+    struct tdl_operand *some = zero ? tdl_builder_not_equal(b, rest, zero) : NULL;
+    struct tdl_operand *below = some ? tdl_builder_lesser(b, rest, zero) : NULL;
+    struct tdl_operand *signs = below ? tdl_builder_lesser(b, y, zero) : NULL;
+
+    signs = signs ? tdl_builder_not_equal(b, below, signs) : NULL;
+    some = signs ? tdl_builder_logical_and(b, some, signs) : NULL;
+    return some ? tdl_builder_cast(b, some, dtype) : NULL;
+}
+
+/* x / y, rounded down. */
+static struct tdl_operand *floor_div(struct tdl_builder *b, struct tdl_operand *x,
+                                     struct tdl_operand *y)
+{
+    const enum tdl_dtype dtype = tdl_operand_get_desc(x)->dtype;
+    struct tdl_operand *q = tdl_builder_div(b, x, y), *rest;
+
+    if (!q || dtype == TDL_FLOAT32)
+        return q ? tdl_builder_floor(b, q) : NULL;
+    rest = tdl_builder_mul(b, q, y);
+    rest = rest ? tdl_builder_sub(b, x, rest) : NULL;
+    rest = rest ? went_up(b, rest, y, dtype) : NULL;
+    return rest ? tdl_builder_sub(b, q, rest) : NULL;
+}
+
+/* The rest of that. */
+static struct tdl_operand *floor_mod(struct tdl_builder *b, struct tdl_operand *x,
+                                     struct tdl_operand *y)
+{
+    struct tdl_operand *q = floor_div(b, x, y);
+
+    q = q ? tdl_builder_mul(b, q, y) : NULL;
+    return q ? tdl_builder_sub(b, x, q) : NULL;
 }
 
 static const struct binary {
     int32_t code;
-    struct tdl_operand *(*add)(struct tdl_builder *, struct tdl_operand *, struct tdl_operand *);
+    binary_fn add;
     bool activates; /* its options name a fused activation */
 } binaries[] = {
-    {TFLITE_ADD, tdl_builder_add, true},      {TFLITE_SUB, tdl_builder_sub, true},
-    {TFLITE_MUL, tdl_builder_mul, true},      {TFLITE_DIV, tdl_builder_div, true},
-    {TFLITE_MAXIMUM, tdl_builder_max, false}, {TFLITE_MINIMUM, tdl_builder_min, false},
-    {TFLITE_POW, tdl_builder_pow, false},     {TFLITE_PRELU, tdl_builder_prelu, false},
+    {TFLITE_ADD, tdl_builder_add, true},
+    {TFLITE_SUB, tdl_builder_sub, true},
+    {TFLITE_MUL, tdl_builder_mul, true},
+    {TFLITE_DIV, tdl_builder_div, true},
+    {TFLITE_MAXIMUM, tdl_builder_max, false},
+    {TFLITE_MINIMUM, tdl_builder_min, false},
+    {TFLITE_POW, tdl_builder_pow, false},
+    {TFLITE_PRELU, tdl_builder_prelu, false},
+    {TFLITE_EQUAL, tdl_builder_equal, false},
+    {TFLITE_NOT_EQUAL, tdl_builder_not_equal, false},
+    {TFLITE_GREATER, tdl_builder_greater, false},
+    {TFLITE_GREATER_EQUAL, tdl_builder_greater_or_equal, false},
+    {TFLITE_LESS, tdl_builder_lesser, false},
+    {TFLITE_LESS_EQUAL, tdl_builder_lesser_or_equal, false},
+    {TFLITE_LOGICAL_AND, tdl_builder_logical_and, false},
+    {TFLITE_LOGICAL_OR, tdl_builder_logical_or, false},
+    {TFLITE_SQUARED_DIFFERENCE, squared_difference, false},
+    {TFLITE_FLOOR_DIV, floor_div, false},
+    {TFLITE_FLOOR_MOD, floor_mod, false},
 };
 
 bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op)
@@ -45,11 +106,7 @@ bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op)
     while (binary->code != op->row->code)
         binary++;
     if (!b || (binary->activates &&
-               !tflite_read_activation(im, op, TFLITE_BINARY_ACTIVATION, &activation)))
-        return false;
-    a = widened(im, op, 0, a, tdl_operand_get_desc(b)->rank);
-    b = a ? widened(im, op, 1, b, tdl_operand_get_desc(a)->rank) : NULL;
-    if (!b)
+               !tflite_read_activation(im, op, TFLITE_FUSED_ACTIVATION, &activation)))
         return false;
     output = binary->add(im->builder, a, b);
     if (output)
@@ -57,20 +114,91 @@ bool tflite_add_binary(struct tflite_import *im, const struct tflite_op *op)
     return tflite_set_output(im, op, output);
 }
 
-static struct tdl_operand *add_elu(struct tdl_builder *builder, struct tdl_operand *x)
+/* ADD_N. */
+bool tflite_add_sum_of_many(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *sum = tflite_operand(im, op->inputs[0]);
+
+    for (uint32_t i = 1; sum && i < op->input_count; i++) {
+        struct tdl_operand *next = tflite_operand(im, op->inputs[i]);
+
+        sum = next ? tdl_builder_add(im->builder, sum, next) : NULL;
+    }
+    return sum && tflite_set_output(
+                      im, op, op->input_count > 1 ? sum : tdl_builder_identity(im->builder, sum));
+}
+
+/* SELECT_V2 broadcasts. SELECT does not, but for a condition with one dimension,
+ * which chooses along the first. */
+bool tflite_add_select(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *in[3];
+
+    for (uint32_t i = 0; i < 3; i++)
+        if (!(in[i] = tflite_operand(im, op->inputs[i])))
+            return false;
+    const struct tdl_tensor_params *condition = tdl_operand_get_desc(in[0]);
+    const uint32_t rank = tdl_operand_get_desc(in[1])->rank;
+    if (op->row->code == TFLITE_SELECT && condition->rank == 1 && rank > 1) {
+        uint32_t shape[TDL_MAX_RANK] = {condition->shape[0], 1, 1, 1, 1, 1};
+
+        in[0] = tdl_builder_reshape(im->builder, in[0], rank, shape);
+    }
+    return in[0] && tflite_set_output(im, op, tdl_builder_where(im->builder, in[0], in[1], in[2]));
+}
+
+/* ------------------------------------------------------------------ of one */
+
+static struct tdl_operand *elu(struct tdl_builder *builder, struct tdl_operand *x)
 {
     return tdl_builder_elu(builder, x, 1);
 }
 
+static struct tdl_operand *square(struct tdl_builder *builder, struct tdl_operand *x)
+{
+    return tdl_builder_mul(builder, x, x);
+}
+
+static struct tdl_operand *reciprocal_sqrt(struct tdl_builder *builder, struct tdl_operand *x)
+{
+    x = tdl_builder_sqrt(builder, x);
+    return x ? tdl_builder_reciprocal(builder, x) : NULL;
+}
+
+/* The others have the builder's word for a wrong type; a clamp's bounds are floats. */
+static struct tdl_operand *clamp(struct tdl_builder *builder, struct tdl_operand *x, float least)
+{
+    static const float one = 1;
+
+    if (tdl_operand_get_desc(x)->dtype != TDL_FLOAT32)
+        return tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED, "the input is %s, not float32",
+                                tdl_dtype_name(tdl_operand_get_desc(x)->dtype));
+    return tdl_builder_clamp(builder, x, &least, &one);
+}
+
+static struct tdl_operand *relu_n1_to_1(struct tdl_builder *builder, struct tdl_operand *x)
+{
+    return clamp(builder, x, -1);
+}
+
+static struct tdl_operand *relu_0_to_1(struct tdl_builder *builder, struct tdl_operand *x)
+{
+    return clamp(builder, x, 0);
+}
+
 static const struct unary {
     int32_t code;
-    struct tdl_operand *(*add)(struct tdl_builder *, struct tdl_operand *);
+    unary_fn add;
 } unaries[] = {
-    {TFLITE_ABS, tdl_builder_abs}, {TFLITE_CEIL, tdl_builder_ceil},
-    {TFLITE_COS, tdl_builder_cos}, {TFLITE_ELU, add_elu},
-    {TFLITE_EXP, tdl_builder_exp}, {TFLITE_FLOOR, tdl_builder_floor},
-    {TFLITE_LOG, tdl_builder_log}, {TFLITE_NEG, tdl_builder_neg},
-    {TFLITE_SIN, tdl_builder_sin}, {TFLITE_SQRT, tdl_builder_sqrt},
+    {TFLITE_ABS, tdl_builder_abs},     {TFLITE_CEIL, tdl_builder_ceil},
+    {TFLITE_COS, tdl_builder_cos},     {TFLITE_ELU, elu},
+    {TFLITE_EXP, tdl_builder_exp},     {TFLITE_FLOOR, tdl_builder_floor},
+    {TFLITE_LOG, tdl_builder_log},     {TFLITE_LOGICAL_NOT, tdl_builder_logical_not},
+    {TFLITE_NEG, tdl_builder_neg},     {TFLITE_RELU_N1_TO_1, relu_n1_to_1},
+    {TFLITE_RELU_0_TO_1, relu_0_to_1}, {TFLITE_ROUND, tdl_builder_round_even},
+    {TFLITE_RSQRT, reciprocal_sqrt},   {TFLITE_SIGN, tdl_builder_sign},
+    {TFLITE_SIN, tdl_builder_sin},     {TFLITE_SQRT, tdl_builder_sqrt},
+    {TFLITE_SQUARE, square},
 };
 
 bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op)
@@ -81,6 +209,29 @@ bool tflite_add_unary(struct tflite_import *im, const struct tflite_op *op)
     while (unary->code != op->row->code)
         unary++;
     return input && tflite_set_output(im, op, unary->add(im->builder, input));
+}
+
+/* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): Hendrycks and Gimpel,
+ * arXiv:1606.08415, section 2. */
+static struct tdl_operand *approximate_gelu(struct tdl_builder *b, struct tdl_operand *x)
+{
+    struct tdl_operand *t = tdl_builder_mul(b, x, x);
+
+    t = t ? tdl_builder_linear(b, t, 0.0356774081f, 0.7978845608f) : NULL;
+    t = t ? tdl_builder_mul(b, t, x) : NULL;
+    t = t ? tdl_builder_tanh(b, t) : NULL;
+    t = t ? tdl_builder_linear(b, t, 0.5f, 0.5f) : NULL;
+    return t ? tdl_builder_mul(b, t, x) : NULL;
+}
+
+bool tflite_add_gelu(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
+    const uint8_t approximate = tdl_fb_u8(&im->fb, &op->options, TFLITE_GELU_APPROXIMATE, 0);
+
+    return input && tflite_check(im) &&
+           tflite_set_output(
+               im, op, (approximate ? approximate_gelu : tdl_builder_gelu)(im->builder, input));
 }
 
 bool tflite_add_leaky_relu(struct tflite_import *im, const struct tflite_op *op)

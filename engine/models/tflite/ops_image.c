@@ -44,24 +44,6 @@ bool tflite_add_average_pool(struct tflite_import *im, const struct tflite_op *o
     return tflite_set_output(im, op, output);
 }
 
-bool tflite_add_mean(struct tflite_import *im, const struct tflite_op *op)
-{
-    struct tdl_operand *input = tflite_picture(im, op, 0);
-    const uint8_t keep = tdl_fb_u8(&im->fb, &op->options, TFLITE_REDUCER_KEEP_DIMS, 0);
-    int32_t axes[2];
-
-    if (!input || !tflite_check(im) || !tflite_read_ints(im, op, 1, 2, axes))
-        return false;
-    for (uint32_t i = 0; i < 2; i++)
-        axes[i] = axes[i] < 0 && axes[i] >= -4 ? axes[i] + 4 : axes[i];
-    if (!keep || !((axes[0] == 1 && axes[1] == 2) || (axes[0] == 2 && axes[1] == 1)))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "a mean over axes %d and %d%s is not supported; libtdl has the one over "
-                           "height and width that keeps the dimensions",
-                           axes[0], axes[1], keep ? "" : " that drops dimensions");
-    return tflite_set_output(im, op, tdl_builder_global_average_pool(im->builder, input));
-}
-
 /* Size and coordinates; both kinds have the same options at other numbers. */
 static bool read_resize(struct tflite_import *im, const struct tflite_op *op,
                         uint32_t corners_field, uint32_t half_field,

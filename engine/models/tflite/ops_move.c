@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TensorFlow Lite's operators that work on any shape: those that move elements,
- * and softmax. */
+/* TensorFlow Lite's operators that put elements beside each other, or apart. */
 #include "ops.h"
 
 #include <string.h>
@@ -10,6 +9,7 @@ bool tflite_add_concatenation(struct tflite_import *im, const struct tflite_op *
     const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_CONCATENATION_AXIS, 0);
     struct tdl_operand *inputs[TFLITE_MAX_ARGS], *output;
     enum tdl_activation activation;
+    uint32_t along;
 
     if (!tflite_check(im) ||
         !tflite_read_activation(im, op, TFLITE_CONCATENATION_ACTIVATION, &activation))
@@ -17,12 +17,9 @@ bool tflite_add_concatenation(struct tflite_import *im, const struct tflite_op *
     for (uint32_t i = 0; i < op->input_count; i++)
         if (!(inputs[i] = tflite_operand(im, op->inputs[i])))
             return false;
-    const int32_t rank = (int32_t)tdl_operand_get_desc(inputs[0])->rank;
-    if (axis < -rank || axis >= rank)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %d in %d dimensions",
-                           axis, rank);
-    output = tdl_builder_concat(im->builder, inputs, op->input_count,
-                                (uint32_t)(axis < 0 ? axis + rank : axis));
+    if (!tflite_axis(im, axis, tdl_operand_get_desc(inputs[0])->rank, &along))
+        return false;
+    output = tdl_builder_concat(im->builder, inputs, op->input_count, along);
     if (output)
         output = tdl_builder_activation(im->builder, output, activation);
     return tflite_set_output(im, op, output);
@@ -56,7 +53,7 @@ bool tflite_add_pad(struct tflite_import *im, const struct tflite_op *op)
         params.mode = TDL_PAD_REFLECTION;
     }
     if (op->row->code == TFLITE_PADV2) {
-        if (!tflite_get_constant(im, op->inputs[2], &value))
+        if (!tflite_get_weights(im, op->inputs[2], &value))
             return false;
         if (value.type != TFLITE_FLOAT32 || value.elements != 1 || value.data_size < 4)
             return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "the value is not one float32");
@@ -82,40 +79,123 @@ bool tflite_add_blocks(struct tflite_import *im, const struct tflite_op *op)
                                          TDL_BLOCK_DEPTH_FIRST));
 }
 
-/* A size of -1 goes to the end. */
-bool tflite_add_slice(struct tflite_import *im, const struct tflite_op *op)
+/* A dimension of 1 more, before dimension `axis`. */
+static struct tdl_operand *insert_one(struct tflite_import *im, struct tdl_operand *x,
+                                      uint32_t axis)
 {
-    struct tdl_slice_params params = {0};
-    struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
-    const uint32_t rank = input ? tdl_operand_get_desc(input)->rank : 0;
-    int32_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    uint32_t shape[TDL_MAX_RANK + 1];
 
-    if (!input || !tflite_read_ints(im, op, 1, rank, start) ||
-        !tflite_read_ints(im, op, 2, rank, size))
-        return false;
-    for (uint32_t i = 0; i < rank; i++) {
-        if (start[i] < 0 || size[i] < -1 || size[i] == 0)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "%d elements from %d on in dimension %u", size[i], start[i], i);
-        params.start[i] = (uint32_t)start[i];
-        params.size[i] = size[i] < 0 ? 0 : (uint32_t)size[i];
-    }
-    return tflite_set_output(im, op, tdl_builder_slice(im->builder, input, &params));
+    for (uint32_t i = 0; i <= in->rank; i++)
+        shape[i] = i < axis ? in->shape[i] : i == axis ? 1 : in->shape[i - 1];
+    return tdl_builder_reshape(im->builder, x, in->rank + 1, shape);
 }
 
-/* Along the last axis. */
-bool tflite_add_softmax(struct tflite_import *im, const struct tflite_op *op)
+bool tflite_add_pack(struct tflite_import *im, const struct tflite_op *op)
 {
-    struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
-    const int32_t bits = tdl_fb_i32(&im->fb, &op->options, TFLITE_SOFTMAX_BETA, 0);
-    float beta;
+    const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_PACK_AXIS, 0);
+    struct tdl_operand *inputs[TFLITE_MAX_ARGS];
+    uint32_t along;
 
-    memcpy(&beta, &bits, sizeof(beta));
-    if (!input || !tflite_check(im))
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        inputs[i] = tflite_operand(im, op->inputs[i]);
+        if (!inputs[i] || !tflite_check(im) ||
+            !tflite_axis(im, axis, tdl_operand_get_desc(inputs[i])->rank + 1, &along) ||
+            !(inputs[i] = insert_one(im, inputs[i], along)))
+            return false;
+    }
+    return tflite_set_output(im, op,
+                             tdl_builder_concat(im->builder, inputs, op->input_count, along));
+}
+
+/* Parts along an axis as the operator's outputs, without it if `drop`. */
+static bool set_parts(struct tflite_import *im, const struct tflite_op *op, struct tdl_operand *x,
+                      const uint32_t *sizes, uint32_t axis, bool drop)
+{
+    struct tdl_operand *parts[TFLITE_MAX_ARGS];
+
+    if (tdl_builder_split(im->builder, x, op->output_count, sizes, axis, parts) != TDL_OK)
         return false;
-    if (beta != 1)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "beta %g is not supported; libtdl has 1",
-                           (double)beta);
-    return tflite_set_output(
-        im, op, tdl_builder_softmax(im->builder, input, tdl_operand_get_desc(input)->rank - 1));
+    for (uint32_t i = 0; i < op->output_count; i++) {
+        const struct tdl_tensor_params *part = tdl_operand_get_desc(parts[i]);
+        uint32_t shape[TDL_MAX_RANK], rank = 0;
+
+        for (uint32_t d = 0; d < part->rank; d++)
+            if (!drop || d != axis)
+                shape[rank++] = part->shape[d];
+        if (drop)
+            parts[i] = tdl_builder_reshape(im->builder, parts[i], rank, shape);
+        if (!tflite_set_output_at(im, op, i, parts[i]))
+            return false;
+    }
+    return true;
+}
+
+bool tflite_add_unpack(struct tflite_import *im, const struct tflite_op *op)
+{
+    const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_UNPACK_AXIS, 0);
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    uint32_t along;
+
+    if (!x || !tflite_check(im) || !tflite_axis(im, axis, in->rank, &along))
+        return false;
+    if (in->shape[along] != op->output_count)
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u outputs for %u parts", op->output_count,
+                           in->shape[along]);
+    return set_parts(im, op, x, NULL, along, true);
+}
+
+/* Sizes, of which one may be -1: what the others leave. */
+static bool read_parts(struct tflite_import *im, const struct tflite_op *op, uint32_t whole,
+                       uint32_t *out)
+{
+    int32_t sizes[TFLITE_MAX_ARGS];
+    int64_t left = whole;
+    int rest = -1;
+
+    if (!tflite_read_ints(im, op, 1, op->output_count, sizes))
+        return false;
+    for (uint32_t i = 0; i < op->output_count; i++) {
+        if (sizes[i] == -1 && rest < 0)
+            rest = (int)i;
+        else
+            left -= sizes[i];
+        out[i] = (uint32_t)sizes[i];
+        if (sizes[i] < -1 || sizes[i] == 0 || left < 0)
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "a part of %d of %u", sizes[i], whole);
+    }
+    if (rest >= 0)
+        out[rest] = (uint32_t)left;
+    return true; /* the builder adds them up */
+}
+
+/* SPLIT has the axis first, SPLIT_V last. */
+bool tflite_add_split(struct tflite_import *im, const struct tflite_op *op)
+{
+    const bool by_sizes = op->row->code == TFLITE_SPLIT_V;
+    struct tdl_operand *x = tflite_operand(im, op->inputs[by_sizes ? 0 : 1]);
+    uint32_t sizes[TFLITE_MAX_ARGS], along;
+    int32_t axis;
+
+    if (!x || !tflite_read_ints(im, op, by_sizes ? 2 : 0, 1, &axis) ||
+        !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along) ||
+        (by_sizes && !read_parts(im, op, tdl_operand_get_desc(x)->shape[along], sizes)))
+        return false;
+    return set_parts(im, op, x, by_sizes ? sizes : NULL, along, false);
+}
+
+bool tflite_add_transpose(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    uint32_t permutation[TDL_MAX_RANK];
+    int32_t list[TDL_MAX_RANK];
+
+    if (!x || !tflite_read_ints(im, op, 1, rank, list))
+        return false;
+    for (uint32_t i = 0; i < rank; i++)
+        if (!tflite_axis(im, list[i], rank, &permutation[i]))
+            return false;
+    return tflite_set_output(im, op, tflite_transpose(im, x, permutation));
 }

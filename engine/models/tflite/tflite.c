@@ -7,297 +7,18 @@
  * operator first reads them, so unused ones cost nothing; those of weights
  * kept as float16 sit behind a DEQUANTIZE operator, which is only noted
  * (tflite_value.source) and looked through. Operators, and tensors, that share
- * their bytes share all that is made of them.
+ * their bytes share all that is made of them. Shapes that operators compute
+ * from shapes are computed here (fold.c).
  *
- * Nothing in the file is believed: flatbuffer.c checks offsets, this file
- * checks indices, types and sizes, ops.c options, the builder shapes;
+ * Nothing in the file is believed: flatbuffer.c checks offsets, tensors.c
+ * types and sizes, this file indices, ops_*.c options, the builder shapes;
  * at last the shape that the builder inferred must be the file's.
  */
 #include "tflite.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Elements of one tensor; more would not fit the 32-bit sizes of kernels. */
-#define MAX_ELEMENTS (UINT64_C(1) << 30)
-/* Copies of constants in another order, in sizes of the file. */
-#define MADE_TIMES 4
-
-/* ----------------------------------------------------------------- errors */
-
-bool tflite_fail(struct tflite_import *im, enum tdl_result result, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    /* Names come from the file; a terminal or GLib must not choke on them. */
-    for (char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
-            *c = '?';
-    }
-    tdl_builder_fail(im->builder, result, "%s", text);
-    return false;
-}
-
-bool tflite_check(struct tflite_import *im)
-{
-    if (!im->fb.error)
-        return true;
-    return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                       "the model file is damaged: %s (byte %llu of %llu); get the file again",
-                       im->fb.error, (unsigned long long)im->fb.error_pos,
-                       (unsigned long long)im->fb.size);
-}
-
-const char *tflite_type_name(uint8_t type)
-{
-    static const char *const names[] = {
-        "float32", "float16",   "int32",  "uint8",   "int64",      "string", "bool",
-        "int16",   "complex64", "int8",   "float64", "complex128", "uint64", "resource",
-        "variant", "uint32",    "uint16", "int4",    "bfloat16",
-    };
-
-    return type < sizeof(names) / sizeof(names[0]) ? names[type] : "an unknown type";
-}
-
-/* ---------------------------------------------------------------- tensors */
-
-static bool read_shape(struct tflite_import *im, const struct tdl_fb_table *table, int32_t index,
-                       struct tflite_tensor *out)
-{
-    const struct tdl_fb_vector shape = tdl_fb_vector_of(&im->fb, table, TFLITE_TENSOR_SHAPE, 4);
-
-    if (!tflite_check(im))
-        return false;
-    if (shape.count > TDL_MAX_RANK)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' has %u dimensions; libtdl takes up to %u", index,
-                           out->name, shape.count, TDL_MAX_RANK);
-    out->rank = shape.count;
-    out->elements = 1;
-    for (uint32_t i = 0; i < shape.count; i++) {
-        const int32_t size = tdl_fb_vector_i32(&im->fb, &shape, i);
-
-        if (size < 1)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "tensor %d '%.80s' has size %d in dimension %u; convert the model "
-                               "with fixed shapes",
-                               index, out->name, size, i);
-        out->shape[i] = (uint32_t)size;
-        out->elements *= (uint32_t)size; /* ≤ 2^30 · 2^31 */
-        if (out->elements > MAX_ELEMENTS)
-            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                               "tensor %d '%.80s' has more than 2^30 elements", index, out->name);
-    }
-    return true;
-}
-
-/* The bytes of a constant: inside the Buffer table, or (schema 3c) further
- * behind in the file. */
-static bool read_buffer(struct tflite_import *im, const struct tdl_fb_table *tensor, int32_t index,
-                        struct tflite_tensor *out)
-{
-    const uint32_t number = (uint32_t)tdl_fb_i32(&im->fb, tensor, TFLITE_TENSOR_BUFFER, 0);
-    struct tdl_fb_table buffer;
-    struct tdl_fb_vector data;
-    uint64_t offset, size;
-
-    if (number == 0) /* by convention the empty one */
-        return tflite_check(im);
-    buffer = tdl_fb_vector_table(&im->fb, &im->buffers, number);
-    data = tdl_fb_vector_of(&im->fb, &buffer, TFLITE_BUFFER_DATA, 1);
-    offset = tdl_fb_u64(&im->fb, &buffer, TFLITE_BUFFER_OFFSET, 0);
-    size = tdl_fb_u64(&im->fb, &buffer, TFLITE_BUFFER_SIZE, 0);
-    if (!tflite_check(im))
-        return false;
-    if (data.count > 0) {
-        out->data = im->fb.data + data.pos;
-        out->data_size = data.count;
-    } else if (offset > 1) { /* 0 and 1 mean none */
-        if (offset > im->fb.size || size > im->fb.size - offset)
-            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                               "the model file is damaged: the data of tensor %d '%.80s' lie "
-                               "outside the file",
-                               index, out->name);
-        out->data = size > 0 ? im->fb.data + offset : NULL;
-        out->data_size = size;
-    }
-    return true;
-}
-
-bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_tensor *out)
-{
-    struct tdl_fb_table table;
-    const char *name;
-
-    memset(out, 0, sizeof(*out));
-    if (index < 0 || (uint32_t)index >= im->tensors.count)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "there is no tensor %d, only %u", index,
-                           im->tensors.count);
-    table = tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)index);
-    name = tdl_fb_string(&im->fb, &table, TFLITE_TENSOR_NAME);
-    out->name = name ? name : "";
-    out->type = tdl_fb_u8(&im->fb, &table, TFLITE_TENSOR_TYPE, TFLITE_FLOAT32);
-    if (!read_shape(im, &table, index, out))
-        return false;
-    if (tdl_fb_u8(&im->fb, &table, TFLITE_TENSOR_IS_VARIABLE, 0))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' is a variable kept between runs; convert the model "
-                           "with its state as inputs and outputs",
-                           index, out->name);
-    if (tdl_fb_has(&im->fb, &table, TFLITE_TENSOR_SPARSITY))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' is sparse; convert the model with dense weights",
-                           index, out->name);
-    return read_buffer(im, &table, index, out);
-}
-
-static bool fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor)
-{
-    return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                       "tensor %d '%.80s' is %s; libtdl takes float32 models with float32 or "
-                       "float16 weights: convert without integer quantisation",
-                       index, tensor->name, tflite_type_name(tensor->type));
-}
-
-static uint32_t type_size(uint8_t type)
-{
-    return type == TFLITE_FLOAT16 ? 2 : type == TFLITE_FLOAT32 || type == TFLITE_INT32 ? 4 : 0;
-}
-
-bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out)
-{
-    if (index >= 0 && (uint32_t)index < im->tensors.count && im->values[index].source)
-        index = im->values[index].source - 1;
-    if (!tflite_get_tensor(im, index, out))
-        return false;
-    if (!out->data)
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' must be constant and is computed", index, out->name);
-    if (type_size(out->type) == 0)
-        return fail_type(im, index, out);
-    if (out->data_size != out->elements * type_size(out->type))
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensor %d '%.80s' has %llu bytes of data "
-                           "and needs %llu",
-                           index, out->name, (unsigned long long)out->data_size,
-                           (unsigned long long)(out->elements * type_size(out->type)));
-    return true;
-}
-
-void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
-{
-    const uint64_t *found = tdl_map_find(&im->made, key, sizeof(*key));
-    void *memory;
-
-    *out_found = found != NULL;
-    if (found)
-        return (void *)(uintptr_t)*found;
-    /* Different constants have different bytes, but nothing in the format says
-     * so; and the same ones can be read in many shapes. */
-    im->made_bytes += key->size;
-    if (im->made_bytes > MADE_TIMES * im->fb.size) {
-        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                    "the model file is damaged: its constants overlap, and together are more than "
-                    "%d times the file",
-                    MADE_TIMES);
-        return NULL;
-    }
-    memory = malloc(key->size);
-    if (memory)
-        tdl_builder_own(im->builder, memory, free);
-    if (!memory || !tdl_map_add(&im->made, key, sizeof(*key), (uintptr_t)memory)) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for a constant of %llu bytes",
-                    (unsigned long long)key->size);
-        return NULL;
-    }
-    return memory;
-}
-
-/* Kernels read constants through typed pointers. Converters align them; the
- * odd one out, or a file mapped at an odd address, is copied. */
-static const void *aligned_data(struct tflite_import *im, const struct tflite_tensor *constant)
-{
-    const struct tflite_made key = {.from = (uintptr_t)constant->data,
-                                    .size = constant->data_size,
-                                    .kind = TFLITE_MADE_ALIGNED};
-    void *copy;
-    bool found;
-
-    if ((uintptr_t)constant->data % 4 == 0)
-        return constant->data;
-    copy = tflite_make(im, &key, &found);
-    if (copy && !found)
-        memcpy(copy, constant->data, constant->data_size);
-    return copy;
-}
-
-/* As float32: once, however many tensors are the same constant. */
-static struct tdl_operand *widen(struct tflite_import *im, struct tdl_operand *half)
-{
-    const struct tflite_made key = {.from = (uintptr_t)half, .kind = TFLITE_MADE_WIDE};
-    const uint64_t *found = tdl_map_find(&im->made, &key, sizeof(key));
-    struct tdl_operand *wide;
-
-    if (found)
-        return (struct tdl_operand *)(uintptr_t)*found;
-    wide = tdl_builder_cast(im->builder, half, TDL_FLOAT32);
-    if (wide && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)wide)) {
-        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
-        return NULL;
-    }
-    return wide;
-}
-
-struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
-                                            const struct tflite_tensor *constant)
-{
-    const bool half = constant->type == TFLITE_FLOAT16;
-    const void *data = aligned_data(im, constant);
-    struct tdl_tensor_params desc = {
-        .dtype = half ? TDL_FLOAT16 : TDL_FLOAT32,
-        .rank = constant->rank,
-    };
-    struct tdl_operand *operand;
-
-    if (!data)
-        return NULL;
-    memcpy(desc.shape, constant->shape, sizeof(desc.shape));
-    operand = tdl_builder_constant(im->builder, &desc, data, constant->data_size);
-    return operand && half ? widen(im, operand) : operand;
-}
-
-struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
-{
-    struct tflite_tensor tensor;
-    struct tflite_value *value;
-
-    if (!tflite_get_tensor(im, index, &tensor))
-        return NULL;
-    value = &im->values[index];
-    if (value->operand)
-        return value->operand;
-    if (!value->source && !tensor.data) {
-        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                    "the model file is damaged: tensor %d '%.80s' is read before an operator "
-                    "writes it",
-                    index, tensor.name);
-        return NULL;
-    }
-    if (tensor.type != TFLITE_FLOAT32) {
-        fail_type(im, index, &tensor);
-        return NULL;
-    }
-    if (!tflite_get_constant(im, index, &tensor))
-        return NULL;
-    value->operand = tflite_constant_operand(im, &tensor);
-    return value->operand;
-}
 
 /* -------------------------------------------------------------- operators */
 
@@ -323,12 +44,11 @@ static bool read_args(struct tflite_import *im, const struct tdl_fb_table *table
 static bool fail_unknown(struct tflite_import *im, const struct tflite_op *op, int32_t code)
 {
     const char *name = tflite_code_name(code);
-    char known[576];
 
     return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                       "operator %u %s (builtin code %d) is not supported; libtdl has %s",
-                       op->index, name ? name : "of an unknown kind", code,
-                       tflite_known_names(known, sizeof(known)));
+                       "operator %u %s (builtin code %d) is not supported; convert the model "
+                       "without it, or cut it off behind its inputs",
+                       op->index, name ? name : "of an unknown kind", code);
 }
 
 /* Finds the row for an operator's code and checks the version. Sets the label
@@ -389,6 +109,7 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
 {
     const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->operators, index);
     struct tflite_op op = {.index = index};
+    bool folded = false;
 
     if (!resolve_code(im, &table, &op) || !read_options(im, &table, &op) ||
         !read_args(im, &table, TFLITE_OPERATOR_INPUTS, op.inputs, &op.input_count) ||
@@ -397,38 +118,82 @@ static bool import_operator(struct tflite_import *im, uint32_t index)
     if (op.input_count < op.row->min_inputs || op.input_count > op.row->max_inputs)
         return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u inputs instead of %u to %u",
                            op.input_count, op.row->min_inputs, op.row->max_inputs);
-    if (op.output_count != 1 || op.outputs[0] < 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u outputs instead of one",
-                           op.output_count);
-    return op.row->add(im, &op) && tdl_builder_status(im->builder) == TDL_OK;
+    if (op.output_count < 1 || op.output_count > op.row->max_outputs || op.outputs[0] < 0)
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           op.row->max_outputs == 1 ? "%u outputs instead of one"
+                                                    : "%u outputs instead of 1 to %u",
+                           op.output_count, op.row->max_outputs);
+    if (!tflite_fold(im, &op, &folded))
+        return false;
+    return (folded || op.row->add(im, &op)) && tdl_builder_status(im->builder) == TDL_OK;
+}
+
+/* "[1,2,3]" */
+static const char *shape_text(uint32_t rank, const uint32_t *shape, char text[80])
+{
+    int used = snprintf(text, 80, "[");
+
+    for (uint32_t i = 0; i < rank; i++)
+        used += snprintf(text + used, 80 - (size_t)used, "%s%u", i ? "," : "", shape[i]);
+    snprintf(text + used, 80 - (size_t)used, "]");
+    return text;
+}
+
+bool tflite_is_new(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor)
+{
+    const struct tflite_value *value = &im->values[index];
+
+    if (!value->operand && !value->source && !value->known && !tensor->data)
+        return true;
+    return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                       "the model file is damaged: tensor %d '%.80s' is written twice", index,
+                       tensor->name);
+}
+
+/* The sizes that the file knows, are what the builder inferred. */
+static bool check_shape(struct tflite_import *im, int32_t index,
+                        const struct tdl_tensor_params *desc, const struct tflite_tensor *tensor)
+{
+    bool same = desc->rank == tensor->rank;
+    char got[80], file[80];
+
+    for (uint32_t i = 0; same && i < desc->rank; i++)
+        same = desc->shape[i] == tensor->shape[i] || tensor->open[i];
+    return same || tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                               "the operator gives %s, the file says %s for tensor %d '%.80s'",
+                               shape_text(desc->rank, desc->shape, got),
+                               shape_text(tensor->rank, tensor->shape, file), index, tensor->name);
+}
+
+bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+                          struct tdl_operand *operand)
+{
+    const int32_t index = op->outputs[number];
+    const struct tdl_tensor_params *desc;
+    struct tflite_tensor tensor;
+    enum tdl_dtype dtype;
+
+    if (!operand || !tflite_get_tensor(im, index, &tensor) || !tflite_is_new(im, index, &tensor))
+        return false;
+    if (!tflite_dtype(&tensor, &dtype))
+        return tflite_fail_type(im, index, &tensor);
+    desc = tdl_operand_get_desc(operand);
+    if (desc->dtype != dtype)
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                           "the operator gives %s, the file says %s%s for tensor %d '%.80s'",
+                           tdl_dtype_name(desc->dtype),
+                           tflite_is_quantised(&tensor) ? "quantised " : "",
+                           tflite_type_name(tensor.type), index, tensor.name);
+    if (!check_shape(im, index, desc, &tensor))
+        return false;
+    im->values[index].operand = operand;
+    return true;
 }
 
 bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
                        struct tdl_operand *operand)
 {
-    const int32_t index = op->outputs[0];
-    const struct tdl_tensor_params *desc;
-    struct tflite_tensor tensor;
-
-    if (!operand || !tflite_get_tensor(im, index, &tensor))
-        return false;
-    if (im->values[index].operand || im->values[index].source || tensor.data)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the model file is damaged: tensor %d '%.80s' is written twice", index,
-                           tensor.name);
-    if (tensor.type != TFLITE_FLOAT32)
-        return fail_type(im, index, &tensor);
-    desc = tdl_operand_get_desc(operand);
-    if (desc->rank != tensor.rank ||
-        memcmp(desc->shape, tensor.shape, tensor.rank * sizeof(tensor.shape[0])) != 0)
-        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                           "the operator gives [%u,%u,%u,%u], the file says [%u,%u,%u,%u] for "
-                           "tensor %d '%.80s'",
-                           desc->shape[0], desc->shape[1], desc->shape[2], desc->shape[3],
-                           tensor.shape[0], tensor.shape[1], tensor.shape[2], tensor.shape[3],
-                           index, tensor.name);
-    im->values[index].operand = operand;
-    return true;
+    return tflite_set_output_at(im, op, 0, operand);
 }
 
 /* ------------------------------------------------------------------- file */
@@ -493,14 +258,14 @@ static bool import_inputs(struct tflite_import *im)
 {
     for (uint32_t i = 0; i < im->inputs.count; i++) {
         const int32_t index = tdl_fb_vector_i32(&im->fb, &im->inputs, i);
-        struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32};
+        struct tdl_tensor_params desc = {0};
         struct tflite_tensor tensor;
         char text[MAX_NAME];
 
         if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
             return false;
-        if (tensor.type != TFLITE_FLOAT32)
-            return fail_type(im, index, &tensor);
+        if (!tflite_dtype(&tensor, &desc.dtype))
+            return tflite_fail_type(im, index, &tensor);
         if (im->values[index].operand || tensor.data)
             return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                                "the model file is damaged: input %u, tensor %d '%.80s', is %s", i,
@@ -524,13 +289,14 @@ static bool import_outputs(struct tflite_import *im)
 
         if (!tflite_check(im) || !tflite_get_tensor(im, index, &tensor))
             return false;
-        if (!im->values[index].operand || im->values[index].source || tensor.data)
+        if (tensor.data || im->values[index].source ||
+            (!im->values[index].operand && !im->values[index].known))
             return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                                "the model file is damaged: no operator writes output %u, tensor "
                                "%d '%.80s'",
                                i, index, tensor.name);
         if (tdl_builder_output(im->builder, binding_name(&tensor, "output", i, text),
-                               im->values[index].operand) != TDL_OK)
+                               tflite_operand(im, index)) != TDL_OK)
             return false;
     }
     return true;
@@ -546,6 +312,8 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
     tdl_builder_set_label(builder, NULL);
     if (ok)
         import_outputs(&im);
+    for (uint32_t i = 0; im.values && i < im.tensors.count; i++)
+        free(im.values[i].known);
     free(im.values);
     tdl_map_finish(&im.made);
 }

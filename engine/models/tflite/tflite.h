@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shared by the two halves of the TensorFlow Lite importer: tflite.c reads the
- * file, ops.c turns operators into builder calls. */
+/* Shared by the files of the TensorFlow Lite importer: tflite.c reads the file,
+ * tensors.c its tensors, ops_*.c turn operators into builder calls, and fold.c
+ * computes shapes. */
 #ifndef TDL_TFLITE_H
 #define TDL_TFLITE_H
 
@@ -10,7 +11,8 @@
 
 #include "map.h"
 
-#define TFLITE_MAX_ARGS 32 /* inputs or outputs that a supported operator has */
+#define TFLITE_MAX_ARGS 64  /* inputs or outputs that a supported operator has */
+#define TFLITE_MAX_KNOWN 64 /* numbers of a list that is computed here */
 
 /* What the file says about one tensor. */
 struct tflite_tensor {
@@ -18,7 +20,10 @@ struct tflite_tensor {
     uint8_t type;     /* enum tflite_type */
     uint32_t rank;
     uint32_t shape[TDL_MAX_RANK];
+    bool open[TDL_MAX_RANK]; /* the converter could not tell that size */
     uint64_t elements;
+    struct tdl_fb_vector scales, zeros; /* of a quantised one, along `axis` if several */
+    uint32_t axis;
     const uint8_t *data; /* NULL unless constant; not aligned */
     uint64_t data_size;  /* bytes */
 };
@@ -26,7 +31,9 @@ struct tflite_tensor {
 /* What the importer knows about one tensor while it walks the operators. */
 struct tflite_value {
     struct tdl_operand *operand; /* NULL until made */
-    int32_t source; /* the float16 constant that a DEQUANTIZE made it from, + 1; 0: none */
+    int32_t source;              /* the constant that a DEQUANTIZE made it from, + 1; 0: none */
+    uint32_t known_count, known_rank;
+    int64_t *known; /* numbers that were computed here; NULL: none */
 };
 
 struct tflite_import {
@@ -42,10 +49,18 @@ struct tflite_import {
 };
 
 /* A constant, and what was made of it. */
-enum tflite_made_kind { TFLITE_MADE_ALIGNED, TFLITE_MADE_DEPTHWISE, TFLITE_MADE_WIDE };
+enum tflite_made_kind {
+    TFLITE_MADE_ALIGNED,
+    TFLITE_MADE_DEPTHWISE,
+    TFLITE_MADE_WIDE,
+    TFLITE_MADE_REAL,
+};
 struct tflite_made {
     uint64_t from, size; /* the constant's place in memory; of WIDE: the operand */
-    uint32_t kind, taps, channels, unused;
+    uint64_t bytes;      /* of what is made */
+    uint32_t kind, type;
+    uint32_t taps, channels;
+    uint64_t scales, zeros, inner; /* of REAL */
 };
 
 /* One operator; tensors by index in the file, -1 for one left out. */
@@ -64,18 +79,16 @@ struct tflite_op_row {
     const char *name;     /* as the schema or, for a custom one, the file spells it */
     int32_t max_version;  /* newest meaning of the operator that is understood */
     uint8_t options_type; /* member of the options union, 0 for none */
-    uint32_t min_inputs, max_inputs;
+    uint32_t min_inputs, max_inputs, max_outputs;
     /* Ends in tflite_set_output(); false with the builder in error. */
     bool (*add)(struct tflite_import *im, const struct tflite_op *op);
-    enum tdl_activation activation; /* of the rows that are just a function */
+    int32_t detail; /* which of those that one function adds */
 };
 
 /* The row of a builtin code or (code TFLITE_CUSTOM) of a custom name, or NULL. */
 const struct tflite_op_row *tflite_find_row(int32_t code, const char *custom);
 /* The schema's name of a builtin operator, or NULL. */
 const char *tflite_code_name(int32_t code);
-/* The names of all rows, "ADD, AVERAGE_POOL_2D, …", into `text`; returns it. */
-const char *tflite_known_names(char *text, size_t size);
 /* "float16" and so on, for messages. */
 const char *tflite_type_name(uint8_t type);
 
@@ -84,18 +97,35 @@ bool tflite_fail(struct tflite_import *im, enum tdl_result result, const char *f
     TDL_PRINTF(3, 4);
 /* The same as INVALID_MODEL if the reader found a wrong offset; else true. */
 bool tflite_check(struct tflite_import *im);
+/* "it is of a type that libtdl does not take": false for convenience. */
+bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor);
 
+/* Bytes of an element; 0: of a type that libtdl does not take. */
+uint32_t tflite_type_size(uint8_t type);
 /* Description of a tensor of the file; false with the builder in error. */
 bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
+/* Do its numbers stand for real values? */
+bool tflite_is_quantised(const struct tflite_tensor *tensor);
+/* The type of its operand; false where there is none. */
+bool tflite_dtype(const struct tflite_tensor *tensor, enum tdl_dtype *out);
 /* The operand of a tensor: an earlier result or a constant. NULL on error. */
 struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index);
 /* The constant behind a tensor, looking through DEQUANTIZE. False when it is
  * not constant or damaged, with the builder in error. */
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
-/* Makes `operand` (NULL after a builder's error) the operator's one output,
- * after a check of its shape against the file's. */
+/* The same, a quantised one as float32. */
+bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
+/* The numbers of a constant of integers, as many as it has; false for floats. */
+bool tflite_integers(const struct tflite_tensor *constant, int64_t *out);
+/* Makes `operand` (NULL after a builder's error) the operator's output `number`,
+ * after a check of its type and shape against the file's. */
+bool tflite_set_output_at(struct tflite_import *im, const struct tflite_op *op, uint32_t number,
+                          struct tdl_operand *operand);
+/* The same for the one output. */
 bool tflite_set_output(struct tflite_import *im, const struct tflite_op *op,
                        struct tdl_operand *operand);
+/* A tensor that nothing was made of yet; false with the builder in error. */
+bool tflite_is_new(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor);
 /* Memory for what is made of a constant, owned by the builder; *out_found says
  * that it was made already. NULL with the builder in error, also where a file
  * asks for many times its own size. */
@@ -104,5 +134,16 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
  * float16 is widened to float32. */
 struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
                                             const struct tflite_tensor *constant);
+
+/* fold.c: numbers that are known while the file is read. */
+struct tflite_known {
+    uint32_t rank, count;
+    int64_t numbers[TFLITE_MAX_KNOWN];
+};
+/* False, without an error, where they are not known or too many. */
+bool tflite_get_known(struct tflite_import *im, int32_t index, struct tflite_known *out);
+/* Computes an operator whose result are known numbers; *out_done says whether it
+ * was one. False with the builder in error. */
+bool tflite_fold(struct tflite_import *im, const struct tflite_op *op, bool *out_done);
 
 #endif

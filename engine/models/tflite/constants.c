@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Operands of the constants of a TensorFlow Lite file.
+ *
+ * Quantised tensors stand for real values, scale · (number − zero point), and
+ * are float32 operands: constants are computed once, for all operators that
+ * read the same bytes by the same scales.
+ */
+#include "tflite.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Constants of which something is made, in sizes of the file. */
+#define MADE_TIMES 8
+
+void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
+{
+    const uint64_t *found = tdl_map_find(&im->made, key, sizeof(*key));
+    void *memory;
+
+    *out_found = found != NULL;
+    if (found)
+        return (void *)(uintptr_t)*found;
+    /* Different constants have different bytes, but nothing in the format says
+     * so; and the same ones can be read in many shapes. */
+    im->made_bytes += key->size;
+    if (im->made_bytes > MADE_TIMES * im->fb.size) {
+        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                    "the model file is damaged: its constants overlap, and together are more than "
+                    "%d times the file",
+                    MADE_TIMES);
+        return NULL;
+    }
+    memory = malloc(key->bytes);
+    if (memory)
+        tdl_builder_own(im->builder, memory, free);
+    if (!memory || !tdl_map_add(&im->made, key, sizeof(*key), (uintptr_t)memory)) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for a constant of %llu bytes",
+                    (unsigned long long)key->bytes);
+        return NULL;
+    }
+    return memory;
+}
+
+/* Little-endian, with its sign. */
+static int64_t integer_at(const struct tflite_tensor *tensor, uint64_t i)
+{
+    const uint32_t size = tflite_type_size(tensor->type);
+    const uint8_t *bytes = tensor->data + i * size;
+    uint64_t bits = 0;
+    int64_t value;
+
+    for (uint32_t byte = 0; byte < size; byte++)
+        bits |= (uint64_t)bytes[byte] << (8 * byte);
+    if (tensor->type != TFLITE_UINT8 && tensor->type != TFLITE_UINT32 &&
+        tensor->type != TFLITE_BOOL && size < 8 && bits >> (8 * size - 1))
+        bits |= ~UINT64_C(0) << (8 * size);
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+bool tflite_integers(const struct tflite_tensor *constant, int64_t *out)
+{
+    if (constant->type == TFLITE_FLOAT32 || constant->type == TFLITE_FLOAT16)
+        return false;
+    for (uint64_t i = 0; i < constant->elements; i++)
+        out[i] = integer_at(constant, i);
+    return true;
+}
+
+/* Elements that follow each other and have one scale. */
+static uint64_t run_of_scale(const struct tflite_tensor *t)
+{
+    uint64_t inner = 1;
+
+    if (t->scales.count == 1)
+        return t->elements;
+    for (uint32_t i = t->axis + 1; i < t->rank; i++)
+        inner *= t->shape[i];
+    return inner;
+}
+
+/* scale · (number − zero point), by the scales along one dimension. */
+static bool compute_reals(struct tflite_import *im, const struct tflite_tensor *t, float *out)
+{
+    const uint32_t scales = t->scales.count;
+    const uint64_t inner = run_of_scale(t);
+
+    for (uint32_t s = 0; s < scales; s++) {
+        const float scale = tdl_fb_vector_f32(&im->fb, &t->scales, s);
+        const uint32_t z = t->zeros.count > 1 ? s : 0;
+        const int64_t zero = t->zeros.count ? tdl_fb_vector_i64(&im->fb, &t->zeros, z) : 0;
+
+        if (!isfinite(scale))
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                               "the model file is damaged: tensor '%.80s' has a scale that is no "
+                               "number",
+                               t->name);
+        for (uint64_t run = s * inner; run < t->elements; run += scales * inner)
+            for (uint64_t i = run; i < run + inner; i++)
+                out[i] = scale * ((float)integer_at(t, i) - (float)zero);
+    }
+    return tflite_check(im);
+}
+
+/* In memory that the builder owns. */
+static bool dequantise(struct tflite_import *im, struct tflite_tensor *t)
+{
+    const struct tflite_made key = {
+        .from = (uintptr_t)t->data,
+        .size = t->data_size,
+        .bytes = t->elements * sizeof(float),
+        .kind = TFLITE_MADE_REAL,
+        .type = t->type,
+        .channels = t->scales.count,
+        .inner = run_of_scale(t),
+        .scales = t->scales.pos,
+        .zeros = t->zeros.pos,
+    };
+    bool found;
+    float *reals = tflite_make(im, &key, &found);
+
+    if (!reals || (!found && !compute_reals(im, t, reals)))
+        return false;
+    t->type = TFLITE_FLOAT32;
+    t->data = (const uint8_t *)reals;
+    t->data_size = key.bytes;
+    t->scales.count = t->zeros.count = 0;
+    return true;
+}
+
+bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out)
+{
+    return tflite_get_constant(im, index, out) &&
+           (!tflite_is_quantised(out) || dequantise(im, out));
+}
+
+/* Kernels read constants through typed pointers. Converters align them; the
+ * odd one out, or a file mapped at an odd address, is copied. */
+static const void *aligned_data(struct tflite_import *im, const struct tflite_tensor *constant)
+{
+    const struct tflite_made key = {.from = (uintptr_t)constant->data,
+                                    .size = constant->data_size,
+                                    .bytes = constant->data_size,
+                                    .kind = TFLITE_MADE_ALIGNED};
+    const uint32_t size = tflite_type_size(constant->type);
+    void *copy;
+    bool found;
+
+    if ((uintptr_t)constant->data % (size < 4 ? 4 : size) == 0)
+        return constant->data;
+    copy = tflite_make(im, &key, &found);
+    if (copy && !found)
+        memcpy(copy, constant->data, constant->data_size);
+    return copy;
+}
+
+/* As float32: once, however many tensors are the same constant. */
+static struct tdl_operand *widen(struct tflite_import *im, struct tdl_operand *half)
+{
+    const struct tflite_made key = {.from = (uintptr_t)half, .kind = TFLITE_MADE_WIDE};
+    const uint64_t *found = tdl_map_find(&im->made, &key, sizeof(key));
+    struct tdl_operand *wide;
+
+    if (found)
+        return (struct tdl_operand *)(uintptr_t)*found;
+    wide = tdl_builder_cast(im->builder, half, TDL_FLOAT32);
+    if (wide && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)wide)) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return NULL;
+    }
+    return wide;
+}
+
+struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
+                                            const struct tflite_tensor *constant)
+{
+    const bool half = constant->type == TFLITE_FLOAT16;
+    const void *data = aligned_data(im, constant);
+    struct tdl_tensor_params desc = {.rank = constant->rank};
+    struct tdl_operand *operand;
+
+    if (!data)
+        return NULL;
+    tflite_dtype(constant, &desc.dtype);
+    if (half)
+        desc.dtype = TDL_FLOAT16;
+    memcpy(desc.shape, constant->shape, sizeof(desc.shape));
+    operand = tdl_builder_constant(im->builder, &desc, data, constant->data_size);
+    return operand && half ? widen(im, operand) : operand;
+}
+
+/* The numbers that operators computed here. */
+static struct tdl_operand *known_operand(struct tflite_import *im, const struct tflite_value *value,
+                                         const struct tflite_tensor *tensor)
+{
+    struct tdl_tensor_params desc = {
+        .dtype = TDL_INT32, .rank = value->known_rank, .shape = {value->known_count}};
+    size_t size = value->known_count * sizeof(int64_t);
+    void *memory = malloc(size);
+
+    if (!memory) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return NULL;
+    }
+    tdl_builder_own(im->builder, memory, free);
+    if (tensor->type == TFLITE_INT64) {
+        desc.dtype = TDL_INT64;
+        memcpy(memory, value->known, size);
+    } else {
+        size /= 2;
+        for (uint32_t i = 0; i < value->known_count; i++)
+            ((int32_t *)memory)[i] = (int32_t)value->known[i];
+    }
+    return tdl_builder_constant(im->builder, &desc, memory, size);
+}
+
+struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index)
+{
+    struct tflite_tensor tensor;
+    struct tflite_value *value;
+    enum tdl_dtype dtype;
+
+    if (!tflite_get_tensor(im, index, &tensor))
+        return NULL;
+    value = &im->values[index];
+    if (value->operand)
+        return value->operand;
+    if (!value->source && !value->known && !tensor.data) {
+        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                    "the model file is damaged: tensor %d '%.80s' is read before an operator "
+                    "writes it",
+                    index, tensor.name);
+        return NULL;
+    }
+    if (!tflite_dtype(&tensor, &dtype)) {
+        tflite_fail_type(im, index, &tensor);
+        return NULL;
+    }
+    if (value->known)
+        value->operand = known_operand(im, value, &tensor);
+    else if (tflite_get_weights(im, index, &tensor))
+        value->operand = tflite_constant_operand(im, &tensor);
+    return value->operand;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow Lite's convolutions. */
+#include "ops.h"
+
+#include <string.h>
+
+bool tflite_add_conv2d(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_conv2d_params params = {0};
+    struct tdl_operand *input = tflite_picture(im, op, 0);
+    struct tdl_operand *filter = input ? tflite_filter(im, op, 1) : NULL;
+    uint32_t channels, filter_channels;
+
+    if (!filter || !tflite_read_padding(im, op, &params.padding) ||
+        !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+                          params.stride) ||
+        !tflite_read_pair(im, op, "dilation", TFLITE_CONV_DILATION_H, TFLITE_CONV_DILATION_W, 1,
+                          params.dilation) ||
+        !tflite_read_activation(im, op, TFLITE_CONV_ACTIVATION, &params.activation) ||
+        !tflite_read_bias(im, op, 2, &params.bias))
+        return false;
+    channels = tdl_operand_get_desc(input)->shape[3];
+    filter_channels = tdl_operand_get_desc(filter)->shape[3];
+    if (channels % filter_channels != 0)
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           "a filter of %u channels does not divide an input of %u",
+                           filter_channels, channels);
+    params.groups = channels / filter_channels;
+    return tflite_set_output(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
+}
+
+/* [1, kh, kw, out] as the file has it into [out, kh, kw, 1], in memory that the
+ * builder owns. */
+static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *filter)
+{
+    const size_t element = filter->type == TFLITE_FLOAT16 ? 2 : 4;
+    const uint32_t taps = filter->shape[1] * filter->shape[2], channels = filter->shape[3];
+    const struct tflite_made key = {.from = (uintptr_t)filter->data,
+                                    .size = filter->data_size,
+                                    .bytes = filter->data_size,
+                                    .kind = TFLITE_MADE_DEPTHWISE,
+                                    .taps = taps,
+                                    .channels = channels};
+    bool found;
+    uint8_t *memory = tflite_make(im, &key, &found);
+
+    if (!memory)
+        return false;
+    for (uint32_t tap = 0; tap < taps && !found; tap++) {
+        for (uint32_t c = 0; c < channels; c++)
+            memcpy(memory + ((size_t)c * taps + tap) * element,
+                   filter->data + ((size_t)tap * channels + c) * element, element);
+    }
+    filter->data = memory;
+    filter->shape[0] = channels;
+    filter->shape[3] = 1;
+    return true;
+}
+
+bool tflite_add_depthwise(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_conv2d_params params = {0};
+    struct tdl_operand *input = tflite_picture(im, op, 0), *filter;
+    struct tflite_tensor constant;
+    uint32_t channels;
+
+    if (!input || !tflite_read_padding(im, op, &params.padding) ||
+        !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+                          params.stride) ||
+        !tflite_read_pair(im, op, "dilation", TFLITE_DEPTHWISE_DILATION_H,
+                          TFLITE_DEPTHWISE_DILATION_W, 1, params.dilation) ||
+        !tflite_read_activation(im, op, TFLITE_DEPTHWISE_ACTIVATION, &params.activation) ||
+        !tflite_read_bias(im, op, 2, &params.bias) ||
+        !tflite_get_weights(im, op->inputs[1], &constant))
+        return false;
+    channels = tdl_operand_get_desc(input)->shape[3];
+    /* The multiplier is in the filter's shape; the option of that name is
+     * redundant, and not every converter fills it in. */
+    if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16) ||
+        constant.rank != 4 || constant.shape[0] != 1 || constant.shape[3] % channels != 0)
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",
+                           tflite_type_name(constant.type), constant.shape[0], constant.shape[1],
+                           constant.shape[2], constant.shape[3], channels);
+    if (!tflite_in_step_range(im, "filter", (int32_t)constant.shape[1],
+                              (int32_t)constant.shape[2]) ||
+        !transpose_depthwise(im, &constant))
+        return false;
+    filter = tflite_constant_operand(im, &constant);
+    params.groups = channels;
+    return filter &&
+           tflite_set_output(im, op, tdl_builder_conv2d(im->builder, input, filter, &params));
+}
+
+/* TensorFlow asks for an output size: with SAME padding any whose forward
+ * convolution has the input's size, with VALID the full one. What is left
+ * over is cut away, the odd pixel at the end. */
+static bool crop_output(struct tflite_import *im, const struct tdl_operand *input,
+                        const struct tdl_operand *filter, const int32_t *shape,
+                        struct tdl_conv_transpose2d_params *params)
+{
+    const bool same = params->padding == TDL_PADDING_SAME_UPPER;
+
+    params->padding = TDL_PADDING_EXPLICIT;
+    for (uint32_t i = 0; i < 2; i++) {
+        const int64_t in = tdl_operand_get_desc(input)->shape[1 + i];
+        const int64_t window = tdl_operand_get_desc(filter)->shape[1 + i];
+        const int64_t stride = params->stride[i], out = shape[1 + i];
+        const int64_t cut = (in - 1) * stride + window - out;
+
+        if (cut < 0 || (!same && cut > 0) || (same && (out + stride - 1) / stride != in))
+            return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                               "an output of %lld px from %lld px with stride %lld and window "
+                               "%lld is not supported",
+                               (long long)out, (long long)in, (long long)stride, (long long)window);
+        params->pad[2 * i] = (uint32_t)(cut / 2);
+        params->pad[2 * i + 1] = (uint32_t)(cut - cut / 2);
+    }
+    return true;
+}
+
+bool tflite_add_transpose_conv(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_conv_transpose2d_params params = {0};
+    struct tdl_operand *input, *filter;
+    int32_t shape[4];
+
+    if (!tflite_read_ints(im, op, 0, 4, shape))
+        return false;
+    filter = tflite_filter(im, op, 1);
+    input = filter ? tflite_picture(im, op, 2) : NULL;
+    if (!input || !tflite_read_padding(im, op, &params.padding) ||
+        !tflite_read_pair(im, op, "stride", TFLITE_WINDOW_STRIDE_H, TFLITE_WINDOW_STRIDE_W, 0,
+                          params.stride) ||
+        !tflite_read_activation(im, op, TFLITE_TRANSPOSE_CONV_ACTIVATION, &params.activation) ||
+        !tflite_read_bias(im, op, 3, &params.bias) ||
+        !crop_output(im, input, filter, shape, &params))
+        return false;
+    return tflite_set_output(im, op,
+                             tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
+}
+
+/* MediaPipe's transposed convolution with a bias. Its options are the C struct
+ * TfLiteTransposeConvParams as it lay in memory: int32 padding (1 SAME,
+ * 2 VALID), stride_width, stride_height, and in newer files the activation. */
+bool tflite_add_transpose_conv_bias(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_conv_transpose2d_params params = {0};
+    struct tdl_operand *input = tflite_picture(im, op, 0);
+    struct tdl_operand *filter = input ? tflite_filter(im, op, 1) : NULL;
+    struct tdl_fb_vector words = op->custom_options;
+    int32_t word[4] = {0};
+
+    if (!filter || !tflite_read_bias(im, op, 2, &params.bias))
+        return false;
+    words.count /= 4;
+    for (uint32_t i = 0; i < 4 && i < words.count; i++)
+        word[i] = tdl_fb_vector_i32(&im->fb, &words, i);
+    if (!tflite_check(im))
+        return false;
+    if (words.count < 3 || word[0] < 1 || word[0] > 2 || word[3] != 0)
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                           "options (%u bytes, padding %d, activation %d) are not those of "
+                           "MediaPipe's operator",
+                           op->custom_options.count, word[0], word[3]);
+    if (!tflite_in_step_range(im, "stride", word[2], word[1]))
+        return false;
+    params.stride[0] = (uint32_t)word[2];
+    params.stride[1] = (uint32_t)word[1];
+    params.padding = word[0] == 1 ? TDL_PADDING_SAME_UPPER : TDL_PADDING_EXPLICIT;
+    return tflite_set_output(im, op,
+                             tdl_builder_conv_transpose2d(im->builder, input, filter, &params));
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow Lite's operators that give elements another shape, or repeat them. */
+#include "ops.h"
+
+#include <string.h>
+
+/* Sizes of which one may be -1: what the others leave of `count` elements. */
+static bool resolve_shape(struct tflite_import *im, uint64_t count, const int32_t *sizes,
+                          uint32_t rank, uint32_t *out)
+{
+    uint64_t product = 1;
+    int rest = -1;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        if (sizes[i] == -1 && rest < 0)
+            rest = (int)i;
+        else if (sizes[i] < 1)
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "a shape with size %d in dimension %u",
+                               sizes[i], i);
+        else if ((product *= (uint64_t)sizes[i]) > count)
+            break;
+        out[i] = (uint32_t)sizes[i];
+    }
+    if (product > count || count % product != 0 || (rest < 0 && product != count))
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           "a shape of %llu elements for an input of %llu",
+                           (unsigned long long)product, (unsigned long long)count);
+    if (rest >= 0)
+        out[rest] = (uint32_t)(count / product);
+    return true;
+}
+
+/* A known shape as input 1, or the one in the options; else false without an error. */
+static bool read_new_shape(struct tflite_import *im, const struct tflite_op *op, int32_t *sizes,
+                           uint32_t *out_rank)
+{
+    const struct tdl_fb_vector list =
+        tdl_fb_vector_of(&im->fb, &op->options, TFLITE_RESHAPE_NEW_SHAPE, 4);
+    struct tflite_known known;
+
+    if (op->input_count > 1 && tflite_get_known(im, op->inputs[1], &known) &&
+        known.count <= TDL_MAX_RANK) {
+        for (uint32_t i = 0; i < known.count; i++)
+            sizes[i] = known.numbers[i] < 1 || known.numbers[i] > INT32_MAX
+                           ? known.numbers[i] == -1 ? -1 : 0
+                           : (int32_t)known.numbers[i];
+        *out_rank = known.count;
+        return true;
+    }
+    if (op->input_count > 1 || !list.present || list.count > TDL_MAX_RANK)
+        return false;
+    for (uint32_t i = 0; i < list.count; i++)
+        sizes[i] = tdl_fb_vector_i32(&im->fb, &list, i);
+    *out_rank = list.count;
+    return true;
+}
+
+/* To the known shape, or else to what the file says of the output. */
+bool tflite_add_reshape(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    uint32_t shape[TDL_MAX_RANK], rank;
+    int32_t sizes[TDL_MAX_RANK];
+    struct tflite_tensor result;
+    uint64_t count = 1;
+
+    if (!x || !tflite_get_tensor(im, op->outputs[0], &result))
+        return false;
+    for (uint32_t i = 0; i < in->rank; i++)
+        count *= in->shape[i];
+    if (!read_new_shape(im, op, sizes, &rank)) {
+        rank = result.rank;
+        for (uint32_t i = 0; i < rank; i++)
+            sizes[i] = (int32_t)result.shape[i];
+    }
+    return tflite_check(im) && resolve_shape(im, count, sizes, rank, shape) &&
+           tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
+}
+
+bool tflite_add_squeeze(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    const struct tdl_fb_vector axes =
+        tdl_fb_vector_of(&im->fb, &op->options, TFLITE_SQUEEZE_DIMS, 4);
+    uint32_t shape[TDL_MAX_RANK], rank = 0, named = 0, axis;
+
+    if (!x || !tflite_check(im))
+        return false;
+    for (uint32_t i = 0; i < axes.count; i++) {
+        if (!tflite_axis(im, tdl_fb_vector_i32(&im->fb, &axes, i), in->rank, &axis))
+            return false;
+        named |= 1u << axis;
+    }
+    for (uint32_t i = 0; i < in->rank; i++)
+        if (axes.count ? !(named >> i & 1) : in->shape[i] != 1)
+            shape[rank++] = in->shape[i];
+    return tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, rank, shape));
+}
+
+bool tflite_add_expand_dims(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    uint32_t shape[TDL_MAX_RANK + 1], along;
+    int32_t axis;
+
+    if (!x || !tflite_read_ints(im, op, 1, 1, &axis) ||
+        !tflite_axis(im, axis, in->rank + 1, &along))
+        return false;
+    for (uint32_t i = 0; i <= in->rank; i++)
+        shape[i] = i < along ? in->shape[i] : i == along ? 1 : in->shape[i - 1];
+    return tflite_set_output(im, op, tdl_builder_reshape(im->builder, x, in->rank + 1, shape));
+}
+
+bool tflite_add_tile(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    uint32_t repetitions[TDL_MAX_RANK];
+    int32_t times[TDL_MAX_RANK];
+
+    if (!x || !tflite_read_ints(im, op, 1, rank, times))
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (times[i] < 1)
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "dimension %u %d times", i, times[i]);
+        repetitions[i] = (uint32_t)times[i];
+    }
+    return tflite_set_output(im, op, tdl_builder_tile(im->builder, x, repetitions));
+}
+
+/* `x` broadcast to the known shape that input `number` is, or else to what the file says of
+ * the output. */
+static bool set_expanded(struct tflite_import *im, const struct tflite_op *op,
+                         struct tdl_operand *x, uint32_t number)
+{
+    struct tflite_tensor result;
+    struct tflite_known known;
+    int32_t sizes[TDL_MAX_RANK];
+
+    if (!x || !tflite_get_tensor(im, op->outputs[0], &result))
+        return false;
+    if (tflite_get_known(im, op->inputs[number], &known)) {
+        if (!tflite_read_list(im, op, number, TDL_MAX_RANK, sizes, &result.rank))
+            return false;
+        for (uint32_t i = 0; i < result.rank; i++) {
+            if (sizes[i] < 1)
+                return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                                   "a shape with size %d in dimension %u", sizes[i], i);
+            result.shape[i] = (uint32_t)sizes[i];
+        }
+    }
+    return tflite_set_output(im, op, tdl_builder_expand(im->builder, x, result.rank, result.shape));
+}
+
+bool tflite_add_broadcast_to(struct tflite_import *im, const struct tflite_op *op)
+{
+    return set_expanded(im, op, tflite_operand(im, op->inputs[0]), 1);
+}
+
+bool tflite_add_fill(struct tflite_import *im, const struct tflite_op *op)
+{
+    return set_expanded(im, op, tflite_operand(im, op->inputs[1]), 0);
+}
+
+bool tflite_add_zeros_like(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *zero;
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+
+    zero = x ? tflite_zero(im, in->dtype) : NULL;
+    return zero &&
+           tflite_set_output(im, op, tdl_builder_expand(im->builder, zero, in->rank, in->shape));
+}
+
+/* What is left where fold.c could not compute it. */
+bool tflite_add_only_known(struct tflite_import *im, const struct tflite_op *op)
+{
+    (void)op;
+    return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                       "libtdl computes it from known integers only, up to %d of them; convert the "
+                       "model with fixed shapes",
+                       TFLITE_MAX_KNOWN);
+}

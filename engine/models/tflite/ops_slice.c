@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow Lite's operators that take parts of tensors. */
+#include "ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A size of -1 goes to the end. */
+bool tflite_add_slice(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_slice_params params = {0};
+    struct tdl_operand *input = tflite_operand(im, op->inputs[0]);
+    const uint32_t rank = input ? tdl_operand_get_desc(input)->rank : 0;
+    int32_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
+
+    if (!input || !tflite_read_ints(im, op, 1, rank, start) ||
+        !tflite_read_ints(im, op, 2, rank, size))
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (start[i] < 0 || size[i] < -1 || size[i] == 0)
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                               "%d elements from %d on in dimension %u", size[i], start[i], i);
+        params.start[i] = (uint32_t)start[i];
+        params.size[i] = size[i] < 0 ? 0 : (uint32_t)size[i];
+    }
+    return tflite_set_output(im, op, tdl_builder_slice(im->builder, input, &params));
+}
+
+/* --------------------------------------------------------------- STRIDED_SLICE */
+
+/* Python's x[a:b:c, …, new, i]: entries with masks, a bit each. */
+struct entries {
+    uint32_t count;
+    int32_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
+    uint32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
+};
+
+static bool read_entries(struct tflite_import *im, const struct tflite_op *op, struct entries *e)
+{
+    static const uint32_t fields[] = {TFLITE_STRIDED_BEGIN, TFLITE_STRIDED_END,
+                                      TFLITE_STRIDED_ELLIPSIS, TFLITE_STRIDED_NEW_AXIS,
+                                      TFLITE_STRIDED_SHRINK};
+    uint32_t *masks[] = {&e->begin_mask, &e->end_mask, &e->ellipsis, &e->new_axis, &e->shrink};
+
+    for (uint32_t i = 0; i < 5; i++)
+        *masks[i] = (uint32_t)tdl_fb_i32(&im->fb, &op->options, fields[i], 0);
+    if (tdl_fb_u8(&im->fb, &op->options, TFLITE_STRIDED_OFFSET, 0))
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                           "ends that count from the begin are not supported; convert the model "
+                           "with an older TensorFlow");
+    return tflite_check(im) && tflite_read_list(im, op, 1, 2 * TDL_MAX_RANK, e->begin, &e->count) &&
+           tflite_read_ints(im, op, 2, e->count, e->end) &&
+           tflite_read_ints(im, op, 3, e->count, e->step);
+}
+
+/* A place counted from the end where it is below 0, within what steps of that sign
+ * can reach. */
+static int64_t clamp_place(int64_t place, int64_t size, bool forwards)
+{
+    place += place < 0 ? size : 0;
+    if (forwards)
+        return place < 0 ? 0 : place > size ? size : place;
+    return place < -1 ? -1 : place > size - 1 ? size - 1 : place;
+}
+
+/* What entry `i` takes of a dimension of `size`. */
+static bool take(struct tflite_import *im, const struct entries *e, uint32_t i, int64_t size,
+                 struct tdl_slice_params *params, uint32_t dimension)
+{
+    const bool one = e->shrink >> i & 1, forwards = one || e->step[i] > 0;
+    int64_t begin = e->begin_mask >> i & 1 && !one ? (forwards ? 0 : size - 1)
+                                                   : clamp_place(e->begin[i], size, forwards);
+    int64_t end =
+        e->end_mask >> i & 1 ? (forwards ? size : -1) : clamp_place(e->end[i], size, forwards);
+
+    if (one)
+        end = begin + 1;
+    if (e->step[i] == 0 || e->step[i] == INT32_MIN || begin == size ||
+        (forwards ? end <= begin : begin <= end))
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           "nothing is left of %lld elements from %d to %d by steps of %d",
+                           (long long)size, e->begin[i], e->end[i], e->step[i]);
+    params->start[dimension] = (uint32_t)begin;
+    params->size[dimension] = (uint32_t)llabs(end - begin);
+    params->step[dimension] = one ? 1 : e->step[i];
+    return true;
+}
+
+/* Which dimensions the entries are about; those that an ellipsis skips stay whole. In
+ * *out_shape the output's, without those that go, 0 where the slice says how many. */
+static bool walk_entries(struct tflite_import *im, const struct entries *e,
+                         const struct tdl_tensor_params *in, struct tdl_slice_params *params,
+                         uint32_t *out_shape, uint32_t *out_rank)
+{
+    uint32_t named = 0, dimension = 0, rank = 0;
+
+    for (uint32_t i = 0; i < e->count; i++)
+        named += !((e->ellipsis | e->new_axis) >> i & 1);
+    for (uint32_t i = 0; i <= e->count; i++) {
+        const bool end = i == e->count;
+        const bool skip = end || (e->ellipsis >> i & 1);
+        uint32_t whole = !skip ? 0 : in->rank - dimension - (end ? 0 : named);
+
+        if (named > in->rank - dimension || rank + whole + 1 > 2 * TDL_MAX_RANK)
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%u places in %u dimensions", e->count,
+                               in->rank);
+        for (; whole > 0; whole--)
+            out_shape[rank++] = in->shape[dimension++];
+        if (skip)
+            continue;
+        if (e->new_axis >> i & 1) {
+            out_shape[rank++] = 1;
+            continue;
+        }
+        if (!take(im, e, i, in->shape[dimension], params, dimension))
+            return false;
+        if (!(e->shrink >> i & 1))
+            out_shape[rank++] =
+                (params->size[dimension] + (uint32_t)abs(params->step[dimension]) - 1) /
+                (uint32_t)abs(params->step[dimension]);
+        dimension++;
+        named--;
+    }
+    *out_rank = rank;
+    return true;
+}
+
+bool tflite_add_strided_slice(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    uint32_t shape[2 * TDL_MAX_RANK] = {0}, rank = 0;
+    struct tdl_slice_params params = {0};
+    struct entries entries = {0};
+
+    if (!x || !read_entries(im, op, &entries) ||
+        !walk_entries(im, &entries, tdl_operand_get_desc(x), &params, shape, &rank))
+        return false;
+    x = tdl_builder_slice(im->builder, x, &params);
+    if (x && (rank != tdl_operand_get_desc(x)->rank ||
+              memcmp(shape, tdl_operand_get_desc(x)->shape, rank * sizeof(*shape)) != 0))
+        x = tdl_builder_reshape(im->builder, x, rank, shape);
+    return tflite_set_output(im, op, x);
+}
+
+/* REVERSE_V2. */
+bool tflite_add_reverse(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_slice_params params = {0};
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    int32_t axes[TDL_MAX_RANK];
+    uint32_t count, axis;
+
+    if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tflite_axis(im, axes[i], in->rank, &axis))
+            return false;
+        params.start[axis] = in->shape[axis] - 1;
+        params.size[axis] = in->shape[axis];
+        params.step[axis] = -1;
+    }
+    return tflite_set_output(im, op, tdl_builder_slice(im->builder, x, &params));
+}
+
+/* --------------------------------------------------------------- by an index */
+
+bool tflite_add_gather(struct tflite_import *im, const struct tflite_op *op)
+{
+    const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_GATHER_AXIS, 0);
+    const int32_t batch = tdl_fb_i32(&im->fb, &op->options, TFLITE_GATHER_BATCH_DIMS, 0);
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    struct tdl_operand *indices = x ? tflite_operand(im, op->inputs[1]) : NULL;
+    uint32_t along;
+
+    if (!indices || !tflite_check(im) ||
+        !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along))
+        return false;
+    if (batch != 0)
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                           "%d batch dimensions are not supported; libtdl has 0", batch);
+    return tflite_set_output(im, op, tdl_builder_gather(im->builder, x, indices, along));
+}
+
+#define MAX_CLASSES 65536
+
+/* 0, 1, 2 … along one dimension. */
+static struct tdl_operand *count_up(struct tflite_import *im, const struct tdl_tensor_params *desc,
+                                    uint32_t count)
+{
+    const size_t size = count * sizeof(int64_t);
+    int64_t *numbers = malloc(size);
+
+    if (!numbers) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for %u classes", count);
+        return NULL;
+    }
+    tdl_builder_own(im->builder, numbers, free);
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = i;
+        if (desc->dtype == TDL_INT32)
+            ((int32_t *)numbers)[i] = (int32_t)i;
+    }
+    return tdl_builder_constant(im->builder, desc, numbers,
+                                desc->dtype == TDL_INT32 ? size / 2 : size);
+}
+
+bool tflite_add_one_hot(struct tflite_import *im, const struct tflite_op *op)
+{
+    const int32_t axis = tdl_fb_i32(&im->fb, &op->options, TFLITE_ONE_HOT_AXIS, 0);
+    struct tdl_operand *in[4] = {0}, *classes;
+    struct tdl_tensor_params ones = {0};
+    uint32_t shape[TDL_MAX_RANK + 1], along;
+    int32_t depth;
+
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != 1 && !(in[i] = tflite_operand(im, op->inputs[i])))
+            return false;
+    const struct tdl_tensor_params *x = tdl_operand_get_desc(in[0]);
+    if (!tflite_check(im) || !tflite_read_ints(im, op, 1, 1, &depth) ||
+        !tflite_axis(im, axis, x->rank + 1, &along))
+        return false;
+    if (depth < 1 || depth > MAX_CLASSES || (x->dtype != TDL_INT32 && x->dtype != TDL_INT64) ||
+        x->rank == TDL_MAX_RANK)
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "%d classes of %s of rank %u", depth,
+                           tdl_dtype_name(x->dtype), x->rank);
+    ones = (struct tdl_tensor_params){.dtype = x->dtype, .rank = x->rank + 1};
+    for (uint32_t i = 0; i <= x->rank; i++) {
+        shape[i] = i < along ? x->shape[i] : i == along ? 1 : x->shape[i - 1];
+        ones.shape[i] = i == along ? (uint32_t)depth : 1;
+    }
+    classes = count_up(im, &ones, (uint32_t)depth);
+    in[0] = classes ? tdl_builder_reshape(im->builder, in[0], ones.rank, shape) : NULL;
+    in[0] = in[0] ? tdl_builder_equal(im->builder, in[0], classes) : NULL;
+    return in[0] && tflite_set_output(im, op, tdl_builder_where(im->builder, in[0], in[2], in[3]));
+}
+
+/* ---------------------------------------------------------- blocks and batches */
+
+/* What stands round the input before, or is cut off after. */
+static struct tdl_operand *put_border(struct tflite_import *im, struct tdl_operand *x,
+                                      const int32_t *border, uint32_t spatial, bool cut)
+{
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    struct tdl_slice_params slice = {0};
+    struct tdl_pad_params pad = {0};
+
+    for (uint32_t i = 0; i < spatial; i++) {
+        const int64_t before = border[2 * i], after = border[2 * i + 1];
+
+        if (before < 0 || after < 0 || (cut && before + after >= in->shape[1 + i])) {
+            tflite_fail(im, TDL_ERROR_INVALID_MODEL, "a border of %lld and %lld at %u elements",
+                        (long long)before, (long long)after, in->shape[1 + i]);
+            return NULL;
+        }
+        pad.before[1 + i] = slice.start[1 + i] = (uint32_t)before;
+        pad.after[1 + i] = (uint32_t)after;
+        slice.size[1 + i] = in->shape[1 + i] - (uint32_t)(before + after);
+    }
+    return cut ? tdl_builder_slice(im->builder, x, &slice) : tdl_builder_pad(im->builder, x, &pad);
+}
+
+/* [n, h·b, w·b, c] → [n, h, b, w, b, c] → [b, b, n, h, w, c] → [b·b·n, h, w, c], or the same
+ * backwards. */
+static struct tdl_operand *exchange(struct tflite_import *im, struct tdl_operand *x,
+                                    const int32_t *block, uint32_t spatial, bool back)
+{
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    uint32_t apart[TDL_MAX_RANK], order[TDL_MAX_RANK], shape[TDL_MAX_RANK];
+    const uint32_t rank = in->rank, more = rank + spatial;
+    uint32_t blocks = 1;
+
+    for (uint32_t i = 0; i < spatial; i++)
+        blocks *= (uint32_t)block[i];
+    memcpy(shape, in->shape, sizeof(shape));
+    shape[0] = back ? in->shape[0] / blocks : in->shape[0] * blocks;
+    apart[back ? spatial : 0] = back ? shape[0] : in->shape[0];
+    order[back ? 0 : spatial] = back ? spatial : 0;
+    for (uint32_t i = 0; i < spatial; i++) {
+        const uint32_t b = (uint32_t)block[i], s = in->shape[1 + i];
+
+        shape[1 + i] = back ? s * b : s / b;
+        apart[back ? i : 2 + 2 * i] = b;
+        apart[back ? spatial + 1 + i : 1 + 2 * i] = back ? s : s / b;
+        order[back ? 2 + 2 * i : i] = back ? i : 2 + 2 * i;
+        order[back ? 1 + 2 * i : spatial + 1 + i] = back ? spatial + 1 + i : 1 + 2 * i;
+    }
+    for (uint32_t i = 1 + spatial; i < rank; i++) {
+        apart[spatial + i] = in->shape[i];
+        order[spatial + i] = spatial + i;
+    }
+    x = tdl_builder_reshape(im->builder, x, more, apart);
+    x = x ? tdl_builder_transpose(im->builder, x, order) : NULL;
+    return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
+}
+
+/* Do blocks divide what they come from? */
+static bool check_blocks(struct tflite_import *im, const struct tdl_tensor_params *in,
+                         const int32_t *block, uint32_t spatial, bool back)
+{
+    uint64_t blocks = 1;
+
+    for (uint32_t i = 0; i < spatial; i++) {
+        if (!tflite_in_step_range(im, "block", block[i], block[i]))
+            return false;
+        blocks *= (uint64_t)block[i];
+        if (!back && in->shape[1 + i] % (uint32_t)block[i] != 0)
+            return tflite_fail(im, TDL_ERROR_INVALID_MODEL, "blocks of %d do not divide %u",
+                               block[i], in->shape[1 + i]);
+    }
+    return !back || in->shape[0] % blocks == 0 ||
+           tflite_fail(im, TDL_ERROR_INVALID_MODEL, "%llu blocks do not divide %u images",
+                       (unsigned long long)blocks, in->shape[0]);
+}
+
+/* SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND. */
+bool tflite_add_batches_of_blocks(struct tflite_import *im, const struct tflite_op *op)
+{
+    const bool back = op->row->code == TFLITE_BATCH_TO_SPACE_ND;
+    int32_t block[TDL_MAX_RANK], border[2 * TDL_MAX_RANK];
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
+    uint32_t spatial;
+
+    if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, block, &spatial) ||
+        !tflite_read_ints(im, op, 2, 2 * spatial, border))
+        return false;
+    if (spatial < 1 || in->rank < 1 + spatial || in->rank + spatial > TDL_MAX_RANK)
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                           "blocks of %u dimensions in %u are not supported; libtdl has those of "
+                           "images",
+                           spatial, in->rank);
+    if (!back && !(x = put_border(im, x, border, spatial, false)))
+        return false;
+    if (!check_blocks(im, tdl_operand_get_desc(x), block, spatial, back))
+        return false;
+    x = exchange(im, x, block, spatial, back);
+    if (x && back)
+        x = put_border(im, x, border, spatial, true);
+    return tflite_set_output(im, op, x);
+}
