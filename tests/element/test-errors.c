@@ -4,6 +4,7 @@
 #include "util.h"
 
 #include <glib/gstdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define CAPS "video/x-raw,format=NV12,width=64,height=48,framerate=30/1"
@@ -170,6 +171,34 @@ GST_START_TEST(meta_out_of_bounds)
 }
 GST_END_TEST;
 
+/* The CPU takes frames of any size for which there is memory, and this one in a minute:
+ * there is room for one of them only beside what the process has. */
+static rlim_t limit_memory(guint frames)
+{
+    g_autofree gchar *text = NULL;
+    struct rlimit limit;
+    rlim_t before;
+
+    fail_unless(!getrlimit(RLIMIT_AS, &limit));
+    before = limit.rlim_cur;
+    if (g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") != 0)
+        return before;
+    fail_unless(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
+    limit.rlim_cur = g_ascii_strtoull(text, NULL, 10) * (guint64)sysconf(_SC_PAGESIZE) +
+                     (frames * 1024ull + 512) * 1024 * 1024;
+    fail_unless(!setrlimit(RLIMIT_AS, &limit));
+    return before;
+}
+
+static void lift_limit(rlim_t before)
+{
+    struct rlimit limit;
+
+    fail_unless(!getrlimit(RLIMIT_AS, &limit));
+    limit.rlim_cur = before;
+    fail_unless(!setrlimit(RLIMIT_AS, &limit));
+}
+
 /* Larger than the device, or the engine, can take. */
 GST_START_TEST(frame_too_large)
 {
@@ -183,13 +212,16 @@ GST_START_TEST(frame_too_large)
     };
     struct filter filter;
     GstVideoInfo info;
+    rlim_t before;
 
     caps_info(rows[__i__].caps, &info);
+    before = limit_memory(1);
     filter_start(&filter, "", rows[__i__].caps);
     fail_unless(gst_harness_push(filter.harness, gst_buffer_new_allocate(NULL, info.size, NULL)) !=
                 GST_FLOW_OK);
     check_text(filter_message(&filter, GST_MESSAGE_ERROR), rows[__i__].words);
     filter_stop(&filter);
+    lift_limit(before);
 }
 GST_END_TEST;
 
@@ -200,10 +232,12 @@ GST_START_TEST(frame_too_large_for_the_pool)
     GstElement *pipeline = gst_parse_launch(
         "videotestsrc num-buffers=1 ! video/x-raw,format=RGBA,width=16384,height=16384 ! "
         "tdlfilter ! fakesink", NULL);
+    rlim_t before = limit_memory(0);
 
     check_text(pipeline_play(pipeline, 0), words);
     gst_element_set_state(pipeline, GST_STATE_NULL);
     gst_object_unref(pipeline);
+    lift_limit(before);
 }
 GST_END_TEST;
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Graphs on the CPU: what their plans show, that NaN and infinities come through what
- * is computed in vectors, and that a graph may go while its runs are queued.
+ * is computed in vectors, that a graph may go while its runs are queued, and the
+ * convolutions of builds without XNNPACK, in all builds.
  */
 #include "subject.h"
+
+#include <cpu/graph/graph.h>
+#include <ops/ops.h>
 
 #include <math.h>
 
@@ -172,6 +176,86 @@ static void check_special_values(void)
     }
 }
 
+/* ------------------------------------------------------------- convolutions */
+
+/* `channels` in each of the groups, in and out. */
+struct conv {
+    uint32_t groups, in, out, kernel, stride, dilation;
+    enum tdl_activation activation;
+    bool transposed;
+};
+
+static struct tdl_operand *add_conv(struct tdl_builder *b, const struct conv *c, struct rng *rng,
+                                    struct tdl_operand *x)
+{
+    const uint32_t out = c->groups * c->out;
+    struct tdl_operand *bias = subject_bias(b, rng, out);
+    if (c->transposed)
+        return tdl_builder_conv_transpose2d(
+            b, x, subject_filter(b, rng, c->out, c->kernel, c->kernel, c->groups * c->in),
+            &(struct tdl_conv_transpose2d_params){.stride = {c->stride, c->stride},
+                                                  .groups = c->groups,
+                                                  .bias = bias});
+    return tdl_builder_conv2d(
+        b, x, subject_filter(b, rng, out, c->kernel, c->kernel, c->in),
+        &(struct tdl_conv2d_params){.stride = {c->stride, c->stride},
+                                    .dilation = {c->dilation, c->dilation},
+                                    .padding = TDL_PADDING_SAME_UPPER,
+                                    .groups = c->groups,
+                                    .activation = c->activation,
+                                    .bias = bias});
+}
+
+/* The kernel alone, as builds with XNNPACK have it for nothing but what that refuses. */
+static void check_conv(const struct conv *c, uint64_t seed)
+{
+    enum { IMAGES = 2, SIZE = 9, OTHER = 11 };
+    static float from[IMAGES * SIZE * OTHER * 64], want[1 << 16], got[(1 << 16) + 1];
+    struct rng rng = {seed};
+    struct tdl_builder *b;
+    check_begin("%sconv of %u groups, %u to %u channels, %ux%u, stride %u, dilation %u",
+                c->transposed ? "transposed " : "", c->groups, c->in, c->out, c->kernel,
+                c->kernel, c->stride, c->dilation);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = subject_input(
+        b, "x", subject_image(TDL_LAYOUT_NHWC, IMAGES, SIZE, OTHER, c->groups * c->in));
+    struct tdl_operand *y = add_conv(b, c, &rng, x);
+    REQUIRE(y, "%s", tdl_last_error());
+    const struct tdl_node *n = y->producer;
+    const struct tdl_cpu_kernel *kernel = tdl_cpu_kernel_of(n);
+    const size_t count = tdl_tensor_params_size(&y->desc) / sizeof(float);
+    REQUIRE(kernel && kernel->prepare && count < COUNT(want), "no kernel, or too much");
+    for (size_t i = 0; i < COUNT(from); i++)
+        from[i] = rng_float(&rng, -1, 1);
+    const float *inputs[TDL_MAX_NODE_INPUTS] = {from};
+    struct tdl_cpu_call call = {.node = n, .inputs = {from}, .output = got};
+    for (uint32_t i = 1; i < n->input_count; i++)
+        call.inputs[i] = inputs[i] = n->inputs[i] ? n->inputs[i]->data : NULL;
+    n->op->reference(n, inputs, want);
+    got[count] = 1234; /* behind the end */
+    OK(kernel->prepare(n, &call.state));
+    kernel->run(&call);
+    subject_compare("y", &y->desc, want, got, false, 4);
+    CHECK(got[count] == 1234, "%g was written behind the end", (double)got[count]);
+    free(call.state);
+    tdl_builder_destroy(&b);
+}
+
+static void check_convs(void)
+{
+    static const struct conv rows[] = {
+        {1, 1, 1, 1, 1, 1, 0, false},  {1, 1, 1, 3, 1, 1, 0, false},
+        {1, 16, 1, 1, 1, 1, 0, false}, {1, 17, 1, 3, 2, 1, TDL_ACTIVATION_RELU, false},
+        {1, 5, 1, 5, 1, 2, 0, false},  {1, 3, 17, 3, 2, 1, TDL_ACTIVATION_RELU6, false},
+        {3, 2, 1, 3, 1, 1, 0, false},  {3, 2, 5, 3, 1, 2, 0, false},
+        {7, 1, 1, 3, 2, 1, 0, false},  {5, 1, 2, 3, 1, 1, 0, false},
+        {1, 16, 1, 2, 2, 1, 0, true},  {1, 1, 1, 3, 2, 1, 0, true},
+        {1, 5, 33, 3, 1, 1, 0, true},  {3, 4, 1, 3, 3, 1, 0, true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_conv(&rows[i], i);
+}
+
 int main(void)
 {
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
@@ -180,6 +264,7 @@ int main(void)
     check_memory();
     check_destruction();
     check_special_values();
+    check_convs();
     check_context_close(ctx);
     return check_result();
 }

@@ -7,12 +7,14 @@
  *
  * The linker puts this file between libtdl and libc and Vulkan (--wrap).
  */
-#include "check.h"
+#include "subject.h"
 
 #include <tdl/vulkan.h>
 
+#include <cpu/cpu.h>
 #include <vulkan/context.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -95,6 +97,10 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void __wrap_free(void *p);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **out, size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
 
 void *__wrap_malloc(size_t size)
 {
@@ -112,6 +118,19 @@ void *__wrap_realloc(void *p, size_t size)
         return NULL;
     forget(p);
     return keep(__real_realloc(p, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return fails() ? NULL : keep(__real_aligned_alloc(alignment, size));
+}
+
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
+{
+    const int error = fails() ? ENOMEM : __real_posix_memalign(out, alignment, size);
+    if (!error)
+        keep(*out);
+    return error;
 }
 
 void __wrap_free(void *p)
@@ -458,7 +477,7 @@ static void fail_everywhere(const char *name, enum tdl_result (*scenario)(void),
             OK(tdl_context_sync(ctx));
     }
     check_begin("%s", name);
-    CHECK(failures > n / step / 2, "%ld of %ld failures were noticed", failures, n / step);
+    CHECK(2 * failures >= n / step, "%ld of %ld failures were noticed", failures, n / step);
     printf("%s: %ld calls failed in turn, %ld times with an error\n", name, n / step, failures);
 }
 
@@ -502,6 +521,28 @@ static void test_work(void)
           after.objects - before.objects);
 }
 
+/* On the CPU a piece of work that fails takes the device with it. */
+static enum tdl_result give_up(struct tdl_cpu_work *work, struct tdl_cpu_threads *threads)
+{
+    (void)work, (void)threads;
+    return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "a piece of work that fails");
+}
+
+/* What is submitted from now on. */
+static void lose_device(void)
+{
+    struct tdl_batch *batch;
+    fault.lose_device = true;
+    if (subject_has_kernels(ctx))
+        return;
+    OK(tdl_batch_create(ctx, &batch));
+    OK(tdl_batch_begin(batch));
+    CHECK(tdl_cpu_batch_add(batch, sizeof(struct tdl_cpu_work), give_up), "no work");
+    OK(tdl_batch_submit(batch, NULL));
+    FAILS(tdl_context_sync(ctx), TDL_ERROR_DEVICE_LOST, "was lost");
+    tdl_batch_destroy(&batch);
+}
+
 static void test_lost_device(void)
 {
     struct level before = level_now(), after;
@@ -510,7 +551,7 @@ static void test_lost_device(void)
     open_context();
     OK(build(&g));
     OK(compute(g, false));
-    fault.lose_device = true;
+    lose_device();
     FAILS(compute(g, false), TDL_ERROR_DEVICE_LOST, "");
     fault.lose_device = false; /* it stays lost */
     FAILS(compute(g, true), TDL_ERROR_DEVICE_LOST, "was lost");
@@ -527,9 +568,11 @@ static void test_lost_device(void)
 
 int main(int argc, char **argv)
 {
+    uint32_t devices;
     seed = check_seed(argc, argv, 1);
     check_context_close(check_context_open()); /* skips without a device */
     alarm(500); /* a hang is a failure, too */
+    tdl_device_list(NULL, 0, &devices); /* whose instance is kept */
     test_context();
     test_work();
     test_lost_device();
