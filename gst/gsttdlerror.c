@@ -16,7 +16,7 @@ static const struct row {
       "The driver gave the device up: stop the pipeline and start it again; if that does not help "
       "look into the kernel's log and update the driver." },
     { TDL_ERROR_INVALID_MODEL, GST_STREAM_ERROR_WRONG_TYPE, TRUE,
-      "The file is damaged or not a TensorFlow Lite model: fetch it again, or leave \"model\" "
+      "The file is damaged or no model that libtdl reads: fetch it again, or leave \"model\" "
       "empty for the bundled person model." },
     { TDL_ERROR_UNSUPPORTED, GST_STREAM_ERROR_FORMAT, TRUE,
       "Choose another model, precision or device, or leave \"model\" empty for the bundled "

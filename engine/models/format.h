@@ -27,6 +27,8 @@ struct tdl_model_format {
     bool (*recognises)(const void *head, size_t size);
     /* The builder is there and has not failed, and there is data. Errors go to the
      * builder. */
+    /* The operators that it knows, one after the other; NULL behind the last. */
+    const char *(*operator_name)(uint32_t index);
     void (*import)(struct tdl_builder *builder, const struct tdl_model_source *source);
 };
 
@@ -37,6 +39,7 @@ struct tdl_model_format {
 bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_model_source *source,
                               const char *name, const void **out_data, size_t *out_size);
 
+extern const struct tdl_model_format tdl_model_onnx;
 extern const struct tdl_model_format tdl_model_tflite;
 
 #endif

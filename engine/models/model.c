@@ -14,6 +14,7 @@
 /* One line a kind of file. */
 static const struct tdl_model_format *const formats[] = {
     &tdl_model_tflite,
+    &tdl_model_onnx,
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -27,12 +28,33 @@ const char *tdl_model_format_name(uint32_t index)
     return index < FORMATS ? formats[index]->name : NULL;
 }
 
+const char *tdl_model_operator_name(uint32_t format, uint32_t index)
+{
+    return format < FORMATS ? formats[format]->operator_name(index) : NULL;
+}
+
 static const struct tdl_model_format *find_format(const void *head, size_t size)
 {
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->recognises(head, size))
             return formats[i];
     return NULL;
+}
+
+static enum tdl_result fail_unknown(struct tdl_builder *builder)
+{
+    char known[128];
+    size_t used = 0;
+
+    for (size_t i = 0; i < FORMATS && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+                                 i == 0             ? ""
+                                 : i + 1 == FORMATS ? " and "
+                                                    : ", ",
+                                 formats[i]->name);
+    tdl_builder_fail(builder, TDL_ERROR_INVALID_MODEL,
+                     "this is no model of a kind that libtdl reads, which are %s", known);
+    return tdl_builder_status(builder);
 }
 
 static enum tdl_result import_source(struct tdl_builder *builder,
@@ -44,8 +66,8 @@ static enum tdl_result import_source(struct tdl_builder *builder,
         return tdl_builder_status(builder);
     }
     const struct tdl_model_format *format = find_format(source->data, source->size);
-    if (!format) /* the first one says what it misses */
-        format = formats[0];
+    if (!format)
+        return fail_unknown(builder);
     format->import(builder, source);
     return tdl_builder_status(builder);
 }

@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: tdl-bench [OPTION]... MODEL.tflite\n"
+    "Usage: tdl-bench [OPTION]... MODEL\n"
     "       tdl-bench [OPTION]... --op NAME [--shape N,H,W,C] [...]\n"
-    "       tdl-bench [OPTION]... --frame WxH [--format F] [--mode M] MODEL.tflite\n"
+    "       tdl-bench [OPTION]... --frame WxH [--format F] [--mode M] MODEL\n"
     "\n"
     "Run a model, or one operator with random weights, and report the wall time of\n"
     "each run (from the call until the result is there) and the device's own time of\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* tdl-info: the devices there are, and what becomes of a model on one. */
+#include "model_options.h"
 #include "tool.h"
 
 #include <tdl/models.h>
@@ -12,7 +13,7 @@
 
 static const char help[] =
     "Usage: tdl-info [OPTION]...\n"
-    "       tdl-info [OPTION]... MODEL.tflite\n"
+    "       tdl-info [OPTION]... MODEL\n"
     "\n"
     "Without a model, list the devices and what they can do. With one, list\n"
     "its operators, then the dispatches that it becomes on a device, and the memory.\n"
@@ -29,7 +30,8 @@ static const char help[] =
     "                         taken, and whether it is the default, was tuned\n"
     "                         (tdl-bench --tune) or forced\n"
     "  -o, --operators-only   do not compile: works without a device\n"
-    "  -h, --help             show this\n"
+    "  -k, --known            list the operators that libtdl knows, by kind of "
+    "file\n" TOOL_MODEL_HELP "  -h, --help             show this\n"
     "\n"
     "TDL_DUMP=fuse (or another pass, or all) in the environment prints the graph\n"
     "after a pass.\n";
@@ -38,7 +40,8 @@ struct options {
     const char *model, *device;
     uint32_t threads;
     struct tdl_build_params build;
-    bool operators_only;
+    struct tool_model_options model_options;
+    bool operators_only, known;
 };
 
 /* ---------------------------------------------------------------- devices */
@@ -175,8 +178,9 @@ static int show_model(const struct options *options)
 
     if (!options->operators_only)
         status = tool_create_context(options->device, options->threads, &context);
-    if (status == TOOL_OK && (tdl_builder_create(context, &builder) != TDL_OK ||
-                              tdl_model_load(builder, options->model, NULL) != TDL_OK))
+    if (status == TOOL_OK &&
+        (tdl_builder_create(context, &builder) != TDL_OK ||
+         tdl_model_load(builder, options->model, &options->model_options.params) != TDL_OK))
         status = tool_fail("%s: %s", options->model, tdl_last_error());
     if (status == TOOL_OK) {
         print_operators(tdl_builder_ir(builder));
@@ -191,6 +195,23 @@ static int show_model(const struct options *options)
     return status;
 }
 
+static int list_known(void)
+{
+    const char *format, *name;
+
+    for (uint32_t f = 0; (format = tdl_model_format_name(f)); f++) {
+        int column = printf("%s:", format);
+
+        for (uint32_t i = 0; (name = tdl_model_operator_name(f, i)); i++) {
+            if (column + 1 + (int)strlen(name) > 80)
+                column = printf("\n   ") - 1;
+            column += printf(" %s", name);
+        }
+        printf("\n");
+    }
+    return TOOL_OK;
+}
+
 static int parse(int argc, char **argv, struct options *out)
 {
     static const struct option table[] = {
@@ -200,12 +221,14 @@ static int parse(int argc, char **argv, struct options *out)
         {"no-fuse", no_argument, NULL, 'n'},
         {"algorithm", required_argument, NULL, 'a'},
         {"operators-only", no_argument, NULL, 'o'},
+        {"known", no_argument, NULL, 'k'},
+        TOOL_MODEL_OPTIONS,
         {"help", no_argument, NULL, 'h'},
         {0},
     };
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:t:p:na:oh", table, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:t:p:na:okh", table, NULL)) != -1) {
         switch (c) {
         case 'd':
             out->device = optarg;
@@ -226,6 +249,16 @@ static int parse(int argc, char **argv, struct options *out)
             break;
         case 'o':
             out->operators_only = true;
+            break;
+        case 'k':
+            out->known = true;
+            break;
+        case TOOL_OPTION_BIND:
+        case TOOL_OPTION_NUMBER:
+        case TOOL_OPTION_SIZE:
+            if (!tool_model_option(&out->model_options, c, optarg))
+                return tool_usage_error("'%s' is no such value: %s", optarg,
+                                        tool_model_option_wants(c));
             break;
         case 'h':
             fputs(help, stdout);
@@ -249,5 +282,7 @@ int main(int argc, char **argv)
     status = parse(argc, argv, &options);
     if (status != TOOL_OK)
         return status;
+    if (options.known)
+        return list_known();
     return options.model ? show_model(&options) : list_devices();
 }

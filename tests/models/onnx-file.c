@@ -76,8 +76,19 @@ const char *onnx_case_read(const char *folder, struct onnx_case *c)
         c->output_count++;
     const Onnx__GraphProto *g = c->model->graph;
     if (c->input_count == g->n_input && c->output_count == g->n_output &&
-        are_tensors(g->input, g->n_input) && are_tensors(g->output, g->n_output))
-        return NULL;
+        are_tensors(g->input, g->n_input) && are_tensors(g->output, g->n_output)) {
+        const char *why = NULL;
+        struct tdl_tensor_params p;
+        for (size_t i = 0; i < c->output_count && !why; i++)
+            why = onnx_case_params(c->outputs[i], &p);
+        /* One without elements may still be a list of axes. */
+        for (size_t i = 0; i < c->input_count && !why; i++)
+            if (onnx_case_params(c->inputs[i], &p) && onnx_case_count(c->inputs[i]) > 0)
+                why = "a data type that libtdl lacks, or too many dimensions";
+        if (why)
+            onnx_case_finish(c);
+        return why;
+    }
     onnx_case_finish(c);
     return "its inputs and outputs are no plain tensors, or too many";
 }
@@ -101,7 +112,7 @@ static const struct {
     {ONNX__TENSOR_PROTO__DATA_TYPE__UINT64, TDL_UINT64},
 };
 
-const char *onnx_tensor_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out)
+const char *onnx_case_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out)
 {
     *out = (struct tdl_tensor_params){.layout = TDL_LAYOUT_NCHW};
     size_t type = 0;
@@ -121,7 +132,7 @@ const char *onnx_tensor_params(const Onnx__TensorProto *t, struct tdl_tensor_par
     return NULL;
 }
 
-size_t onnx_tensor_count(const Onnx__TensorProto *t)
+size_t onnx_case_count(const Onnx__TensorProto *t)
 {
     size_t count = 1;
     for (size_t i = 0; i < t->n_dims; i++)
@@ -157,11 +168,11 @@ static void round_doubles(const Onnx__TensorProto *t, size_t count, uint8_t *to)
     }
 }
 
-void *onnx_tensor_data(const Onnx__TensorProto *t, size_t *out_size)
+void *onnx_case_data(const Onnx__TensorProto *t, size_t *out_size)
 {
     struct tdl_tensor_params p;
-    size_t count = onnx_tensor_count(t);
-    onnx_tensor_params(t, &p);
+    size_t count = onnx_case_count(t);
+    onnx_case_params(t, &p);
     *out_size = count * tdl_dtype_size(p.dtype);
     uint8_t *bytes = calloc(1, *out_size ? *out_size : 1);
     if (bytes && t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
@@ -171,20 +182,4 @@ void *onnx_tensor_data(const Onnx__TensorProto *t, size_t *out_size)
     else if (bytes)
         spread(t, tdl_dtype_size(p.dtype), count, bytes);
     return bytes;
-}
-
-int64_t onnx_tensor_int(const Onnx__TensorProto *t, size_t i)
-{
-    struct tdl_tensor_params p;
-    size_t size;
-    int64_t value = 0;
-    onnx_tensor_params(t, &p);
-    uint8_t *bytes = onnx_tensor_data(t, &size);
-    if (bytes && p.dtype == TDL_INT64 && (i + 1) * 8 <= size)
-        memcpy(&value, bytes + i * 8, 8);
-    else if (bytes && p.dtype == TDL_INT32 && (i + 1) * 4 <= size)
-        value = (int32_t)((uint32_t)bytes[4 * i] | (uint32_t)bytes[4 * i + 1] << 8 |
-                          (uint32_t)bytes[4 * i + 2] << 16 | (uint32_t)bytes[4 * i + 3] << 24);
-    free(bytes);
-    return value;
 }

@@ -21,11 +21,9 @@ const char *onnx_case_read(const char *folder, struct onnx_case *out);
 void onnx_case_finish(struct onnx_case *c);
 
 /* The tensor's type and shape (rank 4: NCHW), or why libtdl has no such. */
-const char *onnx_tensor_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out);
+const char *onnx_case_params(const Onnx__TensorProto *t, struct tdl_tensor_params *out);
 /* Its elements as libtdl stores them, malloc'ed; `size` bytes. */
-void *onnx_tensor_data(const Onnx__TensorProto *t, size_t *out_size);
-/* Element `i` of a tensor of integers; of a scalar or a list. */
-int64_t onnx_tensor_int(const Onnx__TensorProto *t, size_t i);
-size_t onnx_tensor_count(const Onnx__TensorProto *t);
+void *onnx_case_data(const Onnx__TensorProto *t, size_t *out_size);
+size_t onnx_case_count(const Onnx__TensorProto *t);
 
 #endif

@@ -247,7 +247,7 @@ static void test_paths(void)
     write_hole(path, "", 0);
     refuse(path, TDL_ERROR_INVALID_ARGUMENT, "it is empty");
     write_hole(path, "nothing like it", (off_t)1 << 30);
-    refuse(path, TDL_ERROR_INVALID_MODEL, "not a TensorFlow Lite model");
+    refuse(path, TDL_ERROR_INVALID_MODEL, "no model of a kind that libtdl reads");
     write_hole(path, "\x20@@@TFL3", ((off_t)1 << 30) + 1);
     refuse(path, TDL_ERROR_INVALID_MODEL, "libtdl reads up to 1 GiB");
     unlink(path);

@@ -57,7 +57,7 @@ expect 2 "'NV99' is not a value" "$bench" --frame 64x48 --format NV99 model.tfli
 expect 2 "'fog' is not a value" "$bench" --frame 64x48 --mode fog model.tflite
 expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
 echo 'this is no model at all' >"$dir/text.tflite"
-expect 1 'not a TensorFlow Lite model' "$info" --operators-only "$dir/text.tflite"
+expect 1 'no model of a kind that libtdl reads' "$info" --operators-only "$dir/text.tflite"
 if [ -e "$model" ]; then
     expect 0 'operator [0-9]+ Convolution2DTransposeBias +float32.1,72,128,16. +float32.1,144,256,1.' \
         "$info" --operators-only "$model"

@@ -9,6 +9,13 @@
  * input or output of real values: scale · (number − zero point). Integers
  * without scales stay what they are, bool is uint8 of 0 and 1. Sizes that the
  * converter left open are those that the file notes beside them.
+ *
+ * ONNX: opsets 7 to 26. float64 and bfloat16 become float32, bool uint8, 16-bit
+ * integers int32; quantised operators are computed in float32. Sizes, axes and all
+ * that shapes depend on must follow from the file and struct tdl_model_params.
+ * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
+ * last; rank-4 outputs are NCHW, but behind a transposition to NHWC. Weights in
+ * other files (external data) must lie in the model's own folder.
  */
 #ifndef TDL_MODELS_H
 #define TDL_MODELS_H
@@ -67,6 +74,9 @@ TDL_API enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *
 /** The name of the kind of file number `index`, from 0 on ("TensorFlow Lite"); NULL
  *  behind the last. */
 TDL_API const char *tdl_model_format_name(uint32_t index);
+/** The name, as the file spells it, of operator number `index` that libtdl reads from files of
+ *  kind number `format`; NULL behind the last. */
+TDL_API const char *tdl_model_operator_name(uint32_t format, uint32_t index);
 
 #ifdef __cplusplus
 }

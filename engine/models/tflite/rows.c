@@ -132,6 +132,11 @@ static const struct tflite_op_row rows[] = {
 };
 /* clang-format on */
 
+const char *tflite_row_name(uint32_t index)
+{
+    return index < sizeof(rows) / sizeof(rows[0]) ? rows[index].name : NULL;
+}
+
 const struct tflite_op_row *tflite_find_row(int32_t code, const char *custom)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

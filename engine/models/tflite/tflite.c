@@ -327,5 +327,6 @@ static bool recognises(const void *head, size_t size)
 const struct tdl_model_format tdl_model_tflite = {
     .name = "TensorFlow Lite",
     .recognises = recognises,
+    .operator_name = tflite_row_name,
     .import = import,
 };

@@ -87,6 +87,8 @@ struct tflite_op_row {
 
 /* The row of a builtin code or (code TFLITE_CUSTOM) of a custom name, or NULL. */
 const struct tflite_op_row *tflite_find_row(int32_t code, const char *custom);
+/* The name of row `index`; NULL behind the last. */
+const char *tflite_row_name(uint32_t index);
 /* The schema's name of a builtin operator, or NULL. */
 const char *tflite_code_name(int32_t code);
 /* "float16" and so on, for messages. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Inputs of ONNX graphs: their shapes, with what the file leaves open bound. */
+#include "onnx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NAME 64 /* of an input, with its NUL; the builder's limit */
+
+#define LEAST_PICTURE 16 /* px; what is smaller may as well be channels */
+
+struct dimension {
+    int64_t size; /* 0 or less: open */
+    struct tdl_pb name;
+};
+
+struct input {
+    struct tdl_pb name;
+    char text[MAX_NAME];
+    int64_t type;
+    bool is_tensor;
+    uint32_t rank;
+    struct dimension dimensions[TDL_MAX_RANK];
+    bool too_many;
+};
+
+static bool read_dimensions(struct tdl_pb shape, struct input *in)
+{
+    struct tdl_pb_field f, g;
+
+    while (tdl_pb_next(&shape, &f)) {
+        struct dimension d = {0};
+
+        if (f.number != ONNX_SHAPE_DIMENSION)
+            continue;
+        while (tdl_pb_next(&f.in, &g)) {
+            if (g.number == ONNX_DIMENSION_VALUE)
+                d.size = (int64_t)g.value;
+            else if (g.number == ONNX_DIMENSION_NAME)
+                d.name = g.in;
+        }
+        if (in->rank < TDL_MAX_RANK)
+            in->dimensions[in->rank++] = d;
+        else
+            in->too_many = true;
+        shape.broken |= f.in.broken;
+    }
+    return !shape.broken;
+}
+
+static bool read_type(struct tdl_pb type, struct input *in)
+{
+    struct tdl_pb_field f, g;
+    bool ok = true;
+
+    while (tdl_pb_next(&type, &f)) {
+        if (f.number != ONNX_TYPE_TENSOR)
+            continue;
+        in->is_tensor = true;
+        while (ok && tdl_pb_next(&f.in, &g)) {
+            if (g.number == ONNX_TENSOR_TYPE_ELEMENT)
+                in->type = (int64_t)g.value;
+            else if (g.number == ONNX_TENSOR_TYPE_SHAPE)
+                ok = read_dimensions(g.in, in);
+        }
+        ok &= !f.in.broken;
+    }
+    return ok && !type.broken;
+}
+
+static bool read_input(struct onnx_import *im, struct tdl_pb message, struct input *in)
+{
+    struct tdl_pb_field f;
+    bool ok = true;
+
+    *in = (struct input){0};
+    while (ok && tdl_pb_next(&message, &f)) {
+        if (f.number == ONNX_VALUE_NAME)
+            in->name = f.in;
+        else if (f.number == ONNX_VALUE_TYPE)
+            ok = read_type(f.in, in);
+    }
+    tdl_pb_text(&in->name, in->text, sizeof(in->text));
+    return (ok && !message.broken) || onnx_fail_damaged(im, "an input");
+}
+
+/* --------------------------------------------------------------- what is open */
+
+/* The size that the caller gave dimension `i`, by the file's name or by its place. */
+static uint32_t bound_size(struct onnx_import *im, const struct input *in, uint32_t i)
+{
+    char place[MAX_NAME + 16];
+
+    snprintf(place, sizeof(place), "%s:%u", in->text, i);
+    for (uint32_t k = 0; k < im->params->dimension_count; k++) {
+        const struct tdl_model_dimension *d = &im->params->dimensions[k];
+
+        if (d->name && (!strcmp(d->name, place) || (in->dimensions[i].name.size > 0 &&
+                                                    tdl_pb_is(&in->dimensions[i].name, d->name)))) {
+            im->bound |= UINT64_C(1) << (k % 64);
+            return d->size;
+        }
+    }
+    return 0;
+}
+
+/* Channels last: few there, and pictures before them. */
+static bool is_nhwc(const struct input *in)
+{
+    const int64_t h = in->dimensions[1].size, w = in->dimensions[2].size;
+    const int64_t channels = in->dimensions[3].size;
+
+    return in->rank == 4 && (channels == 1 || channels == 3 || channels == 4) &&
+           (h <= 0 || h >= LEAST_PICTURE) && (w <= 0 || w >= LEAST_PICTURE);
+}
+
+static uint32_t default_size(const struct onnx_import *im, const struct input *in, uint32_t i)
+{
+    const uint32_t height = is_nhwc(in) ? 1 : 2;
+
+    if (in->rank == 4 && (i == height || i == height + 1))
+        return im->params->size[i - height];
+    return i == 0 && in->rank > 1 ? 1 : 0;
+}
+
+static bool fail_open(struct onnx_import *im, const struct input *in, uint32_t i)
+{
+    char name[MAX_NAME + 16];
+
+    if (in->dimensions[i].name.size > 0)
+        tdl_pb_text(&in->dimensions[i].name, name, sizeof(name));
+    else
+        snprintf(name, sizeof(name), "%s:%u", in->text, i);
+    return onnx_lacks(im,
+                      "the model leaves dimension %u of its input '%s' open: give it a size by the "
+                      "name '%s' (--bind '%s=256'%s)",
+                      i, in->text, name, name,
+                      in->rank == 4 ? ", or a picture's by --size 256x256" : "");
+}
+
+static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tensor_params *desc)
+{
+    desc->rank = in->rank;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        int64_t size = in->dimensions[i].size;
+
+        if (size <= 0)
+            size = bound_size(im, in, i);
+        if (size == 0)
+            size = default_size(im, in, i);
+        if (size == 0)
+            return fail_open(im, in, i);
+        if (size > INT32_MAX)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                             "the input '%s' has %lld elements in dimension %u", in->text,
+                             (long long)size, i);
+        desc->shape[i] = (uint32_t)size;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------- inputs */
+
+static const struct tdl_model_number *find_number(struct onnx_import *im, const char *name)
+{
+    for (uint32_t i = 0; i < im->params->number_count; i++) {
+        if (im->params->numbers[i].input && !strcmp(im->params->numbers[i].input, name)) {
+            im->numbered |= UINT64_C(1) << (i % 64);
+            return &im->params->numbers[i];
+        }
+    }
+    return NULL;
+}
+
+/* A constant of one number over and over. */
+static struct tdl_operand *number_operand(struct onnx_import *im,
+                                          const struct tdl_tensor_params *desc, double value)
+{
+    struct tdl_operand *o = onnx_number(im, desc->dtype, value);
+
+    if (o && desc->rank)
+        o = tdl_builder_expand(im->builder, o, desc->rank, desc->shape);
+    if (o)
+        tdl_builder_evaluate(im->builder, o);
+    return o;
+}
+
+static bool add_input(struct onnx_import *im, const struct input *in)
+{
+    struct tdl_tensor_params desc = {
+        .layout = is_nhwc(in) ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW,
+    };
+    const struct tdl_model_number *number = find_number(im, in->text);
+    struct onnx_value *v;
+
+    if (!in->is_tensor)
+        return onnx_lacks(im, "the input '%s' is no tensor; libtdl takes tensors only", in->text);
+    if (in->too_many)
+        return onnx_lacks(im, "the input '%s' has more than %d dimensions", in->text, TDL_MAX_RANK);
+    if (!onnx_dtype(im, in->type, &desc.dtype) || !bind(im, in, &desc))
+        return false;
+    v = onnx_add_value(im, &in->name);
+    if (!v)
+        return false;
+    v->operand = number ? number_operand(im, &desc, number->value)
+                        : tdl_builder_input(im->builder, in->text, &desc);
+    return v->given = v->operand != NULL;
+}
+
+/* Names that the caller bound, and that nothing in the file has. */
+static bool check_bound(struct onnx_import *im)
+{
+    for (uint32_t i = 0; i < im->params->dimension_count; i++)
+        if (i < 64 && !(im->bound >> i & 1))
+            return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
+                             "the model leaves no dimension '%.64s' open that could be bound",
+                             im->params->dimensions[i].name ? im->params->dimensions[i].name : "");
+    for (uint32_t i = 0; i < im->params->number_count; i++)
+        if (i < 64 && !(im->numbered >> i & 1))
+            return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
+                             "the model has no input '%.64s' that could be a number",
+                             im->params->numbers[i].input ? im->params->numbers[i].input : "");
+    return true;
+}
+
+bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph)
+{
+    struct tdl_pb g = *graph;
+    struct tdl_pb_field f;
+    struct input in;
+
+    while (tdl_pb_next(&g, &f)) {
+        if (f.number != ONNX_GRAPH_INPUT)
+            continue;
+        if (!read_input(im, f.in, &in))
+            return false;
+        /* Older files list initializers among the inputs. */
+        const struct onnx_value *v = onnx_find(im, &in.name);
+        if (!(v && v->initializer.data) && !add_input(im, &in))
+            return false;
+    }
+    return check_bound(im);
+}

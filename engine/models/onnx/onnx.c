@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX files: from the protocol buffer to builder calls.
+ *
+ * A graph is a list of nodes in an order in which they can run, with values by
+ * name: the graph's inputs, its initializers, outputs of nodes. Initializers become
+ * operands when a node first reads them, so unused ones cost nothing.
+ *
+ * Nothing in the file is believed: protobuf.c checks lengths, this file names and
+ * graphs, tensor.c sizes of constants, ops_*.c attributes, the builder shapes.
+ */
+#include "onnx.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OLDEST_OPSET 7  /* from then on, shapes broadcast as NumPy's */
+#define NEWEST_OPSET 26 /* known when this was written */
+#define MAX_DEPTH 8     /* of graphs within graphs */
+
+/* -------------------------------------------------------------------- errors */
+
+bool onnx_fail(struct onnx_import *im, enum tdl_result result, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    tdl_builder_fail(im->builder, result, "%s", text);
+    return false;
+}
+
+bool onnx_fail_damaged(struct onnx_import *im, const char *what)
+{
+    return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                     "the model file is damaged: %s does not end where it should; get the file "
+                     "again",
+                     what);
+}
+
+/* ---------------------------------------------------------------- attributes */
+
+bool onnx_attribute(const struct onnx_import *im, const char *name, struct tdl_pb *out)
+{
+    struct tdl_pb node = im->node.message;
+    struct tdl_pb_field f, g;
+
+    while (tdl_pb_next(&node, &f)) {
+        struct tdl_pb attribute = f.in;
+
+        if (f.number != ONNX_NODE_ATTRIBUTE)
+            continue;
+        while (tdl_pb_next(&attribute, &g)) {
+            if (g.number == ONNX_ATTRIBUTE_NAME && tdl_pb_is(&g.in, name)) {
+                *out = f.in;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool onnx_has(const struct onnx_import *im, const char *name)
+{
+    struct tdl_pb attribute;
+
+    return onnx_attribute(im, name, &attribute);
+}
+
+/* Field `number` of the attribute; the last, if there are several. */
+static bool attribute_field(const struct onnx_import *im, const char *name, uint32_t number,
+                            struct tdl_pb_field *out)
+{
+    struct tdl_pb attribute;
+    struct tdl_pb_field f;
+    bool found = false;
+
+    if (!onnx_attribute(im, name, &attribute))
+        return false;
+    while (tdl_pb_next(&attribute, &f)) {
+        if (f.number == number) {
+            *out = f;
+            found = true;
+        }
+    }
+    return found;
+}
+
+int64_t onnx_int(const struct onnx_import *im, const char *name, int64_t fallback)
+{
+    struct tdl_pb_field f;
+
+    return attribute_field(im, name, ONNX_ATTRIBUTE_INT, &f) ? (int64_t)f.value : fallback;
+}
+
+float onnx_float(const struct onnx_import *im, const char *name, float fallback)
+{
+    struct tdl_pb_field f;
+    uint32_t bits;
+    float value;
+
+    if (!attribute_field(im, name, ONNX_ATTRIBUTE_FLOAT, &f))
+        return fallback;
+    bits = (uint32_t)f.value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+bool onnx_string_is(const struct onnx_import *im, const char *name, const char *value)
+{
+    struct tdl_pb_field f;
+
+    return attribute_field(im, name, ONNX_ATTRIBUTE_STRING, &f) && tdl_pb_is(&f.in, value);
+}
+
+static bool fail_long_list(struct onnx_import *im, const char *name, size_t count,
+                           uint32_t capacity)
+{
+    return onnx_lacks(im, "the attribute %s has %zu numbers; libtdl takes up to %u", name, count,
+                      capacity);
+}
+
+bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint32_t capacity,
+                   uint32_t *out_count)
+{
+    struct tdl_pb attribute;
+    struct tdl_pb_field f;
+    size_t count = 0;
+
+    *out_count = 0;
+    if (!onnx_attribute(im, name, &attribute))
+        return true;
+    while (tdl_pb_next(&attribute, &f))
+        if (f.number == ONNX_ATTRIBUTE_INTS && !tdl_pb_varints(&f, list, capacity, &count))
+            return onnx_fail_damaged(im, "a list of numbers");
+    if (count > capacity)
+        return fail_long_list(im, name, count, capacity);
+    *out_count = (uint32_t)count;
+    return true;
+}
+
+bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint32_t capacity,
+                     uint32_t *out_count)
+{
+    struct tdl_pb attribute;
+    struct tdl_pb_field f;
+    size_t count = 0;
+
+    *out_count = 0;
+    if (!onnx_attribute(im, name, &attribute))
+        return true;
+    while (tdl_pb_next(&attribute, &f))
+        if (f.number == ONNX_ATTRIBUTE_FLOATS && !tdl_pb_floats(&f, list, capacity, &count))
+            return onnx_fail_damaged(im, "a list of numbers");
+    if (count > capacity)
+        return fail_long_list(im, name, count, capacity);
+    *out_count = (uint32_t)count;
+    return true;
+}
+
+bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx_tensor *out)
+{
+    struct tdl_pb_field f;
+
+    if (!attribute_field(im, name, ONNX_ATTRIBUTE_TENSOR, &f))
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the attribute %s, a tensor, is missing",
+                         name);
+    return onnx_tensor_read(im, &f.in, out);
+}
+
+bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int64_t *list,
+                  uint32_t capacity, uint32_t *out_count)
+{
+    *out_count = 0;
+    if (onnx_given(im, i))
+        return onnx_ints(im, i, list, capacity, out_count);
+    return onnx_int_list(im, attribute, list, capacity, out_count);
+}
+
+bool onnx_axis(struct onnx_import *im, int64_t axis, uint32_t rank, uint32_t *out)
+{
+    if (axis < -(int64_t)rank || axis >= (int64_t)rank)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %lld in %u dimensions",
+                         (long long)axis, rank);
+    *out = (uint32_t)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+/* --------------------------------------------------------------------- nodes */
+
+static const struct onnx_row *const tables[] = {
+    onnx_rows_elements, onnx_rows_image,     onnx_rows_indices,  onnx_rows_linear,
+    onnx_rows_moving,   onnx_rows_normalize, onnx_rows_quantize, onnx_rows_shape,
+};
+
+static const struct onnx_row *find_row(const struct tdl_pb *type)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct onnx_row *row = tables[i]; row->type; row++)
+            if (tdl_pb_is(type, row->type))
+                return row;
+    return NULL;
+}
+
+static const char *operator_name(uint32_t index)
+{
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        for (const struct onnx_row *row = tables[i]; row->type; row++)
+            if (index-- == 0)
+                return row->type;
+    return NULL;
+}
+
+/* Counts first, so that two lists of the right size hold the names. */
+static bool read_node(struct onnx_import *im, const struct tdl_pb *message, struct onnx_node *n)
+{
+    struct tdl_pb m = *message;
+    struct tdl_pb_field f;
+
+    *n = (struct onnx_node){.message = *message};
+    while (tdl_pb_next(&m, &f)) {
+        n->input_count += f.number == ONNX_NODE_INPUT;
+        n->output_count += f.number == ONNX_NODE_OUTPUT;
+        if (f.number == ONNX_NODE_TYPE)
+            n->type = f.in;
+        else if (f.number == ONNX_NODE_DOMAIN)
+            n->domain = f.in;
+        else if (f.number == ONNX_NODE_NAME)
+            n->name = f.in;
+    }
+    if (m.broken)
+        return onnx_fail_damaged(im, "a node");
+    n->inputs = calloc((size_t)n->input_count + n->output_count + 1, sizeof(*n->inputs));
+    if (!n->inputs)
+        return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+    n->outputs = n->inputs + n->input_count;
+    m = *message;
+    for (uint32_t in = 0, out = 0; tdl_pb_next(&m, &f);) {
+        if (f.number == ONNX_NODE_INPUT)
+            n->inputs[in++] = f.in;
+        else if (f.number == ONNX_NODE_OUTPUT)
+            n->outputs[out++] = f.in;
+    }
+    return true;
+}
+
+static bool check_node(struct onnx_import *im, struct onnx_node *n)
+{
+    const bool known_domain = n->domain.size == 0 || tdl_pb_is(&n->domain, "ai.onnx");
+    char type[48], name[40], label[120], domain[48];
+
+    tdl_pb_text(&n->type, type, sizeof(type));
+    tdl_pb_text(&n->name, name, sizeof(name));
+    snprintf(label, sizeof(label), *name ? "node %u %s '%s'" : "node %u %s", im->node_number, type,
+             name);
+    tdl_builder_set_label(im->builder, label);
+    n->row = known_domain ? find_row(&n->type) : NULL;
+    if (!known_domain)
+        return onnx_lacks(im,
+                          "operators of the domain '%s' are not supported; export the model with "
+                          "ONNX's own operators",
+                          tdl_pb_text(&n->domain, domain, sizeof(domain)));
+    if (!n->row)
+        return onnx_lacks(im, "the operator is not supported; tdl-info --known lists those "
+                              "that are");
+    if (n->input_count < n->row->least ||
+        (n->row->most != ONNX_MANY && n->input_count > n->row->most))
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u inputs instead of %u to %u",
+                         n->input_count, n->row->least, n->row->most);
+    if (n->output_count == 0)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "it has no output");
+    return true;
+}
+
+static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
+{
+    const struct onnx_node outer = im->node;
+    char text[64];
+    bool ok;
+
+    if (!read_node(im, message, &im->node)) {
+        im->node = outer;
+        return false;
+    }
+    ok = check_node(im, &im->node) && im->node.row->add(im) &&
+         tdl_builder_status(im->builder) == TDL_OK;
+    for (uint32_t i = 0; ok && i < im->node.output_count; i++)
+        if (onnx_wanted(im, i) && !onnx_find(im, &im->node.outputs[i]))
+            ok = onnx_lacks(im, "output %u, '%s', is not supported", i,
+                            tdl_pb_text(&im->node.outputs[i], text, sizeof(text)));
+    free(im->node.inputs);
+    im->node = outer;
+    return ok;
+}
+
+/* -------------------------------------------------------------------- graphs */
+
+static bool add_initializer(struct onnx_import *im, const struct tdl_pb *message)
+{
+    struct tdl_pb m = *message, name = {0};
+    struct tdl_pb_field f;
+    struct onnx_value *v;
+
+    while (tdl_pb_next(&m, &f))
+        if (f.number == ONNX_TENSOR_NAME)
+            name = f.in;
+    if (m.broken)
+        return onnx_fail_damaged(im, "a tensor");
+    v = onnx_add_value(im, &name);
+    if (v)
+        v->initializer = *message;
+    return v != NULL;
+}
+
+/* Initializers may stand behind the nodes that read them. */
+static bool add_initializers(struct onnx_import *im, const struct tdl_pb *graph)
+{
+    struct tdl_pb g = *graph;
+    struct tdl_pb_field f;
+
+    while (tdl_pb_next(&g, &f)) {
+        if (f.number == ONNX_GRAPH_SPARSE_INITIALIZER)
+            return onnx_lacks(im, "sparse constants are not supported; export dense ones");
+        if (f.number == ONNX_GRAPH_INITIALIZER && !add_initializer(im, &f.in))
+            return false;
+    }
+    return !g.broken || onnx_fail_damaged(im, "the graph");
+}
+
+static bool add_nodes(struct onnx_import *im, const struct tdl_pb *graph)
+{
+    struct tdl_pb g = *graph;
+    struct tdl_pb_field f;
+
+    while (tdl_pb_next(&g, &f)) {
+        if (f.number != ONNX_GRAPH_NODE)
+            continue;
+        if (!add_node(im, &f.in))
+            return false;
+        im->node_number++;
+    }
+    return true;
+}
+
+bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph)
+{
+    bool ok;
+
+    if (im->depth == MAX_DEPTH)
+        return onnx_lacks(im, "graphs are nested deeper than %d", MAX_DEPTH);
+    im->depth++;
+    ok = add_initializers(im, graph) && (im->depth > 1 || onnx_add_inputs(im, graph)) &&
+         add_nodes(im, graph);
+    im->depth--;
+    return ok;
+}
+
+/* -------------------------------------------------------------------- models */
+
+static bool read_opset(struct onnx_import *im, const struct tdl_pb *message)
+{
+    struct tdl_pb m = *message, domain = {0};
+    struct tdl_pb_field f;
+    uint64_t version = 0;
+
+    while (tdl_pb_next(&m, &f)) {
+        if (f.number == ONNX_OPSET_DOMAIN)
+            domain = f.in;
+        else if (f.number == ONNX_OPSET_VERSION)
+            version = f.value;
+    }
+    if (m.broken)
+        return onnx_fail_damaged(im, "a version of operators");
+    if (domain.size == 0 || tdl_pb_is(&domain, "ai.onnx"))
+        im->opset = version;
+    return true;
+}
+
+static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
+{
+    struct tdl_pb m = {.data = im->source->data, .size = im->source->size};
+    struct tdl_pb_field f;
+
+    *graph = (struct tdl_pb){0};
+    while (tdl_pb_next(&m, &f)) {
+        if (f.number == ONNX_MODEL_GRAPH)
+            *graph = f.in;
+        else if (f.number == ONNX_MODEL_OPSET && !read_opset(im, &f.in))
+            return false;
+    }
+    if (m.broken)
+        return onnx_fail_damaged(im, "the model");
+    if (!graph->data)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the model file is damaged: it has no graph; get the file again");
+    if (im->opset < OLDEST_OPSET || im->opset > NEWEST_OPSET)
+        return onnx_lacks(im,
+                          "the model's operators are of version %llu; libtdl reads versions %d to "
+                          "%d: convert it with onnx.version_converter",
+                          (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
+    return true;
+}
+
+#define MAX_NAME 64 /* of an output, with its NUL; the builder's limit */
+
+static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
+{
+    struct tdl_pb g = *graph, name = {0};
+    struct tdl_pb_field f, h;
+    char text[MAX_NAME];
+    uint32_t count = 0;
+
+    for (; tdl_pb_next(&g, &f); name = (struct tdl_pb){0}) {
+        struct onnx_value *v;
+
+        if (f.number != ONNX_GRAPH_OUTPUT)
+            continue;
+        while (tdl_pb_next(&f.in, &h))
+            if (h.number == ONNX_VALUE_NAME)
+                name = h.in;
+        v = onnx_find(im, &name);
+        tdl_pb_text(&name, text, sizeof(text));
+        if (!v)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                             "the model file is damaged: no node writes the output '%s'", text);
+        if (!onnx_settle(im, v))
+            return false;
+        if (!v->operand)
+            return onnx_lacks(im, "the output '%s' has no elements", text);
+        if (tdl_builder_output(im->builder, text, v->operand) != TDL_OK)
+            return false;
+        count++;
+    }
+    return count > 0 || onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the model has no outputs");
+}
+
+static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
+{
+    struct onnx_import im = {.builder = builder, .source = source, .params = source->params};
+    struct tdl_pb graph;
+    const bool ok = read_model(&im, &graph) && onnx_add_graph(&im, &graph);
+
+    tdl_builder_set_label(builder, NULL);
+    if (ok)
+        add_outputs(&im, &graph);
+    free(im.values);
+    tdl_map_finish(&im.names);
+}
+
+/* There is no identifier; but files begin with the version of the format, and then
+ * comes one of the model's other fields: names, numbers, the graph. */
+static bool recognises(const void *head, size_t size)
+{
+    const uint8_t *bytes = head;
+
+    return size >= 4 && bytes[0] == (ONNX_MODEL_IR_VERSION << 3) && bytes[1] >= 3 &&
+           bytes[1] < 0x20 &&
+           (bytes[2] == 0x12 || bytes[2] == 0x1a || bytes[2] == 0x22 || bytes[2] == 0x28 ||
+            bytes[2] == 0x32 || bytes[2] == 0x3a || bytes[2] == 0x42);
+}
+
+const struct tdl_model_format tdl_model_onnx = {
+    .name = "ONNX",
+    .recognises = recognises,
+    .operator_name = operator_name,
+    .import = import,
+};

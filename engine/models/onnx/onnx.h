@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Between the files of the ONNX reader. onnx.c walks the graph, values.c knows what
+ * each name stands for, tensor.c reads constants, ops_*.c turn nodes into builder
+ * calls.
+ *
+ * A value is an operand, or it has no elements, as lists in computations of shapes
+ * often have. What depends on constants only is computed at once if it is small
+ * (tdl_builder_evaluate()), so that shapes, sizes and axes are numbers when an
+ * operator asks for them. Rank-4 operands are NCHW to all operators; a
+ * transposition to or from NHWC keeps the other layout's name for what reads it
+ * next, be it another transposition or the graph's output.
+ */
+#ifndef TDL_ONNX_H
+#define TDL_ONNX_H
+
+#include "map.h"
+#include "models/format.h"
+#include "protobuf.h"
+#include "schema.h"
+
+/* What the file says of a constant. */
+struct onnx_tensor {
+    struct tdl_pb message;
+    struct tdl_pb name;
+    int32_t type;                  /* enum onnx_type */
+    struct tdl_tensor_params desc; /* as libtdl holds it; dimensions may be 0 */
+    uint64_t count;                /* elements */
+    struct tdl_pb raw;             /* raw_data */
+    bool external;                 /* the bytes are in another file */
+    struct tdl_pb location;
+    uint64_t offset, length;
+    bool movable; /* nobody reads the message again: its bytes may be moved */
+};
+
+/* What a name stands for. */
+struct onnx_value {
+    struct tdl_pb name;
+    struct tdl_pb initializer;      /* the message, until it is read first */
+    struct tdl_operand *operand;    /* NULL: none yet, or without elements */
+    struct tdl_operand *as_nchw;    /* the same under the layout that operators want */
+    bool given;                     /* is known: was written, or read from the file */
+    struct tdl_tensor_params empty; /* of one without elements */
+};
+
+/* The node that is being added. */
+struct onnx_node {
+    struct tdl_pb message, type, domain, name;
+    struct tdl_pb *inputs, *outputs; /* names; an empty one is left out */
+    uint32_t input_count, output_count;
+    const struct onnx_row *row;
+};
+
+struct onnx_import {
+    struct tdl_builder *builder;
+    const struct tdl_model_source *source;
+    const struct tdl_model_params *params;
+    struct onnx_value *values;
+    uint32_t value_count, value_capacity;
+    struct tdl_map names; /* places in `values` by name */
+    uint64_t opset;       /* of the operators without a domain */
+    uint32_t depth;       /* graphs within graphs */
+    uint32_t node_number;
+    struct onnx_node node;
+    uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
+    uint64_t made_bytes;      /* of constants that were computed or converted */
+};
+
+/* How one operator becomes builder calls. */
+struct onnx_row {
+    const char *type;
+    uint8_t least, most; /* inputs */
+    /* Ends in onnx_give(); false with the builder in error. */
+    bool (*add)(struct onnx_import *im);
+};
+#define ONNX_MANY 255 /* inputs: as many as it likes */
+
+/* Tables of rows, each ends with an empty one. */
+extern const struct onnx_row onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[],
+    onnx_rows_linear[], onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[],
+    onnx_rows_shape[];
+
+/* ops_resize.c */
+bool onnx_add_resize(struct onnx_import *im);
+bool onnx_add_upsample(struct onnx_import *im);
+
+/* ------------------------------------------------------------------ errors */
+
+/* Puts the builder in its error state; false for convenience. */
+bool onnx_fail(struct onnx_import *im, enum tdl_result result, const char *format, ...)
+    TDL_PRINTF(3, 4);
+/* Of a file that is not what its own format asks for. */
+bool onnx_fail_damaged(struct onnx_import *im, const char *what);
+/* "Conv ... is not supported": for forms of operators that the builder lacks. */
+#define onnx_lacks(im, ...) onnx_fail(im, TDL_ERROR_UNSUPPORTED, __VA_ARGS__)
+
+/* ------------------------------------------------------------------ tensor.c */
+
+/* Reads a TensorProto, but for its elements. */
+bool onnx_tensor_read(struct onnx_import *im, const struct tdl_pb *message,
+                      struct onnx_tensor *out);
+/* Its elements as libtdl stores them, aligned and valid as long as the builder;
+ * in the file's own memory where that is possible. NULL with the builder in error. */
+const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *tensor);
+/* It as an operand. */
+struct tdl_operand *onnx_tensor_operand(struct onnx_import *im, const struct onnx_tensor *tensor);
+/* The data type that holds the ONNX type; false with the builder in error. */
+bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out);
+/* Zeroed memory that the builder owns, in bounds that follow the file's size;
+ * NULL with the builder in error. */
+void *onnx_make(struct onnx_import *im, uint64_t size);
+/* A constant of `count` elements that are computed here, copied; rank 1 unless
+ * `shape` is given. */
+struct tdl_operand *onnx_constant(struct onnx_import *im, enum tdl_dtype dtype, uint32_t rank,
+                                  const uint32_t *shape, const void *data);
+/* One number as a scalar of a type, or of another operand's. */
+struct tdl_operand *onnx_number(struct onnx_import *im, enum tdl_dtype dtype, double value);
+/* start, start + step, …: `count` numbers, rank 1. */
+struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, uint32_t count,
+                                  double start, double step);
+static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
+                                              const struct tdl_operand *like, double value)
+{
+    return onnx_number(im, tdl_operand_get_desc(like)->dtype, value);
+}
+
+/* ------------------------------------------------------------------ values.c */
+
+/* The value of a name, or NULL. */
+struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name);
+/* A new name. NULL with the builder in error, as when there is one already. */
+struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name);
+/* Reads an initializer, if the value is one that nobody has read. */
+bool onnx_settle(struct onnx_import *im, struct onnx_value *value);
+/* The value's operand as NCHW. */
+struct tdl_operand *onnx_nchw(struct onnx_import *im, struct onnx_value *value);
+
+/* The node has an input or output `i`. */
+bool onnx_given(const struct onnx_import *im, uint32_t i);
+bool onnx_wanted(const struct onnx_import *im, uint32_t i);
+/* Input `i` as an operand, NCHW. NULL with the builder in error, also where it is
+ * left out or has no elements. */
+struct tdl_operand *onnx_operand(struct onnx_import *im, uint32_t i);
+/* The same of an optional one: true and NULL where it is left out. */
+bool onnx_optional(struct onnx_import *im, uint32_t i, struct tdl_operand **out);
+/* Input `i`, without a change of its layout's name. */
+struct tdl_operand *onnx_operand_as_is(struct onnx_import *im, uint32_t i);
+/* Type and shape of input `i`, which may have no elements. */
+bool onnx_desc(struct onnx_import *im, uint32_t i, struct tdl_tensor_params *out);
+/* Is it there, and without elements? */
+bool onnx_is_empty(struct onnx_import *im, uint32_t i);
+/* Input `i` as numbers that are known now: at most `capacity`. False with the
+ * builder in error, as where they depend on the graph's inputs. */
+bool onnx_ints(struct onnx_import *im, uint32_t i, int64_t *list, uint32_t capacity,
+               uint32_t *out_count);
+bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capacity,
+                 uint32_t *out_count);
+/* Is input `i` known now? */
+bool onnx_is_constant(struct onnx_import *im, uint32_t i);
+
+/* Makes `operand` (NULL after an error) output 0, or `i`, of the node. */
+bool onnx_give(struct onnx_import *im, struct tdl_operand *operand);
+bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand);
+/* The same of a value that may have no elements: dimensions of 0 in its shape.
+ * `operand` if it has. */
+bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc);
+
+/* ------------------------------------------------------------------ inputs.c */
+
+/* Inputs of the graph become operands, what is left open in their shapes bound. */
+bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph);
+
+/* ------------------------------------------------------------------ onnx.c */
+
+/* Initializers, inputs of the outermost graph, nodes. */
+bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph);
+
+/* Attributes of the node; the fallback where it has none of that name. */
+bool onnx_attribute(const struct onnx_import *im, const char *name, struct tdl_pb *out);
+int64_t onnx_int(const struct onnx_import *im, const char *name, int64_t fallback);
+float onnx_float(const struct onnx_import *im, const char *name, float fallback);
+/* The string attribute has this value. */
+bool onnx_string_is(const struct onnx_import *im, const char *name, const char *value);
+bool onnx_has(const struct onnx_import *im, const char *name);
+/* False, with the builder in error, if there are more than `capacity`. */
+bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint32_t capacity,
+                   uint32_t *out_count);
+bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint32_t capacity,
+                     uint32_t *out_count);
+/* The tensor, or graph, of an attribute. */
+bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx_tensor *out);
+/* Numbers that are an attribute up to some opset, and input `i` from then on. */
+bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int64_t *list,
+                  uint32_t capacity, uint32_t *out_count);
+
+/* An axis that may count from the end; false with the builder in error. */
+bool onnx_axis(struct onnx_import *im, int64_t axis, uint32_t rank, uint32_t *out);
+static inline uint32_t onnx_rank(const struct tdl_operand *operand)
+{
+    return tdl_operand_get_desc(operand)->rank;
+}
+static inline const uint32_t *onnx_shape(const struct tdl_operand *operand)
+{
+    return tdl_operand_get_desc(operand)->shape;
+}
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ONNX's convolutions and pools. What has one dimension of space instead of two is a
+ * picture of one row. */
+#include "onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_STEP 16384 /* strides, windows and dilations beyond are nonsense */
+
+/* Windows over height and width. */
+struct window {
+    uint32_t kernel[2], stride[2], dilation[2], pad[4]; /* pads: top, bottom, left, right */
+    uint32_t spatial;                                   /* dimensions of the file: 1 or 2 */
+    bool same_upper, same_lower;
+};
+
+static bool take_list(struct onnx_import *im, const char *name, const struct window *w,
+                      uint32_t least, uint32_t out[2])
+{
+    int64_t list[2];
+    uint32_t count;
+
+    if (!onnx_int_list(im, name, list, 2, &count))
+        return false;
+    if (count && count != w->spatial)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u numbers of %s for %u dimensions", count,
+                         name, w->spatial);
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i] < least || list[i] > MAX_STEP)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%s of %lld", name, (long long)list[i]);
+        out[2 - count + i] = (uint32_t)list[i];
+    }
+    return true;
+}
+
+static bool take_pads(struct onnx_import *im, struct window *w)
+{
+    int64_t list[4];
+    uint32_t count;
+
+    if (!onnx_int_list(im, "pads", list, 4, &count))
+        return false;
+    if (count && count != 2 * w->spatial)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u paddings for %u dimensions", count,
+                         w->spatial);
+    for (uint32_t i = 0; i < count; i++) { /* all begins, then all ends */
+        const uint32_t axis = 2 - w->spatial + i % w->spatial, end = i / w->spatial;
+
+        if (list[i] < 0 || list[i] > MAX_STEP)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "padding of %lld pixels",
+                             (long long)list[i]);
+        w->pad[2 * axis + end] = (uint32_t)list[i];
+    }
+    return true;
+}
+
+static bool take_window(struct onnx_import *im, uint32_t rank, struct window *w)
+{
+    *w = (struct window){
+        .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .spatial = rank - 2};
+    if (rank != 3 && rank != 4)
+        return onnx_lacks(im, "%u dimensions; libtdl has windows over one or two", rank - 2);
+    w->same_upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
+    w->same_lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
+    return take_list(im, "kernel_shape", w, 1, w->kernel) &&
+           take_list(im, "strides", w, 1, w->stride) &&
+           take_list(im, "dilations", w, 1, w->dilation) &&
+           (w->same_upper || w->same_lower || take_pads(im, w));
+}
+
+/* What SAME stands for: as many pixels that out = ⌈in / stride⌉. */
+static void resolve_same(struct window *w, const uint32_t in[2])
+{
+    if (!w->same_upper && !w->same_lower)
+        return;
+    for (uint32_t i = 0; i < 2; i++) {
+        const int64_t out = (in[i] + w->stride[i] - 1) / w->stride[i];
+        int64_t total =
+            (out - 1) * w->stride[i] + (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1 - in[i];
+
+        total = total < 0 ? 0 : total;
+        w->pad[2 * i] = (uint32_t)(w->same_lower ? total - total / 2 : total / 2);
+        w->pad[2 * i + 1] = (uint32_t)total - w->pad[2 * i];
+    }
+}
+
+/* A picture of one row, where there is only one dimension of space. */
+static struct tdl_operand *to_picture(struct onnx_import *im, struct tdl_operand *x)
+{
+    const uint32_t *s = onnx_shape(x);
+
+    if (onnx_rank(x) != 3)
+        return x;
+    x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){s[0], s[1], 1, s[2]});
+    if (x)
+        tdl_builder_evaluate(im->builder, x);
+    return x;
+}
+
+static bool give_picture(struct onnx_import *im, const struct window *w, struct tdl_operand *y)
+{
+    if (y && w->spatial == 1) {
+        const uint32_t *s = onnx_shape(y);
+
+        y = tdl_builder_reshape(im->builder, y, 3, (const uint32_t[]){s[0], s[1], s[3]});
+    }
+    return onnx_give(im, y);
+}
+
+/* The input and its window; NULL with the builder in error. */
+static struct tdl_operand *take_picture(struct onnx_import *im, struct window *w)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
+
+    if (!x || !take_window(im, onnx_rank(x), w))
+        return NULL;
+    x = to_picture(im, x);
+    if (x)
+        resolve_same(w, onnx_shape(x) + 2);
+    return x;
+}
+
+/* -------------------------------------------------------------- convolutions */
+
+/* Whose size is the window's. */
+static struct tdl_operand *take_filter(struct onnx_import *im, struct window *w)
+{
+    struct tdl_operand *filter = onnx_operand(im, 1);
+
+    if (!filter)
+        return NULL;
+    if (onnx_rank(filter) != w->spatial + 2) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions", onnx_rank(filter));
+        return NULL;
+    }
+    filter = to_picture(im, filter);
+    if (filter)
+        memcpy(w->kernel, onnx_shape(filter) + 2, sizeof(w->kernel));
+    return filter;
+}
+
+static bool take_groups(struct onnx_import *im, uint32_t *out)
+{
+    const int64_t groups = onnx_int(im, "group", 1);
+
+    if (groups < 1 || groups > INT32_MAX)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%lld groups", (long long)groups);
+    *out = (uint32_t)groups;
+    return true;
+}
+
+/* float32, as filters and biases are taken. */
+static struct tdl_operand *widened(struct onnx_import *im, struct tdl_operand *o)
+{
+    if (o && tdl_operand_get_desc(o)->dtype == TDL_FLOAT16)
+        o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
+    return o;
+}
+
+static bool add_conv(struct onnx_import *im)
+{
+    struct tdl_conv2d_params p = {.filter_layout = TDL_FILTER_OIHW};
+    struct tdl_operand *x = onnx_operand(im, 0), *filter;
+    struct window w;
+
+    if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
+        return false;
+    filter = take_filter(im, &w);
+    if (!filter || !onnx_optional(im, 2, &p.bias) || !take_groups(im, &p.groups))
+        return false;
+    resolve_same(&w, onnx_shape(x) + 2);
+    p.bias = widened(im, p.bias);
+    memcpy(p.stride, w.stride, sizeof(p.stride));
+    memcpy(p.dilation, w.dilation, sizeof(p.dilation));
+    memcpy(p.pad, w.pad, sizeof(p.pad));
+    return give_picture(im, &w, tdl_builder_conv2d(im->builder, x, filter, &p));
+}
+
+/* [in, out / groups, kh, kw] as [out / groups, kh, kw, in]. */
+static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operand *filter)
+{
+    const uint32_t *s = onnx_shape(filter);
+    const uint32_t shape[] = {s[1], s[2], s[3], s[0]};
+    const size_t area = (size_t)s[2] * s[3], ins = s[0], outs = s[1];
+    const struct tdl_tensor_params desc = {.rank = 4,
+                                           .shape = {shape[0], shape[1], shape[2], shape[3]}};
+    const char *from;
+    char *to;
+
+    filter = widened(im, filter);
+    from = filter ? tdl_builder_evaluate(im->builder, filter) : NULL;
+    if (!from) {
+        onnx_lacks(im, "a filter that is no constant, or one of float16 that is too large");
+        return NULL;
+    }
+    to = onnx_make(im, tdl_tensor_params_size(&desc));
+    if (!to)
+        return NULL;
+    for (size_t o = 0; o < outs; o++)
+        for (size_t i = 0; i < ins; i++)
+            for (size_t k = 0; k < area; k++)
+                memcpy(to + 4 * ((o * area + k) * ins + i), from + 4 * ((i * outs + o) * area + k),
+                       4);
+    return tdl_builder_constant(im->builder, &desc, to, tdl_tensor_params_size(&desc));
+}
+
+/* Pads that give an output of a size; what is missing is padding of the output. */
+static void fit_output(const struct window *w, const uint32_t in[2], const uint32_t out[2],
+                       struct tdl_conv_transpose2d_params *p)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const int64_t total = (int64_t)(in[i] - 1) * w->stride[i] + p->output_padding[i] +
+                              (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1 - out[i];
+        const uint32_t cut = total > 0 ? (uint32_t)total : 0;
+
+        p->pad[2 * i] = w->same_upper ? cut / 2 : cut - cut / 2;
+        p->pad[2 * i + 1] = cut - p->pad[2 * i];
+        if (total < 0)
+            p->output_padding[i] += (uint32_t)-total;
+    }
+}
+
+static bool add_conv_transpose(struct onnx_import *im)
+{
+    struct tdl_conv_transpose2d_params p = {0};
+    struct tdl_operand *x = onnx_operand(im, 0), *filter;
+    uint32_t out[2] = {0};
+    struct window w;
+
+    if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
+        return false;
+    filter = take_filter(im, &w);
+    if (!filter || !(filter = turn_filter(im, filter)) || !onnx_optional(im, 2, &p.bias) ||
+        !take_groups(im, &p.groups) || !take_list(im, "output_padding", &w, 0, p.output_padding) ||
+        !take_list(im, "output_shape", &w, 1, out))
+        return false;
+    p.bias = widened(im, p.bias);
+    memcpy(p.stride, w.stride, sizeof(p.stride));
+    memcpy(p.dilation, w.dilation, sizeof(p.dilation));
+    memcpy(p.pad, w.pad, sizeof(p.pad));
+    const uint32_t *in = onnx_shape(x) + 2;
+    if (out[1]) {
+        out[0] = w.spatial == 1 ? 1 : out[0];
+        fit_output(&w, in, out, &p);
+    } else if (w.same_upper || w.same_lower) {
+        fit_output(&w, in, (const uint32_t[]){in[0] * w.stride[0], in[1] * w.stride[1]}, &p);
+    }
+    return give_picture(im, &w, tdl_builder_conv_transpose2d(im->builder, x, filter, &p));
+}
+
+/* --------------------------------------------------------------------- pools */
+
+static void fill_pool(struct onnx_import *im, const struct window *w, struct tdl_pool2d_params *p)
+{
+    *p = (struct tdl_pool2d_params){
+        .window = {w->kernel[0], w->kernel[1]},
+        .stride = {w->stride[0], w->stride[1]},
+        .dilation = {w->dilation[0], w->dilation[1]},
+        .pad = {w->pad[0], w->pad[1], w->pad[2], w->pad[3]},
+        .rounding = onnx_int(im, "ceil_mode", 0) ? TDL_ROUNDING_CEIL : TDL_ROUNDING_FLOOR,
+        .count_include_pad = onnx_int(im, "count_include_pad", 0) != 0,
+    };
+}
+
+/* Pools work on floats, which hold eight bits exactly. */
+static bool add_max_pool(struct onnx_import *im)
+{
+    struct tdl_pool2d_params p;
+    struct window w;
+    struct tdl_operand *x = take_picture(im, &w);
+    const enum tdl_dtype dtype = x ? tdl_operand_get_desc(x)->dtype : TDL_FLOAT32;
+    const bool narrow = dtype == TDL_UINT8 || dtype == TDL_INT8;
+
+    if (!x)
+        return false;
+    fill_pool(im, &w, &p);
+    if (narrow)
+        x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
+    x = tdl_builder_max_pool2d(im->builder, x, &p);
+    if (narrow)
+        x = tdl_builder_cast(im->builder, x, dtype);
+    return give_picture(im, &w, x);
+}
+
+static bool add_average_pool(struct onnx_import *im)
+{
+    struct tdl_pool2d_params p;
+    struct window w;
+    struct tdl_operand *x = take_picture(im, &w);
+
+    if (!x)
+        return false;
+    fill_pool(im, &w, &p);
+    return give_picture(im, &w, tdl_builder_average_pool2d(im->builder, x, &p));
+}
+
+/* (Σ |x|^p)^(1/p): of p 1 the mean of all of the window, times their number. */
+static bool add_lp_pool(struct onnx_import *im)
+{
+    struct tdl_pool2d_params p;
+    struct window w;
+    struct tdl_operand *x = take_picture(im, &w);
+    const int64_t power = onnx_int(im, "p", 2);
+
+    if (!x)
+        return false;
+    fill_pool(im, &w, &p);
+    if (power == 2)
+        return give_picture(im, &w, tdl_builder_l2_pool2d(im->builder, x, &p));
+    if (power != 1 || p.rounding == TDL_ROUNDING_CEIL)
+        return onnx_lacks(im, "p of %lld; libtdl has 1 and 2", (long long)power);
+    p.count_include_pad = true;
+    x = tdl_builder_average_pool2d(im->builder, tdl_builder_abs(im->builder, x), &p);
+    return give_picture(im, &w,
+                        tdl_builder_linear(im->builder, x, (float)(w.kernel[0] * w.kernel[1]), 0));
+}
+
+/* Over all dimensions of space, however many. */
+static bool add_global_pool(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
+    struct tdl_reduce_params p = {.keep_dimensions = true};
+    const char *type = im->node.row->type;
+    const bool max = !strcmp(type, "GlobalMaxPool"), lp = !strcmp(type, "GlobalLpPool");
+
+    if (!x)
+        return false;
+    if (lp && onnx_int(im, "p", 2) != 2)
+        return onnx_lacks(im, "p of %lld; libtdl has 2", (long long)onnx_int(im, "p", 2));
+    if (onnx_rank(x) == 4)
+        return onnx_give(im, (max  ? tdl_builder_global_max_pool
+                              : lp ? tdl_builder_global_l2_pool
+                                   : tdl_builder_global_average_pool)(im->builder, x));
+    for (uint32_t i = 2; i < onnx_rank(x); i++)
+        p.axes[p.axis_count++] = i;
+    if (p.axis_count == 0)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u dimensions have none of space",
+                         onnx_rank(x));
+    return onnx_give(im, tdl_builder_reduce(im->builder, x,
+                                            max  ? TDL_REDUCE_MAX
+                                            : lp ? TDL_REDUCE_L2
+                                                 : TDL_REDUCE_MEAN,
+                                            &p));
+}
+
+const struct onnx_row onnx_rows_image[] = {
+    {"AveragePool", 1, 1, add_average_pool},
+    {"Conv", 2, 3, add_conv},
+    {"ConvTranspose", 2, 3, add_conv_transpose},
+    {"GlobalAveragePool", 1, 1, add_global_pool},
+    {"GlobalLpPool", 1, 1, add_global_pool},
+    {"GlobalMaxPool", 1, 1, add_global_pool},
+    {"LpPool", 1, 1, add_lp_pool},
+    {"MaxPool", 1, 1, add_max_pool},
+    {"Resize", 1, 4, onnx_add_resize},
+    {"Upsample", 1, 2, onnx_add_upsample},
+    {0},
+};

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's operators that take elements by their indices, or put some there.
+ *
+ * Tuples of indices become places in a flat value by arithmetic, and one gather takes
+ * what lies there. To scatter at places that are known is to gather, too: each element
+ * comes from the updates, behind the data, or from where it was.
+ */
+#include "onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_gather(struct onnx_import *im)
+{
+    struct tdl_tensor_params desc, indices_desc;
+    struct tdl_operand *x, *indices;
+    uint32_t axis;
+
+    if (!onnx_desc(im, 0, &desc) || !onnx_desc(im, 1, &indices_desc) ||
+        !onnx_axis(im, onnx_int(im, "axis", 0), desc.rank, &axis))
+        return false;
+    x = onnx_operand(im, 0);
+    indices = x ? onnx_operand(im, 1) : NULL;
+    if (!indices)
+        return false;
+    return onnx_give(im, (!strcmp(im->node.row->type, "Gather")
+                              ? tdl_builder_gather
+                              : tdl_builder_gather_elements)(im->builder, x, indices, axis));
+}
+
+static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
+{
+    uint64_t count = 1;
+
+    for (uint32_t i = from; i < to; i++)
+        count *= shape[i];
+    return count;
+}
+
+/* The first `batch` dimensions go in step; the last dimension of the indices is a tuple
+ * for the dimensions behind them. */
+static bool add_gather_nd(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *indices = x ? onnx_operand(im, 1) : NULL;
+    const int64_t batch = onnx_int(im, "batch_dims", 0);
+    int32_t sizes[TDL_MAX_RANK], strides[TDL_MAX_RANK];
+    uint32_t shape[TDL_MAX_RANK], rank = 0;
+
+    if (!indices)
+        return false;
+    const uint32_t *s = onnx_shape(x), *t = onnx_shape(indices);
+    const uint32_t in = onnx_rank(x), last = onnx_rank(indices) - 1;
+    if (onnx_rank(indices) < 1 || batch < 0 || batch > last || batch + t[last] > in)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", t[last],
+                         in);
+    const uint32_t first = (uint32_t)batch, tuple = t[last], rest = first + tuple;
+    const uint32_t blocks = (uint32_t)elements(s, 0, first),
+                   tuples = (uint32_t)elements(t, first, last);
+    if (last - first + in - rest + first > TDL_MAX_RANK)
+        return onnx_lacks(im, "a result of more than %d dimensions", TDL_MAX_RANK);
+    /* Places in the dimensions of the tuple as one. */
+    for (uint32_t i = 0; i < tuple; i++) {
+        sizes[i] = (int32_t)s[first + i];
+        strides[i] = (int32_t)elements(s, first + i + 1, rest);
+    }
+    struct tdl_operand *size = onnx_constant(im, TDL_INT32, 1, &tuple, sizes);
+    struct tdl_operand *stride = onnx_constant(im, TDL_INT32, 1, &tuple, strides);
+    struct tdl_operand *zero = onnx_number(im, TDL_INT32, 0), *place;
+    indices = tdl_builder_reshape(b, tdl_builder_cast(b, indices, TDL_INT32), 3,
+                                  (const uint32_t[]){blocks, tuples, tuple});
+    indices = tdl_builder_where(b, tdl_builder_lesser(b, indices, zero),
+                                tdl_builder_add(b, indices, size), indices);
+    place = tdl_builder_reduce(b, tdl_builder_mul(b, indices, stride), TDL_REDUCE_SUM,
+                               &(struct tdl_reduce_params){.axes = {2}, .axis_count = 1});
+    /* And all blocks behind each other. */
+    const uint32_t inner = (uint32_t)elements(s, first, rest),
+                   slice = (uint32_t)elements(s, rest, in);
+    struct tdl_operand *offset = onnx_sequence(im, TDL_INT32, blocks, 0, inner);
+    place = tdl_builder_add(
+        b, place, offset ? tdl_builder_reshape(b, offset, 2, (const uint32_t[]){blocks, 1}) : NULL);
+    x = tdl_builder_reshape(b, x, 2, (const uint32_t[]){blocks * inner, slice});
+    for (uint32_t i = 0; i < last; i++)
+        shape[rank++] = t[i];
+    for (uint32_t i = rest; i < in; i++)
+        shape[rank++] = s[i];
+    return onnx_give(im, tdl_builder_reshape(b, tdl_builder_gather(b, x, place, 0), rank, shape));
+}
+
+/* -------------------------------------------------------------------- scatter */
+
+/* Flat data and updates, and where each element of the result comes from: element i of
+ * the data, or `count` and more, of the updates. */
+static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
+                           struct tdl_operand *updates, const int32_t *from)
+{
+    struct tdl_builder *b = im->builder;
+    uint32_t rank = onnx_rank(x), shape[TDL_MAX_RANK];
+    const uint32_t count = (uint32_t)elements(onnx_shape(x), 0, rank);
+    const uint32_t more = (uint32_t)elements(onnx_shape(updates), 0, onnx_rank(updates));
+    struct tdl_operand *flat[2], *indices;
+
+    memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
+    indices = onnx_constant(im, TDL_INT32, 1, &count, from);
+    flat[0] = tdl_builder_reshape(b, x, 1, &count);
+    flat[1] = tdl_builder_reshape(b, updates, 1, &more);
+    x = tdl_builder_gather(b, tdl_builder_concat(b, flat, 2, 0), indices, 0);
+    return onnx_give(im, tdl_builder_reshape(b, x, rank, shape));
+}
+
+/* ScatterND: the last dimension of the indices is a tuple, updates are what lies behind
+ * the dimensions that it names. */
+static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_params *t,
+                           const int64_t *indices, const uint32_t *s, uint32_t rank, int32_t *from)
+{
+    const uint32_t tuple = t->rank ? t->shape[t->rank - 1] : 0;
+    const uint32_t tuples = t->rank ? (uint32_t)elements(t->shape, 0, t->rank - 1) : 0;
+    const uint32_t count = (uint32_t)elements(s, 0, rank);
+
+    if (tuple < 1 || tuple > rank)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", tuple,
+                         rank);
+    const uint32_t slice = (uint32_t)elements(s, tuple, rank);
+    for (uint32_t i = 0; i < tuples; i++) {
+        uint64_t place = 0;
+
+        for (uint32_t d = 0; d < tuple; d++) {
+            const int64_t index = indices[(size_t)i * tuple + d], size = s[d];
+
+            if (index < -size || index >= size)
+                return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no element %lld of %lld",
+                                 (long long)index, (long long)size);
+            place = place * s[d] + (uint64_t)(index < 0 ? index + size : index);
+        }
+        for (uint32_t k = 0; k < slice; k++)
+            from[place * slice + k] = (int32_t)(count + i * slice + k);
+    }
+    return true;
+}
+
+/* ScatterElements: each update goes where it stands itself, but for the axis. */
+static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_params *t,
+                             const int64_t *indices, const uint32_t *s, uint32_t rank,
+                             uint32_t axis, int32_t *from)
+{
+    const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
+    const uint32_t count = (uint32_t)elements(s, 0, rank);
+
+    if (t->rank != rank)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of %u dimensions for %u", t->rank,
+                         rank);
+    for (uint32_t i = 0; i < numbers; i++) {
+        uint64_t place = 0, stride = 1;
+
+        for (uint32_t d = rank, left = i; d-- > 0; stride *= s[d]) {
+            int64_t at = left % t->shape[d];
+
+            left /= t->shape[d];
+            if (d == axis)
+                at = indices[i] < 0 ? indices[i] + s[d] : indices[i];
+            if (at < 0 || at >= s[d])
+                return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "there is no element %lld of %u",
+                                 (long long)at, s[d]);
+            place += (uint64_t)at * stride;
+        }
+        from[place] = (int32_t)(count + i);
+    }
+    return true;
+}
+
+/* The updates take the place of what is there, whose indices must be known. */
+static bool add_scatter(struct onnx_import *im)
+{
+    const bool nd = !strcmp(im->node.row->type, "ScatterND");
+    struct tdl_operand *x = onnx_operand(im, 0), *updates = x ? onnx_operand(im, 2) : NULL;
+    struct tdl_tensor_params t;
+    bool ok = false;
+
+    if (!updates || !onnx_desc(im, 1, &t))
+        return false;
+    if (onnx_has(im, "reduction") && !onnx_string_is(im, "reduction", "none"))
+        return onnx_lacks(im, "updates that are added to what is there, or the like");
+    const uint32_t *s = onnx_shape(x), rank = onnx_rank(x);
+    const uint32_t count = (uint32_t)elements(s, 0, rank);
+    const uint32_t numbers = (uint32_t)elements(t.shape, 0, t.rank);
+    int64_t *indices = calloc(numbers, sizeof(*indices));
+    int32_t *from = calloc(count, sizeof(*from));
+    uint32_t got, axis = 0;
+
+    if (!indices || !from)
+        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+    else if (onnx_ints(im, 1, indices, numbers, &got)) {
+        for (uint32_t i = 0; i < count; i++)
+            from[i] = (int32_t)i;
+        if (nd)
+            ok = scatter_tuples(im, &t, indices, s, rank, from);
+        else
+            ok = onnx_axis(im, onnx_int(im, "axis", 0), rank, &axis) &&
+                 scatter_elements(im, &t, indices, s, rank, axis, from);
+    }
+    ok = ok && give_scattered(im, x, updates, from);
+    free(indices);
+    free(from);
+    return ok;
+}
+
+const struct onnx_row onnx_rows_indices[] = {
+    {"Gather", 2, 2, add_gather},      {"GatherElements", 2, 2, add_gather},
+    {"GatherND", 2, 2, add_gather_nd}, {"ScatterElements", 3, 3, add_scatter},
+    {"ScatterND", 3, 3, add_scatter},  {0},
+};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ONNX's normalizations. Formulas are those of ONNX's Operators.md. */
+#include "onnx.h"
+
+#include <string.h>
+
+static struct tdl_operand *float_constant(struct onnx_import *im, uint32_t i)
+{
+    struct tdl_operand *o = onnx_operand(im, i);
+
+    if (o && tdl_operand_get_desc(o)->dtype == TDL_FLOAT16) {
+        o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
+        if (o)
+            tdl_builder_evaluate(im->builder, o);
+    }
+    return o;
+}
+
+/* Rank 4, as the builder's operators on channels want it: space is flattened, or a
+ * dimension of 1 added. */
+static struct tdl_operand *to_rank_4(struct onnx_import *im, struct tdl_operand *x)
+{
+    uint32_t shape[4] = {1, 1, 1, 1};
+
+    if (onnx_rank(x) == 4)
+        return x;
+    if (onnx_rank(x) < 2) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u dimensions have no channels", onnx_rank(x));
+        return NULL;
+    }
+    for (uint32_t i = 0; i < onnx_rank(x); i++)
+        shape[i < 3 ? i : 3] *= onnx_shape(x)[i];
+    return tdl_builder_reshape(im->builder, x, 4, shape);
+}
+
+static bool give_like_input(struct onnx_import *im, struct tdl_operand *y)
+{
+    const struct tdl_operand *x = onnx_operand(im, 0);
+
+    if (y && onnx_rank(x) != 4)
+        y = tdl_builder_reshape(im->builder, y, onnx_rank(x), onnx_shape(x));
+    return onnx_give(im, y);
+}
+
+static bool add_batch_normalization(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *mean, *variance;
+    struct tdl_batch_normalization_params p = {.epsilon = onnx_float(im, "epsilon", 1e-5f)};
+
+    if (onnx_int(im, "training_mode", 0))
+        return onnx_lacks(im, "it is in training mode; export the model for inference");
+    if (!x || !(x = to_rank_4(im, x)) || !(p.scale = float_constant(im, 1)) ||
+        !(p.bias = float_constant(im, 2)) || !(mean = float_constant(im, 3)) ||
+        !(variance = float_constant(im, 4)))
+        return false;
+    return give_like_input(im, tdl_builder_batch_normalization(im->builder, x, mean, variance, &p));
+}
+
+/* [channels] as [channels, 1, …], to be spread over a value of `rank` dimensions. */
+static struct tdl_operand *over_channels(struct onnx_import *im, struct tdl_operand *o,
+                                         uint32_t rank)
+{
+    uint32_t shape[TDL_MAX_RANK] = {0};
+
+    if (!o || rank < 2)
+        return NULL;
+    shape[0] = onnx_shape(o)[0];
+    for (uint32_t i = 1; i < rank - 1; i++)
+        shape[i] = 1;
+    return tdl_builder_reshape(im->builder, o, rank - 1, shape);
+}
+
+static struct tdl_operand *scale_and_shift(struct onnx_import *im, struct tdl_operand *x,
+                                           struct tdl_operand *scale, struct tdl_operand *bias)
+{
+    if (scale)
+        x = tdl_builder_mul(im->builder, x, scale);
+    if (bias)
+        x = tdl_builder_add(im->builder, x, bias);
+    return x;
+}
+
+static bool add_instance_normalization(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
+    struct tdl_instance_normalization_params p = {.epsilon = onnx_float(im, "epsilon", 1e-5f)};
+
+    if (!x || !(x = to_rank_4(im, x)))
+        return false;
+    if (onnx_is_constant(im, 1) && onnx_is_constant(im, 2)) {
+        if (!(p.scale = float_constant(im, 1)) || !(p.bias = float_constant(im, 2)))
+            return false;
+        return give_like_input(im, tdl_builder_instance_normalization(im->builder, x, &p));
+    }
+    struct tdl_operand *scale = onnx_operand(im, 1), *bias = scale ? onnx_operand(im, 2) : NULL;
+    if (!bias)
+        return false;
+    x = tdl_builder_instance_normalization(im->builder, x, &p);
+    return x && give_like_input(im, scale_and_shift(im, x, over_channels(im, scale, 4),
+                                                    over_channels(im, bias, 4)));
+}
+
+/* Over the last dimensions, from the axis on; and the mean and 1 / deviation. */
+static bool add_layer_normalization(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *scale, *bias, *y;
+    struct tdl_layer_normalization_params p = {.epsilon = onnx_float(im, "epsilon", 1e-5f)};
+    uint32_t axis;
+
+    if (!x || !(scale = onnx_operand(im, 1)) || !onnx_optional(im, 2, &bias) ||
+        !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
+        return false;
+    for (uint32_t i = axis; i < onnx_rank(x); i++)
+        p.axes[p.axis_count++] = i;
+    y = scale_and_shift(im, tdl_builder_layer_normalization(b, x, &p), scale, bias);
+    if (onnx_wanted(im, 1) || onnx_wanted(im, 2)) {
+        struct tdl_reduce_params r = {.axis_count = p.axis_count, .keep_dimensions = true};
+
+        memcpy(r.axes, p.axes, sizeof(r.axes));
+        struct tdl_operand *mean = tdl_builder_reduce(b, x, TDL_REDUCE_MEAN, &r);
+        struct tdl_operand *d = tdl_builder_sub(b, x, mean);
+        struct tdl_operand *variance =
+            tdl_builder_reduce(b, tdl_builder_mul(b, d, d), TDL_REDUCE_MEAN, &r);
+        struct tdl_operand *inverse = tdl_builder_reciprocal(
+            b, tdl_builder_sqrt(b, tdl_builder_linear(b, variance, 1, p.epsilon)));
+        if (!onnx_give_at(im, 1, mean) || !onnx_give_at(im, 2, inverse))
+            return false;
+    }
+    return onnx_give(im, y);
+}
+
+/* x / √(mean of x² + ε) · scale, over the last dimensions. */
+static bool add_rms_normalization(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *scale = x ? onnx_operand(im, 1) : NULL, *root;
+    struct tdl_reduce_params p = {.keep_dimensions = true};
+    uint32_t axis;
+
+    if (!scale || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis))
+        return false;
+    for (uint32_t i = axis; i < onnx_rank(x); i++)
+        p.axes[p.axis_count++] = i;
+    root = tdl_builder_reduce(b, tdl_builder_mul(b, x, x), TDL_REDUCE_MEAN, &p);
+    root = tdl_builder_sqrt(b, tdl_builder_linear(b, root, 1, onnx_float(im, "epsilon", 1e-5f)));
+    return onnx_give(im, tdl_builder_mul(b, tdl_builder_div(b, x, root), scale));
+}
+
+/* Each group of channels by itself, then a scale and bias: for each channel, or, up to
+ * opset 20, for each group. */
+static bool add_group_normalization(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *scale, *bias, *y;
+    struct tdl_layer_normalization_params p = {
+        .axes = {2}, .axis_count = 1, .epsilon = onnx_float(im, "epsilon", 1e-5f)};
+    const int64_t groups = onnx_int(im, "num_groups", 0);
+    uint32_t shape[3] = {0, 0, 1};
+
+    if (!x || !(scale = onnx_operand(im, 1)) || !(bias = onnx_operand(im, 2)))
+        return false;
+    if (onnx_rank(x) < 2 || groups < 1 || onnx_shape(x)[1] % groups)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%lld groups of such channels",
+                         (long long)groups);
+    for (uint32_t i = 1; i < onnx_rank(x); i++)
+        shape[2] *= onnx_shape(x)[i];
+    shape[0] = onnx_shape(x)[0];
+    shape[1] = (uint32_t)groups;
+    shape[2] /= shape[1];
+    y = tdl_builder_layer_normalization(b, tdl_builder_reshape(b, x, 3, shape), &p);
+    if (im->opset < 21) /* of groups */
+        return onnx_give(im, tdl_builder_reshape(b,
+                                                 scale_and_shift(im, y, over_channels(im, scale, 3),
+                                                                 over_channels(im, bias, 3)),
+                                                 onnx_rank(x), onnx_shape(x)));
+    y = tdl_builder_reshape(b, y, onnx_rank(x), onnx_shape(x));
+    return onnx_give(im, scale_and_shift(im, y, over_channels(im, scale, onnx_rank(x)),
+                                         over_channels(im, bias, onnx_rank(x))));
+}
+
+/* x / (bias + alpha / size · Σ x² over `size` neighbouring channels)^beta: the sum is a
+ * pool along the channels, as rows of a picture. */
+static bool add_lrn(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *y;
+    const int64_t size = onnx_int(im, "size", 0);
+    uint32_t shape[4] = {0, 1, 0, 1};
+
+    if (!x)
+        return false;
+    if (onnx_rank(x) < 2 || size < 1 || size > 16384)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a size of %lld", (long long)size);
+    shape[0] = onnx_shape(x)[0];
+    shape[2] = onnx_shape(x)[1];
+    for (uint32_t i = 2; i < onnx_rank(x); i++)
+        shape[3] *= onnx_shape(x)[i];
+    const struct tdl_pool2d_params p = {
+        .window = {(uint32_t)size, 1},
+        .pad = {(uint32_t)(size - 1) / 2, (uint32_t)size / 2, 0, 0},
+        .count_include_pad = true,
+    };
+    y = tdl_builder_reshape(b, tdl_builder_mul(b, x, x), 4, shape);
+    y = tdl_builder_average_pool2d(b, y, &p);
+    y = tdl_builder_linear(b, y, onnx_float(im, "alpha", 1e-4f), onnx_float(im, "bias", 1));
+    if (!y)
+        return false;
+    y = tdl_builder_pow(b, y, onnx_scalar(im, y, (double)onnx_float(im, "beta", 0.75f)));
+    return onnx_give(im,
+                     tdl_builder_div(b, x, tdl_builder_reshape(b, y, onnx_rank(x), onnx_shape(x))));
+}
+
+/* (x − mean) / (√variance + 1e-9) */
+static bool add_mean_variance(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *d, *root;
+    struct tdl_reduce_params p = {.keep_dimensions = true};
+    int64_t axes[TDL_MAX_RANK] = {0, 2, 3};
+    uint32_t count;
+
+    if (!x || !onnx_int_list(im, "axes", axes, TDL_MAX_RANK, &count))
+        return false;
+    count = count ? count : 3;
+    for (uint32_t i = 0; i < count; i++)
+        if (!onnx_axis(im, axes[i], onnx_rank(x), &p.axes[p.axis_count++]))
+            return false;
+    d = tdl_builder_sub(b, x, tdl_builder_reduce(b, x, TDL_REDUCE_MEAN, &p));
+    root =
+        tdl_builder_sqrt(b, tdl_builder_reduce(b, tdl_builder_mul(b, d, d), TDL_REDUCE_MEAN, &p));
+    return onnx_give(im, tdl_builder_div(b, d, tdl_builder_linear(b, root, 1, 1e-9f)));
+}
+
+/* x / its norm along an axis; 0 where that is 0. */
+static bool add_lp_normalization(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *norm;
+    struct tdl_reduce_params p = {.axis_count = 1, .keep_dimensions = true};
+    const int64_t power = onnx_int(im, "p", 2);
+
+    if (!x || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &p.axes[0]))
+        return false;
+    if (power != 1 && power != 2)
+        return onnx_lacks(im, "p of %lld; libtdl has 1 and 2", (long long)power);
+    norm = tdl_builder_reduce(b, x, power == 1 ? TDL_REDUCE_L1 : TDL_REDUCE_L2, &p);
+    if (!norm)
+        return false;
+    struct tdl_operand *zero = onnx_scalar(im, x, 0), *one = onnx_scalar(im, x, 1);
+    norm = tdl_builder_where(b, tdl_builder_equal(b, norm, zero), one, norm);
+    return onnx_give(im, tdl_builder_div(b, x, norm));
+}
+
+const struct onnx_row onnx_rows_normalize[] = {
+    {"BatchNormalization", 5, 5, add_batch_normalization},
+    {"GroupNormalization", 3, 3, add_group_normalization},
+    {"InstanceNormalization", 3, 3, add_instance_normalization},
+    {"LRN", 1, 1, add_lrn},
+    {"LayerNormalization", 2, 3, add_layer_normalization},
+    {"LpNormalization", 1, 1, add_lp_normalization},
+    {"MeanVarianceNormalization", 1, 1, add_mean_variance},
+    {"RMSNormalization", 2, 2, add_rms_normalization},
+    {0},
+};

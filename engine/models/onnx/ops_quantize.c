@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's operators on quantized numbers, computed in floats: a number of eight bits
+ * stands for (x − zero point) · scale. Sums of products of such numbers are exact in
+ * float32 up to 2^24, and beyond within half of its last bit.
+ */
+#include "onnx.h"
+
+#include <string.h>
+
+/* A scale or zero point for each element along an axis, in shape to be spread. */
+static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
+                                  uint32_t axis)
+{
+    uint32_t shape[TDL_MAX_RANK];
+
+    if (!o || onnx_rank(o) == 0)
+        return o;
+    if (onnx_rank(o) != 1) {
+        onnx_lacks(im, "scales of %u dimensions; libtdl has one, or one for each channel",
+                   onnx_rank(o));
+        return NULL;
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        shape[i] = i == axis ? onnx_shape(o)[0] : 1;
+    return onnx_shape(o)[0] == 1 ? tdl_builder_reshape(im->builder, o, 0, NULL)
+                                 : tdl_builder_reshape(im->builder, o, rank, shape);
+}
+
+static struct tdl_operand *to_float(struct onnx_import *im, struct tdl_operand *o)
+{
+    return o && tdl_operand_get_desc(o)->dtype != TDL_FLOAT32
+               ? tdl_builder_cast(im->builder, o, TDL_FLOAT32)
+               : o;
+}
+
+/* (x − zero) · scale; both may be left out. */
+static struct tdl_operand *dequantize(struct onnx_import *im, struct tdl_operand *x,
+                                      struct tdl_operand *scale, struct tdl_operand *zero)
+{
+    x = to_float(im, x);
+    if (x && zero)
+        x = tdl_builder_sub(im->builder, x, to_float(im, zero));
+    if (x && scale)
+        x = tdl_builder_mul(im->builder, x, to_float(im, scale));
+    return x;
+}
+
+/* round(x / scale) + zero within the type's range. */
+static struct tdl_operand *quantize(struct onnx_import *im, struct tdl_operand *x,
+                                    struct tdl_operand *scale, struct tdl_operand *zero,
+                                    enum tdl_dtype dtype)
+{
+    const float least = dtype == TDL_INT8 ? -128 : 0, most = dtype == TDL_INT8 ? 127 : 255;
+    struct tdl_builder *b = im->builder;
+
+    if (dtype != TDL_INT8 && dtype != TDL_UINT8) {
+        onnx_lacks(im, "numbers of %s; libtdl quantizes to int8 and uint8", tdl_dtype_name(dtype));
+        return NULL;
+    }
+    x = tdl_builder_round_even(b, tdl_builder_div(b, to_float(im, x), to_float(im, scale)));
+    if (zero)
+        x = tdl_builder_add(b, x, to_float(im, zero));
+    return tdl_builder_cast(b, tdl_builder_clamp(b, x, &least, &most), dtype);
+}
+
+static bool take_axis(struct onnx_import *im, const struct tdl_operand *x, uint32_t *axis)
+{
+    *axis = 0;
+    if (onnx_int(im, "block_size", 0))
+        return onnx_lacks(im, "scales of blocks");
+    return onnx_rank(x) == 0 ||
+           onnx_axis(im, onnx_int(im, "axis", onnx_rank(x) > 1 ? 1 : 0), onnx_rank(x), axis);
+}
+
+static bool add_dequantize(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *scale = x ? onnx_operand(im, 1) : NULL, *zero;
+    uint32_t axis;
+
+    if (!scale || !onnx_optional(im, 2, &zero) || !take_axis(im, x, &axis))
+        return false;
+    scale = spread(im, scale, onnx_rank(x), axis);
+    if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
+        return false;
+    return onnx_give(im, dequantize(im, x, scale, zero));
+}
+
+static bool add_quantize(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *scale = x ? onnx_operand(im, 1) : NULL, *zero;
+    enum tdl_dtype dtype = TDL_UINT8;
+    const int64_t type = onnx_int(im, "output_dtype", 0);
+    uint32_t axis;
+
+    if (!scale || !onnx_optional(im, 2, &zero) || !take_axis(im, x, &axis) ||
+        (type && !onnx_dtype(im, type, &dtype)))
+        return false;
+    if (zero)
+        dtype = tdl_operand_get_desc(zero)->dtype;
+    scale = spread(im, scale, onnx_rank(x), axis);
+    if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
+        return false;
+    return onnx_give(im, quantize(im, x, scale, zero, dtype));
+}
+
+/* To uint8 over the range of x with 0 in it: scale and zero point are computed. */
+static bool add_dynamic_quantize(struct onnx_import *im)
+{
+    static const float none = 0, most = 255;
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *low, *high, *scale, *zero;
+
+    if (!x)
+        return false;
+    low = tdl_builder_clamp(b, tdl_builder_reduce(b, x, TDL_REDUCE_MIN, NULL), NULL, &none);
+    high = tdl_builder_clamp(b, tdl_builder_reduce(b, x, TDL_REDUCE_MAX, NULL), &none, NULL);
+    scale = tdl_builder_linear(b, tdl_builder_sub(b, high, low), 1 / 255.0f, 0);
+    zero = tdl_builder_round_even(
+        b, tdl_builder_clamp(b, tdl_builder_neg(b, tdl_builder_div(b, low, scale)), &none, &most));
+    if (!zero)
+        return false;
+    return onnx_give_at(im, 1, scale) &&
+           onnx_give_at(im, 2, tdl_builder_cast(b, zero, TDL_UINT8)) &&
+           onnx_give(im, quantize(im, x, scale, zero, TDL_UINT8));
+}
+
+static bool add_matmul_integer(struct onnx_import *im)
+{
+    struct tdl_operand *a = onnx_operand(im, 0), *b = a ? onnx_operand(im, 1) : NULL, *za, *zb;
+
+    if (!b || !onnx_optional(im, 2, &za) || !onnx_optional(im, 3, &zb))
+        return false;
+    if (onnx_rank(a) < 2 || onnx_rank(b) < 2)
+        return onnx_lacks(im, "vectors");
+    if (za)
+        za = spread(im, za, onnx_rank(a), onnx_rank(a) - 2);
+    if (zb)
+        zb = spread(im, zb, onnx_rank(b), onnx_rank(b) - 1);
+    a = dequantize(im, a, NULL, za);
+    b = dequantize(im, b, NULL, zb);
+    return onnx_give(
+        im, tdl_builder_cast(im->builder, tdl_builder_matmul(im->builder, a, b), TDL_INT32));
+}
+
+static bool add_qlinear_matmul(struct onnx_import *im)
+{
+    struct tdl_operand *in[8];
+
+    for (uint32_t i = 0; i < 8; i++)
+        if (!(in[i] = onnx_operand(im, i)))
+            return false;
+    if (onnx_rank(in[0]) < 2 || onnx_rank(in[3]) < 2)
+        return onnx_lacks(im, "vectors");
+    for (uint32_t i = 1; i < 6; i += i == 2 ? 2 : 1) {
+        const struct tdl_operand *of = in[i < 3 ? 0 : 3];
+
+        if (!(in[i] = spread(im, in[i], onnx_rank(of), onnx_rank(of) - (i < 3 ? 2 : 1))))
+            return false;
+    }
+    struct tdl_operand *a = dequantize(im, in[0], in[1], in[2]);
+    struct tdl_operand *b = dequantize(im, in[3], in[4], in[5]);
+    return onnx_give(im, quantize(im, tdl_builder_matmul(im->builder, a, b), in[6], in[7],
+                                  tdl_operand_get_desc(in[7])->dtype));
+}
+
+const struct onnx_row onnx_rows_quantize[] = {
+    {"DequantizeLinear", 2, 3, add_dequantize},
+    {"DynamicQuantizeLinear", 1, 1, add_dynamic_quantize},
+    {"MatMulInteger", 2, 4, add_matmul_integer},
+    {"QLinearMatMul", 8, 8, add_qlinear_matmul},
+    {"QuantizeLinear", 2, 3, add_quantize},
+    {0},
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the names of an ONNX graph stand for, and inputs and outputs of nodes. */
+#include "onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------- names */
+
+struct key {
+    uint64_t hashes[2], size;
+};
+
+static struct key key_of(const struct tdl_pb *name)
+{
+    return (struct key){
+        {tdl_hash_bytes(TDL_HASH_START, name->data, name->size),
+         tdl_hash_bytes(~TDL_HASH_START, name->data, name->size)},
+        name->size,
+    };
+}
+
+struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name)
+{
+    const struct key key = key_of(name);
+    const uint64_t *place = tdl_map_find(&im->names, &key, sizeof(key));
+    struct onnx_value *v = place ? &im->values[*place] : NULL;
+
+    return v && (name->size == 0 || !memcmp(v->name.data, name->data, name->size)) ? v : NULL;
+}
+
+struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name)
+{
+    const struct key key = key_of(name);
+    char text[64];
+
+    if (tdl_map_find(&im->names, &key, sizeof(key))) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                  "the model file is damaged: two values are named "
+                  "'%s'",
+                  tdl_pb_text(name, text, sizeof(text)));
+        return NULL;
+    }
+    if (im->value_count == im->value_capacity) {
+        const uint32_t capacity = im->value_capacity ? 2 * im->value_capacity : 256;
+        struct onnx_value *more = realloc(im->values, capacity * sizeof(*more));
+
+        if (more) {
+            im->values = more;
+            im->value_capacity = capacity;
+        }
+    }
+    if (im->value_count == im->value_capacity ||
+        !tdl_map_add(&im->names, &key, sizeof(key), im->value_count)) {
+        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return NULL;
+    }
+    im->values[im->value_count] = (struct onnx_value){.name = *name};
+    return &im->values[im->value_count++];
+}
+
+bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
+{
+    struct onnx_tensor t;
+
+    if (v->given)
+        return true;
+    if (!v->initializer.data) {
+        char text[64];
+
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the model file is damaged: '%s' is read before a node writes it",
+                         tdl_pb_text(&v->name, text, sizeof(text)));
+    }
+    if (!onnx_tensor_read(im, &v->initializer, &t))
+        return false;
+    t.movable = true;
+    v->empty = t.desc;
+    if (t.count > 0 && !(v->operand = onnx_tensor_operand(im, &t)))
+        return false;
+    return v->given = true;
+}
+
+struct tdl_operand *onnx_nchw(struct onnx_import *im, struct onnx_value *v)
+{
+    const struct tdl_tensor_params *desc = v->operand ? tdl_operand_get_desc(v->operand) : NULL;
+
+    if (!desc || desc->rank != 4 || desc->layout == TDL_LAYOUT_NCHW)
+        return v->operand;
+    if (!v->as_nchw) {
+        v->as_nchw = tdl_builder_relabel(im->builder, v->operand, TDL_LAYOUT_NCHW);
+        if (v->as_nchw)
+            tdl_builder_evaluate(im->builder, v->as_nchw);
+    }
+    return v->as_nchw;
+}
+
+/* -------------------------------------------------------------------- inputs */
+
+bool onnx_given(const struct onnx_import *im, uint32_t i)
+{
+    return i < im->node.input_count && im->node.inputs[i].size > 0;
+}
+
+bool onnx_wanted(const struct onnx_import *im, uint32_t i)
+{
+    return i < im->node.output_count && im->node.outputs[i].size > 0;
+}
+
+/* The value of input `i`, read; NULL with the builder in error. */
+static struct onnx_value *input(struct onnx_import *im, uint32_t i)
+{
+    struct onnx_value *v;
+    char text[64];
+
+    if (!onnx_given(im, i)) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "input %u is missing", i);
+        return NULL;
+    }
+    v = onnx_find(im, &im->node.inputs[i]);
+    if (!v) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                  "the model file is damaged: input %u, '%s', is no value of the graph before it",
+                  i, tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
+        return NULL;
+    }
+    return onnx_settle(im, v) ? v : NULL;
+}
+
+static struct onnx_value *input_with_elements(struct onnx_import *im, uint32_t i)
+{
+    struct onnx_value *v = input(im, i);
+
+    if (v && !v->operand)
+        onnx_lacks(im, "input %u has no elements", i);
+    return v && v->operand ? v : NULL;
+}
+
+struct tdl_operand *onnx_operand(struct onnx_import *im, uint32_t i)
+{
+    struct onnx_value *v = input_with_elements(im, i);
+
+    return v ? onnx_nchw(im, v) : NULL;
+}
+
+struct tdl_operand *onnx_operand_as_is(struct onnx_import *im, uint32_t i)
+{
+    struct onnx_value *v = input_with_elements(im, i);
+
+    return v ? v->operand : NULL;
+}
+
+bool onnx_optional(struct onnx_import *im, uint32_t i, struct tdl_operand **out)
+{
+    *out = NULL;
+    return !onnx_given(im, i) || (*out = onnx_operand(im, i)) != NULL;
+}
+
+bool onnx_desc(struct onnx_import *im, uint32_t i, struct tdl_tensor_params *out)
+{
+    const struct onnx_value *v = input(im, i);
+
+    if (!v)
+        return false;
+    *out = v->operand ? *tdl_operand_get_desc(v->operand) : v->empty;
+    return true;
+}
+
+bool onnx_is_empty(struct onnx_import *im, uint32_t i)
+{
+    struct onnx_value *v = onnx_given(im, i) ? onnx_find(im, &im->node.inputs[i]) : NULL;
+
+    return v && onnx_settle(im, v) && !v->operand;
+}
+
+bool onnx_is_constant(struct onnx_import *im, uint32_t i)
+{
+    struct onnx_value *v = onnx_given(im, i) ? onnx_find(im, &im->node.inputs[i]) : NULL;
+
+    return v && onnx_settle(im, v) &&
+           (!v->operand || tdl_builder_evaluate(im->builder, v->operand));
+}
+
+/* Elements of input `i` that are known now, and how many; NULL with the builder in
+ * error, or without one where there are none. */
+static const void *known(struct onnx_import *im, uint32_t i, uint32_t capacity,
+                         enum tdl_dtype *dtype, uint32_t *out_count)
+{
+    struct onnx_value *v = input(im, i);
+    const void *data;
+    uint64_t count = 1;
+
+    *out_count = 0;
+    if (!v || !v->operand)
+        return NULL;
+    const struct tdl_tensor_params *desc = tdl_operand_get_desc(v->operand);
+    for (uint32_t d = 0; d < desc->rank; d++)
+        count *= desc->shape[d];
+    data = tdl_builder_evaluate(im->builder, v->operand);
+    if (!data)
+        onnx_lacks(im,
+                   "input %u depends on what the graph is run with; libtdl needs sizes, axes and "
+                   "the like when the model is loaded: bind the inputs that they come from to "
+                   "numbers, or export the model with fixed shapes",
+                   i);
+    else if (count > capacity)
+        onnx_lacks(im, "input %u has %llu numbers; libtdl takes up to %u", i,
+                   (unsigned long long)count, capacity);
+    else
+        *out_count = (uint32_t)count;
+    *dtype = desc->dtype;
+    return *out_count ? data : NULL;
+}
+
+static int64_t int_at(enum tdl_dtype dtype, const void *data, size_t i)
+{
+    const size_t size = tdl_dtype_size(dtype), shift = 64 - 8 * size;
+    uint64_t bits = 0;
+
+    memcpy(&bits, (const uint8_t *)data + i * size, size);
+    return dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64
+               ? (int64_t)bits
+               : (int64_t)(bits << shift) >> shift;
+}
+
+/* Halves are rare there, and small: by their definition (IEEE 754, binary16). */
+static double half_at(const void *data, size_t i)
+{
+    uint16_t half;
+    double value;
+
+    memcpy(&half, (const uint8_t *)data + 2 * i, sizeof(half));
+    const uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
+    if (exponent == 31)
+        value = fraction ? (double)__builtin_nanf("") : (double)__builtin_inff();
+    else if (exponent == 0)
+        value = (double)fraction / (1 << 24);
+    else
+        value = (double)((uint64_t)(1024 + fraction) << exponent) / (1 << 25);
+    return half & 0x8000 ? -value : value;
+}
+
+bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capacity,
+                 uint32_t *out_count)
+{
+    enum tdl_dtype dtype = TDL_FLOAT32;
+    const void *data = known(im, i, capacity, &dtype, out_count);
+
+    for (uint32_t k = 0; k < *out_count; k++) {
+        float single;
+
+        if (dtype == TDL_FLOAT32) {
+            memcpy(&single, (const uint8_t *)data + 4 * (size_t)k, sizeof(single));
+            list[k] = (double)single;
+        } else {
+            list[k] = dtype == TDL_FLOAT16 ? half_at(data, k) : (double)int_at(dtype, data, k);
+        }
+    }
+    return tdl_builder_status(im->builder) == TDL_OK;
+}
+
+bool onnx_ints(struct onnx_import *im, uint32_t i, int64_t *list, uint32_t capacity,
+               uint32_t *out_count)
+{
+    enum tdl_dtype dtype = TDL_INT64;
+    const void *data = known(im, i, capacity, &dtype, out_count);
+
+    if (data && (dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16))
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "input %u is %s instead of integers", i,
+                         tdl_dtype_name(dtype));
+    for (uint32_t k = 0; k < *out_count; k++)
+        list[k] = int_at(dtype, data, k);
+    return tdl_builder_status(im->builder) == TDL_OK;
+}
+
+/* ------------------------------------------------------------------- outputs */
+
+bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand)
+{
+    struct onnx_value *v;
+
+    if (!operand || tdl_builder_status(im->builder) != TDL_OK)
+        return false;
+    if (!onnx_wanted(im, i))
+        return true;
+    tdl_builder_evaluate(im->builder, operand);
+    v = onnx_add_value(im, &im->node.outputs[i]);
+    if (!v)
+        return false;
+    v->operand = operand;
+    return v->given = true;
+}
+
+bool onnx_give(struct onnx_import *im, struct tdl_operand *operand)
+{
+    return onnx_give_at(im, 0, operand);
+}
+
+bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc)
+{
+    struct onnx_value *v = onnx_wanted(im, i) ? onnx_add_value(im, &im->node.outputs[i]) : NULL;
+
+    if (!v)
+        return !onnx_wanted(im, i);
+    v->empty = *desc;
+    return v->given = true;
+}
