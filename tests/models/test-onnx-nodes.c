@@ -124,14 +124,15 @@ static bool run(struct tdl_context *ctx, struct tdl_builder *b, const struct onn
                                  &graph) == TDL_OK,
                "%s", tdl_last_error()))
         return false;
-    while (in_count < ONNX_MAX_TENSORS && tdl_graph_input(graph, in_count, &in[in_count].name)) {
+    const struct tdl_tensor_params *p;
+    while (in_count < ONNX_MAX_TENSORS &&
+           (p = tdl_graph_input(graph, in_count, &in[in_count].name))) {
         const Onnx__TensorProto *data = input_of(c, in[in_count].name);
         REQUIRE(data, "the graph has an input that the model has not");
-        in[in_count].tensor = input_tensor(ctx, data, tdl_graph_input(graph, in_count, NULL)->layout);
-        in_count++;
+        in[in_count++].tensor = input_tensor(ctx, data, p->layout);
     }
     for (; out_count < c->output_count; out_count++) {
-        const struct tdl_tensor_params *p = tdl_graph_output(graph, out_count, &out[out_count].name);
+        p = tdl_graph_output(graph, out_count, &out[out_count].name);
         REQUIRE(p && !strcmp(out[out_count].name, c->model->graph->output[out_count]->name),
                 "outputs are not those of the model");
         out[out_count].tensor = tensor_of(ctx, p);

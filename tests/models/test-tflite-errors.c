@@ -242,9 +242,9 @@ static void buffers_count_huge(struct file *file)
 
 static const struct row rows[] = {
     {"empty file", NULL, empty_file, TDL_ERROR_INVALID_ARGUMENT, "it is empty"},
-    {"three bytes", NULL, three_bytes, TDL_ERROR_INVALID_MODEL, "no model of a kind that libtdl reads"},
-    {"header only", NULL, header_only, TDL_ERROR_INVALID_MODEL, "no model of a kind that libtdl reads"},
-    {"identifier", wrong_identifier, NULL, TDL_ERROR_INVALID_MODEL, "identifier is missing"},
+    {"three bytes", NULL, three_bytes, TDL_ERROR_INVALID_MODEL, "of a kind that libtdl reads"},
+    {"header only", NULL, header_only, TDL_ERROR_INVALID_MODEL, "not a TensorFlow Lite model"},
+    {"identifier", wrong_identifier, NULL, TDL_ERROR_INVALID_MODEL, "of a kind that"},
     {"root past end", NULL, root_past_end, TDL_ERROR_INVALID_MODEL, "outside the file"},
     {"root huge", NULL, root_huge, TDL_ERROR_INVALID_MODEL, "outside the file"},
     {"root in header", NULL, root_in_header, TDL_ERROR_INVALID_MODEL, "overlaps the header"},

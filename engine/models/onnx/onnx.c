@@ -276,7 +276,7 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     return true;
 }
 
-static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
+bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message)
 {
     const struct onnx_node outer = im->node;
     char text[64];
@@ -331,21 +331,6 @@ static bool add_initializers(struct onnx_import *im, const struct tdl_pb *graph)
     return !g.broken || onnx_fail_damaged(im, "the graph");
 }
 
-static bool add_nodes(struct onnx_import *im, const struct tdl_pb *graph)
-{
-    struct tdl_pb g = *graph;
-    struct tdl_pb_field f;
-
-    while (tdl_pb_next(&g, &f)) {
-        if (f.number != ONNX_GRAPH_NODE)
-            continue;
-        if (!add_node(im, &f.in))
-            return false;
-        im->node_number++;
-    }
-    return true;
-}
-
 bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph)
 {
     bool ok;
@@ -354,7 +339,7 @@ bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph)
         return onnx_lacks(im, "graphs are nested deeper than %d", MAX_DEPTH);
     im->depth++;
     ok = add_initializers(im, graph) && (im->depth > 1 || onnx_add_inputs(im, graph)) &&
-         add_nodes(im, graph);
+         onnx_add_nodes(im, graph);
     im->depth--;
     return ok;
 }

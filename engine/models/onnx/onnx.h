@@ -126,6 +126,11 @@ static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
 
 /* ------------------------------------------------------------------ values.c */
 
+/* A key for names in tables. */
+struct onnx_name {
+    uint64_t hashes[2], size;
+};
+struct onnx_name onnx_name_key(const struct tdl_pb *name);
 /* The value of a name, or NULL. */
 struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name);
 /* A new name. NULL with the builder in error, as when there is one already. */
@@ -174,6 +179,10 @@ bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph);
 
 /* Initializers, inputs of the outermost graph, nodes. */
 bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph);
+
+bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message);
+/* order.c: all nodes of the graph. */
+bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph);
 
 /* Attributes of the node; the fallback where it has none of that name. */
 bool onnx_attribute(const struct onnx_import *im, const char *name, struct tdl_pb *out);

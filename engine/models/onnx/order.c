@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The order in which nodes are added. ONNX asks for one in which they can run; tools
+ * that change models, to float16 for one, do not always keep it. So a node waits for
+ * the nodes that write what it reads.
+ */
+#include "onnx.h"
+
+#include <stdlib.h>
+
+enum state { WAITING, BEGUN, DONE };
+
+struct order {
+    struct tdl_pb *nodes;
+    uint8_t *states;
+    uint32_t *stack; /* nodes that wait for the one above them */
+    uint32_t count;
+    struct tdl_map writers; /* nodes by the names of their outputs */
+};
+
+static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct order *o)
+{
+    struct tdl_pb g = *graph;
+    struct tdl_pb_field f, h;
+    uint32_t i = 0;
+
+    while (tdl_pb_next(&g, &f))
+        o->count += f.number == ONNX_GRAPH_NODE;
+    o->nodes = calloc(o->count + (size_t)1, sizeof(*o->nodes));
+    o->states = calloc(o->count + (size_t)1, sizeof(*o->states));
+    o->stack = calloc(o->count + (size_t)1, sizeof(*o->stack));
+    if (!o->nodes || !o->states || !o->stack)
+        return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+    for (g = *graph; tdl_pb_next(&g, &f);) {
+        if (f.number != ONNX_GRAPH_NODE)
+            continue;
+        for (struct tdl_pb node = o->nodes[i] = f.in; tdl_pb_next(&node, &h);) {
+            const struct onnx_name key = onnx_name_key(&h.in);
+
+            /* Of two that write one name the second is refused when it is added. */
+            if (h.number == ONNX_NODE_OUTPUT && h.in.size > 0 &&
+                !tdl_map_find(&o->writers, &key, sizeof(key)) &&
+                !tdl_map_add(&o->writers, &key, sizeof(key), i))
+                return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        }
+        i++;
+    }
+    return true;
+}
+
+/* The node that must be added before node `i`, or `i` if none must. */
+static uint32_t waits_for(struct onnx_import *im, const struct order *o, uint32_t i)
+{
+    struct tdl_pb node = o->nodes[i];
+    struct tdl_pb_field f;
+
+    while (tdl_pb_next(&node, &f)) {
+        if (f.number != ONNX_NODE_INPUT || f.in.size == 0 || onnx_find(im, &f.in))
+            continue;
+        const struct onnx_name key = onnx_name_key(&f.in);
+        const uint64_t *writer = tdl_map_find(&o->writers, &key, sizeof(key));
+
+        if (writer && o->states[*writer] != DONE)
+            return (uint32_t)*writer;
+    }
+    return i;
+}
+
+/* Node `first`, behind all that it waits for. */
+static bool add_behind(struct onnx_import *im, struct order *o, uint32_t first)
+{
+    uint32_t depth = 0;
+
+    o->stack[depth++] = first;
+    o->states[first] = BEGUN;
+    while (depth > 0) {
+        const uint32_t i = o->stack[depth - 1], before = waits_for(im, o, i);
+
+        if (before == i) {
+            im->node_number = i;
+            if (!onnx_add_node(im, &o->nodes[i]))
+                return false;
+            o->states[i] = DONE;
+            depth--;
+            continue;
+        }
+        if (o->states[before] == BEGUN)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                             "the model file is damaged: node %u waits for its own output", before);
+        o->states[before] = BEGUN;
+        o->stack[depth++] = before;
+    }
+    return true;
+}
+
+bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph)
+{
+    struct order o = {0};
+    bool ok = collect(im, graph, &o);
+
+    for (uint32_t i = 0; i < o.count && ok; i++)
+        if (o.states[i] == WAITING)
+            ok = add_behind(im, &o, i);
+    tdl_map_finish(&o.writers);
+    free(o.nodes);
+    free(o.states);
+    free(o.stack);
+    return ok;
+}
