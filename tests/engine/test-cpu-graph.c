@@ -176,6 +176,59 @@ static void check_special_values(void)
     }
 }
 
+static void run_unguarded(struct subject *s)
+{
+    const struct tdl_operand *y = s->ir->outputs[0];
+    const size_t size = tdl_tensor_params_size(&y->desc);
+    struct tdl_binding in = {"x", NULL}, out = {y->name, NULL};
+    struct tdl_tensor_params from = s->ir->inputs[0]->desc, to = y->desc;
+    struct tdl_graph_stats stats;
+    struct tdl_graph *g;
+    void *got = malloc(size);
+    REQUIRE(got, "out of memory");
+    from.usage = TDL_TENSOR_WRITABLE;
+    to.usage = TDL_TENSOR_READABLE;
+    OK(tdl_builder_build(s->builder, &(struct tdl_build_params){.no_fuse = true}, &g));
+    tdl_graph_get_stats(g, &stats);
+    CHECK(stats.arena_bytes < stats.tensor_bytes / 2, "%llu bytes of %llu: nothing is shared",
+          (unsigned long long)stats.arena_bytes, (unsigned long long)stats.tensor_bytes);
+    OK(tdl_tensor_create(ctx, &from, &in.tensor));
+    OK(tdl_tensor_create(ctx, &to, &out.tensor));
+    OK(tdl_tensor_write(in.tensor, s->inputs[0], tdl_tensor_params_size(&from), NULL));
+    OK(tdl_graph_dispatch(g, &in, 1, &out, 1, NULL));
+    OK(tdl_tensor_read(out.tensor, got, size));
+    subject_compare("y", &y->desc, s->values[y->id], got, false, 1);
+    unbind(&in, &out);
+    tdl_graph_destroy(&g);
+    free(got);
+}
+
+/* Where a value lies is another's place when it has been read for the last time: none
+ * of these can be computed in the place of what it reads. Other tests build with guards
+ * between values, which then share nothing. */
+static void check_lifetimes(void)
+{
+    static const uint32_t turned[] = {1, 2, 0};
+    struct rng rng = {7};
+    struct subject s;
+    struct tdl_builder *b;
+    check_begin("values in each other's place");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 5, 6, 7)), *old = x;
+    for (int i = 0; i < 9; i++) {
+        struct tdl_operand *next = tdl_builder_transpose(b, x, turned);
+        if (i % 3 == 2) { /* and something of three steps before */
+            next = tdl_builder_add(b, next, old);
+            old = next;
+        }
+        x = next;
+    }
+    subject_output(b, x);
+    subject_open(&s, ctx, b, &rng);
+    run_unguarded(&s);
+    subject_close(&s);
+}
+
 /* ------------------------------------------------------------- convolutions */
 
 /* `channels` in each of the groups, in and out. */
@@ -264,6 +317,7 @@ int main(void)
     check_memory();
     check_destruction();
     check_special_values();
+    check_lifetimes();
     check_convs();
     check_context_close(ctx);
     return check_result();
