@@ -69,7 +69,8 @@ struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result resu
     if (*b->label)
         used = (size_t)snprintf(b->error, sizeof(b->error), "%s: ", b->label);
     va_start(args, format);
-    vsnprintf(b->error + used, sizeof(b->error) - used, format, args);
+    vsnprintf(b->error + used, sizeof(b->error) - used, format ? format : "no reason was given",
+              args);
     va_end(args);
     b->status = tdl_fail(result, "%s", b->error);
     return NULL;
