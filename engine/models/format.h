@@ -39,6 +39,7 @@ struct tdl_model_format {
 bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_model_source *source,
                               const char *name, const void **out_data, size_t *out_size);
 
+extern const struct tdl_model_format tdl_model_ncnn;
 extern const struct tdl_model_format tdl_model_onnx;
 extern const struct tdl_model_format tdl_model_tflite;
 

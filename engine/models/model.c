@@ -14,6 +14,7 @@
 /* One line a kind of file. */
 static const struct tdl_model_format *const formats[] = {
     &tdl_model_tflite,
+    &tdl_model_ncnn,
     &tdl_model_onnx,
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))

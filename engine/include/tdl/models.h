@@ -16,6 +16,12 @@
  * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
  * last; rank-4 outputs are NCHW, but behind a transposition to NHWC. Weights in
  * other files (external data) must lie in the model's own folder.
+ *
+ * ncnn: the path of the .param file, with the .bin file of the same name beside it, so
+ * by tdl_model_load() only; weights of float32 and float16. Its blobs of three dimensions
+ * are [1, c, h, w] in NCHW here, those of two [h, w], of one [w]; what no layer reads is
+ * an output. Sizes of pictures are the caller's (struct tdl_model_params), or else those
+ * that the file has as a hint.
  */
 #ifndef TDL_MODELS_H
 #define TDL_MODELS_H

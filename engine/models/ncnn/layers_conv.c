@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ncnn's convolutions. */
+#include "ncnn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { /* parameters of a convolution and a deconvolution */
+       OUTPUTS = 0,
+       KERNEL = 1,
+       DILATION = 2,
+       STRIDE = 3,
+       PAD_LEFT = 4,
+       BIAS = 5,
+       WEIGHTS = 6,
+       GROUPS = 7,
+       INT8 = 8,
+       PAD_TOP = 14, /* the same, of heights: 10 more */
+       PAD_RIGHT = 15,
+       PAD_BOTTOM = 16,
+       PAD_VALUE = 18,    /* of a convolution */
+       OUTPUT_PAD_W = 18, /* of a deconvolution */
+       OUTPUT_PAD_H = 19,
+       DYNAMIC = 19, /* of a convolution */
+       OUTPUT_W = 20,
+       OUTPUT_H = 21,
+};
+enum { SAME_UPPER = -233, SAME_LOWER = -234 };
+
+struct window {
+    uint32_t outputs, groups, inputs; /* inputs of a group */
+    uint32_t kernel[2], stride[2], dilation[2];
+    int32_t pad[4]; /* top, bottom, left, right */
+};
+
+static bool read_pair(struct ncnn_import *im, const struct ncnn_layer *l, const char *what,
+                      uint32_t id, uint32_t out[2])
+{
+    const int32_t w = ncnn_int(l, id, 1), h = ncnn_int(l, id + 10, w);
+
+    if (!ncnn_in_range(im, what, w, 1) || !ncnn_in_range(im, what, h, 1))
+        return false;
+    out[0] = (uint32_t)h;
+    out[1] = (uint32_t)w;
+    return true;
+}
+
+/* All but the input's channels, which must be `channels` in the weights' count. */
+static bool read_window(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t channels,
+                        struct window *w)
+{
+    const int32_t outputs = ncnn_int(l, OUTPUTS, 0), groups = ncnn_int(l, GROUPS, 1);
+
+    if (!read_pair(im, l, "kernel", KERNEL, w->kernel) ||
+        !read_pair(im, l, "stride", STRIDE, w->stride) ||
+        !read_pair(im, l, "dilation", DILATION, w->dilation) ||
+        !ncnn_in_range(im, "outputs", outputs, 1) || !ncnn_in_range(im, "groups", groups, 1))
+        return false;
+    w->pad[2] = ncnn_int(l, PAD_LEFT, 0);
+    w->pad[3] = ncnn_int(l, PAD_RIGHT, w->pad[2]);
+    w->pad[0] = ncnn_int(l, PAD_TOP, w->pad[2]);
+    w->pad[1] = ncnn_int(l, PAD_BOTTOM, w->pad[0]);
+    w->outputs = (uint32_t)outputs;
+    w->groups = (uint32_t)groups;
+    w->inputs = channels / w->groups;
+    const uint64_t wanted = (uint64_t)w->outputs * w->inputs * w->kernel[0] * w->kernel[1];
+    if (channels % w->groups || w->outputs % w->groups ||
+        wanted != (uint64_t)ncnn_int(l, WEIGHTS, 0))
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "%d weights for %u outputs of %ux%u from %u inputs in %u groups",
+                         ncnn_int(l, WEIGHTS, 0), w->outputs, w->kernel[0], w->kernel[1], channels,
+                         w->groups) != NULL;
+    if (ncnn_int(l, INT8, 0) != 0)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "int8 weights are not supported; convert the model without int8") != NULL;
+    return true;
+}
+
+/* Padding that follows from the size, the odd pixel at one of both ends. */
+static bool read_pads(struct ncnn_import *im, const struct window *w, const uint32_t *size,
+                      uint32_t out[4])
+{
+    const bool upper = w->pad[2] == SAME_UPPER, lower = w->pad[2] == SAME_LOWER;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        if (!upper && !lower && !ncnn_in_range(im, "padding", w->pad[i], 0))
+            return false;
+        out[i] = upper || lower ? 0 : (uint32_t)w->pad[i];
+    }
+    for (uint32_t i = 0; i < 2 && (upper || lower); i++) {
+        const int64_t extent = (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
+        const int64_t more =
+            extent + (int64_t)((size[i] - 1) / w->stride[i]) * w->stride[i] - size[i];
+        const uint32_t all = more > 0 ? (uint32_t)more : 0, less = all / 2;
+
+        out[2 * i] = upper ? less : all - less;
+        out[2 * i + 1] = upper ? all - less : less;
+    }
+    return true;
+}
+
+static bool read_bias(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t id,
+                      uint32_t outputs, struct tdl_operand **out)
+{
+    *out = NULL;
+    if (ncnn_int(l, id, 0) == 0)
+        return true;
+    *out = ncnn_weights(im, false, 1, &outputs);
+    return *out != NULL;
+}
+
+struct tdl_operand *ncnn_add_convolution(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_conv2d_params params = {.filter_layout = TDL_FILTER_OIHW};
+    struct tdl_operand *x = ncnn_bottom(im, l, 0), *filter;
+    struct window w = {0};
+
+    if (!x)
+        return NULL;
+    if (tdl_operand_get_desc(x)->rank == 1)
+        return ncnn_add_inner_product(im, l);
+    if (!ncnn_picture(im, l, 0))
+        return NULL;
+    const uint32_t *in = tdl_operand_get_desc(x)->shape;
+    if (!read_window(im, l, in[1], &w) || !read_pads(im, &w, in + 2, params.pad))
+        return NULL;
+    if (ncnn_float(l, PAD_VALUE, 0) != 0 || ncnn_int(l, DYNAMIC, 0) != 0)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "padding with other than 0, or weights that are computed, are not "
+                         "supported");
+    memcpy(params.stride, w.stride, sizeof(w.stride));
+    memcpy(params.dilation, w.dilation, sizeof(w.dilation));
+    params.groups = w.groups;
+    filter = ncnn_weights(im, true, 4,
+                          (const uint32_t[]){w.outputs, w.inputs, w.kernel[0], w.kernel[1]});
+    if (!filter || !read_bias(im, l, BIAS, w.outputs, &params.bias))
+        return NULL;
+    return ncnn_activate(im, l, tdl_builder_conv2d(im->builder, x, filter, &params));
+}
+
+/* [group][out of it][in of it][height][width] as [out of a group, height, width, in]. */
+static struct tdl_operand *deconvolution_filter(struct ncnn_import *im, const struct window *w)
+{
+    const uint32_t taps = w->kernel[0] * w->kernel[1], outs = w->outputs / w->groups;
+    const uint32_t ins = w->inputs * w->groups;
+    const uint64_t count = (uint64_t)w->outputs * w->inputs * taps;
+    const float *from = ncnn_floats(im, true, count);
+    float *to = from ? malloc(count * sizeof(*to)) : NULL;
+
+    if (!from)
+        return NULL;
+    for (uint64_t i = 0; to && i < count; i++) {
+        const uint64_t tap = i % taps, in = i / taps % w->inputs;
+        const uint64_t out = i / taps / w->inputs % outs, group = i / taps / w->inputs / outs;
+
+        to[(out * taps + tap) * ins + group * w->inputs + in] = from[i];
+    }
+    if (!to)
+        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+    tdl_builder_own(im->builder, to, free);
+    const struct tdl_tensor_params desc = {
+        .dtype = TDL_FLOAT32, .rank = 4, .shape = {outs, w->kernel[0], w->kernel[1], ins}};
+    return tdl_builder_constant(im->builder, &desc, to, count * sizeof(*to));
+}
+
+struct tdl_operand *ncnn_add_deconvolution(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    struct tdl_conv_transpose2d_params params = {0};
+    struct tdl_operand *x = ncnn_picture(im, l, 0), *filter;
+    const int32_t more_w = ncnn_int(l, OUTPUT_PAD_W, 0);
+    const int32_t more_h = ncnn_int(l, OUTPUT_PAD_H, more_w);
+    struct window w = {0};
+
+    if (!x || !read_window(im, l, tdl_operand_get_desc(x)->shape[1], &w) ||
+        !ncnn_in_range(im, "output padding", more_w, 0) ||
+        !ncnn_in_range(im, "output padding", more_h, 0))
+        return NULL;
+    if (w.pad[2] < 0 || ncnn_int(l, OUTPUT_W, 0) != 0 || ncnn_int(l, OUTPUT_H, 0) != 0)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "padding by the output's size is not supported; convert the model with "
+                         "numbers");
+    if (!read_pads(im, &w, tdl_operand_get_desc(x)->shape + 2, params.pad))
+        return NULL;
+    memcpy(params.stride, w.stride, sizeof(w.stride));
+    memcpy(params.dilation, w.dilation, sizeof(w.dilation));
+    params.output_padding[0] = (uint32_t)more_h;
+    params.output_padding[1] = (uint32_t)more_w;
+    params.groups = w.groups;
+    filter = deconvolution_filter(im, &w);
+    if (!filter || !read_bias(im, l, BIAS, w.outputs, &params.bias))
+        return NULL;
+    return ncnn_activate(im, l, tdl_builder_conv_transpose2d(im->builder, x, filter, &params));
+}
+
+/* Of all elements; of a blob of two dimensions, row by row. Also a convolution of a
+ * vector, which has its numbers at other places. */
+struct tdl_operand *ncnn_add_inner_product(struct ncnn_import *im, const struct ncnn_layer *l)
+{
+    const bool product = l->type[0] == 'I';
+    struct tdl_gemm_params params = {.b_transpose = true};
+    struct tdl_operand *x = ncnn_bottom(im, l, 0), *weights;
+    const int32_t outputs = ncnn_int(l, OUTPUTS, 0);
+    const int32_t size = ncnn_int(l, product ? 2 : WEIGHTS, 0);
+    uint64_t count = 1;
+
+    if (!x || !ncnn_in_range(im, "outputs", outputs, 1))
+        return NULL;
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    for (uint32_t i = 0; i < in->rank; i++)
+        count *= in->shape[i];
+    const uint32_t depth = size > 0 ? (uint32_t)size / (uint32_t)outputs : 0;
+    const bool rows = in->rank == 2 && in->shape[1] == depth;
+    if (size < 1 || size % outputs != 0 || (!rows && count != depth))
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%d weights for %d outputs from %llu inputs",
+                         size, outputs, (unsigned long long)count);
+    if (ncnn_int(l, INT8, 0) != 0)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "int8 weights are not supported; convert the model without int8");
+    weights = ncnn_weights(im, true, 2, (const uint32_t[]){(uint32_t)outputs, depth});
+    if (!weights || !read_bias(im, l, product ? 1 : BIAS, (uint32_t)outputs, &params.c))
+        return NULL;
+    if (!rows)
+        x = ncnn_reshape(im, x, 2, (const uint32_t[]){1, depth});
+    x = x ? tdl_builder_gemm(im->builder, x, weights, &params) : NULL;
+    if (x && !rows)
+        x = ncnn_reshape(im, x, 1, (const uint32_t[]){(uint32_t)outputs});
+    return ncnn_activate(im, l, x);
+}

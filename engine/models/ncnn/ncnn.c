@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ncnn's models: a text of layers in an order in which they can run, X.param, and
+ * the weights in that order, X.bin beside it.
+ *
+ *     7767517
+ *     2 2                                             layers, blobs
+ *     Input        picture  0 1 data 0=640 1=480 2=3  type, name, bottoms, tops, parameters
+ *     Convolution  conv     1 1 data out 0=8 1=3 6=216
+ *
+ * Nothing in either is believed: names, counts and numbers are checked where they
+ * are read, shapes by the builder; weights are taken from the front to the end, so
+ * that none is read twice. What no layer reads is an output.
+ */
+#include "ncnn.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "7767517"
+#define MAX_SIZE 65536 /* of steps, windows, sizes and counts of channels */
+#define MAX_LAYERS 1000000
+#define MAX_NAME 64        /* of an input or output, with its NUL; the builder's limit */
+#define MAX_OPEN_INPUTS 16 /* for whose channels the text is searched */
+
+void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    /* Names come from the file; a terminal or GLib must not choke on them. */
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
+            *c = '?';
+    tdl_builder_fail(im->builder, result, "%s", text);
+    return NULL;
+}
+
+bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least)
+{
+    if (value >= least && value <= MAX_SIZE)
+        return true;
+    ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+              "the model file is damaged: %s %lld is not within %lld to %d", what, (long long)value,
+              (long long)least, MAX_SIZE);
+    return false;
+}
+
+/* --------------------------------------------------------------------- blobs */
+
+struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i)
+{
+    return im->blobs[l->bottoms[i]].operand;
+}
+
+struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i)
+{
+    struct tdl_operand *x = ncnn_bottom(im, l, i);
+
+    if (tdl_operand_get_desc(x)->rank == 4)
+        return x;
+    return ncnn_fail(im, TDL_ERROR_UNSUPPORTED, "a blob of %u dimensions instead of 3",
+                     tdl_operand_get_desc(x)->rank);
+}
+
+bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out)
+{
+    const uint32_t rank = tdl_operand_get_desc(x)->rank, first = rank == 4;
+    const int32_t dims = (int32_t)(rank - first);
+
+    if (axis < -dims || axis >= dims)
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %d in %d dimensions", axis,
+                         dims) != NULL;
+    *out = first + (uint32_t)(axis < 0 ? axis + dims : axis);
+    return true;
+}
+
+/* Reshapes keep the layout, also where the rank hides it; what has another one comes to
+ * NCHW as a picture of one channel, whose elements stay where they are. */
+struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, uint32_t rank,
+                                 const uint32_t *shape)
+{
+    static const uint32_t to_nchw[] = {0, 3, 1, 2};
+    uint32_t count = 1;
+
+    if (!x)
+        return NULL;
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    if (rank == 4 && in->layout != TDL_LAYOUT_NCHW) {
+        for (uint32_t i = 0; i < in->rank; i++)
+            count *= in->shape[i];
+        x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){1, count, 1, 1});
+        x = x ? tdl_builder_transpose(im->builder, x, to_nchw) : NULL;
+    }
+    return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
+}
+
+/* The blob of a name that is there, or with `fresh` that is not. */
+static bool find_blob(struct ncnn_import *im, const char *name, uint32_t length, bool fresh,
+                      uint32_t *out)
+{
+    const uint64_t *found = length <= TDL_MAP_KEY ? tdl_map_find(&im->names, name, length) : NULL;
+    struct ncnn_blob *blobs = im->blobs;
+
+    if (length == 0 || length > TDL_MAP_KEY || !found != fresh)
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the model file is damaged: blob '%.*s' in line %u is %s",
+                         length < 80 ? (int)length : 80, name, im->text.line,
+                         length == 0 || length > TDL_MAP_KEY ? "no name"
+                         : fresh                             ? "written twice"
+                                 : "read before a layer writes it") != NULL;
+    *out = found ? (uint32_t)*found : im->blob_count;
+    if (!fresh)
+        return true;
+    if (im->blob_count == im->blob_capacity) {
+        const uint32_t capacity = 2 * im->blob_capacity + 64;
+
+        blobs = realloc(blobs, capacity * sizeof(*blobs));
+        if (blobs) {
+            im->blobs = blobs;
+            im->blob_capacity = capacity;
+        }
+    }
+    if (!blobs || !tdl_map_add(&im->names, name, length, im->blob_count))
+        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model") != NULL;
+    im->blobs[im->blob_count++] = (struct ncnn_blob){.name = name, .length = length};
+    return true;
+}
+
+/* -------------------------------------------------------------------- layers */
+
+/* Type, name and the numbers of bottoms and tops. */
+static bool read_head(struct ncnn_text *text, struct ncnn_layer *l)
+{
+    const char *start;
+
+    return ncnn_word(text, l->type, sizeof(l->type), &start) > 0 &&
+           ncnn_word(text, l->name, sizeof(l->name), &start) > 0 &&
+           ncnn_count(text, NCNN_MAX_ARGS, &l->bottom_count) &&
+           ncnn_count(text, NCNN_MAX_ARGS, &l->top_count);
+}
+
+static bool read_layer(struct ncnn_import *im, struct ncnn_layer *l)
+{
+    const char *start;
+    char word[8];
+
+    if (!read_head(&im->text, l))
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the model file is damaged: line %u is no layer of up to %d bottoms and "
+                         "tops",
+                         im->text.line, NCNN_MAX_ARGS) != NULL;
+    for (uint32_t i = 0; i < l->bottom_count; i++) {
+        const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
+
+        if (!find_blob(im, start, length, false, &l->bottoms[i]))
+            return false;
+        im->blobs[l->bottoms[i]].used = true;
+    }
+    for (uint32_t i = 0; i < l->top_count; i++) {
+        const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
+
+        if (!find_blob(im, start, length, true, &l->tops[i]))
+            return false;
+    }
+    return ncnn_read_params(im, l);
+}
+
+/* ---------------------------------------------------------------------- inputs */
+
+/* Channels that the first layer behind a blob takes, 0 if it does not say: the text is
+ * read on as far as there, past the layers that only give the blob other names. */
+static uint32_t find_channels(struct ncnn_import *im, const struct ncnn_blob *blob)
+{
+    struct {
+        const char *name;
+        uint32_t length;
+    } names[NCNN_MAX_ARGS] = {{blob->name, blob->length}};
+    const struct ncnn_text here = im->text;
+    uint32_t known = 1, channels = 0;
+    const char *start;
+    char word[8];
+    bool found = false;
+
+    while (!found && ncnn_next_line(&im->text)) {
+        struct ncnn_layer l = {0};
+
+        if (!read_head(&im->text, &l))
+            break;
+        for (uint32_t i = 0; i < l.bottom_count; i++) {
+            const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
+
+            for (uint32_t k = 0; k < known; k++)
+                found |= length == names[k].length && !memcmp(start, names[k].name, length);
+        }
+        const bool splits = found && !strcmp(l.type, "Split");
+        for (uint32_t i = 0; i < l.top_count; i++) {
+            const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
+
+            if (splits && known < NCNN_MAX_ARGS) {
+                names[known].name = start;
+                names[known++].length = length;
+            }
+        }
+        if (splits)
+            found = false;
+        else if (found && !strncmp(l.type, "Convolution", 11) && ncnn_read_params(im, &l)) {
+            const int64_t w = ncnn_int(&l, 1, 1), h = ncnn_int(&l, 11, (int32_t)w);
+            const int64_t outputs = ncnn_int(&l, 0, 1), groups = ncnn_int(&l, 7, 1);
+            const int64_t taps = w > 0 && h > 0 && w < 4096 && h < 4096 ? w * h : 1;
+
+            if (outputs > 0 && groups > 0)
+                channels = (uint32_t)((int64_t)ncnn_int(&l, 6, 0) / taps / outputs * groups);
+        }
+    }
+    im->text = here;
+    return channels;
+}
+
+/* What the caller says of dimension `d` of an input, 0 for nothing. */
+static uint32_t said_size(const struct ncnn_import *im, const char *name, uint32_t d)
+{
+    const struct tdl_model_params *params = im->source->params;
+    char place[MAX_NAME + 16];
+
+    snprintf(place, sizeof(place), "%s:%u", name, d);
+    for (uint32_t i = 0; i < params->dimension_count; i++)
+        if (params->dimensions[i].name && !strcmp(params->dimensions[i].name, place))
+            return params->dimensions[i].size;
+    return d >= 2 ? params->size[d - 2] : 0;
+}
+
+/* A picture: its sizes are what the caller says, since ncnn takes those of the file, which
+ * seldom are there, for a hint. */
+static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, const char *name,
+                       struct tdl_tensor_params *desc, uint32_t *searched)
+{
+    static const char *const names[] = {"", "number of channels", "height", "width"};
+
+    desc->rank = 4;
+    desc->shape[0] = 1;
+    for (uint32_t d = 1; d < 4; d++) {
+        const int32_t size = ncnn_int(im->layer, 3 - d, 0);
+
+        desc->shape[d] = said_size(im, name, d);
+        if (desc->shape[d] == 0 && size > 0)
+            desc->shape[d] = (uint32_t)size;
+        if (desc->shape[d] == 0 && d == 1 && ++*searched <= MAX_OPEN_INPUTS)
+            desc->shape[1] = find_channels(im, blob);
+        if (tdl_builder_status(im->builder) != TDL_OK)
+            return false;
+        if (desc->shape[d] == 0)
+            return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                             "the file leaves the %s of input '%s' open; say it when the model is "
+                             "loaded, as the height and width of pictures or as dimension '%s:%u'",
+                             names[d], name, name, d) != NULL;
+        if (!ncnn_in_range(im, names[d], desc->shape[d], 1))
+            return false;
+    }
+    return true;
+}
+
+static void blob_name(const struct ncnn_blob *blob, char text[MAX_NAME])
+{
+    snprintf(text, MAX_NAME, "%.*s", (int)blob->length, blob->name);
+}
+
+static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)
+{
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .layout = TDL_LAYOUT_NCHW};
+    const int32_t w = ncnn_int(l, 0, 0), h = ncnn_int(l, 1, 0), c = ncnn_int(l, 2, 0);
+    char name[MAX_NAME];
+
+    if (l->bottom_count != 0 || l->top_count != 1 || ncnn_int(l, 11, 0) != 0)
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "an input of other than one blob, or of more "
+                         "than three dimensions") != NULL;
+    blob_name(&im->blobs[l->tops[0]], name);
+    if (w > 0 && h <= 0 && c <= 0) {
+        desc.rank = 1;
+        desc.shape[0] = (uint32_t)w;
+    } else if (w > 0 && h > 0 && c <= 0) {
+        desc.rank = 2;
+        desc.shape[0] = (uint32_t)h;
+        desc.shape[1] = (uint32_t)w;
+    } else if (!open_sizes(im, &im->blobs[l->tops[0]], name, &desc, searched)) {
+        return false;
+    }
+    im->blobs[l->tops[0]].operand = tdl_builder_input(im->builder, name, &desc);
+    return im->blobs[l->tops[0]].operand != NULL;
+}
+
+/* ------------------------------------------------------------------------ file */
+
+static bool add_layer(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)
+{
+    const struct ncnn_row *row = ncnn_find_row(l->type);
+    struct tdl_operand *x;
+    char label[128];
+
+    snprintf(label, sizeof(label), "layer %u %s '%s'", l->index, l->type, l->name);
+    for (char *c = label; *c; c++)
+        *c = (unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e ? '?' : *c;
+    tdl_builder_set_label(im->builder, label);
+    im->layer = l;
+    if (!strcmp(l->type, "Input"))
+        return add_input(im, l, searched);
+    if (!row)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "libtdl has no layer of this type; convert the model without it") != NULL;
+    if (l->bottom_count < row->min_bottoms || l->bottom_count > row->max_bottoms ||
+        l->top_count < 1 || (l->top_count > 1 && row->add != ncnn_add_same))
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%u bottoms and %u tops", l->bottom_count,
+                         l->top_count) != NULL;
+    x = row->add(im, l);
+    for (uint32_t i = 0; x && i < l->top_count; i++)
+        im->blobs[l->tops[i]].operand = x;
+    return x != NULL && tdl_builder_status(im->builder) == TDL_OK;
+}
+
+static bool add_layers(struct ncnn_import *im)
+{
+    uint32_t layers, blobs, searched = 0;
+
+    ncnn_next_line(&im->text);
+    if (!ncnn_count(&im->text, MAX_LAYERS, &layers) || !ncnn_count(&im->text, MAX_LAYERS, &blobs))
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the model file is damaged: its second line has no numbers of layers and "
+                         "blobs") != NULL;
+    for (uint32_t i = 0; i < layers; i++) {
+        struct ncnn_layer l = {.index = i};
+
+        tdl_builder_set_label(im->builder, NULL);
+        if (!ncnn_next_line(&im->text))
+            return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                             "the model file is damaged: it ends at layer %u of %u", i,
+                             layers) != NULL;
+        if (!read_layer(im, &l) || !add_layer(im, &l, &searched))
+            return false;
+    }
+    tdl_builder_set_label(im->builder, NULL);
+    if (im->bin_pos != im->bin_size)
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the file of weights has %zu bytes, of which the layers read %zu: it is "
+                         "another model's",
+                         im->bin_size, im->bin_pos) != NULL;
+    return true;
+}
+
+static void add_outputs(struct ncnn_import *im)
+{
+    uint32_t count = 0;
+    char name[MAX_NAME];
+
+    for (uint32_t i = 0; i < im->blob_count; i++) {
+        if (im->blobs[i].used)
+            continue;
+        blob_name(&im->blobs[i], name);
+        if (tdl_builder_output(im->builder, name, im->blobs[i].operand) != TDL_OK)
+            return;
+        count++;
+    }
+    if (count == 0)
+        ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "the model has no output: every blob is read");
+}
+
+/* X.bin beside X.param. */
+static bool read_bin(struct ncnn_import *im)
+{
+    static const char end[] = ".param";
+    const char *path = im->source->path, *slash = path ? strrchr(path, '/') : NULL;
+    const char *base = slash ? slash + 1 : path;
+    const size_t length = base ? strlen(base) : 0, stem = length - (sizeof(end) - 1);
+    const void *data = NULL;
+    char name[256];
+    bool ok;
+
+    if (!path)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "ncnn keeps weights in a file of their own: load the model by the path of "
+                         "its .param file, with the .bin file beside it") != NULL;
+    if (length < sizeof(end) || stem > sizeof(name) - 8 || strcmp(base + stem, end) != 0)
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "ncnn's models are two files, NAME.param and NAME.bin: name them so") !=
+               NULL;
+    snprintf(name, sizeof(name), "%.*s.bin", (int)stem, base);
+    ok = tdl_model_read_companion(im->builder, im->source, name, &data, &im->bin_size);
+    im->bin = data;
+    return ok;
+}
+
+static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
+{
+    const char *text = source->data;
+    struct ncnn_import im = {
+        .builder = builder,
+        .source = source,
+        .text = {.at = text, .end = text + source->size, .line = 1},
+    };
+
+    if (read_bin(&im) && add_layers(&im))
+        add_outputs(&im);
+    tdl_builder_set_label(builder, NULL);
+    free(im.blobs);
+    tdl_map_finish(&im.names);
+}
+
+/* The number, and the line's end. */
+static bool recognises(const void *head, size_t size)
+{
+    const char *text = head;
+
+    return size > strlen(MAGIC) && !memcmp(text, MAGIC, strlen(MAGIC)) &&
+           (text[7] == '\n' || text[7] == '\r');
+}
+
+const struct tdl_model_format tdl_model_ncnn = {
+    .name = "ncnn",
+    .recognises = recognises,
+    .import = import,
+};

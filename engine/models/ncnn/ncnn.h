@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Shared by the files of the reader of ncnn's models: ncnn.c walks the layers,
+ * param.c reads their text, weights.c the binary file beside it, layers_*.c turn
+ * layers into builder calls.
+ *
+ * ncnn's blobs have no batch. Here those of three dimensions are [1, c, h, w] in
+ * NCHW, those of two [h, w], of one [w].
+ */
+#ifndef TDL_NCNN_H
+#define TDL_NCNN_H
+
+#include "models/format.h"
+
+#include "map.h"
+
+#define NCNN_MAX_ARGS 64   /* bottoms or tops of a layer */
+#define NCNN_MAX_PARAMS 32 /* numbers of parameters are below this */
+#define NCNN_MAX_VALUES 64 /* in all arrays of a layer */
+#define NCNN_UNSET (-233)  /* what ncnn's files say for "not given" */
+
+/* A cursor over text that has no end of its own. */
+struct ncnn_text {
+    const char *at, *end;
+    uint32_t line; /* from 1 on */
+};
+
+/* One line of the file. Its bottoms and tops are numbers of blobs. */
+struct ncnn_layer {
+    uint32_t index; /* from 0 on */
+    char type[48], name[64];
+    uint32_t bottom_count, top_count;
+    uint32_t bottoms[NCNN_MAX_ARGS], tops[NCNN_MAX_ARGS];
+    struct {
+        bool set;
+        double number;         /* of a scalar */
+        uint32_t first, count; /* of an array, in `values` */
+    } params[NCNN_MAX_PARAMS];
+    double values[NCNN_MAX_VALUES];
+    uint32_t value_count;
+};
+
+struct ncnn_blob {
+    const char *name; /* in the text, not terminated */
+    uint32_t length;
+    struct tdl_operand *operand; /* NULL until a layer made it */
+    bool used;
+};
+
+struct ncnn_import {
+    struct tdl_builder *builder;
+    const struct tdl_model_source *source;
+    struct ncnn_text text;
+    const uint8_t *bin;
+    size_t bin_size, bin_pos;
+    struct tdl_map names; /* numbers of blobs */
+    struct ncnn_blob *blobs;
+    uint32_t blob_count, blob_capacity;
+    const struct ncnn_layer *layer; /* that is being added */
+};
+
+/* How a layer of the file becomes builder calls. */
+struct ncnn_row {
+    const char *type;
+    uint32_t min_bottoms, max_bottoms;
+    /* The top; NULL with the builder in error. */
+    struct tdl_operand *(*add)(struct ncnn_import *im, const struct ncnn_layer *l);
+};
+
+/* Puts the builder in its error state; NULL for convenience. */
+void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
+    TDL_PRINTF(3, 4);
+
+/* ---- param.c */
+/* The next word of the line in `out`, cut to what fits; its length, 0 at the line's end. */
+uint32_t ncnn_word(struct ncnn_text *text, char *out, uint32_t size, const char **out_start);
+/* The rest of the line goes; false at the end of the text. */
+bool ncnn_next_line(struct ncnn_text *text);
+/* A number, whatever the locale; false if it is none. */
+bool ncnn_number(const char *word, uint32_t length, double *out);
+/* A count from 0 to `most`. */
+bool ncnn_count(struct ncnn_text *text, uint32_t most, uint32_t *out);
+/* "4=1 -23310=1,0.2" up to the line's end; false with the builder in error. */
+bool ncnn_read_params(struct ncnn_import *im, struct ncnn_layer *l);
+int32_t ncnn_int(const struct ncnn_layer *l, uint32_t id, int32_t fallback);
+float ncnn_float(const struct ncnn_layer *l, uint32_t id, float fallback);
+/* Value `i` of an array, or the fallback. */
+float ncnn_value(const struct ncnn_layer *l, uint32_t id, uint32_t i, float fallback);
+
+/* ---- weights.c */
+/* The next constant, of `rank` sizes: float32, or with a tag before it what the tag says.
+ * NULL with the builder in error. */
+struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
+                                 const uint32_t *shape);
+/* The same as plain numbers; memory is the builder's, or the file's. */
+const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count);
+/* `count` numbers for each channel of `x`, or for each element of a vector; memory of
+ * malloc() that becomes the builder's, or NULL. */
+struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_operand *x,
+                                     float *memory, uint32_t count);
+
+/* ---- ncnn.c */
+struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
+/* One of three dimensions. */
+struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
+/* tdl_builder_reshape() to what is NCHW, if it has four dimensions. NULL for NULL. */
+struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, uint32_t rank,
+                                 const uint32_t *shape);
+/* Within what windows, steps and sizes are; false with the builder in error. */
+bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least);
+/* An axis of a blob, outermost first, as one of its operand. */
+bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out);
+/* What layers have fused behind them: parameters 9 and 10. */
+struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
+                                  struct tdl_operand *x);
+
+/* ---- table.c */
+const struct ncnn_row *ncnn_find_row(const char *type);
+
+/* Functions of rows. */
+#define NCNN_ROW(name)                                                                             \
+    struct tdl_operand *ncnn_add_##name(struct ncnn_import *, const struct ncnn_layer *)
+/* layers_conv.c */
+NCNN_ROW(convolution);
+NCNN_ROW(deconvolution);
+NCNN_ROW(inner_product);
+/* layers_eltwise.c */
+NCNN_ROW(batch_norm);
+NCNN_ROW(binary);
+NCNN_ROW(clip);
+NCNN_ROW(dropout);
+NCNN_ROW(eltwise);
+NCNN_ROW(elu);
+NCNN_ROW(function);
+NCNN_ROW(hard_sigmoid);
+NCNN_ROW(prelu);
+NCNN_ROW(relu);
+NCNN_ROW(scale);
+NCNN_ROW(softmax);
+NCNN_ROW(unary);
+/* layers_image.c */
+NCNN_ROW(interp);
+NCNN_ROW(padding);
+NCNN_ROW(pixel_shuffle);
+NCNN_ROW(pooling);
+/* layers_move.c */
+NCNN_ROW(concat);
+NCNN_ROW(crop);
+NCNN_ROW(flatten);
+NCNN_ROW(memory_data);
+NCNN_ROW(permute);
+NCNN_ROW(reshape);
+NCNN_ROW(same);
+#undef NCNN_ROW
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The weights of ncnn's models: a file without names, in which the layers' numbers
+ * follow each other. Each is read once, so that what is made of them is bounded by
+ * the file.
+ */
+#include "ncnn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Before numbers that may be stored in several ways. */
+enum {
+    TAG_FLOAT32 = 0,
+    TAG_HALF = 0x01306B47,
+    TAG_INT8 = 0x000D4B38,
+};
+#define TABLE 256 /* values that bytes stand for, where there is another tag */
+
+/* The next bytes, and those up to the next word; NULL with the builder in error. */
+static const uint8_t *take(struct ncnn_import *im, uint64_t size)
+{
+    const uint8_t *bytes = im->bin + im->bin_pos;
+    const uint64_t padded = (size + 3) / 4 * 4;
+
+    if (padded > im->bin_size - im->bin_pos)
+        return ncnn_fail(
+            im, TDL_ERROR_INVALID_MODEL,
+            "the file of weights ends: %llu bytes are wanted at byte %zu of %zu; is it "
+            "another model's?",
+            (unsigned long long)size, im->bin_pos, im->bin_size);
+    im->bin_pos += padded;
+    return bytes;
+}
+
+static uint32_t word_at(const uint8_t *bytes)
+{
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* What lies next, in *out_half if these are halves. */
+static const uint8_t *take_numbers(struct ncnn_import *im, bool tagged, uint64_t count,
+                                   bool *out_half)
+{
+    const uint8_t *bytes = tagged ? take(im, 4) : NULL;
+    const uint32_t tag = bytes ? word_at(bytes) : TAG_FLOAT32;
+    float *numbers;
+
+    *out_half = tag == TAG_HALF;
+    if ((tagged && !bytes) || count > UINT32_MAX)
+        return NULL;
+    if (tag == TAG_FLOAT32 || tag == TAG_HALF)
+        return take(im, count * (tag == TAG_HALF ? 2 : 4));
+    if (tag == TAG_INT8)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "int8 weights are not supported; convert the model without int8");
+    const uint8_t *table = take(im, TABLE * 4);
+    bytes = table ? take(im, count) : NULL;
+    numbers = bytes ? malloc(count * sizeof(*numbers) + 1) : NULL;
+    if (!numbers)
+        return bytes ? ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights") : NULL;
+    tdl_builder_own(im->builder, numbers, free);
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(&numbers[i], table + 4 * bytes[i], 4);
+    return (const uint8_t *)numbers;
+}
+
+struct tdl_operand *ncnn_weights(struct ncnn_import *im, bool tagged, uint32_t rank,
+                                 const uint32_t *shape)
+{
+    struct tdl_tensor_params desc = {.rank = rank};
+    struct tdl_operand *operand;
+    const uint8_t *bytes;
+    uint64_t count = 1;
+    bool half;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        desc.shape[i] = shape[i];
+        count = count > UINT32_MAX ? count : count * shape[i];
+    }
+    bytes = take_numbers(im, tagged, count, &half);
+    if (!bytes)
+        return tdl_builder_status(im->builder) == TDL_OK
+                   ? ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "too many weights")
+                   : NULL;
+    desc.dtype = half ? TDL_FLOAT16 : TDL_FLOAT32;
+    operand = tdl_builder_constant(im->builder, &desc, bytes, count * (half ? 2 : 4));
+    return operand && half ? tdl_builder_cast(im->builder, operand, TDL_FLOAT32) : operand;
+}
+
+/* A half as a float: IEEE 754-2008, 3.4 and 3.6. */
+static float widen(uint16_t half)
+{
+    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, mantissa = half & 0x3ff;
+    const uint32_t exponent = half >> 10 & 0x1f;
+    uint32_t bits = sign | (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13;
+    float value;
+
+    if (exponent == 0) {
+        value = (float)mantissa / 16777216;
+        return sign ? -value : value;
+    }
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count)
+{
+    bool half;
+    const uint8_t *bytes = take_numbers(im, tagged, count, &half);
+    float *numbers;
+
+    if (!bytes || !half)
+        return (const float *)(const void *)bytes;
+    numbers = malloc(count * sizeof(*numbers) + 1);
+    if (!numbers)
+        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+    tdl_builder_own(im->builder, numbers, free);
+    for (uint64_t i = 0; i < count; i++)
+        numbers[i] = widen((uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8));
+    return numbers;
+}
+
+struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_operand *x,
+                                     float *memory, uint32_t count)
+{
+    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
+    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = in->rank, .layout = in->layout};
+    const uint32_t channels = in->shape[in->rank == 4 ? 1 : 0];
+
+    if (!memory)
+        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+    tdl_builder_own(im->builder, memory, free);
+    if (count != 1 && count != channels)
+        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "%u numbers for %u channels", count,
+                         channels);
+    for (uint32_t i = 0; i < in->rank; i++)
+        desc.shape[i] = 1;
+    desc.shape[in->rank == 4 ? 1 : 0] = count;
+    return tdl_builder_constant(im->builder, &desc, memory, count * sizeof(*memory));
+}

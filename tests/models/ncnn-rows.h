@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Models of ncnn, of a layer or few, as text and numbers, with results worked out by hand
+ * from ncnn's documentation of its layers. */
+#ifndef NCNN_ROWS_H
+#define NCNN_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ncnn_test {
+    const char *name;
+    const char *input;  /* parameters of the input: 0=width 1=height 2=channels */
+    const char *layers; /* a line each, from "data" to "out" */
+    const float *bin;
+    int bin_count;
+    const float *want;
+    int want_count;
+    int from;           /* the first number of the input, which counts up */
+};
+
+extern const struct ncnn_test ncnn_tests[];
+extern const size_t ncnn_test_count;
+
+/* Writes the two files, `path` without ".param" and ".bin". */
+void ncnn_test_write(const char *path, const struct ncnn_test *test);
+void ncnn_write_files(const char *path, const void *param, size_t param_size, const void *bin,
+                      size_t bin_size);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ncnn's layers as the reader understands them (ncnn-rows.c), computed by the operators'
+ * references, so that no device is needed; and what it says to files that are wrong:
+ * cut short at every byte, with numbers changed, with names that are not there.
+ */
+#include "ncnn-rows.h"
+
+#include <tdl/models.h>
+
+#include <core/graph.h>
+#include <ops/ops.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/tdl-ncnn-XXXXXX", path[64], param[80], bin[80];
+static int failures;
+
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        printf("FAIL ");                                                                           \
+        printf(__VA_ARGS__);                                                                       \
+        printf("\n");                                                                              \
+        failures++;                                                                                \
+    } while (0)
+
+static void run(const struct ncnn_test *test, struct tdl_builder *b)
+{
+    struct tdl_ir *ir = tdl_builder_ir(b);
+    void **values = calloc(ir->operand_count + 1, sizeof(*values));
+    const struct tdl_operand *out = ir->outputs[0];
+    float input[64];
+
+    for (int i = 0; i < 64; i++)
+        input[i] = (float)(i + test->from);
+    if (!values || tdl_ir_run_reference(ir, (const void *const[]){input}, values) != TDL_OK)
+        FAIL("%s: %s", test->name, tdl_last_error());
+    else if (ir->output_count != 1 || tdl_operand_count(out) != (size_t)test->want_count)
+        FAIL("%s: the output is %s", test->name, tdl_operand_text(out));
+    else
+        for (int i = 0; i < test->want_count; i++) {
+            const float got = ((const float *)values[out->id])[i], want = test->want[i];
+
+            if (!(fabsf(got - want) <= 1e-5f * (1 + fabsf(want))))
+                FAIL("%s: element %d is %g instead of %g", test->name, i, (double)got,
+                     (double)want);
+        }
+    for (uint32_t i = 0; values && i < ir->operand_count; i++)
+        free(values[i]);
+    free(values);
+}
+
+static void test_row(const struct ncnn_test *test)
+{
+    struct tdl_builder *b = NULL;
+
+    ncnn_test_write(path, test);
+    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_load(b, param, NULL) != TDL_OK)
+        FAIL("%s: %s", test->name, tdl_last_error());
+    else
+        run(test, b);
+    tdl_builder_destroy(&b);
+}
+
+/* -------------------------------------------------------------------- errors */
+
+static enum tdl_result load(const char *text, size_t size, const void *weights, size_t bytes,
+                            const struct tdl_model_params *params, char *error)
+{
+    struct tdl_builder *b = NULL;
+    enum tdl_result r;
+
+    ncnn_write_files(path, text, size, weights, bytes);
+    if (tdl_builder_create(NULL, &b) != TDL_OK)
+        abort();
+    r = tdl_model_load(b, param, params);
+    snprintf(error, 600, "%s", tdl_builder_error(b));
+    if (r != tdl_builder_status(b) || (r != TDL_OK && !*error))
+        FAIL("%d, but the builder has %d \"%s\"", r, tdl_builder_status(b), error);
+    tdl_builder_destroy(&b);
+    return r;
+}
+
+#define START "7767517\n"
+#define INPUT START "2 2\nInput in 0 1 data 0=2 1=2 2=1\n"
+
+static const struct {
+    const char *text;
+    enum tdl_result result;
+    const char *error;
+} errors[] = {
+    {START, TDL_ERROR_INVALID_MODEL, "its second line has no numbers"},
+    {START "-1 2\n", TDL_ERROR_INVALID_MODEL, "its second line has no numbers"},
+    {START "1e9 2\n", TDL_ERROR_INVALID_MODEL, "its second line has no numbers"},
+    {START "3 3\nInput in 0 1 data 0=1\n", TDL_ERROR_INVALID_MODEL, "it ends at layer 1 of 3"},
+    {START "0 0\n", TDL_ERROR_INVALID_MODEL, "of which the layers read 0"},
+    {INPUT "Clip\n", TDL_ERROR_INVALID_MODEL, "line 4 is no layer"},
+    {INPUT "Clip c 1 99 data out\n", TDL_ERROR_INVALID_MODEL, "line 4 is no layer"},
+    {INPUT "Clip c 1 1 other out\n", TDL_ERROR_INVALID_MODEL,
+     "blob 'other' in line 4 is read before a layer writes it"},
+    {INPUT "Clip c 1 1 out out\n", TDL_ERROR_INVALID_MODEL, "blob 'out' in line 4 is read before"},
+    {INPUT "Clip c 1 1 data data\n", TDL_ERROR_INVALID_MODEL,
+     "blob 'data' in line 4 is written twice"},
+    {INPUT "Clip c 1 1 data\n", TDL_ERROR_INVALID_MODEL, "blob '' in line 4 is no name"},
+    {INPUT "Clip c 1 1 data out 0\n", TDL_ERROR_INVALID_MODEL, "'0' in line 4 is no parameter"},
+    {INPUT "Clip c 1 1 data out 0=x\n", TDL_ERROR_INVALID_MODEL, "'0=x' in line 4"},
+    {INPUT "Clip c 1 1 data out 0=1e99999\n", TDL_ERROR_INVALID_MODEL, "in line 4 is no parameter"},
+    {INPUT "Clip c 1 1 data out 32=1\n", TDL_ERROR_INVALID_MODEL, "'32=1' in line 4"},
+    {INPUT "Clip c 1 1 data out 1=1 1=2\n", TDL_ERROR_INVALID_MODEL, "'1=2' in line 4"},
+    {INPUT "Clip c 1 1 data out -23300=3,1,2\n", TDL_ERROR_INVALID_MODEL, "in line 4 is no"},
+    {INPUT "Clip c 1 1 data out 0=2 1=1\n", TDL_ERROR_INVALID_MODEL,
+     "layer 1 Clip 'c': a clip from 2 to 1"},
+    {INPUT "Clip c 1 2 data out more\n", TDL_ERROR_INVALID_MODEL, "1 bottoms and 2 tops"},
+    {INPUT "LSTM l 1 1 data out\n", TDL_ERROR_UNSUPPORTED,
+     "layer 1 LSTM 'l': libtdl has no layer of this type"},
+    {INPUT "Evil\x1b[2J l 1 1 data out\n", TDL_ERROR_UNSUPPORTED, "layer 1 Evil?[2J 'l'"},
+    {INPUT "Convolution c 1 1 data out 0=1 1=3 6=8\n", TDL_ERROR_INVALID_MODEL,
+     "layer 1 Convolution 'c': 8 weights for 1 outputs of 3x3 from 1 inputs"},
+    {INPUT "Convolution c 1 1 data out 0=1 1=0 6=1\n", TDL_ERROR_INVALID_MODEL, "kernel 0"},
+    {INPUT "Convolution c 1 1 data out 0=1 1=1 3=70000 6=1\n", TDL_ERROR_INVALID_MODEL,
+     "stride 70000"},
+    {INPUT "Convolution c 1 1 data out 0=1 1=1 4=-7 6=1\n", TDL_ERROR_INVALID_MODEL, "padding -7"},
+    {INPUT "Convolution c 1 1 data out 0=40000 1=1 5=1 6=40000\n", TDL_ERROR_INVALID_MODEL,
+     "the file of weights ends: 160000 bytes are wanted at byte 4 of 64"},
+    {INPUT "Convolution c 1 1 data out 0=1 1=1 6=1 9=77\n", TDL_ERROR_UNSUPPORTED,
+     "the fused activation 77"},
+    {INPUT "Convolution c 1 1 data out 0=1 1=1 6=1\n", TDL_ERROR_INVALID_MODEL,
+     "has 64 bytes, of which the layers read 8: it is another model's"},
+    {INPUT "Deconvolution d 1 1 data out 0=1 1=1 4=-233 6=1\n", TDL_ERROR_UNSUPPORTED,
+     "padding by the output's size"},
+    {INPUT "InnerProduct i 1 1 data out 0=2 2=3\n", TDL_ERROR_INVALID_MODEL,
+     "3 weights for 2 outputs from 4 inputs"},
+    {INPUT "InnerProduct i 1 1 data out 0=2000000000 2=1\n", TDL_ERROR_INVALID_MODEL,
+     "outputs 2000000000"},
+    {INPUT "PReLU p 1 1 data out 0=2\n", TDL_ERROR_INVALID_MODEL, "2 numbers for 1 channels"},
+    {INPUT "BinaryOp b 1 1 data out 0=0\n", TDL_ERROR_INVALID_MODEL, "nothing to compute with"},
+    {INPUT "BinaryOp b 1 1 data out 0=10 1=1\n", TDL_ERROR_UNSUPPORTED, "the kind 10"},
+    {INPUT "UnaryOp u 1 1 data out 0=12\n", TDL_ERROR_UNSUPPORTED, "the kind 12"},
+    {INPUT "Interp i 1 1 data out 0=3 1=3 2=3\n", TDL_ERROR_UNSUPPORTED, "kind 3 from 2x2 to 6x6"},
+    {INPUT "Interp i 1 1 data out 0=1 1=1e9 2=3\n", TDL_ERROR_INVALID_MODEL, "size -1"},
+    {INPUT "Crop c 1 1 data out 0=2 3=1\n", TDL_ERROR_INVALID_MODEL,
+     "layer 1 Crop 'c': 0 elements from 2 on, of 2"},
+    {INPUT "Crop c 1 1 data out -23309=1,1 -23310=1,1e9 -23311=1,9\n", TDL_ERROR_INVALID_MODEL,
+     "a place from 1 to 1e+09 along 9"},
+    {INPUT "Reshape r 1 1 data out 0=3\n", TDL_ERROR_INVALID_MODEL, "no parts of 3"},
+    {INPUT "Reshape r 1 1 data out 0=3 1=-1\n", TDL_ERROR_INVALID_MODEL,
+     "4 elements are no parts of 3"},
+    {INPUT "Permute p 1 1 data out 0=6\n", TDL_ERROR_INVALID_MODEL, "there is no order 6"},
+    {INPUT "Softmax s 1 1 data out 0=3\n", TDL_ERROR_INVALID_MODEL, "there is no axis 3"},
+    {INPUT "Pooling p 1 1 data out 0=2\n", TDL_ERROR_INVALID_MODEL, "pooling of kind 2"},
+    {INPUT "Pooling p 1 1 data out 7=1 8=3\n", TDL_ERROR_UNSUPPORTED, "adaptive pooling of 2"},
+    {INPUT "MemoryData m 0 1 out 0=60000 1=60000 2=60000\n", TDL_ERROR_INVALID_MODEL,
+     "too many numbers"},
+    {START "1 1\nInput in 0 1 data\n", TDL_ERROR_UNSUPPORTED,
+     "leaves the number of channels of input 'data' open"},
+    {START "1 1\nInput in 0 1 data 2=3\n", TDL_ERROR_UNSUPPORTED,
+     "leaves the height of input 'data' open; say it when the model is loaded, as the height and "
+     "width of pictures or as dimension 'data:2'"},
+};
+
+static void test_errors(void)
+{
+    static const float weights[16];
+    char error[600];
+
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        const enum tdl_result r = load(errors[i].text, strlen(errors[i].text), weights,
+                                       sizeof(weights), NULL, error);
+
+        /* Shapes are the builder's business. */
+        if ((r != errors[i].result && r != TDL_ERROR_INVALID_ARGUMENT) ||
+            !strstr(error, errors[i].error))
+            FAIL("\"%s\" gives %d \"%s\" instead of %d \"…%s…\"", errors[i].text, r, error,
+                 errors[i].result, errors[i].error);
+    }
+}
+
+/* No text of a model can be a part of another, but at the end of its last line. */
+static void test_damage(void)
+{
+    static const char text[] = START "4 5\nInput in 0 1 data\nSplit s 1 2 data a b\n"
+                                     "Convolution c 1 1 a m 0=2 1=3 4=1 5=1 6=54 9=2 -23310=1,0.1\n"
+                                     "Pooling p 1 1 b out 0=1 4=1\n";
+    static const float weights[1 + 54 + 2];
+    const struct tdl_model_params params = {.size = {4, 6}};
+    char changed[sizeof(text)], error[600];
+    uint32_t seed = 20;
+
+    if (load(text, strlen(text), weights, sizeof(weights), &params, error) != TDL_OK)
+        FAIL("the example: %s", error);
+    for (size_t size = 0; size + 12 < strlen(text); size++)
+        if (load(text, size, weights, sizeof(weights), &params, error) == TDL_OK)
+            FAIL("%zu bytes of %zu are a model", size, strlen(text));
+    for (size_t size = 0; size < sizeof(weights); size += 4)
+        if (load(text, strlen(text), weights, size, &params, error) == TDL_OK)
+            FAIL("%zu bytes of weights of %zu are a model", size, sizeof(weights));
+    for (int i = 0; i < 2000; i++) {
+        static const char others[] = "0123456789-=, \n.e";
+
+        memcpy(changed, text, sizeof(text));
+        for (int n = 0; n < 2; n++) {
+            seed = seed * 1664525u + 1013904223u;
+            changed[8 + (seed >> 8) % (sizeof(text) - 9)] = others[(seed >> 4) % 17];
+        }
+        load(changed, strlen(text), weights, sizeof(weights), &params, error);
+    }
+}
+
+static void test_files(void)
+{
+    static const char text[] = INPUT;
+    struct tdl_builder *b = NULL;
+    char other[96];
+
+    if (tdl_builder_create(NULL, &b) != TDL_OK ||
+        tdl_model_import(b, text, strlen(text), NULL) != TDL_ERROR_UNSUPPORTED ||
+        !strstr(tdl_builder_error(b), "load the model by the path"))
+        FAIL("from memory: \"%s\"", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+    ncnn_write_files(path, text, strlen(text), NULL, 0);
+    unlink(bin);
+    if (tdl_builder_create(NULL, &b) != TDL_OK ||
+        tdl_model_load(b, param, NULL) != TDL_ERROR_IO ||
+        !strstr(tdl_builder_error(b), "it.bin': No such file"))
+        FAIL("without weights: \"%s\"", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+    snprintf(other, sizeof(other), "%s.txt", path);
+    if (rename(param, other) != 0 || tdl_builder_create(NULL, &b) != TDL_OK ||
+        tdl_model_load(b, other, NULL) != TDL_ERROR_INVALID_MODEL ||
+        !strstr(tdl_builder_error(b), "NAME.param and NAME.bin"))
+        FAIL("by another name: \"%s\"", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+    unlink(other);
+}
+
+int main(void)
+{
+    alarm(300);
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(path, sizeof(path), "%s/it", folder);
+    snprintf(param, sizeof(param), "%s.param", path);
+    snprintf(bin, sizeof(bin), "%s.bin", path);
+    for (size_t i = 0; i < ncnn_test_count; i++)
+        test_row(&ncnn_tests[i]);
+    test_errors();
+    test_damage();
+    test_files();
+    unlink(param);
+    unlink(bin);
+    rmdir(folder);
+    printf("%zu rows, %d failures\n", ncnn_test_count, failures);
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
