@@ -18,7 +18,7 @@ int bench_compile(struct bench *b)
     if (tdl_builder_create(b->context, &b->builder) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
     if (b->model) {
-        if (tdl_model_load(b->builder, b->model, NULL) != TDL_OK)
+        if (tdl_model_load(b->builder, b->model, &b->model_options.params) != TDL_OK)
             return tool_fail("%s: %s", name, tdl_builder_error(b->builder));
     } else {
         status = bench_build_operator(&b->op, b->builder);

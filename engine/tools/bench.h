@@ -8,6 +8,7 @@
 #define TDL_BENCH_H
 
 #include "measure/measure.h"
+#include "model_options.h"
 #include "tool.h"
 
 #include <tdl/frame.h>
@@ -34,6 +35,7 @@ struct bench_frame_options {
 
 struct bench {
     const char *model, *device;
+    struct tool_model_options model_options;
     uint32_t threads;
     struct bench_frame_options frame_options;
     struct bench_operator op;

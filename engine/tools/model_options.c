@@ -63,5 +63,5 @@ const char *tool_model_option_wants(int option)
 {
     return option == TOOL_OPTION_BIND     ? "--bind wants DIM=N, with N of 1 or more"
            : option == TOOL_OPTION_NUMBER ? "--number wants INPUT=X"
-                                          : "--size wants WxH";
+                                          : "--input-size wants WxH";
 }

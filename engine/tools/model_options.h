@@ -14,22 +14,22 @@ struct tool_model_options {
 };
 
 /* For tables of long options, and for help. */
-enum { TOOL_OPTION_BIND = 0x100, TOOL_OPTION_NUMBER, TOOL_OPTION_SIZE };
+enum { TOOL_OPTION_BIND = 0x1000, TOOL_OPTION_NUMBER, TOOL_OPTION_SIZE };
 #define TOOL_MODEL_OPTIONS                                                                         \
     {"bind", required_argument, NULL, TOOL_OPTION_BIND},                                           \
         {"number", required_argument, NULL, TOOL_OPTION_NUMBER},                                   \
     {                                                                                              \
-        "size", required_argument, NULL, TOOL_OPTION_SIZE                                          \
+        "input-size", required_argument, NULL, TOOL_OPTION_SIZE                                    \
     }
 #define TOOL_MODEL_HELP                                                                            \
     "      --bind DIM=N       what the model leaves open: the dimension DIM, by the\n"             \
     "                         file's name for it or as INPUT:0, has N elements\n"                  \
     "      --number INPUT=X   all elements of that input are X, in every run\n"                    \
-    "      --size WxH         of its pictures, where it is left open\n"
+    "      --input-size WxH   of its pictures, where it is left open\n"
 
 /* Takes one of them; false, and nothing taken, if the value is none. `text` is kept. */
 bool tool_model_option(struct tool_model_options *options, int option, char *text);
-/* What --bind, --number or --size wants, for a message. */
+/* What --bind, --number or --input-size wants, for a message. */
 const char *tool_model_option_wants(int option);
 
 #endif

@@ -40,7 +40,7 @@ static const char help[] =
     "                          more than X times the best one's (8)\n"
     "      --svg FILE          draw the times as bars: of each dispatch, with --compare\n"
     "                          and --tune of each layer by algorithm, with\n"
-    "                          --compare-devices of each device\n"
+    "                          --compare-devices of each device\n" TOOL_MODEL_HELP
     "  -h, --help              show this\n"
     "\n"
     "Operators (float32, NHWC):\n"
@@ -105,6 +105,7 @@ static const struct option long_options[] = {
     {"warmup", required_argument, NULL, 'w'},
     {"iterations", required_argument, NULL, 'i'},
     {"json", no_argument, NULL, 'j'},
+    TOOL_MODEL_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {"op", required_argument, NULL, OPT_OP},
     {"shape", required_argument, NULL, OPT_SHAPE},
@@ -197,7 +198,7 @@ static bool parse_frame(int option, const char *text, struct bench_frame_options
 }
 
 /* Options of measuring; false if it is none of them. */
-static bool parse_measure(int option, const char *text, struct bench *b, bool *out_ok)
+static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
 {
     char *end;
 
@@ -213,6 +214,11 @@ static bool parse_measure(int option, const char *text, struct bench *b, bool *o
         return true;
     case OPT_SVG:
         b->svg = text;
+        return true;
+    case TOOL_OPTION_BIND:
+    case TOOL_OPTION_NUMBER:
+    case TOOL_OPTION_SIZE:
+        *out_ok = tool_model_option(&b->model_options, option, text);
         return true;
     case OPT_PATIENCE:
         b->patience = strtod(text, &end);

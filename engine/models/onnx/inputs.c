@@ -136,7 +136,7 @@ static bool fail_open(struct onnx_import *im, const struct input *in, uint32_t i
                       "the model leaves dimension %u of its input '%s' open: give it a size by the "
                       "name '%s' (--bind '%s=256'%s)",
                       i, in->text, name, name,
-                      in->rank == 4 ? ", or a picture's by --size 256x256" : "");
+                      in->rank == 4 ? ", or a picture's by --input-size 256x256" : "");
 }
 
 static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tensor_params *desc)

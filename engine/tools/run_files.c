@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "run_files.h"
+#include "run_npy.h"
+#include "tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_with(const char *path, const char *end)
+{
+    const size_t length = strlen(path), size = strlen(end);
+
+    return length > size && !strcmp(path + length - size, end);
+}
+
+/* Where channel c of pixel (x, y) lies, of one image of floats. */
+struct picture {
+    uint32_t width, height, channels;
+    size_t step_x, step_y, step_c;
+};
+
+static bool as_picture(const struct tdl_tensor_params *p, struct picture *out)
+{
+    const bool nchw = p->layout == TDL_LAYOUT_NCHW;
+
+    if (p->rank != 4 || p->shape[0] != 1 || p->dtype != TDL_FLOAT32)
+        return false;
+    out->height = p->shape[nchw ? 2 : 1];
+    out->width = p->shape[nchw ? 3 : 2];
+    out->channels = p->shape[nchw ? 1 : 3];
+    out->step_c = nchw ? (size_t)out->width * out->height : 1;
+    out->step_x = nchw ? 1 : out->channels;
+    out->step_y = out->step_x * out->width;
+    return out->channels == 1 || out->channels == 3 || out->channels == 4;
+}
+
+#ifdef HAVE_PNG
+#include <png.h>
+
+static png_uint_32 png_format(uint32_t channels)
+{
+    return channels == 1 ? PNG_FORMAT_GRAY : channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_RGBA;
+}
+
+/* Between the four nearest pixels, whose centres lie at halves. */
+static float sample(const png_byte *pixels, uint32_t width, uint32_t height, uint32_t channels,
+                    uint32_t c, float x, float y)
+{
+    const float left = floorf(x), top = floorf(y);
+    float sum = 0;
+
+    for (int i = 0; i < 4; i++) {
+        const float at_x = left + (float)(i % 2), at_y = top + (float)(i / 2);
+        const float weight = (1 - fabsf(x - at_x)) * (1 - fabsf(y - at_y));
+        const uint32_t px = (uint32_t)fminf(fmaxf(at_x, 0), (float)width - 1);
+        const uint32_t py = (uint32_t)fminf(fmaxf(at_y, 0), (float)height - 1);
+
+        sum += weight * (float)pixels[((size_t)py * width + px) * channels + c];
+    }
+    return sum / 255;
+}
+
+static void fill(const struct picture *to, const png_byte *pixels, uint32_t width, uint32_t height,
+                 const struct run_range *range, float *data)
+{
+    for (uint32_t y = 0; y < to->height; y++)
+        for (uint32_t x = 0; x < to->width; x++)
+            for (uint32_t c = 0; c < to->channels; c++) {
+                const float at_x = ((float)x + 0.5f) * (float)width / (float)to->width - 0.5f;
+                const float at_y = ((float)y + 0.5f) * (float)height / (float)to->height - 0.5f;
+                const float v = sample(pixels, width, height, to->channels, c, at_x, at_y);
+
+                data[y * to->step_y + x * to->step_x + c * to->step_c] =
+                    (v * (range->high - range->low) + range->low - range->mean[c % 3]) /
+                    range->deviation[c % 3];
+            }
+}
+
+static void *read_png(const char *path, const struct tdl_tensor_params *params,
+                      const struct run_range *range)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    struct picture to;
+    png_byte *pixels = NULL;
+    float *data = NULL;
+    char shape[96];
+
+    if (!as_picture(params, &to)) {
+        tool_fail("%s: the input %s is no picture of floats", path,
+                  tool_shape(params, shape, sizeof(shape)));
+        return NULL;
+    }
+    if (png_image_begin_read_from_file(&image, path)) {
+        image.format = png_format(to.channels);
+        pixels = malloc(PNG_IMAGE_SIZE(image));
+        data = malloc(tdl_tensor_params_size(params));
+        if (pixels && data && png_image_finish_read(&image, NULL, pixels, 0, NULL)) {
+            fill(&to, pixels, image.width, image.height, range, data);
+            free(pixels);
+            return data;
+        }
+    }
+    tool_fail("%s: %s", path, *image.message ? image.message : "no memory for it");
+    png_image_free(&image);
+    free(pixels);
+    free(data);
+    return NULL;
+}
+
+static int write_png(const char *path, const struct tdl_tensor_params *params, const float *data)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    struct picture from;
+    png_byte *pixels;
+    char shape[96];
+    int ok;
+
+    if (!as_picture(params, &from))
+        return tool_fail("%s: the output %s is no picture of floats; write it as .npy", path,
+                         tool_shape(params, shape, sizeof(shape)));
+    image.width = from.width;
+    image.height = from.height;
+    image.format = png_format(from.channels);
+    pixels = malloc(PNG_IMAGE_SIZE(image));
+    if (!pixels)
+        return tool_fail("%s: no memory for it", path);
+    for (uint32_t y = 0; y < from.height; y++)
+        for (uint32_t x = 0; x < from.width; x++)
+            for (uint32_t c = 0; c < from.channels; c++) {
+                const float v = data[y * from.step_y + x * from.step_x + c * from.step_c];
+
+                pixels[((size_t)y * from.width + x) * from.channels + c] =
+                    (png_byte)(fminf(fmaxf(v, 0), 1) * 255 + 0.5f);
+            }
+    ok = png_image_write_to_file(&image, path, 0, pixels, 0, NULL);
+    free(pixels);
+    return ok ? TOOL_OK : tool_fail("%s: %s", path, image.message);
+}
+
+#else
+
+static void *read_png(const char *path, const struct tdl_tensor_params *params,
+                      const struct run_range *range)
+{
+    (void)params, (void)range;
+    tool_fail("%s: built without libpng, which pictures need; give a .npy", path);
+    return NULL;
+}
+
+static int write_png(const char *path, const struct tdl_tensor_params *params, const float *data)
+{
+    (void)params, (void)data;
+    return tool_fail("%s: built without libpng, which pictures need; write a .npy", path);
+}
+#endif
+
+void *run_read(const char *path, const struct tdl_tensor_params *params,
+               const struct run_range *range)
+{
+    if (ends_with(path, ".npy"))
+        return run_read_npy(path, params);
+    if (ends_with(path, ".png"))
+        return read_png(path, params, range);
+    tool_fail("%s: tensors are read from .npy and .png", path);
+    return NULL;
+}
+
+int run_write(const char *path, const struct tdl_tensor_params *params, const void *data)
+{
+    if (ends_with(path, ".npy"))
+        return run_write_npy(path, params, data);
+    if (ends_with(path, ".png"))
+        return write_png(path, params, data);
+    return tool_usage_error("%s: tensors are written to .npy and .png", path);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Files that tdl-run reads tensors from and writes them to: NumPy arrays, pictures. */
+#ifndef TDL_RUN_FILES_H
+#define TDL_RUN_FILES_H
+
+#include <tdl/tdl.h>
+
+/* How numbers of pictures, 0 to 1, become those of a tensor: (x · (high − low) + low −
+ * mean) / deviation, by channel. */
+struct run_range {
+    float low, high, mean[3], deviation[3];
+};
+
+/* Elements of a tensor of these params, malloc'ed: of FILE.npy, whose type and count
+ * must be the same, or of FILE.png, which is scaled to the tensor's size. NULL after
+ * saying why not. */
+void *run_read(const char *path, const struct tdl_tensor_params *params,
+               const struct run_range *range);
+/* The other way: any tensor as .npy; one image of one, three or four channels of floats
+ * from 0 to 1 as .png. A tool's status, after saying what was wrong. */
+int run_write(const char *path, const struct tdl_tensor_params *params, const void *data);
+
+#endif

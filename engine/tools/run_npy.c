@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* NumPy's format 1.0 (numpy.lib.format): a magic number, the length of a header, the
+ * header, a Python dictionary, and the elements. */
+#include "run_npy.h"
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[] = "\x93NUMPY";
+
+static const struct {
+    enum tdl_dtype dtype;
+    const char *name;
+} types[] = {
+    {TDL_FLOAT32, "<f4"}, {TDL_FLOAT16, "<f2"}, {TDL_INT32, "<i4"},
+    {TDL_UINT32, "<u4"},  {TDL_INT8, "|i1"},    {TDL_UINT8, "|u1"},
+    {TDL_INT64, "<i8"},   {TDL_UINT64, "<u8"},  {TDL_UINT8, "|b1"},
+};
+
+static const char *type_name(enum tdl_dtype dtype)
+{
+    size_t i = 0;
+
+    while (types[i].dtype != dtype)
+        i++;
+    return types[i].name;
+}
+
+/* The header of an open file: the name of the type into `type`, and how many elements;
+ * false if it is none. */
+static bool read_header(FILE *file, char type[8], uint64_t *count)
+{
+    unsigned char start[10];
+    char header[1024];
+    const char *at, *end;
+    size_t length;
+
+    if (fread(start, 1, sizeof(start), file) != sizeof(start) || memcmp(start, magic, 6) != 0 ||
+        start[6] != 1)
+        return false;
+    length = start[8] | (size_t)start[9] << 8;
+    if (length >= sizeof(header) || fread(header, 1, length, file) != length)
+        return false;
+    header[length] = 0;
+    at = strstr(header, "'descr'");
+    if (!at || sscanf(at, "'descr': '%7[^']'", type) != 1 || strstr(header, "True"))
+        return false;
+    at = strstr(header, "'shape'");
+    at = at ? strchr(at, '(') : NULL;
+    end = at ? strchr(at, ')') : NULL;
+    if (!end)
+        return false;
+    for (*count = 1, at++; at < end; at++) {
+        char *rest;
+        const unsigned long long size = strtoull(at, &rest, 10);
+
+        if (rest == at)
+            continue;
+        *count *= size;
+        at = rest;
+    }
+    return true;
+}
+
+void *run_read_npy(const char *path, const struct tdl_tensor_params *params)
+{
+    const size_t size = tdl_tensor_params_size(params);
+    const char *wanted = type_name(params->dtype);
+    FILE *file = fopen(path, "rb");
+    char type[8], shape[96];
+    void *data = NULL;
+    uint64_t count;
+
+    if (!file) {
+        tool_fail("%s: it cannot be opened", path);
+        return NULL;
+    }
+    if (!read_header(file, type, &count))
+        tool_fail("%s: it is no NumPy array of format 1.0 in C order", path);
+    else if (strcmp(type, wanted) && !(params->dtype == TDL_UINT8 && !strcmp(type, "|b1")))
+        tool_fail("%s: its elements are '%s'; the input takes '%s'", path, type, wanted);
+    else if (count != size / tdl_dtype_size(params->dtype))
+        tool_fail("%s: it has %llu elements; the input is %s", path, (unsigned long long)count,
+                  tool_shape(params, shape, sizeof(shape)));
+    else if (!(data = malloc(size)) || fread(data, 1, size, file) != size) {
+        tool_fail("%s: it ends too early, or there is no memory for it", path);
+        free(data);
+        data = NULL;
+    }
+    fclose(file);
+    return data;
+}
+
+int run_write_npy(const char *path, const struct tdl_tensor_params *params, const void *data)
+{
+    const size_t size = tdl_tensor_params_size(params);
+    char header[256];
+    int length;
+    FILE *file = fopen(path, "wb");
+    bool ok;
+
+    length = snprintf(header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                      type_name(params->dtype));
+    for (uint32_t i = 0; i < params->rank; i++)
+        length +=
+            snprintf(header + length, sizeof(header) - (size_t)length, "%u,", params->shape[i]);
+    length += snprintf(header + length, sizeof(header) - (size_t)length, ")}");
+    while ((10 + length + 1) % 64) /* elements begin at a multiple */
+        header[length++] = ' ';
+    header[length++] = '\n';
+    const unsigned char start[] = {0x93,
+                                   'N',
+                                   'U',
+                                   'M',
+                                   'P',
+                                   'Y',
+                                   1,
+                                   0,
+                                   (unsigned char)(length & 255),
+                                   (unsigned char)(length >> 8)};
+    ok = file && fwrite(start, 1, sizeof(start), file) == sizeof(start) &&
+         fwrite(header, 1, (size_t)length, file) == (size_t)length &&
+         fwrite(data, 1, size, file) == size;
+    if (file && fclose(file) != 0)
+        ok = false;
+    return ok ? TOOL_OK : tool_fail("%s: it cannot be written", path);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tdl-run: any model on files. */
+#include "model_options.h"
+#include "run_files.h"
+#include "tool.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILES 16
+
+static const char help[] =
+    "Usage: tdl-run [OPTION]... MODEL --input NAME=FILE... [--output NAME=FILE]...\n"
+    "\n"
+    "Run a model on files: NumPy arrays (.npy) of an input's type and count, or\n"
+    "pictures (.png), which are scaled to its size. Outputs go to .npy, or, one image\n"
+    "of 1, 3 or 4 channels of floats from 0 to 1, to .png. Without outputs, their\n"
+    "shapes and ranges are printed. NAME= may be left out of the first of each.\n"
+    "\n"
+    "  -i, --input [NAME=]FILE    elements of an input; zeros where none is given\n"
+    "  -o, --output [NAME=]FILE   where an output goes\n"
+    "      --range LOW,HIGH       of pictures as the model wants them (default 0,1)\n"
+    "      --mean R,G,B           taken off then (default 0,0,0)\n"
+    "      --deviation R,G,B      divided by at last (default 1,1,1)\n" TOOL_MODEL_HELP
+    "  -d, --device DEVICE        auto (default), cpu, gpu, vulkan, an index, a UUID, a\n"
+    "                             DRM node or part of a name\n"
+    "  -t, --threads N            on the CPU; 0 (default): as many as cores that the\n"
+    "                             process may use, a small network one\n"
+    "  -p, --precision P          auto (default), fp32 or fp16\n"
+    "  -n, --no-fuse              every operator its own dispatch\n"
+    "  -r, --runs N               run so often, and say how long it took (default 1)\n"
+    "  -h, --help                 show this\n"
+    "\n"
+    "Example: tdl-run isnet.onnx -i photo.png --mean 0.5,0.5,0.5 -o mask.png\n";
+
+struct file {
+    char *name; /* NULL: the first */
+    const char *path;
+};
+
+struct options {
+    const char *model, *device;
+    uint32_t threads, runs;
+    struct tdl_build_params build;
+    struct tool_model_options model_options;
+    struct file inputs[MAX_FILES], outputs[MAX_FILES];
+    uint32_t input_count, output_count;
+    struct run_range range;
+};
+
+struct run {
+    const struct options *options;
+    struct tdl_context *context;
+    struct tdl_graph *graph;
+    struct tdl_binding inputs[MAX_FILES], outputs[MAX_FILES];
+    uint32_t input_count, output_count;
+};
+
+/* ------------------------------------------------------------------- tensors */
+
+static const char *file_of(const struct file *files, uint32_t count, const char *name,
+                           bool is_first)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (files[i].name ? !strcmp(files[i].name, name) : is_first)
+            return files[i].path;
+    return NULL;
+}
+
+static int check_names(const struct run *r)
+{
+    const struct options *o = r->options;
+
+    for (uint32_t out = 0; out < 2; out++) {
+        const struct file *files = out ? o->outputs : o->inputs;
+        const struct tdl_binding *bindings = out ? r->outputs : r->inputs;
+
+        for (uint32_t i = 0; i < (out ? o->output_count : o->input_count); i++) {
+            bool found = !files[i].name;
+
+            for (uint32_t k = 0; k < (out ? r->output_count : r->input_count); k++)
+                found |= files[i].name && !strcmp(bindings[k].name, files[i].name);
+            if (!found)
+                return tool_fail("the model has no %s '%s'; tdl-run %s lists those it has",
+                                 out ? "output" : "input", files[i].name, o->model);
+        }
+    }
+    return TOOL_OK;
+}
+
+static int create_tensor(struct run *r, const struct tdl_tensor_params *params,
+                         struct tdl_tensor **out)
+{
+    struct tdl_tensor_params p = *params;
+
+    p.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
+    return tdl_tensor_create(r->context, &p, out) == TDL_OK ? TOOL_OK
+                                                            : tool_fail("%s", tdl_last_error());
+}
+
+static int bind_tensors(struct run *r)
+{
+    const struct tdl_tensor_params *p;
+    int status = TOOL_OK;
+
+    for (; status == TOOL_OK && r->input_count < MAX_FILES &&
+           (p = tdl_graph_input(r->graph, r->input_count, &r->inputs[r->input_count].name));
+         r->input_count++)
+        status = create_tensor(r, p, &r->inputs[r->input_count].tensor);
+    for (; status == TOOL_OK && r->output_count < MAX_FILES &&
+           (p = tdl_graph_output(r->graph, r->output_count, &r->outputs[r->output_count].name));
+         r->output_count++)
+        status = create_tensor(r, p, &r->outputs[r->output_count].tensor);
+    return status == TOOL_OK ? check_names(r) : status;
+}
+
+static int read_inputs(struct run *r)
+{
+    const struct options *o = r->options;
+
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        const struct tdl_tensor_params *p = tdl_tensor_get_params(r->inputs[i].tensor);
+        const char *path = file_of(o->inputs, o->input_count, r->inputs[i].name, i == 0);
+        char shape[96];
+        enum tdl_result result;
+        void *data;
+
+        printf("input  %-24s %s%s%s\n", r->inputs[i].name, tool_shape(p, shape, sizeof(shape)),
+               path ? " from " : ", zeros", path ? path : "");
+        if (!path)
+            continue;
+        data = run_read(path, p, &o->range);
+        if (!data)
+            return TOOL_FAILED;
+        result = tdl_tensor_write(r->inputs[i].tensor, data, tdl_tensor_params_size(p), NULL);
+        free(data);
+        if (result != TDL_OK)
+            return tool_fail("%s", tdl_last_error());
+    }
+    return TOOL_OK;
+}
+
+static void print_range(const struct tdl_tensor_params *p, const float *data)
+{
+    const size_t count = tdl_tensor_params_size(p) / sizeof(*data);
+    float low = INFINITY, high = -INFINITY;
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        low = fminf(low, data[i]);
+        high = fmaxf(high, data[i]);
+        sum += (double)data[i];
+    }
+    printf(", %g to %g, mean %g", (double)low, (double)high, sum / (double)count);
+}
+
+static int write_outputs(struct run *r)
+{
+    const struct options *o = r->options;
+    int status = TOOL_OK;
+
+    for (uint32_t i = 0; i < r->output_count && status == TOOL_OK; i++) {
+        const struct tdl_tensor_params *p = tdl_tensor_get_params(r->outputs[i].tensor);
+        const char *path = file_of(o->outputs, o->output_count, r->outputs[i].name, i == 0);
+        const size_t size = tdl_tensor_params_size(p);
+        void *data = malloc(size);
+        char shape[96];
+
+        if (!data || tdl_tensor_read(r->outputs[i].tensor, data, size) != TDL_OK) {
+            free(data);
+            return tool_fail("%s", data ? tdl_last_error() : "no memory for an output");
+        }
+        printf("output %-24s %s", r->outputs[i].name, tool_shape(p, shape, sizeof(shape)));
+        if (p->dtype == TDL_FLOAT32)
+            print_range(p, data);
+        printf("%s%s\n", path ? " to " : "", path ? path : "");
+        if (path)
+            status = run_write(path, p, data);
+        free(data);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------- runs */
+
+static int compare_times(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int run(struct run *r)
+{
+    const uint32_t runs = r->options->runs;
+    double *times = calloc(runs, sizeof(*times));
+    uint64_t point;
+
+    if (!times)
+        return tool_fail("no memory for %u times", runs);
+    for (uint32_t i = 0; i < runs; i++) {
+        const uint64_t start = tool_now();
+
+        if (tdl_graph_dispatch(r->graph, r->inputs, r->input_count, r->outputs, r->output_count,
+                               &point) != TDL_OK ||
+            tdl_context_wait(r->context, point, TDL_WAIT_FOREVER) != TDL_OK) {
+            free(times);
+            return tool_fail("%s", tdl_last_error());
+        }
+        times[i] = (double)(tool_now() - start) / 1e6;
+    }
+    qsort(times, runs, sizeof(*times), compare_times);
+    printf("run    %u times on %s: %.3f ms at least, %.3f ms in the median\n", runs,
+           tdl_context_device(r->context)->name, times[0], times[runs / 2]);
+    free(times);
+    return TOOL_OK;
+}
+
+static int load(struct run *r)
+{
+    const struct options *o = r->options;
+    struct tdl_build_params build = o->build;
+    struct tdl_builder *builder = NULL;
+    const uint64_t start = tool_now();
+    int status = TOOL_OK;
+
+    build.compile.progress = tool_progress;
+    if (tdl_builder_create(r->context, &builder) != TDL_OK ||
+        tdl_model_load(builder, o->model, &o->model_options.params) != TDL_OK ||
+        tdl_builder_build(builder, &build, &r->graph) != TDL_OK)
+        status = tool_fail("%s: %s", o->model, tdl_last_error());
+    else
+        printf("load   %.1f ms\n", (double)(tool_now() - start) / 1e6);
+    tdl_builder_destroy(&builder);
+    return status;
+}
+
+/* -------------------------------------------------------------------- options */
+
+static bool parse_file(struct file *files, uint32_t *count, char *text)
+{
+    char *equals = strchr(text, '=');
+
+    if (*count == MAX_FILES || (!equals && *count > 0))
+        return false;
+    if (equals)
+        *equals = 0;
+    files[*count] = (struct file){equals ? text : NULL, equals ? equals + 1 : text};
+    return *files[(*count)++].path != 0;
+}
+
+static bool parse_numbers(const char *text, float *out, uint32_t count)
+{
+    char *end = NULL;
+
+    for (uint32_t i = 0; i < count; i++, text = end + 1) {
+        out[i] = strtof(text, &end);
+        if (end == text || *end != (i + 1 < count ? ',' : 0))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_option(struct options *o, int c, char *text)
+{
+    switch (c) {
+    case 'i':
+        return parse_file(o->inputs, &o->input_count, text);
+    case 'o':
+        return parse_file(o->outputs, &o->output_count, text);
+    case 'R':
+        return parse_numbers(text, &o->range.low, 2);
+    case 'M':
+        return parse_numbers(text, o->range.mean, 3);
+    case 'D':
+        return parse_numbers(text, o->range.deviation, 3);
+    case 't':
+        return tool_parse_u32(text, 0, 1024, &o->threads);
+    case 'p':
+        return tool_parse_precision(text, &o->build.precision);
+    case 'r':
+        return tool_parse_u32(text, 1, 1000000, &o->runs);
+    default:
+        return tool_model_option(&o->model_options, c, text);
+    }
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    static const struct option table[] = {
+        {"input", required_argument, NULL, 'i'},
+        {"output", required_argument, NULL, 'o'},
+        {"range", required_argument, NULL, 'R'},
+        {"mean", required_argument, NULL, 'M'},
+        {"deviation", required_argument, NULL, 'D'},
+        {"device", required_argument, NULL, 'd'},
+        {"threads", required_argument, NULL, 't'},
+        {"precision", required_argument, NULL, 'p'},
+        {"no-fuse", no_argument, NULL, 'n'},
+        {"runs", required_argument, NULL, 'r'},
+        TOOL_MODEL_OPTIONS,
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    int c;
+
+    while ((c = getopt_long(argc, argv, "i:o:d:t:p:nr:h", table, NULL)) != -1) {
+        if (c == '?')
+            return tool_usage_error("that option is not known or lacks its value");
+        if (c == 'h') {
+            fputs(help, stdout);
+            exit(TOOL_OK);
+        }
+        if (c == 'd')
+            o->device = optarg;
+        else if (c == 'n')
+            o->build.no_fuse = true;
+        else if (!parse_option(o, c, optarg))
+            return tool_usage_error("'%s' is no such value%s%s", optarg,
+                                    c >= TOOL_OPTION_BIND ? ": " : "",
+                                    c >= TOOL_OPTION_BIND ? tool_model_option_wants(c) : "");
+    }
+    if (optind + 1 != argc)
+        return tool_usage_error("one model is needed");
+    o->model = argv[optind];
+    return TOOL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {
+        .runs = 1,
+        .range = {.high = 1, .deviation = {1, 1, 1}},
+    };
+    struct run r = {.options = &options};
+    int status;
+
+    tool_set_name("tdl-run");
+    status = parse(argc, argv, &options);
+    if (status == TOOL_OK)
+        status = tool_create_context(options.device, options.threads, &r.context);
+    if (status == TOOL_OK)
+        status = load(&r);
+    if (status == TOOL_OK)
+        status = bind_tensors(&r);
+    if (status == TOOL_OK)
+        status = read_inputs(&r);
+    if (status == TOOL_OK)
+        status = run(&r);
+    if (status == TOOL_OK)
+        status = write_outputs(&r);
+    for (uint32_t i = 0; i < r.input_count; i++)
+        tdl_tensor_destroy(&r.inputs[i].tensor);
+    for (uint32_t i = 0; i < r.output_count; i++)
+        tdl_tensor_destroy(&r.outputs[i].tensor);
+    tdl_graph_destroy(&r.graph);
+    tdl_context_destroy(&r.context);
+    return status;
+}

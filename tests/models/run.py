@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""tdl-run from the command line: run.py TDL-RUN MODELS DATA
+
+The person model on the reference picture, as a NumPy array and as a PNG, against the
+reference mask; and what it says to wrong files.
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+WIDTH, HEIGHT = 256, 144
+failures = 0
+
+
+def check(what, ok, text=""):
+    global failures
+    if not ok:
+        failures += 1
+        print("FAIL: %s %s" % (what, text))
+
+
+def write_npy(path, kind, shape, data):
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': (%s,)}" % (
+        kind, ",".join(map(str, shape)))
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def read_npy(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    length = struct.unpack_from("<H", data, 8)[0]
+    header = data[10:10 + length].decode()
+    shape = tuple(map(int, re.findall(r"\d+", header[header.index("("):])))
+    return shape, memoryview(data)[10 + length:].cast("f")
+
+
+def chunk(kind, data):
+    return (struct.pack(">I", len(data)) + kind + data +
+            struct.pack(">I", zlib.crc32(kind + data)))
+
+
+def write_png(path, width, height, rgb):
+    rows = b"".join(b"\0" + rgb[3 * width * y:3 * width * (y + 1)] for y in range(height))
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" +
+                chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def largest(a, b):
+    return max(abs(x - y) for x, y in zip(a, b))
+
+
+def main():
+    tool, models, data = sys.argv[1:]
+    model = os.path.join(models, "selfie_segmentation_landscape.tflite")
+    if not os.path.exists(model):
+        print("skipped: no models; run pipelines/fetch-models.sh")
+        return 77
+    with open(os.path.join(data, "grace_hopper.land.rgb"), "rb") as f:
+        rgb = f.read()
+    with open(os.path.join(data, "grace_hopper.land.mask.f32"), "rb") as f:
+        wanted = memoryview(f.read()).cast("f")
+
+    def run(*args):
+        r = subprocess.run([tool, model, *args], capture_output=True, text=True, check=False)
+        return r.returncode, r.stdout + r.stderr
+
+    with tempfile.TemporaryDirectory() as folder:
+        def path(name):
+            return os.path.join(folder, name)
+
+        reals = struct.pack("<%df" % len(rgb), *(v / 255 for v in rgb))
+        write_npy(path("in.npy"), "<f4", (1, HEIGHT, WIDTH, 3), reals)
+        status, text = run("-i", path("in.npy"), "-o", path("out.npy"), "-r", "3")
+        check("an array runs", status == 0 and "run    3 times on" in text, text)
+        shape, got = read_npy(path("out.npy"))
+        check("its shape", shape == (1, HEIGHT, WIDTH, 1), shape)
+        check("its mask", largest(got, wanted) <= 1e-4, largest(got, wanted))
+
+        names = re.findall(r"^(input|output) +(\S+) ", text, re.M)
+        check("it names both", [n[0] for n in names] == ["input", "output"], text)
+        status, text = run("-i", "%s=%s" % (names[0][1], path("in.npy")), "--no-fuse")
+        check("by name, and without an output", status == 0 and "mean 0." in text, text)
+
+        write_png(path("in.png"), WIDTH, HEIGHT, rgb)
+        status, text = run("-i", path("in.png"), "-o", path("out2.npy"))
+        if "without libpng" in text:
+            print("skipped: pictures, as tdl-run was built without libpng")
+        else:
+            check("a picture runs", status == 0, text)
+            check("its mask", largest(read_npy(path("out2.npy"))[1], got) <= 1e-6)
+            status, text = run("-i", path("in.png"), "-o", path("out.png"), "--range", "0,1")
+            check("a mask as a picture", status == 0 and os.path.getsize(path("out.png")) > 500,
+                  text)
+            write_png(path("small.png"), 2, 2, bytes(12))
+            status, text = run("-i", path("small.png"), "-o", path("small.npy"))
+            check("another size is scaled", status == 0, text)
+
+        write_npy(path("short.npy"), "<f4", (1, 2), bytes(8))
+        status, text = run("-i", path("short.npy"))
+        check("too few elements", status == 1 and "2 elements; the input is float32" in text, text)
+        write_npy(path("bytes.npy"), "|u1", (1, HEIGHT, WIDTH, 3), rgb)
+        status, text = run("-i", path("bytes.npy"))
+        check("other elements", status == 1 and "the input takes '<f4'" in text, text)
+        status, text = run("-i", "nobody=%s" % path("in.npy"))
+        check("no such input", status == 1 and "no input 'nobody'" in text, text)
+        status, text = run("-i", path("in.txt"))
+        check("no such kind", status == 1 and ".npy and .png" in text, text)
+        status, text = run("--mean", "1,2")
+        check("too few means", status == 2, text)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
