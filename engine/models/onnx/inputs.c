@@ -203,8 +203,16 @@ static bool add_input(struct onnx_import *im, const struct input *in)
     v = onnx_add_value(im, &in->name);
     if (!v)
         return false;
-    v->operand = number ? number_operand(im, &desc, number->value)
-                        : tdl_builder_input(im->builder, in->text, &desc);
+    if (number) {
+        v->operand = number_operand(im, &desc, number->value);
+    } else if (in->type == ONNX_FLOAT16) {
+        desc.dtype = TDL_FLOAT16; /* as the file says; inside it is float32 */
+        v->operand = tdl_builder_input(im->builder, in->text, &desc);
+        if (v->operand)
+            v->operand = tdl_builder_cast(im->builder, v->operand, TDL_FLOAT32);
+    } else {
+        v->operand = tdl_builder_input(im->builder, in->text, &desc);
+    }
     return v->given = v->operand != NULL;
 }
 

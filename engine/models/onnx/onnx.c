@@ -392,21 +392,45 @@ static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
 
 #define MAX_NAME 64 /* of an output, with its NUL; the builder's limit */
 
+static uint64_t element_type(const struct tdl_pb *message)
+{
+    struct tdl_pb type = *message;
+    struct tdl_pb_field f, g;
+
+    while (tdl_pb_next(&type, &f))
+        while (f.number == ONNX_TYPE_TENSOR && tdl_pb_next(&f.in, &g))
+            if (g.number == ONNX_TENSOR_TYPE_ELEMENT)
+                return g.value;
+    return 0;
+}
+
+/* float16, which is float32 inside, to those who read the graph's outputs. */
+static struct tdl_operand *as_declared(struct onnx_import *im, struct tdl_operand *o, uint64_t type)
+{
+    if (type != ONNX_FLOAT16 || tdl_operand_get_desc(o)->dtype != TDL_FLOAT32)
+        return o;
+    return tdl_builder_cast(im->builder, o, TDL_FLOAT16);
+}
+
 static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
 {
     struct tdl_pb g = *graph, name = {0};
     struct tdl_pb_field f, h;
     char text[MAX_NAME];
     uint32_t count = 0;
+    uint64_t type;
 
     for (; tdl_pb_next(&g, &f); name = (struct tdl_pb){0}) {
         struct onnx_value *v;
 
         if (f.number != ONNX_GRAPH_OUTPUT)
             continue;
-        while (tdl_pb_next(&f.in, &h))
+        for (type = 0; tdl_pb_next(&f.in, &h);) {
             if (h.number == ONNX_VALUE_NAME)
                 name = h.in;
+            else if (h.number == ONNX_VALUE_TYPE)
+                type = element_type(&h.in);
+        }
         v = onnx_find(im, &name);
         tdl_pb_text(&name, text, sizeof(text));
         if (!v)
@@ -416,7 +440,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
             return false;
         if (!v->operand)
             return onnx_lacks(im, "the output '%s' has no elements", text);
-        if (tdl_builder_output(im->builder, text, v->operand) != TDL_OK)
+        if (tdl_builder_output(im->builder, text, as_declared(im, v->operand, type)) != TDL_OK)
             return false;
         count++;
     }

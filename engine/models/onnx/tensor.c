@@ -9,6 +9,7 @@
 
 #define MAX_ELEMENTS (UINT64_C(1) << 30)
 /* Constants that are made, in sizes of the file, and what is free. */
+#define MAX_EVALUATED 4096 /* elements */
 #define MADE_TIMES 16
 #define MADE_FREE (UINT64_C(16) << 20)
 
@@ -53,7 +54,8 @@ bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out)
                           "16 to 64 bits, integers of 8 to 64 bits and bool",
                           (long long)type,
                           type == ONNX_STRING ? "string" : "complex, 4 or 8 bits, or unknown");
-    *out = types[i].dtype;
+    /* Halves are computed as float32: that is exact, and every kernel has it. */
+    *out = type == ONNX_FLOAT16 ? TDL_FLOAT32 : types[i].dtype;
     return true;
 }
 
@@ -211,7 +213,11 @@ bool onnx_tensor_read(struct onnx_import *im, const struct tdl_pb *message, stru
     }
     if (m.broken)
         return onnx_fail_damaged(im, "a tensor");
-    return onnx_dtype(im, out->type, &out->desc.dtype) && read_shape(im, dims, rank, out);
+    if (!onnx_dtype(im, out->type, &out->desc.dtype) || !read_shape(im, dims, rank, out))
+        return false;
+    if (out->type == ONNX_FLOAT16) /* as they lie in the file, until they are read */
+        out->desc.dtype = TDL_FLOAT16;
+    return true;
 }
 
 /* ------------------------------------------------------------------ elements */
@@ -402,8 +408,14 @@ const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *t
 struct tdl_operand *onnx_tensor_operand(struct onnx_import *im, const struct onnx_tensor *t)
 {
     const void *data = onnx_tensor_data(im, t);
+    struct tdl_operand *o =
+        data ? tdl_builder_constant(im->builder, &t->desc, data, tdl_tensor_params_size(&t->desc))
+             : NULL;
 
-    return data
-               ? tdl_builder_constant(im->builder, &t->desc, data, tdl_tensor_params_size(&t->desc))
-               : NULL;
+    if (!o || t->desc.dtype != TDL_FLOAT16)
+        return o;
+    o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
+    if (o && t->count <= MAX_EVALUATED) /* larger ones stay halves until they are used */
+        tdl_builder_evaluate(im->builder, o);
+    return o;
 }

@@ -72,6 +72,8 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
         return false;
     t.movable = true;
     v->empty = t.desc;
+    if (t.type == ONNX_FLOAT16)
+        v->empty.dtype = TDL_FLOAT32;
     if (t.count > 0 && !(v->operand = onnx_tensor_operand(im, &t)))
         return false;
     return v->given = true;
