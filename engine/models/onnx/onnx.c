@@ -71,23 +71,57 @@ bool onnx_has(const struct onnx_import *im, const char *name)
     return onnx_attribute(im, name, &attribute);
 }
 
-/* Field `number` of the attribute; the last, if there are several. */
+/* What the schema calls a kind, by the number of the field with its value. */
+static const struct {
+    uint32_t field, kind;
+    const char *name;
+} kinds[] = {
+    {ONNX_ATTRIBUTE_FLOAT, 1, "a number"},          {ONNX_ATTRIBUTE_INT, 2, "an integer"},
+    {ONNX_ATTRIBUTE_STRING, 3, "a text"},           {ONNX_ATTRIBUTE_TENSOR, 4, "a tensor"},
+    {ONNX_ATTRIBUTE_GRAPH, 5, "a graph"},           {ONNX_ATTRIBUTE_FLOATS, 6, "a list of numbers"},
+    {ONNX_ATTRIBUTE_INTS, 7, "a list of integers"},
+};
+
+/* The attribute, if the node has it and it is of the kind that field `number` has; of
+ * another one the builder is in error. Very old files say no kinds. */
+static bool attribute_of(const struct onnx_import *im, const char *name, uint32_t number,
+                         struct tdl_pb *out)
+{
+    struct tdl_pb attribute;
+    struct tdl_pb_field f;
+    uint32_t row = 0;
+
+    if (!onnx_attribute(im, name, out))
+        return false;
+    while (kinds[row].field != number)
+        row++;
+    attribute = *out;
+    while (tdl_pb_next(&attribute, &f)) {
+        if (f.number == ONNX_ATTRIBUTE_KIND && f.value != 0 && f.value != kinds[row].kind) {
+            tdl_builder_fail(im->builder, TDL_ERROR_INVALID_MODEL,
+                             "the attribute %s is of kind %llu instead of %s", name,
+                             (unsigned long long)f.value, kinds[row].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Field `number` of the attribute; the last, if there are several. A zero may be left
+ * out (proto3). */
 static bool attribute_field(const struct onnx_import *im, const char *name, uint32_t number,
                             struct tdl_pb_field *out)
 {
     struct tdl_pb attribute;
     struct tdl_pb_field f;
-    bool found = false;
 
-    if (!onnx_attribute(im, name, &attribute))
+    *out = (struct tdl_pb_field){0};
+    if (!attribute_of(im, name, number, &attribute))
         return false;
-    while (tdl_pb_next(&attribute, &f)) {
-        if (f.number == number) {
+    while (tdl_pb_next(&attribute, &f))
+        if (f.number == number)
             *out = f;
-            found = true;
-        }
-    }
-    return found;
+    return true;
 }
 
 int64_t onnx_int(const struct onnx_import *im, const char *name, int64_t fallback)
@@ -132,8 +166,8 @@ bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint
     size_t count = 0;
 
     *out_count = 0;
-    if (!onnx_attribute(im, name, &attribute))
-        return true;
+    if (!attribute_of(im, name, ONNX_ATTRIBUTE_INTS, &attribute))
+        return tdl_builder_status(im->builder) == TDL_OK;
     while (tdl_pb_next(&attribute, &f))
         if (f.number == ONNX_ATTRIBUTE_INTS && !tdl_pb_varints(&f, list, capacity, &count))
             return onnx_fail_damaged(im, "a list of numbers");
@@ -151,8 +185,8 @@ bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint
     size_t count = 0;
 
     *out_count = 0;
-    if (!onnx_attribute(im, name, &attribute))
-        return true;
+    if (!attribute_of(im, name, ONNX_ATTRIBUTE_FLOATS, &attribute))
+        return tdl_builder_status(im->builder) == TDL_OK;
     while (tdl_pb_next(&attribute, &f))
         if (f.number == ONNX_ATTRIBUTE_FLOATS && !tdl_pb_floats(&f, list, capacity, &count))
             return onnx_fail_damaged(im, "a list of numbers");
@@ -166,8 +200,9 @@ bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx
 {
     struct tdl_pb_field f;
 
-    if (!attribute_field(im, name, ONNX_ATTRIBUTE_TENSOR, &f))
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the attribute %s, a tensor, is missing",
+    if (!attribute_field(im, name, ONNX_ATTRIBUTE_TENSOR, &f) || !f.in.data)
+        return tdl_builder_status(im->builder) == TDL_OK &&
+               onnx_fail(im, TDL_ERROR_INVALID_MODEL, "the attribute %s, a tensor, is missing",
                          name);
     return onnx_tensor_read(im, &f.in, out);
 }

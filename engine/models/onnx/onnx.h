@@ -106,8 +106,11 @@ const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *t
 struct tdl_operand *onnx_tensor_operand(struct onnx_import *im, const struct onnx_tensor *tensor);
 /* The data type that holds the ONNX type; false with the builder in error. */
 bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out);
-/* Zeroed memory that the builder owns, in bounds that follow the file's size;
- * NULL with the builder in error. */
+/* Bytes that are made, or gone through, in bounds that follow the file's size; false
+ * with the builder in error. */
+bool onnx_spend(struct onnx_import *im, uint64_t size);
+/* Zeroed memory that the builder owns, within those bounds; NULL with the builder in
+ * error. */
 void *onnx_make(struct onnx_import *im, uint64_t size);
 /* A constant of `count` elements that are computed here, copied; rank 1 unless
  * `shape` is given. */
@@ -184,7 +187,8 @@ bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message);
 /* order.c: all nodes of the graph. */
 bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph);
 
-/* Attributes of the node; the fallback where it has none of that name. */
+/* Attributes of the node; the fallback where it has none of that name. One of another
+ * kind is an error. */
 bool onnx_attribute(const struct onnx_import *im, const char *name, struct tdl_pb *out);
 int64_t onnx_int(const struct onnx_import *im, const char *name, int64_t fallback);
 float onnx_float(const struct onnx_import *im, const char *name, float fallback);

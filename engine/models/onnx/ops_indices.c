@@ -38,6 +38,16 @@ static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
     return count;
 }
 
+/* Places are counted as int32. */
+static bool countable(struct onnx_import *im, const struct tdl_operand *o)
+{
+    const uint64_t count = elements(onnx_shape(o), 0, onnx_rank(o));
+
+    return count <= INT32_MAX ||
+           onnx_lacks(im, "%llu elements; libtdl finds places among up to 2^31",
+                      (unsigned long long)count);
+}
+
 /* The first `batch` dimensions go in step; the last dimension of the indices is a tuple
  * for the dimensions behind them. */
 static bool add_gather_nd(struct onnx_import *im)
@@ -48,11 +58,13 @@ static bool add_gather_nd(struct onnx_import *im)
     int32_t sizes[TDL_MAX_RANK], strides[TDL_MAX_RANK];
     uint32_t shape[TDL_MAX_RANK], rank = 0;
 
-    if (!indices)
+    if (!indices || !countable(im, x) || !countable(im, indices))
         return false;
     const uint32_t *s = onnx_shape(x), *t = onnx_shape(indices);
+    if (onnx_rank(indices) < 1)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of no dimensions are no tuples");
     const uint32_t in = onnx_rank(x), last = onnx_rank(indices) - 1;
-    if (onnx_rank(indices) < 1 || batch < 0 || batch > last || batch + t[last] > in)
+    if (batch < 0 || batch > last || batch + t[last] > in)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", t[last],
                          in);
     const uint32_t first = (uint32_t)batch, tuple = t[last], rest = first + tuple;
@@ -102,7 +114,8 @@ static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
     struct tdl_operand *flat[2], *indices;
 
     memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
-    indices = onnx_constant(im, TDL_INT32, 1, &count, from);
+    const struct tdl_tensor_params desc = {.dtype = TDL_INT32, .rank = 1, .shape = {count}};
+    indices = tdl_builder_constant(b, &desc, from, count * sizeof(*from));
     flat[0] = tdl_builder_reshape(b, x, 1, &count);
     flat[1] = tdl_builder_reshape(b, updates, 1, &more);
     x = tdl_builder_gather(b, tdl_builder_concat(b, flat, 2, 0), indices, 0);
@@ -112,7 +125,8 @@ static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
 /* ScatterND: the last dimension of the indices is a tuple, updates are what lies behind
  * the dimensions that it names. */
 static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_params *t,
-                           const int64_t *indices, const uint32_t *s, uint32_t rank, int32_t *from)
+                           const int64_t *indices, const uint32_t *s, uint32_t rank, uint64_t given,
+                           int32_t *from)
 {
     const uint32_t tuple = t->rank ? t->shape[t->rank - 1] : 0;
     const uint32_t tuples = t->rank ? (uint32_t)elements(t->shape, 0, t->rank - 1) : 0;
@@ -122,6 +136,9 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", tuple,
                          rank);
     const uint32_t slice = (uint32_t)elements(s, tuple, rank);
+    if ((uint64_t)tuples * slice != given)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u updates of %u elements from %llu", tuples,
+                         slice, (unsigned long long)given);
     for (uint32_t i = 0; i < tuples; i++) {
         uint64_t place = 0;
 
@@ -142,14 +159,15 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
 /* ScatterElements: each update goes where it stands itself, but for the axis. */
 static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_params *t,
                              const int64_t *indices, const uint32_t *s, uint32_t rank,
-                             uint32_t axis, int32_t *from)
+                             uint32_t axis, uint64_t given, int32_t *from)
 {
     const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
     const uint32_t count = (uint32_t)elements(s, 0, rank);
 
-    if (t->rank != rank)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of %u dimensions for %u", t->rank,
-                         rank);
+    if (t->rank != rank || numbers != given)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "%u indices in %u dimensions for %u dimensions and %llu updates", numbers,
+                         t->rank, rank, (unsigned long long)given);
     for (uint32_t i = 0; i < numbers; i++) {
         uint64_t place = 0, stride = 1;
 
@@ -181,27 +199,33 @@ static bool add_scatter(struct onnx_import *im)
         return false;
     if (onnx_has(im, "reduction") && !onnx_string_is(im, "reduction", "none"))
         return onnx_lacks(im, "updates that are added to what is there, or the like");
+    if (!countable(im, x) || !countable(im, updates) || !countable(im, onnx_operand(im, 1)))
+        return false;
     const uint32_t *s = onnx_shape(x), rank = onnx_rank(x);
     const uint32_t count = (uint32_t)elements(s, 0, rank);
     const uint32_t numbers = (uint32_t)elements(t.shape, 0, t.rank);
-    int64_t *indices = calloc(numbers, sizeof(*indices));
-    int32_t *from = calloc(count, sizeof(*from));
+    const uint64_t given = elements(onnx_shape(updates), 0, onnx_rank(updates));
+    int64_t *indices = onnx_is_constant(im, 1) ? calloc(numbers, sizeof(*indices)) : NULL;
+    int32_t *from =
+        onnx_spend(im, given * sizeof(*from)) ? onnx_make(im, count * sizeof(*from)) : NULL;
     uint32_t got, axis = 0;
 
-    if (!indices || !from)
+    if (from && !onnx_is_constant(im, 1))
+        onnx_lacks(im, "input 1 depends on what the graph is run with; libtdl needs the indices "
+                       "when the model is loaded");
+    else if (from && !indices)
         onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
-    else if (onnx_ints(im, 1, indices, numbers, &got)) {
+    else if (from && onnx_ints(im, 1, indices, numbers, &got)) {
         for (uint32_t i = 0; i < count; i++)
             from[i] = (int32_t)i;
         if (nd)
-            ok = scatter_tuples(im, &t, indices, s, rank, from);
+            ok = scatter_tuples(im, &t, indices, s, rank, given, from);
         else
             ok = onnx_axis(im, onnx_int(im, "axis", 0), rank, &axis) &&
-                 scatter_elements(im, &t, indices, s, rank, axis, from);
+                 scatter_elements(im, &t, indices, s, rank, axis, given, from);
     }
     ok = ok && give_scattered(im, x, updates, from);
     free(indices);
-    free(from);
     return ok;
 }
 

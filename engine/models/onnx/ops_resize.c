@@ -232,6 +232,9 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
     for (uint32_t k = 0; k < count && r->sizes && policy > 0; k++) {
         r->scale[axes[k]] = common;
         r->out[axes[k]] = (uint32_t)floor(common * r->in[axes[k]] + 0.5);
+        if (r->out[axes[k]] < 1 || r->out[axes[k]] > 1 << 24)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u elements become %u", r->in[axes[k]],
+                             r->out[axes[k]]);
     }
     return true;
 }

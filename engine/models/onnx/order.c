@@ -13,7 +13,8 @@ enum state { WAITING, BEGUN, DONE };
 struct order {
     struct tdl_pb *nodes;
     uint8_t *states;
-    uint32_t *stack; /* nodes that wait for the one above them */
+    uint32_t *stack;      /* nodes that wait for the one above them */
+    struct tdl_pb *rests; /* what each of the stack has not looked at yet */
     uint32_t count;
     struct tdl_map writers; /* nodes by the names of their outputs */
 };
@@ -29,7 +30,8 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct o
     o->nodes = calloc(o->count + (size_t)1, sizeof(*o->nodes));
     o->states = calloc(o->count + (size_t)1, sizeof(*o->states));
     o->stack = calloc(o->count + (size_t)1, sizeof(*o->stack));
-    if (!o->nodes || !o->states || !o->stack)
+    o->rests = calloc(o->count + (size_t)1, sizeof(*o->rests));
+    if (!o->nodes || !o->states || !o->stack || !o->rests)
         return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
     for (g = *graph; tdl_pb_next(&g, &f);) {
         if (f.number != ONNX_GRAPH_NODE)
@@ -48,35 +50,44 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct o
     return true;
 }
 
-/* The node that must be added before node `i`, or `i` if none must. */
-static uint32_t waits_for(struct onnx_import *im, const struct order *o, uint32_t i)
+/* The node that must be added before the one whose fields these are. What it read
+ * before is there and stays there: nothing is looked at twice. */
+static bool waits_for(struct onnx_import *im, const struct order *o, struct tdl_pb *rest,
+                      uint32_t *out)
 {
-    struct tdl_pb node = o->nodes[i];
     struct tdl_pb_field f;
 
-    while (tdl_pb_next(&node, &f)) {
+    while (tdl_pb_next(rest, &f)) {
         if (f.number != ONNX_NODE_INPUT || f.in.size == 0 || onnx_find(im, &f.in))
             continue;
         const struct onnx_name key = onnx_name_key(&f.in);
         const uint64_t *writer = tdl_map_find(&o->writers, &key, sizeof(key));
 
-        if (writer && o->states[*writer] != DONE)
-            return (uint32_t)*writer;
+        if (writer && o->states[*writer] != DONE) {
+            *out = (uint32_t)*writer;
+            return true;
+        }
     }
-    return i;
+    return false;
+}
+
+static void begin(struct order *o, uint32_t depth, uint32_t i)
+{
+    o->states[i] = BEGUN;
+    o->stack[depth] = i;
+    o->rests[depth] = o->nodes[i];
 }
 
 /* Node `first`, behind all that it waits for. */
 static bool add_behind(struct onnx_import *im, struct order *o, uint32_t first)
 {
-    uint32_t depth = 0;
+    uint32_t depth = 0, before;
 
-    o->stack[depth++] = first;
-    o->states[first] = BEGUN;
+    begin(o, depth++, first);
     while (depth > 0) {
-        const uint32_t i = o->stack[depth - 1], before = waits_for(im, o, i);
+        const uint32_t i = o->stack[depth - 1];
 
-        if (before == i) {
+        if (!waits_for(im, o, &o->rests[depth - 1], &before)) {
             im->node_number = i;
             if (!onnx_add_node(im, &o->nodes[i]))
                 return false;
@@ -87,8 +98,7 @@ static bool add_behind(struct onnx_import *im, struct order *o, uint32_t first)
         if (o->states[before] == BEGUN)
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
                              "the model file is damaged: node %u waits for its own output", before);
-        o->states[before] = BEGUN;
-        o->stack[depth++] = before;
+        begin(o, depth++, before);
     }
     return true;
 }
@@ -105,5 +115,6 @@ bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph)
     free(o.nodes);
     free(o.states);
     free(o.stack);
+    free(o.rests);
     return ok;
 }

@@ -59,17 +59,24 @@ bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out)
     return true;
 }
 
+bool onnx_spend(struct onnx_import *im, uint64_t size)
+{
+    const uint64_t limit = MADE_TIMES * (uint64_t)im->source->size + MADE_FREE;
+
+    if (size > limit - im->made_bytes)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "the constants that the model asks for are more than %d times the file",
+                         MADE_TIMES);
+    im->made_bytes += size;
+    return true;
+}
+
 void *onnx_make(struct onnx_import *im, uint64_t size)
 {
     void *memory;
 
-    im->made_bytes += size;
-    if (im->made_bytes > MADE_TIMES * (uint64_t)im->source->size + MADE_FREE) {
-        onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                  "the constants that the model asks for are more than %d times the file",
-                  MADE_TIMES);
+    if (!onnx_spend(im, size))
         return NULL;
-    }
     memory = calloc(1, size ? (size_t)size : 1);
     if (!memory) {
         onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");

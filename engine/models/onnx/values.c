@@ -296,10 +296,11 @@ bool onnx_give(struct onnx_import *im, struct tdl_operand *operand)
 
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc)
 {
+    const struct tdl_tensor_params empty = *desc; /* of another value, it may be, which moves */
     struct onnx_value *v = onnx_wanted(im, i) ? onnx_add_value(im, &im->node.outputs[i]) : NULL;
 
     if (!v)
         return !onnx_wanted(im, i);
-    v->empty = *desc;
+    v->empty = empty;
     return v->given = true;
 }

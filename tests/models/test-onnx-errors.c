@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the ONNX reader says to files that are wrong: a table of small models, each
+ * with the result and a part of the text that it must give; one cut short at every
+ * byte and with bytes changed, which must never do more than fail with a text.
+ * What is odd but right has rows without a text.
+ */
+#include "onnx-writer.h"
+
+#include <tdl/models.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLOATS(...) ((const float[]){__VA_ARGS__})
+#define DIMS(...) ((const int64_t[]){__VA_ARGS__})
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+enum { FLOAT = 1, UINT8 = 2, INT32 = 6, INT64 = 7, STRING = 8, BOOL = 9 };
+
+typedef struct onnx_bytes bytes;
+
+struct row {
+    const char *name;
+    void (*write)(bytes *graph);
+    enum tdl_result result;
+    const char *text; /* part of the error */
+    const struct tdl_model_params *params;
+    int64_t opset; /* 0: 17 */
+};
+
+static int failures;
+
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        printf("FAIL ");                                                                           \
+        printf(__VA_ARGS__);                                                                       \
+        printf("\n");                                                                              \
+        failures++;                                                                                \
+    } while (0)
+
+/* -------------------------------------------------------------------- pieces */
+
+/* x, [1,3,4,4], to y. */
+static void ends(bytes *g)
+{
+    onnx_input(g, "x", FLOAT, 4, DIMS(1, 3, 4, 4));
+    onnx_output(g, "y");
+}
+
+static void with_node(bytes *g, const char *type, const char *inputs, bytes *attributes)
+{
+    ends(g);
+    onnx_node(g, type, inputs, "y", attributes);
+}
+
+/* x and a constant of three numbers that is said to have these dimensions. */
+static void with_constant(bytes *g, int type, size_t rank, const int64_t *dims, size_t size)
+{
+    static const float data[16];
+
+    onnx_initializer(g, "c", type, rank, dims, data, size);
+    with_node(g, "Add", "x c", NULL);
+}
+
+/* ---------------------------------------------------------------------- names */
+
+static void unknown_operator(bytes *g)
+{
+    onnx_node(g, "Relu", "x", "r", NULL);
+    bytes a = {0};
+    onnx_put_text(&a, 3, "last one");
+    with_node(g, "Frobnicate", "r", &a);
+}
+
+static void strange_operator(bytes *g)
+{
+    with_node(g, "evil\x1b[2J\xff", "x", NULL);
+}
+
+static void unknown_domain(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_put_text(&a, 7, "com.microsoft");
+    with_node(g, "FusedConv", "x", &a);
+}
+
+static void known_domain(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_put_text(&a, 7, "ai.onnx");
+    with_node(g, "Relu", "x", &a);
+}
+
+static void relu(bytes *g)
+{
+    with_node(g, "Relu", "x", NULL);
+}
+
+static void two_names(bytes *g)
+{
+    onnx_node(g, "Relu", "x", "y", NULL);
+    with_node(g, "Relu", "x", NULL);
+}
+
+static void two_constants(bytes *g)
+{
+    onnx_int64s(g, "c", 1, DIMS(1));
+    onnx_int64s(g, "c", 1, DIMS(1));
+    relu(g);
+}
+
+static void input_overwritten(bytes *g)
+{
+    onnx_node(g, "Relu", "y", "x", NULL);
+    ends(g);
+}
+
+static void cycle(bytes *g)
+{
+    onnx_node(g, "Add", "x c", "a", NULL);
+    onnx_node(g, "Relu", "a", "b", NULL);
+    onnx_node(g, "Relu", "b", "c", NULL);
+    with_node(g, "Relu", "c", NULL);
+}
+
+static void own_output(bytes *g)
+{
+    with_node(g, "Relu", "y", NULL);
+}
+
+static void unknown_name(bytes *g)
+{
+    with_node(g, "Add", "x nobody", NULL);
+}
+
+static void left_out(bytes *g)
+{
+    with_node(g, "Add", "x -", NULL);
+}
+
+static void too_few_inputs(bytes *g)
+{
+    with_node(g, "Add", "x", NULL);
+}
+
+static void no_outputs(bytes *g)
+{
+    onnx_node(g, "Relu", "x", "y", NULL);
+    onnx_input(g, "x", FLOAT, 1, DIMS(4));
+}
+
+static void node_without_output(bytes *g)
+{
+    relu(g);
+    onnx_node(g, "Relu", "x", "", NULL);
+}
+
+static void output_not_written(bytes *g)
+{
+    ends(g);
+}
+
+static void more_outputs(bytes *g)
+{
+    ends(g);
+    onnx_node(g, "Relu", "x", "y z", NULL);
+}
+
+static void unsorted(bytes *g)
+{
+    with_node(g, "Relu", "b", NULL);
+    onnx_node(g, "Relu", "a", "b", NULL);
+    onnx_node(g, "Relu", "x", "a", NULL);
+}
+
+static void unused(bytes *g)
+{
+    relu(g);
+    onnx_input(g, "nobody_wants", FLOAT, 4, DIMS(1, 3, 4, 4));
+    onnx_initializer(g, "nor_this", STRING, 1, DIMS(4), NULL, 0);
+}
+
+static void listed_constant(bytes *g)
+{
+    with_constant(g, FLOAT, 3, DIMS(3, 1, 1), 12);
+    onnx_input(g, "c", FLOAT, 3, DIMS(3, 1, 1));
+}
+
+/* ----------------------------------------------------------------- attributes */
+
+static void conv_with(bytes *g, bytes *attributes)
+{
+    static const float filter[2 * 3 * 3 * 3];
+
+    onnx_initializer(g, "f", FLOAT, 4, DIMS(2, 3, 3, 3), filter, sizeof(filter));
+    with_node(g, "Conv", "x f", attributes);
+}
+
+static void strides_as_int(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "strides", 2);
+    conv_with(g, &a);
+}
+
+static void group_as_float(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_float(&a, "group", 1);
+    conv_with(g, &a);
+}
+
+static void axis_as_text(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_text(&a, "axis", "1");
+    with_node(g, "Softmax", "x", &a);
+}
+
+static void mode_as_int(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "mode", 1);
+    onnx_int64s(g, "s", 4, DIMS(1, 3, 8, 8));
+    with_node(g, "Resize", "x - - s", &a);
+}
+
+static void many_strides(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_ints(&a, "strides", DIMS(1, 1, 1), 3);
+    conv_with(g, &a);
+}
+
+static void zero_stride(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_ints(&a, "strides", DIMS(1, 0), 2);
+    conv_with(g, &a);
+}
+
+static void negative_pad(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_ints(&a, "pads", DIMS(0, 0, -1, 0), 4);
+    conv_with(g, &a);
+}
+
+static void groups(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "group", INT64_MIN);
+    conv_with(g, &a);
+}
+
+static void far_axis(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "axis", INT64_MAX);
+    with_node(g, "Softmax", "x", &a);
+}
+
+/* A proto3 writer leaves zeros out. */
+static void zero_left_out(bytes *g)
+{
+    bytes a = {0}, axis = {0};
+
+    onnx_put_text(&axis, 1, "axis");
+    onnx_put_int(&axis, 20, 2);
+    onnx_put_message(&a, 5, &axis);
+    onnx_node(g, "Softmax", "x", "s", &a);
+    with_node(g, "Relu", "s", NULL);
+}
+
+static void constant_of_nothing(bytes *g)
+{
+    onnx_node(g, "Constant", "", "c", NULL);
+    with_node(g, "Add", "x c", NULL);
+}
+
+static void constant_of_text(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_text(&a, "value", "1");
+    onnx_node(g, "Constant", "", "c", &a);
+    with_node(g, "Add", "x c", NULL);
+}
+
+/* ---------------------------------------------------------------------- tensors */
+
+static void negative_dimension(bytes *g)
+{
+    with_constant(g, FLOAT, 1, DIMS(-3), 12);
+}
+
+static void huge_dimension(bytes *g)
+{
+    with_constant(g, FLOAT, 1, DIMS(INT64_MAX), 12);
+}
+
+static void huge_product(bytes *g)
+{
+    with_constant(g, FLOAT, 3, DIMS(65536, 65536, 65536), 12);
+}
+
+static void many_dimensions(bytes *g)
+{
+    with_constant(g, FLOAT, 7, DIMS(1, 1, 1, 1, 1, 1, 3), 12);
+}
+
+static void few_bytes(bytes *g)
+{
+    with_constant(g, FLOAT, 3, DIMS(3, 1, 1), 11);
+}
+
+static void many_bytes(bytes *g)
+{
+    with_constant(g, FLOAT, 3, DIMS(3, 1, 1), 16);
+}
+
+static void no_bytes(bytes *g)
+{
+    onnx_initializer(g, "c", FLOAT, 3, DIMS(3, 1, 1), NULL, 0);
+    with_node(g, "Add", "x c", NULL);
+}
+
+static void huge_without_bytes(bytes *g)
+{
+    onnx_initializer(g, "c", FLOAT, 1, DIMS(1 << 28), NULL, 0);
+    with_node(g, "Add", "x c", NULL);
+}
+
+static void strings(bytes *g)
+{
+    with_constant(g, STRING, 1, DIMS(3), 12);
+}
+
+static void unknown_type(bytes *g)
+{
+    with_constant(g, 4000, 1, DIMS(3), 12);
+}
+
+static void no_elements(bytes *g)
+{
+    with_constant(g, FLOAT, 1, DIMS(0), 0);
+}
+
+static void integers(bytes *g)
+{
+    with_constant(g, INT32, 3, DIMS(3, 1, 1), 12);
+}
+
+/* So many numbers in float_data for three elements. */
+static void listed(bytes *g, int count)
+{
+    bytes t = {0};
+
+    onnx_tensor_message(&t, "c", FLOAT, 1, DIMS(3), NULL, 0);
+    onnx_put_bytes(&t, 4, FLOATS(1, 2, 3, 4), 4 * (size_t)count);
+    onnx_put_message(g, 5, &t);
+    with_node(g, "Mul", "x c", NULL);
+}
+
+static void few_numbers(bytes *g)
+{
+    listed(g, 2);
+}
+
+static void many_numbers(bytes *g)
+{
+    listed(g, 4);
+}
+
+static void broken_numbers(bytes *g)
+{
+    bytes t = {0};
+
+    onnx_tensor_message(&t, "c", FLOAT, 1, DIMS(3), NULL, 0);
+    onnx_put_bytes(&t, 4, FLOATS(1, 2, 3), 11);
+    onnx_put_message(g, 5, &t);
+    with_node(g, "Mul", "x c", NULL);
+}
+
+static void endless_number(bytes *g)
+{
+    bytes t = {0};
+
+    onnx_tensor_message(&t, "c", INT64, 1, DIMS(3), NULL, 0);
+    onnx_put_bytes(&t, 7, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13);
+    onnx_put_message(g, 5, &t);
+    with_node(g, "Mul", "x c", NULL);
+}
+
+static void sparse(bytes *g)
+{
+    bytes t = {0}, s = {0};
+
+    onnx_tensor_message(&t, "c", FLOAT, 1, DIMS(3), FLOATS(1, 2, 3), 12);
+    onnx_put_message(&s, 1, &t);
+    onnx_put_message(g, 15, &s);
+    relu(g);
+}
+
+/* ---------------------------------------------------------------------- inputs */
+
+static void sequence(bytes *g)
+{
+    bytes value = {0}, kind = {0}, inner = {0};
+
+    onnx_put_message(&kind, 4, &inner);
+    onnx_put_text(&value, 1, "s");
+    onnx_put_message(&value, 2, &kind);
+    onnx_put_message(g, 11, &value);
+    relu(g);
+}
+
+static void open_input(bytes *g, size_t rank, const int64_t *dims)
+{
+    onnx_input(g, "x", FLOAT, rank, dims);
+    onnx_node(g, "Relu", "x", "y", NULL);
+    onnx_output(g, "y");
+}
+
+static void open_length(bytes *g)
+{
+    open_input(g, 2, DIMS(-1, -1));
+}
+
+static void open_by_name(bytes *g)
+{
+    open_input(g, 2, DIMS(-1, -2));
+}
+
+static void open_picture(bytes *g)
+{
+    open_input(g, 4, DIMS(-2, 3, -3, -4));
+}
+
+static void seven_dimensions(bytes *g)
+{
+    open_input(g, 7, DIMS(1, 1, 1, 1, 1, 1, 1));
+}
+
+static void wide_input(bytes *g)
+{
+    open_input(g, 1, DIMS(INT64_MAX));
+}
+
+static void text_input(bytes *g)
+{
+    onnx_input(g, "x", STRING, 1, DIMS(3));
+    onnx_node(g, "Relu", "x", "y", NULL);
+    onnx_output(g, "y");
+}
+
+/* Shapes that come from an input, n, which may become a number. */
+static void number_input(bytes *g)
+{
+    onnx_input(g, "n", INT64, 1, DIMS(1));
+    onnx_int64s(g, "three", 1, DIMS(3));
+    bytes a = {0};
+    onnx_attr_int(&a, "axis", 0);
+    onnx_node(g, "Concat", "three n", "shape", &a);
+    with_node(g, "Reshape", "x shape", NULL);
+}
+
+static const struct tdl_model_params bind_name = {
+    .dimensions = (const struct tdl_model_dimension[]){{"d0", 5}}, .dimension_count = 1};
+static const struct tdl_model_params bind_place = {
+    .dimensions = (const struct tdl_model_dimension[]){{"x:1", 5}}, .dimension_count = 1};
+static const struct tdl_model_params bind_nothing = {
+    .dimensions = (const struct tdl_model_dimension[]){{"batch", 5}}, .dimension_count = 1};
+static const struct tdl_model_params bind_size = {.size = {32, 48}};
+static const struct tdl_model_params bind_number = {
+    .numbers = (const struct tdl_model_number[]){{"n", 16}}, .number_count = 1};
+static const struct tdl_model_params bind_no_input = {
+    .numbers = (const struct tdl_model_number[]){{"m", 16}}, .number_count = 1};
+
+/* -------------------------------------------------------------------- branches */
+
+/* y as the branch says; both read x. */
+static void branch(bytes *attributes, const char *name, const char *type)
+{
+    bytes g = {0};
+    char output[40];
+
+    snprintf(output, sizeof(output), "%s_y", name);
+    onnx_node(&g, type, "x", output, NULL);
+    onnx_output(&g, output);
+    onnx_attr_message(attributes, name, 6, &g);
+}
+
+static void known_if(bytes *g)
+{
+    bytes a = {0};
+
+    branch(&a, "then_branch", "Relu");
+    branch(&a, "else_branch", "Frobnicate");
+    onnx_initializer(g, "true", BOOL, 0, NULL, "\1", 1);
+    with_node(g, "If", "true", &a);
+}
+
+static void unknown_if(bytes *g)
+{
+    bytes a = {0};
+
+    branch(&a, "then_branch", "Relu");
+    branch(&a, "else_branch", "Abs");
+    onnx_input(g, "c", BOOL, 0, NULL);
+    with_node(g, "If", "c", &a);
+}
+
+static void if_without_branch(bytes *g)
+{
+    onnx_initializer(g, "true", BOOL, 0, NULL, "\1", 1);
+    with_node(g, "If", "true", NULL);
+}
+
+/* Branches within branches; each gives what the next one gives. */
+static void deep_if(bytes *g)
+{
+    char output[16];
+    bytes inner = {0};
+
+    onnx_node(&inner, "Relu", "x", "y0", NULL);
+    onnx_output(&inner, "y0");
+    for (int i = 1; i < 20; i++) {
+        bytes a = {0};
+
+        snprintf(output, sizeof(output), "y%d", i);
+        onnx_attr_message(&a, "then_branch", 6, &inner);
+        onnx_node(&inner, "If", "true", output, &a);
+        onnx_output(&inner, output);
+    }
+    bytes a = {0};
+    onnx_attr_message(&a, "then_branch", 6, &inner);
+    onnx_initializer(g, "true", BOOL, 0, NULL, "\1", 1);
+    with_node(g, "If", "true", &a);
+}
+
+/* A branch whose output has no elements, with enough names for the list to move. */
+static void empty_branch(bytes *g)
+{
+    bytes inner = {0}, a = {0};
+    char name[16];
+
+    onnx_initializer(&inner, "none", FLOAT, 1, DIMS(0), "", 0);
+    onnx_output(&inner, "none");
+    onnx_attr_message(&a, "then_branch", 6, &inner);
+    onnx_initializer(g, "true", BOOL, 0, NULL, "\1", 1);
+    for (int i = 0; i < 252; i++) {
+        snprintf(name, sizeof(name), "c%d", i);
+        onnx_int64s(g, name, 1, DIMS(1));
+    }
+    with_node(g, "If", "true", &a);
+}
+
+/* -------------------------------------------------------------------- operators */
+
+static void scalar_tuples(bytes *g)
+{
+    onnx_initializer(g, "i", INT64, 0, NULL, DIMS(1), 8);
+    with_node(g, "GatherND", "x i", NULL);
+}
+
+static void few_updates(bytes *g)
+{
+    onnx_initializer(g, "i", INT64, 2, DIMS(1, 1), DIMS(0), 8);
+    onnx_initializer(g, "u", FLOAT, 1, DIMS(1), FLOATS(1), 4);
+    with_node(g, "ScatterND", "x i u", NULL);
+}
+
+static void reshape_to_other(bytes *g)
+{
+    onnx_int64s(g, "s", 2, DIMS(7, -1));
+    with_node(g, "Reshape", "x s", NULL);
+}
+
+static void empty_slice(bytes *g)
+{
+    onnx_int64s(g, "from", 1, DIMS(2));
+    onnx_int64s(g, "to", 1, DIMS(1));
+    with_node(g, "Slice", "x from to", NULL);
+}
+
+static void small_resize(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_text(&a, "mode", "cubic");
+    onnx_attr_text(&a, "keep_aspect_ratio_policy", "not_larger");
+    onnx_int64s(g, "s", 4, DIMS(1, 1, 1, 1));
+    onnx_input(g, "w", FLOAT, 4, DIMS(1, 1, 1, 1 << 24));
+    onnx_node(g, "Resize", "w - - s", "y", &a);
+    onnx_output(g, "y");
+}
+
+#define OK TDL_OK, ""
+#define MODEL TDL_ERROR_INVALID_MODEL
+#define LACKS TDL_ERROR_UNSUPPORTED
+#define DAMAGED MODEL, "the model file is damaged: "
+
+static const struct row rows[] = {
+    {"unknown operator", unknown_operator, LACKS,
+     "node 1 Frobnicate 'last one': the operator is not supported"},
+    {"strange operator", strange_operator, LACKS, "node 0 evil?[2J?: "},
+    {"unknown domain", unknown_domain, LACKS, "operators of the domain 'com.microsoft'"},
+    {"the domain's own name", known_domain, OK},
+    {"old opset", relu, LACKS, "operators are of version 6; libtdl reads", NULL, 6},
+    {"new opset", relu, LACKS, "operators are of version 99; libtdl reads", NULL, 99},
+    {"negative opset", relu, LACKS, "convert it with", NULL, -1},
+    {"no graph", NULL, DAMAGED "it has no graph"},
+    {"two values of a name", two_names, DAMAGED "two values are named 'y'"},
+    {"two constants of a name", two_constants, DAMAGED "two values are named 'c'"},
+    {"input overwritten", input_overwritten, MODEL, "'y'"},
+    {"cycle", cycle, DAMAGED "node 0 waits for its own output"},
+    {"its own output", own_output, DAMAGED "node 0 waits for its own output"},
+    {"unknown name", unknown_name, MODEL, "input 1, 'nobody', is no value of the graph"},
+    {"input left out", left_out, MODEL, "node 0 Add: input 1 is missing"},
+    {"too few inputs", too_few_inputs, MODEL, "1 inputs instead of 2 to 2"},
+    {"no outputs", no_outputs, MODEL, "the model has no outputs"},
+    {"node without output", node_without_output, MODEL, "node 1 Relu: it has no output"},
+    {"output not written", output_not_written, DAMAGED "no node writes the output 'y'"},
+    {"more outputs", more_outputs, LACKS, "output 1, 'z', is not supported"},
+    {"unsorted", unsorted, OK},
+    {"unused inputs and constants", unused, OK},
+    {"constant among the inputs", listed_constant, OK},
+    {"strides as one number", strides_as_int, MODEL, "node 0 Conv: the attribute strides is"},
+    {"group as a float", group_as_float, MODEL, "the attribute group is"},
+    {"axis as text", axis_as_text, MODEL, "the attribute axis is"},
+    {"mode as a number", mode_as_int, MODEL, "the attribute mode is"},
+    {"three strides", many_strides, LACKS, "the attribute strides has 3 numbers"},
+    {"zero stride", zero_stride, MODEL, "strides of 0"},
+    {"negative padding", negative_pad, MODEL, "padding of -1"},
+    {"groups", groups, MODEL, "-9223372036854775808 groups"},
+    {"far axis", far_axis, MODEL, "no axis 9223372036854775807"},
+    {"zero left out", zero_left_out, OK},
+    {"constant of nothing", constant_of_nothing, LACKS, "neither a tensor nor a number"},
+    {"constant of text", constant_of_text, MODEL, "the attribute value is"},
+    {"negative dimension", negative_dimension, MODEL, "'c' has -3 elements in dimension 0"},
+    {"huge dimension", huge_dimension, MODEL, "at most 2^30"},
+    {"huge product", huge_product, MODEL, "at most 2^30"},
+    {"many dimensions", many_dimensions, LACKS, "'c' has 7 dimensions"},
+    {"few bytes", few_bytes, DAMAGED "the tensor 'c' has 11 bytes instead of 12"},
+    {"many bytes", many_bytes, DAMAGED "the tensor 'c' has 16 bytes instead of 12"},
+    {"no bytes", no_bytes, DAMAGED "the tensor 'c' has 0 numbers instead of 3"},
+    {"huge without bytes", huge_without_bytes, DAMAGED "the tensor 'c' has too few numbers"},
+    {"strings", strings, LACKS, "the data type number 8 (string)"},
+    {"unknown type", unknown_type, LACKS, "the data type number 4000"},
+    {"no elements", no_elements, LACKS, "the output 'y' has no elements"},
+    {"integers", integers, TDL_ERROR_INVALID_ARGUMENT, "node 0 Add: add: "},
+    {"few numbers", few_numbers, DAMAGED "the tensor 'c' has 2 numbers instead of 3"},
+    {"many numbers", many_numbers, DAMAGED "the tensor 'c' has 4 numbers instead of 3"},
+    {"broken numbers", broken_numbers, DAMAGED "the tensor 'c'"},
+    {"endless number", endless_number, DAMAGED "the tensor 'c'"},
+    {"sparse", sparse, LACKS, "sparse constants are not supported"},
+    {"sequence", sequence, LACKS, "the input 's' is no tensor"},
+    {"open", open_length, LACKS, "dimension 1 of its input 'x' open: give it a size by the name "
+                                 "'x:1'"},
+    {"open by name", open_by_name, LACKS, "by the name 'd0'"},
+    {"bound by name", open_by_name, OK, &bind_name},
+    {"bound by place", open_by_name, OK, &bind_place},
+    {"bound what is not", open_by_name, TDL_ERROR_UNSUPPORTED, "'d0'", &bind_nothing},
+    {"bound what is closed", relu, TDL_ERROR_INVALID_ARGUMENT, "no dimension 'batch' open",
+     &bind_nothing},
+    {"open picture", open_picture, LACKS, "or a picture's by --"},
+    {"picture of a size", open_picture, OK, &bind_size},
+    {"seven dimensions", seven_dimensions, LACKS, "more than 6 dimensions"},
+    {"wide input", wide_input, MODEL, "9223372036854775807 elements in dimension 0"},
+    {"input of text", text_input, LACKS, "(string)"},
+    {"shape from an input", number_input, LACKS, "node 1 Reshape: input 1 depends on"},
+    {"shape from a number", number_input, OK, &bind_number},
+    {"number for nothing", relu, TDL_ERROR_INVALID_ARGUMENT, "no input 'm' that could be a number",
+     &bind_no_input},
+    {"known condition", known_if, OK},
+    {"unknown condition", unknown_if, LACKS, "input 0 depends on"},
+    {"no branch", if_without_branch, MODEL, "no such branch"},
+    {"deep branches", deep_if, LACKS, "nested deeper than 8"},
+    {"branch without elements", empty_branch, LACKS, "the output 'y' has no elements"},
+    {"scalar as a tuple", scalar_tuples, MODEL, "node 0 GatherND: "},
+    {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
+    {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
+    {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},
+    {"resize to nothing", small_resize, MODEL, "node 0 Resize: "},
+};
+
+static enum tdl_result import(const uint8_t *data, size_t size,
+                              const struct tdl_model_params *params, char *text, size_t text_size)
+{
+    /* Of just the right size, and at an odd address, so that a sanitizer sees what
+     * goes too far or thinks of alignment. */
+    uint8_t *copy = malloc(size + 1);
+    struct tdl_builder *builder = NULL;
+    enum tdl_result r = tdl_builder_create(NULL, &builder);
+
+    if (!copy || r != TDL_OK)
+        abort();
+    if (size > 0)
+        memcpy(copy + 1, data, size);
+    r = tdl_model_import(builder, copy + 1, size, params);
+    if (r != tdl_builder_status(builder))
+        FAIL("the import returned %d, the builder has %d", r, tdl_builder_status(builder));
+    snprintf(text, text_size, "%s", tdl_builder_error(builder));
+    tdl_builder_destroy(&builder);
+    free(copy);
+    return r;
+}
+
+static uint8_t *write_row(const struct row *row, size_t *size)
+{
+    bytes g = {0}, m = {0}, version = {0};
+
+    if (row->write) {
+        row->write(&g);
+        return onnx_model(&g, row->opset ? row->opset : 17, size);
+    }
+    onnx_put_int(&m, 1, 8);
+    onnx_put_int(&version, 2, 17);
+    onnx_put_message(&m, 8, &version);
+    *size = m.size;
+    return m.data;
+}
+
+static void test_row(const struct row *row)
+{
+    size_t size;
+    uint8_t *data = write_row(row, &size);
+    char text[600];
+    const enum tdl_result r = import(data, size, row->params, text, sizeof(text));
+
+    if (r != row->result || !strstr(text, row->text))
+        FAIL("%s: %d \"%s\", expected %d \"…%s…\"", row->name, r, text, row->result, row->text);
+    free(data);
+}
+
+/* ------------------------------------------------------------ changed bytes */
+
+/* Without its end the file has no opset; without more, no graph. */
+static void test_cut(void)
+{
+    size_t size;
+    uint8_t *data = onnx_example(&size);
+    char text[600];
+
+    if (import(data, size, NULL, text, sizeof(text)) != TDL_OK)
+        FAIL("the example itself: \"%s\"", text);
+    for (size_t cut = 0; cut < size; cut++)
+        if (import(data, cut, NULL, text, sizeof(text)) == TDL_OK || !text[0])
+            FAIL("cut to %zu of %zu bytes: \"%s\"", cut, size, text);
+    free(data);
+}
+
+/* A changed byte may hit a weight, which nobody can tell. */
+static void test_changed(void)
+{
+    static const uint8_t masks[] = {0xff, 0x80, 0x01, 0x10};
+    size_t size, refused = 0;
+    uint8_t *data = onnx_example(&size);
+    char text[600];
+
+    for (size_t i = 0; i < size * COUNT(masks); i++) {
+        data[i / COUNT(masks)] ^= masks[i % COUNT(masks)];
+        if (import(data, size, NULL, text, sizeof(text)) != TDL_OK && ++refused && !text[0])
+            FAIL("byte %zu changed: an error without a text", i / COUNT(masks));
+        data[i / COUNT(masks)] ^= masks[i % COUNT(masks)];
+    }
+    printf("%zu of %zu changed bytes refused\n", refused, size * COUNT(masks));
+    if (refused < size / 2)
+        FAIL("few changes were noticed");
+    free(data);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        test_row(&rows[i]);
+    test_cut();
+    test_changed();
+    printf("%zu rows, %d failures\n", COUNT(rows), failures);
+    return failures ? 1 : 0;
+}
