@@ -14,7 +14,7 @@ describe() {
     sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
-    fuzz) echo "libFuzzer on the model importer and on the builder, half a minute each" ;;
+    fuzz) echo "libFuzzer on the readers of models and on the builder, half a minute each" ;;
     soak) echo "2,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;
@@ -144,7 +144,7 @@ part_library() { meson_tests "$TDL_BUILD" --suite library; }
 
 part_fuzz() {
     local target
-    for target in tflite builder; do
+    for target in tflite ncnn builder; do
         expect "$target, ${TDL_FUZZ_SECONDS:-30} s" tests/fuzz/run.sh "$target" \
             "${TDL_FUZZ_SECONDS:-30}"
     done

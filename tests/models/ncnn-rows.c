@@ -8,6 +8,8 @@
 #define LIST(...)                                                                                  \
     (const float[]){__VA_ARGS__}, (int)(sizeof((const float[]){__VA_ARGS__}) / sizeof(float))
 #define NONE NULL, 0
+/* The weight of the pixel 7/6 px away. */
+#define BICUBIC_SIXTH -0.086805556f
 /* Before weights that could be stored otherwise: float32. */
 #define TAG 0.0f
 
@@ -103,6 +105,12 @@ const struct ncnn_test ncnn_tests[] = {
      LIST(1, 4)},
     {"Interp, bicubic to a quarter", "0=8 1=1 2=1", "Interp i 1 1 data out 0=3 3=1 4=2\n", NONE,
      LIST(1.5f, 5.5f)},
+    /* The same by matrices, as the height is no part of its own. */
+    {"Interp, bicubic to half and to more", "0=6 1=1 2=1", "Interp i 1 1 data out 0=3 3=2 4=3\n",
+     NONE, LIST(0.40625f, 2.5f, 4.59375f, 0.40625f, 2.5f, 4.59375f)},
+    /* At 1/6 and so on: Keys' weights with a = -3/4, of 0 0 0 1 and so on. */
+    {"Interp, bicubic to three halves", "0=2 1=1 2=1", "Interp i 1 1 data out 0=3 3=1 4=3\n", NONE,
+     LIST(BICUBIC_SIXTH, 0.5f, 1 - BICUBIC_SIXTH)},
     {"Pooling", "0=4 1=1 2=1", "Pooling p 1 1 data out 0=0 1=2 11=1 2=2 12=1 5=1\n", NONE,
      LIST(1, 3)},
     {"Pooling that ends outside", "0=3 1=1 2=1",
@@ -160,14 +168,32 @@ void ncnn_write_files(const char *path, const void *param, size_t param_size, co
     write_file(path, ".bin", bin, bin_size);
 }
 
-void ncnn_test_write(const char *path, const struct ncnn_test *test)
+static void write_text(const struct ncnn_test *test, char text[1024])
 {
-    char text[1024];
     int lines = 1;
 
     for (const char *c = test->layers; *c; c++)
         lines += *c == '\n';
-    snprintf(text, sizeof(text), "7767517\n%d %d\nInput in 0 1 data %s\n%s", lines, lines,
-             test->input, test->layers);
+    snprintf(text, 1024, "7767517\n%d %d\nInput in 0 1 data %s\n%s", lines, lines, test->input,
+             test->layers);
+}
+
+void ncnn_test_write(const char *path, const struct ncnn_test *test)
+{
+    char text[1024];
+
+    write_text(test, text);
     ncnn_write_files(path, text, strlen(text), test->bin, 4 * (size_t)test->bin_count);
+}
+
+int ncnn_test_seed(FILE *f, const struct ncnn_test *test)
+{
+    const size_t count = (size_t)test->bin_count;
+    char text[1024];
+
+    write_text(test, text);
+    return fwrite(text, 1, strlen(text) + 1, f) == strlen(text) + 1 &&
+                   (count == 0 || fwrite(test->bin, 4, count, f) == count)
+               ? 0
+               : -1;
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct ncnn_test {
     const char *name;
@@ -23,6 +24,8 @@ extern const size_t ncnn_test_count;
 
 /* Writes the two files, `path` without ".param" and ".bin". */
 void ncnn_test_write(const char *path, const struct ncnn_test *test);
+/* Both as one file: a byte of 0 lies between them. 0 for success. */
+int ncnn_test_seed(FILE *f, const struct ncnn_test *test);
 void ncnn_write_files(const char *path, const void *param, size_t param_size, const void *bin,
                       size_t bin_size);
 

@@ -140,7 +140,11 @@ static const struct {
     {INPUT "BinaryOp b 1 1 data out 0=0\n", TDL_ERROR_INVALID_MODEL, "nothing to compute with"},
     {INPUT "BinaryOp b 1 1 data out 0=10 1=1\n", TDL_ERROR_UNSUPPORTED, "the kind 10"},
     {INPUT "UnaryOp u 1 1 data out 0=12\n", TDL_ERROR_UNSUPPORTED, "the kind 12"},
-    {INPUT "Interp i 1 1 data out 0=3 1=3 2=3\n", TDL_ERROR_UNSUPPORTED, "kind 3 from 2x2 to 6x6"},
+    {INPUT "Interp i 1 1 data out 0=3 1=3 2=3 6=1\n", TDL_ERROR_UNSUPPORTED,
+     "kind 3 between corners"},
+    {START "3 3\nInput in 0 1 data 0=2 1=2 2=1\nInterp i 1 1 data m 0=3 3=5 4=60000\n"
+           "Interp j 1 1 m out 0=3 3=5 4=40001\n",
+     TDL_ERROR_UNSUPPORTED, "layer 2 Interp 'j': bicubic from 60000 to 40001 px"},
     {INPUT "Interp i 1 1 data out 0=1 1=1e9 2=3\n", TDL_ERROR_INVALID_MODEL, "size -1"},
     {INPUT "Crop c 1 1 data out 0=2 3=1\n", TDL_ERROR_INVALID_MODEL,
      "layer 1 Crop 'c': 0 elements from 2 on, of 2"},

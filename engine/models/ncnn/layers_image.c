@@ -2,6 +2,7 @@
 /* ncnn's layers of pictures: pools, padding and other sizes. */
 #include "ncnn.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,59 @@ static struct tdl_operand *cubic(struct ncnn_import *im, struct tdl_operand *x,
     return x && constant ? tdl_builder_conv2d(im->builder, x, constant, &params) : NULL;
 }
 
+/* Elements of the matrices below, in all of a model. */
+#define MAX_MATRICES ((uint64_t)1 << 23)
+
+/* The matrix that makes a row of `out` elements of one of `in`; [out, in], or the other way
+ * round with `turned`. Places beyond the ends are those at the ends. */
+static struct tdl_operand *cubic_matrix(struct ncnn_import *im, uint32_t in, uint32_t out,
+                                        bool turned)
+{
+    const struct tdl_tensor_params desc = {
+        .dtype = TDL_FLOAT32, .rank = 2, .shape = {turned ? in : out, turned ? out : in}};
+    const double scale = (double)in / out;
+    float weights[4], *matrix;
+
+    im->matrices += (uint64_t)in * out;
+    if (im->matrices > MAX_MATRICES)
+        return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
+                         "bicubic from %u to %u px, in a picture of this size, is not supported; "
+                         "give a smaller one",
+                         in, out);
+    matrix = calloc((size_t)in * out, sizeof(*matrix));
+    if (!matrix)
+        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory for weights");
+    tdl_builder_own(im->builder, matrix, free);
+    for (uint32_t o = 0; o < out; o++) {
+        const double place = (o + 0.5) * scale - 0.5;
+        const int64_t second = (int64_t)floor(place);
+
+        cubic_weights((float)(place - (double)second), weights);
+        for (int i = 0; i < 4; i++) {
+            const int64_t at = second - 1 + i;
+            const size_t from = at < 0 ? 0 : at >= in ? in - 1 : (size_t)at;
+
+            matrix[turned ? from * out + o : (size_t)o * in + from] += weights[i];
+        }
+    }
+    return tdl_builder_constant(im->builder, &desc, matrix, (size_t)in * out * sizeof(*matrix));
+}
+
+/* Any size: rows and columns as products of matrices. */
+static struct tdl_operand *cubic_to(struct ncnn_import *im, struct tdl_operand *x,
+                                    const uint32_t size[2])
+{
+    const uint32_t *s = tdl_operand_get_desc(x)->shape;
+    const uint32_t planes = s[1], in[2] = {s[2], s[3]};
+    struct tdl_operand *down = cubic_matrix(im, in[0], size[0], false);
+    struct tdl_operand *across = down ? cubic_matrix(im, in[1], size[1], true) : NULL;
+
+    x = across ? ncnn_reshape(im, x, 3, (const uint32_t[]){planes, in[0], in[1]}) : NULL;
+    x = x ? tdl_builder_matmul(im->builder, x, across) : NULL;
+    x = x ? tdl_builder_matmul(im->builder, down, x) : NULL;
+    return ncnn_reshape(im, x, 4, (const uint32_t[]){1, planes, size[0], size[1]});
+}
+
 /* Height and width: given, or the input's by a scale. */
 static bool output_size(struct ncnn_import *im, const struct ncnn_layer *l, const uint32_t *in,
                         uint32_t out[2])
@@ -232,11 +286,13 @@ struct tdl_operand *ncnn_add_interp(struct ncnn_import *im, const struct ncnn_la
         return x;
     if (type == 3 && !corners && in[0] % params.size[0] == 0 && in[1] % params.size[1] == 0)
         return cubic(im, x, (const uint32_t[]){in[0] / params.size[0], in[1] / params.size[1]});
+    if (type == 3 && !corners)
+        return cubic_to(im, x, params.size);
     if (type != 1 && type != 2)
         return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                         "kind %d from %ux%u to %ux%u is not supported; libtdl has nearest, "
-                         "bilinear, and bicubic to a whole part",
-                         type, in[0], in[1], params.size[0], params.size[1]);
+                         "kind %d%s is not supported; libtdl has nearest, bilinear, and bicubic "
+                         "between centres",
+                         type, corners ? " between corners" : "");
     params.mode = type == 1 ? TDL_RESAMPLE_NEAREST : TDL_RESAMPLE_LINEAR;
     params.coordinates = type == 1 ? TDL_RESAMPLE_ASYMMETRIC
                          : corners ? TDL_RESAMPLE_ALIGN_CORNERS

@@ -53,6 +53,7 @@ struct ncnn_import {
     struct ncnn_text text;
     const uint8_t *bin;
     size_t bin_size, bin_pos;
+    uint64_t matrices; /* elements of those that Interp layers made */
     struct tdl_map names; /* numbers of blobs */
     struct ncnn_blob *blobs;
     uint32_t blob_count, blob_capacity;
