@@ -333,6 +333,40 @@ static uint8_t *write_shared_half(int n, size_t *out_size)
     return finish(&g, x, out_size);
 }
 
+/* Filters of int8 that are one buffer: float32 once, where they have the same scales. */
+static uint8_t *write_quantised(int n, bool scales, size_t *out_size)
+{
+    static const float each[CHANNELS] = {1, 2, 3};
+    struct growing g;
+    int x = 1;
+
+    start_shared(&g, n, false);
+    g.base.tensors[2].type = 9;
+    g.base.tensors[2].data_size /= 4;
+    g.base.tensors[2].scales = each;
+    g.base.tensors[2].scale_count = CHANNELS;
+    for (int i = 0; i < n; i++) {
+        struct writer_tensor filter = g.base.tensors[2];
+
+        filter.data = NULL;
+        filter.buffer = 3; /* of tensor 2 */
+        x = add_op(&g, 0, x, scales ? tensor_of(&g, filter) : tensor_like(&g, 2), 3,
+                   tensor_like(&g, 1));
+    }
+    return finish(&g, x, out_size);
+}
+
+static uint8_t *write_shared_int8(int n, size_t *out_size)
+{
+    return write_quantised(n, false, out_size);
+}
+
+/* Scales of their own: the same numbers, each time as others. */
+static uint8_t *write_rescaled(int n, size_t *out_size)
+{
+    return write_quantised(n, true, out_size);
+}
+
 /* Constants that linear operators read, under many names. */
 static uint8_t *write_shared_addend(int n, size_t *out_size)
 {
@@ -398,6 +432,8 @@ const struct hostile hostile_models[] = {
     {"shared-scaled", "convolutions with one filter, and a scale", write_shared_scaled},
     {"shared-buffer", "filters that are one buffer", write_shared_buffer},
     {"shared-half", "float16 filters that are one buffer", write_shared_half},
+    {"shared-int8", "int8 filters that are one buffer", write_shared_int8},
+    {"rescaled", "int8 filters that are one buffer, with scales of their own", write_rescaled},
     {"shared-addend", "sums with one buffer", write_shared_addend},
     {"overlapping", "sums with buffers that overlap", write_overlapping},
 };

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/tdl-ncnn-XXXXXX", path[64], param[80], bin[80];
@@ -241,6 +243,62 @@ static void test_files(void)
     unlink(other);
 }
 
+/* Text that grows: a megabyte each. Refused or taken, in no time and little memory, which
+ * the alarm and the limit below watch. */
+static char *grow(const char *layers, int n, size_t *out_size)
+{
+    const size_t room = (size_t)n * (strlen(layers) + 40) + 200;
+    char *text = malloc(room), line[256];
+    size_t size;
+
+    if (!text)
+        abort();
+    size = (size_t)snprintf(text, room, START "%d 1\nInput in 0 1 b0 0=2 1=2 2=1\n", n + 1);
+    for (int i = 0; i < n; i++) {
+        for (size_t k = 0; k <= strlen(layers); k++)
+            line[k] = layers[k];
+        size += (size_t)snprintf(text + size, room - size, line, i, i + 1, i);
+    }
+    *out_size = size;
+    return text;
+}
+
+static void test_hostile(void)
+{
+    static const struct {
+        const char *layer; /* number, the next one, number */
+        int n;
+        const char *error; /* NULL: it is a model */
+    } rows[] = {
+        {"Clip c 1 1 b%d b%d 0=%d 1=99999\n", 20000, NULL},
+        {"Input i%d 0 1 x%d\n", 40000, "number of channels of input 'x1' open"},
+        {"Input i%d 0 1 x%d 0=1\n", 40000, "more than 16 inputs"},
+        {"MemoryData m%d 0 1 x%d 0=1\n", 30000, "the file of weights ends"},
+        {"Split s 1 2 b%1$d x%1$d b%2$d\n", 20000, "more than 16 outputs"},
+        {"Padding p 1 1 b%1$d b%2$d 0=60000 1=60000\n", 20000, "are too many for dimension 2"},
+        {"Interp i 1 1 b%1$d b%2$d 0=3 3=2000 4=2000\n", 20000, NULL},
+        {"Interp i 1 1 b%1$d b%2$d 0=3 3=2%1$d 4=2%1$d\n", 20000, "bicubic from"},
+        {"PixelShuffle p 1 1 b%1$d b%2$d 0=2\n", 20000, "depthToSpace"},
+    };
+    struct rlimit limit = {(rlim_t)256 << 20, (rlim_t)256 << 20};
+    char error[600];
+
+    if (!getenv("ASAN_OPTIONS") && !getenv("TSAN_OPTIONS"))
+        setrlimit(RLIMIT_DATA, &limit);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t size;
+        char *text = grow(rows[i].layer, rows[i].n, &size);
+        const clock_t start = clock();
+        const enum tdl_result r = load(text, size, NULL, 0, NULL, error);
+
+        printf("%zu bytes of \"%.20s…\": %.2f s, %s\n", size, rows[i].layer,
+               (double)(clock() - start) / CLOCKS_PER_SEC, r == TDL_OK ? "taken" : error);
+        if (rows[i].error ? r == TDL_OK || !strstr(error, rows[i].error) : r != TDL_OK)
+            FAIL("\"%s\": %d \"%s\"", rows[i].layer, r, error);
+        free(text);
+    }
+}
+
 int main(void)
 {
     alarm(300);
@@ -254,6 +312,7 @@ int main(void)
     test_errors();
     test_damage();
     test_files();
+    test_hostile();
     unlink(param);
     unlink(bin);
     rmdir(folder);

@@ -100,38 +100,6 @@ struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, 
     return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
 }
 
-/* The blob of a name that is there, or with `fresh` that is not. */
-static bool find_blob(struct ncnn_import *im, const char *name, uint32_t length, bool fresh,
-                      uint32_t *out)
-{
-    const uint64_t *found = length <= TDL_MAP_KEY ? tdl_map_find(&im->names, name, length) : NULL;
-    struct ncnn_blob *blobs = im->blobs;
-
-    if (length == 0 || length > TDL_MAP_KEY || !found != fresh)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-                         "the model file is damaged: blob '%.*s' in line %u is %s",
-                         length < 80 ? (int)length : 80, name, im->text.line,
-                         length == 0 || length > TDL_MAP_KEY ? "no name"
-                         : fresh                             ? "written twice"
-                                 : "read before a layer writes it") != NULL;
-    *out = found ? (uint32_t)*found : im->blob_count;
-    if (!fresh)
-        return true;
-    if (im->blob_count == im->blob_capacity) {
-        const uint32_t capacity = 2 * im->blob_capacity + 64;
-
-        blobs = realloc(blobs, capacity * sizeof(*blobs));
-        if (blobs) {
-            im->blobs = blobs;
-            im->blob_capacity = capacity;
-        }
-    }
-    if (!blobs || !tdl_map_add(&im->names, name, length, im->blob_count))
-        return ncnn_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model") != NULL;
-    im->blobs[im->blob_count++] = (struct ncnn_blob){.name = name, .length = length};
-    return true;
-}
-
 /* -------------------------------------------------------------------- layers */
 
 /* Type, name and the numbers of bottoms and tops. */
@@ -158,14 +126,14 @@ static bool read_layer(struct ncnn_import *im, struct ncnn_layer *l)
     for (uint32_t i = 0; i < l->bottom_count; i++) {
         const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
 
-        if (!find_blob(im, start, length, false, &l->bottoms[i]))
+        if (!ncnn_find_blob(im, start, length, false, &l->bottoms[i]))
             return false;
         im->blobs[l->bottoms[i]].used = true;
     }
     for (uint32_t i = 0; i < l->top_count; i++) {
         const uint32_t length = ncnn_word(&im->text, word, sizeof(word), &start);
 
-        if (!find_blob(im, start, length, true, &l->tops[i]))
+        if (!ncnn_find_blob(im, start, length, true, &l->tops[i]))
             return false;
     }
     return ncnn_read_params(im, l);
@@ -407,7 +375,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         add_outputs(&im);
     tdl_builder_set_label(builder, NULL);
     free(im.blobs);
-    tdl_map_finish(&im.names);
+    free(im.slots);
 }
 
 /* The number, and the line's end. */

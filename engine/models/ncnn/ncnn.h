@@ -12,8 +12,6 @@
 
 #include "models/format.h"
 
-#include "map.h"
-
 #define NCNN_MAX_ARGS 64   /* bottoms or tops of a layer */
 #define NCNN_MAX_PARAMS 32 /* numbers of parameters are below this */
 #define NCNN_MAX_VALUES 64 /* in all arrays of a layer */
@@ -41,9 +39,9 @@ struct ncnn_layer {
 };
 
 struct ncnn_blob {
-    const char *name; /* in the text, not terminated */
-    uint32_t length;
+    const char *name;            /* in the text, not terminated */
     struct tdl_operand *operand; /* NULL until a layer made it */
+    uint32_t length;
     bool used;
 };
 
@@ -54,9 +52,9 @@ struct ncnn_import {
     const uint8_t *bin;
     size_t bin_size, bin_pos;
     uint64_t matrices; /* elements of those that Interp layers made */
-    struct tdl_map names; /* numbers of blobs */
     struct ncnn_blob *blobs;
-    uint32_t blob_count, blob_capacity;
+    uint32_t *slots; /* numbers of blobs + 1 by their names, 0 where there is none */
+    uint32_t blob_count, blob_capacity, slot_count;
     const struct ncnn_layer *layer; /* that is being added */
 };
 
@@ -87,6 +85,12 @@ int32_t ncnn_int(const struct ncnn_layer *l, uint32_t id, int32_t fallback);
 float ncnn_float(const struct ncnn_layer *l, uint32_t id, float fallback);
 /* Value `i` of an array, or the fallback. */
 float ncnn_value(const struct ncnn_layer *l, uint32_t id, uint32_t i, float fallback);
+
+/* ---- blobs.c */
+/* The number of the blob of a name that is there, or with `fresh` that is not and is there
+ * from now on; false with the builder in error. */
+bool ncnn_find_blob(struct ncnn_import *im, const char *name, uint32_t length, bool fresh,
+                    uint32_t *out);
 
 /* ---- weights.c */
 /* The next constant, of `rank` sizes: float32, or with a tag before it what the tag says.

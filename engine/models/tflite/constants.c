@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Constants of which something is made, in sizes of the file. */
+/* What is made of constants, in sizes of the file: int8 weights four times, and once more
+ * for depthwise convolutions. */
 #define MADE_TIMES 8
 
 void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
@@ -25,7 +26,7 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
         return (void *)(uintptr_t)*found;
     /* Different constants have different bytes, but nothing in the format says
      * so; and the same ones can be read in many shapes. */
-    im->made_bytes += key->size;
+    im->made_bytes += key->bytes;
     if (im->made_bytes > MADE_TIMES * im->fb.size) {
         tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                     "the model file is damaged: its constants overlap, and together are more than "
