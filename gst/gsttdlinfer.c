@@ -3,7 +3,8 @@
 
 #include "gsttdlflight.h"
 
-#define WARM_UP_RUNS 2 /* the first one compiles on some drivers, the second is timed */
+#define WARM_UP_RUNS 2      /* the first one compiles on some drivers, the second is timed */
+#define LONG_RUN GST_SECOND /* nobody waits for a second one */
 
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
@@ -24,7 +25,8 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
     struct tdl_binding output = { infer->model->output, infer->mask };
     enum tdl_result r = TDL_OK;
 
-    for (guint i = 0; i < WARM_UP_RUNS && r == TDL_OK; i++) {
+    for (guint i = 0; i < WARM_UP_RUNS && r == TDL_OK && (i == 0 || infer->network_ns < LONG_RUN);
+         i++) {
         gint64 start = g_get_monotonic_time();
         uint64_t point;
 
@@ -103,8 +105,7 @@ enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_bat
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
 
     if (r == TDL_OK)
-        r = tdl_frame_to_tensor(batch, frame, infer->input,
-                                &(struct tdl_frame_to_tensor_params){ 0 });
+        r = tdl_frame_to_tensor(batch, frame, infer->input, &infer->model->picture);
     if (r == TDL_OK)
         r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
     if (r == TDL_OK)

@@ -8,6 +8,7 @@
 
 #include <tdl/models.h>
 
+#include "gsttdldecode.h"
 #include "gsttdlfile.h"
 #include "gsttdlmodels.h"
 
@@ -35,26 +36,32 @@ static const struct tdl_model *find_bundled(const gchar *name)
     return NULL;
 }
 
-/* A file that was written anew is another model. */
-static gchar *make_key(const struct gst_tdl_model_params *params)
+/* A file that was written anew is another model, and one that is read otherwise. */
+static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *path)
 {
+    const struct gst_tdl_sources *s = params->sources;
+    GString *key = g_string_new(NULL);
     GStatBuf st = { 0 };
 
-    if (!find_bundled(params->model))
-        g_stat(params->model, &st);
-    return g_strdup_printf("%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT,
-                           (void *)params->context, params->precision, params->fuse,
-                           *params->model ? params->model : "person", (gint64)st.st_size,
-                           (gint64)st.st_mtime);
+    if (!find_bundled(path))
+        g_stat(path, &st);
+    g_string_printf(key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%s|%s|%s|%s|%s",
+                    (void *)params->context, s->precision, s->fuse, *path ? path : "person",
+                    (gint64)st.st_size, (gint64)st.st_mtime, s->decoder, s->model_size,
+                    s->model_output, s->input_range, s->input_mean, s->input_deviation);
+    for (guint i = 0; i < s->classes->len; i++)
+        g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
+    return g_string_free(key, FALSE);
 }
 
-static enum tdl_result import(struct tdl_builder *builder, const gchar *name)
+static enum tdl_result import(struct tdl_builder *builder, const gchar *name,
+                              const struct tdl_model_params *params)
 {
     const struct tdl_model *bundled = find_bundled(name);
 
     if (bundled)
-        return tdl_model_import(builder, bundled->data, bundled->size, NULL);
-    return tdl_model_load(builder, name, NULL);
+        return tdl_model_import(builder, bundled->data, bundled->size, params);
+    return tdl_model_load(builder, name, params);
 }
 
 /* Channels of one image; 0 of what is none. */
@@ -65,25 +72,42 @@ static guint channels_of(const struct tdl_tensor_params *p)
     return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
 }
 
-/* The element feeds one picture and takes one mask. */
+static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
+    G_GNUC_PRINTF(3, 4);
+static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
+{
+    g_autofree gchar *why = NULL;
+    va_list args;
+
+    va_start(args, format);
+    why = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "Model \"%s\" does not fit: %s. Choose another model, or leave \"model\" empty for "
+                "the bundled person model.",
+                name, why);
+    return FALSE;
+}
+
+/* The element feeds one picture; a mask was made of the output already. */
 static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **error)
 {
-    const gchar *ignored;
-    const struct tdl_tensor_params *in, *out;
+    const struct tdl_tensor_params *in;
+    const gchar *second = NULL;
 
     in = model->input_params = tdl_graph_input(model->graph, 0, &model->input);
-    out = model->output_params = tdl_graph_output(model->graph, 0, &model->output);
-    if (channels_of(in) == 3 && !tdl_graph_input(model->graph, 1, &ignored) &&
-        channels_of(out) == 1 && out->dtype == TDL_FLOAT32 &&
-        !tdl_graph_output(model->graph, 1, &ignored))
-        return TRUE;
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "Model \"%s\" does not fit: tdlfilter takes models with one input of 1 x height x "
-                "width x 3 and one output of 1 x height x width x 1 (the mask); this one's output "
-                "has %u channel(s). Choose another model, or leave \"model\" empty for the bundled "
-                "person model.",
-                name, channels_of(out));
-    return FALSE;
+    model->output_params = tdl_graph_output(model->graph, 0, &model->output);
+    if (tdl_graph_input(model->graph, 1, &second))
+        return refuse(error, name,
+                      "tdlfilter gives a model one picture, and this one has the input \"%s\", too",
+                      second);
+    if (channels_of(in) != 3 || in->dtype != TDL_FLOAT32)
+        return refuse(
+            error, name,
+            "tdlfilter gives a model one picture of float32 with 3 channels, and its input "
+            "\"%s\" has %u",
+            model->input, channels_of(in));
+    return TRUE;
 }
 
 /* Builds without the bundled models may load one from a file. */
@@ -97,47 +121,66 @@ static gboolean check_bundled(const gchar *name, GError **error)
         error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
         "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
         "in its source tree, then configure and build it again (meson setup --reconfigure), "
-        "or set model=FILE to a TensorFlow Lite model.",
+        "or set model=FILE to a TensorFlow Lite, ONNX or ncnn model.",
         *name ? name : "person");
     return FALSE;
 }
 
-static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
-                     GError **error)
+/* The file, its output made a mask, as a graph. */
+static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                      const gchar *path, const gchar *name, GError **error)
 {
     struct tdl_build_params build = {
-        .precision = params->precision,
-        .no_fuse = !params->fuse,
+        .precision = params->sources->precision,
+        .no_fuse = !params->sources->fuse,
         .input_layout = TDL_LAYOUT_NC4HW4,
         .defer_compile = true,
     };
+    struct gst_tdl_decode decode = { .sources = params->sources, .others = g_string_new(NULL) };
+    struct tdl_model_params reading = { .output = gst_tdl_decode_output, .output_data = &decode };
     struct tdl_builder *builder = NULL;
-    const gchar *name = *params->model ? params->model : "person";
-    enum tdl_result r;
-    gboolean ok;
+    gboolean ok = gst_tdl_decode_size(params->sources, reading.size, error) &&
+                  gst_tdl_decode_picture(params->sources, &model->picture, error);
+    enum tdl_result r = TDL_OK;
 
-    if (!check_bundled(params->model, error))
-        return FALSE;
-    r = tdl_builder_create(params->context, &builder);
-    if (r == TDL_OK)
-        r = import(builder, params->model);
-    if (r == TDL_ERROR_INVALID_ARGUMENT)
-        r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
-    if (r == TDL_OK)
+    if (ok) {
+        r = tdl_builder_create(params->context, &builder);
+        if (r == TDL_OK)
+            r = import(builder, path, &reading);
+        if (r == TDL_ERROR_INVALID_ARGUMENT)
+            r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
+        if (r == TDL_OK && !decode.found)
+            ok = refuse(error, name,
+                        *params->sources->model_output
+                            ? "\"model-output\" names none of its outputs that is a picture: %s"
+                            : "none of its outputs is a picture, of shape [1, h, w] or with "
+                              "channels: %s",
+                        decode.others->str);
+    }
+    if (ok && r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
-    if (r == TDL_ERROR_IO && !g_file_test(params->model, G_FILE_TEST_EXISTS))
+    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS))
         ok = gst_tdl_error_set(error, r,
                                "There is no model \"%s\" (bundled: person, "
                                "person-landscape)",
                                name);
     else if (r != TDL_OK)
         ok = gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
-    else
-        ok = check(model, name, error);
     tdl_builder_destroy(&builder);
-    if (!ok)
-        tdl_graph_destroy(&model->graph);
+    g_string_free(decode.others, TRUE);
     return ok;
+}
+
+static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                     const gchar *path, GError **error)
+{
+    const gchar *name = *path ? path : "person";
+
+    if (check_bundled(path, error) && build(model, params, path, name, error) &&
+        check(model, name, error))
+        return TRUE;
+    tdl_graph_destroy(&model->graph);
+    return FALSE;
 }
 
 static struct entry *find(const gchar *key)
@@ -185,9 +228,9 @@ static gchar *check_file(const gchar *text, GError **error)
 }
 
 static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *params,
-                                           GError **error)
+                                           const gchar *path, GError **error)
 {
-    gchar *key = make_key(params);
+    gchar *key = make_key(params, path);
     struct entry *entry, *dead = NULL;
     gboolean ok;
 
@@ -207,13 +250,13 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     entry->key = key;
     entry->users = 1;
     entry->loading = TRUE;
-    entry->model.name = g_strdup(*params->model ? params->model : "person");
+    entry->model.name = g_strdup(*path ? path : "person");
     if (!entries)
         entries = g_ptr_array_new();
     g_ptr_array_add(entries, entry);
     g_mutex_unlock(&lock);
 
-    ok = load(&entry->model, params, error);
+    ok = load(&entry->model, params, path, error);
 
     g_mutex_lock(&lock);
     entry->loading = FALSE;
@@ -228,11 +271,9 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error)
 {
-    struct gst_tdl_model_params at_path = *params;
-    g_autofree gchar *path = check_file(params->model, error);
+    g_autofree gchar *path = check_file(params->sources->model, error);
 
-    at_path.model = path;
-    return path ? acquire(&at_path, error) : NULL;
+    return path ? acquire(params, path, error) : NULL;
 }
 
 /* The one who compiles, telling those who wait. */

@@ -5,12 +5,11 @@
 #define GST_TDL_MODEL_H
 
 #include "gsttdlerror.h"
+#include "gsttdlsettings.h"
 
 struct gst_tdl_model_params {
     struct tdl_context *context;
-    const gchar *model; /* as the property: "", a bundled name or a path */
-    enum tdl_precision precision;
-    gboolean fuse;
+    const struct gst_tdl_sources *sources;
 };
 
 struct gst_tdl_model {
@@ -18,6 +17,7 @@ struct gst_tdl_model {
     struct tdl_graph *graph;
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;
+    struct tdl_frame_to_tensor_params picture; /* how it wants its input */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet

@@ -84,9 +84,7 @@ static struct gst_tdl_loaded job_load(struct job *job, GError **error)
     struct gst_tdl_loaded loaded = { .has_picture = job->which == GST_TDL_WISH_PICTURE };
     struct gst_tdl_model_params params = {
         .context = job->device->context,
-        .model = job->sources.model,
-        .precision = job->sources.precision,
-        .fuse = job->sources.fuse,
+        .sources = &job->sources,
     };
 
     if (job->which == GST_TDL_WISH_MODEL)

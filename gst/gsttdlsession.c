@@ -47,9 +47,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
                                             struct gst_tdl_vulkan *vulkan, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
-    struct gst_tdl_model_params params = { .model = sources->model,
-                                           .precision = sources->precision,
-                                           .fuse = sources->fuse };
+    struct gst_tdl_model_params params = { .sources = sources };
     enum tdl_result r;
 
     if (!open_device(session, sources, vulkan, error))
@@ -61,9 +59,6 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         gst_tdl_error_set(error, r, "Cannot set up the device");
         goto fail;
     }
-    if (sources->classes->len)
-        GST_WARNING(
-            "\"classes\" has no effect: the model has one class, as all that tdlfilter takes");
     params.context = session->device->context;
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)

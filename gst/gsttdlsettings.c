@@ -13,6 +13,7 @@ enum kind {
     MODE, /* enumerations from here on */
     PRECISION,
     LATENCY,
+    DECODER,
 };
 
 #define AT(field) offsetof(struct gst_tdl_settings, field)
@@ -28,9 +29,11 @@ static const struct property {
 } properties[] = {
     { "model", "Model",
       "The network: \"person\" or empty for the bundled person model (256x256 px), "
-      "\"person-landscape\" for its faster 256x144 px sister, or the path (or file:// URI) of a "
-      "TensorFlow Lite file "
-      "with one picture in and a one-channel mask out. When changed while PLAYING the old one "
+      "\"person-landscape\" for its faster 256x144 px sister, or the path (or file:// URI) of "
+      "a "
+      "model file "
+      "(TensorFlow Lite, ONNX or ncnn) with one picture in and a mask, or a probability for each "
+      "class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
       STRING, GST_TDL_MODEL, AT(sources.model), .text = "person" },
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE, AT(live.mode),
@@ -55,9 +58,28 @@ static const struct property {
       "look for mistakes in the fused kernels",
       BOOL, GST_TDL_RESTART, AT(sources.fuse), .def = TRUE },
     { "classes", "Classes",
-      "Class indices that count as foreground. For models of several classes, which tdlfilter does "
-      "not take yet: today this has no effect with any model",
-      CLASSES, GST_TDL_LIVE, AT(sources.classes) },
+      "Class indices that count as foreground, of models of several classes: the mask is the sum "
+      "of their probabilities. Empty: all but class 0, which most models keep for the background",
+      CLASSES, GST_TDL_MODEL, AT(sources.classes) },
+    { "model-size", "Model size",
+      "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open; empty: 256x256",
+      STRING, GST_TDL_MODEL, AT(sources.model_size) },
+    { "model-output", "Model output",
+      "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,
+      GST_TDL_MODEL, AT(sources.model_output) },
+    { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
+      AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
+    { "input-range", "Input range",
+      "Numbers that the model wants for black and white, as \"0,1\" (what empty means), \"-1,1\" "
+      "or "
+      "\"0,255\"",
+      STRING, GST_TDL_MODEL, AT(sources.input_range) },
+    { "input-mean", "Input mean",
+      "Red, green and blue that are taken off then, as \"0.485,0.456,0.406\"; empty: 0", STRING,
+      GST_TDL_MODEL, AT(sources.input_mean) },
+    { "input-deviation", "Input deviation",
+      "Red, green and blue by which the rest is divided, as \"0.229,0.224,0.225\"; empty: 1",
+      STRING, GST_TDL_MODEL, AT(sources.input_deviation) },
     { "background", "Background picture",
       "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
       "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out "
@@ -154,6 +176,16 @@ static const GEnumValue latencies[] = {
     { 0, NULL, NULL },
 };
 
+static const GEnumValue decoders[] = {
+    { GST_TDL_DECODE_AUTO, "One channel: probability; several: softmax; whole numbers: labels",
+      "auto" },
+    { GST_TDL_DECODE_PROBABILITY, "From 0 to 1, for each class", "probability" },
+    { GST_TDL_DECODE_LOGIT, "Before a sigmoid, for each class", "logit" },
+    { GST_TDL_DECODE_SOFTMAX, "Before a softmax over the classes", "softmax" },
+    { GST_TDL_DECODE_LABELS, "The class of each pixel, as a number", "labels" },
+    { 0, NULL, NULL },
+};
+
 static GType enum_type(enum kind kind)
 {
     static struct {
@@ -164,6 +196,7 @@ static GType enum_type(enum kind kind)
         [MODE - MODE] = { "GstTdlMode", modes, 0 },
         [PRECISION - MODE] = { "GstTdlPrecision", precisions, 0 },
         [LATENCY - MODE] = { "GstTdlLatencyMode", latencies, 0 },
+        [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
     };
     gsize *type = &enums[kind - MODE].type;
 
@@ -344,6 +377,11 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
     to->model = g_strdup(from->model);
     to->device = g_strdup(from->device);
     to->background = g_strdup(from->background);
+    to->model_size = g_strdup(from->model_size);
+    to->model_output = g_strdup(from->model_output);
+    to->input_range = g_strdup(from->input_range);
+    to->input_mean = g_strdup(from->input_mean);
+    to->input_deviation = g_strdup(from->input_deviation);
     to->classes = g_array_copy(from->classes);
 }
 
@@ -352,5 +390,10 @@ void gst_tdl_sources_clear(struct gst_tdl_sources *sources)
     g_clear_pointer(&sources->model, g_free);
     g_clear_pointer(&sources->device, g_free);
     g_clear_pointer(&sources->background, g_free);
+    g_clear_pointer(&sources->model_size, g_free);
+    g_clear_pointer(&sources->model_output, g_free);
+    g_clear_pointer(&sources->input_range, g_free);
+    g_clear_pointer(&sources->input_mean, g_free);
+    g_clear_pointer(&sources->input_deviation, g_free);
     g_clear_pointer(&sources->classes, g_array_unref);
 }

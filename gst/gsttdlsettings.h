@@ -21,6 +21,15 @@ enum gst_tdl_effect {
     GST_TDL_RESTART,     /* taken at the next READY → PAUSED */
 };
 
+/* What a model's output says, which becomes the mask. */
+enum gst_tdl_decoder {
+    GST_TDL_DECODE_AUTO = 0,    /* by its shape and type */
+    GST_TDL_DECODE_PROBABILITY, /* 0 to 1, of each class */
+    GST_TDL_DECODE_LOGIT,       /* the same before a sigmoid */
+    GST_TDL_DECODE_SOFTMAX,     /* of all classes, before a softmax */
+    GST_TDL_DECODE_LABELS,      /* the class of each pixel */
+};
+
 /* Copied under the object lock once per frame: plain values only. */
 struct gst_tdl_live {
     gint mode;                             /* enum tdl_mode */
@@ -34,6 +43,9 @@ struct gst_tdl_live {
 /* What is read when something is loaded. */
 struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
+    /* How the model wants its picture, and what its output says; never NULL. */
+    gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
+    gint decoder; /* enum gst_tdl_decoder */
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;

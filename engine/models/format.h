@@ -32,6 +32,11 @@ struct tdl_model_format {
     void (*import)(struct tdl_builder *builder, const struct tdl_model_source *source);
 };
 
+/* An output of the file becomes one of the graph, unless the caller has other plans
+ * for it. False with the builder in error. */
+bool tdl_model_output(struct tdl_builder *builder, const struct tdl_model_source *source,
+                      const char *name, struct tdl_operand *operand);
+
 /* The file `name` in the folder of the source's own, read into memory that the builder
  * owns. Names come from files: what has a folder in it is refused, and what is no
  * regular file of up to 1 GiB. False with the builder in error, also where the source

@@ -84,6 +84,18 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
     return import_source(builder, &source);
 }
 
+bool tdl_model_output(struct tdl_builder *builder, const struct tdl_model_source *source,
+                      const char *name, struct tdl_operand *operand)
+{
+    const struct tdl_model_params *p = source->params;
+
+    if (p->output)
+        operand = p->output(p->output_data, builder, name, operand);
+    if (!operand)
+        return tdl_builder_status(builder) == TDL_OK;
+    return tdl_builder_output(builder, name, operand) == TDL_OK;
+}
+
 /* ------------------------------------------------------------------- files */
 
 /* "cannot read the model file 'x': no such file": false for convenience. */

@@ -198,17 +198,17 @@ GstBuffer *buffer_with(GstMemory *first, GstMemory *second, const gsize *offsets
 struct gst_tdl_session *session_new(void)
 {
     const gchar *model = g_getenv("TDL_TEST_MODEL"); /* a smaller one, for slow machines */
-    struct gst_tdl_sources sources = { .model = (gchar *)(model ? model : ""),
-                                       .device = (gchar *)"", .background = (gchar *)"",
-                                       .fuse = TRUE };
+    struct gst_tdl_settings settings;
     struct gst_tdl_progress silent = { NULL };
     struct gst_tdl_session *session;
     GError *error = NULL;
 
-    sources.classes = g_array_new(FALSE, FALSE, sizeof(gint));
-    session = gst_tdl_session_new(&sources, NULL, &error);
+    gst_tdl_settings_init(&settings);
+    g_free(settings.sources.model);
+    settings.sources.model = g_strdup(model ? model : "");
+    session = gst_tdl_session_new(&settings.sources, NULL, &error);
     fail_unless(session != NULL, "%s", error ? error->message : "");
     fail_unless(gst_tdl_infer_compile(session->infer, session->device->context, &silent, &error));
-    g_array_unref(sources.classes);
+    gst_tdl_settings_finish(&settings);
     return session;
 }

@@ -10,11 +10,20 @@
 const struct tdl_model tdl_models[] = { { NULL, NULL, 0 } };
 const size_t tdl_model_count = 0;
 
+static struct gst_tdl_model_params of_model(struct gst_tdl_settings *settings, const char *model)
+{
+    gst_tdl_settings_init(settings);
+    g_free(settings->sources.model);
+    settings->sources.model = g_strdup(model);
+    return (struct gst_tdl_model_params){ .sources = &settings->sources };
+}
+
 static const char *const bundled[] = { "", "person", "person-landscape" };
 
 GST_START_TEST(says_what_to_do)
 {
-    struct gst_tdl_model_params params = { .model = bundled[__i__] };
+    struct gst_tdl_settings settings;
+    const struct gst_tdl_model_params params = of_model(&settings, bundled[__i__]);
     GError *error = NULL;
 
     fail_unless(gst_tdl_model_acquire(&params, &error) == NULL);
@@ -24,19 +33,22 @@ GST_START_TEST(says_what_to_do)
     fail_unless(strstr(error->message, __i__ == 2 ? "\"person-landscape\"" : "\"person\"") != NULL,
                 "%s", error->message);
     g_error_free(error);
+    gst_tdl_settings_finish(&settings);
 }
 GST_END_TEST;
 
 /* A path is another matter: what becomes of it does not depend on the bundle. */
 GST_START_TEST(leaves_files_alone)
 {
-    struct gst_tdl_model_params params = { .model = "/no-such-file.tflite" };
+    struct gst_tdl_settings settings;
+    const struct gst_tdl_model_params params = of_model(&settings, "/no-such-file.tflite");
     GError *error = NULL;
 
     fail_unless(gst_tdl_model_acquire(&params, &error) == NULL);
     fail_unless(error && !strstr(error->message, "fetch-models.sh"), "%s",
                 error ? error->message : "no error");
     g_error_free(error);
+    gst_tdl_settings_finish(&settings);
 }
 GST_END_TEST;
 

@@ -56,6 +56,13 @@ struct tdl_model_params {
      *  them open and no dimension above says more; 0: not known, and then an open
      *  one is an error that names it. A first dimension that is left open is 1. */
     uint32_t size[2];
+    /** Called for each output of the file, in its order: what is returned becomes
+     *  the graph's output of that name, the operand itself or what operators make
+     *  of it (a softmax, a choice of channels); NULL leaves the output out, and with
+     *  it all that only it needs. May fail the builder. NULL: all, as they are. */
+    struct tdl_operand *(*output)(void *data, struct tdl_builder *builder, const char *name,
+                                  struct tdl_operand *operand);
+    void *output_data;
 };
 
 /**

@@ -329,7 +329,7 @@ static void add_outputs(struct ncnn_import *im)
         if (im->blobs[i].used)
             continue;
         blob_name(&im->blobs[i], name);
-        if (tdl_builder_output(im->builder, name, im->blobs[i].operand) != TDL_OK)
+        if (!tdl_model_output(im->builder, im->source, name, im->blobs[i].operand))
             return;
         count++;
     }

@@ -475,7 +475,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
             return false;
         if (!v->operand)
             return onnx_lacks(im, "the output '%s' has no elements", text);
-        if (tdl_builder_output(im->builder, text, as_declared(im, v->operand, type)) != TDL_OK)
+        if (!tdl_model_output(im->builder, im->source, text, as_declared(im, v->operand, type)))
             return false;
         count++;
     }

@@ -280,7 +280,7 @@ static bool import_inputs(struct tflite_import *im)
     return true;
 }
 
-static bool import_outputs(struct tflite_import *im)
+static bool import_outputs(struct tflite_import *im, const struct tdl_model_source *source)
 {
     for (uint32_t i = 0; i < im->outputs.count; i++) {
         const int32_t index = tdl_fb_vector_i32(&im->fb, &im->outputs, i);
@@ -295,8 +295,9 @@ static bool import_outputs(struct tflite_import *im)
                                "the model file is damaged: no operator writes output %u, tensor "
                                "%d '%.80s'",
                                i, index, tensor.name);
-        if (tdl_builder_output(im->builder, binding_name(&tensor, "output", i, text),
-                               tflite_operand(im, index)) != TDL_OK)
+        if (!tflite_operand(im, index) ||
+            !tdl_model_output(im->builder, source, binding_name(&tensor, "output", i, text),
+                              tflite_operand(im, index)))
             return false;
     }
     return true;
@@ -311,7 +312,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         ok = import_operator(&im, i);
     tdl_builder_set_label(builder, NULL);
     if (ok)
-        import_outputs(&im);
+        import_outputs(&im, source);
     for (uint32_t i = 0; im.values && i < im.tensors.count; i++)
         free(im.values[i].known);
     free(im.values);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdldecode.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_SIZE 256 /* px, of models that leave it open */
+#define MAX_SIZE 8192
+#define MAX_CLASSES 4096
+
+/* ---------------------------------------------------------------- the input */
+
+/* Numbers between commas, or `separator`. */
+static gboolean parse(const gchar *text, gchar separator, gdouble *out, guint count)
+{
+    gchar *end = NULL;
+
+    for (guint i = 0; i < count; i++, text = end + 1) {
+        out[i] = g_ascii_strtod(text, &end);
+        if (end == text || *end != (i + 1 < count ? separator : 0))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean fail(GError **error, const gchar *property, const gchar *text, const gchar *wanted)
+{
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                "\"%s\" is \"%s\": give it as %s.", property, text, wanted);
+    return FALSE;
+}
+
+gboolean gst_tdl_decode_size(const struct gst_tdl_sources *sources, uint32_t out_size[2],
+                             GError **error)
+{
+    gdouble size[2] = { DEFAULT_SIZE, DEFAULT_SIZE };
+
+    if (*sources->model_size &&
+        (!parse(sources->model_size, 'x', size, 2) || !(size[0] >= 1 && size[0] <= MAX_SIZE) ||
+         !(size[1] >= 1 && size[1] <= MAX_SIZE)))
+        return fail(error, "model-size", sources->model_size, "WIDTHxHEIGHT, such as 320x320");
+    out_size[0] = size[1];
+    out_size[1] = size[0];
+    return TRUE;
+}
+
+gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
+                                struct tdl_frame_to_tensor_params *out, GError **error)
+{
+    gdouble range[2] = { 0, 1 }, mean[3] = { 0, 0, 0 }, deviation[3] = { 1, 1, 1 };
+
+    if (*sources->input_range && !parse(sources->input_range, ',', range, 2))
+        return fail(error, "input-range", sources->input_range, "two numbers, such as -1,1");
+    if (*sources->input_mean && !parse(sources->input_mean, ',', mean, 3))
+        return fail(error, "input-mean", sources->input_mean,
+                    "three numbers, such as 0.485,0.456,0.406");
+    if (*sources->input_deviation && (!parse(sources->input_deviation, ',', deviation, 3) ||
+                                      deviation[0] == 0 || deviation[1] == 0 || deviation[2] == 0 ||
+                                      isnan(deviation[0] + deviation[1] + deviation[2])))
+        return fail(error, "input-deviation", sources->input_deviation,
+                    "three numbers other than 0, such as 0.229,0.224,0.225");
+    *out = (struct tdl_frame_to_tensor_params){ 0 };
+    for (guint c = 0; c < 3; c++) {
+        out->scale[c] = (range[1] - range[0]) / deviation[c];
+        out->bias[c] = (range[0] - mean[c]) / deviation[c];
+    }
+    return TRUE;
+}
+
+/* --------------------------------------------------------------- the output */
+
+/* One image of rank 4; others become one where that is sure: [1, h, w] and [h, w]. */
+static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_operand *x)
+{
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    const guint h = p->rank == 3 ? 1 : 0, channels = p->layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    uint32_t shape[4] = { 1, 1, 1, 1 };
+
+    if (p->rank == 4)
+        return p->shape[0] == 1 ? x : NULL;
+    if ((p->rank != 3 && p->rank != 2) || (p->rank == 3 && p->shape[0] != 1))
+        return NULL;
+    shape[channels == 1 ? 2 : 1] = p->shape[h];
+    shape[channels == 1 ? 3 : 2] = p->shape[h + 1];
+    return tdl_builder_reshape(builder, x, 4, shape);
+}
+
+/* Class of each pixel, in whole numbers: those that count become 1. */
+static struct tdl_operand *decode_labels(struct tdl_builder *b, struct tdl_operand *x,
+                                         const GArray *classes)
+{
+    const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
+    struct tdl_operand *mask = NULL;
+
+    x = tdl_builder_cast(b, x, TDL_FLOAT32);
+    for (guint i = 0; i < MAX(classes->len, 1); i++) {
+        gfloat *class = g_new(gfloat, 1);
+        struct tdl_operand *number, *is;
+
+        *class = classes->len ? g_array_index(classes, gint, i) : 0;
+        tdl_builder_own(b, class, g_free);
+        number = tdl_builder_constant(b, &one, class, sizeof(*class));
+        is = classes->len ? tdl_builder_equal(b, x, number) : tdl_builder_not_equal(b, x, number);
+        mask = mask ? tdl_builder_logical_or(b, mask, is) : is;
+    }
+    return tdl_builder_cast(b, mask, TDL_FLOAT32);
+}
+
+/* The sum over channels that count; without any listed, all but the first. */
+static struct tdl_operand *sum_classes(struct tdl_builder *b, struct tdl_operand *x, guint axis,
+                                       guint count, const GArray *classes)
+{
+    const struct tdl_reduce_params over = { { axis }, 1, .keep_dimensions = true };
+    struct tdl_tensor_params list = { .dtype = TDL_INT32, .rank = 1, .shape = { classes->len } };
+    struct tdl_slice_params one = { 0 };
+    struct tdl_operand *indices;
+    gint32 *copy;
+
+    if (!classes->len) {
+        one.start[axis] = count == 2;
+        one.size[axis] = 1;
+        x = tdl_builder_slice(b, x, &one);
+        return count == 2 ? x : tdl_builder_linear(b, x, -1, 1);
+    }
+    for (guint i = 0; i < classes->len; i++)
+        if (g_array_index(classes, gint, i) >= (gint)count)
+            return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                    "\"classes\" has %d, and the model has %u classes: 0 to %u",
+                                    g_array_index(classes, gint, i), count, count - 1);
+    copy = g_memdup2(classes->data, classes->len * sizeof(gint32));
+    tdl_builder_own(b, copy, g_free);
+    indices = tdl_builder_constant(b, &list, copy, classes->len * sizeof(gint32));
+    return tdl_builder_reduce(b, tdl_builder_gather(b, x, indices, axis), TDL_REDUCE_SUM, &over);
+}
+
+static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_operand *x,
+                                           gint decoder, const GArray *classes)
+{
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    const guint axis = p->layout == TDL_LAYOUT_NCHW ? 1 : 3, count = p->shape[axis];
+
+    if (decoder == GST_TDL_DECODE_AUTO)
+        decoder = count > 1 ? GST_TDL_DECODE_SOFTMAX : GST_TDL_DECODE_PROBABILITY;
+    if (decoder == GST_TDL_DECODE_SOFTMAX && count > 1)
+        x = tdl_builder_softmax(b, x, axis);
+    else if (decoder == GST_TDL_DECODE_SOFTMAX || decoder == GST_TDL_DECODE_LOGIT)
+        x = tdl_builder_sigmoid(b, x); /* a softmax against 0 */
+    return count > 1 ? sum_classes(b, x, axis, count, classes) : x;
+}
+
+static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
+                                  const struct gst_tdl_sources *sources)
+{
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
+    const gboolean nchw = p->layout == TDL_LAYOUT_NCHW;
+    static const uint32_t to_nhwc[] = { 0, 2, 3, 1 };
+
+    if (sources->decoder == GST_TDL_DECODE_LABELS ||
+        (sources->decoder == GST_TDL_DECODE_AUTO && !real)) {
+        if (p->shape[nchw ? 1 : 3] != 1)
+            return tdl_builder_fail(
+                b, TDL_ERROR_UNSUPPORTED,
+                "decoder=labels wants one number for each pixel, and the output "
+                "has %u channels",
+                p->shape[nchw ? 1 : 3]);
+        x = decode_labels(b, x, sources->classes);
+    } else {
+        if (p->dtype != TDL_FLOAT32)
+            x = tdl_builder_cast(b, x, TDL_FLOAT32);
+        x = x ? decode_channels(b, x, sources->decoder, sources->classes) : NULL;
+    }
+    return x && nchw ? tdl_builder_transpose(b, x, to_nhwc) : x;
+}
+
+static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_tensor_params *p)
+{
+    g_string_append_printf(d->others, "%s%s [", d->others->len ? ", " : "", name);
+    for (guint i = 0; i < p->rank; i++)
+        g_string_append_printf(d->others, "%s%u", i ? "," : "", p->shape[i]);
+    g_string_append_c(d->others, ']');
+}
+
+struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builder, const char *name,
+                                          struct tdl_operand *operand)
+{
+    struct gst_tdl_decode *d = data;
+    const gchar *wanted = d->sources->model_output;
+    struct tdl_operand *image = NULL;
+
+    if (!d->found && (!*wanted || !strcmp(wanted, name)))
+        image = as_image(builder, operand);
+    if (!image) {
+        note(d, name, tdl_operand_get_desc(operand));
+        return NULL;
+    }
+    d->found = TRUE;
+    return decode(builder, image, d->sources);
+}

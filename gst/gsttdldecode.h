@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Between a model's file and a mask: the numbers that its picture is given as, which
+ * of its outputs is the mask, and the operators that make one of it, on the device. */
+#ifndef GST_TDL_DECODE_H
+#define GST_TDL_DECODE_H
+
+#include <tdl/models.h>
+
+#include "gsttdlsettings.h"
+
+/* What becomes of the outputs while a model is read. */
+struct gst_tdl_decode {
+    const struct gst_tdl_sources *sources;
+    gboolean found;
+    GString *others; /* names and shapes of outputs that were left out */
+};
+
+/* Of tdl_model_params.output, with a struct gst_tdl_decode: the chosen output as a mask
+ * [1, h, w, 1] float32, and no other. */
+struct tdl_operand *gst_tdl_decode_output(void *decode, struct tdl_builder *builder,
+                                          const char *name, struct tdl_operand *operand);
+
+/* The size of "model-size", and the numbers of "input-…". FALSE with `error`, which
+ * says what they should look like. */
+gboolean gst_tdl_decode_size(const struct gst_tdl_sources *sources, uint32_t out_size[2],
+                             GError **error);
+gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
+                                struct tdl_frame_to_tensor_params *out, GError **error);
+
+#endif
