@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* First bytes of a file by which it can be recognised. */
 #define TDL_MODEL_HEAD 8
@@ -43,6 +44,14 @@ bool tdl_model_output(struct tdl_builder *builder, const struct tdl_model_source
  * has no path. */
 bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_model_source *source,
                               const char *name, const void **out_data, size_t *out_size);
+
+/* For files without names of sizes: what the caller says of dimension `d` of an input,
+ * 0 for nothing; dimensions that were asked for are kept as bits of *bound. */
+uint32_t tdl_model_said_size(const struct tdl_model_source *source, const char *input, uint32_t d,
+                             uint64_t *bound);
+/* Was everything asked for that the caller said? False with the builder in error. */
+bool tdl_model_check_bound(struct tdl_builder *builder, const struct tdl_model_source *source,
+                           uint64_t bound);
 
 extern const struct tdl_model_format tdl_model_ncnn;
 extern const struct tdl_model_format tdl_model_onnx;

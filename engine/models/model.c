@@ -289,3 +289,43 @@ bool tdl_model_read_companion(struct tdl_builder *builder, const struct tdl_mode
     free(path);
     return *out_data != NULL;
 }
+
+/* ----------------------------------------------------------- what is left open */
+
+uint32_t tdl_model_said_size(const struct tdl_model_source *source, const char *input, uint32_t d,
+                             uint64_t *bound)
+{
+    const struct tdl_model_params *params = source->params;
+    char place[96];
+
+    snprintf(place, sizeof(place), "%.80s:%u", input, d);
+    for (uint32_t i = 0; i < params->dimension_count && i < 64; i++)
+        if (params->dimensions[i].name && !strcmp(params->dimensions[i].name, place)) {
+            *bound |= UINT64_C(1) << i;
+            return params->dimensions[i].size;
+        }
+    return 0;
+}
+
+bool tdl_model_check_bound(struct tdl_builder *builder, const struct tdl_model_source *source,
+                           uint64_t bound)
+{
+    const struct tdl_model_params *params = source->params;
+
+    for (uint32_t i = 0; i < params->dimension_count; i++) {
+        const char *name = params->dimensions[i].name;
+
+        if (i < 64 && bound >> i & 1)
+            continue;
+        tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
+                         "the model leaves no dimension '%.64s' open that could be bound; name an "
+                         "input's, as in 'input:1'",
+                         name ? name : "");
+        return false;
+    }
+    if (params->number_count == 0)
+        return true;
+    tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                     "inputs of models of this kind cannot be given a number in place of a tensor");
+    return false;
+}

@@ -43,6 +43,8 @@ static void keep(const char *name, const uint8_t *data, size_t size)
 }
 
 /* Input and output are float32, however the file has them. */
+static const struct tdl_model_params *params;
+
 static void check(const char *name, const struct writer_model *m, const float *input,
                   const float *want, size_t count)
 {
@@ -54,7 +56,8 @@ static void check(const char *name, const struct writer_model *m, const float *i
 
     if (folder)
         keep(name, data, size);
-    if (tdl_builder_create(NULL, &b) != TDL_OK || tdl_model_import(b, data, size, NULL) != TDL_OK) {
+    if (tdl_builder_create(NULL, &b) != TDL_OK ||
+        tdl_model_import(b, data, size, params) != TDL_OK) {
         FAIL("%s: %s", name, tdl_last_error());
         goto end;
     }
@@ -240,6 +243,44 @@ static void test_shapes(void)
     check("shapes", &m, input, want, 6);
 }
 
+/* x · 2 of any size: as the file has it, by a picture's size, and by a name. */
+static void test_open(void)
+{
+    static const float two = 2;
+    static const struct tdl_model_dimension by_name[] = {{"in:2", 3}, {"in:1", 1}};
+    static const struct tdl_model_dimension wrong[] = {{"in:3", 1}};
+    static const struct tdl_model_params all[] = {
+        {.size = {1, 3}}, {.dimensions = by_name, .dimension_count = 2}, {.size = {0, 2}}};
+    const float input[3] = {1, 2, 3}, want[3] = {2, 4, 6};
+    struct writer_model m = {
+        .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 3,
+        .tensors = {{.name = "in", .rank = 4, .shape = {1, 1, 1, 1}, .open = 7},
+                    {"two", 0, 0, {0}, &two, 4},
+                    {.name = "out", .rank = 4, .shape = {1, 1, 1, 1}, .open = 7}},
+        .op_count = 1,
+        .ops = {{.code = 18, .version = 1, .input_count = 2, .inputs = {0, 1},
+                 .output_count = 1, .outputs = {2}, .options_type = 21}},
+        .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {2}};
+    struct tdl_builder *b = NULL;
+    size_t size;
+    uint8_t *data = write_tflite(&m, &size);
+
+    check("open", &m, input, want, 1);
+    for (size_t i = 0; i < 3; i++) {
+        params = &all[i];
+        check("open-bound", &m, input, want, i < 2 ? 3 : 2);
+    }
+    params = NULL;
+    if (tdl_builder_create(NULL, &b) != TDL_OK ||
+        tdl_model_import(b, data, size,
+                         &(struct tdl_model_params){.dimensions = wrong, .dimension_count = 1}) !=
+            TDL_ERROR_INVALID_ARGUMENT ||
+        !strstr(tdl_builder_error(b), "no dimension 'in:3' open"))
+        FAIL("a dimension that is not open: \"%s\"", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+    free(data);
+}
+
 /* SPACE_TO_BATCH_ND, CONV_2D, BATCH_TO_SPACE_ND: three taps, two pixels apart. */
 static void test_dilated(void)
 {
@@ -281,6 +322,7 @@ int main(int argc, char **argv)
     test_dynamic_range();
     test_depthwise();
     test_shapes();
+    test_open();
     test_dilated();
     printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

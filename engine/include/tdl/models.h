@@ -8,7 +8,8 @@
  * rounding between operators. Such an input or output of the model is a float32
  * input or output of real values: scale · (number − zero point). Integers
  * without scales stay what they are, bool is uint8 of 0 and 1. Sizes that the
- * converter left open are those that the file notes beside them.
+ * converter left open are the caller's (struct tdl_model_params), or else those that
+ * the file notes beside them.
  *
  * ONNX: opsets 7 to 26. float64 and bfloat16 become float32, bool uint8, 16-bit
  * integers int32; quantised operators are computed in float32. Sizes, axes and all

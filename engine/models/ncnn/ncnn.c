@@ -190,19 +190,6 @@ static uint32_t find_channels(struct ncnn_import *im, const struct ncnn_blob *bl
     return channels;
 }
 
-/* What the caller says of dimension `d` of an input, 0 for nothing. */
-static uint32_t said_size(const struct ncnn_import *im, const char *name, uint32_t d)
-{
-    const struct tdl_model_params *params = im->source->params;
-    char place[MAX_NAME + 16];
-
-    snprintf(place, sizeof(place), "%s:%u", name, d);
-    for (uint32_t i = 0; i < params->dimension_count; i++)
-        if (params->dimensions[i].name && !strcmp(params->dimensions[i].name, place))
-            return params->dimensions[i].size;
-    return d >= 2 ? params->size[d - 2] : 0;
-}
-
 /* A picture: its sizes are what the caller says, since ncnn takes those of the file, which
  * seldom are there, for a hint. */
 static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, const char *name,
@@ -215,7 +202,9 @@ static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, con
     for (uint32_t d = 1; d < 4; d++) {
         const int32_t size = ncnn_int(im->layer, 3 - d, 0);
 
-        desc->shape[d] = said_size(im, name, d);
+        desc->shape[d] = tdl_model_said_size(im->source, name, d, &im->bound);
+        if (desc->shape[d] == 0 && d >= 2)
+            desc->shape[d] = im->source->params->size[d - 2];
         if (desc->shape[d] == 0 && size > 0)
             desc->shape[d] = (uint32_t)size;
         if (desc->shape[d] == 0 && d == 1 && ++*searched <= MAX_OPEN_INPUTS)
@@ -371,7 +360,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         .text = {.at = text, .end = text + source->size, .line = 1},
     };
 
-    if (read_bin(&im) && add_layers(&im))
+    if (read_bin(&im) && add_layers(&im) && tdl_model_check_bound(builder, source, im.bound))
         add_outputs(&im);
     tdl_builder_set_label(builder, NULL);
     free(im.blobs);

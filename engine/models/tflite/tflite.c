@@ -254,6 +254,20 @@ static const char *binding_name(const struct tflite_tensor *tensor, const char *
     return text;
 }
 
+/* Sizes that were open when the file was made: what it notes, unless the caller says. */
+static void bind_open(struct tflite_import *im, const struct tflite_tensor *tensor,
+                      const char *name, struct tdl_tensor_params *desc)
+{
+    for (uint32_t d = 0; d < desc->rank; d++) {
+        uint32_t size = tensor->open[d] ? tdl_model_said_size(im->source, name, d, &im->bound) : 0;
+
+        if (size == 0 && tensor->open[d] && desc->rank == 4 && (d == 1 || d == 2))
+            size = im->source->params->size[d - 1];
+        if (size > 0)
+            desc->shape[d] = size;
+    }
+}
+
 static bool import_inputs(struct tflite_import *im)
 {
     for (uint32_t i = 0; i < im->inputs.count; i++) {
@@ -272,12 +286,12 @@ static bool import_inputs(struct tflite_import *im)
                                index, tensor.name, tensor.data ? "constant" : "listed twice");
         desc.rank = tensor.rank;
         memcpy(desc.shape, tensor.shape, sizeof(desc.shape));
-        im->values[index].operand =
-            tdl_builder_input(im->builder, binding_name(&tensor, "input", i, text), &desc);
+        bind_open(im, &tensor, binding_name(&tensor, "input", i, text), &desc);
+        im->values[index].operand = tdl_builder_input(im->builder, text, &desc);
         if (!im->values[index].operand)
             return false;
     }
-    return true;
+    return tdl_model_check_bound(im->builder, im->source, im->bound);
 }
 
 static bool import_outputs(struct tflite_import *im, const struct tdl_model_source *source)
@@ -305,8 +319,8 @@ static bool import_outputs(struct tflite_import *im, const struct tdl_model_sour
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct tflite_import im = {.builder = builder,
-                               .fb = {.data = source->data, .size = source->size}};
+    struct tflite_import im = {
+        .builder = builder, .source = source, .fb = {.data = source->data, .size = source->size}};
     bool ok = open_model(&im) && import_inputs(&im);
     for (uint32_t i = 0; ok && i < im.operators.count; i++)
         ok = import_operator(&im, i);

@@ -38,6 +38,8 @@ struct tflite_value {
 
 struct tflite_import {
     struct tdl_builder *builder;
+    const struct tdl_model_source *source;
+    uint64_t bound; /* dimensions that the caller said, as bits */
     struct tdl_flatbuffer fb;
     struct tdl_fb_vector codes, buffers, tensors, operators;
     struct tdl_fb_vector inputs, outputs;
