@@ -80,6 +80,11 @@ extern const struct onnx_row onnx_rows_elements[], onnx_rows_image[], onnx_rows_
     onnx_rows_linear[], onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[],
     onnx_rows_shape[];
 
+/* ops_image.c: the node's convolution, of operands that were made of its inputs; its
+ * output is what `then` makes of the result. */
+bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,
+                   struct tdl_operand *bias,
+                   struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y));
 /* ops_resize.c */
 bool onnx_add_resize(struct onnx_import *im);
 bool onnx_add_upsample(struct onnx_import *im);

@@ -158,6 +158,30 @@ static struct tdl_operand *widened(struct onnx_import *im, struct tdl_operand *o
     return o;
 }
 
+bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,
+                   struct tdl_operand *bias,
+                   struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y))
+{
+    struct tdl_conv2d_params p = {.filter_layout = TDL_FILTER_OIHW, .bias = bias};
+    struct window w;
+
+    if (!take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
+        return false;
+    if (onnx_rank(filter) != w.spatial + 2)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions",
+                         onnx_rank(filter));
+    filter = to_picture(im, filter);
+    if (!filter || !take_groups(im, &p.groups))
+        return false;
+    memcpy(w.kernel, onnx_shape(filter) + 2, sizeof(w.kernel));
+    resolve_same(&w, onnx_shape(x) + 2);
+    memcpy(p.stride, w.stride, sizeof(p.stride));
+    memcpy(p.dilation, w.dilation, sizeof(p.dilation));
+    memcpy(p.pad, w.pad, sizeof(p.pad));
+    x = tdl_builder_conv2d(im->builder, x, filter, &p);
+    return x && give_picture(im, &w, then(im, x));
+}
+
 static bool add_conv(struct onnx_import *im)
 {
     struct tdl_conv2d_params p = {.filter_layout = TDL_FILTER_OIHW};

@@ -34,10 +34,83 @@ static struct tdl_operand *to_float(struct onnx_import *im, struct tdl_operand *
                : o;
 }
 
+/* A constant that broadcasts to elements along one axis at most. */
+struct along {
+    const uint8_t *data;
+    enum tdl_dtype dtype;
+    size_t size, stride; /* element i of the whole has number i / stride % size */
+};
+
+/* Of an operand that is spread(), or NULL, which stands for `otherwise`. */
+static bool take_along(struct onnx_import *im, struct tdl_operand *o, struct along *out)
+{
+    *out = (struct along){.size = 1, .stride = 1};
+    if (!o)
+        return true;
+    out->data = tdl_builder_evaluate(im->builder, o);
+    out->dtype = tdl_operand_get_desc(o)->dtype;
+    for (uint32_t i = 0; i < onnx_rank(o); i++) {
+        if (out->size > 1)
+            out->stride *= onnx_shape(o)[i];
+        else
+            out->size = onnx_shape(o)[i];
+    }
+    return out->data && (out->dtype == TDL_FLOAT32 || out->dtype == TDL_UINT8 ||
+                         out->dtype == TDL_INT8 || out->dtype == TDL_INT32);
+}
+
+static float value_at(enum tdl_dtype dtype, const uint8_t *data, size_t i)
+{
+    float real;
+    int32_t whole;
+
+    if (dtype == TDL_UINT8)
+        return data[i];
+    if (dtype == TDL_INT8)
+        return (int8_t)data[i];
+    memcpy(&real, data + 4 * i, 4);
+    memcpy(&whole, data + 4 * i, 4);
+    return dtype == TDL_FLOAT32 ? real : (float)whole;
+}
+
+static float along_at(const struct along *a, size_t i, float otherwise)
+{
+    return a->data ? value_at(a->dtype, a->data, i / a->stride % a->size) : otherwise;
+}
+
+/* Weights become floats here: filters have to be constants. False, and nothing made,
+ * if not all is known. */
+static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x,
+                             const uint8_t *data, struct tdl_operand *scale,
+                             struct tdl_operand *zero, struct tdl_operand **out)
+{
+    struct tdl_tensor_params desc = *tdl_operand_get_desc(x);
+    const enum tdl_dtype dtype = desc.dtype;
+    struct along scales, zeros;
+    float *floats;
+    size_t count;
+
+    if (!data || (dtype != TDL_UINT8 && dtype != TDL_INT8 && dtype != TDL_INT32) ||
+        !take_along(im, scale, &scales) || !take_along(im, zero, &zeros))
+        return false;
+    desc.dtype = TDL_FLOAT32;
+    count = tdl_tensor_params_size(&desc) / sizeof(*floats);
+    floats = onnx_make(im, tdl_tensor_params_size(&desc));
+    for (size_t i = 0; i < count && floats; i++)
+        floats[i] = (value_at(dtype, data, i) - along_at(&zeros, i, 0)) * along_at(&scales, i, 1);
+    *out = floats ? tdl_builder_constant(im->builder, &desc, floats, tdl_tensor_params_size(&desc))
+                  : NULL;
+    return true;
+}
+
 /* (x − zero) · scale; both may be left out. */
 static struct tdl_operand *dequantize(struct onnx_import *im, struct tdl_operand *x,
                                       struct tdl_operand *scale, struct tdl_operand *zero)
 {
+    struct tdl_operand *known;
+
+    if (x && dequantize_known(im, x, tdl_builder_evaluate(im->builder, x), scale, zero, &known))
+        return known;
     x = to_float(im, x);
     if (x && zero)
         x = tdl_builder_sub(im->builder, x, to_float(im, zero));
@@ -143,6 +216,58 @@ static bool add_matmul_integer(struct onnx_import *im)
         im, tdl_builder_cast(im->builder, tdl_builder_matmul(im->builder, a, b), TDL_INT32));
 }
 
+/* ------------------------------------------------------------- convolutions */
+
+static struct tdl_operand *as_int32(struct onnx_import *im, struct tdl_operand *y)
+{
+    return tdl_builder_cast(im->builder, y, TDL_INT32);
+}
+
+static bool add_conv_integer(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *filter = x ? onnx_operand(im, 1) : NULL, *zx, *zf;
+
+    if (!filter || !onnx_optional(im, 2, &zx) || !onnx_optional(im, 3, &zf) ||
+        (zf && !(zf = spread(im, zf, onnx_rank(filter), 0))))
+        return false;
+    x = dequantize(im, x, NULL, zx);
+    filter = x ? dequantize(im, filter, NULL, zf) : NULL;
+    return filter && onnx_convolve(im, x, filter, NULL, as_int32);
+}
+
+static struct tdl_operand *as_quantized(struct onnx_import *im, struct tdl_operand *y)
+{
+    struct tdl_operand *scale = onnx_operand(im, 6), *zero = scale ? onnx_operand(im, 7) : NULL;
+
+    return zero ? quantize(im, y, scale, zero, tdl_operand_get_desc(zero)->dtype) : NULL;
+}
+
+/* Its bias is int32, in units of both scales. */
+static bool add_qlinear_conv(struct onnx_import *im)
+{
+    struct tdl_operand *in[6], *bias;
+
+    for (uint32_t i = 0; i < 6; i++)
+        if (!(in[i] = onnx_operand(im, i)))
+            return false;
+    if (!onnx_optional(im, 8, &bias))
+        return false;
+    if (bias) {
+        struct tdl_operand *unit = tdl_builder_mul(im->builder, in[1], in[4]);
+
+        if (unit)
+            tdl_builder_evaluate(im->builder, unit);
+        if (!unit || !(unit = spread(im, unit, 1, 0)) || !(bias = dequantize(im, bias, unit, NULL)))
+            return false;
+    }
+    for (uint32_t i = 4; i < 6; i++)
+        if (!(in[i] = spread(im, in[i], onnx_rank(in[3]), 0)))
+            return false;
+    in[0] = dequantize(im, in[0], in[1], in[2]);
+    in[3] = in[0] ? dequantize(im, in[3], in[4], in[5]) : NULL;
+    return in[3] && onnx_convolve(im, in[0], in[3], bias, as_quantized);
+}
+
 static bool add_qlinear_matmul(struct onnx_import *im)
 {
     struct tdl_operand *in[8];
@@ -165,9 +290,11 @@ static bool add_qlinear_matmul(struct onnx_import *im)
 }
 
 const struct onnx_row onnx_rows_quantize[] = {
+    {"ConvInteger", 2, 4, add_conv_integer},
     {"DequantizeLinear", 2, 3, add_dequantize},
     {"DynamicQuantizeLinear", 1, 1, add_dynamic_quantize},
     {"MatMulInteger", 2, 4, add_matmul_integer},
+    {"QLinearConv", 8, 9, add_qlinear_conv},
     {"QLinearMatMul", 8, 8, add_qlinear_matmul},
     {"QuantizeLinear", 2, 3, add_quantize},
     {0},
