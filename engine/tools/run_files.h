@@ -11,9 +11,9 @@ struct run_range {
     float low, high, mean[3], deviation[3];
 };
 
-/* Elements of a tensor of these params, malloc'ed: of FILE.npy, whose type and count
- * must be the same, or of FILE.png, which is scaled to the tensor's size. NULL after
- * saying why not. */
+/* Elements of a tensor of these params, malloc'ed: of FILE.npy, whose type and
+ * dimensions, but for those of 1, must be the same, or of FILE.png, which is scaled to
+ * the tensor's size. NULL after saying why not. */
 void *run_read(const char *path, const struct tdl_tensor_params *params,
                const struct run_range *range);
 /* The other way: any tensor as .npy; one image of one, three or four channels of floats

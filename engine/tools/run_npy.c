@@ -27,9 +27,16 @@ static const char *type_name(enum tdl_dtype dtype)
     return types[i].name;
 }
 
-/* The header of an open file: the name of the type into `type`, and how many elements;
- * false if it is none. */
-static bool read_header(FILE *file, char type[8], uint64_t *count)
+#define MAX_RANK 32 /* NumPy's */
+
+struct shape {
+    uint32_t rank;
+    unsigned long long size[MAX_RANK];
+};
+
+/* The header of an open file: the name of the type into `type`, and the shape; false if
+ * it is none. */
+static bool read_header(FILE *file, char type[8], struct shape *shape)
 {
     unsigned char start[10];
     char header[1024];
@@ -51,16 +58,44 @@ static bool read_header(FILE *file, char type[8], uint64_t *count)
     end = at ? strchr(at, ')') : NULL;
     if (!end)
         return false;
-    for (*count = 1, at++; at < end; at++) {
+    for (shape->rank = 0, at++; at < end && shape->rank < MAX_RANK; at++) {
         char *rest;
         const unsigned long long size = strtoull(at, &rest, 10);
 
         if (rest == at)
             continue;
-        *count *= size;
+        shape->size[shape->rank++] = size;
         at = rest;
     }
     return true;
+}
+
+/* The same dimensions, but for those of 1: what has its channels elsewhere is another
+ * picture. */
+static bool fits(const struct shape *shape, const struct tdl_tensor_params *params)
+{
+    uint32_t a = 0, b = 0;
+
+    for (;; a++, b++) {
+        while (a < shape->rank && shape->size[a] == 1)
+            a++;
+        while (b < params->rank && params->shape[b] == 1)
+            b++;
+        if (a == shape->rank || b == params->rank)
+            return a == shape->rank && b == params->rank;
+        if (shape->size[a] != params->shape[b])
+            return false;
+    }
+}
+
+static const char *shape_text(const struct shape *shape, char *text, size_t size)
+{
+    size_t used = 0;
+
+    *text = 0;
+    for (uint32_t i = 0; i < shape->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%llu", i ? "," : "", shape->size[i]);
+    return text;
 }
 
 void *run_read_npy(const char *path, const struct tdl_tensor_params *params)
@@ -68,21 +103,22 @@ void *run_read_npy(const char *path, const struct tdl_tensor_params *params)
     const size_t size = tdl_tensor_params_size(params);
     const char *wanted = type_name(params->dtype);
     FILE *file = fopen(path, "rb");
-    char type[8], shape[96];
+    char type[8], text[96], wanted_text[96];
     void *data = NULL;
-    uint64_t count;
+    struct shape shape;
 
     if (!file) {
         tool_fail("%s: it cannot be opened", path);
         return NULL;
     }
-    if (!read_header(file, type, &count))
+    if (!read_header(file, type, &shape))
         tool_fail("%s: it is no NumPy array of format 1.0 in C order", path);
     else if (strcmp(type, wanted) && !(params->dtype == TDL_UINT8 && !strcmp(type, "|b1")))
         tool_fail("%s: its elements are '%s'; the input takes '%s'", path, type, wanted);
-    else if (count != size / tdl_dtype_size(params->dtype))
-        tool_fail("%s: it has %llu elements; the input is %s", path, (unsigned long long)count,
-                  tool_shape(params, shape, sizeof(shape)));
+    else if (!fits(&shape, params))
+        tool_fail("%s: its shape is [%s]; the input is %s", path,
+                  shape_text(&shape, text, sizeof(text)),
+                  tool_shape(params, wanted_text, sizeof(wanted_text)));
     else if (!(data = malloc(size)) || fread(data, 1, size, file) != size) {
         tool_fail("%s: it ends too early, or there is no memory for it", path);
         free(data);

@@ -106,7 +106,11 @@ def main():
 
         write_npy(path("short.npy"), "<f4", (1, 2), bytes(8))
         status, text = run("-i", path("short.npy"))
-        check("too few elements", status == 1 and "2 elements; the input is float32" in text, text)
+        check("too few elements", status == 1 and "its shape is [1,2]; the input is float32" in text,
+              text)
+        write_npy(path("turned.npy"), "<f4", (1, 3, HEIGHT, WIDTH), reals)
+        status, text = run("-i", path("turned.npy"))
+        check("channels elsewhere", status == 1 and "its shape is [1,3,144,256]" in text, text)
         write_npy(path("bytes.npy"), "|u1", (1, HEIGHT, WIDTH, 3), rgb)
         status, text = run("-i", path("bytes.npy"))
         check("other elements", status == 1 and "the input takes '<f4'" in text, text)

@@ -56,6 +56,9 @@ expect 2 "'64' is not a value" "$bench" --frame 64 model.tflite
 expect 2 "'NV99' is not a value" "$bench" --frame 64x48 --format NV99 model.tflite
 expect 2 "'fog' is not a value" "$bench" --frame 64x48 --mode fog model.tflite
 expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
+for format in 'TensorFlow Lite' ONNX ncnn; do
+    expect 0 "^$format: [A-Z]" "$info" --known
+done
 echo 'this is no model at all' >"$dir/text.tflite"
 expect 1 'no model of a kind that libtdl reads' "$info" --operators-only "$dir/text.tflite"
 if [ -e "$model" ]; then

@@ -379,5 +379,6 @@ static bool recognises(const void *head, size_t size)
 const struct tdl_model_format tdl_model_ncnn = {
     .name = "ncnn",
     .recognises = recognises,
+    .operator_name = ncnn_row_name,
     .import = import,
 };

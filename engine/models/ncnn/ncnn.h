@@ -122,6 +122,8 @@ struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_laye
 
 /* ---- table.c */
 const struct ncnn_row *ncnn_find_row(const char *type);
+/* The type of row `index`; NULL behind the last. */
+const char *ncnn_row_name(uint32_t index);
 
 /* Functions of rows. */
 #define NCNN_ROW(name)                                                                             \

@@ -52,3 +52,8 @@ const struct ncnn_row *ncnn_find_row(const char *type)
             return &rows[i];
     return NULL;
 }
+
+const char *ncnn_row_name(uint32_t index)
+{
+    return index < sizeof(rows) / sizeof(rows[0]) ? rows[index].type : NULL;
+}
