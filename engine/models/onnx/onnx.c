@@ -484,7 +484,8 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
 {
-    struct onnx_import im = {.builder = builder, .source = source, .params = source->params};
+    struct onnx_import im = {
+        .builder = builder, .source = source, .params = source->params, .file_bytes = source->size};
     struct tdl_pb graph;
     const bool ok = read_model(&im, &graph) && onnx_add_graph(&im, &graph);
 
@@ -493,6 +494,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         add_outputs(&im, &graph);
     free(im.values);
     tdl_map_finish(&im.names);
+    onnx_forget_files(&im);
 }
 
 /* There is no identifier; but files begin with the version of the format, and then

@@ -40,6 +40,9 @@ struct onnx_value {
     struct tdl_operand *operand;    /* NULL: none yet, or without elements */
     struct tdl_operand *as_nchw;    /* the same under the layout that operators want */
     bool given;                     /* is known: was written, or read from the file */
+    uint32_t readers;               /* nodes that read it, as far as is known */
+    struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
+    const void *bytes;              /* of what was turned */
     struct tdl_tensor_params empty; /* of one without elements */
 };
 
@@ -64,6 +67,10 @@ struct onnx_import {
     struct onnx_node node;
     uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
     uint64_t made_bytes;      /* of constants that were computed or converted */
+    uint64_t file_bytes;      /* the source's, and of files beside it */
+    struct onnx_file *files;  /* beside the source's */
+    struct tdl_map file_names;
+    uint32_t file_count;
 };
 
 /* How one operator becomes builder calls. */
@@ -107,8 +114,10 @@ bool onnx_tensor_read(struct onnx_import *im, const struct tdl_pb *message,
 /* Its elements as libtdl stores them, aligned and valid as long as the builder;
  * in the file's own memory where that is possible. NULL with the builder in error. */
 const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *tensor);
-/* It as an operand. */
+/* It as an operand; of `data`, where its elements are there already. */
 struct tdl_operand *onnx_tensor_operand(struct onnx_import *im, const struct onnx_tensor *tensor);
+struct tdl_operand *onnx_tensor_operand_of(struct onnx_import *im, const struct onnx_tensor *tensor,
+                                           const void *data);
 /* The data type that holds the ONNX type; false with the builder in error. */
 bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out);
 /* Bytes that are made, or gone through, in bounds that follow the file's size; false
@@ -131,6 +140,22 @@ static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
 {
     return onnx_number(im, tdl_operand_get_desc(like)->dtype, value);
 }
+
+/* ---------------------------------------------------------------- external.c */
+
+/* Finds the bytes of a tensor, `wanted` many unless the file says so, beside the model:
+ * they become its raw data. */
+bool onnx_read_external(struct onnx_import *im, uint64_t wanted, struct onnx_tensor *t);
+void onnx_forget_files(struct onnx_import *im);
+
+/* ----------------------------------------------------------------- filters.c */
+
+/* Input `i`, if it is a constant of that rank that only this node reads, as a filter
+ * [out, height, width, in] in the file's own memory; else NULL, which is no error. */
+struct tdl_operand *onnx_turned_filter(struct onnx_import *im, uint32_t i, uint32_t rank);
+/* The same from a copy, as the file has it, of a value that was turned. NULL with the
+ * builder in error. */
+struct tdl_operand *onnx_turned_back(struct onnx_import *im, const struct onnx_value *v);
 
 /* ------------------------------------------------------------------ values.c */
 

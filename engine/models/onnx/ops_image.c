@@ -140,6 +140,18 @@ static struct tdl_operand *take_filter(struct onnx_import *im, struct window *w)
     return filter;
 }
 
+/* In the file's order, or in the builder's, without a copy. */
+static struct tdl_operand *take_conv_filter(struct onnx_import *im, struct window *w,
+                                            enum tdl_filter_layout *layout)
+{
+    struct tdl_operand *turned = onnx_turned_filter(im, 1, w->spatial + 2);
+
+    *layout = turned ? TDL_FILTER_OHWI : TDL_FILTER_OIHW;
+    if (turned)
+        memcpy(w->kernel, onnx_shape(turned) + 1, sizeof(w->kernel));
+    return turned || tdl_builder_status(im->builder) != TDL_OK ? turned : take_filter(im, w);
+}
+
 static bool take_groups(struct onnx_import *im, uint32_t *out)
 {
     const int64_t groups = onnx_int(im, "group", 1);
@@ -184,13 +196,13 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
 
 static bool add_conv(struct onnx_import *im)
 {
-    struct tdl_conv2d_params p = {.filter_layout = TDL_FILTER_OIHW};
+    struct tdl_conv2d_params p = {0};
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     struct window w;
 
     if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
-    filter = take_filter(im, &w);
+    filter = take_conv_filter(im, &w, &p.filter_layout);
     if (!filter || !onnx_optional(im, 2, &p.bias) || !take_groups(im, &p.groups))
         return false;
     resolve_same(&w, onnx_shape(x) + 2);

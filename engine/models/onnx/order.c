@@ -37,11 +37,15 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct o
         if (f.number != ONNX_GRAPH_NODE)
             continue;
         for (struct tdl_pb node = o->nodes[i] = f.in; tdl_pb_next(&node, &h);) {
-            const struct onnx_name key = onnx_name_key(&h.in);
+            struct onnx_value *v = h.number == ONNX_NODE_INPUT ? onnx_find(im, &h.in) : NULL;
 
+            if (v)
+                v->readers++;
+            if (h.number != ONNX_NODE_OUTPUT || h.in.size == 0)
+                continue;
+            const struct onnx_name key = onnx_name_key(&h.in);
             /* Of two that write one name the second is refused when it is added. */
-            if (h.number == ONNX_NODE_OUTPUT && h.in.size > 0 &&
-                !tdl_map_find(&o->writers, &key, sizeof(key)) &&
+            if (!tdl_map_find(&o->writers, &key, sizeof(key)) &&
                 !tdl_map_add(&o->writers, &key, sizeof(key), i))
                 return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
         }

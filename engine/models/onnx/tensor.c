@@ -61,7 +61,7 @@ bool onnx_dtype(struct onnx_import *im, int64_t type, enum tdl_dtype *out)
 
 bool onnx_spend(struct onnx_import *im, uint64_t size)
 {
-    const uint64_t limit = MADE_TIMES * (uint64_t)im->source->size + MADE_FREE;
+    const uint64_t limit = MADE_TIMES * im->file_bytes + MADE_FREE;
 
     if (size > limit - im->made_bytes)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
@@ -377,9 +377,16 @@ const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *t
 {
     const size_t in_file = types[find_type(t->type)].size;
     const size_t element = tdl_dtype_size(t->desc.dtype);
+    struct onnx_tensor found;
     char text[64];
     void *to;
 
+    if (t->external) {
+        found = *t;
+        t = &found;
+        if (!onnx_read_external(im, t->count * in_file, &found))
+            return NULL;
+    }
     if (t->raw.data && t->raw.size != t->count * in_file) {
         onnx_fail(im, TDL_ERROR_INVALID_MODEL,
                   "the model file is damaged: the tensor '%s' has %zu bytes instead of %llu",
@@ -414,7 +421,12 @@ const void *onnx_tensor_data(struct onnx_import *im, const struct onnx_tensor *t
 
 struct tdl_operand *onnx_tensor_operand(struct onnx_import *im, const struct onnx_tensor *t)
 {
-    const void *data = onnx_tensor_data(im, t);
+    return onnx_tensor_operand_of(im, t, onnx_tensor_data(im, t));
+}
+
+struct tdl_operand *onnx_tensor_operand_of(struct onnx_import *im, const struct onnx_tensor *t,
+                                           const void *data)
+{
     struct tdl_operand *o =
         data ? tdl_builder_constant(im->builder, &t->desc, data, tdl_tensor_params_size(&t->desc))
              : NULL;

@@ -61,6 +61,8 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
 
     if (v->given)
         return true;
+    if (v->turned)
+        return v->given = (v->operand = onnx_turned_back(im, v)) != NULL;
     if (!v->initializer.data) {
         char text[64];
 

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Constants of ONNX files: the same numbers in every type and every list, in files
+ * beside the model, and filters that are turned where they lie. Looks at the graph
+ * that the reader makes, so it takes the engine with its inner interfaces.
+ */
+#include "onnx-writer.h"
+
+#include <tdl/models.h>
+
+#include <compile/passes.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct onnx_bytes bytes;
+enum { FLOAT = 1, UINT8, INT8, UINT16, INT16, INT32, INT64, BOOL = 9, FLOAT16, DOUBLE, UINT32,
+       UINT64, BFLOAT16 = 16 };
+
+static char folder[] = "/tmp/tdl-onnx-XXXXXX";
+static int failures;
+
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        printf("FAIL ");                                                                           \
+        printf(__VA_ARGS__);                                                                       \
+        printf("\n");                                                                              \
+        failures++;                                                                                \
+    } while (0)
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const void *data, size_t size)
+{
+    FILE *file = fopen(path_of(name), "wb");
+
+    if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+        abort();
+}
+
+/* The builder of a graph that was loaded from a file. */
+static struct tdl_builder *load(bytes *graph, enum tdl_result expected, const char *text)
+{
+    struct tdl_builder *builder = NULL;
+    size_t size;
+    uint8_t *data = onnx_model(graph, 13, &size);
+
+    write_file("model.onnx", data, size);
+    free(data);
+    if (tdl_builder_create(NULL, &builder) != TDL_OK)
+        abort();
+    if (tdl_model_load(builder, path_of("model.onnx"), NULL) != expected ||
+        !strstr(tdl_builder_error(builder), text))
+        FAIL("%d \"%s\", expected %d \"%s\"", tdl_builder_status(builder),
+             tdl_builder_error(builder), expected, text);
+    return builder;
+}
+
+/* The operand that the last node of a kind reads in a slot. */
+static const struct tdl_operand *read_by(struct tdl_builder *builder, const char *op, uint32_t slot)
+{
+    const struct tdl_ir *ir = tdl_builder_ir(builder);
+
+    for (uint32_t i = ir->node_count; i-- > 0;)
+        if (!strcmp(ir->nodes[i]->op->name, op))
+            return ir->nodes[i]->inputs[slot];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------ types */
+
+static const struct type {
+    const char *name;
+    int type;
+    size_t size;
+    uint64_t bits[3]; /* of 1, 0 and 3 */
+    uint32_t list;    /* the field for its numbers */
+} types[] = {
+    {"float", FLOAT, 4, {0x3f800000, 0, 0x40400000}, 4},
+    {"uint8", UINT8, 1, {1, 0, 3}, 5},
+    {"int8", INT8, 1, {1, 0, 3}, 5},
+    {"uint16", UINT16, 2, {1, 0, 3}, 5},
+    {"int16", INT16, 2, {1, 0, 3}, 5},
+    {"int32", INT32, 4, {1, 0, 3}, 5},
+    {"int64", INT64, 8, {1, 0, 3}, 7},
+    {"float16", FLOAT16, 2, {0x3c00, 0, 0x4200}, 5},
+    {"double", DOUBLE, 8, {0x3ff0000000000000, 0, 0x4008000000000000}, 10},
+    {"uint32", UINT32, 4, {1, 0, 3}, 11},
+    {"uint64", UINT64, 8, {1, 0, 3}, 11},
+    {"bfloat16", BFLOAT16, 2, {0x3f80, 0, 0x4040}, 5},
+};
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+static size_t raw_bytes(const struct type *t, uint8_t *out)
+{
+    for (size_t i = 0; i < 3; i++)
+        memcpy(out + i * t->size, &t->bits[i], t->size); /* little-endian */
+    return 3 * t->size;
+}
+
+static void expect_numbers(bytes *g, const char *what)
+{
+    static const float expected[] = {1, 0, 3};
+    bytes a = {0};
+    struct tdl_builder *builder;
+    const struct tdl_operand *o;
+
+    onnx_attr_int(&a, "to", FLOAT);
+    onnx_node(g, "Cast", "c", "f", &a);
+    onnx_node(g, "Add", "x f", "y", NULL);
+    onnx_input(g, "x", FLOAT, 1, (const int64_t[]){3});
+    onnx_output(g, "y");
+    builder = load(g, TDL_OK, "");
+    o = read_by(builder, "add", 1);
+    if (!o || !o->data || o->desc.dtype != TDL_FLOAT32 || memcmp(o->data, expected, 12) != 0)
+        FAIL("%s: other numbers", what);
+    tdl_builder_destroy(&builder);
+}
+
+static void put_list(bytes *t, const struct type *type, bool packed)
+{
+    bytes list = {0};
+
+    for (size_t i = 0; i < 3; i++) {
+        if (type->list == 5 || type->list == 7 || type->list == 11)
+            onnx_put_varint(&list, type->bits[i]);
+        if (!packed && list.size)
+            onnx_put_int(t, type->list, (int64_t)type->bits[i]);
+    }
+    if (packed && list.size)
+        onnx_put_bytes(t, type->list, list.data, list.size);
+    if (!list.size) {
+        uint8_t raw[24];
+
+        onnx_put_bytes(t, type->list, raw, raw_bytes(type, raw));
+    }
+    free(list.data);
+}
+
+static void test_type(const struct type *type)
+{
+    uint8_t raw[24];
+    const size_t size = raw_bytes(type, raw);
+    bytes g = {0}, t = {0};
+
+    onnx_initializer(&g, "c", type->type, 1, (const int64_t[]){3}, raw, size);
+    expect_numbers(&g, type->name);
+    for (int packed = 0; packed < 2; packed++) {
+        onnx_tensor_message(&t, "c", type->type, 1, (const int64_t[]){3}, NULL, 0);
+        put_list(&t, type, packed);
+        onnx_put_message(&g, 5, &t);
+        expect_numbers(&g, type->name);
+    }
+}
+
+/* ------------------------------------------------------------------- other files */
+
+static void put_entry(bytes *t, const char *key, const char *value)
+{
+    bytes e = {0};
+
+    onnx_put_text(&e, 1, key);
+    onnx_put_text(&e, 2, value);
+    onnx_put_message(t, 13, &e);
+}
+
+static void put_external(bytes *g, const char *name, const char *location, const char *offset,
+                         const char *length)
+{
+    bytes t = {0};
+
+    onnx_tensor_message(&t, name, FLOAT, 1, (const int64_t[]){3}, NULL, 0);
+    put_entry(&t, "location", location);
+    if (offset)
+        put_entry(&t, "offset", offset);
+    if (length)
+        put_entry(&t, "length", length);
+    onnx_put_int(&t, 14, 1);
+    onnx_put_message(g, 5, &t);
+}
+
+static const struct external {
+    const char *location, *offset, *length;
+    enum tdl_result result;
+    const char *text;
+} externals[] = {
+    {"weights.bin", "8", "12", TDL_OK, ""},
+    {"./weights.bin", "8", NULL, TDL_OK, ""},
+    {"missing.bin", NULL, NULL, TDL_ERROR_IO, "missing.bin': No such file"},
+    {"../weights.bin", "8", "12", TDL_ERROR_INVALID_MODEL, "put both into one folder"},
+    {"/etc/passwd", NULL, NULL, TDL_ERROR_INVALID_MODEL, "put both into one folder"},
+    {"..", NULL, NULL, TDL_ERROR_INVALID_MODEL, "put both into one folder"},
+    {"", NULL, NULL, TDL_ERROR_INVALID_MODEL, "put both into one folder"},
+    {"weights.bin", "12", "12", TDL_ERROR_INVALID_MODEL,
+     "'c' lies at 12 with 12 bytes in a file of 20"},
+    {"weights.bin", "24", NULL, TDL_ERROR_INVALID_MODEL, "'c' lies at 24"},
+    {"weights.bin", "-8", NULL, TDL_ERROR_INVALID_MODEL, "'c' lies at"},
+    {"weights.bin", "18446744073709551615", "2", TDL_ERROR_INVALID_MODEL, "'c' lies at"},
+    {"weights.bin", "8", "18446744073709551615", TDL_ERROR_INVALID_MODEL, "'c' lies at"},
+    {"weights.bin", "0", "16", TDL_ERROR_INVALID_MODEL, "'c' has 16 bytes instead of 12"},
+};
+
+static void test_external(const struct external *e)
+{
+    static const float data[] = {7, 7, 1, 0, 3};
+    bytes g = {0};
+    struct tdl_builder *builder;
+
+    write_file("weights.bin", data, sizeof(data));
+    put_external(&g, "c", e->location, e->offset, e->length);
+    if (e->result == TDL_OK) {
+        expect_numbers(&g, e->location);
+        return;
+    }
+    onnx_node(&g, "Relu", "c", "y", NULL);
+    onnx_output(&g, "y");
+    builder = load(&g, e->result, e->text);
+    tdl_builder_destroy(&builder);
+}
+
+/* As memory, a model has no folder; but what nobody reads is not looked for. */
+static void test_external_memory(void)
+{
+    for (int read = 0; read < 2; read++) {
+        struct tdl_builder *builder = NULL;
+        bytes g = {0};
+        size_t size;
+        uint8_t *data;
+
+        put_external(&g, "c", "weights.bin", NULL, NULL);
+        onnx_input(&g, "x", FLOAT, 1, (const int64_t[]){3});
+        onnx_node(&g, "Add", read ? "x c" : "x x", "y", NULL);
+        onnx_output(&g, "y");
+        data = onnx_model(&g, 13, &size);
+        if (tdl_builder_create(NULL, &builder) != TDL_OK)
+            abort();
+        if (tdl_model_import(builder, data, size, NULL) !=
+                (read ? TDL_ERROR_UNSUPPORTED : TDL_OK) ||
+            (read && !strstr(tdl_builder_error(builder), "load it by its path")))
+            FAIL("external data of memory: \"%s\"", tdl_builder_error(builder));
+        tdl_builder_destroy(&builder);
+        free(data);
+    }
+}
+
+/* ----------------------------------------------------------------------- filters */
+
+enum { OUT = 5, IN = 3, H = 3, W = 2 };
+
+/* Filter element (o, i, y, x) has a number of its own. */
+static float number_of(int o, int i, int y, int x)
+{
+    return (float)(((o * IN + i) * H + y) * W + x);
+}
+
+static void put_filter(bytes *g, bool half, bool flat)
+{
+    float wide[OUT * IN * H * W];
+    uint16_t narrow[OUT * IN * H * W];
+
+    for (int k = 0; k < OUT * IN * H * W; k++) {
+        const int exponent = k < 2 ? 0 : 31 - __builtin_clz((unsigned)k);
+
+        wide[k] = (float)k;
+        narrow[k] = k == 0 ? 0
+                           : (uint16_t)((exponent + 15) << 10 |
+                                        ((k << (10 - exponent)) & 0x3ff)); /* exact */
+    }
+    onnx_initializer(g, "f", half ? FLOAT16 : FLOAT, flat ? 3 : 4,
+                     flat ? (const int64_t[]){OUT, IN, H * W} : (const int64_t[]){OUT, IN, H, W},
+                     half ? (void *)narrow : wide, half ? sizeof(narrow) : sizeof(wide));
+}
+
+static void check_filter(struct tdl_builder *builder, bool flat, const char *what)
+{
+    const struct tdl_operand *f = read_by(builder, "conv2d", 1);
+    const float *data =
+        f ? tdl_builder_evaluate(builder, (struct tdl_operand *)(uintptr_t)f) : NULL;
+
+    if (!data) {
+        FAIL("%s: no filter", what);
+        return;
+    }
+    for (int k = 0; k < OUT * H * W * IN; k++) {
+        const int o = k / (H * W * IN), y = k / (W * IN) % H, x = k / IN % W, i = k % IN;
+
+        if (data[k] != number_of(o, i, y, x)) {
+            FAIL("%s: element %d of the filter is %g", what, k, (double)data[k]);
+            return;
+        }
+    }
+    if (f->desc.shape[1] != (flat ? 1 : H))
+        FAIL("%s: the filter is %u high", what, f->desc.shape[1]);
+}
+
+/* Others that read the filter: a branch, which is looked into later, and the graph's
+ * outputs. They see it as the file has it. */
+static void add_reader(bytes *g, const char *reader)
+{
+    bytes a = {0}, inner = {0};
+
+    if (!strcmp(reader, "branch")) {
+        onnx_node(&inner, "Relu", "f", "r", NULL);
+        onnx_output(&inner, "r");
+        onnx_attr_message(&a, "then_branch", 6, &inner);
+        onnx_initializer(g, "true", BOOL, 0, NULL, "\1", 1);
+        onnx_node(g, "If", "true", "z", &a);
+        onnx_output(g, "z");
+    } else if (!strcmp(reader, "node")) {
+        onnx_node(g, "Relu", "f", "z", NULL);
+        onnx_output(g, "z");
+    } else if (!strcmp(reader, "output")) {
+        onnx_output(g, "f");
+    }
+}
+
+static void check_reader(struct tdl_builder *builder, const char *what)
+{
+    const struct tdl_ir *ir = tdl_builder_ir(builder);
+    const struct tdl_operand *z = ir->output_count > 1 ? ir->outputs[1] : NULL;
+    const float *data;
+
+    while (z && !z->data && z->producer)
+        z = z->producer->inputs[0];
+    data = z ? z->data : NULL;
+    for (int k = 0; k < OUT * IN * H * W && data && z->desc.dtype == TDL_FLOAT32; k++)
+        if (data[k] != (float)k) {
+            FAIL("%s: element %d is %g to its other reader", what, k, (double)data[k]);
+            return;
+        }
+    if (!data)
+        FAIL("%s: nothing for its other reader", what);
+}
+
+static void test_filter(bool half, bool flat, const char *reader)
+{
+    char what[64];
+    bytes g = {0};
+    struct tdl_builder *builder;
+
+    snprintf(what, sizeof(what), "filter of %s%s, %s", half ? "halves" : "floats",
+             flat ? ", one dimension" : "", reader);
+    put_filter(&g, half, flat);
+    onnx_input(&g, "x", FLOAT, flat ? 3 : 4,
+               flat ? (const int64_t[]){1, IN, 40} : (const int64_t[]){1, IN, 8, 8});
+    onnx_node(&g, "Conv", "x f", "y", NULL);
+    onnx_output(&g, "y");
+    add_reader(&g, reader);
+    builder = load(&g, TDL_OK, "");
+    check_filter(builder, flat, what);
+    if (*reader)
+        check_reader(builder, what);
+    tdl_builder_destroy(&builder);
+}
+
+/* ---------------------------------------------------------------------- layouts */
+
+/* [1, h, w, channels] to a convolution; the transposition that a file with the channels
+ * last begins with is none to the engine. */
+static void expect_layout(int64_t h, int64_t w, int64_t channels, enum tdl_layout expected)
+{
+    static const float filter[8 * 4];
+    bytes g = {0}, a = {0};
+    struct tdl_builder *builder;
+
+    onnx_input(&g, "x", FLOAT, 4, (const int64_t[]){1, h, w, channels});
+    onnx_attr_ints(&a, "perm", (const int64_t[]){0, 3, 1, 2}, 4);
+    onnx_node(&g, "Transpose", "x", "t", &a);
+    onnx_initializer(&g, "f", FLOAT, 4, (const int64_t[]){4, channels, 1, 1}, filter,
+                     16 * (size_t)channels);
+    onnx_node(&g, "Conv", "t f", "c", NULL);
+    onnx_attr_ints(&a, "perm", (const int64_t[]){0, 2, 3, 1}, 4);
+    onnx_node(&g, "Transpose", "c", "y", &a);
+    onnx_output(&g, "y");
+    builder = load(&g, TDL_OK, "");
+    const struct tdl_ir *ir = tdl_builder_ir(builder);
+    if (ir->inputs[0]->desc.layout != expected)
+        FAIL("[1,%d,%d,%d]: layout %d", (int)h, (int)w, (int)channels, ir->inputs[0]->desc.layout);
+    if (expected == TDL_LAYOUT_NHWC && ir->outputs[0]->desc.layout != TDL_LAYOUT_NHWC)
+        FAIL("the output is not NHWC");
+    struct tdl_ir *copy = tdl_ir_clone(ir);
+    const struct tdl_build_params params = {0};
+    if (!copy || tdl_pass_fold(copy) != TDL_OK || tdl_pass_fuse(copy, false) != TDL_OK ||
+        tdl_pass_layout(copy, &params, TDL_FLOAT32) != TDL_OK)
+        FAIL("passes: %s", tdl_last_error());
+    for (uint32_t i = 0; copy && i < copy->node_count && expected == TDL_LAYOUT_NHWC; i++)
+        if (!strcmp(copy->nodes[i]->op->name, "transpose") &&
+            copy->nodes[i]->storage != TDL_STORAGE_PACKED) /* there it is another name */
+            FAIL("[1,%d,%d,%d]: %s moves elements", (int)h, (int)w, (int)channels,
+                 copy->nodes[i]->label);
+    tdl_ir_destroy(&copy);
+    tdl_builder_destroy(&builder);
+}
+
+int main(void)
+{
+    static const char *const readers[] = {"", "branch", "node", "output"};
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!mkdtemp(folder))
+        abort();
+    for (size_t i = 0; i < TYPES; i++)
+        test_type(&types[i]);
+    for (size_t i = 0; i < sizeof(externals) / sizeof(externals[0]); i++)
+        test_external(&externals[i]);
+    test_external_memory();
+    for (size_t i = 0; i < 16; i++)
+        test_filter(i & 1, i & 2, readers[i >> 2]);
+    expect_layout(16, 24, 3, TDL_LAYOUT_NHWC);
+    expect_layout(64, 64, 1, TDL_LAYOUT_NHWC);
+    expect_layout(16, 16, 4, TDL_LAYOUT_NHWC);
+    expect_layout(15, 64, 3, TDL_LAYOUT_NCHW);
+    expect_layout(16, 16, 2, TDL_LAYOUT_NCHW);
+    unlink(path_of("model.onnx"));
+    unlink(path_of("weights.bin"));
+    rmdir(folder);
+    printf("%d failures\n", failures);
+    return failures ? 1 : 0;
+}
