@@ -3,13 +3,13 @@
 #
 # Fuzz a reader of models, or the calls of a builder.
 #
-#   tests/fuzz/run.sh tflite|ncnn|builder [SECONDS]   default 30
+#   tests/fuzz/run.sh tflite|ncnn|onnx|builder [SECONDS]   default 30
 #
 # Needs clang. What it finds lies under build-fuzz/findings; run
 # build-fuzz/tests/fuzz/fuzz-TARGET FILE to see it again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-target=${1:?usage: run.sh tflite|ncnn|builder [SECONDS]}
+target=${1:?usage: run.sh tflite|ncnn|onnx|builder [SECONDS]}
 seconds=${2:-30}
 build=${TDL_FUZZ_BUILD:-build-fuzz}
 
@@ -23,7 +23,7 @@ if [ ! -e "$build/build.ninja" ]; then
     CC=clang meson setup "$build" -Dfuzz=true -Dgst=disabled -Dshaders="$shaders" -Db_lundef=false \
         -Db_sanitize=address,undefined -Dc_args=-fsanitize=fuzzer-no-link >/dev/null
 fi
-ninja -C "$build" "tests/fuzz/fuzz-$target" tests/fuzz/make-seeds tests/fuzz/make-ncnn-seeds >/dev/null
+ninja -C "$build" "tests/fuzz/fuzz-$target" tests/fuzz/make-{,ncnn-,onnx-}seeds >/dev/null
 
 corpus=$build/corpus-$target seeds=$build/seeds-$target log=$build/fuzz-$target.log
 mkdir -p "$corpus" "$seeds" "$build/findings"
@@ -32,6 +32,10 @@ rm -f "$seeds"/*
 [ "$target" != tflite ] ||
     "$build/tests/fuzz/make-seeds" "$seeds" $(ls models/*.tflite 2>/dev/null)
 [ "$target" != ncnn ] || "$build/tests/fuzz/make-ncnn-seeds" "$seeds"
+# ONNX's own node tests (Debian package: libonnx-testdata), where there are.
+[ "$target" != onnx ] ||
+    "$build/tests/fuzz/make-onnx-seeds" "$seeds" \
+        $(find /usr/share/libonnx-testdata/data/node -name model.onnx -size -8k 2>/dev/null)
 # A report of UBSan must end the run as one of ASan does.
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 status=0
