@@ -113,7 +113,7 @@ static struct writer_model convolution(void)
 {
     return (struct writer_model){
         .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 4,
-        .tensors = {{.name = "in", .type = 3, .rank = 4, .shape = {1, 2, 3, IN},
+        .tensors = {{.name = "in", .type = 9, .rank = 4, .shape = {1, 2, 3, IN},
                      .scales = &half, .scale_count = 1, .zeros = &ten, .zero_count = 1},
                     {.name = "w", .type = 9, .rank = 4, .shape = {OUT, 1, 1, IN},
                      .data = weights, .data_size = sizeof(weights), .scales = scales,
@@ -121,7 +121,7 @@ static struct writer_model convolution(void)
                     {.name = "b", .type = 2, .rank = 1, .shape = {OUT}, .data = bias,
                      .data_size = sizeof(bias), .scales = bias_scales, .scale_count = OUT,
                      .zeros = zeros, .zero_count = OUT},
-                    {.name = "out", .type = 3, .rank = 4, .shape = {1, 2, 3, OUT},
+                    {.name = "out", .type = 9, .rank = 4, .shape = {1, 2, 3, OUT},
                      .scales = &tenth, .scale_count = 1, .zeros = &ten, .zero_count = 1}},
         .op_count = 1,
         .ops = {{.code = 3, .version = 3, .input_count = 3, .inputs = {0, 1, 2},

@@ -4,8 +4,8 @@
  * Model files of any kind that libtdl reads, through one door.
  *
  * TensorFlow Lite: quantised tensors (int8, uint8 and int16 with scales and zero
- * points) stand for real values and are computed as such, in float32, without
- * rounding between operators. Such an input or output of the model is a float32
+ * points) stand for real values and are computed as such, in float32: nothing is
+ * rounded or saturated between operators. Such an input or output of the model is a float32
  * input or output of real values: scale · (number − zero point). Integers
  * without scales stay what they are, bool is uint8 of 0 and 1. Sizes that the
  * converter left open are the caller's (struct tdl_model_params), or else those that
