@@ -11,9 +11,12 @@
 /* Growth is left to the device from here on: a file of a few bytes can ask for
  * gigabytes. */
 #define LARGE_ELEMENTS (1u << 16)
-/* What tdl_builder_evaluate() may spend in one builder: bytes made, and gone through. */
-#define EVALUATED_BYTES ((uint64_t)64 << 20)
-#define EVALUATED_WORK ((uint64_t)1 << 30)
+/* What tdl_builder_evaluate() may spend in one builder: bytes made, and gone through.
+ * References take up to a second for the latter. Lists of sizes and the like are free. */
+#define EVALUATED_BYTES ((uint64_t)32 << 20)
+#define EVALUATED_WORK ((uint64_t)128 << 20)
+#define EVALUATED_FREE_BYTES 512
+#define EVALUATED_FREE_WORK 4096
 
 /* Bytes that the reference reads and writes. */
 static uint64_t work_of(const struct tdl_node *n)
@@ -118,16 +121,26 @@ static void drop_node(struct tdl_ir *ir, struct tdl_node *n)
     free(n);
 }
 
+/* What one evaluation after the other makes is bounded, too. */
+static bool pays(struct tdl_builder *b, const struct tdl_node *n)
+{
+    const uint64_t bytes = tdl_tensor_params_size(&n->output->desc), work = work_of(n);
+    if (bytes <= EVALUATED_FREE_BYTES && work <= EVALUATED_FREE_WORK)
+        return true;
+    if (bytes > EVALUATED_BYTES - b->evaluated || work > EVALUATED_WORK - b->evaluated_work)
+        return false;
+    b->evaluated += bytes;
+    b->evaluated_work += work;
+    return true;
+}
+
 const void *tdl_builder_evaluate(struct tdl_builder *b, struct tdl_operand *operand)
 {
     if (!b || b->status != TDL_OK || !operand || operand->ir != b->ir)
         return NULL;
     if (operand->kind == TDL_OPERAND_VALUE && can_fold(operand->producer)) {
         struct tdl_node *n = operand->producer;
-        /* What one evaluation after the other makes is bounded, too. */
-        b->evaluated += tdl_tensor_params_size(&operand->desc);
-        b->evaluated_work += work_of(n);
-        if (b->evaluated > EVALUATED_BYTES || b->evaluated_work > EVALUATED_WORK)
+        if (!n->op->renames && !pays(b, n))
             return NULL;
         if (fold_node(b->ir, n) != TDL_OK)
             return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");

@@ -43,7 +43,7 @@ static const struct onnx_file *find_file(struct onnx_import *im, const struct on
         location.data += 2; /* the folder is the model's */
         location.size -= 2;
     }
-    const struct onnx_name key = onnx_name_key(&location);
+    const struct onnx_name key = onnx_name_key(im, &location);
     const uint64_t *place = tdl_map_find(&im->file_names, &key, sizeof(key));
     if (place)
         return &im->files[*place];

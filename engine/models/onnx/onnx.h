@@ -61,6 +61,7 @@ struct onnx_import {
     struct onnx_value *values;
     uint32_t value_count, value_capacity;
     struct tdl_map names; /* places in `values` by name */
+    uint64_t seed;        /* of names' keys: no file can know which of them collide */
     uint64_t opset;       /* of the operators without a domain */
     uint32_t depth;       /* graphs within graphs */
     uint32_t node_number;
@@ -163,7 +164,7 @@ struct tdl_operand *onnx_turned_back(struct onnx_import *im, const struct onnx_v
 struct onnx_name {
     uint64_t hashes[2], size;
 };
-struct onnx_name onnx_name_key(const struct tdl_pb *name);
+struct onnx_name onnx_name_key(const struct onnx_import *im, const struct tdl_pb *name);
 /* The value of a name, or NULL. */
 struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name);
 /* A new name. NULL with the builder in error, as when there is one already. */

@@ -43,7 +43,7 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct o
                 v->readers++;
             if (h.number != ONNX_NODE_OUTPUT || h.in.size == 0)
                 continue;
-            const struct onnx_name key = onnx_name_key(&h.in);
+            const struct onnx_name key = onnx_name_key(im, &h.in);
             /* Of two that write one name the second is refused when it is added. */
             if (!tdl_map_find(&o->writers, &key, sizeof(key)) &&
                 !tdl_map_add(&o->writers, &key, sizeof(key), i))
@@ -64,7 +64,7 @@ static bool waits_for(struct onnx_import *im, const struct order *o, struct tdl_
     while (tdl_pb_next(rest, &f)) {
         if (f.number != ONNX_NODE_INPUT || f.in.size == 0 || onnx_find(im, &f.in))
             continue;
-        const struct onnx_name key = onnx_name_key(&f.in);
+        const struct onnx_name key = onnx_name_key(im, &f.in);
         const uint64_t *writer = tdl_map_find(&o->writers, &key, sizeof(key));
 
         if (writer && o->states[*writer] != DONE) {

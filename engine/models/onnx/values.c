@@ -7,18 +7,18 @@
 
 /* --------------------------------------------------------------------- names */
 
-struct onnx_name onnx_name_key(const struct tdl_pb *name)
+struct onnx_name onnx_name_key(const struct onnx_import *im, const struct tdl_pb *name)
 {
     return (struct onnx_name){
-        {tdl_hash_bytes(TDL_HASH_START, name->data, name->size),
-         tdl_hash_bytes(~TDL_HASH_START, name->data, name->size)},
+        {tdl_hash_bytes(TDL_HASH_START ^ im->seed, name->data, name->size),
+         tdl_hash_bytes(~TDL_HASH_START ^ im->seed, name->data, name->size)},
         name->size,
     };
 }
 
 struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name)
 {
-    const struct onnx_name key = onnx_name_key(name);
+    const struct onnx_name key = onnx_name_key(im, name);
     const uint64_t *place = tdl_map_find(&im->names, &key, sizeof(key));
     struct onnx_value *v = place ? &im->values[*place] : NULL;
 
@@ -27,7 +27,7 @@ struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name)
 
 struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name)
 {
-    const struct onnx_name key = onnx_name_key(name);
+    const struct onnx_name key = onnx_name_key(im, name);
     char text[64];
 
     if (tdl_map_find(&im->names, &key, sizeof(key))) {
