@@ -5,6 +5,7 @@
 #   pipelines/camera-window.sh [PROPERTY=VALUE...]      such as mode=blur
 set -eu
 . "$(dirname "$0")/common.sh"
+no_options "$@"
 use_plugin
 # shellcheck disable=SC2086
 launch ${SRC:-v4l2src} ! tdlfilter "$@" ! videoconvert ! ${SINK:-autovideosink}

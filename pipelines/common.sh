@@ -29,6 +29,25 @@ TDL_TEST_PACKAGES=(
 say() { printf '%s\n' "$@"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# usage : what the comment says that the script begins with.
+usage() { sed -n '/^# SPDX/d; 1d; /^#/!q; s/^# \{0,1\}//p' "$0" | sed '/./,$!d'; }
+# misused WORD... : say so, and how it goes.
+misused() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    usage >&2
+    exit 2
+}
+# no_options WORD... : --help is answered, any other option refused.
+no_options() {
+    local word
+    for word in "$@"; do
+        case $word in
+        -h | --help) usage; exit 0 ;;
+        -*) misused "'$word' is not an option here" ;;
+        esac
+    done
+}
+
 # seconds_since START : with a decimal; START is a value of $EPOCHREALTIME.
 seconds_since() {
     local us=$((${EPOCHREALTIME//[!0-9]/} - ${1//[!0-9]/}))

@@ -11,9 +11,15 @@ threads=2 rounds=10 busy=
 while [ $# -gt 0 ]; do
     case $1 in
     --busy) busy=1 ;;
-    --threads) threads=$2; shift ;;
-    --rounds) rounds=$2; shift ;;
-    *) die "'$1' is not an option: [--busy] [--threads N] [--rounds N]" ;;
+    --threads | --rounds)
+        [ $# -ge 2 ] || misused "$1 needs a number"
+        [ "$1" = --threads ] && threads=$2 || rounds=$2
+        shift
+        ;;
+    *)
+        no_options "$1"
+        misused "'$1' is not an option"
+        ;;
     esac
     shift
 done

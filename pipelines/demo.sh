@@ -13,6 +13,8 @@ begin=$EPOCHREALTIME
 
 live=yes
 [ "${1:-}" != --clip ] || { live=no; shift; }
+no_options "$@"
+[ $# -le 1 ] || misused "one folder at most"
 folder=${1:-$TDL_BUILD/demo}
 frames=${FRAMES:-50}
 
@@ -42,11 +44,19 @@ run() {
     local start=$EPOCHREALTIME
     show "$@"
     output=$("$@" 2>&1) || { say "$output" >&2; die "this command failed"; }
-    ! grep -q 'ERROR' <<<"$output" || { say "$output" >&2; die "this command failed"; }
+    ! grep -q '^ERROR' <<<"$output" || { say "$output" >&2; die "this command failed"; }
     took=$(seconds_since "$start")
 }
 
-play() { run gst-launch-1.0 "$@"; }
+# The engine's log names its device.
+export GST_DEBUG=${GST_DEBUG:+$GST_DEBUG,}tdl:4 GST_DEBUG_NO_COLOR=1
+device=
+play() {
+    run gst-launch-1.0 "$@"
+    [ -z "$device" ] || return 0
+    device=$(sed -n 's/.* device: //p' <<<"$output" | head -n 1)
+    [ -z "$device" ] || say "# The device: $device"
+}
 
 # made FILE [WORD...] : the last command's result, as soon as it is there. With a
 # # before it, all that is printed can be pasted into a shell.
@@ -136,7 +146,8 @@ each_mode() { # each_mode picture|video
 use_plugin
 if [ $live = yes ] && has_camera_and_display; then
     say "Close the window to end."
-    launch v4l2src ! tdlfilter ! videoconvert ! autovideosink
+    launch v4l2src ! tdlfilter ! videoconvert ! autovideosink \
+        2> >(sed -u 's/.* device: /The device: /; t; /INFO .* tdl /d' >&2)
     exit
 fi
 
@@ -146,8 +157,8 @@ rm -f videos/*.mkv
 say "" "# The lines below are run with"
 show export "GST_PLUGIN_PATH=$GST_PLUGIN_PATH"
 show cd "$PWD"
-say "" "# The portrait in every mode. The first line compiles the network for this device, which" \
-    "# keeps what it has compiled."
+say "" "# The portrait in every mode. The first line makes the network ready for the device; on a" \
+    "# GPU that compiles kernels, which are kept for later."
 each_mode picture
 pictures_together
 say "" "# A clip of the portrait, and it in every mode:"
@@ -157,7 +168,7 @@ rates=()
 each_mode video
 videos_together
 
-say "" "Frame rates of these lines (1280x720, JPEG decoded and encoded):"
+say "" "Frame rates of these lines (1280x720, JPEG decoded and encoded) on ${device:-this device}:"
 printf '  %s\n' "${rates[@]}"
 say "" "Pictures of the portrait in every mode, and all in one:"
 for row in "${modes[@]}" all-modes; do ls "$PWD/${row%% *}".[jp][pn]g; done | sed 's/^/  /'

@@ -8,6 +8,7 @@
 #   pipelines/fetch-models.sh --check   only tell, by the exit status
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
+[ "${1:-}" = --check ] || no_options "$@"
 
 package=@mediapipe/selfie_segmentation
 version=0.1.1675465747

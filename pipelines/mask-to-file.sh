@@ -5,7 +5,8 @@
 #   pipelines/mask-to-file.sh FILE OUT
 set -eu
 . "$(dirname "$0")/common.sh"
-[ $# = 2 ] || die "usage: mask-to-file.sh FILE OUT"
+no_options "$@"
+[ $# = 2 ] || misused "a picture or video, and what the masks are called, are needed"
 use_plugin
 launch filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=mask smoothing=0 ! \
     pngenc ! multifilesink "location=$2-%05d.png"

@@ -5,7 +5,8 @@
 #   pipelines/masks-to-program.sh PROGRAM [ARGUMENT...]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-[ $# -ge 1 ] || die "usage: masks-to-program.sh PROGRAM [ARGUMENT...]"
+no_options "${1:-}" # the others are the program's
+[ $# -ge 1 ] || misused "a program is needed"
 use_plugin
 # shellcheck disable=SC2086
 launch ${SRC:-v4l2src} ! videoconvertscale ! video/x-raw,format=I420,width=640,height=360 ! \

@@ -4,7 +4,8 @@
 #   pipelines/over-video.sh VIDEO
 set -eu
 . "$(dirname "$0")/common.sh"
-[ $# = 1 ] || die "usage: over-video.sh VIDEO"
+no_options "$@"
+[ $# = 1 ] || misused "one video is needed"
 use_plugin
 # shellcheck disable=SC2086
 launch compositor name=mix sink_0::zorder=1 sink_1::zorder=0 ! videoconvert ! \

@@ -4,7 +4,8 @@
 #   pipelines/replace-background.sh PICTURE
 set -eu
 . "$(dirname "$0")/common.sh"
-[ $# = 1 ] || die "usage: replace-background.sh PICTURE"
+no_options "$@"
+[ $# = 1 ] || misused "one picture is needed"
 use_plugin
 # shellcheck disable=SC2086
 launch ${SRC:-v4l2src} ! tdlfilter mode=replace "background=$1" ! videoconvert ! \

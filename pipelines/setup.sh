@@ -17,7 +17,10 @@ for arg in "$@"; do
         packages+=("${TDL_TEST_PACKAGES[@]}")
         tests=true
         ;;
-    *) die "unknown argument $arg (known: --tests)" ;;
+    *)
+        no_options "$arg"
+        misused "'$arg' is not an option"
+        ;;
     esac
 done
 # npm only fetches the models: without it when they are here, and any npm will do.
@@ -78,6 +81,7 @@ build() {
     ninja -C "$TDL_BUILD" "${targets[@]}" >"$log" 2>&1 ||
         { say && tail -n 60 "$log" >&2; die "the build failed"; }
     say ": $(seconds_since "$start") s"
+    say "The tools tdl-info, tdl-run and tdl-bench are in ${TDL_BUILD#"$PWD"/}/engine/tools."
 }
 
 if command -v dpkg-query >/dev/null; then

@@ -6,6 +6,7 @@
 # SRC takes the place of both cameras, SRC2 that of the second one.
 set -eu
 . "$(dirname "$0")/common.sh"
+no_options "$@"
 first=${1:-/dev/video0} second=${2:-/dev/video2}
 use_plugin
 # shellcheck disable=SC2086

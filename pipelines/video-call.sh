@@ -7,6 +7,7 @@
 # A frame takes the newest mask there is, so that the call does not lag.
 set -eu
 . "$(dirname "$0")/common.sh"
+no_options "$@"
 device=${1:-/dev/video10}
 [ -n "${SINK:-}" ] || [ -c "$device" ] || die "no device $device: load v4l2loopback first (see $0)"
 use_plugin

@@ -54,8 +54,13 @@ for arg in "$@"; do
     case $arg in
     --list) list_parts; exit ;;
     --no-vm) without vm ;;
+    -h | --help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; list_parts; exit ;;
     --quick) chosen+=("${quick[@]}") ;;
     *)
+        [[ $arg != -* ]] || {
+            echo "run.sh: '$arg' is not an option: --list, --no-vm, --quick, --help" >&2
+            exit 2
+        }
         [[ " ${all[*]} ${optional[*]} " == *" $arg "* ]] || {
             echo "run.sh: no part named $arg; there are: ${all[*]} ${optional[*]}" >&2
             exit 2

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every script tells how it is used, and starts nothing for an option that it does
+# not have.
+. "$(dirname "$0")/common.sh"
+# What a script would start: none of it may be.
+mkdir "$temp/bin"
+for name in gst-launch-1.0 meson ninja npm apt-get node; do
+    printf '#!/bin/sh\necho "%s" >>"%s/started"\n' "$name" "$temp" >"$temp/bin/$name"
+    chmod +x "$temp/bin/$name"
+done
+PATH=$temp/bin:$PATH
+cd "$temp"
+
+ends() { # ends STATUS COMMAND... : with this status, and with usage
+    local status=$1 got=0
+    shift
+    timeout 60 "$@" >"$temp/log" 2>&1 </dev/null || got=$?
+    [ $got = "$status" ] && grep -q "${1##*/}" "$temp/log" && return
+    head -n 20 "$temp/log"
+    return 1
+}
+
+for script in "$root"/pipelines/*.sh "$root/tests/run.sh"; do
+    name=${script##*/}
+    [ "$name" != common.sh ] || continue # sourced only
+    check "$name --help" ends 0 "$script" --help
+    check "$name -h" ends 0 "$script" -h
+    check "$name --no-such-option" ends 2 "$script" --no-such-option
+done
+check "demo.sh --clip --help" ends 0 "$root/pipelines/demo.sh" --clip --help
+check "demo.sh with two folders" ends 2 "$root/pipelines/demo.sh" a b
+for script in mask-to-file masks-to-program over-video replace-background; do
+    check "$script.sh without arguments" ends 2 "$root/pipelines/$script.sh"
+done
+check "nothing was started" not [ -e "$temp/started" ]
+check "nothing was written" [ "$(ls "$temp")" = "$(printf 'bin\nlog')" ]
+finish
