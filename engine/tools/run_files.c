@@ -3,6 +3,7 @@
 #include "run_npy.h"
 #include "tool.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,25 @@ static void fill(const struct picture *to, const png_byte *pixels, uint32_t widt
             }
 }
 
+/* libpng's word for a file of another kind is "Read Error". */
+static bool is_png(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    png_byte start[8];
+    size_t size;
+
+    if (!file) {
+        tool_fail("%s: it cannot be opened: %s", path, strerror(errno));
+        return false;
+    }
+    size = fread(start, 1, sizeof(start), file);
+    fclose(file);
+    if (size == sizeof(start) && png_sig_cmp(start, 0, size) == 0)
+        return true;
+    tool_fail("%s: it is no PNG picture, whatever its name says: convert it", path);
+    return false;
+}
+
 static void *read_png(const char *path, const struct tdl_tensor_params *params,
                       const struct run_range *range)
 {
@@ -91,6 +111,8 @@ static void *read_png(const char *path, const struct tdl_tensor_params *params,
                   tool_shape(params, shape, sizeof(shape)));
         return NULL;
     }
+    if (!is_png(path))
+        return NULL;
     if (png_image_begin_read_from_file(&image, path)) {
         image.format = png_format(to.channels);
         pixels = malloc(PNG_IMAGE_SIZE(image));
@@ -101,11 +123,27 @@ static void *read_png(const char *path, const struct tdl_tensor_params *params,
             return data;
         }
     }
-    tool_fail("%s: %s", path, *image.message ? image.message : "no memory for it");
+    if (*image.message)
+        tool_fail("%s: the picture is damaged or cut short: %s", path, image.message);
+    else
+        tool_fail("%s: no memory for it", path);
     png_image_free(&image);
     free(pixels);
     free(data);
     return NULL;
+}
+
+/* What a picture cannot show, by more than it rounds. */
+static void note_cut(const char *path, const float *data, size_t count)
+{
+    const float half = 0.5f / 255;
+    size_t cut = 0;
+
+    for (size_t i = 0; i < count; i++)
+        cut += !(data[i] >= -half && data[i] <= 1 + half);
+    if (cut)
+        tool_note("%s: %.3g %% of the values are outside 0 to 1 and were cut; .npy keeps them",
+                  path, 100 * (double)cut / (double)count);
 }
 
 static int write_png(const char *path, const struct tdl_tensor_params *params, const float *data)
@@ -122,7 +160,7 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
     image.width = from.width;
     image.height = from.height;
     image.format = png_format(from.channels);
-    pixels = malloc(PNG_IMAGE_SIZE(image));
+    pixels = calloc(1, PNG_IMAGE_SIZE(image));
     if (!pixels)
         return tool_fail("%s: no memory for it", path);
     for (uint32_t y = 0; y < from.height; y++)
@@ -135,7 +173,10 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
             }
     ok = png_image_write_to_file(&image, path, 0, pixels, 0, NULL);
     free(pixels);
-    return ok ? TOOL_OK : tool_fail("%s: %s", path, image.message);
+    if (!ok)
+        return tool_fail("%s: %s", path, image.message);
+    note_cut(path, data, (size_t)from.width * from.height * from.channels);
+    return TOOL_OK;
 }
 
 #else
@@ -155,22 +196,28 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
 }
 #endif
 
+int run_check_name(const char *path, bool is_output)
+{
+    if (ends_with(path, ".npy"))
+        return TOOL_OK;
+    if (!ends_with(path, ".png"))
+        return tool_usage_error("%s: tensors are %s .npy and .png", path,
+                                is_output ? "written to" : "read from");
+#ifndef HAVE_PNG
+    return tool_fail("%s: built without libpng, which pictures need; take .npy", path);
+#else
+    return TOOL_OK;
+#endif
+}
+
 void *run_read(const char *path, const struct tdl_tensor_params *params,
                const struct run_range *range)
 {
-    if (ends_with(path, ".npy"))
-        return run_read_npy(path, params);
-    if (ends_with(path, ".png"))
-        return read_png(path, params, range);
-    tool_fail("%s: tensors are read from .npy and .png", path);
-    return NULL;
+    return ends_with(path, ".npy") ? run_read_npy(path, params) : read_png(path, params, range);
 }
 
 int run_write(const char *path, const struct tdl_tensor_params *params, const void *data)
 {
-    if (ends_with(path, ".npy"))
-        return run_write_npy(path, params, data);
-    if (ends_with(path, ".png"))
-        return write_png(path, params, data);
-    return tool_usage_error("%s: tensors are written to .npy and .png", path);
+    return ends_with(path, ".npy") ? run_write_npy(path, params, data)
+                                   : write_png(path, params, data);
 }

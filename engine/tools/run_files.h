@@ -11,6 +11,10 @@ struct run_range {
     float low, high, mean[3], deviation[3];
 };
 
+/* Before anything runs: can a tensor be read from, or written to, a file of this name? A
+ * tool's status, after saying why not. */
+int run_check_name(const char *path, bool is_output);
+
 /* Elements of a tensor of these params, malloc'ed: of FILE.npy, whose type and
  * dimensions, but for those of 1, must be the same, or of FILE.png, which is scaled to
  * the tensor's size. NULL after saying why not. */

@@ -15,7 +15,7 @@ static const char help[] =
     "Usage: tdl-info [OPTION]...\n"
     "       tdl-info [OPTION]... MODEL\n"
     "\n"
-    "Without a model, list the devices and what they can do. With one, list\n"
+    "Without a model, list the devices (or DEVICE) and what they can do. With one, list\n"
     "its operators, then the dispatches that it becomes on a device, and the memory.\n"
     "\n"
     "  -d, --device DEVICE    auto (default), cpu, gpu, vulkan, an index, a UUID, a DRM\n"
@@ -90,16 +90,29 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
     printf("   shared timelines     %s\n", yes_no(info->timeline_fd));
 }
 
-static int list_devices(void)
+/* All of them, or that which an option names. */
+static int list_devices(const struct options *options)
 {
     struct tdl_device_info infos[16];
+    struct tdl_context *context = NULL;
     uint32_t count = 0;
 
-    if (tdl_device_list(infos, 16, &count) != TDL_OK)
+    if (options->device &&
+        tool_create_context(options->device, options->threads, &context) != TOOL_OK)
+        return TOOL_FAILED;
+    if (tdl_device_list(infos, 16, &count) != TDL_OK) {
+        tdl_context_destroy(&context);
         return tool_fail("%s", tdl_last_error());
-    for (uint32_t i = 0; i < count && i < 16; i++)
-        print_device(i, &infos[i]);
-    if (infos[0].type == TDL_DEVICE_CPU)
+    }
+    for (uint32_t i = 0; i < count && i < 16; i++) {
+        const struct tdl_device_info *chosen = context ? tdl_context_device(context) : &infos[i];
+
+        if (!strcmp(infos[i].name, chosen->name) &&
+            !memcmp(infos[i].uuid, chosen->uuid, sizeof(chosen->uuid)))
+            print_device(i, &infos[i]);
+    }
+    tdl_context_destroy(&context);
+    if (infos[0].type == TDL_DEVICE_CPU && !options->device)
         printf("\nNothing but the CPU: %s\n", tdl_last_error());
     return TOOL_OK;
 }
@@ -284,5 +297,5 @@ int main(int argc, char **argv)
         return status;
     if (options.known)
         return list_known();
-    return options.model ? show_model(&options) : list_devices();
+    return options.model ? show_model(&options) : list_devices(&options);
 }

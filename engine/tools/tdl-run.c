@@ -80,6 +80,9 @@ static int check_names(const struct run *r)
         for (uint32_t i = 0; i < (out ? o->output_count : o->input_count); i++) {
             bool found = !files[i].name;
 
+            if (files[i].name && !files[0].name && !strcmp(files[i].name, bindings[0].name))
+                return tool_fail("%s '%s' is given twice: one without a name is the model's first",
+                                 out ? "output" : "input", files[i].name);
             for (uint32_t k = 0; k < (out ? r->output_count : r->input_count); k++)
                 found |= files[i].name && !strcmp(bindings[k].name, files[i].name);
             if (!found)
@@ -239,16 +242,26 @@ static int load(struct run *r)
 
 /* -------------------------------------------------------------------- options */
 
-static bool parse_file(struct file *files, uint32_t *count, char *text)
+static int parse_file(struct file *files, uint32_t *count, char *text, bool is_output)
 {
+    const char *what = is_output ? "output" : "input";
     char *equals = strchr(text, '=');
+    struct file file = {equals ? text : NULL, equals ? equals + 1 : text};
 
-    if (*count == MAX_FILES || (!equals && *count > 0))
-        return false;
+    if (*count == MAX_FILES)
+        return tool_usage_error("'%s' is one %s more than the %d that there may be", text, what,
+                                MAX_FILES);
+    if (!equals && *count > 0)
+        return tool_usage_error("which %s is '%s'? From the second on, say NAME=FILE", what, text);
     if (equals)
         *equals = 0;
-    files[*count] = (struct file){equals ? text : NULL, equals ? equals + 1 : text};
-    return *files[(*count)++].path != 0;
+    if (!*file.path || equals == text)
+        return tool_usage_error("--%s wants a file, or NAME=FILE", what);
+    for (uint32_t i = 0; i < *count; i++)
+        if (files[i].name && !strcmp(files[i].name, text))
+            return tool_usage_error("%s '%s' is given twice", what, text);
+    files[(*count)++] = file;
+    return run_check_name(file.path, is_output);
 }
 
 static bool parse_numbers(const char *text, float *out, uint32_t count)
@@ -257,25 +270,57 @@ static bool parse_numbers(const char *text, float *out, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++, text = end + 1) {
         out[i] = strtof(text, &end);
-        if (end == text || *end != (i + 1 < count ? ',' : 0))
+        if (end == text || *end != (i + 1 < count ? ',' : 0) || !isfinite(out[i]))
             return false;
     }
     return true;
 }
 
+static bool parse_range(const char *text, struct run_range *out)
+{
+    float range[2];
+
+    if (!parse_numbers(text, range, 2))
+        return false;
+    out->low = range[0];
+    out->high = range[1];
+    return true;
+}
+
+static bool parse_deviation(const char *text, float out[3])
+{
+    return parse_numbers(text, out, 3) && out[0] != 0 && out[1] != 0 && out[2] != 0;
+}
+
+static const char *wants(int c)
+{
+    switch (c) {
+    case 'R':
+        return "--range wants LOW,HIGH, such as -1,1";
+    case 'M':
+        return "--mean wants R,G,B, three numbers";
+    case 'D':
+        return "--deviation wants R,G,B, three numbers that are not 0";
+    case 't':
+        return "--threads wants a number, 0 to 1024";
+    case 'p':
+        return "--precision wants auto, fp32 or fp16";
+    case 'r':
+        return "--runs wants a number, 1 to 1000000";
+    default:
+        return tool_model_option_wants(c);
+    }
+}
+
 static bool parse_option(struct options *o, int c, char *text)
 {
     switch (c) {
-    case 'i':
-        return parse_file(o->inputs, &o->input_count, text);
-    case 'o':
-        return parse_file(o->outputs, &o->output_count, text);
     case 'R':
-        return parse_numbers(text, &o->range.low, 2);
+        return parse_range(text, &o->range);
     case 'M':
         return parse_numbers(text, o->range.mean, 3);
     case 'D':
-        return parse_numbers(text, o->range.deviation, 3);
+        return parse_deviation(text, o->range.deviation);
     case 't':
         return tool_parse_u32(text, 0, 1024, &o->threads);
     case 'p':
@@ -304,7 +349,7 @@ static int parse(int argc, char **argv, struct options *o)
         {"help", no_argument, NULL, 'h'},
         {0},
     };
-    int c;
+    int c, status = TOOL_OK;
 
     while ((c = getopt_long(argc, argv, "i:o:d:t:p:nr:h", table, NULL)) != -1) {
         if (c == '?')
@@ -317,13 +362,21 @@ static int parse(int argc, char **argv, struct options *o)
             o->device = optarg;
         else if (c == 'n')
             o->build.no_fuse = true;
+        else if (c == 'i')
+            status = parse_file(o->inputs, &o->input_count, optarg, false);
+        else if (c == 'o')
+            status = parse_file(o->outputs, &o->output_count, optarg, true);
         else if (!parse_option(o, c, optarg))
-            return tool_usage_error("'%s' is no such value%s%s", optarg,
-                                    c >= TOOL_OPTION_BIND ? ": " : "",
-                                    c >= TOOL_OPTION_BIND ? tool_model_option_wants(c) : "");
+            status = tool_usage_error("'%s' is no such value: %s", optarg, wants(c));
+        if (status != TOOL_OK)
+            return status;
     }
-    if (optind + 1 != argc)
+    if (optind == argc)
         return tool_usage_error("one model is needed");
+    if (optind + 1 < argc)
+        return tool_usage_error("one model at a time, not also '%s'; files for its inputs go "
+                                "behind -i (--input)",
+                                argv[optind + 1]);
     o->model = argv[optind];
     return TOOL_OK;
 }

@@ -16,25 +16,40 @@ void tool_set_name(const char *name)
     program = name;
 }
 
+TDL_PRINTF(1, 0)
+static void say(const char *format, va_list args)
+{
+    fprintf(stderr, "%s: ", program);
+    vfprintf(stderr, format, args);
+}
+
 int tool_fail(const char *format, ...)
 {
     va_list args;
 
-    fprintf(stderr, "%s: ", program);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say(format, args);
     va_end(args);
     fputc('\n', stderr);
     return TOOL_FAILED;
+}
+
+void tool_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    fputc('\n', stderr);
 }
 
 int tool_usage_error(const char *format, ...)
 {
     va_list args;
 
-    fprintf(stderr, "%s: ", program);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say(format, args);
     va_end(args);
     fprintf(stderr, "\nTry '%s --help'.\n", program);
     return TOOL_USAGE;

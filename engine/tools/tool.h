@@ -12,7 +12,9 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 
 /* Says `program: text` on stderr and returns TOOL_FAILED. */
 int tool_fail(const char *format, ...) TDL_PRINTF(1, 2);
-/* The same with a hint at --help, and TOOL_USAGE. */
+/* The same text, and nothing failed. */
+void tool_note(const char *format, ...) TDL_PRINTF(1, 2);
+/* tool_fail() with a hint at --help, and TOOL_USAGE. */
 int tool_usage_error(const char *format, ...) TDL_PRINTF(1, 2);
 /* First thing in main(): the name in messages. */
 void tool_set_name(const char *name);

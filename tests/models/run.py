@@ -103,6 +103,13 @@ def main():
             write_png(path("small.png"), 2, 2, bytes(12))
             status, text = run("-i", path("small.png"), "-o", path("small.npy"))
             check("another size is scaled", status == 0, text)
+            check("no note on a mask", "were cut" not in text, text)
+            with open(path("no.png"), "w", encoding="ascii") as f:
+                f.write("this is no picture")
+            status, text = run("-i", path("no.png"))
+            check("no picture", status == 1 and "no PNG picture" in text, text)
+            status, text = run("-i", path("missing.png"))
+            check("no file", status == 1 and "No such file" in text, text)
 
         write_npy(path("short.npy"), "<f4", (1, 2), bytes(8))
         status, text = run("-i", path("short.npy"))
@@ -117,9 +124,25 @@ def main():
         status, text = run("-i", "nobody=%s" % path("in.npy"))
         check("no such input", status == 1 and "no input 'nobody'" in text, text)
         status, text = run("-i", path("in.txt"))
-        check("no such kind", status == 1 and ".npy and .png" in text, text)
-        status, text = run("--mean", "1,2")
-        check("too few means", status == 2, text)
+        check("no such kind", status == 2 and ".npy and .png" in text, text)
+        for args, wanted in (
+                (["--mean", "1,2"], "--mean wants R,G,B"),
+                (["--range", "1"], "--range wants LOW,HIGH"),
+                (["--deviation", "0,1,1"], "--deviation wants .* not 0"),
+                (["--deviation", "1,nan,1"], "--deviation wants"),
+                (["-r", "0"], "--runs wants a number, 1 to"),
+                (["-p", "fp8"], "--precision wants auto, fp32 or fp16"),
+                (["-t", "some"], "--threads wants"),
+                (["-o", path("out.jpg")], "written to .npy and .png"),
+                ([path("in.npy")], "behind -i"),
+                (["-i", "a.npy", "-i", "b.npy"], "NAME=FILE"),
+                (["-i", "a=a.npy", "-i", "a=b.npy"], "input 'a' is given twice"),
+                (["-i", "a="], "--input wants a file")):
+            status, text = run(*args)
+            check(" ".join(args), status == 2 and re.search(wanted, text) and "load" not in text,
+                  text)
+        status, text = run("-i", path("in.npy"), "-i", "%s=%s" % (names[0][1], path("in.npy")))
+        check("one input twice", status == 1 and "given twice" in text, text)
     return 1 if failures else 0
 
 

@@ -79,6 +79,9 @@ expect 1 'no-other-device' env TDL_DEVICE=cpu "$bench" --device no-other-device 
 expect 1 'one way to compute convolutions' "$bench" --device cpu --compare --op conv2d
 # The CPU is always there, and the last of the list.
 expect 0 '^ +type +CPU' "$info"
+expect 0 '^ +type +CPU' "$info" --device cpu
+! grep -q '^ *Vulkan  ' "$dir/out" || fail 'other devices than the one that was named'
+expect 1 'no-such-device' "$info" --device no-such-device
 # The rest looks at kernels. A machine without a driver has none of them.
 if ! "$info" | grep -q '^ *Vulkan  '; then
     echo 'skipped: there is no Vulkan device'
