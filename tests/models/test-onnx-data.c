@@ -362,6 +362,33 @@ static void test_filter(bool half, bool flat, const char *reader)
     tdl_builder_destroy(&builder);
 }
 
+/* The first dimension is the input's there, so that [OUT, IN] is [in, out]. */
+static void test_transposed_filter(bool half)
+{
+    bytes g = {0};
+    struct tdl_builder *builder;
+
+    put_filter(&g, half, false);
+    onnx_input(&g, "x", FLOAT, 4, (const int64_t[]){1, OUT, 8, 8});
+    onnx_node(&g, "ConvTranspose", "x f", "y", NULL);
+    onnx_output(&g, "y");
+    builder = load(&g, TDL_OK, "");
+    const struct tdl_operand *f = read_by(builder, "convTranspose2d", 1);
+    const float *data =
+        f ? tdl_builder_evaluate(builder, (struct tdl_operand *)(uintptr_t)f) : NULL;
+    for (int k = 0; k < OUT * H * W * IN && data; k++) {
+        const int o = k / (H * W * OUT), y = k / (W * OUT) % H, x = k / OUT % W, i = k % OUT;
+
+        if (data[k] != number_of(i, o, y, x)) {
+            FAIL("transposed: element %d is %g", k, (double)data[k]);
+            break;
+        }
+    }
+    if (!data)
+        FAIL("transposed: no filter");
+    tdl_builder_destroy(&builder);
+}
+
 /* ---------------------------------------------------------------------- layouts */
 
 /* [1, h, w, channels] to a convolution; the transposition that a file with the channels
@@ -415,6 +442,8 @@ int main(void)
     test_external_memory();
     for (size_t i = 0; i < 16; i++)
         test_filter(i & 1, i & 2, readers[i >> 2]);
+    test_transposed_filter(false);
+    test_transposed_filter(true);
     expect_layout(16, 24, 3, TDL_LAYOUT_NHWC);
     expect_layout(64, 64, 1, TDL_LAYOUT_NHWC);
     expect_layout(16, 16, 4, TDL_LAYOUT_NHWC);

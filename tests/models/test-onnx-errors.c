@@ -577,6 +577,15 @@ static void scalar_tuples(bytes *g)
     with_node(g, "GatherND", "x i", NULL);
 }
 
+/* The last bytes of the file, of which one that thinks of floats reads four times as many. */
+static void filter_of_bytes(bytes *g)
+{
+    static const uint8_t filter[3 * 2 * 64];
+
+    with_node(g, "ConvTranspose", "x f", NULL);
+    onnx_initializer(g, "f", UINT8, 4, DIMS(3, 2, 8, 8), filter, sizeof(filter));
+}
+
 static void few_updates(bytes *g)
 {
     onnx_initializer(g, "i", INT64, 2, DIMS(1, 1), DIMS(0), 8);
@@ -692,6 +701,7 @@ static const struct row rows[] = {
     {"deep branches", deep_if, LACKS, "nested deeper than 8"},
     {"branch without elements", empty_branch, LACKS, "the output 'y' has no elements"},
     {"scalar as a tuple", scalar_tuples, MODEL, "node 0 GatherND: "},
+    {"filter of bytes", filter_of_bytes, LACKS, "node 0 ConvTranspose: a filter of uint8"},
     {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
     {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},

@@ -43,6 +43,7 @@ struct onnx_value {
     uint32_t readers;               /* nodes that read it, as far as is known */
     struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
     const void *bytes;              /* of what was turned */
+    const void *stored;             /* the halves that the file has of an initializer */
     struct tdl_tensor_params empty; /* of one without elements */
 };
 

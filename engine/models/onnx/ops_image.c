@@ -213,32 +213,41 @@ static bool add_conv(struct onnx_import *im)
     return give_picture(im, &w, tdl_builder_conv2d(im->builder, x, filter, &p));
 }
 
+/* The elements of input 1, a filter, which may still be halves. */
+static const void *filter_data(struct onnx_import *im, struct tdl_operand *filter,
+                               enum tdl_dtype *dtype)
+{
+    const struct onnx_value *v = onnx_find(im, &im->node.inputs[1]);
+
+    *dtype = v && v->stored ? TDL_FLOAT16 : tdl_operand_get_desc(filter)->dtype;
+    if (*dtype != TDL_FLOAT32 && *dtype != TDL_FLOAT16) {
+        onnx_lacks(im, "a filter of %s", tdl_dtype_name(*dtype));
+        return NULL;
+    }
+    const void *data = v && v->stored ? v->stored : tdl_builder_evaluate(im->builder, filter);
+    if (!data)
+        onnx_lacks(im, "a filter that is no constant");
+    return data;
+}
+
 /* [in, out / groups, kh, kw] as [out / groups, kh, kw, in]. */
 static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operand *filter)
 {
     const uint32_t *s = onnx_shape(filter);
-    const uint32_t shape[] = {s[1], s[2], s[3], s[0]};
     const size_t area = (size_t)s[2] * s[3], ins = s[0], outs = s[1];
-    const struct tdl_tensor_params desc = {.rank = 4,
-                                           .shape = {shape[0], shape[1], shape[2], shape[3]}};
-    const char *from;
-    char *to;
+    struct tdl_tensor_params desc = {.rank = 4, .shape = {s[1], s[2], s[3], s[0]}};
+    const char *from = filter_data(im, filter, &desc.dtype);
+    const size_t size = tdl_dtype_size(desc.dtype);
+    char *to = from ? onnx_make(im, tdl_tensor_params_size(&desc)) : NULL;
 
-    filter = widened(im, filter);
-    from = filter ? tdl_builder_evaluate(im->builder, filter) : NULL;
-    if (!from) {
-        onnx_lacks(im, "a filter that is no constant, or one of float16 that is too large");
-        return NULL;
-    }
-    to = onnx_make(im, tdl_tensor_params_size(&desc));
     if (!to)
         return NULL;
     for (size_t o = 0; o < outs; o++)
         for (size_t i = 0; i < ins; i++)
             for (size_t k = 0; k < area; k++)
-                memcpy(to + 4 * ((o * area + k) * ins + i), from + 4 * ((i * outs + o) * area + k),
-                       4);
-    return tdl_builder_constant(im->builder, &desc, to, tdl_tensor_params_size(&desc));
+                memcpy(to + size * ((o * area + k) * ins + i),
+                       from + size * ((i * outs + o) * area + k), size);
+    return widened(im, tdl_builder_constant(im->builder, &desc, to, tdl_tensor_params_size(&desc)));
 }
 
 /* Pads that give an output of a size; what is missing is padding of the output. */

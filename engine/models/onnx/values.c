@@ -74,10 +74,13 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
         return false;
     t.movable = true;
     v->empty = t.desc;
-    if (t.type == ONNX_FLOAT16)
-        v->empty.dtype = TDL_FLOAT32;
-    if (t.count > 0 && !(v->operand = onnx_tensor_operand(im, &t)))
+    const void *data = t.count > 0 ? onnx_tensor_data(im, &t) : NULL;
+    if (t.count > 0 && !(v->operand = onnx_tensor_operand_of(im, &t, data)))
         return false;
+    if (t.type == ONNX_FLOAT16) {
+        v->empty.dtype = TDL_FLOAT32;
+        v->stored = data;
+    }
     return v->given = true;
 }
 
