@@ -50,22 +50,34 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
            tdl_conv_gemm_cost(g, v, macs, in + out, positions, tiles);
 }
 
-/* U = G g Gᵀ of every pair of channels, [position][out][in]. */
+/* U = G g Gᵀ of one pair of channels: the columns first, then the rows. Element (y, x) lies
+ * `stride` behind the one before it. */
+static void transform_pair(const double (*G)[3], uint32_t a, const double taps[9], double *u,
+                           size_t stride)
+{
+    double columns[6][3];
+    for (uint32_t y = 0; y < a; y++)
+        for (uint32_t x = 0; x < 3; x++)
+            columns[y][x] = G[y][0] * taps[x] + G[y][1] * taps[3 + x] + G[y][2] * taps[6 + x];
+    for (uint32_t y = 0; y < a; y++)
+        for (uint32_t x = 0; x < a; x++, u += stride)
+            *u = columns[y][0] * G[x][0] + columns[y][1] * G[x][1] + columns[y][2] * G[x][2];
+}
+
+/* Of every pair, [position][out][in]. */
 static double *transform_filter(const struct tdl_conv_geometry *g, const float *f, uint32_t m)
 {
     const uint32_t a = m + 2;
     const double(*G)[3] = m == 2 ? g23 : g43;
-    double *u = malloc((size_t)a * a * g->out.c * g->in.c * sizeof(*u));
+    const size_t pairs = (size_t)g->out.c * g->in.c;
+    double *u = malloc(a * a * pairs * sizeof(*u));
     for (uint32_t o = 0; u && o < g->out.c; o++)
-        for (uint32_t i = 0; i < g->in.c; i++)
-            for (uint32_t y = 0; y < a; y++)
-                for (uint32_t x = 0; x < a; x++) {
-                    double sum = 0;
-                    for (uint32_t tap = 0; tap < 9; tap++)
-                        sum += G[y][tap / 3] * G[x][tap % 3] *
-                               (double)tdl_conv_weight(g, f, o, tap, i);
-                    u[((size_t)(y * a + x) * g->out.c + o) * g->in.c + i] = sum;
-                }
+        for (uint32_t i = 0; i < g->in.c; i++) {
+            double taps[9];
+            for (uint32_t tap = 0; tap < 9; tap++)
+                taps[tap] = (double)tdl_conv_weight(g, f, o, tap, i);
+            transform_pair(G, a, taps, u + (size_t)o * g->in.c + i, pairs);
+        }
     return u;
 }
 
