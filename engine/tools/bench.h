@@ -95,9 +95,13 @@ void bench_tune_print_json(const struct bench *bench);
  * an earlier entry has the same layer. */
 const struct bench_tuned *bench_tune_best(const struct bench *bench, uint32_t i);
 
+/* Before anything is measured: can the file be written? Prints its own error. */
+int bench_svg_check(const char *path);
 /* Draw what was measured as bars. Prints its own error. */
 int bench_svg_write(const struct bench *bench);
 
+/* TOOL_USAGE, after naming those that there are, if there is no such operator. */
+int bench_check_operator(const char *name);
 /* One operator with random weights into the builder. */
 int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder);
 

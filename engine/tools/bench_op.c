@@ -198,26 +198,45 @@ static const struct {
     {"mul", add_mul},
 };
 
+#define OPERATORS (sizeof(operators) / sizeof(operators[0]))
+
+static size_t find(const char *name)
+{
+    size_t i = 0;
+
+    while (i < OPERATORS && strcmp(name, operators[i].name) != 0)
+        i++;
+    return i;
+}
+
+int bench_check_operator(const char *name)
+{
+    enum tdl_activation activation;
+    char names[512] = "";
+    size_t used = 0;
+
+    if (find(name) < OPERATORS || (tool_parse_activation(name, &activation) && activation))
+        return TOOL_OK;
+    for (size_t i = 0; i < OPERATORS && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s, ", operators[i].name);
+    return tool_usage_error("there is no operator '%s'; there are %srelu, relu6, sigmoid, "
+                            "hard_swish and tanh",
+                            name, names);
+}
+
 int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder)
 {
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 4};
     struct tdl_operand *input, *output = NULL;
     enum tdl_activation activation;
-    bool known = false;
+    const size_t at = find(op->name);
 
     memcpy(desc.shape, op->shape, sizeof(op->shape));
     input = tdl_builder_input(builder, "input", &desc);
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]) && !known; i++) {
-        known = strcmp(op->name, operators[i].name) == 0;
-        if (known && input)
-            output = operators[i].add(op, builder, input);
-    }
-    if (!known && tool_parse_activation(op->name, &activation) && activation) {
-        known = true;
+    if (at < OPERATORS && input)
+        output = operators[at].add(op, builder, input);
+    else if (input && tool_parse_activation(op->name, &activation))
         output = tdl_builder_activation(builder, input, activation);
-    }
-    if (!known)
-        return tool_usage_error("there is no operator '%s'", op->name);
     if (!output || tdl_builder_output(builder, "output", output) != TDL_OK)
         return tool_fail("%s: %s", op->name, tdl_builder_error(builder));
     return TOOL_OK;

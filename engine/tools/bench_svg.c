@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROW = 18, BAR = 12, LEFT = 330, WIDTH = 460, RIGHT = 150, TOP = 64, MAX_LABEL = 46 };
 
@@ -210,6 +211,19 @@ static void draw(FILE *f, const struct bench *b, const struct chart *c)
     put_text(f, 12, 42, "class=\"n long\"", text);
     draw_bars(f, c);
     fputs("</svg>\n", f);
+}
+
+int bench_svg_check(const char *path)
+{
+    const bool was_there = access(path, F_OK) == 0;
+    FILE *f = fopen(path, "a"); /* leaves what is there */
+
+    if (!f)
+        return tool_fail("%s cannot be written: %s", path, strerror(errno));
+    fclose(f);
+    if (!was_there)
+        remove(path);
+    return TOOL_OK;
 }
 
 int bench_svg_write(const struct bench *b)

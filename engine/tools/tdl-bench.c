@@ -130,6 +130,47 @@ static const struct option long_options[] = {
     {0},
 };
 
+/* What an option takes. */
+static const struct {
+    int option;
+    const char *takes;
+} values[] = {
+    {'p', "auto, fp32 or fp16"},
+    {'w', "a number, 0 to 1000000"},
+    {'i', "a number, 1 to 1000000"},
+    {'t', "a number, 0 to 1024"},
+    {OPT_SHAPE, "N,H,W,C, such as 1,64,64,16"},
+    {OPT_KERNEL, "height x width, such as 3x3"},
+    {OPT_SIZE, "height x width, such as 128x128"},
+    {OPT_OUT, "a number, 1 to 65536"},
+    {OPT_STRIDE, "a number, 1 to 64"},
+    {OPT_DILATION, "a number, 1 to 64"},
+    {OPT_GROUPS, "a number, 1 to 65536"},
+    {OPT_ACTIVATION, "none, relu, relu6, sigmoid, hard_swish or tanh"},
+    {OPT_FRAME, "width x height in px, such as 1280x720"},
+    {OPT_MODE, "mask, overlay, blur, replace, alpha or passthrough"},
+    {OPT_FRAME_MEMORY, "mapped or device"},
+    {OPT_PATIENCE, "a number of 1 or more"},
+};
+
+static int refuse(int option, const char *text)
+{
+    const char *name = "", *takes = NULL;
+    char formats[1024];
+
+    for (size_t i = 0; long_options[i].name; i++)
+        if (long_options[i].val == option)
+            name = long_options[i].name;
+    if (option == OPT_FORMAT)
+        takes = tool_format_names(formats, sizeof(formats));
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        if (values[i].option == option)
+            takes = values[i].takes;
+    if (!takes)
+        return tool_usage_error("'%s' is no such value: %s", text, tool_model_option_wants(option));
+    return tool_usage_error("'%s' is not a value of --%s, which takes %s", text, name, takes);
+}
+
 /* Options of --op. */
 static int parse_operator(int option, const char *text, struct bench_operator *op)
 {
@@ -166,7 +207,7 @@ static int parse_operator(int option, const char *text, struct bench_operator *o
     default:
         return tool_usage_error("that option is not known or lacks its value");
     }
-    return ok ? TOOL_OK : tool_usage_error("'%s' is not a value that this option takes", text);
+    return ok ? TOOL_OK : refuse(option, text);
 }
 
 static bool parse_memory(const char *text, bool *out_device)
@@ -246,7 +287,9 @@ static int check(int argc, char **argv, bool frame_option, const struct bench *b
         return tool_usage_error("--frame needs a model, such as models/selfie_segmentation.tflite");
     if (!b->model == !b->op.name)
         return tool_usage_error("give a model or --op, one of the two");
-    return TOOL_OK;
+    if (b->op.name && bench_check_operator(b->op.name) != TOOL_OK)
+        return TOOL_USAGE;
+    return b->svg ? bench_svg_check(b->svg) : TOOL_OK;
 }
 
 static int parse(int argc, char **argv, struct bench *out)
@@ -295,10 +338,8 @@ static int parse(int argc, char **argv, struct bench *out)
                 status = parse_operator(c, optarg, &out->op);
             break;
         }
-        if (!ok && c < OPT_OP)
-            status = tool_usage_error("'%s' is not a value that -%c takes", optarg, c);
-        else if (!ok)
-            status = tool_usage_error("'%s' is not a value that this option takes", optarg);
+        if (!ok)
+            status = refuse(c, optarg);
     }
     if (status != TOOL_OK)
         return status;

@@ -185,6 +185,16 @@ void tool_print_formats(FILE *file, int column)
     }
 }
 
+const char *tool_format_names(char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (int i = TDL_FORMAT_UNKNOWN + 1; i < TDL_FORMAT_COUNT && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                 tdl_format_name((enum tdl_format)i));
+    return text;
+}
+
 const char *tool_precision_name(enum tdl_precision precision)
 {
     return precision == TDL_PRECISION_FP32   ? "fp32"

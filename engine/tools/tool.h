@@ -36,6 +36,9 @@ bool tool_parse_list(const char *text, char separator, uint32_t count, uint32_t 
  * with `column` blanks, but for the first. */
 void tool_print_formats(FILE *file, int column);
 
+/* The same in one line, into `text`; returns it. */
+const char *tool_format_names(char *text, size_t size);
+
 const char *tool_precision_name(enum tdl_precision precision);
 const char *tool_mode_name(enum tdl_mode mode);
 const char *tool_device_type_name(enum tdl_device_type type);

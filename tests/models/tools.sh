@@ -46,15 +46,24 @@ expect 2 'one model at a time' "$info" a b
 expect 2 "precision 'fp8'" "$info" --precision fp8
 expect 2 'a model or --op' "$bench"
 expect 2 'a model or --op' "$bench" --op add model.tflite
-expect 2 "'0' is not a value" "$bench" --op add --iterations 0
-expect 2 "'1,2,3' is not a value" "$bench" --op add --shape 1,2,3
+expect 2 "'0' is not a value of --iterations, which takes a number, 1 to" "$bench" --op add --iterations 0
+expect 2 "'1,2,3' is not a value of --shape, which takes N,H,W,C" "$bench" --op add --shape 1,2,3
 expect 2 "'-3x3' is not a value" "$bench" --op conv2d --kernel -3x3
 expect 2 'goes with a model' "$bench" --frame 64x48 --op add
 expect 2 'belong to --frame' "$bench" --mode blur model.tflite
 expect 2 'needs a model' "$bench" --frame 64x48
-expect 2 "'64' is not a value" "$bench" --frame 64 model.tflite
-expect 2 "'NV99' is not a value" "$bench" --frame 64x48 --format NV99 model.tflite
-expect 2 "'fog' is not a value" "$bench" --frame 64x48 --mode fog model.tflite
+expect 2 "'64' is not a value of --frame, which takes width x height" "$bench" --frame 64 model.tflite
+expect 2 "'NV99' is not a value of --format, which takes .*NV12,.* P010" "$bench" --frame 64x48 --format NV99 model.tflite
+expect 2 "'fog' is not a value of --mode, which takes mask, overlay" "$bench" --frame 64x48 --mode fog \
+    model.tflite
+expect 2 "'fp8' is not a value of --precision, which takes auto, fp32 or fp16" "$bench" -p fp8 m.tflite
+expect 2 "'-1' is not a value of --threads" "$bench" -t -1 model.tflite
+expect 2 "'0.5' is not a value of --patience, which takes a number of 1" "$bench" --patience 0.5 m.tflite
+expect 2 "'x' is no such value: --bind wants" "$bench" --bind x model.tflite
+expect 2 "no operator 'conv9d'; there are conv2d, .*tanh" "$bench" --op conv9d
+expect 1 'no-such-folder/x.svg cannot be written: No such' "$bench" --op add \
+    --svg "$dir/no-such-folder/x.svg"
+! grep -q 'runs' "$dir/out" || fail 'measured what could not be drawn'
 expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
 for format in 'TensorFlow Lite' ONNX ncnn; do
     expect 0 "^$format: [A-Z]" "$info" --known
@@ -96,7 +105,6 @@ expect 0 'compiling kernels [#.]* 0 of [1-9]' \
     script -qec "$bench --op add -w 1 -i 1 --shape 1,3,5,7" /dev/null
 expect 0 '"wall_ms"' "$bench" --op add -w 1 -i 1 --shape 1,3,5,7 --json
 ! grep -q 'compiling' "$dir/out" || fail "a bar where there is no terminal"
-expect 2 "no operator 'conv9d'" "$bench" --op conv9d
 expect 1 '3 groups do not divide' "$bench" --op conv2d --groups 3
 for op in conv2d conv_transpose2d average_pool2d global_average_pool resample2d add mul sigmoid; do
     expect 0 '"wall_ms"' "$bench" --op $op --shape 1,9,7,5 --precision fp32 --warmup 1 \
