@@ -197,11 +197,12 @@ void onnx_input(struct onnx_bytes *graph, const char *name, int type, size_t ran
         struct onnx_bytes d = {0};
         char open[24];
 
-        snprintf(open, sizeof(open), "d%lld", (long long)(-2 - dims[i]));
-        if (dims[i] >= 0)
+        if (dims[i] >= 0) {
             onnx_put_int(&d, 1, dims[i]);
-        else if (dims[i] < -1)
+        } else if (dims[i] < -1) {
+            snprintf(open, sizeof(open), "d%lld", (long long)(-2 - dims[i]));
             onnx_put_text(&d, 2, open);
+        }
         onnx_put_message(&shape, 1, &d);
     }
     onnx_put_int(&tensor, 1, type);

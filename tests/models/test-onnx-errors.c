@@ -586,6 +586,12 @@ static void filter_of_bytes(bytes *g)
     onnx_initializer(g, "f", UINT8, 4, DIMS(3, 2, 8, 8), filter, sizeof(filter));
 }
 
+static void pads_away(bytes *g)
+{
+    onnx_int64s(g, "p", 8, DIMS(0, 0, 0, INT64_MIN, 0, 0, 0, 0));
+    with_node(g, "Pad", "x p", NULL);
+}
+
 static void few_updates(bytes *g)
 {
     onnx_initializer(g, "i", INT64, 2, DIMS(1, 1), DIMS(0), 8);
@@ -702,6 +708,7 @@ static const struct row rows[] = {
     {"branch without elements", empty_branch, LACKS, "the output 'y' has no elements"},
     {"scalar as a tuple", scalar_tuples, MODEL, "node 0 GatherND: "},
     {"filter of bytes", filter_of_bytes, LACKS, "node 0 ConvTranspose: a filter of uint8"},
+    {"padding", pads_away, MODEL, "node 0 Pad: padding of more than 2^31 elements"},
     {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
     {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},

@@ -31,6 +31,12 @@ enum { FLOAT = 1, INT64 = 7, BOOL = 9, FLOAT16 = 10 };
 /* ------------------------------------------------------------------- memory */
 
 static atomic_size_t held, most;
+static long fails_in = -1; /* allocations until one fails; less than 0: none does */
+
+static bool fails(void)
+{
+    return fails_in >= 0 && fails_in-- == 0;
+}
 
 static void *count(void *p)
 {
@@ -54,18 +60,18 @@ void __wrap_free(void *p);
 
 void *__wrap_malloc(size_t size)
 {
-    return count(__real_malloc(size));
+    return fails() ? NULL : count(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t number, size_t size)
 {
-    return count(__real_calloc(number, size));
+    return fails() ? NULL : count(__real_calloc(number, size));
 }
 
 void *__wrap_realloc(void *p, size_t size)
 {
     const size_t before = malloc_usable_size(p);
-    void *grown = __real_realloc(p, size);
+    void *grown = fails() ? NULL : __real_realloc(p, size);
 
     if (grown)
         atomic_fetch_sub(&held, before);
@@ -395,6 +401,33 @@ static void test_model(const char *name, bytes *graph)
     free(data);
 }
 
+/* Every allocation of an import fails once: an error, and nothing is left. */
+static void test_no_memory(void)
+{
+    size_t size;
+    uint8_t *data = onnx_example(&size);
+    long n = 0;
+
+    for (bool done = false; !done && n < 10000; n++) {
+        struct tdl_builder *builder = NULL;
+        const size_t before = held;
+
+        fails_in = n;
+        const bool created = tdl_builder_create(NULL, &builder) == TDL_OK;
+        const enum tdl_result r =
+            created ? tdl_model_import(builder, data, size, NULL) : TDL_ERROR_OUT_OF_MEMORY;
+        done = fails_in >= 0;
+        fails_in = -1;
+        if (r != (done ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY))
+            FAIL("allocation %ld fails: %d \"%s\"", n, r, tdl_builder_error(builder));
+        tdl_builder_destroy(&builder);
+        if (held != before)
+            FAIL("allocation %ld fails: %zu bytes are left", n, held - before);
+    }
+    printf("%ld allocations failed\n", n);
+    free(data);
+}
+
 /* Convolutions of 3x3, and what is held while they are loaded, as a part of the file. */
 static void test_load(int type, size_t element)
 {
@@ -453,6 +486,7 @@ int main(void)
         others[i].write(&g);
         test_model(others[i].name, &g);
     }
+    test_no_memory();
     test_load(FLOAT, 4);
     test_load(FLOAT16, 2);
     printf("%d failures\n", failures);

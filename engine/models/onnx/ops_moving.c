@@ -340,6 +340,9 @@ static bool read_pads(struct onnx_import *im, uint32_t rank, int64_t *begin, int
     for (uint32_t i = 0; i < half; i++) {
         if (!onnx_axis(im, axis_count ? axes[i] : i, rank, &axis))
             return false;
+        if (pads[i] < -INT32_MAX || pads[i] > INT32_MAX || pads[half + i] < -INT32_MAX ||
+            pads[half + i] > INT32_MAX)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "padding of more than 2^31 elements");
         begin[axis] = pads[i];
         end[axis] = pads[half + i];
     }
@@ -388,8 +391,6 @@ static bool add_pad(struct onnx_import *im)
     else if (onnx_string_is(im, "mode", "reflect"))
         p.mode = TDL_PAD_REFLECTION;
     for (uint32_t i = 0; i < onnx_rank(x); i++) {
-        if (begin[i] > INT32_MAX || end[i] > INT32_MAX)
-            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "padding of more than 2^31 elements");
         p.before[i] = (uint32_t)begin[i];
         p.after[i] = (uint32_t)end[i];
     }
