@@ -389,6 +389,37 @@ static void test_transposed_filter(bool half)
     tdl_builder_destroy(&builder);
 }
 
+/* Scales and zero points of their own for rows, or for columns, of a constant. */
+static void test_scales(int64_t axis)
+{
+    static const float scales[] = {2, 4, 8};
+    static const uint8_t zeros[] = {1, 0, 2}, numbers[] = {1, 2, 3, 4, 5, 6};
+    const int64_t count = axis ? 3 : 2;
+    bytes g = {0}, a = {0};
+    struct tdl_builder *builder;
+
+    onnx_initializer(&g, "q", UINT8, 2, (const int64_t[]){2, 3}, numbers, sizeof(numbers));
+    onnx_initializer(&g, "s", FLOAT, 1, &count, scales, 4 * (size_t)count);
+    onnx_initializer(&g, "z", UINT8, 1, &count, zeros, (size_t)count);
+    onnx_input(&g, "x", FLOAT, 2, (const int64_t[]){2, 3});
+    onnx_attr_int(&a, "axis", axis);
+    onnx_node(&g, "DequantizeLinear", "q s z", "f", &a);
+    onnx_node(&g, "Add", "x f", "y", NULL);
+    onnx_output(&g, "y");
+    builder = load(&g, TDL_OK, "");
+    const struct tdl_operand *o = read_by(builder, "add", 1);
+    const float *data = o ? o->data : NULL;
+    for (int i = 0; i < 6 && data; i++) {
+        const int k = axis ? i % 3 : i / 3;
+
+        if (data[i] != (float)(numbers[i] - zeros[k]) * scales[k])
+            FAIL("scales along %d: element %d is %g", (int)axis, i, (double)data[i]);
+    }
+    if (!data)
+        FAIL("scales along %d: not known", (int)axis);
+    tdl_builder_destroy(&builder);
+}
+
 /* ---------------------------------------------------------------------- layouts */
 
 /* [1, h, w, channels] to a convolution; the transposition that a file with the channels
@@ -444,6 +475,8 @@ int main(void)
         test_filter(i & 1, i & 2, readers[i >> 2]);
     test_transposed_filter(false);
     test_transposed_filter(true);
+    test_scales(0);
+    test_scales(1);
     expect_layout(16, 24, 3, TDL_LAYOUT_NHWC);
     expect_layout(64, 64, 1, TDL_LAYOUT_NHWC);
     expect_layout(16, 16, 4, TDL_LAYOUT_NHWC);

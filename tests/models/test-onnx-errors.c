@@ -586,6 +586,16 @@ static void filter_of_bytes(bytes *g)
     onnx_initializer(g, "f", UINT8, 4, DIMS(3, 2, 8, 8), filter, sizeof(filter));
 }
 
+static void many_scales(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_initializer(g, "q", UINT8, 1, DIMS(3), "\1\2\3", 3);
+    onnx_initializer(g, "s", FLOAT, 1, DIMS(5), FLOATS(1, 2, 3, 4, 5), 20);
+    onnx_attr_int(&a, "axis", 0);
+    with_node(g, "DequantizeLinear", "q s", &a);
+}
+
 static void pads_away(bytes *g)
 {
     onnx_int64s(g, "p", 8, DIMS(0, 0, 0, INT64_MIN, 0, 0, 0, 0));
@@ -708,6 +718,7 @@ static const struct row rows[] = {
     {"branch without elements", empty_branch, LACKS, "the output 'y' has no elements"},
     {"scalar as a tuple", scalar_tuples, MODEL, "node 0 GatherND: "},
     {"filter of bytes", filter_of_bytes, LACKS, "node 0 ConvTranspose: a filter of uint8"},
+    {"many scales", many_scales, TDL_ERROR_INVALID_ARGUMENT, "node 0 DequantizeLinear: mul: "},
     {"padding", pads_away, MODEL, "node 0 Pad: padding of more than 2^31 elements"},
     {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},

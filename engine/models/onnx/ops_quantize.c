@@ -41,20 +41,29 @@ struct along {
     size_t size, stride; /* element i of the whole has number i / stride % size */
 };
 
-/* Of an operand that is spread(), or NULL, which stands for `otherwise`. */
-static bool take_along(struct onnx_import *im, struct tdl_operand *o, struct along *out)
+/* Of an operand that is spread() over x, or NULL, which stands for `otherwise`. False
+ * also where it does not broadcast to x: the builder's operators then say so. */
+static bool take_along(struct onnx_import *im, struct tdl_operand *o, const struct tdl_operand *x,
+                       struct along *out)
 {
+    const uint32_t rank = o ? onnx_rank(o) : 0, whole = onnx_rank(x);
+
     *out = (struct along){.size = 1, .stride = 1};
     if (!o)
         return true;
-    out->data = tdl_builder_evaluate(im->builder, o);
-    out->dtype = tdl_operand_get_desc(o)->dtype;
-    for (uint32_t i = 0; i < onnx_rank(o); i++) {
-        if (out->size > 1)
-            out->stride *= onnx_shape(o)[i];
-        else
-            out->size = onnx_shape(o)[i];
+    for (uint32_t i = 0; i < rank && rank <= whole; i++) {
+        const uint32_t size = onnx_shape(o)[i], axis = whole - rank + i;
+
+        if (size == 1)
+            continue;
+        if (out->size > 1 || size != onnx_shape(x)[axis])
+            return false;
+        out->size = size;
+        for (uint32_t k = axis + 1; k < whole; k++)
+            out->stride *= onnx_shape(x)[k];
     }
+    out->data = rank <= whole ? tdl_builder_evaluate(im->builder, o) : NULL;
+    out->dtype = tdl_operand_get_desc(o)->dtype;
     return out->data && (out->dtype == TDL_FLOAT32 || out->dtype == TDL_UINT8 ||
                          out->dtype == TDL_INT8 || out->dtype == TDL_INT32);
 }
@@ -91,7 +100,7 @@ static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x
     size_t count;
 
     if (!data || (dtype != TDL_UINT8 && dtype != TDL_INT8 && dtype != TDL_INT32) ||
-        !take_along(im, scale, &scales) || !take_along(im, zero, &zeros))
+        !take_along(im, scale, x, &scales) || !take_along(im, zero, x, &zeros))
         return false;
     desc.dtype = TDL_FLOAT32;
     count = tdl_tensor_params_size(&desc) / sizeof(*floats);
