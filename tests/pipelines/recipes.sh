@@ -61,6 +61,15 @@ writes over-video "$frames|$((4 * 64 * 48 * 3))" "$recipes/over-video.sh" "$temp
 check mask-to-file "$recipes/mask-to-file.sh" "$portrait" "$temp/mask"
 check "mask-to-file writes a PNG picture" grep -q PNG "$temp/mask-00000.png"
 
+# Its model is large, and not fetched for tests.
+if [ -e "$root/models/isnet.onnx" ]; then
+    check cut-out "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png"
+    check "cut-out writes a PNG picture" grep -q PNG "$temp/cut-out.png"
+else
+    "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png" >"$temp/log" 2>&1
+    check "cut-out says what is missing" grep -q "fetch-models.sh isnet" "$temp/log"
+fi
+
 # A recipe that is not here is not tested.
 for recipe in "$recipes"/*.sh; do
     name=$(basename "$recipe" .sh)

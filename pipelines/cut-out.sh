@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What a photograph is of, cut out, as a PNG with a transparent background: by ISNet, a
+# network of 1024x1024 px that is not for people only.
+#   pipelines/fetch-models.sh isnet
+#   pipelines/cut-out.sh PHOTO OUT.png
+set -eu
+. "$(dirname "$0")/common.sh"
+no_options "$@"
+[ $# = 2 ] || misused "a photograph, and what the picture is called, are needed"
+model=$TDL_ROOT/models/isnet.onnx
+[ -e "$model" ] || die "the model is missing: run pipelines/fetch-models.sh isnet"
+use_plugin
+launch filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=alpha smoothing=0 \
+    "model=$model" input-mean=0.5,0.5,0.5 ! pngenc snapshot=true ! filesink "location=$2"
