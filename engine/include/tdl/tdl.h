@@ -360,8 +360,9 @@ TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
  * and gives up to 2^16 elements or as many as it reads: computed by this call, by the
  * operator's definition, and a constant from then on. Row-major in the order of the
  * shape, of the operand's data type; owned by the builder. NULL, without an error, for
- * any other operand. For importers whose shapes are computed. Blocking, for as long as
- * it computes.
+ * any other operand, and for what is more than a list of sizes once one builder has made
+ * 32 MiB so, or gone through 128 MiB. For importers whose shapes are computed. Blocking,
+ * for as long as it computes.
  */
 TDL_API const void *tdl_builder_evaluate(struct tdl_builder *builder, struct tdl_operand *operand);
 /** Name an operand as an output of the graph. An input, a constant, or what is
