@@ -7,6 +7,7 @@
 #include "tensor.h"
 #include "tuning_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +65,10 @@ enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_
 {
     TDL_NEED(b, "builder");
     TDL_NEED(out_graph, "out_graph");
-    return tdl_builder_build_guarded(b, params, 0, out_graph);
+    const enum tdl_result r = tdl_builder_build_guarded(b, params, 0, out_graph);
+    if (b->status == TDL_OK) /* which may still be mended and built */
+        snprintf(b->error, sizeof(b->error), "%s", r == TDL_OK ? "" : tdl_last_error());
+    return r;
 }
 
 enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
@@ -240,6 +244,17 @@ const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *g, uint3
 
 /* ------------------------------------------------------------- dispatching */
 
+/* " NHWC", where dimensions have those names. */
+static const char *layout_text(const struct tdl_tensor_params *p)
+{
+    static const char *const names[] = {
+        [TDL_LAYOUT_NHWC] = " NHWC",
+        [TDL_LAYOUT_NCHW] = " NCHW",
+        [TDL_LAYOUT_NC4HW4] = " NC4HW4",
+    };
+    return p->rank == 4 ? names[p->layout] : "";
+}
+
 /* The tensor bound to `operand`, checked. */
 static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_operand *operand,
                                     const char *what, const struct tdl_binding *list,
@@ -260,10 +275,10 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
         if (p->dtype != q->dtype || p->rank != q->rank ||
             memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
             (p->rank == 4 && p->layout != q->layout))
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "%s \"%s\" is %s layout %d; the graph has %s layout %d", what,
-                            operand->name, tdl_tensor_params_text(p, have, sizeof(have)), p->layout,
-                            tdl_tensor_params_text(q, want, sizeof(want)), q->layout);
+            return tdl_fail(
+                TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\": the tensor is %s%s; the graph has %s%s",
+                what, operand->name, tdl_tensor_params_text(p, have, sizeof(have)), layout_text(p),
+                tdl_tensor_params_text(q, want, sizeof(want)), layout_text(q));
         *out_buffer = t->buffer;
         return TDL_OK;
     }

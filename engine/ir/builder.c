@@ -60,10 +60,10 @@ const char *tdl_builder_error(const struct tdl_builder *builder)
 struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result result,
                                      const char *format, ...)
 {
-    if (!b || b->status != TDL_OK) {
-        tdl_builder_status(b); /* says that there is none */
+    if (!b)
+        tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the builder is NULL; tdl_builder_create() makes one");
+    if (!b || b->status != TDL_OK)
         return NULL;
-    }
     va_list args;
     size_t used = 0;
     if (*b->label)

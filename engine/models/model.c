@@ -79,6 +79,10 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
     const struct tdl_model_source source = {
         .data = data, .size = size, .params = params ? params : &nothing_known};
 
+    if (!builder) {
+        tdl_builder_fail(NULL, TDL_ERROR_INVALID_ARGUMENT, NULL); /* says so */
+        return TDL_ERROR_INVALID_ARGUMENT;
+    }
     if (tdl_builder_status(builder) != TDL_OK)
         return tdl_builder_status(builder);
     return import_source(builder, &source);
@@ -225,6 +229,10 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
         .path = path, .writable = true, .params = params ? params : &nothing_known};
     int fd;
 
+    if (!builder) {
+        tdl_builder_fail(NULL, TDL_ERROR_INVALID_ARGUMENT, NULL); /* says so */
+        return TDL_ERROR_INVALID_ARGUMENT;
+    }
     if (tdl_builder_status(builder) != TDL_OK)
         return tdl_builder_status(builder);
     if (!path || !*path) {

@@ -78,9 +78,13 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     const struct tdl_operand *a = n->inputs[0], *b = n->inputs[n->input_count > 1];
     if (!(dtypes_of(f) & BIT(a->desc.dtype)))
         return refuse_dtype(f, a);
-    if (a->desc.dtype != b->desc.dtype || !tdl_broadcast_shapes(&a->desc, &b->desc, out))
+    if (a->desc.dtype != b->desc.dtype)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: %s and %s do not broadcast (one data type; images of one layout)",
+                        "%s: %s and %s are of two data types: tdl_builder_cast() makes them one",
+                        tdl_function_name(f), tdl_operand_text(a), tdl_operand_text(b));
+    if (!tdl_broadcast_shapes(&a->desc, &b->desc, out))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: %s and %s do not broadcast; images have to be of one layout, too",
                         tdl_function_name(f), tdl_operand_text(a), tdl_operand_text(b));
     if (f == TDL_EXPAND) {
         struct tdl_tensor_params to = a->desc;

@@ -5,7 +5,9 @@
 #include <vulkan/context.h>
 
 #include <tdl/frame.h>
+#include <tdl/models.h>
 #include <tdl/vulkan.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct tdl_context *ctx;
@@ -61,8 +63,8 @@ static void test_unknown_stage(void)
 
 static void test_endless_host_memory(void)
 {
-    static const size_t sizes[] = {SIZE_MAX,     SIZE_MAX - 1,        SIZE_MAX - 63,
-                                   SIZE_MAX - 4095, SIZE_MAX - 8191,  SIZE_MAX / 2 + 1,
+    static const size_t sizes[] = {SIZE_MAX,        SIZE_MAX - 1,          SIZE_MAX - 63,
+                                   SIZE_MAX - 4095, SIZE_MAX - 8191,       SIZE_MAX / 2 + 1,
                                    (size_t)1 << 40, (size_t)UINT32_MAX + 1};
     static const size_t offsets[] = {0, 1, 64, 4095};
     char *memory = NULL;
@@ -96,11 +98,56 @@ static void test_endless_fd(void)
     close(fd);
 }
 
+/* Errors name no function but the one that was called. */
+static void test_no_builder(void)
+{
+    check_begin("no builder");
+    FAILS(tdl_model_load(NULL, "x", NULL), TDL_ERROR_INVALID_ARGUMENT, "the builder is NULL");
+    FAILS(tdl_model_import(NULL, "x", 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "the builder is NULL");
+}
+
+/* What the builder says after a build that failed, and after one that did not. */
+static void test_builder_error(void)
+{
+    const struct tdl_tensor_params image = {.rank = 4, .shape = {1, 2, 2, 3}};
+    const struct tdl_tensor_params bytes = {.dtype = TDL_UINT8, .rank = 4, .shape = {1, 2, 2, 3}};
+    const struct tdl_tensor_params turned = {
+        .rank = 4, .shape = {1, 2, 2, 3}, .layout = TDL_LAYOUT_NCHW};
+    struct tdl_builder *b;
+    struct tdl_graph *graph;
+    struct tdl_tensor *wrong, *right;
+    check_begin("builder's error");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &image);
+    FAILS(tdl_builder_build(b, NULL, &graph), TDL_ERROR_INVALID_STATE, "no output");
+    CHECK(strstr(tdl_builder_error(b), "no output"), "\"%s\"", tdl_builder_error(b));
+    OK(tdl_builder_output(b, "y", tdl_builder_activation(b, x, TDL_ACTIVATION_RELU)));
+    OK(tdl_builder_build(b, NULL, &graph));
+    CHECK(!*tdl_builder_error(b), "\"%s\"", tdl_builder_error(b));
+    OK(tdl_tensor_create(ctx, &image, &right));
+    OK(tdl_tensor_create(ctx, &turned, &wrong));
+    FAILS(tdl_graph_dispatch(graph, &(struct tdl_binding){"x", wrong}, 1,
+                             &(struct tdl_binding){"y", right}, 1, NULL),
+          TDL_ERROR_INVALID_ARGUMENT, " NCHW; the graph has float32[1,2,2,3] NHWC");
+    tdl_tensor_destroy(&wrong);
+    tdl_tensor_destroy(&right);
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&b);
+
+    OK(tdl_builder_create(ctx, &b));
+    x = tdl_builder_input(b, "x", &image);
+    tdl_builder_add(b, x, tdl_builder_input(b, "z", &bytes));
+    CHECK(strstr(tdl_builder_error(b), "two data types"), "\"%s\"", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+}
+
 int main(void)
 {
     test_destroy_nothing(); /* needs no device */
+    test_no_builder();
     ctx = check_context_open();
     test_unknown_stage();
+    test_builder_error();
     test_endless_host_memory();
     test_endless_fd();
     check_context_close(ctx);

@@ -687,7 +687,7 @@ static const struct row rows[] = {
     {"strings", strings, LACKS, "the data type number 8 (string)"},
     {"unknown type", unknown_type, LACKS, "the data type number 4000"},
     {"no elements", no_elements, LACKS, "the output 'y' has no elements"},
-    {"integers", integers, TDL_ERROR_INVALID_ARGUMENT, "node 0 Add: add: "},
+    {"integers", integers, TDL_ERROR_INVALID_ARGUMENT, "of two data types"},
     {"few numbers", few_numbers, DAMAGED "the tensor 'c' has 2 numbers instead of 3"},
     {"many numbers", many_numbers, DAMAGED "the tensor 'c' has 4 numbers instead of 3"},
     {"broken numbers", broken_numbers, DAMAGED "the tensor 'c'"},

@@ -331,6 +331,8 @@ TDL_API enum tdl_result tdl_builder_create(struct tdl_context *context,
 TDL_API void tdl_builder_destroy(struct tdl_builder **builder);
 /** TDL_OK, or the first error; the text is tdl_builder_error(). */
 TDL_API enum tdl_result tdl_builder_status(const struct tdl_builder *builder);
+/** The text of the first error, or of why the last tdl_builder_build() failed; "" after
+ * none. Valid until the builder is used again. */
 TDL_API const char *tdl_builder_error(const struct tdl_builder *builder);
 /**
  * Put the builder into its error state, as an importer does when a file is
