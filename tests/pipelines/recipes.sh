@@ -66,7 +66,7 @@ if [ -e "$root/models/isnet.onnx" ]; then
     check cut-out "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png"
     check "cut-out writes a PNG picture" grep -q PNG "$temp/cut-out.png"
 else
-    "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png" >"$temp/log" 2>&1
+    "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png" >"$temp/log" 2>&1 || true
     check "cut-out says what is missing" grep -q "fetch-models.sh isnet" "$temp/log"
 fi
 
