@@ -16,8 +16,7 @@ static const struct row {
       "The driver gave the device up: stop the pipeline and start it again; if that does not help "
       "look into the kernel's log and update the driver." },
     { TDL_ERROR_INVALID_MODEL, GST_STREAM_ERROR_WRONG_TYPE, TRUE,
-      "The file is damaged or no model that libtdl reads: fetch it again, or leave \"model\" "
-      "empty for the bundled person model." },
+      "Give a model that libtdl reads, or leave \"model\" empty for the bundled person model." },
     { TDL_ERROR_UNSUPPORTED, GST_STREAM_ERROR_FORMAT, TRUE,
       "Choose another model, precision or device, or leave \"model\" empty for the bundled "
       "person model." },
@@ -33,7 +32,7 @@ static const struct row {
 gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *format, ...)
 {
     const struct row *row = &rows[G_N_ELEMENTS(rows) - 1];
-    const gchar *detail = tdl_last_error();
+    const gchar *detail = tdl_last_error(), *next_step;
     g_autofree gchar *what = NULL;
     va_list args;
 
@@ -45,9 +44,13 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
     va_end(args);
     if (!*detail)
         detail = tdl_result_string(result);
+    next_step = row->next_step;
+    if (strstr(detail, "(tdl_model_params)")) /* sizes that the model leaves open */
+        next_step =
+            "\"model-size\" is the size of pictures; have other sizes fixed where the model "
+            "is exported.";
     g_set_error(error, row->stream ? GST_STREAM_ERROR : GST_RESOURCE_ERROR, row->code,
-                "%s: %s%s %s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".",
-                row->next_step);
+                "%s: %s%s %s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".", next_step);
     return FALSE;
 }
 

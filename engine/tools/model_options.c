@@ -59,6 +59,13 @@ bool tool_model_option(struct tool_model_options *o, int option, char *text)
     return true;
 }
 
+const char *tool_model_hint(const char *text)
+{
+    return strstr(text, "(tdl_model_params)")
+               ? ": --bind 'NAME=256', or for pictures --input-size 256x256"
+               : "";
+}
+
 const char *tool_model_option_wants(int option)
 {
     return option == TOOL_OPTION_BIND     ? "--bind wants DIM=N, with N of 1 or more"

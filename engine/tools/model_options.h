@@ -32,4 +32,7 @@ bool tool_model_option(struct tool_model_options *options, int option, char *tex
 /* What --bind, --number or --input-size wants, for a message. */
 const char *tool_model_option_wants(int option);
 
+/* To go behind an error's text: the options for what it says is left open, or "". */
+const char *tool_model_hint(const char *text);
+
 #endif

@@ -233,7 +233,8 @@ static int load(struct run *r)
     if (tdl_builder_create(r->context, &builder) != TDL_OK ||
         tdl_model_load(builder, o->model, &o->model_options.params) != TDL_OK ||
         tdl_builder_build(builder, &build, &r->graph) != TDL_OK)
-        status = tool_fail("%s: %s", o->model, tdl_last_error());
+        status =
+            tool_fail("%s: %s%s", o->model, tdl_last_error(), tool_model_hint(tdl_last_error()));
     else
         printf("load   %.1f ms\n", (double)(tool_now() - start) / 1e6);
     tdl_builder_destroy(&builder);

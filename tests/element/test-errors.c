@@ -83,7 +83,7 @@ static gchar *read_model(gsize *out_size)
 
 GST_START_TEST(truncated_model)
 {
-    static const char *const words[MAX_WORDS] = { "Cannot load model", "damaged",
+    static const char *const words[MAX_WORDS] = { "Cannot load model", "Give a model that",
                                                   "leave \"model\" empty" };
     static const gsize sizes[] = { 0, 10, 1000, 100000 };
     g_autofree gchar *path = NULL, *data = NULL;
@@ -94,6 +94,27 @@ GST_START_TEST(truncated_model)
     path = write_file(data, sizes[__i__]);
     expect_start_error("model", path, words);
     g_unlink(path);
+}
+GST_END_TEST;
+
+/* ONNX: a graph of one Relu, on x[1,n,3,w]. */
+GST_START_TEST(open_sizes)
+{
+    static const char *const words[MAX_WORDS] = { "by the name 'n'", "\"model-size\"" };
+    static const char image[] = "\x0a\x01%c\x12\x18\x0a\x16\x08\x01\x12\x12\x0a\x02\x08\x01"
+                                "\x0a\x03\x12\x01n\x0a\x02\x08\x03\x0a\x03\x12\x01w";
+    GString *model = g_string_new("\x08\x08\x3a\x4f\x0a\x0c\x0a\x01x\x12\x01y\x22\x04Relu"
+                                  "\x12\x01g\x5a\x1d");
+    g_autofree gchar *path = NULL;
+
+    g_string_append_printf(model, image, 'x');
+    g_string_append_len(model, "\x62\x1d", 2);
+    g_string_append_printf(model, image, 'y');
+    g_string_append_len(model, "\x42\x04\x0a\x00\x10\x0d", 6);
+    path = write_file(model->str, model->len);
+    expect_start_error("model", path, words);
+    g_unlink(path);
+    g_string_free(model, TRUE);
 }
 GST_END_TEST;
 
@@ -273,6 +294,7 @@ static Suite *suite(void)
     suite_add_tcase(s, tc);
     tcase_add_loop_test(tc, wrong_property, 0, G_N_ELEMENTS(starts));
     tcase_add_loop_test(tc, truncated_model, 0, 4);
+    tcase_add_test(tc, open_sizes);
     tcase_add_test(tc, unsupported_operator);
     tcase_add_test(tc, background_is_text);
     tcase_add_test(tc, frame_too_small);

@@ -214,7 +214,8 @@ static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, con
         if (desc->shape[d] == 0)
             return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
                              "the file leaves the %s of input '%s' open; say it when the model is "
-                             "loaded, as the height and width of pictures or as dimension '%s:%u'",
+                             "loaded, as the height and width of pictures or as dimension '%s:%u' "
+                             "(tdl_model_params)",
                              names[d], name, name, d) != NULL;
         if (!ncnn_in_range(im, names[d], desc->shape[d], 1))
             return false;

@@ -124,22 +124,51 @@ static uint32_t default_size(const struct onnx_import *im, const struct input *i
     return i == 0 && in->rank > 1 ? 1 : 0;
 }
 
-static bool fail_open(struct onnx_import *im, const struct input *in, uint32_t i)
+/* What is still open, of all inputs: told at once. */
+struct open_sizes {
+    uint32_t count, dimension;
+    char input[MAX_NAME], names[320]; /* the first one's; "'h', 'w'" */
+};
+
+static void note_open(const struct input *in, uint32_t i, struct open_sizes *open)
 {
-    char name[MAX_NAME + 16];
+    const size_t used = strlen(open->names);
+    char name[MAX_NAME + 16], quoted[sizeof(name) + 2];
 
     if (in->dimensions[i].name.size > 0)
         tdl_pb_text(&in->dimensions[i].name, name, sizeof(name));
     else
         snprintf(name, sizeof(name), "%s:%u", in->text, i);
-    return onnx_lacks(im,
-                      "the model leaves dimension %u of its input '%s' open: give it a size by the "
-                      "name '%s' (--bind '%s=256'%s)",
-                      i, in->text, name, name,
-                      in->rank == 4 ? ", or a picture's by --input-size 256x256" : "");
+    snprintf(quoted, sizeof(quoted), "'%s'", name);
+    if (strstr(open->names, quoted))
+        return;
+    if (open->count++ == 0) {
+        memcpy(open->input, in->text, sizeof(open->input));
+        open->dimension = i;
+    }
+    if (used + strlen(quoted) + 8 < sizeof(open->names))
+        snprintf(open->names + used, sizeof(open->names) - used, "%s%s", used ? ", " : "", quoted);
+    else if (!strstr(open->names, "..."))
+        snprintf(open->names + used, sizeof(open->names) - used, ", ...");
 }
 
-static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tensor_params *desc)
+/* Callers have options of their own for this, and know it by the struct's name. */
+static bool fail_open(struct onnx_import *im, const struct open_sizes *open)
+{
+    if (open->count == 1)
+        return onnx_lacks(im,
+                          "the model leaves dimension %u of its input '%s' open: give it a size by "
+                          "the name %s (tdl_model_params)",
+                          open->dimension, open->input, open->names);
+    return onnx_lacks(im,
+                      "the model leaves %u sizes of its inputs open: give each by its name, which "
+                      "are %s (tdl_model_params)",
+                      open->count, open->names);
+}
+
+/* What is open is noted, and 1 meanwhile. */
+static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tensor_params *desc,
+                 struct open_sizes *open)
 {
     desc->rank = in->rank;
     for (uint32_t i = 0; i < in->rank; i++) {
@@ -149,8 +178,10 @@ static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tens
             size = bound_size(im, in, i);
         if (size == 0)
             size = default_size(im, in, i);
-        if (size == 0)
-            return fail_open(im, in, i);
+        if (size <= 0) {
+            note_open(in, i, open);
+            size = 1;
+        }
         if (size > INT32_MAX)
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
                              "the input '%s' has %lld elements in dimension %u", in->text,
@@ -186,7 +217,7 @@ static struct tdl_operand *number_operand(struct onnx_import *im,
     return o;
 }
 
-static bool add_input(struct onnx_import *im, const struct input *in)
+static bool add_input(struct onnx_import *im, const struct input *in, struct open_sizes *open)
 {
     struct tdl_tensor_params desc = {
         .layout = is_nhwc(in) ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW,
@@ -198,7 +229,7 @@ static bool add_input(struct onnx_import *im, const struct input *in)
         return onnx_lacks(im, "the input '%s' is no tensor; libtdl takes tensors only", in->text);
     if (in->too_many)
         return onnx_lacks(im, "the input '%s' has more than %d dimensions", in->text, TDL_MAX_RANK);
-    if (!onnx_dtype(im, in->type, &desc.dtype) || !bind(im, in, &desc))
+    if (!onnx_dtype(im, in->type, &desc.dtype) || !bind(im, in, &desc, open))
         return false;
     v = onnx_add_value(im, &in->name);
     if (!v)
@@ -236,6 +267,7 @@ bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph)
 {
     struct tdl_pb g = *graph;
     struct tdl_pb_field f;
+    struct open_sizes open = {0};
     struct input in;
 
     while (tdl_pb_next(&g, &f)) {
@@ -245,8 +277,8 @@ bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph)
             return false;
         /* Older files list initializers among the inputs. */
         const struct onnx_value *v = onnx_find(im, &in.name);
-        if (!(v && v->initializer.data) && !add_input(im, &in))
+        if (!(v && v->initializer.data) && !add_input(im, &in, &open))
             return false;
     }
-    return check_bound(im);
+    return open.count ? fail_open(im, &open) : check_bound(im);
 }
