@@ -144,6 +144,16 @@ float onnx_float(const struct onnx_import *im, const char *name, float fallback)
     return value;
 }
 
+bool onnx_string(const struct onnx_import *im, const char *name, struct tdl_pb *out)
+{
+    struct tdl_pb_field f;
+
+    if (!attribute_field(im, name, ONNX_ATTRIBUTE_STRING, &f))
+        return false;
+    *out = f.in;
+    return true;
+}
+
 bool onnx_string_is(const struct onnx_import *im, const char *name, const char *value)
 {
     struct tdl_pb_field f;

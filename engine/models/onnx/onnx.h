@@ -94,6 +94,9 @@ extern const struct onnx_row onnx_rows_elements[], onnx_rows_image[], onnx_rows_
 bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,
                    struct tdl_operand *bias,
                    struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y));
+/* ops_einsum.c, ops_sample.c */
+bool onnx_add_einsum(struct onnx_import *im);
+bool onnx_add_grid_sample(struct onnx_import *im);
 /* ops_resize.c */
 bool onnx_add_resize(struct onnx_import *im);
 bool onnx_add_upsample(struct onnx_import *im);
@@ -224,7 +227,9 @@ bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph);
 bool onnx_attribute(const struct onnx_import *im, const char *name, struct tdl_pb *out);
 int64_t onnx_int(const struct onnx_import *im, const char *name, int64_t fallback);
 float onnx_float(const struct onnx_import *im, const char *name, float fallback);
-/* The string attribute has this value. */
+/* The string attribute; false where there is none. */
+bool onnx_string(const struct onnx_import *im, const char *name, struct tdl_pb *out);
+/* It has this value. */
 bool onnx_string_is(const struct onnx_import *im, const char *name, const char *value);
 bool onnx_has(const struct onnx_import *im, const char *name);
 /* False, with the builder in error, if there are more than `capacity`. */

@@ -396,6 +396,7 @@ const struct onnx_row onnx_rows_image[] = {
     {"GlobalAveragePool", 1, 1, add_global_pool},
     {"GlobalLpPool", 1, 1, add_global_pool},
     {"GlobalMaxPool", 1, 1, add_global_pool},
+    {"GridSample", 2, 2, onnx_add_grid_sample},
     {"LpPool", 1, 1, add_lp_pool},
     {"MaxPool", 1, 1, add_max_pool},
     {"Resize", 1, 4, onnx_add_resize},

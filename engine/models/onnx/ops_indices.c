@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_CONDITIONS 4096 /* of Compress */
+#define MAX_TOP 64          /* elements of TopK */
+
 static bool add_gather(struct onnx_import *im)
 {
     struct tdl_tensor_params desc, indices_desc;
@@ -229,8 +232,77 @@ static bool add_scatter(struct onnx_import *im)
     return ok;
 }
 
+/* Those elements along an axis, or of the flattened value, whose condition is true. */
+static bool add_compress(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
+    int64_t conditions[MAX_CONDITIONS];
+    int32_t kept[MAX_CONDITIONS];
+    uint32_t count, axis = 0, length = 0, all;
+
+    if (!x || !onnx_ints(im, 1, conditions, MAX_CONDITIONS, &count))
+        return false;
+    if (onnx_has(im, "axis")) {
+        if (!onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
+            return false;
+    } else {
+        all = (uint32_t)elements(onnx_shape(x), 0, onnx_rank(x));
+        x = tdl_builder_reshape(im->builder, x, 1, &all);
+    }
+    for (uint32_t i = 0; x && i < count && i < onnx_shape(x)[axis]; i++)
+        if (conditions[i])
+            kept[length++] = (int32_t)i;
+    if (x && length == 0)
+        return onnx_lacks(im, "a condition that keeps nothing");
+    return x &&
+           onnx_give(im, tdl_builder_gather(im->builder, x,
+                                            onnx_constant(im, TDL_INT32, 1, &length, kept), axis));
+}
+
+/* The first of the largest, then again without it: as many rounds as elements are
+ * wanted, of which detectors want few. */
+static bool add_top_k(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *values[MAX_TOP], *indices[MAX_TOP], *rest = x;
+    const struct tdl_arg_min_max_params keep = {.keep_dimensions = true};
+    const bool largest = onnx_int(im, "largest", 1) != 0;
+    uint32_t axis, count, shape[TDL_MAX_RANK];
+    int64_t k;
+
+    if (!x || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis) ||
+        !onnx_ints(im, 1, &k, 1, &count))
+        return false;
+    if (tdl_operand_get_desc(x)->dtype != TDL_FLOAT32 || count != 1 || k < 1 || k > MAX_TOP ||
+        k > onnx_shape(x)[axis])
+        return onnx_lacks(im, "such a number of elements of %s; libtdl finds up to %d of float32",
+                          tdl_dtype_name(tdl_operand_get_desc(x)->dtype), MAX_TOP);
+    for (uint32_t i = 0; i < onnx_rank(x); i++)
+        shape[i] = i == axis ? onnx_shape(x)[i] : 1;
+    struct tdl_operand *places = onnx_sequence(im, TDL_INT32, shape[axis], 0, 1);
+    struct tdl_operand *none = onnx_scalar(im, x, largest ? -__builtin_inf() : __builtin_inf());
+    places = places ? tdl_builder_reshape(b, places, onnx_rank(x), shape) : NULL;
+    for (int64_t i = 0; i < k; i++) {
+        indices[i] = (largest ? tdl_builder_arg_max : tdl_builder_arg_min)(b, rest, axis, &keep);
+        values[i] = tdl_builder_gather_elements(b, x, indices[i], axis);
+        rest = tdl_builder_where(b, tdl_builder_equal(b, places, indices[i]), none, rest);
+    }
+    if (tdl_builder_status(b) != TDL_OK)
+        return false;
+    struct tdl_operand *all = tdl_builder_concat(b, indices, (uint32_t)k, axis);
+    if (onnx_wanted(im, 1) && !onnx_give_at(im, 1, tdl_builder_cast(b, all, TDL_INT64)))
+        return false;
+    return onnx_give(im, tdl_builder_concat(b, values, (uint32_t)k, axis));
+}
+
 const struct onnx_row onnx_rows_indices[] = {
-    {"Gather", 2, 2, add_gather},      {"GatherElements", 2, 2, add_gather},
-    {"GatherND", 2, 2, add_gather_nd}, {"ScatterElements", 3, 3, add_scatter},
-    {"ScatterND", 3, 3, add_scatter},  {0},
+    {"Compress", 2, 2, add_compress},
+    {"Gather", 2, 2, add_gather},
+    {"GatherElements", 2, 2, add_gather},
+    {"GatherND", 2, 2, add_gather_nd},
+    {"Scatter", 3, 3, add_scatter},
+    {"ScatterElements", 3, 3, add_scatter},
+    {"ScatterND", 3, 3, add_scatter},
+    {"TopK", 1, 2, add_top_k},
+    {0},
 };

@@ -244,6 +244,7 @@ const struct onnx_row onnx_rows_linear[] = {
     {"ArgMax", 1, 1, add_arg},
     {"ArgMin", 1, 1, add_arg},
     {"CumSum", 2, 2, add_cumsum},
+    {"Einsum", 1, ONNX_MANY, onnx_add_einsum},
     {"Gemm", 2, 3, add_gemm},
     {"Hardmax", 1, 1, add_hardmax},
     {"LogSoftmax", 1, 1, add_log_softmax},
