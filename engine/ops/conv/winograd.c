@@ -52,7 +52,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
 
 /* U = G g Gᵀ of one pair of channels: the columns first, then the rows. Element (y, x) lies
  * `stride` behind the one before it. */
-static void transform_pair(const double (*G)[3], uint32_t a, const double taps[9], double *u,
+static void transform_pair(const double (*G)[3], uint32_t a, const double taps[9], float *u,
                            size_t stride)
 {
     double columns[6][3];
@@ -61,22 +61,23 @@ static void transform_pair(const double (*G)[3], uint32_t a, const double taps[9
             columns[y][x] = G[y][0] * taps[x] + G[y][1] * taps[3 + x] + G[y][2] * taps[6 + x];
     for (uint32_t y = 0; y < a; y++)
         for (uint32_t x = 0; x < a; x++, u += stride)
-            *u = columns[y][0] * G[x][0] + columns[y][1] * G[x][1] + columns[y][2] * G[x][2];
+            *u = (float)(columns[y][0] * G[x][0] + columns[y][1] * G[x][1] +
+                         columns[y][2] * G[x][2]);
 }
 
-/* Of every pair, [position][out][in]. */
-static double *transform_filter(const struct tdl_conv_geometry *g, const float *f, uint32_t m)
+/* Of every pair, [position][in][out]: in the order in which they are asked for. */
+static float *transform_filter(const struct tdl_conv_geometry *g, const float *f, uint32_t m)
 {
     const uint32_t a = m + 2;
     const double(*G)[3] = m == 2 ? g23 : g43;
     const size_t pairs = (size_t)g->out.c * g->in.c;
-    double *u = malloc(a * a * pairs * sizeof(*u));
-    for (uint32_t o = 0; u && o < g->out.c; o++)
-        for (uint32_t i = 0; i < g->in.c; i++) {
+    float *u = malloc(a * a * pairs * sizeof(*u));
+    for (uint32_t i = 0; u && i < g->in.c; i++)
+        for (uint32_t o = 0; o < g->out.c; o++) {
             double taps[9];
             for (uint32_t tap = 0; tap < 9; tap++)
                 taps[tap] = (double)tdl_conv_weight(g, f, o, tap, i);
-            transform_pair(G, a, taps, u + (size_t)o * g->in.c + i, pairs);
+            transform_pair(G, a, taps, u + (size_t)i * g->out.c + o, pairs);
         }
     return u;
 }
@@ -85,7 +86,7 @@ struct source {
     const struct tdl_conv_geometry *g;
     const float *filter;
     uint32_t m;
-    double *u; /* made when it is needed */
+    float *u; /* made when it is needed */
 };
 
 static bool prepare(void *data)
@@ -99,7 +100,7 @@ static float weight(const void *data, uint32_t batch, uint32_t o, uint32_t tap, 
 {
     const struct source *s = data;
     (void)tap;
-    return (float)s->u[((size_t)batch * s->g->out.c + o) * s->g->in.c + i];
+    return s->u[((size_t)batch * s->g->in.c + i) * s->g->out.c + o];
 }
 
 /* shaders/conv2d_winograd_input.comp */
