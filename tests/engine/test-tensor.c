@@ -294,7 +294,7 @@ static void check_bindings(void)
     p.layout = TDL_LAYOUT_NCHW;
     OK(tdl_tensor_create(ctx, &p, &wrong[2]));
     OK(tdl_tensor_reshape(x, 2, (uint32_t[]){H * W, C}, &wrong[3]));
-    static const char *const says[] = {"float32[1,6,7,6]", "float16[1,5,7,6]", "layout",
+    static const char *const says[] = {"float32[1,6,7,6]", "float16[1,5,7,6]", "NCHW",
                                        "float32[35,6]"};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         FAILS(dispatch(g, wrong[i], y), TDL_ERROR_INVALID_ARGUMENT, says[i]);

@@ -160,7 +160,7 @@ static void test_bare(void)
     vk.unlock_queue = NULL;
     FAILS(tdl_context_create_from_vulkan(NULL, &vk, &ctx), TDL_ERROR_INVALID_ARGUMENT, "both");
     FAILS(tdl_context_create_from_vulkan(NULL, NULL, &ctx), TDL_ERROR_INVALID_ARGUMENT,
-          "no Vulkan device");
+          "device is NULL");
     neighbour_close(&d);
 }
 

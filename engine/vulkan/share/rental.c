@@ -281,7 +281,6 @@ fail:
 enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental *theirs)
 {
     TDL_NEED(t, "tensor");
-    TDL_NEED(theirs, "theirs");
     struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_semaphore_op wait = {VK_NULL_HANDLE, 0};
     VkSemaphore old = VK_NULL_HANDLE;
