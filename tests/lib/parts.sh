@@ -11,7 +11,7 @@ describe() {
     pipelines) echo "whole pipelines with gst-launch-1.0" ;;
     demo) echo "pipelines/demo.sh, shortened" ;;
     validation) echo "element and pipelines under the Vulkan validation layer, as the others always are" ;;
-    sanitizers) echo "all suites built with ASan, UBSan and leak detection" ;;
+    sanitizers) echo "all suites built with ASan, UBSan and leak detection, each on one of the devices" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
     fuzz) echo "libFuzzer on the readers of models and on the builder, half a minute each" ;;
@@ -86,11 +86,31 @@ must_fail() { ! "$@"; }
 # random cases: sanitizers look at code, and long comparisons of numbers take
 # the same way through it.
 sanitized_tests() {
-    tests_of "$1" engine models element |
+    tests_of "$1" engine models element | one_device "${2:-}" |
         grep -vxE "${2:-frame-.*-gpu|engine-headers|engine-rooms|engine-specs|format|engine-tune-models|person-square-.*|person-.*-intermediates}"
     # One whole pipeline, for its leaks; the other tests of that suite start
     # gst-launch-1.0, which is not built with sanitizers.
     echo zero-copy
+}
+
+# Suites that run on both devices, NAME-REST and NAME-cpu-REST or NAME-cpu, on one of
+# them: the seed says which, another time it is the other one. With an argument, on both.
+one_device() {
+    if [ -n "$1" ]; then
+        cat
+        return
+    fi
+    awk -v seed="${TDL_TEST_SEED:-0}" '
+        { name[NR] = $0; twin = $0; sub(/-cpu/, "", twin); of[NR] = twin; count[twin]++ }
+        END {
+            for (i = 1; i <= NR; i++) {
+                if (!(of[i] in number))
+                    number[of[i]] = n++
+                cpu = name[i] != of[i]
+                if (count[of[i]] == 1 || cpu == (seed + number[of[i]]) % 2)
+                    print name[i]
+            }
+        }'
 }
 
 # tests_of BUILD SUITE... : their names, a line each.
