@@ -85,9 +85,9 @@ struct onnx_row {
 #define ONNX_MANY 255 /* inputs: as many as it likes */
 
 /* Tables of rows, each ends with an empty one. */
-extern const struct onnx_row onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[],
-    onnx_rows_linear[], onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[],
-    onnx_rows_shape[];
+extern const struct onnx_row onnx_rows_activations[], onnx_rows_elements[], onnx_rows_image[],
+    onnx_rows_indices[], onnx_rows_linear[], onnx_rows_moving[], onnx_rows_normalize[],
+    onnx_rows_quantize[], onnx_rows_shape[];
 
 /* ops_image.c: the node's convolution, of operands that were made of its inputs; its
  * output is what `then` makes of the result. */
@@ -221,6 +221,8 @@ bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph);
 bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message);
 /* order.c: all nodes of the graph. */
 bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph);
+
+/* ------------------------------------------------------------------ attributes.c */
 
 /* Attributes of the node; the fallback where it has none of that name. One of another
  * kind is an error. */

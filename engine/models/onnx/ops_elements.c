@@ -69,161 +69,6 @@ static bool add_unary(struct onnx_import *im)
     return onnx_give(im, unaries[i].add(im->builder, x));
 }
 
-static bool add_with_alpha(struct onnx_import *im)
-{
-    struct tdl_operand *x = onnx_operand(im, 0);
-    const char *type = im->node.row->type;
-
-    if (!x)
-        return false;
-    if (!strcmp(type, "Elu"))
-        return onnx_give(im, tdl_builder_elu(im->builder, x, onnx_float(im, "alpha", 1)));
-    if (!strcmp(type, "LeakyRelu"))
-        return onnx_give(im,
-                         tdl_builder_leaky_relu(im->builder, x, onnx_float(im, "alpha", 0.01f)));
-    return onnx_give(im, tdl_builder_hard_sigmoid(im->builder, x, onnx_float(im, "alpha", 0.2f),
-                                                  onnx_float(im, "beta", 0.5f)));
-}
-
-/* gamma · elu(x, alpha); and Celu, alpha · elu(x / alpha, 1). */
-static bool add_scaled_elu(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-    const bool celu = !strcmp(im->node.row->type, "Celu");
-    const float alpha = onnx_float(im, "alpha", celu ? 1 : 1.67326324f);
-    const float gamma = celu ? alpha : onnx_float(im, "gamma", 1.05070102f);
-
-    if (!x)
-        return false;
-    if (celu)
-        x = tdl_builder_linear(b, x, 1 / alpha, 0);
-    x = tdl_builder_elu(b, x, celu ? 1 : alpha);
-    return onnx_give(im, tdl_builder_linear(b, x, gamma, 0));
-}
-
-/* x · sigmoid(alpha · x), x · tanh(softplus(x)). */
-static bool add_gated(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *gate;
-    const float alpha = onnx_float(im, "alpha", 1);
-
-    if (!x)
-        return false;
-    if (!strcmp(im->node.row->type, "Mish"))
-        gate = tdl_builder_tanh(b, tdl_builder_softplus(b, x));
-    else
-        gate = tdl_builder_sigmoid(b, alpha == 1 ? x : tdl_builder_linear(b, x, alpha, 0));
-    return onnx_give(im, tdl_builder_mul(b, x, gate));
-}
-
-static bool add_gelu(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *y;
-
-    if (!x)
-        return false;
-    if (!onnx_string_is(im, "approximate", "tanh"))
-        return onnx_give(im, tdl_builder_gelu(b, x));
-    /* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) */
-    y = tdl_builder_linear(b, tdl_builder_mul(b, x, x), 0.044715f, 1);
-    y = tdl_builder_linear(b, tdl_builder_mul(b, x, y), 0.79788456f, 0);
-    y = tdl_builder_linear(b, tdl_builder_tanh(b, y), 0.5f, 0.5f);
-    return onnx_give(im, tdl_builder_mul(b, x, y));
-}
-
-/* x above alpha, else 0. */
-static bool add_thresholded_relu(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-
-    if (!x)
-        return false;
-    struct tdl_operand *alpha = onnx_scalar(im, x, (double)onnx_float(im, "alpha", 1));
-    struct tdl_operand *zero = onnx_scalar(im, x, 0);
-    return onnx_give(im, tdl_builder_where(b, tdl_builder_greater(b, x, alpha), x, zero));
-}
-
-/* x + bias below −lambd, x − bias above lambd, else 0. */
-static bool add_shrink(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-    const double lambd = (double)onnx_float(im, "lambd", 0.5f);
-    const double bias = (double)onnx_float(im, "bias", 0);
-
-    if (!x)
-        return false;
-    struct tdl_operand *low = onnx_scalar(im, x, -lambd), *high = onnx_scalar(im, x, lambd);
-    struct tdl_operand *shift = onnx_scalar(im, x, bias), *zero = onnx_scalar(im, x, 0);
-    struct tdl_operand *inner =
-        tdl_builder_where(b, tdl_builder_greater(b, x, high), tdl_builder_sub(b, x, shift), zero);
-    return onnx_give(im, tdl_builder_where(b, tdl_builder_lesser(b, x, low),
-                                           tdl_builder_add(b, x, shift), inner));
-}
-
-/* (eˣ ± e⁻ˣ) / 2. */
-static bool add_hyperbolic(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-
-    if (!x)
-        return false;
-    struct tdl_operand *up = tdl_builder_exp(b, x);
-    struct tdl_operand *down = tdl_builder_exp(b, tdl_builder_neg(b, x));
-    struct tdl_operand *sum = !strcmp(im->node.row->type, "Cosh") ? tdl_builder_add(b, up, down)
-                                                                  : tdl_builder_sub(b, up, down);
-    return onnx_give(im, tdl_builder_linear(b, sum, 0.5f, 0));
-}
-
-/* ln(x + √(x² ± 1)), ln((1 + x) / (1 − x)) / 2. */
-static bool add_inverse_hyperbolic(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-
-    if (!x)
-        return false;
-    if (!strcmp(im->node.row->type, "Atanh")) {
-        struct tdl_operand *ratio =
-            tdl_builder_div(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
-
-        return onnx_give(im, tdl_builder_linear(b, tdl_builder_log(b, ratio), 0.5f, 0));
-    }
-    const float one = !strcmp(im->node.row->type, "Asinh") ? 1 : -1;
-    struct tdl_operand *root =
-        tdl_builder_sqrt(b, tdl_builder_linear(b, tdl_builder_mul(b, x, x), 1, one));
-    return onnx_give(im, tdl_builder_log(b, tdl_builder_add(b, x, root)));
-}
-
-static bool add_is_nan(struct onnx_import *im)
-{
-    struct tdl_operand *x = onnx_operand(im, 0);
-
-    return x && onnx_give(im, tdl_builder_not_equal(im->builder, x, x));
-}
-
-static bool add_is_inf(struct onnx_import *im)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0);
-    const bool up = onnx_int(im, "detect_positive", 1), down = onnx_int(im, "detect_negative", 1);
-
-    if (!x)
-        return false;
-    const double infinity = (double)__builtin_inff();
-    struct tdl_operand *high = onnx_scalar(im, x, infinity), *low = onnx_scalar(im, x, -infinity);
-    if (up && down)
-        x = tdl_builder_abs(b, x);
-    if (!up && !down)
-        return onnx_give(im, tdl_builder_lesser(b, x, low));
-    return onnx_give(im, tdl_builder_equal(b, x, up ? high : low));
-}
-
 /* ------------------------------------------------------------------- of types */
 
 static bool add_cast_to(struct onnx_import *im, enum tdl_dtype dtype, bool to_bool)
@@ -443,41 +288,29 @@ static bool add_clip(struct onnx_import *im)
 
 const struct onnx_row onnx_rows_elements[] = {
     {"Abs", 1, 1, add_unary},
-    {"Acosh", 1, 1, add_inverse_hyperbolic},
     {"Add", 2, 2, add_binary},
     {"And", 2, 2, add_binary},
-    {"Asinh", 1, 1, add_inverse_hyperbolic},
-    {"Atanh", 1, 1, add_inverse_hyperbolic},
     {"Cast", 1, 1, add_cast},
     {"CastLike", 2, 2, add_cast_like},
     {"Ceil", 1, 1, add_unary},
-    {"Celu", 1, 1, add_scaled_elu},
     {"Clip", 1, 3, add_clip},
     {"Cos", 1, 1, add_unary},
-    {"Cosh", 1, 1, add_hyperbolic},
     {"Div", 2, 2, add_binary},
     {"Dropout", 1, 3, add_dropout},
-    {"Elu", 1, 1, add_with_alpha},
     {"Equal", 2, 2, add_binary},
     {"Erf", 1, 1, add_unary},
     {"Exp", 1, 1, add_unary},
     {"Floor", 1, 1, add_unary},
-    {"Gelu", 1, 1, add_gelu},
     {"Greater", 2, 2, add_binary},
     {"GreaterOrEqual", 2, 2, add_binary},
-    {"HardSigmoid", 1, 1, add_with_alpha},
     {"HardSwish", 1, 1, add_unary},
     {"Identity", 1, 1, add_identity},
-    {"IsInf", 1, 1, add_is_inf},
-    {"IsNaN", 1, 1, add_is_nan},
-    {"LeakyRelu", 1, 1, add_with_alpha},
     {"Less", 2, 2, add_binary},
     {"LessOrEqual", 2, 2, add_binary},
     {"Log", 1, 1, add_unary},
     {"Max", 1, ONNX_MANY, add_binary},
     {"Mean", 1, ONNX_MANY, add_binary},
     {"Min", 1, ONNX_MANY, add_binary},
-    {"Mish", 1, 1, add_gated},
     {"Mod", 2, 2, add_mod},
     {"Mul", 2, 2, add_binary},
     {"Neg", 1, 1, add_unary},
@@ -488,21 +321,16 @@ const struct onnx_row onnx_rows_elements[] = {
     {"Reciprocal", 1, 1, add_unary},
     {"Relu", 1, 1, add_unary},
     {"Round", 1, 1, add_unary},
-    {"Selu", 1, 1, add_scaled_elu},
-    {"Shrink", 1, 1, add_shrink},
     {"Sigmoid", 1, 1, add_unary},
     {"Sign", 1, 1, add_unary},
     {"Sin", 1, 1, add_unary},
-    {"Sinh", 1, 1, add_hyperbolic},
     {"Softplus", 1, 1, add_unary},
     {"Softsign", 1, 1, add_unary},
     {"Sqrt", 1, 1, add_unary},
     {"Sub", 2, 2, add_binary},
     {"Sum", 1, ONNX_MANY, add_binary},
-    {"Swish", 1, 1, add_gated},
     {"Tan", 1, 1, add_unary},
     {"Tanh", 1, 1, add_unary},
-    {"ThresholdedRelu", 1, 1, add_thresholded_relu},
     {"Where", 3, 3, add_where},
     {"Xor", 2, 2, add_binary},
     {0},
