@@ -207,6 +207,8 @@ bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operan
 /* The same of a value that may have no elements: dimensions of 0 in its shape.
  * `operand` if it has. */
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc);
+/* Output 0 in the shape of input 0, which it was computed from in another one. */
+bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y);
 
 /* ------------------------------------------------------------------ inputs.c */
 

@@ -170,6 +170,17 @@ static struct tdl_operand *widened(struct onnx_import *im, struct tdl_operand *o
     return o;
 }
 
+/* What the node and its window say, once the kernel's size is known. */
+static bool fill_conv(struct onnx_import *im, struct window *w, const struct tdl_operand *x,
+                      struct tdl_conv2d_params *p)
+{
+    resolve_same(w, onnx_shape(x) + 2);
+    memcpy(p->stride, w->stride, sizeof(p->stride));
+    memcpy(p->dilation, w->dilation, sizeof(p->dilation));
+    memcpy(p->pad, w->pad, sizeof(p->pad));
+    return take_groups(im, &p->groups);
+}
+
 bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *filter,
                    struct tdl_operand *bias,
                    struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y))
@@ -183,13 +194,11 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions",
                          onnx_rank(filter));
     filter = to_picture(im, filter);
-    if (!filter || !take_groups(im, &p.groups))
+    if (!filter)
         return false;
     memcpy(w.kernel, onnx_shape(filter) + 2, sizeof(w.kernel));
-    resolve_same(&w, onnx_shape(x) + 2);
-    memcpy(p.stride, w.stride, sizeof(p.stride));
-    memcpy(p.dilation, w.dilation, sizeof(p.dilation));
-    memcpy(p.pad, w.pad, sizeof(p.pad));
+    if (!fill_conv(im, &w, x, &p))
+        return false;
     x = tdl_builder_conv2d(im->builder, x, filter, &p);
     return x && give_picture(im, &w, then(im, x));
 }
@@ -203,13 +212,9 @@ static bool add_conv(struct onnx_import *im)
     if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     filter = take_conv_filter(im, &w, &p.filter_layout);
-    if (!filter || !onnx_optional(im, 2, &p.bias) || !take_groups(im, &p.groups))
+    if (!filter || !onnx_optional(im, 2, &p.bias) || !fill_conv(im, &w, x, &p))
         return false;
-    resolve_same(&w, onnx_shape(x) + 2);
     p.bias = widened(im, p.bias);
-    memcpy(p.stride, w.stride, sizeof(p.stride));
-    memcpy(p.dilation, w.dilation, sizeof(p.dilation));
-    memcpy(p.pad, w.pad, sizeof(p.pad));
     return give_picture(im, &w, tdl_builder_conv2d(im->builder, x, filter, &p));
 }
 

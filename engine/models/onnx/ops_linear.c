@@ -65,21 +65,12 @@ static struct tdl_operand *take_axis(struct onnx_import *im, uint32_t *axis)
     return x;
 }
 
-static bool give_like_input(struct onnx_import *im, struct tdl_operand *y)
-{
-    const struct tdl_operand *x = onnx_operand(im, 0);
-
-    if (y && onnx_rank(y) != onnx_rank(x))
-        y = tdl_builder_reshape(im->builder, y, onnx_rank(x), onnx_shape(x));
-    return onnx_give(im, y);
-}
-
 static bool add_softmax(struct onnx_import *im)
 {
     uint32_t axis;
     struct tdl_operand *x = take_axis(im, &axis);
 
-    return x && give_like_input(im, tdl_builder_softmax(im->builder, x, axis));
+    return x && onnx_give_like_input(im, tdl_builder_softmax(im->builder, x, axis));
 }
 
 /* x − ln Σ eˣ */
@@ -91,7 +82,7 @@ static bool add_log_softmax(struct onnx_import *im)
     if (!x)
         return false;
     const struct tdl_reduce_params p = {{axis}, 1, .keep_dimensions = true};
-    return give_like_input(
+    return onnx_give_like_input(
         im, tdl_builder_sub(im->builder, x,
                             tdl_builder_reduce(im->builder, x, TDL_REDUCE_LOG_SUM_EXP, &p)));
 }
@@ -124,7 +115,8 @@ static bool add_hardmax(struct onnx_import *im)
                             &(struct tdl_arg_min_max_params){.keep_dimensions = true});
     if (y)
         y = one_hot(im, y, axis, onnx_shape(x)[axis]);
-    return give_like_input(im, tdl_builder_cast(im->builder, y, tdl_operand_get_desc(x)->dtype));
+    return onnx_give_like_input(im,
+                                tdl_builder_cast(im->builder, y, tdl_operand_get_desc(x)->dtype));
 }
 
 /* One of two values; indices may count from the end, and those outside are nowhere. */

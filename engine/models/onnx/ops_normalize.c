@@ -33,15 +33,6 @@ static struct tdl_operand *to_rank_4(struct onnx_import *im, struct tdl_operand 
     return tdl_builder_reshape(im->builder, x, 4, shape);
 }
 
-static bool give_like_input(struct onnx_import *im, struct tdl_operand *y)
-{
-    const struct tdl_operand *x = onnx_operand(im, 0);
-
-    if (y && onnx_rank(x) != 4)
-        y = tdl_builder_reshape(im->builder, y, onnx_rank(x), onnx_shape(x));
-    return onnx_give(im, y);
-}
-
 static bool add_batch_normalization(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0), *mean, *variance;
@@ -53,7 +44,8 @@ static bool add_batch_normalization(struct onnx_import *im)
         !(p.bias = float_constant(im, 2)) || !(mean = float_constant(im, 3)) ||
         !(variance = float_constant(im, 4)))
         return false;
-    return give_like_input(im, tdl_builder_batch_normalization(im->builder, x, mean, variance, &p));
+    return onnx_give_like_input(
+        im, tdl_builder_batch_normalization(im->builder, x, mean, variance, &p));
 }
 
 /* [channels] as [channels, 1, …], to be spread over a value of `rank` dimensions. */
@@ -90,14 +82,14 @@ static bool add_instance_normalization(struct onnx_import *im)
     if (onnx_is_constant(im, 1) && onnx_is_constant(im, 2)) {
         if (!(p.scale = float_constant(im, 1)) || !(p.bias = float_constant(im, 2)))
             return false;
-        return give_like_input(im, tdl_builder_instance_normalization(im->builder, x, &p));
+        return onnx_give_like_input(im, tdl_builder_instance_normalization(im->builder, x, &p));
     }
     struct tdl_operand *scale = onnx_operand(im, 1), *bias = scale ? onnx_operand(im, 2) : NULL;
     if (!bias)
         return false;
     x = tdl_builder_instance_normalization(im->builder, x, &p);
-    return x && give_like_input(im, scale_and_shift(im, x, over_channels(im, scale, 4),
-                                                    over_channels(im, bias, 4)));
+    return x && onnx_give_like_input(im, scale_and_shift(im, x, over_channels(im, scale, 4),
+                                                         over_channels(im, bias, 4)));
 }
 
 /* Over the last dimensions, from the axis on; and the mean and 1 / deviation. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the names of an ONNX graph stand for, and inputs and outputs of nodes. */
 #include "onnx.h"
+#include "shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -226,23 +227,6 @@ static int64_t int_at(enum tdl_dtype dtype, const void *data, size_t i)
                : (int64_t)(bits << shift) >> shift;
 }
 
-/* Halves are rare there, and small: by their definition (IEEE 754, binary16). */
-static double half_at(const void *data, size_t i)
-{
-    uint16_t half;
-    double value;
-
-    memcpy(&half, (const uint8_t *)data + 2 * i, sizeof(half));
-    const uint32_t exponent = half >> 10 & 31, fraction = half & 1023;
-    if (exponent == 31)
-        value = fraction ? (double)__builtin_nanf("") : (double)__builtin_inff();
-    else if (exponent == 0)
-        value = (double)fraction / (1 << 24);
-    else
-        value = (double)((uint64_t)(1024 + fraction) << exponent) / (1 << 25);
-    return half & 0x8000 ? -value : value;
-}
-
 bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capacity,
                  uint32_t *out_count)
 {
@@ -250,13 +234,17 @@ bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capa
     const void *data = known(im, i, capacity, &dtype, out_count);
 
     for (uint32_t k = 0; k < *out_count; k++) {
+        uint16_t half;
         float single;
 
         if (dtype == TDL_FLOAT32) {
             memcpy(&single, (const uint8_t *)data + 4 * (size_t)k, sizeof(single));
             list[k] = (double)single;
+        } else if (dtype == TDL_FLOAT16) {
+            memcpy(&half, (const uint8_t *)data + 2 * (size_t)k, sizeof(half));
+            list[k] = (double)tdl_half_to_float(half);
         } else {
-            list[k] = dtype == TDL_FLOAT16 ? half_at(data, k) : (double)int_at(dtype, data, k);
+            list[k] = (double)int_at(dtype, data, k);
         }
     }
     return tdl_builder_status(im->builder) == TDL_OK;
@@ -297,6 +285,15 @@ bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operan
 bool onnx_give(struct onnx_import *im, struct tdl_operand *operand)
 {
     return onnx_give_at(im, 0, operand);
+}
+
+bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y)
+{
+    const struct tdl_operand *x = onnx_operand(im, 0);
+
+    if (y && onnx_rank(y) != onnx_rank(x))
+        y = tdl_builder_reshape(im->builder, y, onnx_rank(x), onnx_shape(x));
+    return onnx_give(im, y);
 }
 
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc)
