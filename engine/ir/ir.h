@@ -130,6 +130,13 @@ union tdl_attr {
     } softmax, gather;
     struct {
         uint32_t axis;
+        struct tdl_top_k_params p;
+    } top_k;
+    struct {
+        float iou_threshold;
+    } suppression;
+    struct {
+        uint32_t axis;
         struct tdl_cumulative_sum_params p;
     } cumulative_sum;
     struct {

@@ -32,6 +32,8 @@ extern const struct tdl_op tdl_op_arg_max;
 extern const struct tdl_op tdl_op_arg_min;
 extern const struct tdl_op tdl_op_reduce;
 extern const struct tdl_op tdl_op_cumulative_sum;
+extern const struct tdl_op tdl_op_top_k;
+extern const struct tdl_op tdl_op_non_max_suppression;
 extern const struct tdl_op tdl_op_transpose;
 extern const struct tdl_op tdl_op_gather;
 extern const struct tdl_op tdl_op_gather_elements;

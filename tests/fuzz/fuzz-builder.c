@@ -360,7 +360,8 @@ static void call_along(struct fuzz *f)
     struct tdl_arg_min_max_params arg = {byte(f) % 2, byte(f) % 2, byte(f) % 9};
     struct tdl_reduce_params reduce = {.axis_count = number(f), .keep_dimensions = byte(f) % 2};
     struct tdl_cumulative_sum_params sum = {byte(f) % 2, byte(f) % 2};
-    switch (byte(f) % 7) {
+    struct tdl_top_k_params top = {number(f), byte(f) % 2};
+    switch (byte(f) % 9) {
     case 0:
         keep(f, tdl_builder_softmax(f->builder, x, axis));
         break;
@@ -378,6 +379,12 @@ static void call_along(struct fuzz *f)
         keep(f, tdl_builder_cumulative_sum(f->builder, x, axis, byte(f) % 2 ? &sum : NULL));
         break;
     case 5:
+        keep(f, tdl_builder_top_k(f->builder, x, axis, byte(f) % 4 ? &top : NULL));
+        break;
+    case 6:
+        keep(f, tdl_builder_non_max_suppression(f->builder, x, real(f)));
+        break;
+    case 7:
         keep(f, tdl_builder_gather(f->builder, x, indices, axis));
         break;
     default:

@@ -32,6 +32,7 @@ static const struct {
     {&tdl_op_softmax, &tdl_cpu_softmax},
     {&tdl_op_space_to_depth, &tdl_cpu_blocks},
     {&tdl_op_tile, &tdl_cpu_tile},
+    {&tdl_op_top_k, &tdl_cpu_top_k},
     {&tdl_op_transpose, &tdl_cpu_transpose},
 };
 

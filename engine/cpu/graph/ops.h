@@ -24,6 +24,7 @@ extern const struct tdl_cpu_kernel tdl_cpu_resample;
 extern const struct tdl_cpu_kernel tdl_cpu_slice;
 extern const struct tdl_cpu_kernel tdl_cpu_softmax;
 extern const struct tdl_cpu_kernel tdl_cpu_tile;
+extern const struct tdl_cpu_kernel tdl_cpu_top_k;
 extern const struct tdl_cpu_kernel tdl_cpu_transpose;
 
 #endif

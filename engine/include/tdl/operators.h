@@ -587,6 +587,31 @@ TDL_API struct tdl_operand *tdl_builder_cumulative_sum(
     struct tdl_builder *builder, struct tdl_operand *input, uint32_t axis,
     const struct tdl_cumulative_sum_params *params);
 
+/** Of topK; a zeroed struct is the largest element. */
+struct tdl_top_k_params {
+    uint32_t count; /**< 0 means 1; no more than the axis has */
+    bool smallest;  /**< the smallest, else the largest */
+};
+/**
+ * ONNX TopK: where along the axis the `count` largest elements lie, the largest first;
+ * of equal ones the first comes first, and NaN is larger than all numbers. Any type.
+ * tdl_builder_gather_elements() with these indices has the elements.
+ * @return int32, the input's shape with `count` at the axis
+ */
+TDL_API struct tdl_operand *tdl_builder_top_k(struct tdl_builder *builder,
+                                              struct tdl_operand *input, uint32_t axis,
+                                              const struct tdl_top_k_params *params);
+/**
+ * The greedy choice among boxes that ONNX NonMaxSuppression makes: in their order, which is
+ * from the best to the worst (topK), each that is still there removes those behind it
+ * whose intersection with it over their union is above the threshold.
+ * @param boxes  […, boxes, 4] float32, two opposite corners each; at most 4096 boxes
+ * @return int32 […, boxes]: 1 where the box stays, else 0
+ */
+TDL_API struct tdl_operand *tdl_builder_non_max_suppression(struct tdl_builder *builder,
+                                                            struct tdl_operand *boxes,
+                                                            float iou_threshold);
+
 /* ------------------------------------------------------------- moving around */
 
 /**
