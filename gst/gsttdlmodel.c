@@ -11,6 +11,7 @@
 #include "gsttdldecode.h"
 #include "gsttdlfile.h"
 #include "gsttdlmodels.h"
+#include "gsttdlpreset.h"
 
 #include <glib/gstdio.h>
 
@@ -110,12 +111,15 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
     return TRUE;
 }
 
+static gboolean is_bundled_name(const gchar *name)
+{
+    return !*name || !strcmp(name, "person") || !strcmp(name, "person-landscape");
+}
+
 /* Builds without the bundled models may load one from a file. */
 static gboolean check_bundled(const gchar *name, GError **error)
 {
-    if (find_bundled(name) ||
-        (*name && g_strcmp0(name, "person") != 0 && g_strcmp0(name, "person-landscape") != 0) ||
-        g_file_test(name, G_FILE_TEST_EXISTS))
+    if (find_bundled(name) || !is_bundled_name(name) || g_file_test(name, G_FILE_TEST_EXISTS))
         return TRUE;
     g_set_error(
         error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
@@ -159,12 +163,11 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     }
     if (ok && r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
-    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS))
-        ok = gst_tdl_error_set(error, r,
-                               "There is no model \"%s\" (bundled: person, "
-                               "person-landscape)",
-                               name);
-    else if (r != TDL_OK)
+    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS)) {
+        g_autofree gchar *names = gst_tdl_preset_names();
+
+        ok = gst_tdl_error_set(error, r, "There is no model \"%s\" (by name: %s)", name, names);
+    } else if (r != TDL_OK)
         ok = gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
     tdl_builder_destroy(&builder);
     g_string_free(decode.others, TRUE);
@@ -271,9 +274,19 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error)
 {
-    g_autofree gchar *path = check_file(params->sources->model, error);
+    struct gst_tdl_model_params resolved = *params;
+    const struct gst_tdl_model *model = NULL;
+    struct gst_tdl_sources sources;
+    g_autofree gchar *path = NULL;
 
-    return path ? acquire(params, path, error) : NULL;
+    gst_tdl_sources_copy(params->sources, &sources);
+    resolved.sources = &sources;
+    if (is_bundled_name(sources.model) || gst_tdl_preset_apply(&sources, error))
+        path = check_file(sources.model, error);
+    if (path)
+        model = acquire(&resolved, path, error);
+    gst_tdl_sources_clear(&sources);
+    return model;
 }
 
 /* The one who compiles, telling those who wait. */

@@ -29,9 +29,9 @@ static const struct property {
 } properties[] = {
     { "model", "Model",
       "The network: \"person\" or empty for the bundled person model (256x256 px), "
-      "\"person-landscape\" for its faster 256x144 px sister, or the path (or file:// URI) of "
-      "a "
-      "model file "
+      "\"person-landscape\" for its faster 256x144 px sister, a name that "
+      "pipelines/fetch-models.sh has fetched (\"isnet\", \"text\", \"pose\"), or the path (or "
+      "file:// URI) of a model file "
       "(TensorFlow Lite, ONNX or ncnn) with one picture in and a mask, or a probability for each "
       "class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
@@ -186,18 +186,19 @@ static const GEnumValue decoders[] = {
     { 0, NULL, NULL },
 };
 
+static struct {
+    const gchar *name;
+    const GEnumValue *values;
+    gsize type; /* 0: not registered yet */
+} enums[] = {
+    [MODE - MODE] = { "GstTdlMode", modes, 0 },
+    [PRECISION - MODE] = { "GstTdlPrecision", precisions, 0 },
+    [LATENCY - MODE] = { "GstTdlLatencyMode", latencies, 0 },
+    [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
+};
+
 static GType enum_type(enum kind kind)
 {
-    static struct {
-        const gchar *name;
-        const GEnumValue *values;
-        gsize type; /* 0: not registered yet */
-    } enums[] = {
-        [MODE - MODE] = { "GstTdlMode", modes, 0 },
-        [PRECISION - MODE] = { "GstTdlPrecision", precisions, 0 },
-        [LATENCY - MODE] = { "GstTdlLatencyMode", latencies, 0 },
-        [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
-    };
     gsize *type = &enums[kind - MODE].type;
 
     if (g_once_init_enter(type)) {
@@ -369,6 +370,62 @@ gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id,
         g_value_set_enum(value, *(const gint *)field);
     }
     return TRUE;
+}
+
+/* Whether the property is as it was before anybody set it. */
+static gboolean is_unset(const struct property *p, gconstpointer field)
+{
+    if (p->kind == STRING)
+        return !strcmp(*(gchar *const *)field, p->text ? p->text : "");
+    if (p->kind == CLASSES)
+        return (*(GArray *const *)field)->len == 0;
+    return *(const gint *)field == (gint)p->def;
+}
+
+static gboolean fill_classes(GArray *classes, const gchar *text)
+{
+    GValue value = G_VALUE_INIT;
+    gboolean ok;
+
+    g_value_init(&value, GST_TYPE_ARRAY);
+    ok = gst_value_deserialize(&value, text);
+    for (guint i = 0; ok && i < gst_value_array_get_size(&value); i++)
+        ok = G_VALUE_HOLDS_INT(gst_value_array_get_value(&value, i));
+    if (ok)
+        set_classes(classes, &value);
+    g_value_unset(&value);
+    return ok;
+}
+
+static gboolean fill(const struct property *p, gpointer field, const gchar *text)
+{
+    if (p->kind == CLASSES)
+        return fill_classes(*(GArray **)field, text);
+    if (p->kind == STRING) {
+        g_free(*(gchar **)field);
+        *(gchar **)field = g_strdup(text);
+        return TRUE;
+    }
+    for (const GEnumValue *v = p->kind >= MODE ? enums[p->kind - MODE].values : NULL;
+         v && v->value_nick; v++) {
+        if (!strcmp(v->value_nick, text)) {
+            *(gint *)field = v->value;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name, const gchar *text)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
+        const struct property *p = &properties[i];
+        gpointer field = (guint8 *)sources + p->offset - AT(sources);
+
+        if (p->effect == GST_TDL_MODEL && p->offset != AT(sources.model) && !strcmp(p->name, name))
+            return !is_unset(p, field) || fill(p, field, text);
+    }
+    return FALSE;
 }
 
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to)

@@ -66,6 +66,10 @@ gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const
                               enum gst_tdl_effect *out_effect);
 gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id, GValue *value);
 
+/* What a model wants of the property `name`, as text, unless the user has set it. FALSE:
+ * there is no such property of models, or it cannot be that. */
+gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name,
+                              const gchar *text);
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
 

@@ -8,8 +8,6 @@ set -eu
 . "$(dirname "$0")/common.sh"
 no_options "$@"
 [ $# = 2 ] || misused "a photograph, and what the picture is called, are needed"
-model=$TDL_ROOT/models/isnet.onnx
-[ -e "$model" ] || die "the model is missing: run pipelines/fetch-models.sh isnet"
 use_plugin
 launch filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=alpha smoothing=0 \
-    "model=$model" input-mean=0.5,0.5,0.5 ! pngenc snapshot=true ! filesink "location=$2"
+    model=isnet ! pngenc snapshot=true ! filesink "location=$2"

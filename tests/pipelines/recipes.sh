@@ -63,7 +63,8 @@ check "mask-to-file writes a PNG picture" grep -q PNG "$temp/mask-00000.png"
 
 # Its model is large, and not fetched for tests.
 if [ -e "$root/models/isnet.onnx" ]; then
-    check cut-out "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png"
+    # Its weights are more than some software Vulkan reaches.
+    TDL_DEVICE=cpu check cut-out "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png"
     check "cut-out writes a PNG picture" grep -q PNG "$temp/cut-out.png"
 else
     "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png" >"$temp/log" 2>&1 || true

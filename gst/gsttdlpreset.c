@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE /* dladdr */
+#include "gsttdlpreset.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+extern const char gst_tdl_presets[]; /* models.ini */
+
+static GKeyFile *open_presets(void)
+{
+    GKeyFile *presets = g_key_file_new();
+    gboolean ok = g_key_file_load_from_data(presets, gst_tdl_presets, strlen(gst_tdl_presets),
+                                            G_KEY_FILE_NONE, NULL);
+
+    g_assert(ok); /* the tests look at every line */
+    return presets;
+}
+
+gchar *gst_tdl_preset_names(void)
+{
+    g_autoptr(GKeyFile) presets = open_presets();
+    g_auto(GStrv) names = g_key_file_get_groups(presets, NULL);
+
+    return g_strjoinv(", ", names);
+}
+
+/* Beside the plugin, which is so in a build's folder only. */
+static gchar *build_folder(void)
+{
+    g_autofree gchar *folder = NULL;
+    Dl_info us;
+
+    if (!dladdr(gst_tdl_presets, &us) || !us.dli_fname)
+        return NULL;
+    folder = g_path_get_dirname(us.dli_fname);
+    return g_build_filename(folder, "models", NULL);
+}
+
+/* The user's, this prefix's, the system's. */
+static GStrv folders(void)
+{
+    const gchar *const *system = g_get_system_data_dirs();
+    GPtrArray *list = g_ptr_array_new();
+    gchar *build = build_folder();
+
+    if (build)
+        g_ptr_array_add(list, build);
+    g_ptr_array_add(list, g_build_filename(g_get_user_data_dir(), "tdlfilter", "models", NULL));
+    g_ptr_array_add(list, g_build_filename(TDL_DATA_DIR, "tdlfilter", "models", NULL));
+    for (guint i = 0; system[i]; i++)
+        g_ptr_array_add(list, g_build_filename(system[i], "tdlfilter", "models", NULL));
+    g_ptr_array_add(list, NULL);
+    return (GStrv)g_ptr_array_free(list, FALSE);
+}
+
+static gchar *find_file(const gchar *name, const gchar *file, GError **error)
+{
+    g_auto(GStrv) where = folders();
+
+    for (guint i = 0; where[i]; i++) {
+        g_autofree gchar *path = g_build_filename(where[i], file, NULL);
+
+        if (g_file_test(path, G_FILE_TEST_EXISTS))
+            return g_steal_pointer(&path);
+    }
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                "Model \"%s\" is not fetched yet: run pipelines/fetch-models.sh %s in the source "
+                "tree of tdlfilter, with --user for a tdlfilter that is installed, or put %s "
+                "into %s/tdlfilter/models.",
+                name, name, file, g_get_user_data_dir());
+    return NULL;
+}
+
+/* Keys that are no properties are the script's. */
+static void fill(struct gst_tdl_sources *sources, GKeyFile *presets, const gchar *name)
+{
+    g_auto(GStrv) keys = g_key_file_get_keys(presets, name, NULL, NULL);
+
+    for (guint i = 0; keys[i]; i++) {
+        g_autofree gchar *text = g_key_file_get_string(presets, name, keys[i], NULL);
+
+        gst_tdl_sources_fill(sources, keys[i], text);
+    }
+}
+
+gboolean gst_tdl_preset_apply(struct gst_tdl_sources *sources, GError **error)
+{
+    g_autoptr(GKeyFile) presets = open_presets();
+    g_autofree gchar *name = g_strdup(sources->model), *file = NULL, *path = NULL;
+
+    if (!g_key_file_has_group(presets, name))
+        return TRUE;
+    file = g_key_file_get_string(presets, name, "file", NULL);
+    path = find_file(name, file, error);
+    if (!path)
+        return FALSE;
+    g_free(sources->model);
+    sources->model = g_steal_pointer(&path);
+    fill(sources, presets, name);
+    return TRUE;
+}

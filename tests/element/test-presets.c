@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Models by name: the table itself, and where their files are looked for. */
+#include "gsttdlpreset.h"
+
+#include <gst/check/gstcheck.h>
+#include <glib/gstdio.h>
+
+extern const char gst_tdl_presets[];
+
+static gchar *folder; /* the user's data */
+
+static GKeyFile *table(void)
+{
+    GKeyFile *file = g_key_file_new();
+    GError *error = NULL;
+
+    fail_unless(g_key_file_load_from_data(file, gst_tdl_presets, strlen(gst_tdl_presets),
+                                          G_KEY_FILE_NONE, &error),
+                "%s", error ? error->message : "");
+    return file;
+}
+
+static gchar *model_path(const gchar *file)
+{
+    return g_build_filename(folder, "tdlfilter", "models", file, NULL);
+}
+
+static void choose(struct gst_tdl_settings *settings, const gchar *name)
+{
+    gst_tdl_settings_init(settings);
+    g_free(settings->sources.model);
+    settings->sources.model = g_strdup(name);
+}
+
+/* What the script does not read is a property of models, with a value that it can have. */
+GST_START_TEST(every_line)
+{
+    static const gchar *const of_script[] = { "what",      "licence", "package", "version",
+                                              "integrity", "file",    "sha256",  "with",
+                                              "chunks",    NULL };
+    g_autoptr(GKeyFile) file = table();
+    g_auto(GStrv) names = g_key_file_get_groups(file, NULL);
+
+    for (guint n = 0; names[n]; n++) {
+        g_auto(GStrv) keys = g_key_file_get_keys(file, names[n], NULL, NULL);
+
+        for (guint k = 0; of_script[k] && strcmp(of_script[k], "with"); k++)
+            fail_unless(g_key_file_has_key(file, names[n], of_script[k], NULL), "%s: no %s",
+                        names[n], of_script[k]);
+        for (guint k = 0; keys[k]; k++) {
+            g_autofree gchar *text = g_key_file_get_string(file, names[n], keys[k], NULL);
+            struct gst_tdl_settings settings;
+
+            gst_tdl_settings_init(&settings);
+            fail_unless(g_strv_contains(of_script, keys[k]) ||
+                            gst_tdl_sources_fill(&settings.sources, keys[k], text),
+                        "%s: %s=%s", names[n], keys[k], text);
+            gst_tdl_settings_finish(&settings);
+        }
+    }
+}
+GST_END_TEST;
+
+GST_START_TEST(missing)
+{
+    g_autofree gchar *names = gst_tdl_preset_names();
+    struct gst_tdl_settings settings;
+    GError *error = NULL;
+
+    fail_unless_equals_string(names, "person, person-landscape, isnet, text, pose");
+    choose(&settings, "text");
+    fail_unless(!gst_tdl_preset_apply(&settings.sources, &error));
+    fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));
+    fail_unless(strstr(error->message, "pipelines/fetch-models.sh text") != NULL, "%s",
+                error->message);
+    g_error_free(error);
+    gst_tdl_settings_finish(&settings);
+    /* No name of the table: somebody else's business. */
+    choose(&settings, "./text");
+    fail_unless(gst_tdl_preset_apply(&settings.sources, NULL));
+    fail_unless_equals_string(settings.sources.model, "./text");
+    gst_tdl_settings_finish(&settings);
+}
+GST_END_TEST;
+
+GST_START_TEST(found)
+{
+    g_autofree gchar *path = model_path("pose_landmark_lite.tflite");
+    struct gst_tdl_settings settings;
+    const struct gst_tdl_sources *s = &settings.sources;
+
+    fail_unless(g_file_set_contents(path, "x", 1, NULL));
+    choose(&settings, "pose");
+    fail_unless(gst_tdl_preset_apply(&settings.sources, NULL));
+    fail_unless_equals_string(s->model, path);
+    fail_unless_equals_string(s->model_output, "Identity_2");
+    fail_unless_equals_int(s->decoder, GST_TDL_DECODE_LOGIT);
+    gst_tdl_settings_finish(&settings);
+    /* What the user has set stays. */
+    choose(&settings, "pose");
+    settings.sources.decoder = GST_TDL_DECODE_PROBABILITY;
+    g_free(settings.sources.model_output);
+    settings.sources.model_output = g_strdup("mine");
+    fail_unless(gst_tdl_preset_apply(&settings.sources, NULL));
+    fail_unless_equals_string(s->model_output, "mine");
+    fail_unless_equals_int(s->decoder, GST_TDL_DECODE_PROBABILITY);
+    gst_tdl_settings_finish(&settings);
+    g_unlink(path);
+}
+GST_END_TEST;
+
+GST_START_TEST(values_from_text)
+{
+    struct gst_tdl_settings settings;
+    struct gst_tdl_sources *s = &settings.sources;
+
+    gst_tdl_settings_init(&settings);
+    fail_unless(gst_tdl_sources_fill(s, "classes", "<3,1>"));
+    fail_unless(s->classes->len == 2 && g_array_index(s->classes, gint, 1) == 1);
+    fail_unless(gst_tdl_sources_fill(s, "classes", "<7>")); /* set already */
+    fail_unless(s->classes->len == 2);
+    fail_unless(gst_tdl_sources_fill(s, "model-size", "960x544"));
+    fail_unless_equals_string(s->model_size, "960x544");
+    fail_unless(!gst_tdl_sources_fill(s, "decoder", "no-such-decoder"));
+    fail_unless(!gst_tdl_sources_fill(s, "model", "person"));
+    fail_unless(!gst_tdl_sources_fill(s, "blur-radius", "3"));
+    gst_tdl_settings_finish(&settings);
+    gst_tdl_settings_init(&settings);
+    fail_unless(!gst_tdl_sources_fill(s, "classes", "<0.5>"));
+    fail_unless(!gst_tdl_sources_fill(s, "classes", "seven"));
+    gst_tdl_settings_finish(&settings);
+}
+GST_END_TEST;
+
+static Suite *presets_suite(void)
+{
+    Suite *suite = suite_create("presets");
+    TCase *tcase = tcase_create("general");
+
+    suite_add_tcase(suite, tcase);
+    tcase_add_test(tcase, every_line);
+    tcase_add_test(tcase, missing);
+    tcase_add_test(tcase, found);
+    tcase_add_test(tcase, values_from_text);
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    g_autofree gchar *models = NULL, *tdlfilter = NULL;
+    int failed;
+
+    folder = g_dir_make_tmp("tdl-presets-XXXXXX", NULL);
+    g_setenv("XDG_DATA_HOME", folder, TRUE);
+    tdlfilter = g_build_filename(folder, "tdlfilter", NULL);
+    models = g_build_filename(tdlfilter, "models", NULL);
+    g_mkdir_with_parents(models, 0700);
+    gst_check_init(&argc, &argv);
+    failed = gst_check_run_suite(presets_suite(), "presets", __FILE__);
+    g_rmdir(models);
+    g_rmdir(tdlfilter);
+    g_rmdir(folder);
+    g_free(folder);
+    return failed;
+}
