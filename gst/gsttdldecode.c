@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdldecode.h"
 
+#include "gsttdlyolo.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -181,10 +183,33 @@ static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_te
     g_string_append_c(d->others, ']');
 }
 
-struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builder, const char *name,
-                                          struct tdl_operand *operand)
+/* One of several that may belong together. */
+struct kept {
+    gchar *name;
+    struct tdl_operand *operand;
+};
+
+static void clear_kept(gpointer kept)
 {
-    struct gst_tdl_decode *d = data;
+    g_free(((struct kept *)kept)->name);
+}
+
+void gst_tdl_decode_clear(struct gst_tdl_decode *d)
+{
+    g_string_free(d->others, TRUE);
+    g_clear_pointer(&d->kept, g_array_unref);
+}
+
+/* Is it to be seen from all outputs what this one is? */
+static gboolean wants_all(const struct gst_tdl_sources *sources)
+{
+    return sources->decoder == GST_TDL_DECODE_YOLO_SEG ||
+           (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output);
+}
+
+static struct tdl_operand *decode_alone(struct gst_tdl_decode *d, struct tdl_builder *builder,
+                                        const char *name, struct tdl_operand *operand)
+{
     const gchar *wanted = d->sources->model_output;
     struct tdl_operand *image = NULL;
 
@@ -196,4 +221,68 @@ struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builde
     }
     d->found = TRUE;
     return decode(builder, image, d->sources);
+}
+
+struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builder, const char *name,
+                                          struct tdl_operand *operand)
+{
+    struct gst_tdl_decode *d = data;
+    struct kept one = { NULL, operand };
+
+    if (!wants_all(d->sources))
+        return decode_alone(d, builder, name, operand);
+    if (!d->kept) {
+        d->kept = g_array_new(FALSE, FALSE, sizeof(struct kept));
+        g_array_set_clear_func(d->kept, clear_kept);
+    }
+    one.name = g_strdup(name);
+    g_array_append_val(d->kept, one);
+    return NULL;
+}
+
+/* The first two that fit each other, in either order. */
+static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_builder *b)
+{
+    const gboolean sure = d->sources->decoder == GST_TDL_DECODE_YOLO_SEG;
+
+    for (guint i = 0; i < d->kept->len; i++)
+        for (guint k = 0; k < d->kept->len; k++) {
+            struct tdl_operand *x = g_array_index(d->kept, struct kept, i).operand;
+            struct tdl_operand *p = g_array_index(d->kept, struct kept, k).operand;
+
+            if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), sure)) {
+                d->found = TRUE;
+                return gst_tdl_yolo_decode(b, x, p, d->sources);
+            }
+        }
+    return NULL;
+}
+
+void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
+{
+    struct tdl_operand *mask;
+
+    if (!d->kept)
+        return;
+    mask = decode_yolo(d, b);
+    if (d->found && mask)
+        tdl_builder_output(b, "mask", mask);
+    for (guint i = 0; i < d->kept->len && !d->found; i++) {
+        const struct kept *kept = &g_array_index(d->kept, struct kept, i);
+
+        if (d->sources->decoder == GST_TDL_DECODE_YOLO_SEG)
+            note(d, kept->name, tdl_operand_get_desc(kept->operand));
+        else if ((mask = decode_alone(d, b, kept->name, kept->operand)) != NULL)
+            tdl_builder_output(b, kept->name, mask);
+    }
+}
+
+const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources)
+{
+    if (sources->decoder == GST_TDL_DECODE_YOLO_SEG)
+        return "decoder=yolo-seg wants two outputs, candidates [1, 4 + classes + M, N] and "
+               "prototypes [1, M, h, w]";
+    return *sources->model_output
+               ? "\"model-output\" names none of its outputs that is a picture"
+               : "none of its outputs is a picture, of shape [1, h, w] or with channels";
 }

@@ -13,12 +13,20 @@ struct gst_tdl_decode {
     const struct gst_tdl_sources *sources;
     gboolean found;
     GString *others; /* names and shapes of outputs that were left out */
+    GArray *kept;    /* outputs that may be a part of the mask; NULL: none yet */
 };
 
+void gst_tdl_decode_clear(struct gst_tdl_decode *decode);
 /* Of tdl_model_params.output, with a struct gst_tdl_decode: the chosen output as a mask
- * [1, h, w, 1] float32, and no other. */
+ * [1, h, w, 1] float32, and no other; or NULL, and gst_tdl_decode_finish() has it. */
 struct tdl_operand *gst_tdl_decode_output(void *decode, struct tdl_builder *builder,
                                           const char *name, struct tdl_operand *operand);
+
+/* Behind the last output: choose among all of them where one alone does not say what it
+ * is, and make what was chosen an output of the builder. */
+void gst_tdl_decode_finish(struct gst_tdl_decode *decode, struct tdl_builder *builder);
+/* What outputs it looked for, when none was found: a piece of a sentence. */
+const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources);
 
 /* The size of "model-size", and the numbers of "input-…". FALSE with `error`, which
  * says what they should look like. */

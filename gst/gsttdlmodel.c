@@ -46,10 +46,11 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
 
     if (!find_bundled(path))
         g_stat(path, &st);
-    g_string_printf(key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%s|%s|%s|%s|%s",
-                    (void *)params->context, s->precision, s->fuse, *path ? path : "person",
-                    (gint64)st.st_size, (gint64)st.st_mtime, s->decoder, s->model_size,
-                    s->model_output, s->input_range, s->input_mean, s->input_deviation);
+    g_string_printf(
+        key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%s|%s|%s|%s|%s|%g|%g",
+        (void *)params->context, s->precision, s->fuse, *path ? path : "person", (gint64)st.st_size,
+        (gint64)st.st_mtime, s->decoder, s->model_size, s->model_output, s->input_range,
+        s->input_mean, s->input_deviation, (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
     return g_string_free(key, FALSE);
@@ -153,12 +154,10 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
             r = import(builder, path, &reading);
         if (r == TDL_ERROR_INVALID_ARGUMENT)
             r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
+        if (r == TDL_OK)
+            gst_tdl_decode_finish(&decode, builder);
         if (r == TDL_OK && !decode.found)
-            ok = refuse(error, name,
-                        *params->sources->model_output
-                            ? "\"model-output\" names none of its outputs that is a picture: %s"
-                            : "none of its outputs is a picture, of shape [1, h, w] or with "
-                              "channels: %s",
+            ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
                         decode.others->str);
     }
     if (ok && r == TDL_OK)
@@ -170,7 +169,7 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     } else if (r != TDL_OK)
         ok = gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
     tdl_builder_destroy(&builder);
-    g_string_free(decode.others, TRUE);
+    gst_tdl_decode_clear(&decode);
     return ok;
 }
 

@@ -59,7 +59,8 @@ static const struct property {
       BOOL, GST_TDL_RESTART, AT(sources.fuse), .def = TRUE },
     { "classes", "Classes",
       "Class indices that count as foreground, of models of several classes: the mask is the sum "
-      "of their probabilities. Empty: all but class 0, which most models keep for the background",
+      "of their probabilities. Empty: all but class 0, which most models keep for the background; "
+      "of YOLO models, which have none for it, all",
       CLASSES, GST_TDL_MODEL, AT(sources.classes) },
     { "model-size", "Model size",
       "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open; empty: 256x256",
@@ -69,6 +70,13 @@ static const struct property {
       GST_TDL_MODEL, AT(sources.model_output) },
     { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
       AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
+    { "score-threshold", "Score threshold",
+      "How sure a model that finds objects in boxes (YOLO) must be of one, for its mask to count",
+      FLOAT, GST_TDL_MODEL, AT(sources.score_threshold), 0, 1, 0.25 },
+    { "iou-threshold", "IoU threshold",
+      "Of two such objects of one class whose boxes have more than this in common, as a share of "
+      "what both cover, the one with the lower score goes",
+      FLOAT, GST_TDL_MODEL, AT(sources.iou_threshold), 0, 1, 0.45 },
     { "input-range", "Input range",
       "Numbers that the model wants for black and white, as \"0,1\" (what empty means), \"-1,1\" "
       "or "
@@ -177,12 +185,16 @@ static const GEnumValue latencies[] = {
 };
 
 static const GEnumValue decoders[] = {
-    { GST_TDL_DECODE_AUTO, "One channel: probability; several: softmax; whole numbers: labels",
+    { GST_TDL_DECODE_AUTO,
+      "Candidates and prototypes: yolo-seg; one channel: probability; several: softmax; whole "
+      "numbers: labels",
       "auto" },
     { GST_TDL_DECODE_PROBABILITY, "From 0 to 1, for each class", "probability" },
     { GST_TDL_DECODE_LOGIT, "Before a sigmoid, for each class", "logit" },
     { GST_TDL_DECODE_SOFTMAX, "Before a softmax over the classes", "softmax" },
     { GST_TDL_DECODE_LABELS, "The class of each pixel, as a number", "labels" },
+    { GST_TDL_DECODE_YOLO_SEG, "Objects in boxes, with coefficients of prototypes of their masks",
+      "yolo-seg" },
     { 0, NULL, NULL },
 };
 

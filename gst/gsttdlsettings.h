@@ -28,6 +28,7 @@ enum gst_tdl_decoder {
     GST_TDL_DECODE_LOGIT,       /* the same before a sigmoid */
     GST_TDL_DECODE_SOFTMAX,     /* of all classes, before a softmax */
     GST_TDL_DECODE_LABELS,      /* the class of each pixel */
+    GST_TDL_DECODE_YOLO_SEG,    /* boxes with coefficients, and prototypes: gsttdlyolo.h */
 };
 
 /* Copied under the object lock once per frame: plain values only. */
@@ -49,7 +50,8 @@ struct gst_tdl_sources {
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;
-    GArray *classes; /* of gint */
+    GArray *classes;                       /* of gint */
+    gfloat score_threshold, iou_threshold; /* of objects in boxes */
 };
 
 struct gst_tdl_settings {

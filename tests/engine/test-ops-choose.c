@@ -161,7 +161,8 @@ static void check_suppression(struct tdl_context *ctx, uint64_t seed)
     struct subject s;
     const uint32_t batch = RNG_PICK(&rng, 1, 1, 2, 5), count = RNG_PICK(&rng, 1, 2, 31, 130, 300);
     /* Between what areas up to 242 can make of it. */
-    const float threshold = RNG_PICK(&rng, 0.10007f, 0.45007f, 0.70007f);
+    static const float thresholds[] = {0.10007f, 0.45007f, 0.70007f};
+    const float threshold = thresholds[rng_below(&rng, COUNT(thresholds))];
     check_begin("seed %llu: nonMaxSuppression of %u x %u boxes", (unsigned long long)seed, batch,
                 count);
     OK(tdl_builder_create(ctx, &b));

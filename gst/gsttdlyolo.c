@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A YOLO network gives a fixed number of candidates, most of them nothing, with a box, a
+ * score for each class and M coefficients. The best MOST_CANDIDATES by their scores go
+ * through the greedy suppression of overlapping boxes of one class; of those that are
+ * left, the best MOST_OBJECTS have masks: the sum of the prototypes by the coefficients
+ * through a sigmoid, within the box. A sigmoid rises, so the largest of the masks at a
+ * pixel is that of the largest sum.
+ *
+ * Forms that are told apart, by the numbers of Ultralytics' exports: prototypes have a
+ * quarter of the picture's size, and candidates sit on grids of an eighth, a sixteenth and
+ * a thirty-second of it.
+ */
+#include "gsttdlyolo.h"
+
+#define MOST_CANDIDATES 300
+#define MOST_OBJECTS 64
+#define STRIDE 4      /* px of the picture a prototype's pixel */
+#define NOWHERE -200. /* a sum whose sigmoid is 0 */
+
+enum form {
+    CLASSES,    /* centre, size, a score for each class (v8, v11, v12) */
+    OBJECTNESS, /* centre, size, objectness, a score for each class beside it (v5, v7) */
+    CHOSEN,     /* two corners, score, class: the network has suppressed already (v26) */
+};
+
+/* What the two outputs are. */
+struct head {
+    enum form form;
+    gboolean turned; /* [1, N, rows] */
+    guint rows, candidates, classes, m, h, w;
+};
+
+static gboolean is_form(struct head *head, guint rows, guint candidates, gboolean turned)
+{
+    const guint64 grid = (guint64)head->h * head->w * 21;
+    const guint64 n = (guint64)candidates * 64;
+
+    head->rows = rows;
+    head->candidates = candidates;
+    head->turned = turned;
+    head->form = n == grid ? CLASSES : n == 3 * grid ? OBJECTNESS : CHOSEN;
+    if (head->form == CHOSEN)
+        return turned && rows == head->m + 6 && candidates <= 1000;
+    head->classes = rows - MIN(rows, head->m + (head->form == CLASSES ? 4 : 5));
+    return head->classes > 0;
+}
+
+static gboolean find_head(const struct tdl_tensor_params *c, const struct tdl_tensor_params *p,
+                          gboolean sure, struct head *out)
+{
+    const gboolean nchw = p->layout == TDL_LAYOUT_NCHW;
+
+    if (c->rank != 3 || c->shape[0] != 1 || p->rank != 4 || p->shape[0] != 1 ||
+        (c->dtype != TDL_FLOAT32 && c->dtype != TDL_FLOAT16) ||
+        (p->dtype != TDL_FLOAT32 && p->dtype != TDL_FLOAT16))
+        return FALSE;
+    *out = (struct head){ .m = p->shape[nchw ? 1 : 3],
+                          .h = p->shape[nchw ? 2 : 1],
+                          .w = p->shape[nchw ? 3 : 2] };
+    if (is_form(out, c->shape[1], c->shape[2], FALSE) ||
+        is_form(out, c->shape[2], c->shape[1], TRUE))
+        return TRUE;
+    out->form = CLASSES;
+    out->turned = c->shape[1] > c->shape[2];
+    out->rows = c->shape[out->turned ? 2 : 1];
+    out->candidates = c->shape[out->turned ? 1 : 2];
+    out->classes = out->rows - MIN(out->rows, out->m + 4);
+    return sure && out->classes > 0;
+}
+
+gboolean gst_tdl_yolo_fits(const struct tdl_tensor_params *candidates,
+                           const struct tdl_tensor_params *prototypes, gboolean sure)
+{
+    struct head head;
+
+    return find_head(candidates, prototypes, sure, &head);
+}
+
+/* ------------------------------------------------------------------- pieces */
+
+/* Numbers that the builder owns; of rank 0 one. */
+static struct tdl_operand *numbers(struct tdl_builder *b, const gfloat *values, guint rank,
+                                   guint rows, guint columns)
+{
+    const struct tdl_tensor_params desc = { .rank = rank, .shape = { rows, columns } };
+    const gsize size = tdl_tensor_params_size(&desc);
+    gpointer copy = g_memdup2(values, size);
+
+    tdl_builder_own(b, copy, g_free);
+    return tdl_builder_constant(b, &desc, copy, size);
+}
+
+static struct tdl_operand *number(struct tdl_builder *b, gfloat value)
+{
+    return numbers(b, &value, 0, 1, 1);
+}
+
+/* Rows of a matrix. */
+static struct tdl_operand *rows(struct tdl_builder *b, struct tdl_operand *x, guint start,
+                                guint count)
+{
+    const struct tdl_slice_params p = { .start = { start }, .size = { count } };
+
+    return tdl_builder_slice(b, x, &p);
+}
+
+static struct tdl_operand *largest(struct tdl_builder *b, struct tdl_operand *x)
+{
+    return tdl_builder_reduce(b, x, TDL_REDUCE_MAX,
+                              &(struct tdl_reduce_params){ .axes = { 0 }, .axis_count = 1 });
+}
+
+static struct tdl_operand *as_float(struct tdl_builder *b, struct tdl_operand *x)
+{
+    return tdl_builder_cast(b, x, TDL_FLOAT32);
+}
+
+/* Where the `count` best of a list are. */
+static struct tdl_operand *best(struct tdl_builder *b, struct tdl_operand *scores, guint count)
+{
+    return tdl_builder_top_k(b, scores, 0, &(struct tdl_top_k_params){ .count = count });
+}
+
+/* -------------------------------------------------------------------- boxes */
+
+/* 1 where the class, a number, is one of those that count. */
+static struct tdl_operand *is_chosen(struct tdl_builder *b, struct tdl_operand *class,
+                                     const GArray *classes)
+{
+    struct tdl_operand *any = NULL;
+
+    for (guint i = 0; i < classes->len; i++) {
+        struct tdl_operand *is =
+            tdl_builder_equal(b, class, number(b, g_array_index(classes, gint, i)));
+
+        any = any ? tdl_builder_logical_or(b, any, is) : is;
+    }
+    return as_float(b, any);
+}
+
+/* [N]: the best class's score, where that class counts. */
+static struct tdl_operand *score(struct tdl_builder *b, const struct head *head,
+                                 struct tdl_operand *x, const GArray *classes)
+{
+    const guint first = head->form == OBJECTNESS ? 5 : 4, n = head->candidates;
+    struct tdl_operand *s, *class;
+
+    if (head->form == CHOSEN) {
+        s = tdl_builder_reshape(b, rows(b, x, 4, 1), 1, &n);
+        class = tdl_builder_reshape(b, rows(b, x, 5, 1), 1, &n);
+    } else {
+        class = rows(b, x, first, head->classes);
+        s = largest(b, class);
+        if (head->form == OBJECTNESS)
+            s = tdl_builder_mul(b, s, tdl_builder_reshape(b, rows(b, x, 4, 1), 1, &n));
+        class = as_float(b, tdl_builder_arg_max(b, class, 0, NULL));
+    }
+    return classes->len ? tdl_builder_mul(b, s, is_chosen(b, class, classes)) : s;
+}
+
+/* [4, n]: left, top, right, bottom in pixels of the prototypes. Networks say pixels of the
+ * picture or shares of it: candidates are all over the picture, and shares are below 2. */
+static struct tdl_operand *corners(struct tdl_builder *b, const struct head *head,
+                                   struct tdl_operand *all, struct tdl_operand *picked)
+{
+    const gfloat shares[] = { head->w, head->h, head->w, head->h };
+    const gfloat pixels[] = { 1.f / STRIDE, 1.f / STRIDE, 1.f / STRIDE, 1.f / STRIDE };
+    struct tdl_operand *low = rows(b, picked, 0, 2), *high = rows(b, picked, 2, 2), *most, *scale;
+
+    if (head->form != CHOSEN) {
+        struct tdl_operand *half = tdl_builder_linear(b, high, 0.5f, 0);
+
+        high = tdl_builder_add(b, low, half);
+        low = tdl_builder_sub(b, low, half);
+    }
+    most =
+        tdl_builder_reduce(b, rows(b, all, 0, head->form == CHOSEN ? 4 : 2), TDL_REDUCE_MAX, NULL);
+    scale = tdl_builder_where(b, tdl_builder_lesser(b, most, number(b, 2)),
+                              numbers(b, shares, 2, 4, 1), numbers(b, pixels, 2, 4, 1));
+    return tdl_builder_mul(b, tdl_builder_concat(b, (struct tdl_operand *[]){ low, high }, 2, 0),
+                           scale);
+}
+
+/* 1 where a box stays, [n]. Boxes of different classes are moved apart. */
+static struct tdl_operand *suppress(struct tdl_builder *b, const struct head *head,
+                                    struct tdl_operand *x, struct tdl_operand *boxes,
+                                    gfloat threshold)
+{
+    const guint first = head->form == OBJECTNESS ? 5 : 4;
+    struct tdl_operand *class =
+        as_float(b, tdl_builder_arg_max(b, rows(b, x, first, head->classes), 0, NULL));
+
+    boxes = tdl_builder_add(b, boxes, tdl_builder_linear(b, class, 4.f * MAX(head->w, head->h), 0));
+    boxes = tdl_builder_transpose(b, boxes, NULL);
+    return as_float(b, tdl_builder_non_max_suppression(b, boxes, threshold));
+}
+
+/* -------------------------------------------------------------------- masks */
+
+/* 1 where the centre of a pixel along a side of `size` px is between two corners, of each
+ * object: [objects, h, 1] or [objects, 1, w]. */
+static struct tdl_operand *between(struct tdl_builder *b, struct tdl_operand *boxes, guint low,
+                                   guint size, guint objects, gboolean vertical)
+{
+    const guint line[] = { vertical ? size : 1, vertical ? 1 : size }, list[] = { objects, 1, 1 };
+    g_autofree gfloat *centres = g_new(gfloat, size);
+    struct tdl_operand *at, *start, *end;
+
+    for (guint i = 0; i < size; i++)
+        centres[i] = i + 0.5f;
+    at = numbers(b, centres, 2, line[0], line[1]);
+    start = tdl_builder_reshape(b, rows(b, boxes, low, 1), 3, list);
+    end = tdl_builder_reshape(b, rows(b, boxes, low + 2, 1), 3, list);
+    return tdl_builder_logical_and(b, tdl_builder_greater_or_equal(b, at, start),
+                                   tdl_builder_lesser(b, at, end));
+}
+
+/* Sums [objects, h, w] of the prototypes by coefficients [M, objects]. */
+static struct tdl_operand *add_up(struct tdl_builder *b, const struct head *head,
+                                  struct tdl_operand *coefficients, struct tdl_operand *prototypes,
+                                  guint objects)
+{
+    const gboolean nchw = tdl_operand_get_desc(prototypes)->layout == TDL_LAYOUT_NCHW;
+    const guint area = head->h * head->w, shape[] = { objects, head->h, head->w };
+    const guint matrix[] = { nchw ? head->m : area, nchw ? area : head->m };
+    const struct tdl_gemm_params p = { .a_transpose = true, .b_transpose = !nchw };
+
+    prototypes = tdl_builder_reshape(b, as_float(b, prototypes), 2, matrix);
+    return tdl_builder_reshape(b, tdl_builder_gemm(b, coefficients, prototypes, &p), 3, shape);
+}
+
+/* The union over objects, whose scores are 0 where there is none. */
+static struct tdl_operand *unite(struct tdl_builder *b, const struct head *head,
+                                 struct tdl_operand *sums, struct tdl_operand *boxes,
+                                 struct tdl_operand *scores, guint objects)
+{
+    const guint list[] = { objects, 1, 1 }, image[] = { 1, head->h, head->w, 1 };
+    struct tdl_operand *inside, *there;
+
+    there = tdl_builder_greater(b, tdl_builder_reshape(b, scores, 3, list), number(b, 0));
+    inside = tdl_builder_logical_and(b, between(b, boxes, 1, head->h, objects, TRUE), there);
+    inside = tdl_builder_logical_and(b, inside, between(b, boxes, 0, head->w, objects, FALSE));
+    sums = tdl_builder_where(b, inside, sums, number(b, NOWHERE));
+    return tdl_builder_sigmoid(b, tdl_builder_reshape(b, largest(b, sums), 4, image));
+}
+
+static gboolean check_classes(struct tdl_builder *b, const struct head *head, const GArray *classes)
+{
+    for (guint i = 0; i < classes->len && head->form != CHOSEN; i++)
+        if (g_array_index(classes, gint, i) >= (gint)head->classes) {
+            tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                             "\"classes\" has %d, and the model has %u classes: 0 to %u",
+                             g_array_index(classes, gint, i), head->classes, head->classes - 1);
+            return FALSE;
+        }
+    return TRUE;
+}
+
+struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operand *candidates,
+                                        struct tdl_operand *prototypes,
+                                        const struct gst_tdl_sources *sources)
+{
+    struct tdl_operand *all, *x, *scores, *boxes, *indices;
+    guint kept, objects;
+    struct head head;
+
+    if (!find_head(tdl_operand_get_desc(candidates), tdl_operand_get_desc(prototypes), TRUE,
+                   &head) ||
+        !check_classes(b, &head, sources->classes))
+        return NULL;
+    all = tdl_builder_reshape(b, as_float(b, candidates), 2,
+                              (guint[]){ head.turned ? head.candidates : head.rows,
+                                         head.turned ? head.rows : head.candidates });
+    if (head.turned)
+        all = tdl_builder_transpose(b, all, NULL);
+    scores = score(b, &head, all, sources->classes);
+    kept = MIN(head.candidates, MOST_CANDIDATES);
+    indices = best(b, scores, kept);
+    scores = tdl_builder_gather(b, scores, indices, 0);
+    x = tdl_builder_gather(b, all, indices, 1);
+    boxes = corners(b, &head, all, x);
+    if (head.form != CHOSEN)
+        scores = tdl_builder_mul(b, scores, suppress(b, &head, x, boxes, sources->iou_threshold));
+    scores = tdl_builder_mul(
+        b, scores,
+        as_float(b, tdl_builder_greater(b, scores, number(b, sources->score_threshold))));
+    objects = MIN(kept, MOST_OBJECTS);
+    indices = best(b, scores, objects);
+    x = rows(b, x, head.rows - head.m, head.m);
+    x = add_up(b, &head, tdl_builder_gather(b, x, indices, 1), prototypes, objects);
+    return unite(b, &head, x, tdl_builder_gather(b, boxes, indices, 1),
+                 tdl_builder_gather(b, scores, indices, 0), objects);
+}
