@@ -169,9 +169,10 @@ enum { MOST_TAPS = 256 };
 static int64_t count_alike(const struct axis *x, int64_t ox)
 {
     const int64_t first = ox * x->scale + x->shift, last = first + (x->kernel - 1) * x->step;
-    if (x->divisor > 1 || first < 0 || last >= x->in)
+    const int64_t left = TDL_MIN(first, last), right = TDL_MAX(first, last); /* step may be < 0 */
+    if (x->divisor > 1 || left < 0 || right >= x->in)
         return 1;
-    return TDL_MIN((x->in - 1 - last) / x->scale + 1, x->out - ox);
+    return TDL_MIN((x->in - 1 - right) / x->scale + 1, x->out - ox);
 }
 
 static void depthwise_row(const struct work *w, size_t image, int64_t oy)

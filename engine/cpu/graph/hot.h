@@ -44,9 +44,9 @@ struct tdl_cpu_hot {
     void (*widen)(const uint16_t *halves, float *out, size_t n);
     void (*narrow)(const float *x, uint16_t *out, size_t n);
 
-    /* x · a + b for each channel: n elements from a channel 0 on. */
-    void (*scale_channels)(const float *x, const float *a, const float *b, size_t channels,
-                           float *out, size_t n);
+    /* (x − mean) · a + b for each channel: n elements from a channel 0 on. */
+    void (*scale_channels)(const float *x, const float *mean, const float *a, const float *b,
+                           size_t channels, float *out, size_t n);
     void (*scale)(float *x, float factor, size_t n);
     /* out = x · a + y · b */
     void (*mix)(const float *x, float a, const float *y, float b, float *out, size_t n);

@@ -11,12 +11,13 @@
 /* Sums in lanes that are independent of each other. */
 enum { LANES = 16 };
 
-static void scale_channels(const float *restrict x, const float *restrict a,
-                           const float *restrict b, size_t channels, float *restrict out, size_t n)
+static void scale_channels(const float *restrict x, const float *restrict mean,
+                           const float *restrict a, const float *restrict b, size_t channels,
+                           float *restrict out, size_t n)
 {
     for (size_t p = 0; p + channels <= n; p += channels)
         for (size_t c = 0; c < channels; c++)
-            out[p + c] = x[p + c] * a[c] + b[c];
+            out[p + c] = (x[p + c] - mean[c]) * a[c] + b[c];
 }
 
 static void scale(float *x, float factor, size_t n)

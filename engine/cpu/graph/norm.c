@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Normalizations: x · a + b, with a and b from constants or from the input. */
+/* Normalizations: (x − mean) · a + b, of constants or of the input. */
 #include "hot.h"
 #include "ops.h"
 
@@ -13,7 +13,7 @@ enum { BLOCK = 64 /* channels */ };
 
 /* ------------------------------------------------- by channel, of NHWC images */
 
-/* Factors of each channel, of each image: a, then b. */
+/* Of each image: the channels' means, then a, then b. */
 struct factors {
     size_t images;
     float values[];
@@ -28,8 +28,8 @@ struct work {
 
 static enum tdl_result prepare(const struct tdl_node *n, size_t images, struct factors **out)
 {
-    const size_t count = 2 * images * tdl_operand_dims(n->output).c;
-    *out = malloc(sizeof(**out) + count * sizeof(float));
+    const size_t count = 3 * images * tdl_operand_dims(n->output).c;
+    *out = calloc(1, sizeof(**out) + count * sizeof(float));
     if (!*out)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     (*out)->images = images;
@@ -40,10 +40,9 @@ static enum tdl_result prepare_batch(const struct tdl_node *n, void **out_state)
 {
     struct factors *f;
     enum tdl_result r = prepare(n, 1, &f);
+    const size_t c = tdl_operand_dims(n->output).c;
     *out_state = f;
-    return r == TDL_OK ? tdl_batch_normalization_factors(n, f->values,
-                                                         f->values + tdl_operand_dims(n->output).c)
-                       : r;
+    return r == TDL_OK ? tdl_batch_normalization_factors(n, f->values + c, f->values + 2 * c) : r;
 }
 
 static enum tdl_result prepare_instance(const struct tdl_node *n, void **out_state)
@@ -61,10 +60,10 @@ static void scale(void *data, size_t begin, size_t end)
     const size_t c = w->channels;
     for (size_t p = begin, n; p < end; p += n) {
         const size_t image = w->factors->images > 1 ? p / w->pixels : 0;
-        const float *a = w->factors->values + 2 * image * c;
+        const float *mean = w->factors->values + 3 * image * c;
         n = w->factors->images > 1 ? TDL_MIN(end - p, w->pixels - p % w->pixels) : end - p;
-        w->hot->scale_channels((const float *)w->call->inputs[0] + p * c, a, a + c, c,
-                               (float *)w->call->output + p * c, n * c);
+        w->hot->scale_channels((const float *)w->call->inputs[0] + p * c, mean, mean + c,
+                               mean + 2 * c, c, (float *)w->call->output + p * c, n * c);
     }
 }
 
@@ -80,7 +79,8 @@ static void find_moments(void *data, size_t begin, size_t end)
         const size_t count = TDL_MIN(w->channels - first, (size_t)BLOCK);
         const float *x =
             (const float *)w->call->inputs[0] + image * w->pixels * w->channels + first;
-        float *a = w->factors->values + 2 * image * w->channels + first, *b = a + w->channels;
+        float *means = w->factors->values + 3 * image * w->channels + first;
+        float *a = means + w->channels, *b = a + w->channels;
         double sums[BLOCK] = {0}, squares[BLOCK] = {0};
         for (size_t p = 0; p < w->pixels; p++) {
             w->hot->add_row(TDL_REDUCE_SUM, x + p * w->channels, NULL, sums, count);
@@ -91,8 +91,9 @@ static void find_moments(void *data, size_t begin, size_t end)
             const double variance = squares[c] / (double)w->pixels - mean * mean;
             const double factor = (scales ? (double)scales[first + c] : 1) /
                                   sqrt((variance < 0 ? 0 : variance) + (double)tdl_norm_epsilon(n));
+            means[c] = (float)mean;
             a[c] = (float)factor;
-            b[c] = (float)((biases ? (double)biases[first + c] : 0) - mean * factor);
+            b[c] = biases ? biases[first + c] : 0;
         }
     }
 }

@@ -225,9 +225,21 @@ static bool is_conv(const struct tdl_node *n)
     return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE;
 }
 
+/* Where a stride steps over the whole output, releases of 2022 read beyond the input; where
+ * it steps over the filter, they leave wrong numbers between. */
+static bool is_conv_transpose(const struct tdl_node *n)
+{
+    if (n->op != &tdl_op_conv_transpose2d)
+        return false;
+    const struct tdl_dims d = tdl_operand_dims(n->output);
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
+    const uint32_t *stride = n->attr.conv_transpose.stride;
+    return stride[0] <= TDL_MIN(d.h, f.h) && stride[1] <= TDL_MIN(d.w, f.w);
+}
+
 bool tdl_cpu_xnn_takes(const struct tdl_node *n)
 {
-    return is_conv(n) || n->op == &tdl_op_conv_transpose2d || is_hard_swish(n) ||
+    return is_conv(n) || is_conv_transpose(n) || is_hard_swish(n) ||
            (is_fully_connected(n) && n->output->desc.rank <= XNN_MAX_TENSOR_DIMS);
 }
 
