@@ -10,6 +10,7 @@
 
 #include "gsttdldecode.h"
 #include "gsttdlfile.h"
+#include "gsttdlmodelinfo.h"
 #include "gsttdlmodels.h"
 #include "gsttdlpreset.h"
 
@@ -282,7 +283,7 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
     resolved.sources = &sources;
     if (is_bundled_name(sources.model) || gst_tdl_preset_apply(&sources, error))
         path = check_file(sources.model, error);
-    if (path)
+    if (path && (find_bundled(path) || gst_tdl_modelinfo_apply(&sources, path, error)))
         model = acquire(&resolved, path, error);
     gst_tdl_sources_clear(&sources);
     return model;
