@@ -431,6 +431,13 @@ static void gaussian(struct map *m, double sigma)
     map_free(&copy);
 }
 
+/* Masks are kept in steps of 16/32767: next to nothing, but a cell without any clear
+ * background has its colour of what it makes of weights near 0. */
+static double kept(const struct map *mask, int x, int y)
+{
+    return round(mask->at[y * mask->width + x] * 32767 / 16) * 16 / 32767;
+}
+
 /* How much a pixel counts: the mask at the middle of its block of 4×2 pixels,
  * of which only what is clearly background. */
 static double blur_weight(const struct map *mask, const struct tdl_compose_params *params, int x,
@@ -442,9 +449,9 @@ static double blur_weight(const struct map *mask, const struct tdl_compose_param
     const double cv = clamp_double(v, 0, mask->height - 1);
     const int i = (int)cu, j = (int)cv;
     const int i1 = at_most(i + 1, mask->width - 1), j1 = at_most(j + 1, mask->height - 1);
-    const double *top = &mask->at[j * mask->width], *low = &mask->at[j1 * mask->width];
-    const double q = (1 - (cv - j)) * ((1 - (cu - i)) * top[i] + (cu - i) * top[i1]) +
-                     (cv - j) * ((1 - (cu - i)) * low[i] + (cu - i) * low[i1]);
+    const double top = kept(mask, i, j) + (cu - i) * (kept(mask, i1, j) - kept(mask, i, j));
+    const double low = kept(mask, i, j1) + (cu - i) * (kept(mask, i1, j1) - kept(mask, i, j1));
+    const double q = top + (cv - j) * (low - top);
     return fmax(1 - 2 * step_of(q, params), 0) + 1 / 8192.0;
 }
 
