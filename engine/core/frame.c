@@ -3,6 +3,8 @@
 
 #include "tensor.h"
 
+#include <math.h>
+
 /* ------------------------------------------------------------------ frames */
 
 static enum tdl_result check_plane(const struct tdl_context *ctx, const struct tdl_frame *frame,
@@ -143,14 +145,123 @@ enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
     return r == TDL_OK ? ctx->on->frame_to_tensor_prepare(frame, tensor, compile) : r;
 }
 
-/* ----------------------------------------------------------------- compose */
-
-static const float MAX_ASPECT = 1024; /* keeps positions in the picture finite */
+/* --------------------------------------------------------- tensor to frame */
 
 static bool unit(float v)
 {
     return v >= 0 && v <= 1; /* false for NaN */
 }
+
+static enum tdl_result check_picture(const struct tdl_context *ctx, const struct tdl_tensor *tensor)
+{
+    const struct tdl_tensor_params *p = &tensor->params;
+    const struct tdl_dims dims = tdl_tensor_params_dims(p);
+    char text[64];
+    if (tensor->buffer->ctx != ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the tensor belongs to another context");
+    if (p->rank != 4 || dims.n != 1 || (dims.c != 1 && dims.c != 3 && dims.c != 4) ||
+        dims.w > TDL_MAX_FRAME_SIZE || dims.h > TDL_MAX_FRAME_SIZE || p->dtype != TDL_FLOAT32 ||
+        (p->layout != TDL_LAYOUT_NHWC && p->layout != TDL_LAYOUT_NC4HW4))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tensor %s: a frame comes from [1,H,W,C] float32 in NHWC or NC4HW4 of 1, "
+                        "3 or 4 channels",
+                        tdl_tensor_params_text(p, text, sizeof(text)));
+    return TDL_OK;
+}
+
+static enum tdl_result check_through(const struct tdl_frame *target,
+                                     const struct tdl_frame_from_tensor_params *p)
+{
+    const struct tdl_frame *source = p->source;
+    const bool yuv = !tdl_format_has(tdl_format_info(target->format), TDL_TRAIT_RGB);
+    if (source->width != target->width || source->height != target->height)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "source has %u×%u px, target %u×%u; they must be equal", source->width,
+                        source->height, target->width, target->height);
+    if (source->format != target->format ||
+        (yuv && (source->matrix != target->matrix || source->range != target->range)))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "source is %s, target %s; they must agree in format, matrix and range",
+                        tdl_format_name(source->format), tdl_format_name(target->format));
+    if (!unit(p->opacity))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "opacity %g is outside 0…1",
+                        (double)p->opacity);
+    return TDL_OK;
+}
+
+/* The params with what zeros stand for. */
+static enum tdl_result resolve_picture(const struct tdl_tensor *tensor,
+                                       const struct tdl_frame *frame,
+                                       struct tdl_frame_from_tensor_params *p)
+{
+    const struct tdl_dims dims = tdl_tensor_params_dims(&tensor->params);
+    if (!p->crop.x && !p->crop.y && !p->crop.width && !p->crop.height) {
+        p->crop.width = dims.w;
+        p->crop.height = dims.h;
+    }
+    if (!p->crop.width || !p->crop.height || p->crop.x >= dims.w || p->crop.y >= dims.h ||
+        p->crop.width > dims.w - p->crop.x || p->crop.height > dims.h - p->crop.y)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "crop %u,%u %u×%u px does not lie in the tensor of %u×%u px", p->crop.x,
+                        p->crop.y, p->crop.width, p->crop.height, dims.w, dims.h);
+    const bool scaled = p->scale[0] != 0 || p->scale[1] != 0 || p->scale[2] != 0;
+    for (int c = 0; c < 3; c++) {
+        p->scale[c] = scaled ? p->scale[c] : 1;
+        if (!isfinite(p->scale[c]) || !isfinite(p->bias[c]))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "scale and bias must be finite");
+    }
+    return p->source ? check_through(frame, p) : TDL_OK;
+}
+
+enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor *tensor,
+                                      const struct tdl_frame *frame,
+                                      const struct tdl_frame_from_tensor_params *params)
+{
+    TDL_NEED(batch, "batch");
+    TDL_NEED(tensor, "tensor");
+    TDL_NEED(frame, "frame");
+    struct tdl_frame_from_tensor_params resolved =
+        params ? *params : (struct tdl_frame_from_tensor_params){.opacity = 1};
+    struct tdl_context *ctx = batch->ctx;
+    enum tdl_result r;
+    if (!ctx->on->frame_from_tensor)
+        return no_frames(ctx);
+    TRY(tdl_frame_check(ctx, frame, true, "target"));
+    TRY(check_picture(ctx, tensor));
+    if (resolved.source)
+        TRY(tdl_frame_check(ctx, resolved.source, false, "source"));
+    TRY(resolve_picture(tensor, frame, &resolved));
+    TRY(ctx->on->frame_from_tensor(batch, tensor, frame, &resolved));
+fail:
+    return r;
+}
+
+enum tdl_result tdl_frame_from_tensor_prepare(struct tdl_tensor *tensor,
+                                              const struct tdl_frame *frame,
+                                              const struct tdl_frame_from_tensor_params *params,
+                                              const struct tdl_compile_params *compile)
+{
+    TDL_NEED(tensor, "tensor");
+    TDL_NEED(frame, "frame");
+    struct tdl_frame_from_tensor_params resolved =
+        params ? *params : (struct tdl_frame_from_tensor_params){.opacity = 1};
+    struct tdl_context *ctx = tensor->buffer->ctx;
+    enum tdl_result r;
+    if (!tdl_format_info(frame->format) ||
+        (resolved.source && !tdl_format_info(resolved.source->format)))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
+    if (!ctx->on->frame_from_tensor_prepare)
+        return no_frames(ctx);
+    TRY(check_picture(ctx, tensor));
+    TRY(resolve_picture(tensor, frame, &resolved));
+    TRY(ctx->on->frame_from_tensor_prepare(tensor, frame, &resolved, compile));
+fail:
+    return r;
+}
+
+/* ----------------------------------------------------------------- compose */
+
+static const float MAX_ASPECT = 1024; /* keeps positions in the picture finite */
 
 static enum tdl_result check_params(const struct tdl_compose_params *p)
 {

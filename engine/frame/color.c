@@ -125,6 +125,12 @@ void tdl_color_to_rgb(const struct tdl_frame *from, float out[3][4])
     to_float(&map, out);
 }
 
+void tdl_color_from_rgb(const struct tdl_frame *to, float out[3][4])
+{
+    const struct affine map = encode(to, to->matrix);
+    to_float(&map, out);
+}
+
 void tdl_color_code(const struct tdl_frame *to, const float rgba[4], float out[4])
 {
     const struct affine map = encode(to, to->matrix);

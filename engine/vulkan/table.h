@@ -48,6 +48,13 @@ enum tdl_result tdl_vk_frame_to_tensor(struct tdl_batch *batch, const struct tdl
 enum tdl_result tdl_vk_frame_to_tensor_prepare(const struct tdl_frame *frame,
                                                struct tdl_tensor *tensor,
                                                const struct tdl_compile_params *compile);
+enum tdl_result tdl_vk_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor *tensor,
+                                         const struct tdl_frame *frame,
+                                         const struct tdl_frame_from_tensor_params *params);
+enum tdl_result tdl_vk_frame_from_tensor_prepare(struct tdl_tensor *tensor,
+                                                 const struct tdl_frame *frame,
+                                                 const struct tdl_frame_from_tensor_params *params,
+                                                 const struct tdl_compile_params *compile);
 enum tdl_result tdl_vk_composer_create(struct tdl_context *ctx, struct tdl_composer **out_composer);
 void tdl_vk_composer_destroy(struct tdl_composer *composer);
 void tdl_vk_composer_reset(struct tdl_composer *composer);

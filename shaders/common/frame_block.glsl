@@ -17,6 +17,12 @@
 // Source and target are YUV of different matrices: luma needs chroma.
 layout(constant_id = 6) const bool REMATRIX = false;
 
+// Source codes → target codes. A shader whose source has the target's codes defines it
+// as the identity, and needs no `matrix`.
+#ifndef BLOCK_MATRIX
+#define BLOCK_MATRIX(row) push.matrix[row]
+#endif
+
 const bool SOURCE_420 = FORMAT_420(SOURCE);
 const bool SOURCE_RGB = FORMAT_HAS(SOURCE, T_RGB);
 const bool SOURCE_FULL = FORMAT_HAS(SOURCE, T_FULL);
@@ -232,12 +238,12 @@ void source_chroma_pairs(uint x, uint y, out vec2 cb[2], out vec2 cr[2])
 
 vec4 apply(uint row, vec4 a, vec4 b, vec4 c)
 {
-    const vec4 m = push.matrix[row];
+    const vec4 m = BLOCK_MATRIX(row);
     return m.x * a + m.y * b + m.z * c + m.w;
 }
 vec4 apply_one(uint row, vec4 v)
 {
-    return push.matrix[row][row] * v + push.matrix[row].w;
+    return BLOCK_MATRIX(row)[row] * v + BLOCK_MATRIX(row).w;
 }
 
 // (1 2 1)/4 round pixels 0 and 2, per row; `left` is the pixel left of pixel 0.
@@ -255,8 +261,8 @@ void block_from_full(uint x, uint y, vec4 a[2], vec4 b[2], vec4 c[2], inout Bloc
         if (!TARGET_CHROMA)
             continue;
         const vec4 left = vec4(source_left(x, min(y + k, source_height() - 1u)), 1.0);
-        cb[k] = chroma_down(dot(push.matrix[1], left), apply(1u, a[k], b[k], c[k]));
-        cr[k] = chroma_down(dot(push.matrix[2], left), apply(2u, a[k], b[k], c[k]));
+        cb[k] = chroma_down(dot(BLOCK_MATRIX(1), left), apply(1u, a[k], b[k], c[k]));
+        cr[k] = chroma_down(dot(BLOCK_MATRIX(2), left), apply(2u, a[k], b[k], c[k]));
     }
     if (TARGET_420) {
         cb[0] = 0.5 * (cb[0] + cb[1]);

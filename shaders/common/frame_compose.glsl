@@ -21,33 +21,9 @@ layout(push_constant) uniform Push {
     float blur_share;    // of the blurred picture in the background
 } push;
 
+#include "frame_blend.glsl"
 #include "frame_block.glsl"
 #include "frame_mask.glsl"
-
-// Weight of the mask at the chroma samples: the mean of the pixels they span.
-void chroma_weights(vec4 w[2], out vec2 pairs[2])
-{
-    for (uint r = 0u; r < 2u; r++)
-        pairs[r] = 0.5 * (w[r].xz + w[r].yw);
-    if (TARGET_420)
-        pairs[0] = 0.5 * (pairs[0] + pairs[1]);
-}
-
-// a · (1 - w) + b · w, each plane at its own sampling.
-Block blend(Block a, Block b, vec4 w[2])
-{
-    vec2 pairs[2];
-    Block block;
-    chroma_weights(w, pairs);
-    for (uint r = 0u; r < 2u; r++) {
-        const vec4 c = TARGET_FULL ? w[r] : pairs[r].xyxy;
-        block.c0[r] = mix(a.c0[r], b.c0[r], w[r]);
-        block.c1[r] = mix(a.c1[r], b.c1[r], c);
-        block.c2[r] = mix(a.c2[r], b.c2[r], c);
-        block.alpha[r] = mix(a.alpha[r], b.alpha[r], w[r]);
-    }
-    return block;
-}
 
 Block color_block()
 {

@@ -69,6 +69,8 @@ static void meet(struct side *a, struct side *b)
     REFUSED(tdl_batch_graph(a->batch, a->graph, &x, 1, &y, 1));
     REFUSED(tdl_frame_to_tensor(a->batch, &b->frame, a->image, NULL));
     REFUSED(tdl_frame_to_tensor(a->batch, &a->frame, b->image, NULL));
+    REFUSED(tdl_frame_from_tensor(a->batch, a->image, &b->frame, NULL));
+    REFUSED(tdl_frame_from_tensor(a->batch, b->image, &a->frame, NULL));
     REFUSED(tdl_compose(a->batch, b->composer, &b->frame, b->mask, &b->frame, &params));
     REFUSED(tdl_compose(a->batch, a->composer, &b->frame, a->mask, &a->frame, &params));
     REFUSED(tdl_compose(a->batch, a->composer, &a->frame, b->mask, &a->frame, &params));

@@ -299,6 +299,52 @@ static inline void tdl_tile_store(const struct tdl_cpu_picture *p, const struct 
     }
 }
 
+/* ----------------------------------------------------------------- blending */
+
+/* The mask's weight at the chroma samples: the mean of the pixels they span. */
+static inline void tdl_mean_weights(const struct tdl_cpu_picture *target, struct tdl_tile *t)
+{
+    const int pairs = t->blocks / 2;
+    const float *restrict a = t->mask[0], *restrict b = t->mask[1];
+    float *restrict first = t->pairs[0], *restrict second = t->pairs[1];
+    if (tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y))
+        for (int i = 0; i < pairs; i++)
+            first[i] = 0.25f * ((a[2 * i] + a[2 * i + 1]) + (b[2 * i] + b[2 * i + 1]));
+    else
+        for (int i = 0; i < pairs; i++) {
+            first[i] = 0.5f * (a[2 * i] + a[2 * i + 1]);
+            second[i] = 0.5f * (b[2 * i] + b[2 * i + 1]);
+        }
+}
+
+/* What is behind where the weight is 0, in place. */
+static inline void tdl_blend_row(int n, const float *restrict behind, const float *restrict weight,
+                                 float *restrict row)
+{
+    for (int i = 0; i < n; i++)
+        row[i] = behind[i] + (row[i] - behind[i]) * weight[i];
+}
+
+/* Every component, each at its own sampling; alpha only where it is asked for. */
+static inline void tdl_tile_blend(const struct tdl_cpu_picture *target, struct tdl_tile *t,
+                                  float *const behind[2][4], bool alpha)
+{
+    const bool rgb = tdl_cpu_picture_has(target, TDL_TRAIT_RGB);
+    const bool chroma = tdl_cpu_picture_has(target, TDL_TRAIT_CHROMA);
+    const bool half_x = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_X);
+    const bool half_y = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
+    if (chroma && half_x)
+        tdl_mean_weights(target, t);
+    for (int r = 0; r < 2; r++) {
+        tdl_blend_row(t->blocks, behind[r][0], t->mask[r], t->target[r][0]);
+        for (int c = 1; c < 3 && (rgb || chroma) && !(half_y && r); c++)
+            tdl_blend_row(half_x ? t->blocks / 2 : t->blocks, behind[r][c],
+                          half_x ? t->pairs[r] : t->mask[r], t->target[r][c]);
+        if (alpha && tdl_cpu_picture_has(target, TDL_TRAIT_ALPHA))
+            tdl_blend_row(t->blocks, behind[r][3], t->mask[r], t->target[r][3]);
+    }
+}
+
 /* ------------------------------------------------------------------- the mask */
 
 /* Coefficients lie in ±16. */

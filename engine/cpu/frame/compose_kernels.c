@@ -118,52 +118,6 @@ static void colour_behind(struct scene *s)
 
 /* ----------------------------------------------------------------- blending */
 
-/* The mask's weight at the chroma samples: the mean of the pixels they span. */
-static void mean_weights(const struct scene *s, struct tdl_tile *t)
-{
-    const struct tdl_cpu_picture *target = &s->job->blocks.target;
-    const int pairs = t->blocks / 2;
-    const float *restrict a = t->mask[0], *restrict b = t->mask[1];
-    float *restrict first = t->pairs[0], *restrict second = t->pairs[1];
-    if (tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y))
-        for (int i = 0; i < pairs; i++)
-            first[i] = 0.25f * ((a[2 * i] + a[2 * i + 1]) + (b[2 * i] + b[2 * i + 1]));
-    else
-        for (int i = 0; i < pairs; i++) {
-            first[i] = 0.5f * (a[2 * i] + a[2 * i + 1]);
-            second[i] = 0.5f * (b[2 * i] + b[2 * i + 1]);
-        }
-}
-
-/* What is behind where the weight is 0, in place. */
-static void blend_row(int n, const float *restrict behind, const float *restrict weight,
-                      float *restrict row)
-{
-    for (int i = 0; i < n; i++)
-        row[i] = behind[i] + (row[i] - behind[i]) * weight[i];
-}
-
-/* Every component, each at its own sampling; alpha only where it is asked for. */
-static void blend(struct scene *s, bool alpha)
-{
-    const struct tdl_cpu_picture *target = &s->job->blocks.target;
-    struct tdl_tile *t = &s->tile;
-    const bool rgb = tdl_cpu_picture_has(target, TDL_TRAIT_RGB);
-    const bool chroma = tdl_cpu_picture_has(target, TDL_TRAIT_CHROMA);
-    const bool half_x = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_X);
-    const bool half_y = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
-    if (chroma && half_x)
-        mean_weights(s, t);
-    for (int r = 0; r < 2; r++) {
-        blend_row(t->blocks, s->behind[r][0], t->mask[r], t->target[r][0]);
-        for (int c = 1; c < 3 && (rgb || chroma) && !(half_y && r); c++)
-            blend_row(half_x ? t->blocks / 2 : t->blocks, s->behind[r][c],
-                      half_x ? t->pairs[r] : t->mask[r], t->target[r][c]);
-        if (alpha && tdl_cpu_picture_has(target, TDL_TRAIT_ALPHA))
-            blend_row(t->blocks, s->behind[r][3], t->mask[r], t->target[r][3]);
-    }
-}
-
 /* weight = m · mask + n */
 static void change_weights(struct tdl_tile *t, float m, float n)
 {
@@ -243,22 +197,22 @@ static void finish_rows(struct scene *s, int y)
     switch (c->kernel) {
     case TDL_KERNEL_OVERLAY: /* the colour is in front */
         change_weights(t, -c->opacity, 1);
-        blend(s, false);
+        tdl_tile_blend(&c->blocks.target, t, s->behind, false);
         break;
     case TDL_KERNEL_COLOR:
     case TDL_KERNEL_PICTURE:
         load_behind(s, y);
-        blend(s, true);
+        tdl_tile_blend(&c->blocks.target, t, s->behind, true);
         break;
     case TDL_KERNEL_BLUR:
         load_behind(s, y);
         change_weights(t, c->blur.share, 1 - c->blur.share);
-        blend(s, false);
+        tdl_tile_blend(&c->blocks.target, t, s->behind, false);
         break;
     case TDL_KERNEL_ALPHA:
         tdl_fill_row(0, t->blocks, s->behind[0][0]);
         for (int r = 0; r < 2; r++)
-            blend_row(t->blocks, s->behind[0][0], t->mask[r], t->target[r][3]);
+            tdl_blend_row(t->blocks, s->behind[0][0], t->mask[r], t->target[r][3]);
         break;
     case TDL_KERNEL_MASK:
         for (int r = 0; r < 2; r++) {

@@ -3,6 +3,7 @@
 
 const struct tdl_cpu_frame_kernels TDL_CPU_NAME(frame_kernels) = {
     .to_tensor = TDL_CPU_NAME(to_tensor),
+    .from_tensor = TDL_CPU_NAME(from_tensor),
     .guide = TDL_CPU_NAME(guide),
     .fit = TDL_CPU_NAME(fit),
     .mean = TDL_CPU_NAME(mean),

@@ -139,17 +139,30 @@ struct tdl_cpu_compose {
     const float *blurred;
 };
 
+/* Parts are pairs of rows of the target. */
+struct tdl_cpu_from_tensor {
+    struct tdl_cpu_work work;
+    struct tdl_cpu_blocks front, behind; /* RGB of 0…1 to the target; the source to it */
+    bool over;                           /* there is a source */
+    const float *tensor;                 /* the crop's first pixel */
+    int32_t channels, step;              /* floats from one pixel to the next */
+    uint32_t tensor_width;
+    int32_t width, height; /* of the crop */
+    float scale[4], bias[4], opacity;
+};
+
 typedef void tdl_cpu_task(void *work, size_t begin, size_t end);
 struct tdl_cpu_frame_kernels {
-    tdl_cpu_task *to_tensor, *guide, *fit, *mean, *grow, *picture, *compose;
+    tdl_cpu_task *to_tensor, *from_tensor, *guide, *fit, *mean, *grow, *picture, *compose;
     tdl_cpu_task *blur_down, *blur_across, *blur_along;
 };
 const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_context *ctx);
 
 /* The tasks of one set of instructions. */
-tdl_cpu_task TDL_CPU_NAME(to_tensor), TDL_CPU_NAME(guide), TDL_CPU_NAME(fit), TDL_CPU_NAME(mean),
-    TDL_CPU_NAME(grow), TDL_CPU_NAME(picture), TDL_CPU_NAME(compose), TDL_CPU_NAME(blur_down),
-    TDL_CPU_NAME(blur_across), TDL_CPU_NAME(blur_along);
+tdl_cpu_task TDL_CPU_NAME(to_tensor), TDL_CPU_NAME(from_tensor), TDL_CPU_NAME(guide),
+    TDL_CPU_NAME(fit), TDL_CPU_NAME(mean), TDL_CPU_NAME(grow), TDL_CPU_NAME(picture),
+    TDL_CPU_NAME(compose), TDL_CPU_NAME(blur_down), TDL_CPU_NAME(blur_across),
+    TDL_CPU_NAME(blur_along);
 extern const struct tdl_cpu_frame_kernels TDL_CPU_NAME(frame_kernels);
 
 #endif

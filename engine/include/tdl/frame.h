@@ -116,6 +116,41 @@ TDL_API enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *fram
                                                     struct tdl_tensor *tensor,
                                                     const struct tdl_compile_params *compile);
 
+/* ------------------------------------------------------- tensor to frame */
+
+struct tdl_frame_from_tensor_params {
+    /** Part of the tensor that is taken; all zero: the whole. px */
+    struct {
+        uint32_t x, y, width, height;
+    } crop;
+    /** Colour (0…1) = channel value · scale + bias, then limited to 0…1; all zero: scale 1.
+     *  The channel of a grey tensor is red, green and blue. Alpha is taken as it is. */
+    float scale[3], bias[3];
+    /** What shows through, of the target's size, format, matrix and range, in other memory;
+     *  NULL: nothing does. Its alpha stays. */
+    const struct tdl_frame *source;
+    float opacity; /**< 0…1, of the tensor over `source`, times its alpha */
+};
+/**
+ * Stretch a tensor to the frame's size (bilinear, pixel centres aligned), turn its
+ * colours (RGB, full range) into the frame's codes, and lay them over a source: one
+ * dispatch. Without a source, a tensor's alpha becomes that of a frame that has any.
+ * @param tensor  [1, H, W, C] float32 NHWC/NC4HW4: RGB, or with alpha (C = 4), or grey (1)
+ */
+TDL_API enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor *tensor,
+                                              const struct tdl_frame *frame,
+                                              const struct tdl_frame_from_tensor_params *params);
+/**
+ * Compile what tdl_frame_from_tensor() will need for frames of this format, off the
+ * frame path. Blocking. Without it the first frame pays.
+ * @param params   NULL: the defaults
+ * @param compile  may be NULL
+ * @return TDL_ERROR_CANCELED if the progress function returned false
+ */
+TDL_API enum tdl_result tdl_frame_from_tensor_prepare(
+    struct tdl_tensor *tensor, const struct tdl_frame *frame,
+    const struct tdl_frame_from_tensor_params *params, const struct tdl_compile_params *compile);
+
 /* ---------------------------------------------------------------- compose */
 
 /** Most that a mask can grow or shrink, px. */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tensor's colours to the target, over a source of its coding. */
+#include "blocks.h"
+
+/* The pixels of a tile and the one on its left, in the tensor: what a row of them is
+ * mixed of, counted in floats. */
+struct canvas {
+    const struct tdl_cpu_from_tensor *job;
+    struct tdl_tile front, behind;
+    int32_t column[TDL_TILE_ROW], next[TDL_TILE_ROW];
+    float part[TDL_TILE_ROW];
+    bool whole; /* no pixel lies between two columns */
+};
+
+static void place_columns(struct canvas *c)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    const int width = f->front.target.width, last = f->width - 1;
+    const float scale = (float)f->width / (float)width;
+    c->whole = f->width == width;
+    for (int i = 0; i <= c->front.blocks; i++) {
+        const int x = tdl_clamp_int(c->front.x + i - 1, 0, width - 1);
+        const float u = tdl_position(x, scale, (float)last);
+        const int column = c->whole ? x : (int)u;
+        c->column[i] = column * f->step;
+        c->next[i] = TDL_MIN(column + 1, last) * f->step;
+        c->part[i] = c->whole ? 0 : u - (float)column;
+    }
+}
+
+/* Component k of a row, limited; n values. Grey is red, green and blue. */
+static void mix_channel(const struct canvas *c, int k, int y, int n, float *restrict out)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    const float scale = (float)f->height / (float)f->front.target.height;
+    const float v = tdl_position(y, scale, (float)(f->height - 1));
+    const int row = f->height == f->front.target.height ? y : (int)v;
+    const float down = f->height == f->front.target.height ? 0 : v - (float)row;
+    const size_t stride = (size_t)f->tensor_width * (size_t)f->step;
+    const float *restrict top = f->tensor + (size_t)row * stride + (f->channels > 1 ? k : 0);
+    const float *restrict low = down > 0 && row + 1 < f->height ? top + stride : top;
+    const int32_t *restrict column = c->column, *restrict next = c->next;
+    const float *restrict part = c->part;
+    const float m = f->scale[k], b = f->bias[k];
+    if (c->whole && low == top)
+        for (int i = 0; i < n; i++)
+            out[i] = tdl_clamp(top[column[i]] * m + b, 0, 1);
+    else
+        for (int i = 0; i < n; i++) {
+            const float s = top[column[i]] + (top[next[i]] - top[column[i]]) * part[i];
+            const float t = low[column[i]] + (low[next[i]] - low[column[i]]) * part[i];
+            out[i] = tdl_clamp((s + (t - s) * down) * m + b, 0, 1);
+        }
+}
+
+/* Two rows of the tensor, from the pixel on the tile's left on, and their alpha. */
+static void load_tensor(struct canvas *c, int y)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    struct tdl_tile *t = &c->front;
+    const int n = t->blocks + 1, last = f->front.target.height - 1;
+    for (int r = 0; r < 2; r++) {
+        const int row = TDL_MIN(y + r, last);
+        for (int k = 0; k < 3; k++)
+            mix_channel(c, k, row, n, t->source[r][k] - 1);
+        if (f->channels == 4)
+            mix_channel(c, 3, row, n, t->source[r][3] - 1);
+        else
+            tdl_fill_row(1, n, t->source[r][3] - 1);
+    }
+}
+
+static void lay_over(struct canvas *c, int y)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    struct tdl_tile *front = &c->front, *behind = &c->behind;
+    tdl_tile_load(&f->behind, behind, y, true);
+    for (int r = 0; r < 2; r++)
+        tdl_scale_row(f->opacity, 0, front->blocks, front->source[r][3], front->mask[r]);
+    /* What is in front goes over what is behind where the weight is 1. */
+    for (int r = 0; r < 2; r++)
+        tdl_scale_row(-1, 1, front->blocks, front->mask[r], behind->mask[r]);
+    tdl_tile_blend(&f->behind.target, behind, front->target, false);
+}
+
+static void make_rows(struct canvas *c, int y)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    const struct tdl_cpu_picture *target = &f->front.target;
+    struct tdl_tile *t = &c->front;
+    const int rows = y + 1 < target->height ? 2 : 1;
+    load_tensor(c, y);
+    if (tdl_cpu_picture_has(target, TDL_TRAIT_FULL))
+        tdl_any_to_full(&f->front, t);
+    else
+        tdl_full_to_subsampled(&f->front, t);
+    for (int r = 0; r < 2; r++)
+        tdl_scale_row(255, 0, t->blocks, t->source[r][3], t->target[r][3]);
+    if (f->over)
+        lay_over(c, y);
+    tdl_tile_store(target, f->over ? &c->behind : t, y, rows);
+}
+
+void TDL_CPU_NAME(from_tensor)(void *work, size_t begin, size_t end)
+{
+    const struct tdl_cpu_from_tensor *f = work;
+    struct canvas c;
+    c.job = f;
+    for (int x = 0; x < f->front.target.width; x += TDL_TILE) {
+        tdl_tile_begin(&f->front, &c.front, x);
+        if (f->over)
+            tdl_tile_begin(&f->behind, &c.behind, x);
+        place_columns(&c);
+        for (size_t pair = begin; pair < end; pair++)
+            make_rows(&c, 2 * (int)pair);
+    }
+}
