@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conv2d. How it is computed is chosen from a table: conv/conv.h. */
-#include "ir/builder.h"
+#include "conv2d_dynamic.h"
 #include "ops/conv/conv.h"
 
 #include <stdlib.h>
@@ -85,8 +85,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         (n->inputs[TDL_CONV_BIAS] && !tdl_constant_data(n->inputs[TDL_CONV_BIAS])))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s: the filter and bias of conv2d must be float32 constants, given by "
-                        "tdl_builder_constant; filters that are computed or bound at dispatch "
-                        "are not supported",
+                        "tdl_builder_constant; a bias that is computed or bound at dispatch is "
+                        "for a filter that is so, too",
                         n->label);
     return tdl_conv_lower(plan, n, &g);
 }
@@ -208,6 +208,23 @@ static struct tdl_operand *order_filter(struct tdl_builder *b, struct tdl_operan
     return is_cast && from ? tdl_builder_cast(b, from, filter->desc.dtype) : from;
 }
 
+/* Is it, or will be, what lower() asks for? */
+static bool is_known(struct tdl_builder *b, struct tdl_operand *o)
+{
+    const struct tdl_node *n = o->producer;
+    return o->kind == TDL_OPERAND_CONSTANT ||
+           (n && n->op == &tdl_op_cast && n->inputs[0]->kind == TDL_OPERAND_CONSTANT) ||
+           tdl_builder_evaluate(b, o);
+}
+
+static bool is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
+                       struct tdl_operand *filter)
+{
+    return x && filter && tdl_builder_status(b) == TDL_OK && x->ir == b->ir &&
+           filter->ir == b->ir && x->desc.rank == 4 && filter->desc.rank == 4 &&
+           x->desc.layout != TDL_LAYOUT_NC4HW4 && !is_known(b, filter);
+}
+
 struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *params)
@@ -216,6 +233,10 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     struct tdl_conv2d_params *p = &attr.conv.p;
     if (!tdl_builder_known(b, &tdl_op_conv2d, "filter layout", p->filter_layout, TDL_FILTER_IHWO))
         return NULL;
+    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->activation))
+        return NULL;
+    if (is_dynamic(b, input, filter))
+        return tdl_conv2d_dynamic(b, input, filter, p);
     filter = order_filter(b, filter, p->filter_layout);
     p->filter_layout = TDL_FILTER_OHWI;
     struct tdl_operand *inputs[] = {input, filter, p->bias};
@@ -225,7 +246,5 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     }
     p->groups = tdl_or_one(p->groups);
     p->bias = NULL;
-    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->activation))
-        return NULL;
     return tdl_builder_add_node(b, &tdl_op_conv2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }

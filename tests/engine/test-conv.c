@@ -100,10 +100,10 @@ static const struct row {
     bool (*takes)(const struct shape *t);
     bool needs_units; /* hardware; a device without it takes nothing */
 } rows[] = {
-    {"pointwise", is_pointwise, false}, {"depthwise", is_depthwise, false},
-    {"direct", is_one_group, false},    {"implicit", is_one_group, false},
-    {"winograd23", is_3x3, false},      {"winograd43", is_3x3, false},
-    {"im2col", is_one_group, false},    {"grouped", is_any, false},
+    {"pointwise", is_pointwise, false},  {"depthwise", is_depthwise, false},
+    {"direct", is_one_group, false},     {"implicit", is_one_group, false},
+    {"winograd23", is_3x3, false},       {"winograd43", is_3x3, false},
+    {"im2col", is_one_group, false},     {"grouped", is_any, false},
     {"cooperative", is_one_group, true},
 };
 
@@ -149,8 +149,8 @@ static void run(struct tdl_context *ctx, const struct shape *t, const char *algo
     /* A device without kernels has one way. */
     struct tdl_build_params any_way = params;
     any_way.conv2d_algorithm = NULL;
-    check_begin("seed %llu: %s %s: %s", (unsigned long long)seed, algorithm,
-                half ? "fp16" : "fp32", describe(t, text, sizeof(text)));
+    check_begin("seed %llu: %s %s: %s", (unsigned long long)seed, algorithm, half ? "fp16" : "fp32",
+                describe(t, text, sizeof(text)));
     OK(tdl_builder_create(ctx, &b));
     tdl_builder_output(b, "y", build(b, t, &rng));
     const bool kernels = subject_has_kernels(ctx);
@@ -322,22 +322,65 @@ static void check_filter_layouts(struct tdl_context *ctx)
         subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
         subject_close(&s);
     }
+}
+
+static const float *dynamic_filter;
+
+static void fill_dynamic(uint32_t index, const struct tdl_tensor_params *desc, struct rng *rng,
+                         void *values)
+{
+    if (index == 0)
+        subject_fill(desc, rng, values);
+    else
+        memcpy(values, dynamic_filter, tdl_tensor_params_size(desc));
+}
+
+/* A filter that is an input, and turned into some order, gives what the same as a constant
+ * gives. */
+static void check_dynamic(struct tdl_context *ctx, const struct shape *t,
+                          enum tdl_filter_layout order)
+{
+    static const uint32_t orders[][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}, {1, 2, 3, 0}, {3, 1, 2, 0}};
+    const uint32_t *k = t->kernel, in = t->c / or_one(t->groups);
+    struct rng rng = {t->c};
     struct tdl_builder *b;
-    struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 4, 3, 3, 5);
-    check_begin("a filter that is no constant");
+    struct subject s;
+    char text[320];
+    check_begin("a filter that is an input: %s", describe(t, text, sizeof(text)));
     OK(tdl_builder_create(ctx, &b));
-    struct tdl_operand *x = tdl_builder_input(b, "x", &d), *f = tdl_builder_input(b, "f", &d);
-    CHECK(!tdl_builder_conv2d(b, x, f,
-                              &(struct tdl_conv2d_params){.filter_layout = TDL_FILTER_HWIO}),
-          "it was taken");
-    FAILS(tdl_builder_status(b), TDL_ERROR_UNSUPPORTED, "constant");
-    tdl_builder_destroy(&b);
-    OK(tdl_builder_create(ctx, &b));
-    x = tdl_builder_input(b, "x", &d), f = tdl_builder_input(b, "f", &d);
-    tdl_builder_output(b, "y", tdl_builder_conv2d(b, x, f, NULL));
-    struct tdl_graph *graph = NULL;
-    FAILS(tdl_builder_build(b, NULL, &graph), TDL_ERROR_UNSUPPORTED, "constant");
-    tdl_builder_destroy(&b);
+    struct tdl_operand *want = build(b, t, &rng);
+    const struct tdl_node *n = want->producer;
+    struct tdl_conv2d_params p = n->attr.conv.p;
+    p.filter_layout = order;
+    p.bias = n->inputs[TDL_CONV_BIAS];
+    dynamic_filter = n->inputs[TDL_CONV_FILTER]->data;
+    struct tdl_operand *f =
+        subject_input(b, "f", SUBJECT_SHAPE(TDL_FLOAT32, t->out, k[0], k[1], in));
+    f = order == TDL_FILTER_OHWI ? f : tdl_builder_transpose(b, f, orders[order]);
+    struct tdl_operand *got = tdl_builder_conv2d(b, n->inputs[TDL_CONV_INPUT], f, &p);
+    const size_t count = tdl_operand_count(want);
+    subject_output(b, want);
+    subject_output(b, got);
+    subject_open_filled(&s, ctx, b, &rng, fill_dynamic);
+    if (subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32}))
+        for (size_t i = 0; i < count; i++) {
+            const float x = ((const float *)s.plain[0])[i], y = ((const float *)s.plain[1])[i];
+            CHECK(x - y < 1e-3f && y - x < 1e-3f, "element %zu is %g instead of %g", i, (double)y,
+                  (double)x);
+        }
+    subject_close(&s);
+}
+
+static void check_dynamics(struct tdl_context *ctx)
+{
+    static const struct shape cases[] = {
+        {1, 5, 6, 3, 4, K(3, 3), P(1, 1, 1, 1)},
+        {2, 7, 5, 8, 6, K(2, 3), S(2, 1), D(1, 2), P(0, 1, 2, 0), .groups = 2, NCHW},
+        {1, 6, 6, 5, 5, K(3, 3), S(2, 2), SAME, .groups = 5},
+    };
+    for (uint32_t i = 0; i < COUNT(cases); i++)
+        check_dynamic(ctx, &cases[i], (i + 1) % 4);
+    check_dynamic(ctx, &cases[0], TDL_FILTER_OHWI);
 }
 
 /* ---------------------------------------------------------------------- im2col */
@@ -382,8 +425,8 @@ static void check_im2col(struct tdl_context *ctx)
         tdl_builder_output(b, "columns", columns);
         tdl_builder_output(
             b, "product",
-            tdl_builder_conv2d(
-                b, columns, subject_constant(b, 4, (uint32_t[]){5, 1, 1, k}, filter), NULL));
+            tdl_builder_conv2d(b, columns, subject_constant(b, 4, (uint32_t[]){5, 1, 1, k}, filter),
+                               NULL));
         tdl_builder_output(
             b, "conv",
             tdl_builder_conv2d(
@@ -392,8 +435,8 @@ static void check_im2col(struct tdl_context *ctx)
                 &conv));
         subject_open(&s, ctx, b, &rng);
         const struct tdl_operand *o = s.ir->outputs[1];
-        subject_compare("product and convolution", &o->desc,
-                        s.values[s.ir->outputs[2]->id], s.values[o->id], false, 1);
+        subject_compare("product and convolution", &o->desc, s.values[s.ir->outputs[2]->id],
+                        s.values[o->id], false, 1);
         subject_run(&s, &(struct tdl_build_params){
                             .precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
                             .input_layout = t->packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC});
@@ -415,8 +458,8 @@ static void check_names(struct tdl_context *ctx)
     OK(tdl_builder_create(ctx, &b));
     tdl_builder_output(b, "y", build(b, &t, &rng));
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        enum tdl_result r = tdl_builder_build(
-            b, &(struct tdl_build_params){.conv2d_algorithm = wrong[i]}, &graph);
+        enum tdl_result r =
+            tdl_builder_build(b, &(struct tdl_build_params){.conv2d_algorithm = wrong[i]}, &graph);
         CHECK(r == TDL_ERROR_INVALID_ARGUMENT && !graph, "\"%s\" was taken", wrong[i]);
         CHECK(strstr(tdl_last_error(), "winograd43"), "the error has no list: %s",
               tdl_last_error());
@@ -443,6 +486,7 @@ int main(int argc, char **argv)
     struct tdl_context *ctx = check_context_open();
     check_names(ctx);
     check_filter_layouts(ctx);
+    check_dynamics(ctx);
     check_im2col(ctx);
     for (size_t i = 0; i < COUNT(shapes) && argc <= 2; i++)
         for (size_t r = 0; r < COUNT(rows); r++)

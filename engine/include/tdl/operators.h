@@ -60,8 +60,9 @@ struct tdl_conv2d_params {
  *                `filter_layout` says; of "ohwi": [out, kh, kw, in / groups]; a
  *                depthwise filter (groups == in) is [in · multiplier, kh, kw, 1].
  *                Other orders are put into "ohwi" here, in a copy that the
- *                builder owns. Filters and biases that are computed or bound at
- *                dispatch are TDL_ERROR_UNSUPPORTED.
+ *                builder owns. One that is computed or bound at dispatch, of the
+ *                input's data type, becomes a product of matrices by im2col, which is
+ *                slower. A bias beside a constant filter is a constant.
  * The input's layout (NHWC or NCHW) is the output's. How it is computed is
  * chosen when the graph is built: tdl_build_params.conv2d_algorithm, tdl_tune().
  */

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define MAX_CONDITIONS 4096 /* of Compress */
-#define MAX_TOP 64          /* elements of TopK */
 
 static bool add_gather(struct onnx_import *im)
 {
@@ -259,40 +258,25 @@ static bool add_compress(struct onnx_import *im)
                                             onnx_constant(im, TDL_INT32, 1, &length, kept), axis));
 }
 
-/* The first of the largest, then again without it: as many rounds as elements are
- * wanted, of which detectors want few. */
+/* Places and, by them, elements. */
 static bool add_top_k(struct onnx_import *im)
 {
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *x = onnx_operand(im, 0), *values[MAX_TOP], *indices[MAX_TOP], *rest = x;
-    const struct tdl_arg_min_max_params keep = {.keep_dimensions = true};
-    const bool largest = onnx_int(im, "largest", 1) != 0;
-    uint32_t axis, count, shape[TDL_MAX_RANK];
-    int64_t k;
+    struct tdl_operand *x = onnx_operand(im, 0), *indices;
+    struct tdl_top_k_params p = {.smallest = !onnx_int(im, "largest", 1)};
+    uint32_t axis, count;
+    int64_t k = onnx_int(im, "k", 0); /* an attribute before opset 10 */
 
     if (!x || !onnx_axis(im, onnx_int(im, "axis", -1), onnx_rank(x), &axis) ||
-        !onnx_ints(im, 1, &k, 1, &count))
+        (im->node.input_count > 1 && !onnx_ints(im, 1, &k, 1, &count)))
         return false;
-    if (tdl_operand_get_desc(x)->dtype != TDL_FLOAT32 || count != 1 || k < 1 || k > MAX_TOP ||
-        k > onnx_shape(x)[axis])
-        return onnx_lacks(im, "such a number of elements of %s; libtdl finds up to %d of float32",
-                          tdl_dtype_name(tdl_operand_get_desc(x)->dtype), MAX_TOP);
-    for (uint32_t i = 0; i < onnx_rank(x); i++)
-        shape[i] = i == axis ? onnx_shape(x)[i] : 1;
-    struct tdl_operand *places = onnx_sequence(im, TDL_INT32, shape[axis], 0, 1);
-    struct tdl_operand *none = onnx_scalar(im, x, largest ? -__builtin_inf() : __builtin_inf());
-    places = places ? tdl_builder_reshape(b, places, onnx_rank(x), shape) : NULL;
-    for (int64_t i = 0; i < k; i++) {
-        indices[i] = (largest ? tdl_builder_arg_max : tdl_builder_arg_min)(b, rest, axis, &keep);
-        values[i] = tdl_builder_gather_elements(b, x, indices[i], axis);
-        rest = tdl_builder_where(b, tdl_builder_equal(b, places, indices[i]), none, rest);
-    }
-    if (tdl_builder_status(b) != TDL_OK)
+    if (k < 1 || k > onnx_shape(x)[axis])
+        return onnx_lacks(im, "%lld elements of %u", (long long)k, onnx_shape(x)[axis]);
+    p.count = (uint32_t)k;
+    indices = tdl_builder_top_k(im->builder, x, axis, &p);
+    if (onnx_wanted(im, 1) &&
+        !onnx_give_at(im, 1, tdl_builder_cast(im->builder, indices, TDL_INT64)))
         return false;
-    struct tdl_operand *all = tdl_builder_concat(b, indices, (uint32_t)k, axis);
-    if (onnx_wanted(im, 1) && !onnx_give_at(im, 1, tdl_builder_cast(b, all, TDL_INT64)))
-        return false;
-    return onnx_give(im, tdl_builder_concat(b, values, (uint32_t)k, axis));
+    return onnx_give(im, tdl_builder_gather_elements(im->builder, x, indices, axis));
 }
 
 const struct onnx_row onnx_rows_indices[] = {
