@@ -109,6 +109,27 @@ static enum tdl_result resolve_crop(const struct tdl_frame *frame,
     return TDL_OK;
 }
 
+/* The whole tensor likewise. */
+static enum tdl_result resolve_inside(const struct tdl_tensor *tensor,
+                                      struct tdl_frame_to_tensor_params *params)
+{
+    const struct tdl_dims dims = tdl_tensor_params_dims(&tensor->params);
+    const uint32_t x = params->inside.x, y = params->inside.y;
+    if (!x && !y && !params->inside.width && !params->inside.height) {
+        params->inside.width = dims.w;
+        params->inside.height = dims.h;
+    }
+    const uint32_t width = params->inside.width, height = params->inside.height;
+    if (!width || !height || x >= dims.w || y >= dims.h || width > dims.w - x ||
+        height > dims.h - y)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "inside %u,%u %u×%u px does not lie in the tensor of %u×%u px", x, y, width,
+                        height, dims.w, dims.h);
+    if (!(params->pad >= 0 && params->pad <= 1))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "pad %g is outside 0…1", (double)params->pad);
+    return TDL_OK;
+}
+
 enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
                                     struct tdl_tensor *tensor,
                                     const struct tdl_frame_to_tensor_params *params)
@@ -125,6 +146,7 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
     TRY(tdl_frame_check(ctx, frame, false, "source"));
     TRY(check_tensor(ctx, tensor));
     TRY(resolve_crop(frame, &resolved));
+    TRY(resolve_inside(tensor, &resolved));
     TRY(ctx->on->frame_to_tensor(batch, frame, tensor, &resolved));
 fail:
     return r;
@@ -283,6 +305,16 @@ static enum tdl_result check_params(const struct tdl_compose_params *p)
     if (!(p->blur_radius >= 0 && p->blur_radius <= 128))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: blur radius %g px is outside 0…128",
                         (double)p->blur_radius);
+    if (!p->mask_part.width != !p->mask_part.height ||
+        (!p->mask_part.width && (p->mask_part.x || p->mask_part.y)) ||
+        p->mask_part.width > TDL_MAX_FRAME_SIZE || p->mask_part.height > TDL_MAX_FRAME_SIZE ||
+        p->mask_part.x > TDL_MAX_FRAME_SIZE || p->mask_part.x < -TDL_MAX_FRAME_SIZE ||
+        p->mask_part.y > TDL_MAX_FRAME_SIZE || p->mask_part.y < -TDL_MAX_FRAME_SIZE)
+        return tdl_fail(
+            TDL_ERROR_INVALID_ARGUMENT,
+            "compose: the mask's part %d,%d %u×%u px; sizes from 1 to %d px are possible",
+            (int)p->mask_part.x, (int)p->mask_part.y, p->mask_part.width, p->mask_part.height,
+            TDL_MAX_FRAME_SIZE);
     if (!(p->background_aspect >= 0 && p->background_aspect <= MAX_ASPECT) ||
         (p->background_aspect > 0 && p->background_aspect < 1 / MAX_ASPECT))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

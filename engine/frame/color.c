@@ -131,6 +131,16 @@ void tdl_color_from_rgb(const struct tdl_frame *to, float out[3][4])
     to_float(&map, out);
 }
 
+void tdl_color_to_channels(const struct tdl_frame *from, bool bgr, float out[3][4])
+{
+    tdl_color_to_rgb(from, out);
+    for (int i = 0; i < 4 && bgr; i++) {
+        const float red = out[0][i];
+        out[0][i] = out[2][i];
+        out[2][i] = red;
+    }
+}
+
 void tdl_color_code(const struct tdl_frame *to, const float rgba[4], float out[4])
 {
     const struct affine map = encode(to, to->matrix);

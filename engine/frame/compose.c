@@ -75,6 +75,20 @@ static uint32_t unorm16(float v)
     return (uint32_t)(TDL_MIN(TDL_MAX(v, 0), 1) * 65535 + 0.5f);
 }
 
+struct tdl_mask_part tdl_mask_part(const struct tdl_compose_params *params, uint32_t mask_width,
+                                   uint32_t mask_height)
+{
+    const bool whole = !params->mask_part.width;
+    return (struct tdl_mask_part){
+        .mask_width = (int32_t)mask_width,
+        .mask_height = (int32_t)mask_height,
+        .x = params->mask_part.x,
+        .y = params->mask_part.y,
+        .width = whole ? mask_width : params->mask_part.width,
+        .height = whole ? mask_height : params->mask_part.height,
+    };
+}
+
 struct tdl_mask_regions tdl_mask_regions(const struct tdl_compose_params *p, uint32_t mask_width,
                                          uint32_t mask_height)
 {

@@ -43,6 +43,15 @@ struct tdl_mask_steps {
 /* `before`: there is a mask of the frame before. */
 struct tdl_mask_steps tdl_mask_steps(const struct tdl_compose_params *params, bool before);
 
+/* Where the pixels of a mask that cover the frame lie in its tensor. */
+struct tdl_mask_part {
+    int32_t mask_width, mask_height; /* of the tensor */
+    int32_t x, y;
+    uint32_t width, height;
+};
+struct tdl_mask_part tdl_mask_part(const struct tdl_compose_params *params, uint32_t mask_width,
+                                   uint32_t mask_height);
+
 /* Which pixels are holes or islands, and what becomes of them; masks are 0…65535. */
 struct tdl_mask_regions {
     uint32_t low, high; /* holes are below, islands above */

@@ -22,6 +22,8 @@ layout(push_constant) uniform Push {
     uint mask_size;
     float keep;     // weight of the mask before
     uint flags;
+    uint tensor_size; // of the mask as it comes, and where its part that covers the
+    int part_x, part_y; // frame begins
 } push;
 
 #include "../common/frame_filter.glsl"
@@ -37,12 +39,20 @@ const vec2 MOVING = vec2(0.025, 0.075);
 // Changes of the mask between which it passes from wavering to sure.
 const vec2 SURE = vec2(0.1, 0.3);
 
-float smooth_mask(uint i, inout float guide)
+// The new mask's value; outside of it there is background.
+float mask_at(uvec2 pixel)
+{
+    const uvec2 size = uvec2(push.tensor_size & 65535u, push.tensor_size >> 16);
+    const uvec2 at = uvec2(ivec2(pixel) + ivec2(push.part_x, push.part_y));
+    return all(lessThan(at, size)) ? mask[at.y * size.x + at.x] : 0.0;
+}
+
+float smooth_mask(uvec2 pixel, uint i, inout float guide)
 {
     const vec2 before = unpackUnorm2x16(state[i]);
     if ((push.flags & REUSE) != 0u)
         return before.y;
-    vec2 now = vec2(guide, clamp(mask[i], 0.0, 1.0));
+    vec2 now = vec2(guide, clamp(mask_at(pixel), 0.0, 1.0));
     if (push.keep > 0.0) {
         const vec2 change = abs(now - before);
         now = mix(now, before, push.keep * (1.0 - smoothstep(MOVING.x, MOVING.y, change.x)) *
@@ -76,7 +86,7 @@ void main()
             continue;
         const uint i = pixel.y * size.x + pixel.x;
         float g = guide[k];
-        const float value = smooth_mask(i, g);
+        const float value = smooth_mask(pixel, i, g);
         pairs[i] = (push.flags & PAIRS) != 0u ? packUnorm2x16(vec2(g, value))
                                               : packSnorm2x16(vec2(0.0, value / 16.0));
     }

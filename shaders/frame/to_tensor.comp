@@ -1,18 +1,21 @@
 #version 430
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frame → tensor: unpack, crop, stretch, convert to RGB, normalise. One
-// invocation makes SIDE×SIDE pixels of the tensor.
+// Frame → tensor: unpack, crop, stretch, convert to RGB, normalise; grey where the
+// picture does not fill it. One invocation makes SIDE×SIDE pixels of the tensor.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(push_constant) uniform Push {
-    vec4 to_rgb[3];      // rows: codes → colour, 0…1
+    vec4 to_rgb[3];      // rows: codes → channel, 0…1
     uvec4 source;
     uint source_size;
     uint crop_origin;    // x | y << 16
     uint crop_size;
     uint tensor_size;
     float scale[3], bias[3];
+    uint inside_origin;  // of the tensor
+    uint inside_size;
+    float pad;
 } push;
 
 #include "../common/frame_filter.glsl"
@@ -49,9 +52,13 @@ void main()
         return;
     const uvec2 origin = uvec2(push.crop_origin & 65535u, push.crop_origin >> 16);
     const uvec2 crop = uvec2(push.crop_size & 65535u, push.crop_size >> 16);
-    const vec2 next = vec2(crop) / vec2(size);
+    const uvec2 first = uvec2(push.inside_origin & 65535u, push.inside_origin >> 16);
+    const uvec2 inside = uvec2(push.inside_size & 65535u, push.inside_size >> 16);
+    const vec2 next = vec2(crop) / vec2(inside);
     vec4 codes[3], rgb[3];
-    filter_source(vec2(origin) + (vec2(at) + 0.5) * next, next, next, ivec2(origin),
+    // Round the picture there is nothing to read; its border stands there.
+    const vec2 here = clamp(vec2(at) - vec2(first), vec2(-1.0), vec2(inside));
+    filter_source(vec2(origin) + (here + 0.5) * next, next, next, ivec2(origin),
                   ivec2(origin + crop) - 1, true, codes);
     for (uint c = 0u; c < 3u; c++) {
         const vec4 m = push.to_rgb[c];
@@ -60,7 +67,12 @@ void main()
     }
     for (uint k = 0u; k < uint(SIDE * SIDE); k++) {
         const uvec2 pixel = at + uvec2(k & 1u, k >> 1);
+        const bool padded = any(greaterThanEqual(pixel - first, inside)); // wraps below
+        vec3 value = vec3(rgb[0][k], rgb[1][k], rgb[2][k]);
+        if (padded)
+            for (uint c = 0u; c < 3u; c++)
+                value[c] = push.pad * push.scale[c] + push.bias[c];
         if (all(lessThan(pixel, size)))
-            store(pixel.y * size.x + pixel.x, vec3(rgb[0][k], rgb[1][k], rgb[2][k]));
+            store(pixel.y * size.x + pixel.x, value);
     }
 }

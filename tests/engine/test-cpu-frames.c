@@ -138,6 +138,14 @@ static void test_tensor(void)
         params.crop.width = 1 + random_below(width - params.crop.x);
         params.crop.height = 1 + random_below(height - params.crop.y);
     }
+    if (now_and_then(2)) {
+        params.inside.x = random_below(tensor_width);
+        params.inside.y = random_below(tensor_height);
+        params.inside.width = 1 + random_below(tensor_width - params.inside.x);
+        params.inside.height = 1 + random_below(tensor_height - params.inside.y);
+        params.pad = unit();
+        params.bgr = now_and_then(2);
+    }
     for (int c = 0; c < 3 && now_and_then(2); c++) {
         params.scale[c] = 0.5f + unit();
         params.bias[c] = unit() - 0.5f;

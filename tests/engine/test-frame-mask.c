@@ -413,6 +413,70 @@ static void test_growth_is_in_px(void)
         }
 }
 
+/* A part of the mask, within it or over its borders, does what a mask does that has
+ * those values, and 0 outside. */
+static void test_part(void)
+{
+    for (int turn = 0; turn < 12; turn++) {
+        const int width = 1 + (int)random_below(30), height = 1 + (int)random_below(20);
+        const int part_width = 1 + (int)random_below(40), part_height = 1 + (int)random_below(30);
+        const int x = (int)random_below(40) - 15, y = (int)random_below(30) - 10;
+        struct stage whole = stage_new(37, 29, part_width, part_height);
+        struct stage s = stage_new(37, 29, width, height);
+        for (int i = 0; i < width * height; i++)
+            s.mask.at[i] = random_below(101) / 100.0;
+        for (int i = 0; i < part_width * part_height; i++) {
+            const int px = x + i % part_width, py = y + i / part_width;
+            whole.mask.at[i] = px >= 0 && px < width && py >= 0 && py < height
+                                   ? s.mask.at[py * width + px]
+                                   : 0;
+        }
+        memcpy(whole.source.bytes, s.source.bytes, s.source.size);
+        whole.source.frame = s.source.frame;
+        whole.source.frame.planes[0].buffer = whole.source.buffer;
+        whole.params.refine = s.params.refine = turn % 2;
+        s.params.mask_part.x = x;
+        s.params.mask_part.y = y;
+        s.params.mask_part.width = (uint32_t)part_width;
+        s.params.mask_part.height = (uint32_t)part_height;
+        frame(&whole);
+        frame(&s);
+        for (int i = 0; i < 37 * 29; i++) {
+            const double got = get_code(&s.target, 0, i % 37, i / 37);
+            const double want = get_code(&whole.target, 0, i % 37, i / 37);
+            CHECK(got == want,
+                  "part %d,%d %d×%d of a mask of %d×%d: pixel %d,%d is %.0f, not %.0f "
+                  "(seed %#x)",
+                  x, y, part_width, part_height, width, height, i % 37, i / 37, got, want,
+                  random_seed());
+        }
+        stage_free(&whole);
+        stage_free(&s);
+    }
+}
+
+static void test_wrong_parts(void)
+{
+    static const struct {
+        int32_t x, y;
+        uint32_t width, height;
+    } wrong[] = {{1, 0, 0, 0}, {0, 0, 4, 0}, {0, 0, 1 << 20, 4}, {INT32_MIN, 0, 4, 4}};
+    struct stage s = stage_new(8, 8, 4, 4);
+    OK(tdl_batch_begin(batch));
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        s.params.mask_part.x = wrong[i].x;
+        s.params.mask_part.y = wrong[i].y;
+        s.params.mask_part.width = wrong[i].width;
+        s.params.mask_part.height = wrong[i].height;
+        CHECK(tdl_compose(batch, s.composer, &s.source.frame, s.tensor, &s.target.frame,
+                          &s.params) == TDL_ERROR_INVALID_ARGUMENT &&
+                  strstr(tdl_last_error(), "part"),
+              "wrong part %zu was taken: %s", i, tdl_last_error());
+    }
+    tdl_batch_cancel(batch);
+    stage_free(&s);
+}
+
 int main(int argc, char **argv)
 {
     ctx = open_context(argc, argv);
@@ -424,6 +488,8 @@ int main(int argc, char **argv)
     test_spirals();
     test_growing();
     test_growth_is_in_px();
+    test_part();
+    test_wrong_parts();
     tdl_batch_destroy(&batch);
     close_context(ctx);
     printf("mask: ok\n");

@@ -54,12 +54,23 @@ static const struct kind kinds[] = {
     {TDL_FLOAT16, TDL_LAYOUT_NC4HW4, 1.2e-3}, /* half's step below 2 is 2⁻¹⁰ */
 };
 
+/* A rectangle within one that is given with its origin at 0. */
+static void random_part(uint32_t part[4])
+{
+    const uint32_t w = part[2], h = part[3];
+    part[0] = random_below(w);
+    part[1] = random_below(h);
+    part[2] = 1 + random_below(w - part[0]);
+    part[3] = 1 + random_below(h - part[1]);
+}
+
 static void check(struct tdl_context *ctx, struct tdl_batch *batch, struct picture *p,
                   const struct kind *kind, const uint32_t crop[4], uint32_t w, uint32_t h,
                   bool normalise)
 {
     struct tdl_frame_to_tensor_params params = {.crop = {crop[0], crop[1], crop[2], crop[3]}};
     double scale[3] = {1, 1, 1}, bias[3] = {0, 0, 0};
+    uint32_t inside[4] = {0, 0, w, h};
     struct tdl_tensor *t = tensor_new(ctx, kind->dtype, kind->layout, h, w, 3);
     const size_t size = tdl_tensor_params_size(tdl_tensor_get_params(t));
     void *data = malloc(size);
@@ -68,16 +79,27 @@ static void check(struct tdl_context *ctx, struct tdl_batch *batch, struct pictu
         scale[c] = params.scale[c] = 0.5f + 0.25f * (float)c;
         bias[c] = params.bias[c] = -0.125f * (float)(c + 1);
     }
+    if (normalise) { /* nor in the whole tensor */
+        random_part(inside);
+        params.inside.x = inside[0];
+        params.inside.y = inside[1];
+        params.inside.width = inside[2];
+        params.inside.height = inside[3];
+        params.pad = 0.01f * (float)random_below(101);
+        params.bgr = random_below(2);
+    }
     OK(tdl_batch_begin(batch));
     OK(tdl_frame_to_tensor(batch, &p->frame, t, &params));
     run_batch(batch, ctx);
     OK(tdl_tensor_read(t, data, size));
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++) {
-            double rgb[4] = {0};
-            reference(p, crop, w, h, x, y, rgb);
+            double rgb[4] = {(double)params.pad, (double)params.pad, (double)params.pad};
+            if (x - inside[0] < inside[2] && y - inside[1] < inside[3])
+                reference(p, crop, inside[2], inside[3], x - inside[0], y - inside[1], rgb);
             for (uint32_t c = 0; c < 4; c++) {
-                const double want = c < 3 ? rgb[c] * scale[c] + bias[c] : 0;
+                const double colour = rgb[c < 3 && params.bgr ? 2 - c : c];
+                const double want = c < 3 ? colour * scale[c] + bias[c] : 0;
                 const double got = tensor_value(t, data, x, y, c);
                 CHECK(fabs(got - want) <= kind->tolerance,
                       "%s %u×%u crop %u,%u %u×%u → %u×%u, matrix %d, range %d: pixel %u,%u channel "
@@ -105,9 +127,8 @@ static void test_sizes(struct tdl_context *ctx, struct tdl_batch *batch)
             p.frame.matrix = (enum tdl_color_matrix)random_below(3);
             p.frame.range = (enum tdl_range)random_below(2);
             const uint32_t whole[4] = {0, 0, w, h};
-            uint32_t part[4] = {random_below(w), random_below(h), 0, 0};
-            part[2] = 1 + random_below(w - part[0]);
-            part[3] = 1 + random_below(h - part[1]);
+            uint32_t part[4] = {0, 0, w, h};
+            random_part(part);
             check(ctx, batch, &p, &kinds[0], whole, sizes[i][2], sizes[i][3], false);
             check(ctx, batch, &p, &kinds[0], part, sizes[i][2], sizes[i][3], i % 3 == 0);
             picture_free(&p);
@@ -159,12 +180,30 @@ static void test_known_colours(struct tdl_context *ctx, struct tdl_batch *batch)
     picture_free(&p);
 }
 
+static void test_wrong(struct tdl_context *ctx, struct tdl_batch *batch)
+{
+    struct picture p = picture_new(ctx, TDL_FORMAT_RGB, 4, 4, GEOMETRY_TIGHT);
+    struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 3);
+    const struct tdl_frame_to_tensor_params wrong[] = {
+        {.inside = {4, 0, 1, 1}}, {.inside = {0, 0, 5, 1}}, {.inside = {0, 2, 1, 0}},
+        {.inside = {1, 1, 4294967295u, 1}}, {.pad = 2}, {.pad = (float)NAN},
+    };
+    OK(tdl_batch_begin(batch));
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        CHECK(tdl_frame_to_tensor(batch, &p.frame, t, &wrong[i]) == TDL_ERROR_INVALID_ARGUMENT,
+              "wrong params %zu are taken", i);
+    tdl_batch_cancel(batch);
+    tdl_tensor_destroy(&t);
+    picture_free(&p);
+}
+
 int main(int argc, char **argv)
 {
     struct tdl_context *ctx = open_context(argc, argv);
     struct tdl_batch *batch;
     OK(tdl_batch_create(ctx, &batch));
     test_known_colours(ctx, batch);
+    test_wrong(ctx, batch);
     test_sizes(ctx, batch);
     test_kinds_and_colours(ctx, batch);
     tdl_batch_destroy(&batch);

@@ -229,7 +229,8 @@ static enum tdl_result check_mask(struct tdl_cpu_composer *c, const struct tdl_t
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: this mode needs a mask");
     enum tdl_result r = tdl_mask_check(c->base.ctx, mask);
     const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
-    return r == TDL_OK ? tdl_cpu_composer_need_mask(c, d.w, d.h) : r;
+    const struct tdl_mask_part part = tdl_mask_part(p, d.w, d.h);
+    return r == TDL_OK ? tdl_cpu_composer_need_mask(c, part.width, part.height) : r;
 }
 
 enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *composer,

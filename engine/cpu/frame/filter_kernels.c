@@ -55,19 +55,37 @@ static void store_tensor(const struct tdl_cpu_to_tensor *t, int y, int n, float 
     }
 }
 
+/* Round the picture: the columns left and right of it, or whole rows. */
+static void pad_row(const struct tdl_cpu_to_tensor *t, int left, int n, float *const row[3])
+{
+    for (int c = 0; c < 3; c++) {
+        for (int i = 0; i < left; i++)
+            row[c][i] = t->pad[c];
+        for (int i = left + n; i < t->width; i++)
+            row[c][i] = t->pad[c];
+    }
+}
+
 void TDL_CPU_NAME(to_tensor)(void *work, size_t begin, size_t end)
 {
     const struct tdl_cpu_to_tensor *t = work;
-    const int n = t->filter.x[0].count;
+    const int n = t->filter.x[0].count, rows = t->filter.y[0].count;
     for (size_t band = begin; band < end; band++) {
         float *room = t->bands.room + band * t->bands.stride;
-        float *codes[4] = {room, room + n, room + 2 * n, NULL};
+        float *row[3] = {room, room + t->width, room + 2 * t->width};
+        float *codes[4] = {row[0] + t->left, row[1] + t->left, row[2] + t->left, NULL};
         for (int y = band_begin(&t->bands, band); y < band_begin(&t->bands, band + 1); y++) {
-            for (int i = 0; i < n && !t->filter.chroma; i++)
-                codes[1][i] = codes[2][i] = t->filter.source.neutral;
-            tdl_filter_row(&t->filter, y, room + 3 * n, codes);
-            normalise(t, n, codes);
-            store_tensor(t, y, n, codes);
+            const int at = y - t->top;
+            if (at < 0 || at >= rows) {
+                pad_row(t, 0, 0, row);
+            } else {
+                for (int i = 0; i < n && !t->filter.chroma; i++)
+                    codes[1][i] = codes[2][i] = t->filter.source.neutral;
+                tdl_filter_row(&t->filter, at, room + 3 * t->width, codes);
+                normalise(t, n, codes);
+                pad_row(t, t->left, n, row);
+            }
+            store_tensor(t, y, t->width, row);
         }
     }
 }
@@ -107,6 +125,25 @@ static inline float number_of(uint32_t bits)
     return tdl_clamp(v.value, 0, 1);
 }
 
+/* A row of the new mask; outside of it there is background. */
+static void read_mask(const struct tdl_cpu_guide *g, int y, float *restrict mask)
+{
+    const struct tdl_mask_part *p = &g->part;
+    const int row = y + p->y, left = p->x < 0 ? -p->x : 0;
+    int begin = left < g->width ? left : g->width;
+    int end = p->mask_width - p->x < g->width ? p->mask_width - p->x : g->width;
+    if (row < 0 || row >= p->mask_height || end < begin)
+        end = begin;
+    const tdl_pixel *restrict in =
+        (const tdl_pixel *)g->mask + (begin < end ? (ptrdiff_t)row * p->mask_width : 0);
+    for (int i = 0; i < begin; i++)
+        mask[i] = 0;
+    for (int i = begin; i < end; i++)
+        mask[i] = number_of(in[i + p->x]);
+    for (int i = end; i < g->width; i++)
+        mask[i] = 0;
+}
+
 static void smooth_mask(const struct tdl_cpu_guide *g, int y, float *restrict guide,
                         float *restrict mask)
 {
@@ -119,9 +156,7 @@ static void smooth_mask(const struct tdl_cpu_guide *g, int y, float *restrict gu
             mask[i] = (float)(int)(state[i] >> 16) / 65535;
         return;
     }
-    const tdl_pixel *restrict in = (const tdl_pixel *)g->mask + first;
-    for (int i = 0; i < n; i++)
-        mask[i] = number_of(in[i]);
+    read_mask(g, y, mask);
     if (most > 0)
         for (int i = 0; i < n; i++) {
             const float luma = (float)(int)(state[i] & 65535) / 65535;

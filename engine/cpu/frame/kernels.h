@@ -49,6 +49,10 @@ struct tdl_cpu_to_tensor {
     float to_rgb[3][4], scale[3], bias[3];
     void *tensor;
     bool packed, half; /* NC4HW4, and of float16 */
+    /* The picture fills columns from `left` on of `width`, and rows from `top` on, as
+     * many as the filter has; what is round it is `pad` in each channel. */
+    int32_t width, left, top;
+    float pad[3];
 };
 
 /* Guide and mask of now, smoothed over time (shaders/frame/guide.comp). */
@@ -60,6 +64,7 @@ struct tdl_cpu_guide {
     bool look, reuse, pairs; /* the guide is needed; no new mask; else coefficients go out */
     float keep;
     const float *mask;
+    struct tdl_mask_part part; /* of the mask */
     uint32_t *state, *out;
 };
 

@@ -60,6 +60,7 @@ static struct tdl_cpu_grid guide_grid(const struct tdl_frame *source, uint32_t w
 
 static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
                                  const struct tdl_frame *source, const struct tdl_tensor *mask,
+                                 const struct tdl_compose_params *params,
                                  const struct tdl_mask_steps *steps)
 {
     const struct tdl_cpu_grid grid = guide_grid(source, c->mask_width, c->mask_height);
@@ -82,7 +83,11 @@ static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_cpu_c
     g->reuse = !mask;
     g->pairs = !steps->plain;
     g->keep = steps->keep;
-    g->mask = mask ? (const float *)(void *)tdl_cpu_memory(mask->buffer) : NULL;
+    if (mask) {
+        const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+        g->mask = (const float *)(void *)tdl_cpu_memory(mask->buffer);
+        g->part = tdl_mask_part(params, d.w, d.h);
+    }
     g->state = tdl_cpu_words(c->state);
     g->out = tdl_cpu_words(steps->plain ? c->coefficients : c->pairs);
     return TDL_OK;
@@ -225,7 +230,7 @@ enum tdl_result tdl_cpu_add_mask(struct tdl_batch *batch, struct tdl_cpu_compose
     struct tdl_buffer *pairs = c->pairs;
     enum tdl_result r;
     TRY(use_buffers(batch, c, source, mask));
-    TRY(add_guide(batch, c, source, mask, &steps));
+    TRY(add_guide(batch, c, source, mask, params, &steps));
     if (steps.holes)
         TRY(add_regions(batch, c, params, false));
     if (steps.islands)

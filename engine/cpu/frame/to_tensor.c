@@ -22,12 +22,11 @@ static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *th
     return TDL_OK;
 }
 
-static struct tdl_cpu_grid grid_of(const struct tdl_frame_to_tensor_params *params,
-                                   struct tdl_dims dims)
+static struct tdl_cpu_grid grid_of(const struct tdl_frame_to_tensor_params *params)
 {
     const uint32_t origin[2] = {params->crop.x, params->crop.y};
     const uint32_t size[2] = {params->crop.width, params->crop.height};
-    struct tdl_cpu_grid g = {.count = {dims.w, dims.h}};
+    struct tdl_cpu_grid g = {.count = {params->inside.width, params->inside.height}};
     for (int i = 0; i < 2; i++) {
         g.step[i] = g.support[i] = (double)size[i] / g.count[i];
         g.centre[i] = origin[i] + 0.5 * g.step[i];
@@ -42,7 +41,7 @@ enum tdl_result tdl_cpu_frame_to_tensor(struct tdl_batch *batch, const struct td
                                         const struct tdl_frame_to_tensor_params *params)
 {
     const struct tdl_dims dims = tdl_tensor_params_dims(&tensor->params);
-    const struct tdl_cpu_grid grid = grid_of(params, dims);
+    const struct tdl_cpu_grid grid = grid_of(params);
     const float *s = params->scale;
     const bool scaled = s[0] != 0 || s[1] != 0 || s[2] != 0;
     struct tdl_cpu_filter filter;
@@ -62,11 +61,15 @@ enum tdl_result tdl_cpu_frame_to_tensor(struct tdl_batch *batch, const struct td
     t->filter = filter;
     t->bands = bands;
     t->bands.room = tdl_cpu_filter_finish(&t->filter, memory);
-    tdl_color_to_rgb(frame, t->to_rgb);
+    tdl_color_to_channels(frame, params->bgr, t->to_rgb);
     for (int c = 0; c < 3; c++) {
         t->scale[c] = scaled ? params->scale[c] : 1;
         t->bias[c] = params->bias[c];
+        t->pad[c] = params->pad * t->scale[c] + t->bias[c];
     }
+    t->width = (int32_t)dims.w;
+    t->left = (int32_t)params->inside.x;
+    t->top = (int32_t)params->inside.y;
     t->tensor = tdl_cpu_memory(tensor->buffer);
     t->packed = tensor->params.layout == TDL_LAYOUT_NC4HW4;
     t->half = tensor->params.dtype == TDL_FLOAT16;

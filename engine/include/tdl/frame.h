@@ -94,13 +94,22 @@ struct tdl_frame_to_tensor_params {
     struct {
         uint32_t x, y, width, height;
     } crop;
-    /** Channel value = colour (0…1) · scale + bias; all zero: scale 1. */
+    /** Channel value = colour (0…1) · scale + bias; all zero: scale 1. In the tensor's
+     *  order of channels. */
     float scale[3], bias[3];
+    bool bgr; /**< the channels are blue, green, red */
+    /** Part of the tensor that the picture fills; all zero: the whole. px. What is
+     *  round it is grey, `pad` (0…1) in all colours. */
+    struct {
+        uint32_t x, y, width, height;
+    } inside;
+    float pad;
 };
 /**
  * Unpack, convert to RGB (full range, the frame's matrix), crop, stretch to
- * the tensor's size (triangle filter as wide as the shrinking asks, bilinear
- * when growing, pixel centres aligned) and normalise: one dispatch.
+ * the tensor's size, or that of the part of it that is named (triangle filter as
+ * wide as the shrinking asks, bilinear when growing, pixel centres aligned) and
+ * normalise: one dispatch.
  * @param tensor  [1, H, W, 3] float32 NHWC/NC4HW4 or float16 NC4HW4
  */
 TDL_API enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,
@@ -200,6 +209,13 @@ struct tdl_compose_params {
     float grow;
     /** Mask not new: use the composer's last mask (interval > 1). */
     bool reuse_mask;
+    /** Part of the mask that covers the frame, px of the mask; all zero: the whole. It
+     *  may reach over the mask's borders, and be larger than it (65535 px at most either
+     *  way): outside there is background. It counts with a new mask. */
+    struct {
+        int32_t x, y;
+        uint32_t width, height;
+    } mask_part;
 };
 
 /**
@@ -229,7 +245,7 @@ TDL_API enum tdl_result tdl_composer_prepare(struct tdl_composer *composer,
 /**
  * Queue the composition of `target` from `source` and the mask.
  * @param mask  [1, h, w, 1] float32, 1 where foreground, covering the whole
- *              frame; not read with reuse_mask or in passthrough, and may be
+ *              frame (but see `mask_part`); not read with reuse_mask or in passthrough, and may be
  *              NULL then
  * `target` has `source`'s size. One dispatch for mask, overlay, alpha and
  * replace once the mask is refined; blur adds a few at reduced size.

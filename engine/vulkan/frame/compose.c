@@ -15,7 +15,8 @@ static enum tdl_result check_mask(struct tdl_vk_composer *c, const struct tdl_te
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: this mode needs a mask");
     enum tdl_result r = tdl_mask_check(c->base.ctx, mask);
     const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
-    return r == TDL_OK ? tdl_composer_need_mask(c, d.w, d.h) : r;
+    const struct tdl_mask_part part = tdl_mask_part(p, d.w, d.h);
+    return r == TDL_OK ? tdl_composer_need_mask(c, part.width, part.height) : r;
 }
 
 static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_t i,
@@ -134,8 +135,11 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, params);
     if (can_copy_planes(&plan))
         return copy_planes(batch, &plan);
-    if (tdl_compose_needs_mask(kernel) && !params->reuse_mask)
+    if (tdl_compose_needs_mask(kernel) && !params->reuse_mask) {
+        const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
         plan.mask = mask->buffer;
+        plan.part = tdl_mask_part(params, d.w, d.h);
+    }
     tdl_compose_plan_build(&plan, stale);
     TRY(record(batch, &plan));
     if (tdl_compose_needs_mask(kernel))

@@ -169,6 +169,9 @@ static void add_mask(struct tdl_compose_plan *plan)
         .keep = steps.keep,
         .flags = (p->reuse_mask ? TDL_GUIDE_REUSE : 0) | (steps.plain ? 0 : TDL_GUIDE_PAIRS) |
                  (steps.look ? TDL_GUIDE_LOOK : 0),
+        .tensor_size =
+            TDL_PACK_SIZE((uint32_t)plan->part.mask_width, (uint32_t)plan->part.mask_height),
+        .part_origin = {plan->part.x, plan->part.y},
     };
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);

@@ -32,6 +32,8 @@ struct tdl_guide_push { /* guide.comp */
     uint32_t source_size, mask_size;
     float keep;
     uint32_t flags; /* enum tdl_guide_flags */
+    uint32_t tensor_size;
+    int32_t part_origin[2];
 };
 struct tdl_regions_push { /* regions.comp */
     uint32_t mask_size, levels, doubt, least_value, least_area, kind;
@@ -92,7 +94,8 @@ struct tdl_compose_plan {
     const struct tdl_frame *source, *target;
     const struct tdl_compose_params *params;
     enum tdl_compose_kernel kernel;
-    struct tdl_buffer *mask; /* NULL with reuse_mask */
+    struct tdl_buffer *mask;   /* NULL with reuse_mask */
+    struct tdl_mask_part part; /* of it */
     bool few, rolling;
     struct tdl_compose_step steps[TDL_COMPOSE_MAX_STEPS];
     uint32_t count;

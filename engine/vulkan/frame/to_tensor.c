@@ -14,8 +14,10 @@ struct push {
     uint32_t source[4];
     uint32_t source_size, crop_origin, crop_size, tensor_size;
     float scale[3], bias[3];
+    uint32_t inside_origin, inside_size;
+    float pad;
 };
-static_assert(sizeof(struct push) == 104 && sizeof(struct push) <= TDL_MAX_PUSH, "shader's layout");
+static_assert(sizeof(struct push) == 116 && sizeof(struct push) <= TDL_MAX_PUSH, "shader's layout");
 
 /* Workgroups of 16×8 pixels: neighbours share source words. */
 enum { GROUP_X = 16, GROUP_Y = 8 };
@@ -28,11 +30,14 @@ static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
     push->crop_origin = TDL_PACK_SIZE(params->crop.x, params->crop.y);
     push->crop_size = TDL_PACK_SIZE(params->crop.width, params->crop.height);
     push->tensor_size = TDL_PACK_SIZE(dims.w, dims.h);
+    push->inside_origin = TDL_PACK_SIZE(params->inside.x, params->inside.y);
+    push->inside_size = TDL_PACK_SIZE(params->inside.width, params->inside.height);
+    push->pad = params->pad;
     for (int i = 0; i < 3; i++) {
         push->scale[i] = scaled ? params->scale[i] : 1;
         push->bias[i] = params->bias[i];
     }
-    tdl_color_to_rgb(frame, push->to_rgb);
+    tdl_color_to_channels(frame, params->bgr, push->to_rgb);
 }
 
 /* What the kernel depends on. */
