@@ -173,6 +173,14 @@ static uint8_t *pack(struct onnx_case *c, size_t first, size_t *out_size)
     return bytes;
 }
 
+/* Cases whose data are not what the standard says, as other runners find, too. */
+static const struct {
+    const char *begin, *why;
+} wrong_cases[] = {
+    {"test_qlinearmatmul_2D_int8_", "its data wrap where the standard saturates"},
+    {"test_qlinearmatmul_3D_int8_", "its data wrap where the standard saturates"},
+};
+
 /* Sizes, axes and filters are inputs in these cases. libtdl has to know them when a
  * model is loaded: so constants are made of as few inputs as it takes. */
 static enum verdict run_case(struct tdl_context *ctx, const char *folder, const char *name)
@@ -182,6 +190,11 @@ static enum verdict run_case(struct tdl_context *ctx, const char *folder, const 
     enum verdict verdict = NOT_COVERED;
     check_begin("%s", name);
     snprintf(path, sizeof(path), "%s/%s", folder, name);
+    for (size_t i = 0; i < COUNT(wrong_cases); i++)
+        if (!strncmp(name, wrong_cases[i].begin, strlen(wrong_cases[i].begin))) {
+            printf("not covered: %s: %s\n", name, wrong_cases[i].why);
+            return NOT_COVERED;
+        }
     const char *why = onnx_case_read(path, &c);
     if (why) {
         printf("not covered: %s: %s\n", name, why);

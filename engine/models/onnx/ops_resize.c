@@ -203,7 +203,7 @@ static bool read_ways(struct onnx_import *im, struct resize *r)
     r->way = (enum way)way;
     r->mode = (enum mode)mode;
     r->antialias = onnx_int(im, "antialias", 0) != 0;
-    r->exclude_outside = onnx_int(im, "exclude_outside", 0) != 0 || r->antialias;
+    r->exclude_outside = onnx_int(im, "exclude_outside", 0) != 0;
     r->cubic = (double)onnx_float(im, "cubic_coeff_a", -0.75f);
     if (r->way == CROP_AND_RESIZE && onnx_float(im, "extrapolation_value", 0) != 0)
         return onnx_lacks(im, "an extrapolation value other than 0");
@@ -288,6 +288,8 @@ static bool is_simple(const struct resize *r, bool real)
 {
     bool whole = true;
 
+    for (uint32_t i = 2; i < 4 && r->rank == 4; i++)
+        whole &= floor(r->scale[i] * r->in[i] + 1e-6) == r->out[i]; /* a policy rounds */
     for (uint32_t i = 2; i < 4 && r->rank == 4; i++)
         whole &= r->sizes || r->way != ALIGN_CORNERS || r->scale[i] * r->in[i] == (double)r->out[i];
     return real && r->rank == 4 && r->out[0] == r->in[0] && r->out[1] == r->in[1] && whole &&
