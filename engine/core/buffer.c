@@ -31,6 +31,15 @@ enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                   out_buffer);
 }
 
+enum tdl_result tdl_buffer_create_parts(struct tdl_context *ctx, size_t size,
+                                        enum tdl_buffer_access access, const char *name,
+                                        struct tdl_buffer **out_buffer)
+{
+    return create(
+        ctx, &(struct tdl_buffer_wish){.size = size, .access = access, .name = name, .parts = true},
+        out_buffer);
+}
+
 enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t size,
                                                  uint32_t usage, const char *name,
                                                  struct tdl_buffer **out_buffer)

@@ -27,6 +27,10 @@ struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
 enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);
+/* Likewise, of which kernels reach parts: it may be larger than max_buffer_bytes. */
+enum tdl_result tdl_buffer_create_parts(struct tdl_context *ctx, size_t size,
+                                        enum tdl_buffer_access access, const char *name,
+                                        struct tdl_buffer **out_buffer);
 /* The memory of a tensor that may be rented to others. */
 enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t size,
                                                  uint32_t usage, const char *name,

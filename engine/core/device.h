@@ -81,6 +81,7 @@ struct tdl_buffer_wish {
     size_t size; /* bytes, more than 0 */
     enum tdl_buffer_access access;
     const char *name; /* for messages and captures */
+    bool parts;       /* kernels reach parts of it, never the whole at once */
     /* It may be rented to others (enum tdl_tensor_usage); then access is
      * TDL_BUFFER_DEVICE. */
     uint32_t exportable;

@@ -144,7 +144,7 @@ enum { WEIGHT_TIMES = 32 };
 
 static bool reserve_weights(struct tdl_plan *plan, const struct tdl_plan_step *s, uint64_t count)
 {
-    const uint64_t bytes = count * sizeof(float), most = plan->device->max_buffer_bytes;
+    const uint64_t bytes = count * sizeof(float);
     const uint64_t limit = WEIGHT_TIMES * plan->ir->budget.given + WEIGHT_FREE;
     uint64_t capacity = TDL_MIN(plan->weight_capacity * 2, limit / sizeof(float));
     capacity = TDL_MAX(capacity, count);
@@ -156,11 +156,6 @@ static bool reserve_weights(struct tdl_plan *plan, const struct tdl_plan_step *s
                                 "bytes; the model has %llu of constants",
                                 s->label, (unsigned long long)bytes,
                                 (unsigned long long)plan->ir->budget.given);
-    else if (most && bytes > most)
-        plan->status = tdl_fail(TDL_ERROR_UNSUPPORTED,
-                                "%s: weights needs a buffer of %llu bytes or more; this device's "
-                                "kernels reach %llu",
-                                s->label, (unsigned long long)bytes, (unsigned long long)most);
     float *weights =
         plan->status == TDL_OK ? realloc(plan->weights, capacity * sizeof(float)) : NULL;
     if (!weights) {

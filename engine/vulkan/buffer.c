@@ -147,13 +147,13 @@ enum tdl_result tdl_buffer_abandon(struct tdl_buffer *b, enum tdl_result r)
 enum tdl_result tdl_vk_buffer_create(struct tdl_context *ctx, const struct tdl_buffer_wish *wish,
                                      struct tdl_buffer **out_buffer)
 {
-    const uint32_t reach = tdl_vk(ctx)->properties.limits.maxStorageBufferRange;
+    const uint64_t reach = ctx->info.max_buffer_bytes;
     VkMemoryRequirements requirements;
     enum tdl_result r;
-    if (wish->size > reach)
+    if (wish->size > reach && !wish->parts)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s needs a buffer of %zu bytes; this device's kernels reach %u",
-                        wish->name, wish->size, reach);
+                        "%s needs a buffer of %zu bytes; this device's kernels reach %llu",
+                        wish->name, wish->size, (unsigned long long)reach);
     struct tdl_buffer *b = tdl_buffer_new(ctx, TDL_ALIGN(wish->size, 16));
     if (!b)
         return TDL_ERROR_OUT_OF_MEMORY;
@@ -183,7 +183,7 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
     if (!tdl_vk(ctx)->host_pointer_alignment || !tdl_vk(ctx)->fn.get_host_pointer_properties)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no VK_EXT_external_memory_host",
                         ctx->info.name);
-    const uint32_t reach = tdl_vk(ctx)->properties.limits.maxStorageBufferRange;
+    const uint64_t reach = ctx->info.max_buffer_bytes;
     uintptr_t align = tdl_vk(ctx)->host_pointer_alignment,
               start = (uintptr_t)pointer / align * align;
     size_t whole = 0;
@@ -191,8 +191,8 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
         whole = TDL_ALIGN((uintptr_t)pointer - start + size, align);
     if (size > reach || whole > reach)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the host memory has %zu bytes; this device's kernels reach %u", size,
-                        reach);
+                        "the host memory has %zu bytes; this device's kernels reach %llu", size,
+                        (unsigned long long)reach);
     VkMemoryHostPointerPropertiesEXT properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     if (tdl_vk(ctx)->fn.get_host_pointer_properties(tdl_vk(ctx)->device, kind, (void *)start,

@@ -298,6 +298,28 @@ static void test_many_windows(struct tdl_context *ctx)
     run(ctx, b, "pool2d", 1);
 }
 
+/* Weights may be more than kernels reach of a buffer: no single one is. */
+static void test_reach(struct tdl_context *ctx)
+{
+    const uint64_t all = ctx->info.max_buffer_bytes;
+    struct tdl_builder *b = open_builder(ctx);
+    struct rng rng = {1};
+    struct tdl_graph *g;
+    struct tdl_operand *x = image(b, 8, 8, 32);
+    check_begin("parts of a buffer");
+    for (int i = 0; i < 4; i++)
+        x = conv(b, &rng, x, 32, 3, 1, false); /* 36 KiB of weights each */
+    OK(tdl_builder_output(b, "output", x));
+    ctx->info.max_buffer_bytes = 128 << 10;
+    run(ctx, b, NULL, 0);
+    b = open_builder(ctx);
+    OK(tdl_builder_output(b, "output", conv(b, &rng, image(b, 8, 8, 64), 64, 3, 1, false)));
+    FAILS(tdl_builder_build(b, &(struct tdl_build_params){0}, &g), TDL_ERROR_UNSUPPORTED,
+          "its constant needs a buffer of 147");
+    ctx->info.max_buffer_bytes = all;
+    tdl_builder_destroy(&b);
+}
+
 /* What does not fit is refused with a text, before anything is compiled. */
 static void test_refusals(struct tdl_context *ctx)
 {
@@ -344,6 +366,7 @@ int main(void)
     }
     subject_pretend_gpu(ctx, false);
     test_refusals(ctx);
+    test_reach(ctx);
     check_context_close(ctx);
     return check_result();
 }

@@ -7,17 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Weights and arena may be larger than what a kernel reaches, not what is bound of them. */
+static enum tdl_result check_reach(const struct tdl_graph *g)
+{
+    const uint64_t reach = g->ctx->info.max_buffer_bytes;
+    for (uint32_t i = 0; i < g->plan.step_count; i++)
+        for (uint32_t k = 0; k < TDL_MAX_BINDS; k++) {
+            const struct tdl_plan_bind *bind = &g->plan.steps[i].binds[k];
+            const bool operand = bind->kind == TDL_PLAN_BIND_OPERAND;
+            const uint64_t size = operand ? bind->operand->size : bind->size;
+            if (bind->kind != TDL_PLAN_BIND_NONE && size + g->plan.guard > reach)
+                return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                                "%s: its %s needs a buffer of %llu bytes; this device's kernels "
+                                "reach %llu",
+                                g->plan.steps[i].label, operand ? "operand" : "constant",
+                                (unsigned long long)size, (unsigned long long)reach);
+        }
+    return TDL_OK;
+}
+
 static enum tdl_result upload_weights(struct tdl_graph *g, struct tdl_program *p)
 {
     size_t size = TDL_MAX(g->plan.weight_count, 4) * sizeof(float);
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
     enum tdl_result r;
-    TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_DEVICE, "weights", &p->weights));
-    TRY(tdl_buffer_create_named(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
+    TRY(tdl_buffer_create_parts(g->ctx, size, TDL_BUFFER_DEVICE, "weights", &p->weights));
+    TRY(tdl_buffer_create_parts(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
                                 &p->arena));
     if (g->plan.weight_count) {
-        TRY(tdl_buffer_create_named(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
+        TRY(tdl_buffer_create_parts(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
         memcpy(tdl_buffer_data(staging), g->plan.weights, g->plan.weight_count * sizeof(float));
         TRY(tdl_batch_borrow(g->ctx, &batch));
         TRY(tdl_batch_copy(batch, staging, 0, p->weights, 0, size));
@@ -32,6 +51,8 @@ fail:
 enum tdl_result tdl_vk_program_create(struct tdl_graph *g)
 {
     enum tdl_result r = tdl_pass_check(g);
+    if (r == TDL_OK)
+        r = check_reach(g);
     if (r != TDL_OK)
         return r;
     g->program = calloc(1, sizeof(*g->program));
