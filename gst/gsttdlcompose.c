@@ -108,6 +108,10 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
     params.reuse_mask = mask == NULL;
+    params.mask_part.x = compose->mask_part.x;
+    params.mask_part.y = compose->mask_part.y;
+    params.mask_part.width = compose->mask_part.width;
+    params.mask_part.height = compose->mask_part.height;
     params.smoothing = gst_tdl_compose_smoothing(live->smoothing, compose->mask_time, time);
     if (mask)
         compose->mask_time = time;

@@ -4,6 +4,7 @@
 #define GST_TDL_COMPOSE_H
 
 #include "gsttdlcaps.h"
+#include "gsttdlfit.h"
 #include "gsttdlpicture.h"
 #include "gsttdlsettings.h"
 
@@ -12,8 +13,9 @@ struct gst_tdl_compose {
     /* With a crop the rest of the frame is passed through, by another one, as
      * a composer remembers one size. */
     struct tdl_composer *around;
-    struct gst_tdl_picture *picture; /* may be NULL */
-    GstClockTime mask_time;          /* of the frame that brought the last mask, or none */
+    struct gst_tdl_picture *picture;    /* may be NULL */
+    struct gst_tdl_mask_part mask_part; /* of the next new mask, that covers its frame */
+    GstClockTime mask_time;             /* of the frame that brought the last mask, or none */
 };
 
 /* Source and target of one frame, and the parts of them that are looked at. */

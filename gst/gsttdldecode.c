@@ -62,9 +62,12 @@ gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
         return fail(error, "input-deviation", sources->input_deviation,
                     "three numbers other than 0, such as 0.229,0.224,0.225");
     *out = (struct tdl_frame_to_tensor_params){ 0 };
+    out->bgr = sources->input_order == GST_TDL_ORDER_BGR;
     for (guint c = 0; c < 3; c++) {
-        out->scale[c] = (range[1] - range[0]) / deviation[c];
-        out->bias[c] = (range[0] - mean[c]) / deviation[c];
+        const guint channel = out->bgr ? 2 - c : c;
+
+        out->scale[channel] = (range[1] - range[0]) / deviation[c];
+        out->bias[channel] = (range[0] - mean[c]) / deviation[c];
     }
     return TRUE;
 }

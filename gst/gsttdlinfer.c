@@ -97,15 +97,38 @@ enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct 
     return tdl_frame_to_tensor_prepare(frame, infer->input, compile);
 }
 
-enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
-                                     const struct tdl_frame *frame)
+/* Width and height of one image. */
+static void image_size(const struct tdl_tensor_params *p, guint out_size[2])
 {
+    const guint h = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+
+    out_size[0] = p->shape[h + 1];
+    out_size[1] = p->shape[h];
+}
+
+static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gfloat pixel_aspect,
+                struct tdl_frame_to_tensor_params *out_picture)
+{
+    struct gst_tdl_fit_sizes sizes = { .frame = { frame->width, frame->height },
+                                       .pixel_aspect = pixel_aspect };
+
+    image_size(infer->model->input_params, sizes.input);
+    image_size(infer->model->output_params, sizes.mask);
+    *out_picture = infer->model->picture;
+    gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
+}
+
+enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                     const struct tdl_frame *frame, gfloat pixel_aspect)
+{
+    struct tdl_frame_to_tensor_params picture;
     struct tdl_binding input = { infer->model->input, infer->input };
     struct tdl_binding output = { infer->model->output, infer->mask };
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
 
+    fit(infer, frame, pixel_aspect, &picture);
     if (r == TDL_OK)
-        r = tdl_frame_to_tensor(batch, frame, infer->input, &infer->model->picture);
+        r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
     if (r == TDL_OK)
         r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
     if (r == TDL_OK)

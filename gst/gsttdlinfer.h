@@ -4,6 +4,7 @@
 #ifndef GST_TDL_INFER_H
 #define GST_TDL_INFER_H
 
+#include "gsttdlfit.h"
 #include "gsttdlmodel.h"
 #include "gsttdlprogress.h"
 
@@ -12,6 +13,7 @@
 struct gst_tdl_infer {
     const struct gst_tdl_model *model;
     struct tdl_tensor *input, *mask; /* the mask: [1, h, w, 1] float32 */
+    struct gst_tdl_mask_part part;   /* of it, that covers the frame of the last run */
     guint64 network_ns;              /* wall time of a run on an idle device */
 };
 
@@ -27,8 +29,9 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer);
 /* Compile what frames like this one need. Blocking. */
 enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
                                       const struct tdl_compile_params *compile);
-/* Add to the batch: frame → input tensor → network → mask. Never blocks. */
+/* Add to the batch: frame → input tensor → network → mask. `pixel_aspect` is the frame's,
+ * width to height; 0: 1. Never blocks. */
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
-                                     const struct tdl_frame *frame);
+                                     const struct tdl_frame *frame, gfloat pixel_aspect);
 
 #endif

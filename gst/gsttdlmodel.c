@@ -48,10 +48,11 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
     if (!find_bundled(path))
         g_stat(path, &st);
     g_string_printf(
-        key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%s|%s|%s|%s|%s|%g|%g",
+        key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%d|%d|%s|%s|%s|%s|%s|%g|%g",
         (void *)params->context, s->precision, s->fuse, *path ? path : "person", (gint64)st.st_size,
-        (gint64)st.st_mtime, s->decoder, s->model_size, s->model_output, s->input_range,
-        s->input_mean, s->input_deviation, (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
+        (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->model_size,
+        s->model_output, s->input_range, s->input_mean, s->input_deviation,
+        (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
     return g_string_free(key, FALSE);
@@ -253,6 +254,7 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     entry->key = key;
     entry->users = 1;
     entry->loading = TRUE;
+    entry->model.fit = params->sources->input_fit;
     entry->model.name = g_strdup(*path ? path : "person");
     if (!entries)
         entries = g_ptr_array_new();

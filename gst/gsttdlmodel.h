@@ -18,6 +18,7 @@ struct gst_tdl_model {
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;
     struct tdl_frame_to_tensor_params picture; /* how it wants its input */
+    gint fit;                                  /* enum gst_tdl_input_fit */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet

@@ -293,6 +293,8 @@ static enum tdl_result compose(struct gst_tdl_session *session, struct gst_tdl_s
     GstClockTime time = GST_BUFFER_PTS(work->input);
     enum tdl_result r = TDL_OK;
 
+    if (mask)
+        session->compose.mask_part = session->infer->part;
     if (work->has_mask) {
         r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
                                    &work->mask_frames, mask, time);
@@ -338,7 +340,8 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     enum tdl_result r = TDL_OK;
 
     if (run)
-        r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part);
+        r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
+                                 work->frames.pixel_aspect);
     if (r == TDL_OK)
         r = compose(session, slot, live, work, run ? session->infer->mask : NULL);
     if (r == TDL_OK)
@@ -361,7 +364,8 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, struct work *
 
     if (r != TDL_OK)
         return r;
-    r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part);
+    r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
+                             work->frames.pixel_aspect);
     if (r == TDL_OK)
         r = submit(session, slot, work, FALSE);
     else

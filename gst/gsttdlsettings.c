@@ -14,6 +14,8 @@ enum kind {
     PRECISION,
     LATENCY,
     DECODER,
+    FIT,
+    ORDER,
 };
 
 #define AT(field) offsetof(struct gst_tdl_settings, field)
@@ -88,6 +90,10 @@ static const struct property {
     { "input-deviation", "Input deviation",
       "Red, green and blue by which the rest is divided, as \"0.229,0.224,0.225\"; empty: 1",
       STRING, GST_TDL_MODEL, AT(sources.input_deviation) },
+    { "input-fit", "Input fit", "How the frame comes to the size that the model wants", FIT,
+      GST_TDL_MODEL, AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
+    { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
+      GST_TDL_MODEL, AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
     { "background", "Background picture",
       "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
       "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out "
@@ -198,6 +204,20 @@ static const GEnumValue decoders[] = {
     { 0, NULL, NULL },
 };
 
+static const GEnumValue fits[] = {
+    { GST_TDL_FIT_STRETCH, "Stretched, whatever becomes of its aspect", "stretch" },
+    { GST_TDL_FIT_LETTERBOX, "Whole in its aspect, in the middle, with grey (114 of 255) round it",
+      "letterbox" },
+    { GST_TDL_FIT_CROP, "Its middle in the model's aspect; the rest is background", "crop" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue orders[] = {
+    { GST_TDL_ORDER_RGB, "Red, green, blue", "rgb" },
+    { GST_TDL_ORDER_BGR, "Blue, green, red", "bgr" },
+    { 0, NULL, NULL },
+};
+
 static struct {
     const gchar *name;
     const GEnumValue *values;
@@ -207,6 +227,8 @@ static struct {
     [PRECISION - MODE] = { "GstTdlPrecision", precisions, 0 },
     [LATENCY - MODE] = { "GstTdlLatencyMode", latencies, 0 },
     [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
+    [FIT - MODE] = { "GstTdlInputFit", fits, 0 },
+    [ORDER - MODE] = { "GstTdlInputOrder", orders, 0 },
 };
 
 static GType enum_type(enum kind kind)

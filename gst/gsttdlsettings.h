@@ -31,6 +31,15 @@ enum gst_tdl_decoder {
     GST_TDL_DECODE_YOLO_SEG,    /* boxes with coefficients, and prototypes: gsttdlyolo.h */
 };
 
+/* How the frame comes to the size that a model wants. */
+enum gst_tdl_input_fit {
+    GST_TDL_FIT_STRETCH = 0, /* whatever becomes of its aspect */
+    GST_TDL_FIT_LETTERBOX,   /* whole, with grey round it */
+    GST_TDL_FIT_CROP,        /* its middle */
+};
+
+enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
+
 /* Copied under the object lock once per frame: plain values only. */
 struct gst_tdl_live {
     gint mode;                             /* enum tdl_mode */
@@ -46,7 +55,9 @@ struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
     gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
-    gint decoder; /* enum gst_tdl_decoder */
+    gint decoder;     /* enum gst_tdl_decoder */
+    gint input_fit;   /* enum gst_tdl_input_fit */
+    gint input_order; /* enum gst_tdl_input_order */
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlfit.h"
+
+#define MAX_MASK 32767 /* px that libtdl takes */
+/* A middle is at most so many times as small as the frame: masks grow with it. */
+#define MAX_SHARE 8
+
+/* The frame as it is seen, in pixels as high as wide. */
+static void seen(const struct gst_tdl_fit_sizes *s, gdouble out[2])
+{
+    out[0] = s->frame[0] * (s->pixel_aspect > 0 ? (gdouble)s->pixel_aspect : 1);
+    out[1] = s->frame[1];
+}
+
+/* A length of `of` that begins and ends with pixels of the mask, in the middle. */
+static void place(gdouble length, guint of, guint mask, guint *out_origin, guint *out_length)
+{
+    const guint step = of % mask == 0 ? of / mask : 1;
+    const guint steps = CLAMP((guint)(length / step + 0.5), 1, of / step);
+
+    *out_length = steps * step;
+    *out_origin = (of / step - steps) / 2 * step;
+}
+
+static void letterbox(const struct gst_tdl_fit_sizes *s, struct tdl_frame_to_tensor_params *picture,
+                      struct gst_tdl_mask_part *part)
+{
+    guint origin[2], length[2], first[2], last[2];
+    gdouble size[2], scale;
+
+    seen(s, size);
+    scale = MIN(s->input[0] / size[0], s->input[1] / size[1]);
+    for (guint i = 0; i < 2; i++) {
+        place(size[i] * scale, s->input[i], s->mask[i], &origin[i], &length[i]);
+        first[i] = origin[i] * (guint64)s->mask[i] / s->input[i];
+        last[i] = ((guint64)(origin[i] + length[i]) * s->mask[i] + s->input[i] - 1) / s->input[i];
+    }
+    picture->inside.x = origin[0];
+    picture->inside.y = origin[1];
+    picture->inside.width = length[0];
+    picture->inside.height = length[1];
+    picture->pad = GST_TDL_FIT_PAD;
+    *part =
+        (struct gst_tdl_mask_part){ first[0], first[1], last[0] - first[0], last[1] - first[1] };
+}
+
+/* The mask of the whole frame would be so much larger, with the same borders at both
+ * ends; the middle of the frame follows from it. */
+static void crop(const struct gst_tdl_fit_sizes *s, struct tdl_frame_to_tensor_params *picture,
+                 struct gst_tdl_mask_part *part)
+{
+    guint whole[2], length[2], border[2];
+    gdouble size[2], scale;
+
+    seen(s, size);
+    scale = MAX(s->input[0] / size[0], s->input[1] / size[1]);
+    for (guint i = 0; i < 2; i++) {
+        const gdouble share = CLAMP(size[i] * scale / s->input[i], 1, MAX_SHARE);
+
+        border[i] = MIN((guint)(s->mask[i] * (share - 1) / 2 + 0.5),
+                        (MAX_MASK - MIN(s->mask[i], MAX_MASK)) / 2);
+        whole[i] = s->mask[i] + 2 * border[i];
+        length[i] = MAX((guint)(s->frame[i] * (gdouble)s->mask[i] / whole[i] + 0.5), 1);
+    }
+    picture->crop.width = length[0];
+    picture->crop.height = length[1];
+    picture->crop.x = (s->frame[0] - length[0]) / 2;
+    picture->crop.y = (s->frame[1] - length[1]) / 2;
+    *part = (struct gst_tdl_mask_part){ -(gint)border[0], -(gint)border[1], whole[0], whole[1] };
+}
+
+void gst_tdl_fit(gint fit, const struct gst_tdl_fit_sizes *sizes,
+                 struct tdl_frame_to_tensor_params *picture, struct gst_tdl_mask_part *out_part)
+{
+    *out_part = (struct gst_tdl_mask_part){ 0 };
+    if (fit == GST_TDL_FIT_LETTERBOX)
+        letterbox(sizes, picture, out_part);
+    else if (fit == GST_TDL_FIT_CROP)
+        crop(sizes, picture, out_part);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Frames in a network's picture, and its mask over them, as a table. */
+#include "gsttdlfit.h"
+
+#include <gst/check/gstcheck.h>
+
+static const struct {
+    gint fit;
+    struct gst_tdl_fit_sizes sizes;
+    guint crop[4], inside[4];
+    gint part[4];
+} rows[] = {
+    { GST_TDL_FIT_STRETCH, { { 64, 32 }, 1, { 16, 16 }, { 16, 16 } }, { 0 }, { 0 }, { 0 } },
+    { GST_TDL_FIT_LETTERBOX,
+      { { 64, 32 }, 1, { 16, 16 }, { 16, 16 } }, { 0 }, { 0, 4, 16, 8 }, { 0, 4, 16, 8 } },
+    { GST_TDL_FIT_LETTERBOX,
+      { { 32, 32 }, 2, { 16, 16 }, { 16, 16 } }, { 0 }, { 0, 4, 16, 8 }, { 0, 4, 16, 8 } },
+    { GST_TDL_FIT_LETTERBOX, /* a mask of a quarter's size */
+      { { 1920, 1080 }, 1, { 640, 640 }, { 160, 160 } },
+      { 0 }, { 0, 140, 640, 360 }, { 0, 35, 160, 90 } },
+    { GST_TDL_FIT_LETTERBOX, /* whole px of the mask */
+      { { 1000, 707 }, 0, { 640, 640 }, { 160, 160 } },
+      { 0 }, { 0, 92, 640, 452 }, { 0, 23, 160, 113 } },
+    { GST_TDL_FIT_LETTERBOX, /* as there is no end of such */
+      { { 30000, 1 }, 1, { 16, 16 }, { 16, 16 } }, { 0 }, { 0, 7, 16, 1 }, { 0, 7, 16, 1 } },
+    { GST_TDL_FIT_CROP,
+      { { 64, 32 }, 1, { 16, 16 }, { 16, 16 } }, { 16, 0, 32, 32 }, { 0 }, { -8, 0, 32, 16 } },
+    { GST_TDL_FIT_CROP,
+      { { 32, 32 }, 2, { 16, 16 }, { 16, 16 } }, { 8, 0, 16, 32 }, { 0 }, { -8, 0, 32, 16 } },
+    { GST_TDL_FIT_CROP,
+      { { 32, 64 }, 1, { 256, 128 }, { 64, 32 } },
+      { 0, 24, 32, 16 }, { 0 }, { 0, -48, 64, 128 } },
+    { GST_TDL_FIT_CROP, /* no smaller middle than an eighth */
+      { { 32000, 10 }, 1, { 16, 16 }, { 16, 16 } },
+      { 14000, 0, 4000, 10 }, { 0 }, { -56, 0, 128, 16 } },
+};
+
+static void expect(const guint *got, const guint *wanted, const gchar *what)
+{
+    for (guint i = 0; i < 4; i++)
+        fail_unless(got[i] == wanted[i], "%s is %d,%d %dx%d, not %d,%d %dx%d", what, (gint)got[0],
+                    (gint)got[1], (gint)got[2], (gint)got[3], (gint)wanted[0], (gint)wanted[1],
+                    (gint)wanted[2], (gint)wanted[3]);
+}
+
+GST_START_TEST(table)
+{
+    struct tdl_frame_to_tensor_params p = { .scale = { 1, 2, 3 } };
+    struct gst_tdl_mask_part part;
+
+    gst_tdl_fit(rows[__i__].fit, &rows[__i__].sizes, &p, &part);
+    expect((guint[]){ p.crop.x, p.crop.y, p.crop.width, p.crop.height }, rows[__i__].crop, "crop");
+    expect((guint[]){ p.inside.x, p.inside.y, p.inside.width, p.inside.height },
+           rows[__i__].inside, "inside");
+    expect((guint[]){ part.x, part.y, part.width, part.height }, (const guint *)rows[__i__].part,
+           "part");
+    fail_unless(p.scale[2] == 3);
+}
+GST_END_TEST;
+
+/* All that comes out lies where it must. */
+GST_START_TEST(any_sizes)
+{
+    for (guint i = 0; i < 20000; i++) {
+        struct gst_tdl_fit_sizes s = { .pixel_aspect = (gfloat)g_random_double_range(0.2, 5) };
+        struct tdl_frame_to_tensor_params p = { 0 };
+        struct gst_tdl_mask_part part;
+
+        for (guint k = 0; k < 2; k++) {
+            s.frame[k] = g_random_int_range(1, 1 << g_random_int_range(1, 15));
+            s.mask[k] = g_random_int_range(1, 300);
+            s.input[k] = s.mask[k] * (g_random_boolean() ? 1 : g_random_int_range(1, 9));
+            if (g_random_int_range(0, 4) == 0)
+                s.input[k] = g_random_int_range(1, 2000);
+        }
+        gst_tdl_fit(GST_TDL_FIT_LETTERBOX, &s, &p, &part);
+        fail_unless(p.inside.width && p.inside.x + p.inside.width <= s.input[0]);
+        fail_unless(p.inside.height && p.inside.y + p.inside.height <= s.input[1]);
+        fail_unless(part.x >= 0 && part.width && part.x + part.width <= s.mask[0]);
+        fail_unless(part.y >= 0 && part.height && part.y + part.height <= s.mask[1]);
+        gst_tdl_fit(GST_TDL_FIT_CROP, &s, &p, &part);
+        fail_unless(p.crop.width && p.crop.x + p.crop.width <= s.frame[0]);
+        fail_unless(p.crop.height && p.crop.y + p.crop.height <= s.frame[1]);
+        fail_unless(part.x <= 0 && part.width == s.mask[0] - 2 * part.x && part.width <= 32767);
+        fail_unless(part.y <= 0 && part.height == s.mask[1] - 2 * part.y);
+    }
+}
+GST_END_TEST;
+
+static Suite *fit_suite(void)
+{
+    Suite *suite = suite_create("fit");
+    TCase *tcase = tcase_create("general");
+
+    suite_add_tcase(suite, tcase);
+    tcase_add_loop_test(tcase, table, 0, G_N_ELEMENTS(rows));
+    tcase_add_test(tcase, any_sizes);
+    return suite;
+}
+
+GST_CHECK_MAIN(fit);
