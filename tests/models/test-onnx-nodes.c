@@ -19,7 +19,7 @@
 
 #define DEFAULT_FOLDER "/usr/share/libonnx-testdata/data/node"
 /* Fewer would mean that operators got lost; see the last line printed. */
-#define LEAST_PASSED 730
+#define LEAST_PASSED 740
 
 /* FOLDED: all of it was computed when the model was loaded. */
 enum verdict { PASSED, FOLDED, FAILED, NOT_COVERED };
@@ -86,11 +86,34 @@ static struct tdl_tensor *input_tensor(struct tdl_context *ctx, const Onnx__Tens
     return t;
 }
 
-static bool check_output(struct tdl_tensor *t, const Onnx__TensorProto *expected)
+/* The first rows, and -1 behind them, where a shape depends on numbers. */
+static bool check_rows(struct tdl_tensor *t, const struct tdl_tensor_params *p, const void *want)
+{
+    const size_t size = tdl_tensor_params_size(tdl_tensor_get_params(t));
+    const size_t known = tdl_tensor_params_size(p);
+    int64_t *got = malloc(size);
+    REQUIRE(got, "out of memory");
+    OK(tdl_tensor_read(t, got, size));
+    bool ok = CHECK(!memcmp(want, got, known), "rows differ");
+    for (size_t i = known / sizeof(*got); i < size / sizeof(*got); i++)
+        ok &= CHECK(got[i] == -1, "element %zu is %lld", i, (long long)got[i]);
+    free(got);
+    return ok;
+}
+
+static bool check_output(struct tdl_tensor *t, const Onnx__TensorProto *expected, bool may_grow)
 {
     struct tdl_tensor_params p;
     const struct tdl_tensor_params *have = tdl_tensor_get_params(t);
     const char *why = onnx_case_params(expected, &p);
+    if (may_grow && !why && p.rank == 2 && have->rank == 2 && p.dtype == TDL_INT64 &&
+        have->dtype == TDL_INT64 && p.shape[0] < have->shape[0] && p.shape[1] == have->shape[1]) {
+        size_t bytes;
+        void *rows = onnx_case_data(expected, &bytes);
+        const bool ok = rows && check_rows(t, &p, rows);
+        free(rows);
+        return ok;
+    }
     if (!CHECK(!why && p.dtype == have->dtype && p.rank == have->rank &&
                    !memcmp(p.shape, have->shape, p.rank * sizeof(*p.shape)),
                "the output is of another type or shape"))
@@ -139,7 +162,8 @@ static bool run(struct tdl_context *ctx, struct tdl_builder *b, const struct onn
     }
     OK(tdl_graph_dispatch(graph, in, in_count, out, out_count, NULL));
     for (uint32_t i = 0; i < out_count; i++) {
-        ok &= check_output(out[i].tensor, c->outputs[i]);
+        ok &= check_output(out[i].tensor, c->outputs[i],
+                           !strcmp(c->model->graph->node[0]->op_type, "NonMaxSuppression"));
         tdl_tensor_destroy(&out[i].tensor);
     }
     for (uint32_t i = 0; i < in_count; i++)
@@ -176,7 +200,7 @@ static uint8_t *pack(struct onnx_case *c, size_t first, size_t *out_size)
 /* Cases whose data are not what the standard says, as other runners find, too. */
 static const struct {
     const char *begin, *why;
-} wrong_cases[] = {
+} other_cases[] = {
     {"test_qlinearmatmul_2D_int8_", "its data wrap where the standard saturates"},
     {"test_qlinearmatmul_3D_int8_", "its data wrap where the standard saturates"},
 };
@@ -190,9 +214,9 @@ static enum verdict run_case(struct tdl_context *ctx, const char *folder, const 
     enum verdict verdict = NOT_COVERED;
     check_begin("%s", name);
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    for (size_t i = 0; i < COUNT(wrong_cases); i++)
-        if (!strncmp(name, wrong_cases[i].begin, strlen(wrong_cases[i].begin))) {
-            printf("not covered: %s: %s\n", name, wrong_cases[i].why);
+    for (size_t i = 0; i < COUNT(other_cases); i++)
+        if (!strncmp(name, other_cases[i].begin, strlen(other_cases[i].begin))) {
+            printf("not covered: %s: %s\n", name, other_cases[i].why);
             return NOT_COVERED;
         }
     const char *why = onnx_case_read(path, &c);

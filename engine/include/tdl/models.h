@@ -15,7 +15,8 @@
  * integers int32; quantised operators are computed in float32. Sizes, axes and all
  * that shapes depend on must follow from the file and struct tdl_model_params.
  * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
- * last; rank-4 outputs are NCHW, but behind a transposition to NHWC. Weights in
+ * last; rank-4 outputs are NCHW, but behind a transposition to NHWC. NonMaxSuppression
+ * gives as many rows as may be left, and -1 in those behind the ones that are. Weights in
  * other files (external data) must lie in the model's own folder.
  *
  * ncnn: the path of the .param file, with the .bin file of the same name beside it, so

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's NonMaxSuppression. How many boxes are left depends on the numbers, and shapes
+ * here do not: its result has as many rows as may be left, those that are first, and -1
+ * in the others.
+ */
+#include "onnx.h"
+
+#define MOST_BOXES 4096 /* of a class, as the builder's operator takes */
+
+struct suppression {
+    uint32_t batches, classes, boxes, kept, most; /* kept: of a class, at first and at last */
+    double iou, score;
+};
+
+static bool read_number(struct onnx_import *im, uint32_t i, double *out)
+{
+    uint32_t count;
+
+    return !onnx_given(im, i) || onnx_floats(im, i, out, 1, &count);
+}
+
+static bool read_sizes(struct onnx_import *im, struct tdl_operand *boxes,
+                       struct tdl_operand *scores, struct suppression *s)
+{
+    const uint32_t *b = onnx_shape(boxes), *c = onnx_shape(scores);
+    double most = 0;
+
+    *s = (struct suppression){.score = (double)-__builtin_inff()};
+    if (onnx_rank(boxes) != 3 || onnx_rank(scores) != 3 || b[2] != 4 || b[0] != c[0] ||
+        b[1] != c[2])
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "boxes are [batches, boxes, 4], and scores [batches, classes, boxes]");
+    if (!read_number(im, 2, &most) || !read_number(im, 3, &s->iou) ||
+        !read_number(im, 4, &s->score))
+        return false;
+    if (!(most >= 1))
+        return onnx_lacks(im, "no boxes (max_output_boxes_per_class of %g)", most);
+    s->batches = c[0];
+    s->classes = c[1];
+    s->boxes = c[2];
+    s->kept = s->boxes < MOST_BOXES ? s->boxes : MOST_BOXES;
+    s->most = most < s->kept ? (uint32_t)most : s->kept;
+    if ((uint64_t)s->batches * s->classes * s->most > 1 << 20)
+        return onnx_lacks(im, "up to %u boxes of each of %u classes", s->most, s->classes);
+    return true;
+}
+
+/* [lists, kept, 4]: two corners of the boxes that `order` [lists, kept] names, a list for
+ * each class of a batch. */
+static struct tdl_operand *take_boxes(struct onnx_import *im, const struct suppression *s,
+                                      struct tdl_operand *boxes, struct tdl_operand *order)
+{
+    struct tdl_builder *b = im->builder;
+    const uint32_t lists = s->batches * s->classes, of_classes[] = {s->batches, s->classes, 1};
+    struct tdl_operand *first = onnx_sequence(im, TDL_INT32, s->batches, 0, s->boxes);
+
+    if (!first)
+        return NULL;
+    first = tdl_builder_reshape(b, first, 3, (const uint32_t[]){s->batches, 1, 1});
+    first = tdl_builder_reshape(b, tdl_builder_expand(b, first, 3, of_classes), 2,
+                                (const uint32_t[]){lists, 1});
+    boxes = tdl_builder_reshape(b, boxes, 2, (const uint32_t[]){s->batches * s->boxes, 4});
+    boxes = tdl_builder_gather(b, boxes, tdl_builder_add(b, order, first), 0);
+    if (!onnx_int(im, "center_point_box", 0))
+        return boxes;
+    const struct tdl_slice_params centre = {.size = {lists, s->kept, 2}},
+                                  size = {.start = {0, 0, 2}, .size = {lists, s->kept, 2}};
+    struct tdl_operand *middle = tdl_builder_slice(b, boxes, &centre);
+    struct tdl_operand *half = tdl_builder_linear(b, tdl_builder_slice(b, boxes, &size), 0.5f, 0);
+    struct tdl_operand *corners[] = {tdl_builder_sub(b, middle, half),
+                                     tdl_builder_add(b, middle, half)};
+    return tdl_builder_concat(b, corners, 2, 2);
+}
+
+/* 1 for each of a list that stays, [lists, kept]. */
+static struct tdl_operand *suppress(struct onnx_import *im, const struct suppression *s,
+                                    struct tdl_operand *boxes, struct tdl_operand *scores)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *stays = tdl_builder_non_max_suppression(b, boxes, (float)s->iou);
+    struct tdl_operand *high = tdl_builder_greater(b, scores, onnx_scalar(im, scores, s->score));
+
+    return tdl_builder_mul(b, stays, tdl_builder_cast(b, high, TDL_INT32));
+}
+
+/* Lists as rows [batch, class, box], and -1 where a list has no more. */
+static struct tdl_operand *as_rows(struct onnx_import *im, const struct suppression *s,
+                                   struct tdl_operand *places, struct tdl_operand *valid)
+{
+    struct tdl_builder *b = im->builder;
+    const uint32_t shape[] = {s->batches, s->classes, s->most};
+    const uint32_t count = s->batches * s->classes * s->most;
+    struct tdl_operand *batch = onnx_sequence(im, TDL_INT32, s->batches, 0, 1);
+    struct tdl_operand *class = onnx_sequence(im, TDL_INT32, s->classes, 0, 1), *columns[3];
+
+    if (!batch || !class)
+        return NULL;
+    columns[0] = tdl_builder_expand(
+        b, tdl_builder_reshape(b, batch, 3, (const uint32_t[]){s->batches, 1, 1}), 3, shape);
+    columns[1] = tdl_builder_expand(
+        b, tdl_builder_reshape(b, class, 3, (const uint32_t[]){1, s->classes, 1}), 3, shape);
+    columns[2] = places;
+    for (int i = 0; i < 3; i++)
+        columns[i] = tdl_builder_reshape(b, columns[i], 2, (const uint32_t[]){count, 1});
+    valid = tdl_builder_reshape(b, valid, 2, (const uint32_t[]){count, 1});
+    return tdl_builder_where(b, tdl_builder_cast(b, valid, TDL_UINT8),
+                             tdl_builder_concat(b, columns, 3, 1), onnx_number(im, TDL_INT32, -1));
+}
+
+static bool add_non_max_suppression(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *boxes = onnx_operand(im, 0), *scores = boxes ? onnx_operand(im, 1) : NULL;
+    struct tdl_operand *order, *stays, *first, *rows;
+    struct suppression s;
+
+    if (!scores || !read_sizes(im, boxes, scores, &s))
+        return false;
+    const uint32_t lists = s.batches * s.classes, count = lists * s.most;
+    scores = tdl_builder_reshape(b, scores, 2, (const uint32_t[]){lists, s.boxes});
+    order = tdl_builder_top_k(b, scores, 1, &(struct tdl_top_k_params){.count = s.kept});
+    scores = tdl_builder_gather_elements(b, scores, order, 1);
+    stays = suppress(im, &s, take_boxes(im, &s, boxes, order), scores);
+    /* What stays, in its order, before what does not; then so for all lists together. */
+    first = tdl_builder_top_k(b, stays, 1, &(struct tdl_top_k_params){.count = s.most});
+    stays = tdl_builder_gather_elements(b, stays, first, 1);
+    rows = as_rows(im, &s, tdl_builder_gather_elements(b, order, first, 1), stays);
+    stays = tdl_builder_reshape(b, stays, 1, &count);
+    first = tdl_builder_top_k(b, stays, 0, &(struct tdl_top_k_params){.count = count});
+    return onnx_give(im, tdl_builder_cast(b, tdl_builder_gather(b, rows, first, 0), TDL_INT64));
+}
+
+const struct onnx_row onnx_rows_detect[] = {
+    {"NonMaxSuppression", 2, 5, add_non_max_suppression},
+    {0},
+};
