@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlcaps.h"
 
+#include "gsttdloutput.h"
+
 #include <string.h>
 
 /* Of equal formats the first is preferred, when the peer leaves the choice.
@@ -410,6 +412,68 @@ GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
         result = both;
     }
     return result;
+}
+
+/* ------------------------------------------------------------------- scaling */
+
+static gint scale_number(gint v, const gint by[2], gboolean up)
+{
+    gint64 scaled =
+        up ? ((gint64)v * by[0] + by[1] / 2) / by[1] : ((gint64)v * by[1] + by[0] / 2) / by[0];
+
+    return CLAMP(scaled, 1, G_MAXINT);
+}
+
+static void scale_value(const GValue *from, const gint by[2], gboolean up, GValue *to)
+{
+    if (G_VALUE_HOLDS_INT(from)) {
+        g_value_init(to, G_TYPE_INT);
+        g_value_set_int(to, scale_number(g_value_get_int(from), by, up));
+    } else if (GST_VALUE_HOLDS_INT_RANGE(from)) {
+        gint low = scale_number(gst_value_get_int_range_min(from), by, up);
+        gint high = scale_number(gst_value_get_int_range_max(from), by, up);
+
+        g_value_init(to, low < high ? GST_TYPE_INT_RANGE : G_TYPE_INT);
+        if (low < high)
+            gst_value_set_int_range(to, low, high);
+        else
+            g_value_set_int(to, low);
+    } else if (GST_VALUE_HOLDS_LIST(from)) {
+        g_value_init(to, GST_TYPE_LIST);
+        for (guint i = 0; i < gst_value_list_get_size(from); i++) {
+            GValue item = G_VALUE_INIT;
+
+            scale_value(gst_value_list_get_value(from, i), by, up, &item);
+            gst_value_list_append_and_take_value(to, &item);
+        }
+    } else {
+        g_value_init(to, G_VALUE_TYPE(from));
+        g_value_copy(from, to);
+    }
+}
+
+GstCaps *gst_tdl_caps_scale(GstCaps *caps, GstPadDirection direction,
+                            const struct gst_tdl_scale *scale)
+{
+    static const gchar *const fields[] = { "width", "height" };
+
+    caps = gst_caps_make_writable(caps);
+    for (guint i = 0; i < 2 * gst_caps_get_size(caps); i++) {
+        GstStructure *structure = gst_caps_get_structure(caps, i / 2);
+        const gint *by = !scale ? NULL : i % 2 ? scale->height : scale->width;
+        const GValue *value = gst_structure_get_value(structure, fields[i % 2]);
+        GValue scaled = G_VALUE_INIT;
+
+        if (!value || (by && by[0] == by[1]))
+            continue;
+        if (by) {
+            scale_value(value, by, direction == GST_PAD_SINK, &scaled);
+            gst_structure_take_value(structure, fields[i % 2], &scaled);
+        } else {
+            gst_structure_set(structure, fields[i % 2], GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
+        }
+    }
+    return caps;
 }
 
 GstCaps *gst_tdl_caps_template(const struct gst_tdl_abilities *abilities)

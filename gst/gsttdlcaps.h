@@ -50,6 +50,12 @@ GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
                                 const struct gst_tdl_abilities *abilities, GstCaps *caps,
                                 GstCaps *filter);
 
+/* Sizes on the other side of an element that makes pictures larger; `scale` NULL: by how
+ * much is not known. Takes `caps`, which the other side has had as they are. */
+struct gst_tdl_scale;
+GstCaps *gst_tdl_caps_scale(GstCaps *caps, GstPadDirection direction,
+                            const struct gst_tdl_scale *scale);
+
 /* Put first what a peer that takes anything should be given: the kind of
  * memory that comes in. Others said what they want. Takes `candidates`. */
 GstCaps *gst_tdl_caps_prefer(const GstCaps *input, GstCaps *candidates, const GstCaps *peer);

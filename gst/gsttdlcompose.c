@@ -89,6 +89,16 @@ static gfloat background_aspect(const struct gst_tdl_compose *compose,
     return compose->picture ? CLAMP(compose->picture->aspect / frame, 0.001f, 1000) : 0;
 }
 
+enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct tdl_batch *batch,
+                                       const struct gst_tdl_live *live,
+                                       const struct gst_tdl_frames *frames)
+{
+    struct tdl_compose_params params;
+
+    gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);
+    return tdl_compose(batch, compose->around, &frames->source, NULL, &frames->target, &params);
+}
+
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames, struct tdl_tensor *mask,
@@ -98,10 +108,8 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     struct tdl_compose_params params;
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_COMPOSE);
 
-    if (r == TDL_OK && frames->cropped) {
-        gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);
-        r = tdl_compose(batch, compose->around, &frames->source, NULL, &frames->target, &params);
-    }
+    if (r == TDL_OK && frames->cropped)
+        r = gst_tdl_compose_around(compose, batch, live, frames);
     if (r != TDL_OK)
         return r;
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);

@@ -45,6 +45,10 @@ void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
  * left after 1/30 s. Where a time is not known, 1/30 s has passed. */
 gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime now);
 
+/* Add to the batch: the whole frame as it is, where only a part of it changes. */
+enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct tdl_batch *batch,
+                                       const struct gst_tdl_live *live,
+                                       const struct gst_tdl_frames *frames);
 /* Add to the batch. `mask` NULL: the composer's last one. `time` is the
  * frame's, or none. Never blocks. */
 enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct tdl_batch *batch,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdldecode.h"
 
+#include "gsttdloutput.h"
+
 #include "gsttdlyolo.h"
 
 #include <math.h>
@@ -161,6 +163,8 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
     const gboolean nchw = p->layout == TDL_LAYOUT_NCHW;
     static const uint32_t to_nhwc[] = { 0, 2, 3, 1 };
 
+    if (sources->output != GST_TDL_OUTPUT_MASK)
+        return gst_tdl_output_decode(b, x, sources);
     if (sources->decoder == GST_TDL_DECODE_LABELS ||
         (sources->decoder == GST_TDL_DECODE_AUTO && !real)) {
         if (p->shape[nchw ? 1 : 3] != 1)
@@ -206,8 +210,9 @@ void gst_tdl_decode_clear(struct gst_tdl_decode *d)
 /* Is it to be seen from all outputs what this one is? */
 static gboolean wants_all(const struct gst_tdl_sources *sources)
 {
-    return sources->decoder == GST_TDL_DECODE_YOLO_SEG ||
-           (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output);
+    return sources->output == GST_TDL_OUTPUT_MASK &&
+           (sources->decoder == GST_TDL_DECODE_YOLO_SEG ||
+            (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output));
 }
 
 static struct tdl_operand *decode_alone(struct gst_tdl_decode *d, struct tdl_builder *builder,

@@ -31,6 +31,8 @@ struct _GstTdlFilter {
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
     struct gst_tdl_reload reload;
+    enum gst_tdl_output output; /* of the session's network, */
+    struct gst_tdl_scale scale; /* … and how a picture's size grows by it */
     struct gst_tdl_abilities abilities;
     GstClockTime latency;
     struct gst_tdl_stats stats;

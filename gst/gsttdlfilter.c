@@ -20,6 +20,7 @@
 #include "gsttdlfilter-private.h"
 
 #include "gsttdlexport.h"
+#include "gsttdllegend.h"
 
 #include <string.h>
 
@@ -35,6 +36,18 @@ GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_
 
 static guint first_own_property; /* of enum gst_tdl_told */
 
+/* Work with the settings of now, but for a mode whose network is still to come: what was
+ * shown is shown until then. Call with the object lock held. */
+static void gst_tdl_filter_adopt(GstTdlFilter *self)
+{
+    gint before = self->active.mode;
+
+    self->active = self->settings.live;
+    if (!self->session || gst_tdl_output_fits(self->output, self->active.mode))
+        return;
+    self->active.mode = gst_tdl_output_fits(self->output, before) ? before : TDL_MODE_PASSTHROUGH;
+}
+
 static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue *value,
                                         GParamSpec *pspec)
 {
@@ -45,13 +58,13 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
     GST_OBJECT_LOCK(self);
     known = gst_tdl_settings_set(&self->settings, id, value, &effect);
     if (!self->streaming)
-        self->active = self->settings.live;
+        gst_tdl_filter_adopt(self);
     GST_OBJECT_UNLOCK(self);
     if (!known)
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     else if (effect == GST_TDL_RENEGOTIATE)
         gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
-    else if (effect == GST_TDL_MODEL)
+    else if (effect == GST_TDL_MODEL || effect == GST_TDL_OTHER_OUTPUT)
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_MODEL);
     else if (effect == GST_TDL_PICTURE)
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
@@ -112,6 +125,13 @@ static gboolean gst_tdl_filter_load_picture(GstTdlFilter *self, struct gst_tdl_s
     return picture || !needed;
 }
 
+/* Of the network that the session has now. Call with the object lock held. */
+static void gst_tdl_filter_note_output(GstTdlFilter *self)
+{
+    self->output = self->session->infer->model->kind;
+    self->scale = self->session->infer->model->scale;
+}
+
 static gboolean gst_tdl_filter_start(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -119,8 +139,10 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     struct gst_tdl_session *session;
     GError *error = NULL;
     gboolean replaces, complete;
+    gint mode;
 
     GST_OBJECT_LOCK(self);
+    mode = self->settings.live.mode;
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     replaces = self->settings.live.mode == TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);
@@ -146,7 +168,9 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->session = session;
     self->hinted = FALSE;
     gst_tdl_session_abilities(session, &self->abilities);
-    self->active = self->settings.live;
+    self->active.mode = mode;
+    gst_tdl_filter_note_output(self);
+    gst_tdl_filter_adopt(self);
     self->latency = gst_tdl_session_latency(session, &self->active);
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
@@ -220,7 +244,7 @@ static void gst_tdl_filter_activate(GstTdlFilter *self)
     GST_OBJECT_LOCK(self);
     old_mode = self->active.mode;
     new_latency = self->active.latency_mode != self->settings.live.latency_mode;
-    self->active = self->settings.live;
+    gst_tdl_filter_adopt(self);
     self->streaming = TRUE;
     passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
     new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
@@ -255,27 +279,51 @@ static void gst_tdl_filter_update_latency(GstTdlFilter *self)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-/* Wait for the first network, then take what is newer. */
-static GstFlowReturn gst_tdl_filter_take_loaded(GstTdlFilter *self)
+/* A network that shows classes comes to work. */
+static void gst_tdl_filter_tell_legend(GstTdlFilter *self)
 {
-    GstFlowReturn flow = gst_tdl_begin_wait(&self->begin);
-    struct gst_tdl_loaded loaded;
+    struct gst_tdl_sources sources;
 
-    if (flow != GST_FLOW_OK)
-        return flow;
-    if (!self->session->ready) {
-        gst_tdl_session_set_ready(self->session);
-        gst_tdl_filter_update_latency(self);
-    }
-    loaded = gst_tdl_reload_take(&self->reload);
+    if (self->output != GST_TDL_OUTPUT_CLASSES)
+        return;
+    GST_OBJECT_LOCK(self);
+    gst_tdl_sources_copy(&self->settings.sources, &sources);
+    GST_OBJECT_UNLOCK(self);
+    gst_tdl_legend_post(GST_ELEMENT(self), sources.labels, sources.palette);
+    gst_tdl_sources_clear(&sources);
+}
+
+/* What was loaded meanwhile, before caps are agreed on, as these may follow from it. */
+static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
+{
+    struct gst_tdl_loaded loaded = gst_tdl_reload_take(&self->reload);
+
     if (loaded.has_picture)
         gst_tdl_session_take_picture(self->session, loaded.picture);
     if (!loaded.infer)
-        return GST_FLOW_OK;
+        return;
     gst_tdl_session_take_infer(self->session, loaded.infer);
+    GST_OBJECT_LOCK(self);
+    gst_tdl_filter_note_output(self);
+    GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_update_latency(self);
+    gst_tdl_filter_tell_legend(self);
+    if (self->output != GST_TDL_OUTPUT_MASK || self->active.mode > TDL_MODE_PASSTHROUGH)
+        gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
     GST_INFO_OBJECT(self, "the new model takes over");
-    return GST_FLOW_OK;
+}
+
+/* Wait for the first network. */
+static GstFlowReturn gst_tdl_filter_wait(GstTdlFilter *self)
+{
+    GstFlowReturn flow = gst_tdl_begin_wait(&self->begin);
+
+    if (flow == GST_FLOW_OK && !self->session->ready) {
+        gst_tdl_session_set_ready(self->session);
+        gst_tdl_filter_update_latency(self);
+        gst_tdl_filter_tell_legend(self);
+    }
+    return flow;
 }
 
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
@@ -290,7 +338,7 @@ static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input
     mask.buffer =
         gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
     if (!error && (output || mask.buffer))
-        flow = gst_tdl_filter_take_loaded(self);
+        flow = gst_tdl_filter_wait(self);
     if (flow != GST_FLOW_OK) {
         gst_clear_buffer(&mask.buffer);
         return flow;
@@ -362,6 +410,8 @@ static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base, 
                                           GST_BUFFER_TIMESTAMP(input));
     if (GST_CLOCK_TIME_IS_VALID(time))
         gst_object_sync_values(GST_OBJECT(self), time);
+    if (self->session->ready)
+        gst_tdl_filter_take_loaded(self);
     gst_tdl_filter_activate(self);
     gst_tdl_filter_find_cut(self, input);
     flow = gst_tdl_filter_judge(self, input);

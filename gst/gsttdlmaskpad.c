@@ -331,6 +331,15 @@ GstBuffer *gst_tdl_mask_pad_begin(struct gst_tdl_mask_pad *mask, struct gst_tdl_
 
     if (!pad)
         return NULL;
+    if (session->infer->model->kind != GST_TDL_OUTPUT_MASK) {
+        if (gst_tdl_output_of(live->mode) != GST_TDL_OUTPUT_MASK)
+            g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                        "mask_src has no mask in this mode, which shows the model's output itself. "
+                        "Choose another mode, or leave mask_src unlinked and release it.");
+        settle(mask, pad, error);
+        gst_object_unref(pad);
+        return NULL; /* or else the network for masks is on its way */
+    }
     mask->flow = gst_pad_is_linked(pad) ? GST_FLOW_OK : GST_FLOW_NOT_LINKED;
     if (mask->flow == GST_FLOW_OK && !mask->started)
         tell_start(mask, pad);

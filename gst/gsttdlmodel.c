@@ -53,6 +53,8 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
         (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->model_size,
         s->model_output, s->input_range, s->input_mean, s->input_deviation,
         (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
+    g_string_append_printf(key, "|%d|%d|%s|%s", s->output, s->colormap, s->output_range,
+                           s->palette);
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
     return g_string_free(key, FALSE);
@@ -111,6 +113,11 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
             "tdlfilter gives a model one picture of float32 with 3 channels, and its input "
             "\"%s\" has %u",
             model->input, channels_of(in));
+    if (model->kind != GST_TDL_OUTPUT_MASK && model->fit == GST_TDL_FIT_CROP)
+        return refuse(error, name,
+                      "the mode shows its output for the whole frame, and input-fit=crop gives it "
+                      "the middle: stretch and letterbox are possible");
+    model->scale = gst_tdl_output_scale(model->kind, in, model->output_params);
     return TRUE;
 }
 
@@ -147,7 +154,8 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     struct tdl_model_params reading = { .output = gst_tdl_decode_output, .output_data = &decode };
     struct tdl_builder *builder = NULL;
     gboolean ok = gst_tdl_decode_size(params->sources, reading.size, error) &&
-                  gst_tdl_decode_picture(params->sources, &model->picture, error);
+                  gst_tdl_decode_picture(params->sources, &model->picture, error) &&
+                  gst_tdl_output_read(params->sources, &model->shown, error);
     enum tdl_result r = TDL_OK;
 
     if (ok) {
@@ -180,6 +188,7 @@ static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_par
 {
     const gchar *name = *path ? path : "person";
 
+    model->kind = params->sources->output;
     if (check_bundled(path, error) && build(model, params, path, name, error) &&
         check(model, name, error))
         return TRUE;

@@ -5,6 +5,7 @@
 #define GST_TDL_MODEL_H
 
 #include "gsttdlerror.h"
+#include "gsttdloutput.h"
 #include "gsttdlsettings.h"
 
 struct gst_tdl_model_params {
@@ -19,6 +20,9 @@ struct gst_tdl_model {
     const struct tdl_tensor_params *input_params, *output_params;
     struct tdl_frame_to_tensor_params picture; /* how it wants its input */
     gint fit;                                  /* enum gst_tdl_input_fit */
+    enum gst_tdl_output kind;                  /* what its output was made */
+    struct tdl_frame_from_tensor_params shown; /* how that is shown, but as a mask */
+    struct gst_tdl_scale scale;                /* of the frame's size then */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet

@@ -13,12 +13,22 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
                                GstCaps *filter)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstCaps *result;
+    GstCaps *result, *both;
 
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
-    result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, filter);
+    if (self->active.mode != GST_TDL_MODE_PICTURE) {
+        result =
+            gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, filter);
+    } else {
+        result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, NULL);
+        result = gst_tdl_caps_scale(result, direction, self->session ? &self->scale : NULL);
+    }
     GST_OBJECT_UNLOCK(self);
-    return result;
+    if (self->active.mode != GST_TDL_MODE_PICTURE || !filter)
+        return result;
+    both = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    return both;
 }
 
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
@@ -67,7 +77,7 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
     }
     gst_tdl_session_reset(self->session);
     if (passthrough ||
-        (check_size(self, &self->in.info, &error) &&
+        (check_size(self, &self->in.info, &error) && check_size(self, &self->out.info, &error) &&
          gst_tdl_session_prepare(self->session, &self->active, &self->in, &self->out, &error)))
         return TRUE;
     gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
@@ -131,17 +141,24 @@ static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
     return TRUE;
 }
 
-/* The output has the input's size: what is said of the picture stays true, but
- * for the crop that made it. */
+/* Where the output has the input's size, what is said of the picture stays true, but for
+ * the crop that made it. */
 static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMeta *meta,
                                GstBuffer *input)
 {
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    gboolean grows = self->out.info.width != self->in.info.width ||
+                     self->out.info.height != self->in.info.height;
     struct gst_tdl_video whole;
     struct gst_tdl_rect part;
 
     (void)output;
+    if (grows && gst_meta_api_type_has_tag(meta->info->api, g_quark_from_string("size")))
+        return FALSE;
+    if (grows && meta->info->api == GST_VIDEO_CROP_META_API_TYPE)
+        return FALSE;
     return meta->info->api != GST_VIDEO_CROP_META_API_TYPE ||
-           !gst_tdl_video_is_part(&GST_TDL_FILTER(base)->in, input, &whole, &part);
+           !gst_tdl_video_is_part(&self->in, input, &whole, &part);
 }
 
 /* Upstream ends with a bare "not-negotiated" when no format is left: the reason

@@ -172,7 +172,10 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
     gst_tdl_caps_frame(&in->info, &frames.source_part);
     gst_tdl_caps_frame(&out->info, &frames.target_part);
     r = gst_tdl_infer_prepare(session->infer, &frames.source_part, &session->compile);
-    if (r == TDL_OK)
+    if (r == TDL_OK && gst_tdl_output_of(mode) != GST_TDL_OUTPUT_MASK)
+        r = gst_tdl_output_prepare(session->infer->mask, &session->infer->model->shown, live, mode,
+                                   &frames, &session->compile);
+    else if (r == TDL_OK)
         r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames, &session->compile);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)
         return gst_tdl_error_set(error, r, "Cannot prepare for %dx%d px of %s", in->info.width,
@@ -225,6 +228,10 @@ static void set_target(const struct work *work, const struct tdl_frame *target,
 {
     *out_frames = work->frames;
     out_frames->target = out_frames->target_part = *target;
+    if (target->width != work->frames.source.width || target->height != work->frames.source.height)
+        out_frames->cropped = FALSE; /* a larger picture of all of it */
+    if (!out_frames->cropped)
+        out_frames->source_part = out_frames->source;
     if (out_frames->cropped)
         gst_tdl_frame_crop(target, info->finfo, &work->crop, &out_frames->target_part);
 }
@@ -285,6 +292,20 @@ static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
     return session->infer->mask;
 }
 
+/* What the network has made, shown: of this frame, or of one before. */
+static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                            const struct gst_tdl_live *live, const struct work *work)
+{
+    enum tdl_result r = TDL_OK;
+
+    if (work->frames.cropped)
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
+    return r == TDL_OK ? gst_tdl_output_record(slot->batch, session->infer->mask,
+                                               &session->infer->model->shown, &session->infer->part,
+                                               live, work->mode, &work->frames)
+                       : r;
+}
+
 /* All outputs, of one mask: the first one takes it in, the others use it again. */
 static enum tdl_result compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                const struct gst_tdl_live *live, const struct work *work,
@@ -300,7 +321,9 @@ static enum tdl_result compose(struct gst_tdl_session *session, struct gst_tdl_s
                                    &work->mask_frames, mask, time);
         mask = NULL;
     }
-    if (r == TDL_OK && work->has_target)
+    if (r == TDL_OK && work->has_target && gst_tdl_output_of(work->mode) != GST_TDL_OUTPUT_MASK)
+        r = show(session, slot, live, work);
+    else if (r == TDL_OK && work->has_target)
         r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode, &work->frames,
                                    mask, time);
     return r;

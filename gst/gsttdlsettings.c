@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlsettings.h"
 
+#include "gsttdloutput.h"
+
 #include <stddef.h>
 
 enum kind {
@@ -16,6 +18,7 @@ enum kind {
     DECODER,
     FIT,
     ORDER,
+    COLORMAP,
 };
 
 #define AT(field) offsetof(struct gst_tdl_settings, field)
@@ -94,6 +97,20 @@ static const struct property {
       GST_TDL_MODEL, AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
     { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
       GST_TDL_MODEL, AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
+    { "output-range", "Output range",
+      "Numbers that stand for black and white in the model's output, in mode=picture, as \"0,1\" "
+      "(what empty means), \"-1,1\" or \"0,255\"",
+      STRING, GST_TDL_MODEL, AT(sources.output_range) },
+    { "colormap", "Colour map", "Colours for one channel in mode=picture", COLORMAP, GST_TDL_MODEL,
+      AT(sources.colormap), .def = GST_TDL_COLORMAP_NONE },
+    { "palette", "Palette",
+      "Colours of the classes in mode=classes, from class 0 on, as \"0x000000,0xff0000\"; empty, "
+      "and for classes behind: those of PASCAL VOC",
+      STRING, GST_TDL_MODEL, AT(sources.palette) },
+    { "labels", "Labels",
+      "File with the classes' names, one a line, from class 0 on: with mode=classes the element "
+      "message tdl-legend has them with their colours",
+      STRING, GST_TDL_MODEL, AT(sources.labels) },
     { "background", "Background picture",
       "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
       "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out "
@@ -170,6 +187,12 @@ static const GEnumValue modes[] = {
     { TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
     { TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
     { TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
+    { GST_TDL_MODE_PICTURE,
+      "The model's output, which is a picture, in the frame's place; as much larger as the model "
+      "makes it",
+      "picture" },
+    { GST_TDL_MODE_CLASSES, "The classes of a model in their colours, laid over the picture",
+      "classes" },
     { 0, NULL, NULL },
 };
 
@@ -199,6 +222,9 @@ static const GEnumValue decoders[] = {
     { GST_TDL_DECODE_LOGIT, "Before a sigmoid, for each class", "logit" },
     { GST_TDL_DECODE_SOFTMAX, "Before a softmax over the classes", "softmax" },
     { GST_TDL_DECODE_LABELS, "The class of each pixel, as a number", "labels" },
+    { GST_TDL_DECODE_DEPTH,
+      "Distances to any scale: in mode=picture stretched between the frame's least and greatest",
+      "depth" },
     { GST_TDL_DECODE_YOLO_SEG, "Objects in boxes, with coefficients of prototypes of their masks",
       "yolo-seg" },
     { 0, NULL, NULL },
@@ -218,6 +244,12 @@ static const GEnumValue orders[] = {
     { 0, NULL, NULL },
 };
 
+static const GEnumValue colormaps[] = {
+    { GST_TDL_COLORMAP_NONE, "Grey", "none" },
+    { GST_TDL_COLORMAP_TURBO, "From blue over green to red", "turbo" },
+    { 0, NULL, NULL },
+};
+
 static struct {
     const gchar *name;
     const GEnumValue *values;
@@ -229,6 +261,7 @@ static struct {
     [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
     [FIT - MODE] = { "GstTdlInputFit", fits, 0 },
     [ORDER - MODE] = { "GstTdlInputOrder", orders, 0 },
+    [COLORMAP - MODE] = { "GstTdlColormap", colormaps, 0 },
 };
 
 static GType enum_type(enum kind kind)
@@ -337,6 +370,17 @@ static void get_classes(const GArray *classes, GValue *value)
     }
 }
 
+/* Another kind of output is another network. Passing through wants none in particular. */
+static void set_output(struct gst_tdl_settings *settings, enum gst_tdl_effect *effect)
+{
+    gint output = gst_tdl_output_of(settings->live.mode);
+
+    if (settings->live.mode == TDL_MODE_PASSTHROUGH || settings->sources.output == output)
+        return;
+    settings->sources.output = output;
+    *effect = GST_TDL_OTHER_OUTPUT;
+}
+
 gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const GValue *value,
                               enum gst_tdl_effect *out_effect)
 {
@@ -370,6 +414,8 @@ gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const
         if (*(gint *)field == g_value_get_enum(value))
             *out_effect = GST_TDL_LIVE; /* controllers set it for every frame */
         *(gint *)field = g_value_get_enum(value);
+        if (p->kind == MODE)
+            set_output(settings, out_effect);
     }
     return TRUE;
 }
@@ -473,6 +519,9 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
     to->input_range = g_strdup(from->input_range);
     to->input_mean = g_strdup(from->input_mean);
     to->input_deviation = g_strdup(from->input_deviation);
+    to->output_range = g_strdup(from->output_range);
+    to->palette = g_strdup(from->palette);
+    to->labels = g_strdup(from->labels);
     to->classes = g_array_copy(from->classes);
 }
 
@@ -486,5 +535,8 @@ void gst_tdl_sources_clear(struct gst_tdl_sources *sources)
     g_clear_pointer(&sources->input_range, g_free);
     g_clear_pointer(&sources->input_mean, g_free);
     g_clear_pointer(&sources->input_deviation, g_free);
+    g_clear_pointer(&sources->output_range, g_free);
+    g_clear_pointer(&sources->palette, g_free);
+    g_clear_pointer(&sources->labels, g_free);
     g_clear_pointer(&sources->classes, g_array_unref);
 }

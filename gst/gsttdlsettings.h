@@ -14,11 +14,31 @@ enum gst_tdl_latency_mode {
 
 /* What a change of a property asks for. */
 enum gst_tdl_effect {
-    GST_TDL_LIVE = 0,    /* taken with the next frame */
-    GST_TDL_RENEGOTIATE, /* so too, and the output's caps may change */
-    GST_TDL_MODEL,       /* another network, loaded while the old one runs on */
-    GST_TDL_PICTURE,     /* another background picture, loaded likewise */
-    GST_TDL_RESTART,     /* taken at the next READY → PAUSED */
+    GST_TDL_LIVE = 0,     /* taken with the next frame */
+    GST_TDL_RENEGOTIATE,  /* so too, and the output's caps may change */
+    GST_TDL_MODEL,        /* another network, loaded while the old one runs on */
+    GST_TDL_PICTURE,      /* another background picture, loaded likewise */
+    GST_TDL_OTHER_OUTPUT, /* of the mode: another network, and then other caps */
+    GST_TDL_RESTART,      /* taken at the next READY → PAUSED */
+};
+
+/* Modes beside those of tdl_compose(): the output is shown itself (gsttdloutput.h). */
+enum gst_tdl_mode {
+    GST_TDL_MODE_PICTURE = TDL_MODE_PASSTHROUGH + 1,
+    GST_TDL_MODE_CLASSES,
+};
+
+/* What is made of a model's output, which the mode wants. */
+enum gst_tdl_output {
+    GST_TDL_OUTPUT_MASK = 0,
+    GST_TDL_OUTPUT_PICTURE,
+    GST_TDL_OUTPUT_CLASSES, /* in colour, with alpha */
+};
+
+/* Colours for pictures of one channel. */
+enum gst_tdl_colormap {
+    GST_TDL_COLORMAP_NONE = 0, /* grey */
+    GST_TDL_COLORMAP_TURBO,
 };
 
 /* What a model's output says, which becomes the mask. */
@@ -28,6 +48,7 @@ enum gst_tdl_decoder {
     GST_TDL_DECODE_LOGIT,       /* the same before a sigmoid */
     GST_TDL_DECODE_SOFTMAX,     /* of all classes, before a softmax */
     GST_TDL_DECODE_LABELS,      /* the class of each pixel */
+    GST_TDL_DECODE_DEPTH,       /* distances, or their inverse, to any scale */
     GST_TDL_DECODE_YOLO_SEG,    /* boxes with coefficients, and prototypes: gsttdlyolo.h */
 };
 
@@ -42,7 +63,7 @@ enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
 
 /* Copied under the object lock once per frame: plain values only. */
 struct gst_tdl_live {
-    gint mode;                             /* enum tdl_mode */
+    gint mode;                             /* enum tdl_mode, or gst_tdl_mode */
     gint latency_mode;                     /* enum gst_tdl_latency_mode */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
@@ -55,9 +76,12 @@ struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
     gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
-    gint decoder;     /* enum gst_tdl_decoder */
-    gint input_fit;   /* enum gst_tdl_input_fit */
-    gint input_order; /* enum gst_tdl_input_order */
+    gint decoder;                           /* enum gst_tdl_decoder */
+    gint input_fit;                         /* enum gst_tdl_input_fit */
+    gint input_order;                       /* enum gst_tdl_input_order */
+    gchar *output_range, *palette, *labels; /* never NULL */
+    gint output;                            /* enum gst_tdl_output: of the mode */
+    gint colormap;                          /* enum gst_tdl_colormap */
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;

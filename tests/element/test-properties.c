@@ -104,7 +104,7 @@ GST_START_TEST(controlled_mode)
 
     filter_start(&filter, "opacity=0 background-color=0xffff0000", CAPS);
     filter_all_background(&filter);
-    control(&filter, "mode", 1.5 / 5, 3.5 / 5, FALSE); /* the second and the fourth of six */
+    control(&filter, "mode", 1.5 / 7, 3.5 / 7, FALSE); /* the second and the fourth of eight */
     fail_unless_equals_int(color_of(run_at(&filter, CAPS, 0)), 0x406080);
     fail_unless_equals_int(color_of(run_at(&filter, CAPS, GST_SECOND)), 0xff0000);
     filter_stop(&filter);

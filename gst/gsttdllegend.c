@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdllegend.h"
+
+#include "gsttdlerror.h"
+#include "gsttdlfile.h"
+#include "gsttdloutput.h"
+
+static void append(GValue *array, GType type, const gchar *name, guint color)
+{
+    GValue item = G_VALUE_INIT;
+
+    g_value_init(&item, type);
+    if (type == G_TYPE_STRING)
+        g_value_set_string(&item, name);
+    else
+        g_value_set_uint(&item, color);
+    gst_value_array_append_and_take_value(array, &item);
+}
+
+static GstStructure *make_legend(gchar *text, const gchar *palette)
+{
+    GstStructure *legend = gst_structure_new_empty("tdl-legend");
+    g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
+    GValue names = G_VALUE_INIT, values = G_VALUE_INIT;
+    guint32 colors[GST_TDL_MAX_COLORS];
+
+    gst_tdl_output_colors(palette, colors);
+    g_value_init(&names, GST_TYPE_ARRAY);
+    g_value_init(&values, GST_TYPE_ARRAY);
+    for (guint i = 0; lines[i] && i < GST_TDL_MAX_COLORS; i++) {
+        append(&names, G_TYPE_STRING, g_strstrip(lines[i]), 0);
+        append(&values, G_TYPE_UINT, NULL, colors[i]);
+    }
+    gst_structure_take_value(legend, "names", &names);
+    gst_structure_take_value(legend, "colors", &values);
+    return legend;
+}
+
+void gst_tdl_legend_post(GstElement *element, const gchar *labels, const gchar *palette)
+{
+    g_autofree gchar *path = NULL, *text = NULL;
+    GError *error = NULL;
+
+    if (!*labels)
+        return;
+    path = gst_tdl_file_path(labels, &error);
+    if (path && gst_tdl_file_check(path, &error) && !g_file_get_contents(path, &text, NULL, &error))
+        error->domain = GST_RESOURCE_ERROR, error->code = GST_RESOURCE_ERROR_OPEN_READ;
+    if (text && !g_utf8_validate(text, -1, NULL))
+        g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+                    "it is no text in UTF-8. Give a file with a name in each line.");
+    if (error) {
+        g_prefix_error(&error, "Cannot read labels \"%s\": ", labels);
+        gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
+        return;
+    }
+    gst_element_post_message(
+        element, gst_message_new_element(GST_OBJECT(element), make_legend(text, palette)));
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Models whose output is shown itself, in mode=picture and mode=classes: as ncnn's
+ * text, which small ones without weights can be written in, whole frames through the
+ * element; what comes out is computed here from what goes in.
+ */
+#include "util.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define W 32
+#define H 18
+#define CAPS(format, w, h)                                                                         \
+    "video/x-raw,format=" format ",width=" G_STRINGIFY(w) ",height=" G_STRINGIFY(                  \
+        h) ",framerate=30/1,pixel-aspect-ratio=2/1"
+
+static gchar *folder;
+
+/* Layers behind the picture "data", to "out"; returns properties that load it. */
+static gchar *model(const gchar *name, const gchar *layer, const gchar *properties)
+{
+    g_autofree gchar *path = g_strdup_printf("%s/%s.param", folder, name);
+    g_autofree gchar *weights = g_strdup_printf("%s/%s.bin", folder, name);
+    g_autofree gchar *text = g_strdup_printf("7767517\n2 2\nInput in 0 1 data 0=%d 1=%d 2=3\n%s\n",
+                                             W, H, layer);
+
+    fail_unless(g_file_set_contents(path, text, -1, NULL));
+    fail_unless(g_file_set_contents(weights, "", 0, NULL));
+    return g_strdup_printf("model=%s model-size=%dx%d %s", path, W, H, properties);
+}
+static gchar *twice(const gchar *properties) /* as large, pixel by pixel */
+{
+    return model("twice", "Interp up 1 1 data out 0=1 1=2.0 2=2.0", properties);
+}
+static gchar *same(const gchar *properties)
+{
+    return model("same", "ReLU same 1 1 data out", properties);
+}
+static gchar *red(const gchar *properties)
+{
+    return model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1", properties);
+}
+
+static void start(struct filter *f, gchar *properties, const gchar *caps)
+{
+    filter_start(f, properties, caps);
+    g_free(properties);
+}
+
+/* Byte c of pixel (x, y), of three bytes a pixel. */
+static gint byte_at(GstBuffer *buffer, const GstVideoInfo *info, gint x, gint y, gint c)
+{
+    GstVideoFrame frame;
+    gint value;
+
+    fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
+    value = ((guint8 *)frame.data[0])[y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + 3 * x + c];
+    gst_video_frame_unmap(&frame);
+    return value;
+}
+
+static void expect_rgb(GstBuffer *buffer, const GstVideoInfo *info, gint x, gint y, guint rgb,
+                       const gchar *what)
+{
+    for (gint c = 0; c < 3; c++) {
+        const gint got = byte_at(buffer, info, x, y, c), want = rgb >> (16 - 8 * c) & 255;
+
+        fail_unless(ABS(got - want) <= 1, "%s: channel %d of %d,%d is %d, not %d", what, c, x, y,
+                    got, want);
+    }
+}
+
+GST_START_TEST(grows)
+{
+    struct filter f;
+    GstVideoInfo in, out;
+    GstBuffer *picture, *made;
+
+    caps_info(CAPS("RGB", 32, 18), &in);
+    start(&f, twice("mode=picture"), CAPS("RGB", 32, 18));
+    picture = picture_new(&in, 0);
+    made = filter_run(&f, gst_buffer_ref(picture));
+    filter_output_info(&f, &out);
+    fail_unless(out.width == 2 * W && out.height == 2 * H && out.par_n == 2 && out.fps_n == 30);
+    for (gint y = 0; y < 2 * H; y++)
+        for (gint x = 0; x < 2 * W; x++)
+            for (gint c = 0; c < 3; c++) {
+                const gint got = byte_at(made, &out, x, y, c);
+                const gint want = byte_at(picture, &in, x / 2, y / 2, c);
+
+                fail_unless(ABS(got - want) <= 1, "%d,%d,%d: %d, not %d", x, y, c, got, want);
+            }
+    filter_expect_no_error(&f);
+    gst_buffer_unref(made);
+    gst_buffer_unref(picture);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
+static GstBuffer *run_color(struct filter *f, const GstVideoInfo *info, guint rgb)
+{
+    return filter_run(f, picture_new_color(info, 0xff000000 | rgb));
+}
+
+static void check_color(gchar *properties, guint in, guint out)
+{
+    g_autofree gchar *what = g_strdup(properties);
+    struct filter f;
+    GstVideoInfo info;
+    GstBuffer *made;
+
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, properties, CAPS("RGB", 32, 18));
+    made = run_color(&f, &info, in);
+    expect_rgb(made, &info, 0, 0, out, what);
+    expect_rgb(made, &info, W - 1, H - 1, out, what);
+    gst_buffer_unref(made);
+    filter_stop(&f);
+}
+
+/* The largest of red, green and blue is the class. */
+GST_START_TEST(classes_in_color)
+{
+    check_color(same("mode=classes opacity=1"), 0xf01020, 0xf01020); /* class 0 is clear */
+    check_color(same("mode=classes opacity=1"), 0x10f020, 0x800000);
+    check_color(same("mode=classes opacity=0.5"), 0x10f020, 0x487810);
+    check_color(same("mode=classes opacity=1"), 0x1020f0, 0x008000);
+    check_color(same("mode=classes opacity=1 palette=1,2,0x304050"), 0x1020f0, 0x304050);
+    check_color(same("mode=classes opacity=1 classes=<2>"), 0x10f020, 0x10f020);
+    check_color(same("mode=classes opacity=1 classes=<0>"), 0xf01020, 0x000000);
+    check_color(red("mode=classes opacity=1"), 0xf00000, 0x800000); /* one class, or none */
+    check_color(red("mode=classes opacity=1"), 0x400000, 0x400000);
+}
+GST_END_TEST;
+
+GST_START_TEST(grey_and_colors)
+{
+    check_color(red("mode=picture"), 0x803020, 0x808080);
+    check_color(red("mode=picture output-range=1,0"), 0x803020, 0x7f7f7f);
+    check_color(same("mode=picture input-range=0,255 output-range=0,255"), 0x803020, 0x803020);
+    check_color(same("mode=picture input-order=bgr"), 0x803020, 0x803020);
+    check_color(same("mode=picture input-fit=letterbox"), 0x803020, 0x803020);
+    check_color(same("mode=classes opacity=1 input-fit=letterbox"), 0x10f020, 0x800000);
+    /* The polynomial at 0, and at the middle whatever the range. */
+    check_color(red("mode=picture colormap=turbo"), 0x003020, 0x23171b);
+    check_color(red("mode=picture colormap=turbo input-range=0,2 output-range=0,2"), 0x003020,
+                0x23171b);
+    check_color(red("mode=picture colormap=turbo decoder=depth"), 0x803020, 0x23171b);
+}
+GST_END_TEST;
+
+/* Between the least and the greatest value of the frame. */
+GST_START_TEST(depth)
+{
+    struct filter f;
+    GstVideoInfo info;
+    GstBuffer *picture;
+    GstMapInfo map;
+
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, red("mode=picture decoder=depth"), CAPS("RGB", 32, 18));
+    picture = picture_new_color(&info, 0xff404040);
+    fail_unless(gst_buffer_map(picture, &map, GST_MAP_WRITE));
+    map.data[0] = 0x30; /* the first pixel's red, and the second's */
+    map.data[3] = 0x50;
+    gst_buffer_unmap(picture, &map);
+    picture = filter_run(&f, picture);
+    expect_rgb(picture, &info, 0, 0, 0x000000, "the least");
+    expect_rgb(picture, &info, 1, 0, 0xffffff, "the greatest");
+    expect_rgb(picture, &info, 9, 9, 0x808080, "between");
+    gst_buffer_unref(picture);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
+/* Until frames have that width. */
+static void run_until(struct filter *f, const GstVideoInfo *info, gint width)
+{
+    GstVideoInfo out;
+
+    do {
+        g_usleep(1000);
+        gst_buffer_unref(run_color(f, info, 0x10f020));
+        filter_output_info(f, &out);
+    } while (out.width != width);
+}
+
+/* From a picture to a mask laid over, to classes, and back, while frames come. */
+GST_START_TEST(modes_change)
+{
+    struct filter f;
+    GstVideoInfo info;
+
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, twice("mode=picture"), CAPS("RGB", 32, 18));
+    run_until(&f, &info, 2 * W);
+    gst_util_set_object_arg(G_OBJECT(f.element), "mode", "overlay");
+    run_until(&f, &info, W);
+    gst_util_set_object_arg(G_OBJECT(f.element), "mode", "picture");
+    run_until(&f, &info, 2 * W);
+    gst_util_set_object_arg(G_OBJECT(f.element), "mode", "passthrough");
+    run_until(&f, &info, W);
+    gst_util_set_object_arg(G_OBJECT(f.element), "mode", "picture");
+    run_until(&f, &info, 2 * W);
+    gst_util_set_object_arg(G_OBJECT(f.element), "mode", "classes");
+    run_until(&f, &info, W);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
+/* Between the network's runs its last output stays. */
+GST_START_TEST(interval)
+{
+    struct filter f;
+    GstVideoInfo info;
+    GstBuffer *made;
+
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, same("mode=classes opacity=1 interval=3"), CAPS("RGB", 32, 18));
+    for (guint i = 0; i < 4; i++) {
+        made = run_color(&f, &info, i ? 0x1020f0 : 0x10f020);
+        expect_rgb(made, &info, 3, 3, i < 3 ? 0x800000 : 0x008000, "a frame");
+        gst_buffer_unref(made);
+    }
+    fail_unless_equals_uint64(filter_stat(&f, "network-runs"), 2);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
+GST_START_TEST(legend)
+{
+    g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
+    g_autofree gchar *properties = g_strdup_printf("mode=classes labels=%s", labels);
+    const GstStructure *s;
+    GstVideoInfo info;
+    struct filter f;
+    GstMessage *message;
+
+    fail_unless(g_file_set_contents(labels, "background\ncat\r\n dog\n\n", -1, NULL));
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, same(properties), CAPS("RGB", 32, 18));
+    gst_buffer_unref(run_color(&f, &info, 0));
+    message = filter_message(&f, GST_MESSAGE_ELEMENT);
+    fail_unless(message != NULL);
+    s = gst_message_get_structure(message);
+    fail_unless_equals_string(gst_structure_get_name(s), "tdl-legend");
+    const GValue *names = gst_structure_get_value(s, "names");
+    const GValue *colors = gst_structure_get_value(s, "colors");
+    fail_unless_equals_int(gst_value_array_get_size(names), 3);
+    fail_unless_equals_int(gst_value_array_get_size(colors), 3);
+    fail_unless_equals_string(g_value_get_string(gst_value_array_get_value(names, 1)), "cat");
+    fail_unless_equals_string(g_value_get_string(gst_value_array_get_value(names, 2)), "dog");
+    fail_unless_equals_int(g_value_get_uint(gst_value_array_get_value(colors, 2)), 0x008000);
+    gst_message_unref(message);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
+/* What cannot start says what to do. */
+static void refused(gchar *properties, const gchar *const *words)
+{
+    g_autofree gchar *line = g_strdup_printf("videotestsrc num-buffers=1 ! tdlfilter name=t %s ! "
+                                             "fakesink",
+                                             properties);
+    GstElement *pipeline = gst_parse_launch(line, NULL);
+    GstMessage *message;
+
+    fail_unless(pipeline != NULL, "%s", line);
+    g_free(properties);
+    message = pipeline_play(pipeline, 0);
+    message_expect(message, GST_MESSAGE_ERROR, words);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+}
+
+GST_START_TEST(errors)
+{
+    refused(same("mode=picture output-range=3,3"),
+            (const gchar *[]){ "output-range", "3,3", NULL });
+    refused(same("mode=picture output-range=1"), (const gchar *[]){ "output-range", NULL });
+    refused(same("mode=classes palette=red"), (const gchar *[]){ "palette", "0xff0000", NULL });
+    refused(same("mode=picture t.mask_src ! fakesink t."),
+            (const gchar *[]){ "mask_src", "another mode", NULL });
+    refused(same("mode=picture input-fit=crop"), (const gchar *[]){ "input-fit", NULL });
+    refused(model("two", "Crop two 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=2", "mode=picture"),
+            (const gchar *[]){ "1 or 3 channels", NULL });
+}
+GST_END_TEST;
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("pictures");
+    TCase *tc = tcase_create("all");
+    int failed;
+
+    folder = g_dir_make_tmp("tdl-pictures-XXXXXX", NULL);
+    tcase_set_timeout(tc, 600);
+    suite_add_tcase(suite, tc);
+    tcase_add_test(tc, grows);
+    tcase_add_test(tc, classes_in_color);
+    tcase_add_test(tc, grey_and_colors);
+    tcase_add_test(tc, depth);
+    tcase_add_test(tc, modes_change);
+    tcase_add_test(tc, interval);
+    tcase_add_test(tc, legend);
+    tcase_add_test(tc, errors);
+    failed = util_main_one_device(argc, argv, suite, "pictures");
+    for (const gchar *const *name = (const gchar *const[]){ "twice", "same", "red", "two", NULL };
+         *name; name++) {
+        g_autofree gchar *param = g_strdup_printf("%s/%s.param", folder, *name);
+        g_autofree gchar *bin = g_strdup_printf("%s/%s.bin", folder, *name);
+
+        g_unlink(param);
+        g_unlink(bin);
+    }
+    g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
+    g_unlink(labels);
+    g_rmdir(folder);
+    g_free(folder);
+    return failed;
+}
