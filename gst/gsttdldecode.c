@@ -215,6 +215,25 @@ static gboolean wants_all(const struct gst_tdl_sources *sources)
             (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output));
 }
 
+static struct tdl_operand *flatten(const struct gst_tdl_decode *d, struct tdl_builder *b,
+                                   struct tdl_operand *mask)
+{
+    return d->flat && mask ? tdl_builder_reshape(b, mask, 3, tdl_operand_get_desc(mask)->shape + 1)
+                           : mask;
+}
+
+struct tdl_tensor_params gst_tdl_decode_image(const struct tdl_tensor_params *params)
+{
+    struct tdl_tensor_params image = *params;
+
+    if (image.rank == 3) {
+        image.rank = 4;
+        image.shape[0] = 1;
+        memcpy(image.shape + 1, params->shape, 3 * sizeof(image.shape[0]));
+    }
+    return image;
+}
+
 static struct tdl_operand *decode_alone(struct gst_tdl_decode *d, struct tdl_builder *builder,
                                         const char *name, struct tdl_operand *operand)
 {
@@ -228,7 +247,7 @@ static struct tdl_operand *decode_alone(struct gst_tdl_decode *d, struct tdl_bui
         return NULL;
     }
     d->found = TRUE;
-    return decode(builder, image, d->sources);
+    return flatten(d, builder, decode(builder, image, d->sources));
 }
 
 struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builder, const char *name,
@@ -260,7 +279,7 @@ static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_buil
 
             if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), sure)) {
                 d->found = TRUE;
-                return gst_tdl_yolo_decode(b, x, p, d->sources);
+                return flatten(d, b, gst_tdl_yolo_decode(b, x, p, d->sources));
             }
         }
     return NULL;

@@ -14,6 +14,8 @@ struct gst_tdl_decode {
     gboolean found;
     GString *others; /* names and shapes of outputs that were left out */
     GArray *kept;    /* outputs that may be a part of the mask; NULL: none yet */
+    gboolean flat;   /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
+                        layout of images */
 };
 
 void gst_tdl_decode_clear(struct gst_tdl_decode *decode);
@@ -25,6 +27,8 @@ struct tdl_operand *gst_tdl_decode_output(void *decode, struct tdl_builder *buil
 /* Behind the last output: choose among all of them where one alone does not say what it
  * is, and make what was chosen an output of the builder. */
 void gst_tdl_decode_finish(struct gst_tdl_decode *decode, struct tdl_builder *builder);
+/* What comes out as an image of rank 4, flat or not. */
+struct tdl_tensor_params gst_tdl_decode_image(const struct tdl_tensor_params *params);
 /* What outputs it looked for, when none was found: a piece of a sentence. */
 const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources);
 

@@ -9,28 +9,46 @@
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
     struct tdl_tensor_params input = *infer->model->input_params;
-    struct tdl_tensor_params mask = *infer->model->output_params;
+    struct tdl_tensor_params output = *infer->model->output_params;
     enum tdl_result r;
 
-    input.usage = mask.usage = 0;
+    input.usage = output.usage = 0;
     input.label = "picture";
-    mask.label = "mask";
+    output.label = "mask";
     r = tdl_tensor_create(context, &input, &infer->input);
-    return r == TDL_OK ? tdl_tensor_create(context, &mask, &infer->mask) : r;
+    if (r == TDL_OK)
+        r = tdl_tensor_create(context, &output, &infer->output);
+    if (r == TDL_OK)
+        r = tdl_tensor_reshape(infer->output, 4, infer->model->image.shape, &infer->mask);
+    return r == TDL_OK ? gst_tdl_carry_init(&infer->memory, context, &infer->model->states) : r;
+}
+
+/* What a run reads and writes. */
+struct bindings {
+    struct tdl_binding inputs[1 + GST_TDL_MAX_LINKS], outputs[1 + GST_TDL_MAX_LINKS];
+    guint count; /* of either */
+};
+
+static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
+{
+    b->inputs[0] = (struct tdl_binding){ infer->model->input, infer->input };
+    b->outputs[0] = (struct tdl_binding){ infer->model->output, infer->output };
+    b->count = 1 + infer->model->states.count;
+    gst_tdl_carry_bind(&infer->memory, &infer->model->states, b->inputs + 1, b->outputs + 1);
 }
 
 static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
-    struct tdl_binding input = { infer->model->input, infer->input };
-    struct tdl_binding output = { infer->model->output, infer->mask };
     enum tdl_result r = TDL_OK;
+    struct bindings b;
 
+    bind(infer, &b);
     for (guint i = 0; i < WARM_UP_RUNS && r == TDL_OK && (i == 0 || infer->network_ns < LONG_RUN);
          i++) {
         gint64 start = g_get_monotonic_time();
         uint64_t point;
 
-        r = tdl_graph_dispatch(infer->model->graph, &input, 1, &output, 1, &point);
+        r = tdl_graph_dispatch(infer->model->graph, b.inputs, b.count, b.outputs, b.count, &point);
         if (r == TDL_OK)
             r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
         infer->network_ns = (g_get_monotonic_time() - start) * 1000;
@@ -87,6 +105,8 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
         return;
     tdl_tensor_destroy(&infer->input);
     tdl_tensor_destroy(&infer->mask);
+    tdl_tensor_destroy(&infer->output);
+    gst_tdl_carry_finish(&infer->memory);
     gst_tdl_model_release(&infer->model);
     g_free(infer);
 }
@@ -113,7 +133,7 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
                                        .pixel_aspect = pixel_aspect };
 
     image_size(infer->model->input_params, sizes.input);
-    image_size(infer->model->output_params, sizes.mask);
+    image_size(&infer->model->image, sizes.mask);
     *out_picture = infer->model->picture;
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
 }
@@ -122,16 +142,30 @@ enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_bat
                                      const struct tdl_frame *frame, gfloat pixel_aspect)
 {
     struct tdl_frame_to_tensor_params picture;
-    struct tdl_binding input = { infer->model->input, infer->input };
-    struct tdl_binding output = { infer->model->output, infer->mask };
+    struct bindings b;
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
 
     fit(infer, frame, pixel_aspect, &picture);
+    if (frame->width != infer->frame[0] || frame->height != infer->frame[1])
+        gst_tdl_infer_forget(infer);
+    infer->frame[0] = frame->width;
+    infer->frame[1] = frame->height;
+    bind(infer, &b);
     if (r == TDL_OK)
         r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
     if (r == TDL_OK)
         r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
     if (r == TDL_OK)
-        r = tdl_batch_graph(batch, infer->model->graph, &input, 1, &output, 1);
+        r = tdl_batch_graph(batch, infer->model->graph, b.inputs, b.count, b.outputs, b.count);
     return r;
+}
+
+void gst_tdl_infer_ran(struct gst_tdl_infer *infer)
+{
+    gst_tdl_carry_step(&infer->memory);
+}
+
+void gst_tdl_infer_forget(struct gst_tdl_infer *infer)
+{
+    infer->memory.kept = FALSE;
 }

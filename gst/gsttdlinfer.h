@@ -13,6 +13,9 @@
 struct gst_tdl_infer {
     const struct gst_tdl_model *model;
     struct tdl_tensor *input, *mask; /* the mask: [1, h, w, 1] float32 */
+    struct tdl_tensor *output;       /* the same memory, as the graph writes it */
+    struct gst_tdl_carry memory;     /* of a recurrent network */
+    guint frame[2];                  /* size of its last frame, px */
     struct gst_tdl_mask_part part;   /* of it, that covers the frame of the last run */
     guint64 network_ns;              /* wall time of a run on an idle device */
 };
@@ -33,5 +36,9 @@ enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct 
  * width to height; 0: 1. Never blocks. */
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                      const struct tdl_frame *frame, gfloat pixel_aspect);
+/* What was recorded is submitted: its states are those of the next run. */
+void gst_tdl_infer_ran(struct gst_tdl_infer *infer);
+/* The next frame does not follow the last one: states begin anew. */
+void gst_tdl_infer_forget(struct gst_tdl_infer *infer);
 
 #endif

@@ -53,8 +53,8 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
         (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->model_size,
         s->model_output, s->input_range, s->input_mean, s->input_deviation,
         (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
-    g_string_append_printf(key, "|%d|%d|%s|%s", s->output, s->colormap, s->output_range,
-                           s->palette);
+    g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
+                           s->palette, s->model_state, s->model_constants);
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
     return g_string_free(key, FALSE);
@@ -98,15 +98,8 @@ static gboolean refuse(GError **error, const gchar *name, const gchar *format, .
 /* The element feeds one picture; a mask was made of the output already. */
 static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **error)
 {
-    const struct tdl_tensor_params *in;
-    const gchar *second = NULL;
+    const struct tdl_tensor_params *in = model->input_params;
 
-    in = model->input_params = tdl_graph_input(model->graph, 0, &model->input);
-    model->output_params = tdl_graph_output(model->graph, 0, &model->output);
-    if (tdl_graph_input(model->graph, 1, &second))
-        return refuse(error, name,
-                      "tdlfilter gives a model one picture, and this one has the input \"%s\", too",
-                      second);
     if (channels_of(in) != 3 || in->dtype != TDL_FLOAT32)
         return refuse(
             error, name,
@@ -117,7 +110,26 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
         return refuse(error, name,
                       "the mode shows its output for the whole frame, and input-fit=crop gives it "
                       "the middle: stretch and letterbox are possible");
-    model->scale = gst_tdl_output_scale(model->kind, in, model->output_params);
+    model->scale = gst_tdl_output_scale(model->kind, in, &model->image);
+    return TRUE;
+}
+
+/* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
+ * and then, that this may mend what is wrong: no error yet. */
+static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
+                          const gchar *name, gboolean *again, GError **error)
+{
+    guint picture = 0, mask = 0;
+    gboolean open = FALSE;
+    g_autofree gchar *fault =
+        gst_tdl_states_find(links, model->graph, &model->states, &picture, &mask, &open);
+
+    *again = *again && open;
+    if (fault)
+        return *again ? FALSE : refuse(error, name, "%s", fault);
+    model->input_params = tdl_graph_input(model->graph, picture, &model->input);
+    model->output_params = tdl_graph_output(model->graph, mask, &model->output);
+    model->image = gst_tdl_decode_image(model->output_params);
     return TRUE;
 }
 
@@ -140,24 +152,38 @@ static gboolean check_bundled(const gchar *name, GError **error)
     return FALSE;
 }
 
+static gboolean tell(GError **error, enum tdl_result r, const gchar *path, const gchar *name)
+{
+    g_autofree gchar *names = gst_tdl_preset_names();
+
+    if (r == TDL_OK)
+        return TRUE;
+    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS))
+        return gst_tdl_error_set(error, r, "There is no model \"%s\" (by name: %s)", name, names);
+    return gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
+}
+
 /* The file, its output made a mask, as a graph. */
 static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
-                      const gchar *path, const gchar *name, GError **error)
+                      struct gst_tdl_links *links, const gchar *path, const gchar *name,
+                      GError **error)
 {
     struct tdl_build_params build = {
         .precision = params->sources->precision,
         .no_fuse = !params->sources->fuse,
         .input_layout = TDL_LAYOUT_NC4HW4,
+        .output_layout = links->state_count ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
         .defer_compile = true,
     };
     struct gst_tdl_decode decode = { .sources = params->sources, .others = g_string_new(NULL) };
-    struct tdl_model_params reading = { .output = gst_tdl_decode_output, .output_data = &decode };
+    struct tdl_model_params reading = { 0 };
     struct tdl_builder *builder = NULL;
     gboolean ok = gst_tdl_decode_size(params->sources, reading.size, error) &&
                   gst_tdl_decode_picture(params->sources, &model->picture, error) &&
                   gst_tdl_output_read(params->sources, &model->shown, error);
     enum tdl_result r = TDL_OK;
 
+    gst_tdl_links_read(links, &decode, &reading);
     if (ok) {
         r = tdl_builder_create(params->context, &builder);
         if (r == TDL_OK)
@@ -172,14 +198,29 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     }
     if (ok && r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
-    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS)) {
-        g_autofree gchar *names = gst_tdl_preset_names();
-
-        ok = gst_tdl_error_set(error, r, "There is no model \"%s\" (by name: %s)", name, names);
-    } else if (r != TDL_OK)
-        ok = gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
+    ok = ok && tell(error, r, path, name);
     tdl_builder_destroy(&builder);
     gst_tdl_decode_clear(&decode);
+    return ok;
+}
+
+/* Once more where the file leaves sizes of states open, with those of their outputs. */
+static gboolean build_linked(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                             const gchar *path, const gchar *name, GError **error)
+{
+    struct gst_tdl_links links;
+    gboolean ok = gst_tdl_links_parse(&links, params->sources, error), again = TRUE;
+
+    while (ok) {
+        ok = build(model, params, &links, path, name, error);
+        if (!ok || find_ends(model, &links, name, &again, error))
+            break;
+        ok = again;
+        again = FALSE;
+        tdl_graph_destroy(&model->graph);
+        gst_tdl_links_resize(&links);
+    }
+    gst_tdl_links_clear(&links);
     return ok;
 }
 
@@ -189,7 +230,7 @@ static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_par
     const gchar *name = *path ? path : "person";
 
     model->kind = params->sources->output;
-    if (check_bundled(path, error) && build(model, params, path, name, error) &&
+    if (check_bundled(path, error) && build_linked(model, params, path, name, error) &&
         check(model, name, error))
         return TRUE;
     tdl_graph_destroy(&model->graph);

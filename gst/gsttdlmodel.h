@@ -5,6 +5,7 @@
 #define GST_TDL_MODEL_H
 
 #include "gsttdlerror.h"
+#include "gsttdllinks.h"
 #include "gsttdloutput.h"
 #include "gsttdlsettings.h"
 
@@ -23,6 +24,8 @@ struct gst_tdl_model {
     enum gst_tdl_output kind;                  /* what its output was made */
     struct tdl_frame_from_tensor_params shown; /* how that is shown, but as a mask */
     struct gst_tdl_scale scale;                /* of the frame's size then */
+    struct gst_tdl_states states;              /* of a recurrent one */
+    struct tdl_tensor_params image;            /* its output as an image of rank 4 */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet

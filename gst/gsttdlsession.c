@@ -113,6 +113,7 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
 void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
 {
     session->cut = TRUE;
+    gst_tdl_infer_forget(session->infer);
     if (!forget)
         return;
     gst_tdl_compose_reset(&session->compose);
@@ -278,6 +279,7 @@ static gboolean network_is_due(struct gst_tdl_session *session, const struct gst
 
 static void network_ran(struct gst_tdl_session *session)
 {
+    gst_tdl_infer_ran(session->infer);
     session->since_run = 0;
     session->network_runs++;
 }

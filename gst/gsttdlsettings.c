@@ -73,6 +73,13 @@ static const struct property {
     { "model-output", "Model output",
       "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,
       GST_TDL_MODEL, AT(sources.model_output) },
+    { "model-state", "Model state",
+      "Of a recurrent model, which inputs get what an output was in the run before, as "
+      "\"r1i=r1o,r2i=r2o\"; zeros in the first run, and behind a discontinuity",
+      STRING, GST_TDL_MODEL, AT(sources.model_state) },
+    { "model-constants", "Model constants",
+      "Inputs that are the same number in every run, as \"downsample_ratio=0.25\"", STRING,
+      GST_TDL_MODEL, AT(sources.model_constants) },
     { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
       AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
     { "score-threshold", "Score threshold",
@@ -517,6 +524,8 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
     to->model_size = g_strdup(from->model_size);
     to->model_output = g_strdup(from->model_output);
     to->input_range = g_strdup(from->input_range);
+    to->model_state = g_strdup(from->model_state);
+    to->model_constants = g_strdup(from->model_constants);
     to->input_mean = g_strdup(from->input_mean);
     to->input_deviation = g_strdup(from->input_deviation);
     to->output_range = g_strdup(from->output_range);
@@ -533,6 +542,8 @@ void gst_tdl_sources_clear(struct gst_tdl_sources *sources)
     g_clear_pointer(&sources->model_size, g_free);
     g_clear_pointer(&sources->model_output, g_free);
     g_clear_pointer(&sources->input_range, g_free);
+    g_clear_pointer(&sources->model_state, g_free);
+    g_clear_pointer(&sources->model_constants, g_free);
     g_clear_pointer(&sources->input_mean, g_free);
     g_clear_pointer(&sources->input_deviation, g_free);
     g_clear_pointer(&sources->output_range, g_free);

@@ -76,6 +76,7 @@ struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
     gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
+    gchar *model_state, *model_constants;   /* other inputs; never NULL */
     gint decoder;                           /* enum gst_tdl_decoder */
     gint input_fit;                         /* enum gst_tdl_input_fit */
     gint input_order;                       /* enum gst_tdl_input_order */

@@ -323,7 +323,7 @@ bool tdl_model_check_bound(struct tdl_builder *builder, const struct tdl_model_s
     for (uint32_t i = 0; i < params->dimension_count; i++) {
         const char *name = params->dimensions[i].name;
 
-        if (i < 64 && bound >> i & 1)
+        if (params->dimensions[i].optional || (i < 64 && bound >> i & 1))
             continue;
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
                          "the model leaves no dimension '%.64s' open that could be bound; name an "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What goes into a network and comes out of it, seen in masks: how frames lie in its
- * picture. The networks are written here. */
+ * picture, and what a recurrent one remembers. The networks are written here. */
 #include "onnx-writer.h"
 #include "util.h"
 
@@ -143,6 +143,213 @@ GST_START_TEST(corner)
 }
 GST_END_TEST;
 
+/* ------------------------------------------------------------------ states */
+
+static void add_number(struct onnx_bytes *graph, const gchar *name, float value)
+{
+    onnx_initializer(graph, name, FLOAT, 1, (const int64_t[]){ 1 }, &value, sizeof(value));
+}
+
+/* avg = (gray + prev) / 2 */
+static gchar *average(void)
+{
+    struct onnx_bytes graph = { 0 };
+
+    add_first_channel(&graph);
+    onnx_input(&graph, "prev", FLOAT, 4, (const int64_t[]){ 1, 1, SIDE, SIDE });
+    add_number(&graph, "half", 0.5f);
+    onnx_node(&graph, "Add", "gray prev", "sum", NULL);
+    onnx_node(&graph, "Mul", "sum half", "avg", NULL);
+    onnx_output(&graph, "avg");
+    return write_model(&graph);
+}
+
+/* The names and the open sizes of RobustVideoMatting's files: r1o is the picture's first
+ * channel in two, r2o that at half size, each added to half of what it was; the mask is a
+ * channel of r1o times the number, and r2o's maximum counts for a fourth more. */
+static gchar *matting(void)
+{
+    static const float both[] = { 1, 1 }, one[] = { 1, 0 };
+    static const int64_t open[] = { -1, -1, -1, -1 }, two[] = { 2, 2 };
+    struct onnx_bytes graph = { 0 }, attributes = { 0 };
+
+    add_first_channel(&graph);
+    onnx_input(&graph, "r1i", FLOAT, 4, open);
+    onnx_input(&graph, "r2i", FLOAT, 4, open);
+    onnx_input(&graph, "downsample_ratio", FLOAT, 1, (const int64_t[]){ 1 });
+    add_number(&graph, "half", 0.5f);
+    add_number(&graph, "fourth", 0.25f);
+    onnx_initializer(&graph, "two", FLOAT, 4, (const int64_t[]){ 2, 1, 1, 1 }, both, sizeof(both));
+    onnx_initializer(&graph, "one", FLOAT, 4, (const int64_t[]){ 1, 2, 1, 1 }, one, sizeof(one));
+    onnx_node(&graph, "Conv", "gray two", "wide", NULL);
+    onnx_node(&graph, "Mul", "r1i half", "r1half", NULL);
+    onnx_node(&graph, "Add", "wide r1half", "r1o", NULL);
+    onnx_attr_ints(&attributes, "kernel_shape", two, 2);
+    onnx_attr_ints(&attributes, "strides", two, 2);
+    onnx_node(&graph, "AveragePool", "gray", "small", &attributes);
+    onnx_node(&graph, "Mul", "r2i half", "r2half", NULL);
+    onnx_node(&graph, "Add", "small r2half", "r2o", NULL);
+    onnx_node(&graph, "GlobalMaxPool", "r2o", "most", NULL);
+    onnx_node(&graph, "Mul", "most fourth", "more", NULL);
+    onnx_node(&graph, "Conv", "r1o one", "first", NULL);
+    onnx_node(&graph, "Add", "first more", "all", NULL);
+    onnx_node(&graph, "Mul", "all downsample_ratio", "pha", NULL);
+    onnx_node(&graph, "Identity", "src", "fgr", NULL);
+    onnx_output(&graph, "fgr");
+    onnx_output(&graph, "pha");
+    onnx_output(&graph, "r1o");
+    onnx_output(&graph, "r2o");
+    return write_model(&graph);
+}
+
+/* The mask of one more white frame, 0 to 1. */
+static gdouble next(struct filter *f, gboolean discont)
+{
+    GstVideoInfo in, out;
+    GstBuffer *picture, *mask;
+    gdouble value;
+
+    caps_info(WIDE, &in);
+    picture = picture_new_color(&in, 0xffffffff);
+    if (discont)
+        GST_BUFFER_FLAG_SET(picture, GST_BUFFER_FLAG_DISCONT);
+    mask = filter_run(f, picture);
+    filter_output_info(f, &out);
+    value = mask_at(mask, &out, 31, 13) / 255.0;
+    gst_buffer_unref(mask);
+    return value;
+}
+
+static void expect(struct filter *f, gdouble wanted)
+{
+    const gdouble got = next(f, FALSE);
+
+    fail_unless(ABS(got - wanted) < 0.01, "the mask is %.3f, not %.3f", got, wanted);
+}
+
+#define AVERAGE "model-state=prev=avg model-output=avg decoder=probability "
+
+GST_START_TEST(remembers)
+{
+    g_autofree gchar *model = average();
+    GstSegment segment;
+    gdouble got;
+    struct filter f;
+
+    start(&f, model, AVERAGE, WIDE);
+    expect(&f, 0.5);
+    expect(&f, 0.75);
+    expect(&f, 0.875);
+    got = next(&f, TRUE); /* a discontinuity */
+    fail_unless(ABS(got - 0.5) < 0.01, "the mask behind a discontinuity is %.3f", got);
+    expect(&f, 0.75);
+    gst_harness_push_event(f.harness, gst_event_new_flush_start());
+    gst_harness_push_event(f.harness, gst_event_new_flush_stop(FALSE));
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(f.harness, gst_event_new_segment(&segment));
+    expect(&f, 0.5);
+    expect(&f, 0.75);
+    gst_harness_set_src_caps_str(f.harness,
+                                 "video/x-raw,format=RGB,width=64,height=40,framerate=30/1");
+    gst_harness_set_src_caps_str(f.harness, WIDE);
+    expect(&f, 0.5);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* Frames between have no part in it. */
+GST_START_TEST(every_second_frame)
+{
+    static const gdouble wanted[] = { 0.5, 0.5, 0.75, 0.75, 0.875 };
+    g_autofree gchar *model = average();
+    struct filter f;
+
+    start(&f, model, AVERAGE "interval=2", WIDE);
+    for (guint i = 0; i < G_N_ELEMENTS(wanted); i++)
+        expect(&f, wanted[i]);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* Whichever runs have finished, each was of the one before. */
+GST_START_TEST(in_order_when_freshest)
+{
+    g_autofree gchar *model = average();
+    gdouble before = 0;
+    struct filter f;
+
+    start(&f, model, AVERAGE "latency-mode=freshest", WIDE);
+    for (guint i = 0; i < 8; i++) {
+        const gdouble got = next(&f, FALSE);
+        gboolean known = FALSE;
+
+        for (guint runs = 1; runs <= 9; runs++)
+            known |= ABS(got - (1 - 1.0 / (1 << runs))) < 0.01;
+        fail_unless(known && got >= before - 0.01, "the mask is %.3f behind %.3f", got, before);
+        before = got;
+    }
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+GST_START_TEST(open_states_and_constants)
+{
+    g_autofree gchar *model = matting();
+    struct filter f;
+
+    start(&f, model,
+          "model-state=r1i=r1o,r2i=r2o model-constants=downsample_ratio=0.25 model-output=pha "
+          "decoder=probability",
+          WIDE);
+    expect(&f, 0.25 * 1.25);
+    expect(&f, 0.25 * 1.25 * 1.5);
+    expect(&f, 0.25 * 1.25 * 1.75);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+static const struct {
+    const gchar *properties;
+    const char *words[4];
+} wrong[] = {
+    { "model-output=avg", { "\"prev\"", "model-constants", "model-state" } },
+    { AVERAGE "model-state=before=avg", { "model-state", "input \"before\"" } },
+    { AVERAGE "model-state=prev=mean", { "model-state", "output \"mean\"" } },
+    { AVERAGE "model-state=prev", { "model-state", "INPUT=OUTPUT" } },
+    { AVERAGE "model-constants=prev", { "model-constants", "NAME=NUMBER" } },
+    { AVERAGE "model-constants=prev=x", { "model-constants", "NAME=NUMBER" } },
+    { "model-output=avg model-constants=before=1", { "no input 'before'" } },
+    { "model-output=avg model-state=src=avg", { "\"avg\"", "to its input \"src\"" } },
+};
+
+GST_START_TEST(wrong_links)
+{
+    g_autofree gchar *model = average();
+    g_autofree gchar *line =
+        g_strdup_printf("tdlfilter model=%s %s", model, wrong[__i__].properties);
+    GstElement *element = gst_parse_launch(line, NULL);
+    GstBus *bus = gst_bus_new();
+
+    gst_object_ref_sink(element);
+    gst_element_set_bus(element, bus);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_FAILURE);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR,
+                   wrong[__i__].words);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 static Suite *model_io_suite(void)
 {
     Suite *suite = suite_create("model-io");
@@ -152,6 +359,11 @@ static Suite *model_io_suite(void)
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, fit, 0, G_N_ELEMENTS(fits));
     tcase_add_loop_test(tcase, corner, 0, 2);
+    tcase_add_test(tcase, remembers);
+    tcase_add_test(tcase, every_second_frame);
+    tcase_add_test(tcase, in_order_when_freshest);
+    tcase_add_test(tcase, open_states_and_constants);
+    tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
     return suite;
 }
 

@@ -40,6 +40,7 @@ struct tdl_model_dimension {
      *  input's name, and the dimension from 0 on. */
     const char *name;
     uint32_t size; /**< elements, 1 or more */
+    bool optional; /**< no error where the file leaves no such dimension open */
 };
 /** An input that gets the same number in every run: it becomes a constant, and is no
  *  input any more. What shapes depend on must be such a one. */

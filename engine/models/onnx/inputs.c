@@ -251,7 +251,7 @@ static bool add_input(struct onnx_import *im, const struct input *in, struct ope
 static bool check_bound(struct onnx_import *im)
 {
     for (uint32_t i = 0; i < im->params->dimension_count; i++)
-        if (i < 64 && !(im->bound >> i & 1))
+        if (i < 64 && !(im->bound >> i & 1) && !im->params->dimensions[i].optional)
             return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
                              "the model leaves no dimension '%.64s' open that could be bound",
                              im->params->dimensions[i].name ? im->params->dimensions[i].name : "");

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdllinks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STATE "state:" /* before an output's name: it may be the mask, too */
+
+/* ------------------------------------------------------------- the properties */
+
+static gboolean fail(GError **error, const gchar *property, const gchar *text, const gchar *wanted)
+{
+    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                "\"%s\" is \"%s\": give it as %s, %u at most.", property, text, wanted,
+                GST_TDL_MAX_LINKS);
+    return FALSE;
+}
+
+/* "a=b,c=d" as a, b, c, d; NULL: it is something else. */
+static GStrv parse(const gchar *text, guint *out_count)
+{
+    g_auto(GStrv) items = g_strsplit(text, ",", -1);
+    GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+    guint count = g_strv_length(items);
+    gboolean ok = count <= GST_TDL_MAX_LINKS;
+
+    for (guint i = 0; ok && i < count; i++) {
+        const gchar *equals = strchr(g_strstrip(items[i]), '=');
+
+        ok = equals && equals != items[i] && equals[1];
+        if (!ok)
+            break;
+        g_ptr_array_add(list, g_strndup(items[i], equals - items[i]));
+        g_ptr_array_add(list, g_strdup(equals + 1));
+    }
+    g_ptr_array_add(list, NULL);
+    *out_count = count;
+    if (ok)
+        return (GStrv)g_ptr_array_free(list, FALSE);
+    g_ptr_array_free(list, TRUE);
+    return NULL;
+}
+
+static void open_dimensions(struct gst_tdl_links *links)
+{
+    for (guint i = 0; i < links->state_count * GST_TDL_STATE_DIMS; i++) {
+        g_snprintf(links->places[i], sizeof(links->places[i]), "%s:%u",
+                   links->states[i / GST_TDL_STATE_DIMS * 2], i % GST_TDL_STATE_DIMS);
+        links->dimensions[i] =
+            (struct tdl_model_dimension){ .name = links->places[i], .size = 1, .optional = true };
+    }
+}
+
+gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_sources *sources,
+                             GError **error)
+{
+    *links = (struct gst_tdl_links){ 0 };
+    if (*sources->model_constants) {
+        links->constants = parse(sources->model_constants, &links->constant_count);
+        if (!links->constants)
+            return fail(error, "model-constants", sources->model_constants,
+                        "NAME=NUMBER,…, such as downsample_ratio=0.25");
+    }
+    if (*sources->model_state) {
+        links->states = parse(sources->model_state, &links->state_count);
+        if (!links->states)
+            return fail(error, "model-state", sources->model_state,
+                        "INPUT=OUTPUT,…, such as r1i=r1o,r2i=r2o");
+    }
+    for (guint i = 0; i < links->constant_count; i++) {
+        const gchar *text = links->constants[2 * i + 1];
+        gchar *end = NULL;
+
+        links->numbers[i].input = links->constants[2 * i];
+        links->numbers[i].value = g_ascii_strtod(text, &end);
+        if (end == text || *end || !isfinite(links->numbers[i].value))
+            return fail(error, "model-constants", sources->model_constants,
+                        "NAME=NUMBER,…, such as downsample_ratio=0.25");
+    }
+    open_dimensions(links);
+    return TRUE;
+}
+
+void gst_tdl_links_clear(struct gst_tdl_links *links)
+{
+    g_clear_pointer(&links->constants, g_strfreev);
+    g_clear_pointer(&links->states, g_strfreev);
+}
+
+/* ------------------------------------------------------------------- reading */
+
+/* The place of an output among the states; their count: it is none. */
+static guint find_state(const struct gst_tdl_links *links, const gchar *output)
+{
+    guint i = 0;
+
+    while (i < links->state_count && strcmp(links->states[2 * i + 1], output) != 0)
+        i++;
+    return i;
+}
+
+/* A state is the mask, too, only where the user says so. */
+static struct tdl_operand *read_output(void *data, struct tdl_builder *builder, const char *name,
+                                       struct tdl_operand *operand)
+{
+    struct gst_tdl_links *links = data;
+    const guint i = find_state(links, name);
+    g_autofree gchar *own_name = g_strconcat(STATE, name, NULL);
+
+    if (i < links->state_count) {
+        links->shapes[i] = *tdl_operand_get_desc(operand);
+        links->seen[i] = TRUE;
+        tdl_builder_output(builder, own_name, operand);
+        if (strcmp(links->decode->sources->model_output, name) != 0)
+            return NULL;
+    }
+    return gst_tdl_decode_output(links->decode, builder, name, operand);
+}
+
+void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *decode,
+                        struct tdl_model_params *reading)
+{
+    links->decode = decode;
+    decode->flat = links->state_count > 0;
+    reading->numbers = links->numbers;
+    reading->number_count = links->constant_count;
+    reading->dimensions = links->dimensions;
+    reading->dimension_count = links->state_count * GST_TDL_STATE_DIMS;
+    reading->output = read_output;
+    reading->output_data = links;
+}
+
+void gst_tdl_links_resize(struct gst_tdl_links *links)
+{
+    for (guint i = 0; i < links->state_count * GST_TDL_STATE_DIMS; i++) {
+        const guint state = i / GST_TDL_STATE_DIMS, d = i % GST_TDL_STATE_DIMS;
+
+        if (links->seen[state] && d < links->shapes[state].rank)
+            links->dimensions[i].size = links->shapes[state].shape[d];
+    }
+}
+
+/* ------------------------------------------------------------------ the graph */
+
+typedef const struct tdl_tensor_params *(*list_fn)(const struct tdl_graph *, uint32_t,
+                                                   const char **);
+
+static const struct tdl_tensor_params *find_tensor(const struct tdl_graph *graph, list_fn list,
+                                                   const gchar *name, const gchar **out_name)
+{
+    const struct tdl_tensor_params *p;
+
+    for (guint i = 0; (p = list(graph, i, out_name)) != NULL; i++)
+        if (!strcmp(*out_name, name))
+            return p;
+    return NULL;
+}
+
+static gboolean alike(const struct tdl_tensor_params *a, const struct tdl_tensor_params *b)
+{
+    return a->dtype == b->dtype && a->rank == b->rank &&
+           !memcmp(a->shape, b->shape, a->rank * sizeof(a->shape[0])) &&
+           (a->rank != 4 || a->layout == b->layout);
+}
+
+static gchar *shape_text(const struct tdl_tensor_params *p)
+{
+    GString *text = g_string_new(tdl_dtype_name(p->dtype));
+
+    for (guint i = 0; i < p->rank; i++)
+        g_string_append_printf(text, "%s%u", i ? "," : "[", p->shape[i]);
+    if (p->rank)
+        g_string_append_c(text, ']');
+    return g_string_free(text, FALSE);
+}
+
+static gchar *find_pair(const struct gst_tdl_links *links, const struct tdl_graph *graph, guint i,
+                        struct gst_tdl_states *out, gboolean *out_open)
+{
+    const gchar *input = links->states[2 * i], *output = links->states[2 * i + 1];
+    g_autofree gchar *own_name = g_strconcat(STATE, output, NULL), *a = NULL, *b = NULL;
+    const struct tdl_tensor_params *to, *from;
+
+    from = find_tensor(graph, tdl_graph_output, own_name, &out->outputs[i]);
+    to = out->params[i] = find_tensor(graph, tdl_graph_input, input, &out->inputs[i]);
+    if (!to || !from)
+        return g_strdup_printf("\"model-state\" names the %s \"%s\", and it has none of that name",
+                               to ? "output" : "input", to ? output : input);
+    if (alike(from, to))
+        return NULL;
+    *out_open = TRUE;
+    a = shape_text(from);
+    b = shape_text(to);
+    return g_strdup_printf("\"model-state\" gives its output \"%s\", %s, to its input \"%s\", "
+                           "which takes %s",
+                           output, a, input, b);
+}
+
+static gboolean is_one_of(const gchar *const *list, guint count, const gchar *name)
+{
+    for (guint i = 0; i < count; i++)
+        if (!strcmp(list[i], name))
+            return TRUE;
+    return FALSE;
+}
+
+gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_graph *graph,
+                           struct gst_tdl_states *out, guint *out_picture, guint *out_mask,
+                           gboolean *out_open)
+{
+    const gchar *name, *picture = NULL;
+    gchar *fault = NULL;
+
+    *out_open = FALSE;
+    *out = (struct gst_tdl_states){ .count = links->state_count };
+    for (guint i = 0; i < out->count && !fault; i++)
+        fault = find_pair(links, graph, i, out, out_open);
+    if (fault)
+        return fault;
+    for (guint i = 0; tdl_graph_input(graph, i, &name); i++) {
+        if (is_one_of(out->inputs, out->count, name))
+            continue;
+        if (picture)
+            return g_strdup_printf("tdlfilter gives a model one picture, and this one has the "
+                                   "input \"%s\" beside \"%s\"; \"model-constants\" and "
+                                   "\"model-state\" say what others get",
+                                   name, picture);
+        picture = name;
+        *out_picture = i;
+    }
+    for (guint i = 0; tdl_graph_output(graph, i, &name); i++)
+        if (!is_one_of(out->outputs, out->count, name))
+            *out_mask = i;
+    return picture ? NULL : g_strdup("it has no input that could be a picture");
+}
+
+/* ------------------------------------------------------------------ the memory */
+
+enum tdl_result gst_tdl_carry_init(struct gst_tdl_carry *memory, struct tdl_context *context,
+                                   const struct gst_tdl_states *states)
+{
+    enum tdl_result r = TDL_OK;
+
+    for (guint i = 0; i < states->count && r == TDL_OK; i++) {
+        struct tdl_tensor_params params = *states->params[i];
+        struct tdl_tensor **all[] = { &memory->zeros[i], &memory->tensors[0][i],
+                                      &memory->tensors[1][i] };
+
+        params.usage = 0;
+        params.label = "state";
+        for (guint k = 0; k < G_N_ELEMENTS(all) && r == TDL_OK; k++)
+            r = tdl_tensor_create(context, &params, all[k]);
+    }
+    return r;
+}
+
+void gst_tdl_carry_finish(struct gst_tdl_carry *memory)
+{
+    for (guint i = 0; i < GST_TDL_MAX_LINKS; i++) {
+        tdl_tensor_destroy(&memory->zeros[i]);
+        tdl_tensor_destroy(&memory->tensors[0][i]);
+        tdl_tensor_destroy(&memory->tensors[1][i]);
+    }
+}
+
+void gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
+                        struct tdl_binding *inputs, struct tdl_binding *outputs)
+{
+    for (guint i = 0; i < states->count; i++) {
+        inputs[i] = (struct tdl_binding){ states->inputs[i], memory->kept
+                                                                 ? memory->tensors[!memory->turn][i]
+                                                                 : memory->zeros[i] };
+        outputs[i] = (struct tdl_binding){ states->outputs[i], memory->tensors[memory->turn][i] };
+    }
+}
+
+void gst_tdl_carry_step(struct gst_tdl_carry *memory)
+{
+    memory->kept = TRUE;
+    memory->turn = !memory->turn;
+}

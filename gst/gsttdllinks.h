@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inputs of a network beside the picture. A state is an output that the next run gets as
+ * an input ("model-state"); what is the same in every run is a constant
+ * ("model-constants").
+ *
+ * A file may leave the sizes of a state open: it is read with 1 for each first, and once
+ * more with those that its output has then.
+ */
+#ifndef GST_TDL_LINKS_H
+#define GST_TDL_LINKS_H
+
+#include <tdl/models.h>
+
+#include "gsttdldecode.h"
+
+#define GST_TDL_MAX_LINKS 12 /* of each kind: graphs have 32 inputs and outputs */
+#define GST_TDL_STATE_DIMS 4
+
+/* What the properties say, while a model is read. */
+struct gst_tdl_links {
+    GStrv constants, states; /* name, value, name, value … */
+    guint constant_count, state_count;
+    struct tdl_model_number numbers[GST_TDL_MAX_LINKS];
+    struct tdl_model_dimension dimensions[GST_TDL_MAX_LINKS * GST_TDL_STATE_DIMS];
+    gchar places[GST_TDL_MAX_LINKS * GST_TDL_STATE_DIMS][96];
+    struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* of outputs that were seen */
+    gboolean seen[GST_TDL_MAX_LINKS];
+    struct gst_tdl_decode *decode;
+};
+
+/* FALSE with `error`, which says what they should look like. */
+gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_sources *sources,
+                             GError **error);
+void gst_tdl_links_clear(struct gst_tdl_links *links);
+/* Say in `reading` what the model's inputs are, and that outputs go to `decode` but for
+ * the states, which become outputs of the graph. */
+void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *decode,
+                        struct tdl_model_params *reading);
+/* The sizes of outputs are those of the inputs when the file is read again. */
+void gst_tdl_links_resize(struct gst_tdl_links *links);
+
+/* The states of a graph, by names that it owns. */
+struct gst_tdl_states {
+    guint count;
+    const gchar *inputs[GST_TDL_MAX_LINKS], *outputs[GST_TDL_MAX_LINKS];
+    const struct tdl_tensor_params *params[GST_TDL_MAX_LINKS];
+};
+/* Find them in the graph, and which input is the picture and which output the mask.
+ * NULL, or what is wrong, to be freed; *out_open: states whose input and output are not
+ * alike, which reading it again may mend. */
+gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_graph *graph,
+                           struct gst_tdl_states *out_states, guint *out_picture, guint *out_mask,
+                           gboolean *out_open);
+
+/* An element's states: each twice, one read and one written. */
+struct gst_tdl_carry {
+    struct tdl_tensor *zeros[GST_TDL_MAX_LINKS], *tensors[2][GST_TDL_MAX_LINKS];
+    guint turn;    /* written by the next run */
+    gboolean kept; /* there is a run before */
+};
+enum tdl_result gst_tdl_carry_init(struct gst_tdl_carry *memory, struct tdl_context *context,
+                                   const struct gst_tdl_states *states);
+void gst_tdl_carry_finish(struct gst_tdl_carry *memory);
+/* What the next run reads and writes, behind the bindings that are there. */
+void gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
+                        struct tdl_binding *inputs, struct tdl_binding *outputs);
+/* That run is submitted. */
+void gst_tdl_carry_step(struct gst_tdl_carry *memory);
+
+#endif
