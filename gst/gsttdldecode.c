@@ -39,10 +39,11 @@ gboolean gst_tdl_decode_size(const struct gst_tdl_sources *sources, uint32_t out
 {
     gdouble size[2] = { DEFAULT_SIZE, DEFAULT_SIZE };
 
-    if (*sources->model_size &&
+    if (*sources->model_size && strcmp(sources->model_size, "frame") != 0 &&
         (!parse(sources->model_size, 'x', size, 2) || !(size[0] >= 1 && size[0] <= MAX_SIZE) ||
          !(size[1] >= 1 && size[1] <= MAX_SIZE)))
-        return fail(error, "model-size", sources->model_size, "WIDTHxHEIGHT, such as 320x320");
+        return fail(error, "model-size", sources->model_size,
+                    "WIDTHxHEIGHT, such as 320x320, or as frame");
     out_size[0] = size[1];
     out_size[1] = size[0];
     return TRUE;

@@ -21,6 +21,7 @@ struct _GstTdlFilter {
     struct gst_tdl_cut cut;
     GString *export_reason; /* why the path is no better */
     struct gst_tdl_mask_pad mask;
+    gint fitted[2];            /* frame's size that the network was made for; 0: none */
     GstPadChainFunction chain; /* the base class's */
 
     /* Guarded by the object lock; `session` itself changes only in start and

@@ -20,6 +20,7 @@
 #include "gsttdlfilter-private.h"
 
 #include "gsttdlexport.h"
+#include "gsttdlfitted.h"
 #include "gsttdllegend.h"
 
 #include <string.h>
@@ -164,6 +165,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
     gst_tdl_cut_init(&self->cut);
+    self->fitted[0] = self->fitted[1] = 0;
     GST_OBJECT_LOCK(self);
     self->session = session;
     self->hinted = FALSE;
@@ -303,6 +305,7 @@ static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
     if (!loaded.infer)
         return;
     gst_tdl_session_take_infer(self->session, loaded.infer);
+    self->fitted[0] = self->fitted[1] = 0;
     GST_OBJECT_LOCK(self);
     gst_tdl_filter_note_output(self);
     GST_OBJECT_UNLOCK(self);
@@ -326,6 +329,36 @@ static GstFlowReturn gst_tdl_filter_wait(GstTdlFilter *self)
     return flow;
 }
 
+/* With model-size=frame: a network for frames as they are now. */
+static GstFlowReturn gst_tdl_filter_fit(GstTdlFilter *self)
+{
+    const gint size[2] = { self->in.info.width, self->in.info.height };
+    struct gst_tdl_infer *infer = NULL;
+    struct gst_tdl_sources sources;
+    GError *error = NULL;
+    gboolean due;
+
+    GST_OBJECT_LOCK(self);
+    due = !strcmp(self->settings.sources.model_size, "frame") &&
+          (self->fitted[0] != size[0] || self->fitted[1] != size[1]);
+    gst_tdl_sources_copy(&self->settings.sources, &sources);
+    sources.output = self->output;
+    GST_OBJECT_UNLOCK(self);
+    if (due)
+        infer = gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin,
+                                    &error);
+    gst_tdl_sources_clear(&sources);
+    if (error)
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    if (!infer)
+        return !due ? GST_FLOW_OK : error ? GST_FLOW_ERROR : GST_FLOW_FLUSHING;
+    gst_tdl_session_take_infer(self->session, infer);
+    self->fitted[0] = size[0];
+    self->fitted[1] = size[1];
+    gst_tdl_filter_update_latency(self);
+    return GST_FLOW_OK;
+}
+
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
  * `output` NULL: the mask alone. */
 static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
@@ -339,6 +372,8 @@ static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input
         gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
     if (!error && (output || mask.buffer))
         flow = gst_tdl_filter_wait(self);
+    if (flow == GST_FLOW_OK && !error && (output || mask.buffer))
+        flow = gst_tdl_filter_fit(self);
     if (flow != GST_FLOW_OK) {
         gst_clear_buffer(&mask.buffer);
         return flow;

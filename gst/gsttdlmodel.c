@@ -341,6 +341,14 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
     return model;
 }
 
+gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height)
+{
+    const struct tdl_tensor_params *p = model->input_params;
+    const guint first = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+
+    return p->shape[first] == (guint)height && p->shape[first + 1] == (guint)width;
+}
+
 /* The one who compiles, telling those who wait. */
 struct compiler {
     struct entry *entry;

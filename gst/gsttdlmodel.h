@@ -33,6 +33,8 @@ struct gst_tdl_model {
  * gst_tdl_model_release(). */
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error);
+/* Whether its picture has this size. */
+gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height);
 /* Have the kernels compiled, by this thread or by whoever is at it already; each
  * hears of the progress and may cancel its own waiting. Blocking. Thread-safe. */
 enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model, tdl_progress_fn progress,

@@ -68,7 +68,9 @@ static const struct property {
       "of YOLO models, which have none for it, all",
       CLASSES, GST_TDL_MODEL, AT(sources.classes) },
     { "model-size", "Model size",
-      "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open; empty: 256x256",
+      "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, or \"frame\": "
+      "that "
+      "of the frames, up to 1920x1080; empty: 256x256",
       STRING, GST_TDL_MODEL, AT(sources.model_size) },
     { "model-output", "Model output",
       "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,

@@ -42,6 +42,18 @@ static gchar *red(const gchar *properties)
     return model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1", properties);
 }
 
+static gchar *any_size(void)
+{
+    gchar *text = same(""), *end = strstr(text, " model-size");
+    gchar *properties;
+
+    *end = 0;
+    properties = g_strdup_printf("%s mode=picture model-size=frame", text);
+
+    g_free(text);
+    return properties;
+}
+
 static void start(struct filter *f, gchar *properties, const gchar *caps)
 {
     filter_start(f, properties, caps);
@@ -210,6 +222,33 @@ GST_START_TEST(modes_change)
 }
 GST_END_TEST;
 
+/* The network's picture follows the frame's size. */
+GST_START_TEST(frame_sized)
+{
+    static const gchar *const sizes[] = { CAPS("RGB", 40, 24), CAPS("RGB", 33, 17) };
+    struct filter f;
+    GstVideoInfo in, out;
+
+    start(&f, any_size(), sizes[0]);
+    for (guint i = 0; i < 4; i++) {
+        GstBuffer *picture, *made;
+
+        caps_info(sizes[i / 2], &in);
+        if (i == 2)
+            gst_harness_set_src_caps_str(f.harness, sizes[1]);
+        picture = picture_new(&in, i);
+        made = filter_run(&f, gst_buffer_ref(picture));
+        filter_output_info(&f, &out);
+        fail_unless(out.width == in.width && out.height == in.height);
+        picture_compare(made, picture, &in, 1, "of the frame's size");
+        gst_buffer_unref(made);
+        gst_buffer_unref(picture);
+    }
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* Between the network's runs its last output stays. */
 GST_START_TEST(interval)
 {
@@ -303,6 +342,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, grey_and_colors);
     tcase_add_test(tc, depth);
     tcase_add_test(tc, modes_change);
+    tcase_add_test(tc, frame_sized);
     tcase_add_test(tc, interval);
     tcase_add_test(tc, legend);
     tcase_add_test(tc, errors);
