@@ -71,6 +71,18 @@ enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_
     return r;
 }
 
+static enum tdl_result check_params(const struct tdl_build_params *p)
+{
+    if (p && (unsigned)p->precision > TDL_PRECISION_FP16)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no precision %d", p->precision);
+    if (p && ((unsigned)p->input_layout > TDL_LAYOUT_NC4HW4 ||
+              (unsigned)p->output_layout > TDL_LAYOUT_NC4HW4))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no layout %d",
+                        (unsigned)p->input_layout > TDL_LAYOUT_NC4HW4 ? p->input_layout
+                                                                      : p->output_layout);
+    return TDL_OK;
+}
+
 enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
                                           const struct tdl_build_params *params, uint64_t guard,
                                           struct tdl_graph **out_graph)
@@ -80,6 +92,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
     enum tdl_result r;
     *out_graph = NULL;
     TRY(tdl_builder_check_buildable(b));
+    TRY(check_params(params));
     if (policy.forced)
         TRY(tdl_conv_check_forced(policy.forced));
     if (!tdl_context_copy_tuning(b->ctx, &tuning))

@@ -31,6 +31,11 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     enum tdl_result r = tdl_tensor_params_check(params);
     if (r != TDL_OK)
         return r;
+    const uint32_t known = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE | TDL_TENSOR_EXPORTABLE |
+                           TDL_TENSOR_EXPORTABLE_DMA_BUF;
+    if (params->usage & ~known)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no usage %#x",
+                        params->label ? params->label : "tensor", params->usage & ~known);
     if ((params->dtype == TDL_INT64 || params->dtype == TDL_UINT64) &&
         !tdl_context_device(context)->shader_int64)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",

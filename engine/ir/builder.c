@@ -268,8 +268,15 @@ bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const cha
 }
 
 bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
-                              enum tdl_padding padding, enum tdl_activation activation)
+                              enum tdl_padding padding, const uint32_t pad[4],
+                              enum tdl_activation activation)
 {
-    return tdl_builder_known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
+    const bool twice =
+        padding != TDL_PADDING_EXPLICIT && pad && (pad[0] | pad[1] | pad[2] | pad[3]);
+    if (twice)
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                         "%s: pad is %u,%u,%u,%u, and padding chooses its own: give one of them",
+                         op->name, pad[0], pad[1], pad[2], pad[3]);
+    return !twice && tdl_builder_known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
            tdl_builder_known(b, op, "activation", activation, TDL_ACTIVATION_TANH);
 }

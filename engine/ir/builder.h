@@ -30,9 +30,10 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
 /* False, with an error, if `value` is past the last of its enum. */
 bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const char *what,
                        unsigned value, unsigned last);
-/* The same for the enums of an operator with a window. */
+/* The same for what an operator with a window is told; `pad` may be NULL. */
 bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
-                              enum tdl_padding padding, enum tdl_activation activation);
+                              enum tdl_padding padding, const uint32_t pad[4],
+                              enum tdl_activation activation);
 /* Zero means 1, as for strides. */
 static inline uint32_t tdl_or_one(uint32_t value)
 {

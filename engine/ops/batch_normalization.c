@@ -74,7 +74,7 @@ struct tdl_operand *tdl_builder_batch_normalization(
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
     struct tdl_operand *inputs[] = {input, p.scale, p.bias, mean, variance};
-    if (!tdl_builder_known_window(b, &tdl_op_batch_normalization, 0, p.activation))
+    if (!tdl_norm_known(b, &tdl_op_batch_normalization, p.epsilon, p.activation))
         return NULL;
     if (tdl_builder_status(b) == TDL_OK && (!mean || !variance))
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,

@@ -233,7 +233,7 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     struct tdl_conv2d_params *p = &attr.conv.p;
     if (!tdl_builder_known(b, &tdl_op_conv2d, "filter layout", p->filter_layout, TDL_FILTER_IHWO))
         return NULL;
-    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->activation))
+    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->pad, p->activation))
         return NULL;
     if (is_dynamic(b, input, filter))
         return tdl_conv2d_dynamic(b, input, filter, p);

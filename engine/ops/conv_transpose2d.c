@@ -356,7 +356,7 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
     for (int i = 0; i < 2; i++)
         p->stride[i] = tdl_or_one(p->stride[i]);
     p->bias = NULL;
-    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, p->padding, p->activation))
+    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, p->padding, p->pad, p->activation))
         return NULL;
     return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }

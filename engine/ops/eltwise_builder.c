@@ -9,6 +9,9 @@ static struct tdl_operand *add_unary(struct tdl_builder *b, enum tdl_function f,
                                      struct tdl_operand *x, float alpha, float beta)
 {
     union tdl_attr attr = {.eltwise = {.a = alpha, .b = beta}};
+    if (isnan(alpha) || isnan(beta))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: %s is not a number",
+                                tdl_op_eltwise[f].name, isnan(alpha) ? "alpha" : "beta");
     return tdl_builder_add_node(b, &tdl_op_eltwise[f], &attr, &x, 1, 1);
 }
 

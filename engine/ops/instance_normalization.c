@@ -65,7 +65,7 @@ struct tdl_operand *tdl_builder_instance_normalization(
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
     struct tdl_operand *inputs[] = {input, p.scale, p.bias};
-    if (!tdl_builder_known_window(b, &tdl_op_instance_normalization, 0, p.activation))
+    if (!tdl_norm_known(b, &tdl_op_instance_normalization, p.epsilon, p.activation))
         return NULL;
     return tdl_builder_add_node(b, &tdl_op_instance_normalization, &attr, inputs, TDL_COUNT(inputs),
                                 1);

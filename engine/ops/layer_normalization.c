@@ -300,7 +300,7 @@ struct tdl_operand *tdl_builder_layer_normalization(
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
     struct tdl_operand *inputs[] = {input, p.scale, p.bias};
-    if (!tdl_builder_known_window(b, &tdl_op_layer_normalization, 0, p.activation))
+    if (!tdl_norm_known(b, &tdl_op_layer_normalization, p.epsilon, p.activation))
         return NULL;
     for (uint32_t i = 0; tdl_builder_status(b) == TDL_OK && input && i < p.axis_count; i++) {
         if (p.axis_count > TDL_MAX_RANK || p.axes[i] >= input->desc.rank ||

@@ -162,6 +162,16 @@ void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operan
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), packs, d.n);
 }
 
+bool tdl_norm_known(struct tdl_builder *b, const struct tdl_op *op, float epsilon,
+                    enum tdl_activation activation)
+{
+    if (!(epsilon >= 0))
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                         "%s: epsilon is %g; it is added to a variance, and has to be 0 or more",
+                         op->name, (double)epsilon);
+    return epsilon >= 0 && tdl_builder_known_window(b, op, 0, NULL, activation);
+}
+
 enum tdl_activation *tdl_norm_activation(struct tdl_node *n)
 {
     return &n->attr.norm.activation;

@@ -18,6 +18,9 @@ static inline float tdl_norm_epsilon(const struct tdl_node *n)
     return n->attr.norm.epsilon > 0 ? n->attr.norm.epsilon : 1e-5f;
 }
 
+/* Are these parameters any? Otherwise the builder has failed. */
+bool tdl_norm_known(struct tdl_builder *b, const struct tdl_op *op, float epsilon,
+                    enum tdl_activation activation);
 enum tdl_activation *tdl_norm_activation(struct tdl_node *n);
 /* The float32 constant in a slot, NULL in *out if there is none. False, with
  * an error, if it is not constant. */

@@ -7,6 +7,7 @@
 #include <tdl/frame.h>
 #include <tdl/models.h>
 #include <tdl/vulkan.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -106,6 +107,52 @@ static void test_no_builder(void)
     FAILS(tdl_model_import(NULL, "x", 1, NULL), TDL_ERROR_INVALID_ARGUMENT, "the builder is NULL");
 }
 
+/* Numbers and enums that mean nothing, one at a time. */
+static void test_nonsense(void)
+{
+    const struct tdl_tensor_params image = {.rank = 4, .shape = {1, 4, 4, 2}};
+    const struct tdl_pool2d_params twice = {
+        .window = {2, 2}, .padding = TDL_PADDING_SAME_UPPER, .pad = {0, 0, 1, 0}};
+    const struct {
+        struct tdl_build_params params;
+        const char *text;
+    } builds[] = {{{.precision = 9}, "no precision 9"},
+                  {{.input_layout = 9}, "no layout 9"},
+                  {{.output_layout = 9}, "no layout 9"}};
+    struct tdl_tensor *t;
+    check_begin("nonsense");
+    for (int i = 0; i < 6; i++) {
+        static const char *const texts[] = {"epsilon is -1", "epsilon is nan", "alpha is not",
+                                            "beta is not", "give one of them", "alpha is not"};
+        struct tdl_builder *b;
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_operand *x = tdl_builder_input(b, "x", &image);
+        struct tdl_operand *y =
+            i < 2    ? tdl_builder_layer_normalization(
+                        b, x,
+                        &(struct tdl_layer_normalization_params){.epsilon = i ? NAN : -1,
+                                                                 .axes = {3}, .axis_count = 1})
+            : i == 2 ? tdl_builder_elu(b, x, NAN)
+            : i == 3 ? tdl_builder_hard_sigmoid(b, x, 1, NAN)
+            : i == 4 ? tdl_builder_max_pool2d(b, x, &twice)
+                     : tdl_builder_leaky_relu(b, x, NAN);
+        CHECK(!y && strstr(tdl_builder_error(b), texts[i]), "%d: \"%s\"", i, tdl_builder_error(b));
+        tdl_builder_destroy(&b);
+    }
+    for (size_t i = 0; i < COUNT(builds); i++) {
+        struct tdl_builder *b;
+        struct tdl_graph *graph;
+        OK(tdl_builder_create(ctx, &b));
+        OK(tdl_builder_output(b, "y", tdl_builder_relu(b, tdl_builder_input(b, "x", &image))));
+        FAILS(tdl_builder_build(b, &builds[i].params, &graph), TDL_ERROR_INVALID_ARGUMENT,
+              builds[i].text);
+        tdl_builder_destroy(&b);
+    }
+    FAILS(tdl_tensor_create(ctx, &(struct tdl_tensor_params){.rank = 1, .shape = {4}, .usage = 64},
+                            &t),
+          TDL_ERROR_INVALID_ARGUMENT, "no usage 0x40");
+}
+
 /* What the builder says after a build that failed, and after one that did not. */
 static void test_builder_error(void)
 {
@@ -147,6 +194,7 @@ int main(void)
     test_no_builder();
     ctx = check_context_open();
     test_unknown_stage();
+    test_nonsense();
     test_builder_error();
     test_endless_host_memory();
     test_endless_fd();

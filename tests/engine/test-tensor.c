@@ -328,17 +328,18 @@ static void check_bindings(void)
     check_context_close(other);
 }
 
-/* Filters are not computed, and outputs are needed. */
+/* Means are not computed, and outputs are needed. */
 static void check_build_errors(void)
 {
-    struct tdl_tensor_params p = image(0), f = subject_image(TDL_LAYOUT_NHWC, 4, 1, 1, C);
+    struct tdl_tensor_params p = image(0), m = {.rank = 1, .shape = {C}};
     struct tdl_builder *b;
     struct tdl_graph *g;
     check_begin("build");
     OK(tdl_builder_create(ctx, &b));
     struct tdl_operand *x = tdl_builder_input(b, "x", &p);
     FAILS(tdl_builder_build(b, NULL, &g), TDL_ERROR_INVALID_STATE, "no output");
-    tdl_builder_output(b, "y", tdl_builder_conv2d(b, x, tdl_builder_input(b, "f", &f), NULL));
+    struct tdl_operand *mean = tdl_builder_input(b, "mean", &m);
+    tdl_builder_output(b, "y", tdl_builder_batch_normalization(b, x, mean, mean, NULL));
     FAILS(tdl_builder_build(b, NULL, &g), TDL_ERROR_UNSUPPORTED, "constants");
     CHECK(!g, "a graph in spite of the error");
     tdl_builder_destroy(&b);

@@ -250,7 +250,7 @@ TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *build
 
 /* Scales, biases, means and variances are float32 constants, but for
  * layerNormalization; scale is 1 and bias 0 where they are NULL; an epsilon of
- * 0 means 1e-5. The output has the input's shape and layout. */
+ * 0 means 1e-5, one below 0 is an error. The output has the input's shape and layout. */
 
 struct tdl_batch_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
