@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ONNX's Attention, by its definition in Operators.md: softmax(Q · Kᵀ · scale + mask) · V for
+ * each head, with what earlier runs left of K and V in front. */
+#include "onnx.h"
+
+#include <math.h>
+
+enum { AFTER_PRODUCT, AFTER_MASK, AFTER_CAP, AFTER_SOFTMAX };
+
+struct attention {
+    struct tdl_operand *q, *k, *v; /* [batches, heads, length, depth] */
+    uint32_t past;                 /* elements of k that were there before */
+    bool flat;                     /* heads are in the last dimension of the file's */
+};
+
+static struct tdl_operand *as_nchw(struct onnx_import *im, struct tdl_operand *o)
+{
+    if (!o || onnx_rank(o) != 4 || tdl_operand_get_desc(o)->layout == TDL_LAYOUT_NCHW)
+        return o;
+    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
+}
+
+static struct tdl_operand *to_shape(struct onnx_import *im, struct tdl_operand *o, uint32_t a,
+                                    uint32_t b, uint32_t c, uint32_t d)
+{
+    return as_nchw(im, tdl_builder_reshape(im->builder, o, 4, (const uint32_t[]){a, b, c, d}));
+}
+
+static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *o, uint32_t i,
+                                uint32_t j)
+{
+    uint32_t permutation[] = {0, 1, 2, 3};
+
+    permutation[i] = j;
+    permutation[j] = i;
+    return as_nchw(im, tdl_builder_transpose(im->builder, o, permutation));
+}
+
+/* Input `i` by heads. */
+static struct tdl_operand *by_heads(struct onnx_import *im, uint32_t i, const char *attribute)
+{
+    struct tdl_operand *x = onnx_operand(im, i);
+    const int64_t heads = onnx_int(im, attribute, 0);
+    const uint32_t *s = x ? onnx_shape(x) : NULL;
+
+    if (!x || onnx_rank(x) == 4)
+        return x;
+    if (onnx_rank(x) != 3 || heads < 1 || heads > s[2] || s[2] % heads) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u dimensions and %lld heads", onnx_rank(x),
+                  (long long)heads);
+        return NULL;
+    }
+    x = to_shape(im, x, s[0], s[1], (uint32_t)heads, s[2] / (uint32_t)heads);
+    return swap(im, x, 1, 2);
+}
+
+/* Behind what input `past` has, which output `present` is then, and each head so often
+ * that there are as many as queries. */
+static struct tdl_operand *extend(struct onnx_import *im, struct tdl_operand *x, uint32_t past,
+                                  uint32_t present, uint32_t heads)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *parts[] = {NULL, x};
+
+    if (!x || !onnx_optional(im, past, &parts[0]))
+        return NULL;
+    if (parts[0])
+        x = tdl_builder_concat(b, parts, 2, 2);
+    if (!x || (onnx_wanted(im, present) && !onnx_give_at(im, present, x)))
+        return NULL;
+    const uint32_t *s = onnx_shape(x), n = s[0], own = s[1], length = s[2], depth = s[3];
+    if (own == heads)
+        return x;
+    if (heads % own) {
+        onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u heads for %u queries", own, heads);
+        return NULL;
+    }
+    x = tdl_builder_reshape(b, x, 5, (const uint32_t[]){n, own, 1, length, depth});
+    x = tdl_builder_expand(b, x, 5, (const uint32_t[]){n, own, heads / own, length, depth});
+    return to_shape(im, x, n, heads, length, depth);
+}
+
+static bool read_inputs(struct onnx_import *im, struct attention *a)
+{
+    struct tdl_operand *k, *v;
+
+    a->flat = (a->q = onnx_operand(im, 0)) && onnx_rank(a->q) == 3;
+    if (!(a->q = by_heads(im, 0, "q_num_heads")) || !(k = by_heads(im, 1, "kv_num_heads")) ||
+        !(v = by_heads(im, 2, "kv_num_heads")))
+        return false;
+    if (onnx_given(im, 6))
+        return onnx_lacks(im, "lengths that depend on what the graph is run with");
+    a->k = extend(im, k, 4, 1, onnx_shape(a->q)[1]);
+    a->v = extend(im, v, 5, 2, onnx_shape(a->q)[1]);
+    if (!a->k || !a->v)
+        return false;
+    a->past = onnx_shape(a->k)[2] - onnx_shape(k)[2];
+    return true;
+}
+
+/* 0 where a query sees an element, else −∞: up to its own place. */
+static struct tdl_operand *causal_mask(struct onnx_import *im, const struct attention *a)
+{
+    const uint32_t shape[] = {onnx_shape(a->q)[2], onnx_shape(a->k)[2]};
+    float *mask = onnx_make(im, (uint64_t)shape[0] * shape[1] * sizeof(*mask));
+    struct tdl_operand *o;
+
+    for (uint32_t i = 0; mask && i < shape[0]; i++)
+        for (uint32_t j = a->past + i + 1; j < shape[1]; j++)
+            mask[(size_t)i * shape[1] + j] = -INFINITY;
+    o = mask ? onnx_constant(im, TDL_FLOAT32, 2, shape, mask) : NULL;
+    return o ? tdl_builder_cast(im->builder, o, tdl_operand_get_desc(a->q)->dtype) : NULL;
+}
+
+static struct tdl_operand *add_masks(struct onnx_import *im, const struct attention *a,
+                                     struct tdl_operand *x)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *mask = NULL;
+
+    if (!x || !onnx_optional(im, 3, &mask))
+        return NULL;
+    if (mask && tdl_operand_get_desc(mask)->dtype == TDL_UINT8)
+        mask = tdl_builder_where(b, mask, onnx_scalar(im, x, 0),
+                                 onnx_scalar(im, x, (double)-INFINITY));
+    if (mask)
+        x = tdl_builder_add(b, x, mask);
+    if (!onnx_int(im, "is_causal", 0))
+        return x;
+    mask = causal_mask(im, a);
+    return mask ? tdl_builder_add(b, x, mask) : NULL;
+}
+
+/* Where the file asks for what is between the steps. */
+static bool give_between(struct onnx_import *im, int64_t step, struct tdl_operand *x)
+{
+    return x && (!onnx_wanted(im, 3) || onnx_int(im, "qk_matmul_output_mode", 0) != step ||
+                 onnx_give_at(im, 3, tdl_builder_identity(im->builder, x)));
+}
+
+static bool add_attention(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    const float cap = onnx_float(im, "softcap", 0);
+    struct attention a = {0};
+    struct tdl_operand *x;
+
+    if (!read_inputs(im, &a))
+        return false;
+    const uint32_t *s = onnx_shape(a.q), n = s[0], heads = s[1], length = s[2];
+    const float scale = onnx_float(im, "scale", 1 / sqrtf((float)s[3]));
+    x = as_nchw(im,
+                tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3)));
+    if (!give_between(im, AFTER_PRODUCT, x))
+        return false;
+    x = as_nchw(im, add_masks(im, &a, x));
+    if (!give_between(im, AFTER_MASK, x))
+        return false;
+    if (cap != 0)
+        x = tdl_builder_linear(b, tdl_builder_tanh(b, tdl_builder_linear(b, x, 1 / cap, 0)), cap,
+                               0);
+    if (!give_between(im, AFTER_CAP, x))
+        return false;
+    x = tdl_builder_softmax(b, x, 3);
+    if (!give_between(im, AFTER_SOFTMAX, x))
+        return false;
+    x = as_nchw(im, tdl_builder_matmul(b, x, a.v));
+    if (x && a.flat) {
+        const uint32_t depth = onnx_shape(x)[3];
+
+        x = tdl_builder_reshape(b, swap(im, x, 1, 2), 3,
+                                (const uint32_t[]){n, length, heads * depth});
+    }
+    return onnx_give(im, x);
+}
+
+const struct onnx_row onnx_rows_attention[] = {
+    {"Attention", 3, 7, add_attention},
+    {0},
+};
