@@ -35,7 +35,8 @@ static const struct property {
     { "model", "Model",
       "The network: \"person\" or empty for the bundled person model (256x256 px), "
       "\"person-landscape\" for its faster 256x144 px sister, a name that "
-      "pipelines/fetch-models.sh has fetched (\"isnet\", \"text\", \"pose\"), or the path (or "
+      "pipelines/fetch-models.sh has fetched (\"isnet\", \"text\", \"pose\", \"enlarge\"), or the "
+      "path (or "
       "file:// URI) of a model file "
       "(TensorFlow Lite, ONNX or ncnn) with one picture in and a mask, or a probability for each "
       "class, out. When changed while PLAYING the old one "

@@ -29,6 +29,7 @@ about() {
     package=$(of "$1" package) version=$(of "$1" version) integrity=$(of "$1" integrity)
     licence=$(of "$1" licence) what=$(of "$1" what) chunks=$(of "$1" chunks)
     sums="$(of "$1" sha256)  $(of "$1" file)"
+    [ -z "$(of "$1" beside)" ] || sums+=$'\n'"$(of "$1" beside-sha256)  $(of "$1" beside)"
     with=$(of "$1" with)
     [ -z "$with" ] || sums+=$'\n'"$(of "$with" sha256)  $(of "$with" file)"
 }

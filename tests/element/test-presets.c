@@ -37,7 +37,8 @@ GST_START_TEST(every_line)
 {
     static const gchar *const of_script[] = { "what",      "licence", "package", "version",
                                               "integrity", "file",    "sha256",  "with",
-                                              "chunks",    NULL };
+                                              "chunks",    "beside",  "beside-sha256",
+                                              NULL };
     g_autoptr(GKeyFile) file = table();
     g_auto(GStrv) names = g_key_file_get_groups(file, NULL);
 
@@ -67,7 +68,7 @@ GST_START_TEST(missing)
     struct gst_tdl_settings settings;
     GError *error = NULL;
 
-    fail_unless_equals_string(names, "person, person-landscape, isnet, text, pose");
+    fail_unless_equals_string(names, "person, person-landscape, isnet, text, pose, enlarge");
     choose(&settings, "text");
     fail_unless(!gst_tdl_preset_apply(&settings.sources, &error));
     fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));

@@ -71,6 +71,19 @@ else
     check "cut-out says what is missing" grep -q "fetch-models.sh isnet" "$temp/log"
 fi
 
+# Models without weights stand in: a picture twice as large, and its colours for classes.
+printf '%s\n' 7767517 "2 2" "Input in 0 1 data 0=64 1=48 2=3" \
+    "Interp up 1 1 data out 0=1 1=2.0 2=2.0" >"$temp/twice.param"
+printf '%s\n' 7767517 "2 2" "Input in 0 1 data 0=64 1=48 2=3" "ReLU same 1 1 data out" \
+    >"$temp/same.param"
+: >"$temp/twice.bin" >"$temp/same.bin"
+check enlarge "$recipes/enlarge.sh" "$portrait" "$temp/large.png" "model=$temp/twice.param"
+check "enlarge makes it twice as large" grep -qaP 'IHDR\x00\x00\x04\x00' "$temp/large.png"
+check "enlarge makes a clip" "$recipes/enlarge.sh" "$temp/video.mkv" "$temp/large.mkv" \
+    "model=$temp/twice.param"
+printf '%s\n' background "cats & dogs" birds >"$temp/labels.txt"
+writes classes $frames "$recipes/classes.sh" "$temp/same.param" "$temp/labels.txt"
+
 # A recipe that is not here is not tested.
 for recipe in "$recipes"/*.sh; do
     name=$(basename "$recipe" .sh)
