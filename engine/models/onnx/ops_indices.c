@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define MAX_CONDITIONS 4096 /* of Compress */
+#define MAX_ROUNDS 64       /* updates of one element by a reduction */
 
 static bool add_gather(struct onnx_import *im)
 {
@@ -104,35 +105,102 @@ static bool add_gather_nd(struct onnx_import *im)
 
 /* -------------------------------------------------------------------- scatter */
 
-/* Flat data and updates, and where each element of the result comes from: element i of
- * the data, or `count` and more, of the updates. */
+/* How updates meet what is there. */
+struct reduction {
+    const char *name;
+    struct tdl_operand *(*add)(struct tdl_builder *, struct tdl_operand *, struct tdl_operand *);
+    double neutral;
+};
+static const struct reduction reductions[] = {
+    {"add", tdl_builder_add, 0},
+    {"mul", tdl_builder_mul, 1},
+    {"max", tdl_builder_max, (double)-__builtin_inff()},
+    {"min", tdl_builder_min, (double)__builtin_inff()},
+};
+
+/* The updates' places are known, so to scatter is to gather: each element of the result is
+ * from the data, or the last update of its place. */
+static struct tdl_operand *replace(struct onnx_import *im, struct tdl_operand *x, uint32_t count,
+                                   struct tdl_operand *updates, uint32_t more, const int32_t *to)
+{
+    int32_t *from = onnx_make(im, count * sizeof(*from));
+    struct tdl_operand *flat[] = {x, updates}, *indices;
+
+    for (uint32_t i = 0; from && i < count; i++)
+        from[i] = (int32_t)i;
+    for (uint32_t i = 0; from && i < more; i++)
+        from[to[i]] = (int32_t)(count + i);
+    indices = from ? onnx_constant(im, TDL_INT32, 1, &count, from) : NULL;
+    return indices ? tdl_builder_gather(im->builder, tdl_builder_concat(im->builder, flat, 2, 0),
+                                        indices, 0)
+                   : NULL;
+}
+
+/* With a reduction, a round for the first update of each place, one for the second, ...;
+ * places without one take what changes nothing, which lies behind the updates. */
+static struct tdl_operand *reduce(struct onnx_import *im, const struct reduction *r,
+                                  struct tdl_operand *x, uint32_t count,
+                                  struct tdl_operand *updates, uint32_t more, int32_t *to)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *none = onnx_scalar(im, x, r->neutral);
+    struct tdl_operand *flat[] = {updates, tdl_builder_reshape(b, none, 1, (uint32_t[]){1})};
+    int32_t *from = onnx_make(im, count * sizeof(*from));
+    uint32_t left = more;
+
+    updates = from ? tdl_builder_concat(b, flat, 2, 0) : NULL;
+    for (uint32_t round = 0; updates && x && left > 0; round++) {
+        if (round == MAX_ROUNDS)
+            return onnx_lacks(im, "more than %d updates of one element", MAX_ROUNDS), NULL;
+        for (uint32_t i = 0; i < count; i++)
+            from[i] = (int32_t)more;
+        for (uint32_t i = 0; i < more; i++)
+            if (to[i] >= 0 && from[to[i]] == (int32_t)more) {
+                from[to[i]] = (int32_t)i;
+                to[i] = -1;
+                left--;
+            }
+        struct tdl_operand *indices = onnx_constant(im, TDL_INT32, 1, &count, from);
+        x = indices ? r->add(b, x, tdl_builder_gather(b, updates, indices, 0)) : NULL;
+    }
+    return updates ? x : NULL;
+}
+
+/* Data, updates, and the place of each of these in the data. */
 static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
-                           struct tdl_operand *updates, const int32_t *from)
+                           struct tdl_operand *updates, int32_t *to)
 {
     struct tdl_builder *b = im->builder;
     uint32_t rank = onnx_rank(x), shape[TDL_MAX_RANK];
     const uint32_t count = (uint32_t)elements(onnx_shape(x), 0, rank);
     const uint32_t more = (uint32_t)elements(onnx_shape(updates), 0, onnx_rank(updates));
-    struct tdl_operand *flat[2], *indices;
+    const struct reduction *r = NULL;
 
+    for (size_t i = 0; i < sizeof(reductions) / sizeof(*reductions); i++)
+        if (onnx_string_is(im, "reduction", reductions[i].name))
+            r = &reductions[i];
+    if (!r && onnx_has(im, "reduction") && !onnx_string_is(im, "reduction", "none"))
+        return onnx_lacks(im, "a reduction by an unknown name");
+    if (r && __builtin_isinf(r->neutral) && tdl_operand_get_desc(x)->dtype != TDL_FLOAT32 &&
+        tdl_operand_get_desc(x)->dtype != TDL_FLOAT16)
+        return onnx_lacks(im, "max and min of integers");
     memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
-    const struct tdl_tensor_params desc = {.dtype = TDL_INT32, .rank = 1, .shape = {count}};
-    indices = tdl_builder_constant(b, &desc, from, count * sizeof(*from));
-    flat[0] = tdl_builder_reshape(b, x, 1, &count);
-    flat[1] = tdl_builder_reshape(b, updates, 1, &more);
-    x = tdl_builder_gather(b, tdl_builder_concat(b, flat, 2, 0), indices, 0);
-    return onnx_give(im, tdl_builder_reshape(b, x, rank, shape));
+    x = tdl_builder_reshape(b, x, 1, &count);
+    updates = tdl_builder_reshape(b, updates, 1, &more);
+    if (!x || !updates)
+        return false;
+    x = r ? reduce(im, r, x, count, updates, more, to) : replace(im, x, count, updates, more, to);
+    return x && onnx_give(im, tdl_builder_reshape(b, x, rank, shape));
 }
 
 /* ScatterND: the last dimension of the indices is a tuple, updates are what lies behind
  * the dimensions that it names. */
 static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_params *t,
                            const int64_t *indices, const uint32_t *s, uint32_t rank, uint64_t given,
-                           int32_t *from)
+                           int32_t *to)
 {
     const uint32_t tuple = t->rank ? t->shape[t->rank - 1] : 0;
     const uint32_t tuples = t->rank ? (uint32_t)elements(t->shape, 0, t->rank - 1) : 0;
-    const uint32_t count = (uint32_t)elements(s, 0, rank);
 
     if (tuple < 1 || tuple > rank)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", tuple,
@@ -153,7 +221,7 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
             place = place * s[d] + (uint64_t)(index < 0 ? index + size : index);
         }
         for (uint32_t k = 0; k < slice; k++)
-            from[place * slice + k] = (int32_t)(count + i * slice + k);
+            to[i * slice + k] = (int32_t)(place * slice + k);
     }
     return true;
 }
@@ -161,10 +229,9 @@ static bool scatter_tuples(struct onnx_import *im, const struct tdl_tensor_param
 /* ScatterElements: each update goes where it stands itself, but for the axis. */
 static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_params *t,
                              const int64_t *indices, const uint32_t *s, uint32_t rank,
-                             uint32_t axis, uint64_t given, int32_t *from)
+                             uint32_t axis, uint64_t given, int32_t *to)
 {
     const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
-    const uint32_t count = (uint32_t)elements(s, 0, rank);
 
     if (t->rank != rank || numbers != given)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
@@ -184,12 +251,12 @@ static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_par
                                  (long long)at, s[d]);
             place += (uint64_t)at * stride;
         }
-        from[place] = (int32_t)(count + i);
+        to[i] = (int32_t)place;
     }
     return true;
 }
 
-/* The updates take the place of what is there, whose indices must be known. */
+/* The updates take the place of what is there, or join it; their indices must be known. */
 static bool add_scatter(struct onnx_import *im)
 {
     const bool nd = !strcmp(im->node.row->type, "ScatterND");
@@ -199,8 +266,6 @@ static bool add_scatter(struct onnx_import *im)
 
     if (!updates || !onnx_desc(im, 1, &t))
         return false;
-    if (onnx_has(im, "reduction") && !onnx_string_is(im, "reduction", "none"))
-        return onnx_lacks(im, "updates that are added to what is there, or the like");
     if (!countable(im, x) || !countable(im, updates) || !countable(im, onnx_operand(im, 1)))
         return false;
     const uint32_t *s = onnx_shape(x), rank = onnx_rank(x);
@@ -208,25 +273,21 @@ static bool add_scatter(struct onnx_import *im)
     const uint32_t numbers = (uint32_t)elements(t.shape, 0, t.rank);
     const uint64_t given = elements(onnx_shape(updates), 0, onnx_rank(updates));
     int64_t *indices = onnx_is_constant(im, 1) ? calloc(numbers, sizeof(*indices)) : NULL;
-    int32_t *from =
-        onnx_spend(im, given * sizeof(*from)) ? onnx_make(im, count * sizeof(*from)) : NULL;
+    int32_t *to = onnx_spend(im, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
+                      ? onnx_make(im, given * sizeof(*to))
+                      : NULL;
     uint32_t got, axis = 0;
 
-    if (from && !onnx_is_constant(im, 1))
+    if (to && !onnx_is_constant(im, 1))
         onnx_lacks(im, "input 1 depends on what the graph is run with; libtdl needs the indices "
                        "when the model is loaded");
-    else if (from && !indices)
+    else if (to && !indices)
         onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
-    else if (from && onnx_ints(im, 1, indices, numbers, &got)) {
-        for (uint32_t i = 0; i < count; i++)
-            from[i] = (int32_t)i;
-        if (nd)
-            ok = scatter_tuples(im, &t, indices, s, rank, given, from);
-        else
-            ok = onnx_axis(im, onnx_int(im, "axis", 0), rank, &axis) &&
-                 scatter_elements(im, &t, indices, s, rank, axis, given, from);
-    }
-    ok = ok && give_scattered(im, x, updates, from);
+    else if (to && onnx_ints(im, 1, indices, numbers, &got))
+        ok = nd ? scatter_tuples(im, &t, indices, s, rank, given, to)
+                : onnx_axis(im, onnx_int(im, "axis", 0), rank, &axis) &&
+                      scatter_elements(im, &t, indices, s, rank, axis, given, to);
+    ok = ok && give_scattered(im, x, updates, to);
     free(indices);
     return ok;
 }
