@@ -14,17 +14,16 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     GstCaps *result, *both;
+    gboolean grows;
 
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
-    if (self->active.mode != GST_TDL_MODE_PICTURE) {
-        result =
-            gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, filter);
-    } else {
-        result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps, NULL);
+    grows = self->active.mode == GST_TDL_MODE_PICTURE;
+    result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps,
+                                    grows ? NULL : filter);
+    if (grows)
         result = gst_tdl_caps_scale(result, direction, self->session ? &self->scale : NULL);
-    }
     GST_OBJECT_UNLOCK(self);
-    if (self->active.mode != GST_TDL_MODE_PICTURE || !filter)
+    if (!grows || !filter)
         return result;
     both = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(result);

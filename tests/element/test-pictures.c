@@ -300,8 +300,8 @@ GST_END_TEST;
 /* What cannot start says what to do. */
 static void refused(gchar *properties, const gchar *const *words)
 {
-    g_autofree gchar *line = g_strdup_printf("videotestsrc num-buffers=1 ! tdlfilter name=t %s ! "
-                                             "fakesink",
+    g_autofree gchar *line = g_strdup_printf("videotestsrc num-buffers=1 ! video/x-raw,width=2000,"
+                                             "height=1100 ! tdlfilter name=t %s ! fakesink",
                                              properties);
     GstElement *pipeline = gst_parse_launch(line, NULL);
     GstMessage *message;
@@ -322,6 +322,7 @@ GST_START_TEST(errors)
     refused(same("mode=classes palette=red"), (const gchar *[]){ "palette", "0xff0000", NULL });
     refused(same("mode=picture t.mask_src ! fakesink t."),
             (const gchar *[]){ "mask_src", "another mode", NULL });
+    refused(any_size(), (const gchar *[]){ "model-size=frame", "1920x1080", "2000x1100", NULL });
     refused(same("mode=picture input-fit=crop"), (const gchar *[]){ "input-fit", NULL });
     refused(model("two", "Crop two 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=2", "mode=picture"),
             (const gchar *[]){ "1 or 3 channels", NULL });
