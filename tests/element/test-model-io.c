@@ -314,6 +314,37 @@ GST_START_TEST(open_states_and_constants)
 }
 GST_END_TEST;
 
+/* A picture that comes out beside states is as it was. */
+GST_START_TEST(picture_beside_states)
+{
+    g_autofree gchar *model = matting();
+    GstVideoInfo in, out;
+    GstBuffer *input, *picture;
+    GstVideoFrame frame;
+    struct filter f;
+
+    start(&f, model,
+          "mode=picture model-state=r1i=r1o,r2i=r2o model-constants=downsample_ratio=0.25 "
+          "model-output=fgr",
+          WIDE);
+    caps_info(WIDE, &in);
+    input = picture_new_color(&in, 0xff20c080);
+    picture = filter_run(&f, input);
+    filter_output_info(&f, &out);
+    fail_unless(gst_video_frame_map(&frame, &out, picture, GST_MAP_READ));
+    for (guint c = 0; c < 3; c++) {
+        static const guint8 wanted[] = { 0x20, 0xc0, 0x80 };
+        const guint8 *row = GST_VIDEO_FRAME_COMP_DATA(&frame, c);
+
+        fail_unless(ABS(row[3 * 7] - wanted[c]) <= 1, "component %u is %u", c, row[3 * 7]);
+    }
+    gst_video_frame_unmap(&frame);
+    gst_buffer_unref(picture);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 static const struct {
     const gchar *properties;
     const char *words[4];
@@ -363,6 +394,7 @@ static Suite *model_io_suite(void)
     tcase_add_test(tcase, every_second_frame);
     tcase_add_test(tcase, in_order_when_freshest);
     tcase_add_test(tcase, open_states_and_constants);
+    tcase_add_test(tcase, picture_beside_states);
     tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
     return suite;
 }
