@@ -42,10 +42,19 @@ static const struct tdl_model_format *find_format(const void *head, size_t size)
     return NULL;
 }
 
-static enum tdl_result fail_unknown(struct tdl_builder *builder)
+static enum tdl_result fail_unknown(struct tdl_builder *builder, const char *path)
 {
+    const size_t length = path ? strlen(path) : 0;
     char known[128];
     size_t used = 0;
+
+    if (length > 4 && !strcmp(path + length - 4, ".bin")) {
+        tdl_builder_fail(builder, TDL_ERROR_INVALID_MODEL,
+                         "this is no model; if it has the weights of an ncnn one, give the "
+                         "file \"%.*s.param\" that goes with it",
+                         (int)length - 4, path);
+        return tdl_builder_status(builder);
+    }
 
     for (size_t i = 0; i < FORMATS && used < sizeof(known); i++)
         used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
@@ -68,7 +77,7 @@ static enum tdl_result import_source(struct tdl_builder *builder,
     }
     const struct tdl_model_format *format = find_format(source->data, source->size);
     if (!format)
-        return fail_unknown(builder);
+        return fail_unknown(builder, source->path);
     format->import(builder, source);
     return tdl_builder_status(builder);
 }
@@ -218,8 +227,9 @@ static bool check_head(struct tdl_builder *builder, const char *path, int fd, si
         return true;
     if (!read_range(builder, path, fd, head, 0, sizeof(head)))
         return false;
-    return find_format(head, sizeof(head)) || /* else the import says so */
-           tdl_model_import(builder, head, sizeof(head), NULL) == TDL_OK;
+    if (!find_format(head, sizeof(head)))
+        fail_unknown(builder, path);
+    return tdl_builder_status(builder) == TDL_OK;
 }
 
 enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,

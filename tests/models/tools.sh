@@ -70,6 +70,8 @@ for format in 'TensorFlow Lite' ONNX ncnn; do
 done
 echo 'this is no model at all' >"$dir/text.tflite"
 expect 1 'no model of a kind that libtdl reads' "$info" --operators-only "$dir/text.tflite"
+cp "$dir/text.tflite" "$dir/text.bin"
+expect 1 'give the file ".*/text.param" that goes with it' "$info" --operators-only "$dir/text.bin"
 if [ -e "$model" ]; then
     expect 0 'operator [0-9]+ Convolution2DTransposeBias +float32.1,72,128,16. +float32.1,144,256,1.' \
         "$info" --operators-only "$model"
