@@ -43,6 +43,10 @@ vec4 tensor_pixel(uint x, uint y)
         if (CHANNELS == 4u)
             v.w = tensor[CHANNELS * i + 3u];
     }
+    if (CHANNELS == 4u) { // what is clear has no colour to mix
+        v.w = clamp(v.w, 0.0, 1.0);
+        v.xyz *= v.w;
+    }
     return v;
 }
 
@@ -58,6 +62,8 @@ vec4 color_at(uvec2 at)
     const vec2 part = place - vec2(low);
     vec4 v = mix(mix(tensor_pixel(p.x, p.y), tensor_pixel(q.x, p.y), part.x),
                  mix(tensor_pixel(p.x, q.y), tensor_pixel(q.x, q.y), part.x), part.y);
+    if (CHANNELS == 4u)
+        v.xyz /= max(v.w, 1.0 / 1024.0); // below, nothing is seen of it
     if (CHANNELS == 1u)
         v = v.xxxx;
     if (CHANNELS != 4u)

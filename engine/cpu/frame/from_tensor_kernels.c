@@ -28,17 +28,31 @@ static void place_columns(struct canvas *c)
     }
 }
 
-/* Component k of a row, limited; n values. Grey is red, green and blue. */
-static void mix_channel(const struct canvas *c, int k, int y, int n, float *restrict out)
+/* What a row of the target lies between. */
+struct row {
+    const float *top, *low;
+    float down; /* of the low one */
+};
+
+static struct row find_row(const struct tdl_cpu_from_tensor *f, int y)
 {
-    const struct tdl_cpu_from_tensor *f = c->job;
     const float scale = (float)f->height / (float)f->front.target.height;
     const float v = tdl_position(y, scale, (float)(f->height - 1));
     const int row = f->height == f->front.target.height ? y : (int)v;
     const float down = f->height == f->front.target.height ? 0 : v - (float)row;
     const size_t stride = (size_t)f->tensor_width * (size_t)f->step;
-    const float *restrict top = f->tensor + (size_t)row * stride + (f->channels > 1 ? k : 0);
-    const float *restrict low = down > 0 && row + 1 < f->height ? top + stride : top;
+    const float *top = f->tensor + (size_t)row * stride;
+    return (struct row){top, down > 0 && row + 1 < f->height ? top + stride : top, down};
+}
+
+/* Component k of a row, limited; n values. Grey is red, green and blue. */
+static void mix_channel(const struct canvas *c, int k, int y, int n, float *restrict out)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    const struct row row = find_row(f, y);
+    const int first = f->channels > 1 ? k : 0;
+    const float *restrict top = row.top + first, *restrict low = row.low + first;
+    const float down = row.down;
     const int32_t *restrict column = c->column, *restrict next = c->next;
     const float *restrict part = c->part;
     const float m = f->scale[k], b = f->bias[k];
@@ -53,6 +67,42 @@ static void mix_channel(const struct canvas *c, int k, int y, int n, float *rest
         }
 }
 
+/* Alpha likewise, and with `k` a colour that counts as much as its alpha. */
+static void mix_alpha(const struct canvas *c, int y, int n, float *restrict out)
+{
+    const struct row row = find_row(c->job, y);
+    const float *restrict top = row.top + 3, *restrict low = row.low + 3;
+    const int32_t *restrict column = c->column, *restrict next = c->next;
+    for (int i = 0; i < n; i++) {
+        const int p = column[i], q = next[i];
+        const float part = c->part[i], a = tdl_clamp(top[p], 0, 1), b = tdl_clamp(low[p], 0, 1);
+        const float s = a + (tdl_clamp(top[q], 0, 1) - a) * part;
+        const float t = b + (tdl_clamp(low[q], 0, 1) - b) * part;
+        out[i] = s + (t - s) * row.down;
+    }
+}
+
+static void mix_by_alpha(const struct canvas *c, int k, int y, int n, const float *restrict alpha,
+                         float *restrict out)
+{
+    const struct tdl_cpu_from_tensor *f = c->job;
+    const struct row row = find_row(f, y);
+    const float *restrict top = row.top, *restrict low = row.low;
+    const int32_t *restrict column = c->column, *restrict next = c->next;
+    const float m = f->scale[k], b = f->bias[k], least = 1 / 1024.f; /* seen: nothing */
+    for (int i = 0; i < n; i++) {
+        const int p = column[i], q = next[i];
+        const float part = c->part[i];
+        const float a0 = top[p + k] * tdl_clamp(top[p + 3], 0, 1);
+        const float a1 = top[q + k] * tdl_clamp(top[q + 3], 0, 1);
+        const float b0 = low[p + k] * tdl_clamp(low[p + 3], 0, 1);
+        const float b1 = low[q + k] * tdl_clamp(low[q + 3], 0, 1);
+        const float s = a0 + (a1 - a0) * part, t = b0 + (b1 - b0) * part;
+        const float sum = s + (t - s) * row.down;
+        out[i] = tdl_clamp(sum / (alpha[i] > least ? alpha[i] : least) * m + b, 0, 1);
+    }
+}
+
 /* Two rows of the tensor, from the pixel on the tile's left on, and their alpha. */
 static void load_tensor(struct canvas *c, int y)
 {
@@ -61,12 +111,15 @@ static void load_tensor(struct canvas *c, int y)
     const int n = t->blocks + 1, last = f->front.target.height - 1;
     for (int r = 0; r < 2; r++) {
         const int row = TDL_MIN(y + r, last);
-        for (int k = 0; k < 3; k++)
-            mix_channel(c, k, row, n, t->source[r][k] - 1);
         if (f->channels == 4)
-            mix_channel(c, 3, row, n, t->source[r][3] - 1);
+            mix_alpha(c, row, n, t->source[r][3] - 1);
         else
             tdl_fill_row(1, n, t->source[r][3] - 1);
+        for (int k = 0; k < 3; k++)
+            if (f->channels == 4)
+                mix_by_alpha(c, k, row, n, t->source[r][3] - 1, t->source[r][k] - 1);
+            else
+                mix_channel(c, k, row, n, t->source[r][k] - 1);
     }
 }
 

@@ -133,7 +133,8 @@ struct tdl_frame_from_tensor_params {
         uint32_t x, y, width, height;
     } crop;
     /** Colour (0…1) = channel value · scale + bias, then limited to 0…1; all zero: scale 1.
-     *  The channel of a grey tensor is red, green and blue. Alpha is taken as it is. */
+     *  The channel of a grey tensor is red, green and blue. Alpha (0…1) is taken as it
+     *  is; colours between pixels are mixed as much as their alpha lets them be seen. */
     float scale[3], bias[3];
     /** What shows through, of the target's size, format, matrix and range, in other memory;
      *  NULL: nothing does. Its alpha stays. */
