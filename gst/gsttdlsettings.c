@@ -339,6 +339,7 @@ guint gst_tdl_settings_install(GObjectClass *klass)
 
 void gst_tdl_settings_init(struct gst_tdl_settings *settings)
 {
+    *settings = (struct gst_tdl_settings){ 0 }; /* what is no property, too */
     for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
         const struct property *p = &properties[i];
         gpointer field = (guint8 *)settings + p->offset;
