@@ -222,4 +222,6 @@ int main(int argc, char **argv)
         check_random_top_k(ctx, seed + (uint64_t)i, wide);
         check_suppression(ctx, seed + (uint64_t)i);
     }
+    check_context_close(ctx);
+    return check_result();
 }

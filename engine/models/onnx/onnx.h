@@ -144,7 +144,8 @@ struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, 
 static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
                                               const struct tdl_operand *like, double value)
 {
-    return onnx_number(im, tdl_operand_get_desc(like)->dtype, value);
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(like);
+    return p ? onnx_number(im, p->dtype, value) : NULL; /* the builder has failed */
 }
 
 /* ---------------------------------------------------------------- external.c */
