@@ -43,7 +43,7 @@ gboolean gst_tdl_decode_size(const struct gst_tdl_sources *sources, uint32_t out
         (!parse(sources->model_size, 'x', size, 2) || !(size[0] >= 1 && size[0] <= MAX_SIZE) ||
          !(size[1] >= 1 && size[1] <= MAX_SIZE)))
         return fail(error, "model-size", sources->model_size,
-                    "WIDTHxHEIGHT, such as 320x320, or as frame");
+                    "WIDTHxHEIGHT of up to 8192 px, such as 320x320, or as frame");
     out_size[0] = size[1];
     out_size[1] = size[0];
     return TRUE;

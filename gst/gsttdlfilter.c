@@ -611,9 +611,10 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
     element->change_state = gst_tdl_filter_change_state;
     element->set_context = gst_tdl_filter_set_context;
     gst_element_class_set_static_metadata(
-        element, "Person segmentation", "Filter/Effect/Video",
+        element, "Neural network filter", "Filter/Effect/Video",
         "Finds the person in every frame with a neural network on the GPU (Vulkan), or on the CPU, "
-        "and tints the person, blurs, replaces or removes the background, or hands on the mask",
+        "and tints the person, blurs, replaces or removes the background, or hands on the mask; "
+        "with other models cuts out other things, enlarges pictures, or shows depth or classes",
         "The tdlfilter developers");
     add_pad_templates(element);
     gst_tdl_mask_pad_install(element);

@@ -79,3 +79,16 @@ launch() {
     show gst-launch-1.0 -e "$@" >&2
     gst-launch-1.0 -q -e "$@"
 }
+
+# launch_to FILE ELEMENT... : the same into a file, which stays as it was if that fails.
+launch_to() {
+    local to=$1 part=$1.part
+    shift
+    show gst-launch-1.0 -e "$@" ! filesink "location=$to" >&2
+    if gst-launch-1.0 -q -e "$@" ! filesink "location=$part"; then
+        mv -- "$part" "$to"
+    else
+        rm -f -- "$part"
+        return 1
+    fi
+}

@@ -9,5 +9,5 @@ set -eu
 no_options "$@"
 [ $# = 2 ] || misused "a photograph, and what the picture is called, are needed"
 use_plugin
-launch filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=alpha smoothing=0 \
-    model=isnet ! pngenc snapshot=true ! filesink "location=$2"
+launch_to "$2" filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=alpha smoothing=0 \
+    model=isnet ! pngenc snapshot=true

@@ -16,5 +16,5 @@ case $to in
 *) coded="videoconvert ! jpegenc quality=95 ! matroskamux" ;;
 esac
 # shellcheck disable=SC2086
-launch filesrc "location=$from" ! decodebin ! videoconvert ! tdlfilter mode=picture model=enlarge \
-    model-size=frame "$@" ! $coded ! filesink "location=$to"
+launch_to "$to" filesrc "location=$from" ! decodebin ! videoconvert ! tdlfilter mode=picture model=enlarge \
+    model-size=frame "$@" ! $coded

@@ -319,6 +319,7 @@ GST_START_TEST(errors)
     refused(same("mode=picture output-range=3,3"),
             (const gchar *[]){ "output-range", "3,3", NULL });
     refused(same("mode=picture output-range=1"), (const gchar *[]){ "output-range", NULL });
+    refused(same("mode=classes classes=<7>"), (const gchar *[]){ "classes", "0 to 2", NULL });
     refused(same("mode=classes palette=red"), (const gchar *[]){ "palette", "0xff0000", NULL });
     refused(same("mode=picture t.mask_src ! fakesink t."),
             (const gchar *[]){ "mask_src", "another mode", NULL });
