@@ -260,7 +260,7 @@ static uint64_t element_type(const struct tdl_pb *message)
 /* float16, which is float32 inside, to those who read the graph's outputs. */
 static struct tdl_operand *as_declared(struct onnx_import *im, struct tdl_operand *o, uint64_t type)
 {
-    if (type != ONNX_FLOAT16 || tdl_operand_get_desc(o)->dtype != TDL_FLOAT32)
+    if (type != ONNX_FLOAT16 || onnx_desc_of(o)->dtype != TDL_FLOAT32)
         return o;
     return tdl_builder_cast(im->builder, o, TDL_FLOAT16);
 }

@@ -141,11 +141,17 @@ struct tdl_operand *onnx_number(struct onnx_import *im, enum tdl_dtype dtype, do
 /* start, start + step, …: `count` numbers, rank 1. */
 struct tdl_operand *onnx_sequence(struct onnx_import *im, enum tdl_dtype dtype, uint32_t count,
                                   double start, double step);
+/* Of an operand; one element where there is none, as the builder has failed. */
+static inline const struct tdl_tensor_params *onnx_desc_of(const struct tdl_operand *operand)
+{
+    static const struct tdl_tensor_params nothing = {.shape = {1, 1, 1, 1, 1, 1}};
+    const struct tdl_tensor_params *p = operand ? tdl_operand_get_desc(operand) : NULL;
+    return p ? p : &nothing;
+}
 static inline struct tdl_operand *onnx_scalar(struct onnx_import *im,
                                               const struct tdl_operand *like, double value)
 {
-    const struct tdl_tensor_params *p = tdl_operand_get_desc(like);
-    return p ? onnx_number(im, p->dtype, value) : NULL; /* the builder has failed */
+    return onnx_number(im, onnx_desc_of(like)->dtype, value);
 }
 
 /* ---------------------------------------------------------------- external.c */
@@ -253,11 +259,11 @@ bool onnx_ints_of(struct onnx_import *im, const char *attribute, uint32_t i, int
 bool onnx_axis(struct onnx_import *im, int64_t axis, uint32_t rank, uint32_t *out);
 static inline uint32_t onnx_rank(const struct tdl_operand *operand)
 {
-    return tdl_operand_get_desc(operand)->rank;
+    return onnx_desc_of(operand)->rank;
 }
 static inline const uint32_t *onnx_shape(const struct tdl_operand *operand)
 {
-    return tdl_operand_get_desc(operand)->shape;
+    return onnx_desc_of(operand)->shape;
 }
 
 #endif

@@ -15,7 +15,7 @@ struct attention {
 
 static struct tdl_operand *as_nchw(struct onnx_import *im, struct tdl_operand *o)
 {
-    if (!o || onnx_rank(o) != 4 || tdl_operand_get_desc(o)->layout == TDL_LAYOUT_NCHW)
+    if (!o || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
         return o;
     return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
 }
@@ -109,7 +109,7 @@ static struct tdl_operand *causal_mask(struct onnx_import *im, const struct atte
         for (uint32_t j = a->past + i + 1; j < shape[1]; j++)
             mask[(size_t)i * shape[1] + j] = -INFINITY;
     o = mask ? onnx_constant(im, TDL_FLOAT32, 2, shape, mask) : NULL;
-    return o ? tdl_builder_cast(im->builder, o, tdl_operand_get_desc(a->q)->dtype) : NULL;
+    return o ? tdl_builder_cast(im->builder, o, onnx_desc_of(a->q)->dtype) : NULL;
 }
 
 static struct tdl_operand *add_masks(struct onnx_import *im, const struct attention *a,
@@ -120,7 +120,7 @@ static struct tdl_operand *add_masks(struct onnx_import *im, const struct attent
 
     if (!x || !onnx_optional(im, 3, &mask))
         return NULL;
-    if (mask && tdl_operand_get_desc(mask)->dtype == TDL_UINT8)
+    if (mask && onnx_desc_of(mask)->dtype == TDL_UINT8)
         mask = tdl_builder_where(b, mask, onnx_scalar(im, x, 0),
                                  onnx_scalar(im, x, (double)-INFINITY));
     if (mask)

@@ -62,7 +62,7 @@ static bool add_unary(struct onnx_import *im)
         i++;
     if (!x)
         return false;
-    const enum tdl_dtype dtype = tdl_operand_get_desc(x)->dtype;
+    const enum tdl_dtype dtype = onnx_desc_of(x)->dtype;
     if (unaries[i].add == tdl_builder_abs &&
         (dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64)) /* is its own */
         return onnx_give(im, x);
@@ -82,7 +82,7 @@ static bool add_cast_to(struct onnx_import *im, enum tdl_dtype dtype, bool to_bo
         return false;
     if (to_bool) /* whatever is not 0 */
         return onnx_give(im, tdl_builder_not_equal(im->builder, x, onnx_scalar(im, x, 0)));
-    if (tdl_operand_get_desc(x)->dtype == dtype)
+    if (onnx_desc_of(x)->dtype == dtype)
         return onnx_give(im, x);
     return onnx_give(im, tdl_builder_cast(im->builder, x, dtype));
 }
@@ -185,7 +185,7 @@ static bool add_binary(struct onnx_import *im)
 
 static bool is_real(const struct tdl_operand *o)
 {
-    const enum tdl_dtype dtype = tdl_operand_get_desc(o)->dtype;
+    const enum tdl_dtype dtype = onnx_desc_of(o)->dtype;
 
     return dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
 }
@@ -195,11 +195,11 @@ static bool add_pow(struct onnx_import *im)
 {
     struct tdl_builder *b = im->builder;
     struct tdl_operand *x = onnx_operand(im, 0), *y = x ? onnx_operand(im, 1) : NULL;
-    const enum tdl_dtype dtype = x ? tdl_operand_get_desc(x)->dtype : TDL_FLOAT32;
+    const enum tdl_dtype dtype = x ? onnx_desc_of(x)->dtype : TDL_FLOAT32;
 
     if (!y)
         return false;
-    if (tdl_operand_get_desc(y)->dtype == dtype)
+    if (onnx_desc_of(y)->dtype == dtype)
         return onnx_give(im, tdl_builder_pow(b, x, y));
     if (is_real(x) || !is_real(y))
         return onnx_give(im, tdl_builder_pow(b, x, tdl_builder_cast(b, y, dtype)));
@@ -270,7 +270,7 @@ static bool add_clip(struct onnx_import *im)
     }
     if (!x)
         return false;
-    if (known && tdl_operand_get_desc(x)->dtype == TDL_FLOAT32 && bounds[0] <= bounds[1])
+    if (known && onnx_desc_of(x)->dtype == TDL_FLOAT32 && bounds[0] <= bounds[1])
         return clamp_known(im, x, bounds);
     for (uint32_t i = 0; i < 2; i++) {
         const double none = i ? (double)infinity : (double)-infinity;

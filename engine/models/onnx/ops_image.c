@@ -165,7 +165,7 @@ static bool take_groups(struct onnx_import *im, uint32_t *out)
 /* float32, as filters and biases are taken. */
 static struct tdl_operand *widened(struct onnx_import *im, struct tdl_operand *o)
 {
-    if (o && tdl_operand_get_desc(o)->dtype == TDL_FLOAT16)
+    if (o && onnx_desc_of(o)->dtype == TDL_FLOAT16)
         o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
     return o;
 }
@@ -224,7 +224,7 @@ static const void *filter_data(struct onnx_import *im, struct tdl_operand *filte
 {
     const struct onnx_value *v = onnx_find(im, &im->node.inputs[1]);
 
-    *dtype = v && v->stored ? TDL_FLOAT16 : tdl_operand_get_desc(filter)->dtype;
+    *dtype = v && v->stored ? TDL_FLOAT16 : onnx_desc_of(filter)->dtype;
     if (*dtype != TDL_FLOAT32 && *dtype != TDL_FLOAT16) {
         onnx_lacks(im, "a filter of %s", tdl_dtype_name(*dtype));
         return NULL;
@@ -319,7 +319,7 @@ static bool add_max_pool(struct onnx_import *im)
     struct tdl_pool2d_params p;
     struct window w;
     struct tdl_operand *x = take_picture(im, &w);
-    const enum tdl_dtype dtype = x ? tdl_operand_get_desc(x)->dtype : TDL_FLOAT32;
+    const enum tdl_dtype dtype = x ? onnx_desc_of(x)->dtype : TDL_FLOAT32;
     const bool narrow = dtype == TDL_UINT8 || dtype == TDL_INT8;
 
     if (!x)

@@ -181,8 +181,8 @@ static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
             r = &reductions[i];
     if (!r && onnx_has(im, "reduction") && !onnx_string_is(im, "reduction", "none"))
         return onnx_lacks(im, "a reduction by an unknown name");
-    if (r && __builtin_isinf(r->neutral) && tdl_operand_get_desc(x)->dtype != TDL_FLOAT32 &&
-        tdl_operand_get_desc(x)->dtype != TDL_FLOAT16)
+    if (r && __builtin_isinf(r->neutral) && onnx_desc_of(x)->dtype != TDL_FLOAT32 &&
+        onnx_desc_of(x)->dtype != TDL_FLOAT16)
         return onnx_lacks(im, "max and min of integers");
     memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
     x = tdl_builder_reshape(b, x, 1, &count);

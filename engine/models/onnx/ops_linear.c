@@ -97,7 +97,7 @@ static struct tdl_operand *one_hot(struct onnx_import *im, struct tdl_operand *i
 
     for (uint32_t i = 0; i < onnx_rank(indices); i++)
         shape[i] = i == axis ? depth : 1;
-    count = onnx_sequence(im, tdl_operand_get_desc(indices)->dtype, depth, 0, 1);
+    count = onnx_sequence(im, onnx_desc_of(indices)->dtype, depth, 0, 1);
     if (count)
         count = tdl_builder_reshape(im->builder, count, onnx_rank(indices), shape);
     return tdl_builder_equal(im->builder, indices, count);
@@ -115,8 +115,7 @@ static bool add_hardmax(struct onnx_import *im)
                             &(struct tdl_arg_min_max_params){.keep_dimensions = true});
     if (y)
         y = one_hot(im, y, axis, onnx_shape(x)[axis]);
-    return onnx_give_like_input(im,
-                                tdl_builder_cast(im->builder, y, tdl_operand_get_desc(x)->dtype));
+    return onnx_give_like_input(im, tdl_builder_cast(im->builder, y, onnx_desc_of(x)->dtype));
 }
 
 /* One of two values; indices may count from the end, and those outside are nowhere. */

@@ -7,7 +7,7 @@
 /* What has four dimensions is a picture to the builder, and of one layout here. */
 static struct tdl_operand *as_nchw(struct onnx_import *im, struct tdl_operand *o)
 {
-    if (!o || onnx_rank(o) != 4 || tdl_operand_get_desc(o)->layout == TDL_LAYOUT_NCHW)
+    if (!o || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
         return o;
     return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
 }

@@ -8,7 +8,7 @@ static struct tdl_operand *float_constant(struct onnx_import *im, uint32_t i)
 {
     struct tdl_operand *o = onnx_operand(im, i);
 
-    if (o && tdl_operand_get_desc(o)->dtype == TDL_FLOAT16) {
+    if (o && onnx_desc_of(o)->dtype == TDL_FLOAT16) {
         o = tdl_builder_cast(im->builder, o, TDL_FLOAT32);
         if (o)
             tdl_builder_evaluate(im->builder, o);

@@ -29,7 +29,7 @@ static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o,
 
 static struct tdl_operand *to_float(struct onnx_import *im, struct tdl_operand *o)
 {
-    return o && tdl_operand_get_desc(o)->dtype != TDL_FLOAT32
+    return o && onnx_desc_of(o)->dtype != TDL_FLOAT32
                ? tdl_builder_cast(im->builder, o, TDL_FLOAT32)
                : o;
 }
@@ -63,7 +63,7 @@ static bool take_along(struct onnx_import *im, struct tdl_operand *o, const stru
             out->stride *= onnx_shape(x)[k];
     }
     out->data = rank <= whole ? tdl_builder_evaluate(im->builder, o) : NULL;
-    out->dtype = tdl_operand_get_desc(o)->dtype;
+    out->dtype = onnx_desc_of(o)->dtype;
     return out->data && (out->dtype == TDL_FLOAT32 || out->dtype == TDL_UINT8 ||
                          out->dtype == TDL_INT8 || out->dtype == TDL_INT32);
 }
@@ -93,7 +93,7 @@ static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x
                              const uint8_t *data, struct tdl_operand *scale,
                              struct tdl_operand *zero, struct tdl_operand **out)
 {
-    struct tdl_tensor_params desc = *tdl_operand_get_desc(x);
+    struct tdl_tensor_params desc = *onnx_desc_of(x);
     const enum tdl_dtype dtype = desc.dtype;
     struct along scales, zeros;
     float *floats;
@@ -179,7 +179,7 @@ static bool add_quantize(struct onnx_import *im)
         (type && !onnx_dtype(im, type, &dtype)))
         return false;
     if (zero)
-        dtype = tdl_operand_get_desc(zero)->dtype;
+        dtype = onnx_desc_of(zero)->dtype;
     scale = spread(im, scale, onnx_rank(x), axis);
     if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
         return false;
@@ -248,7 +248,7 @@ static struct tdl_operand *as_quantized(struct onnx_import *im, struct tdl_opera
 {
     struct tdl_operand *scale = onnx_operand(im, 6), *zero = scale ? onnx_operand(im, 7) : NULL;
 
-    return zero ? quantize(im, y, scale, zero, tdl_operand_get_desc(zero)->dtype) : NULL;
+    return zero ? quantize(im, y, scale, zero, onnx_desc_of(zero)->dtype) : NULL;
 }
 
 /* Its bias is int32, in units of both scales. */
@@ -295,7 +295,7 @@ static bool add_qlinear_matmul(struct onnx_import *im)
     struct tdl_operand *a = dequantize(im, in[0], in[1], in[2]);
     struct tdl_operand *b = dequantize(im, in[3], in[4], in[5]);
     return onnx_give(im, quantize(im, tdl_builder_matmul(im->builder, a, b), in[6], in[7],
-                                  tdl_operand_get_desc(in[7])->dtype));
+                                  onnx_desc_of(in[7])->dtype));
 }
 
 const struct onnx_row onnx_rows_quantize[] = {

@@ -324,7 +324,7 @@ static struct tdl_operand *resample(struct onnx_import *im, const struct resize 
 
 static bool give_resized(struct onnx_import *im, const struct resize *r, struct tdl_operand *x)
 {
-    const enum tdl_dtype dtype = tdl_operand_get_desc(x)->dtype;
+    const enum tdl_dtype dtype = onnx_desc_of(x)->dtype;
     const bool real = dtype == TDL_FLOAT32 || dtype == TDL_FLOAT16;
 
     if (is_simple(r, real))
