@@ -114,6 +114,19 @@ static struct tdl_operand *decode_labels(struct tdl_builder *b, struct tdl_opera
     return tdl_builder_cast(b, mask, TDL_FLOAT32);
 }
 
+gboolean gst_tdl_decode_check_classes(struct tdl_builder *builder, const GArray *classes,
+                                      guint count)
+{
+    for (guint i = 0; i < classes->len; i++)
+        if (g_array_index(classes, gint, i) >= (gint)count) {
+            tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                             "\"classes\" has %d, and the model has %u classes: 0 to %u",
+                             g_array_index(classes, gint, i), count, count - 1);
+            return FALSE;
+        }
+    return TRUE;
+}
+
 /* The sum over channels that count; without any listed, all but the first. */
 static struct tdl_operand *sum_classes(struct tdl_builder *b, struct tdl_operand *x, guint axis,
                                        guint count, const GArray *classes)
@@ -130,11 +143,8 @@ static struct tdl_operand *sum_classes(struct tdl_builder *b, struct tdl_operand
         x = tdl_builder_slice(b, x, &one);
         return count == 2 ? x : tdl_builder_linear(b, x, -1, 1);
     }
-    for (guint i = 0; i < classes->len; i++)
-        if (g_array_index(classes, gint, i) >= (gint)count)
-            return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                    "\"classes\" has %d, and the model has %u classes: 0 to %u",
-                                    g_array_index(classes, gint, i), count, count - 1);
+    if (!gst_tdl_decode_check_classes(b, classes, count))
+        return NULL;
     copy = g_memdup2(classes->data, classes->len * sizeof(gint32));
     tdl_builder_own(b, copy, g_free);
     indices = tdl_builder_constant(b, &list, copy, classes->len * sizeof(gint32));

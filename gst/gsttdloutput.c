@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdloutput.h"
 
+#include "gsttdldecode.h"
 #include "gsttdlflight.h"
 
 #include <math.h>
@@ -236,12 +237,8 @@ static struct tdl_operand *decode_classes(struct tdl_builder *b, struct tdl_oper
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
     static const gfloat low = 0, high = GST_TDL_MAX_COLORS - 1;
 
-    for (guint i = 0; i < sources->classes->len && p->shape[3] > 1; i++)
-        if (g_array_index(sources->classes, gint, i) >= (gint)p->shape[3])
-            return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                    "\"classes\" has %d, and the model has %u classes: 0 to %u",
-                                    g_array_index(sources->classes, gint, i), p->shape[3],
-                                    p->shape[3] - 1);
+    if (p->shape[3] > 1 && !gst_tdl_decode_check_classes(b, sources->classes, p->shape[3]))
+        return NULL;
     if (p->shape[3] > 1) {
         x = tdl_builder_arg_max(b, x, 3, NULL);
     } else {

@@ -13,6 +13,8 @@
  */
 #include "gsttdlyolo.h"
 
+#include "gsttdldecode.h"
+
 #define MOST_CANDIDATES 300
 #define MOST_OBJECTS 64
 #define STRIDE 4     /* px of the picture a prototype's pixel */
@@ -253,18 +255,6 @@ static struct tdl_operand *unite(struct tdl_builder *b, const struct head *head,
     return tdl_builder_sigmoid(b, tdl_builder_reshape(b, largest(b, sums), 4, image));
 }
 
-static gboolean check_classes(struct tdl_builder *b, const struct head *head, const GArray *classes)
-{
-    for (guint i = 0; i < classes->len && head->form != CHOSEN; i++)
-        if (g_array_index(classes, gint, i) >= (gint)head->classes) {
-            tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                             "\"classes\" has %d, and the model has %u classes: 0 to %u",
-                             g_array_index(classes, gint, i), head->classes, head->classes - 1);
-            return FALSE;
-        }
-    return TRUE;
-}
-
 struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operand *candidates,
                                         struct tdl_operand *prototypes,
                                         const struct gst_tdl_sources *sources)
@@ -275,7 +265,7 @@ struct tdl_operand *gst_tdl_yolo_decode(struct tdl_builder *b, struct tdl_operan
 
     if (!find_head(tdl_operand_get_desc(candidates), tdl_operand_get_desc(prototypes), TRUE,
                    &head) ||
-        !check_classes(b, &head, sources->classes))
+        (head.form != CHOSEN && !gst_tdl_decode_check_classes(b, sources->classes, head.classes)))
         return NULL;
     all = tdl_builder_reshape(b, as_float(b, candidates), 2,
                               (guint[]){ head.turned ? head.candidates : head.rows,
