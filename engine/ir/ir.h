@@ -129,6 +129,13 @@ union tdl_attr {
         uint32_t axis;
     } softmax, gather;
     struct {
+        uint32_t batch; /* dimensions that go in step with the indices */
+    } gather_nd;
+    struct {
+        uint32_t axis; /* of scatterElements */
+        enum tdl_scatter_reduction reduction;
+    } scatter;
+    struct {
         uint32_t axis;
         struct tdl_top_k_params p;
     } top_k;

@@ -70,6 +70,33 @@ BINARY(logical_and, TDL_LOGICAL_AND)
 BINARY(logical_or, TDL_LOGICAL_OR)
 BINARY(logical_xor, TDL_LOGICAL_XOR)
 
+static bool takes_floats(struct tdl_builder *b, const char *name, const struct tdl_operand *x)
+{
+    if (tdl_builder_status(b) == TDL_OK && x && !tdl_is_float(x->desc.dtype))
+        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s takes float32 and float16, not %s",
+                         name, tdl_operand_text(x));
+    return tdl_builder_status(b) == TDL_OK;
+}
+
+struct tdl_operand *tdl_builder_is_nan(struct tdl_builder *b, struct tdl_operand *x)
+{
+    return takes_floats(b, "isNaN", x) ? tdl_builder_not_equal(b, x, x) : NULL;
+}
+
+struct tdl_operand *tdl_builder_is_infinite(struct tdl_builder *b, struct tdl_operand *x)
+{
+    static const float infinity = INFINITY;
+    static const uint16_t half_infinity = 0x7c00;
+    struct tdl_tensor_params p = {.dtype = x ? x->desc.dtype : TDL_FLOAT32};
+    if (!takes_floats(b, "isInfinite", x))
+        return NULL;
+    return tdl_builder_equal(
+        b, tdl_builder_abs(b, x),
+        p.dtype == TDL_FLOAT32
+            ? tdl_builder_constant(b, &p, &infinity, sizeof(infinity))
+            : tdl_builder_constant(b, &p, &half_infinity, sizeof(half_infinity)));
+}
+
 struct tdl_operand *tdl_builder_leaky_relu(struct tdl_builder *b, struct tdl_operand *x,
                                            float alpha)
 {

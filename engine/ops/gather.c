@@ -53,18 +53,28 @@ struct gather_spec {
     uint32_t index_type, length, indices, inner;
 };
 
-static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+void tdl_gather_step(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *indices,
+                     const struct tdl_gather *g)
 {
-    const struct tdl_operand *x = n->inputs[0];
-    struct tdl_rows rows = tdl_rows_of(&x->desc, n->attr.gather.axis);
-    struct tdl_plan_step *s = tdl_move_step(plan, "gather", n);
+    struct tdl_operand *inputs[] = {n->inputs[0], indices};
+    struct tdl_plan_step *s = tdl_move_step_of(plan, "gather", n, inputs, 2);
     const struct gather_spec spec = {
-        .index_type = n->inputs[1]->desc.dtype,
-        .length = rows.length,
-        .indices = (uint32_t)tdl_operand_count(n->inputs[1]),
-        .inner = rows.inner * tdl_parts_of(x->desc.dtype).count,
+        .index_type = g->index_type,
+        .length = g->length,
+        .indices = g->indices,
+        .inner = g->inner * tdl_parts_of(n->output->desc.dtype).count,
     };
     TDL_PLAN_SPECS(s, spec);
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    struct tdl_rows rows = tdl_rows_of(&n->inputs[0]->desc, n->attr.gather.axis);
+    tdl_gather_step(plan, n, n->inputs[1],
+                    &(struct tdl_gather){.index_type = n->inputs[1]->desc.dtype,
+                                         .length = rows.length,
+                                         .indices = (uint32_t)tdl_operand_count(n->inputs[1]),
+                                         .inner = rows.inner});
     return plan->status;
 }
 

@@ -78,18 +78,25 @@ struct parts_spec {
     uint32_t size, parts, count;
 };
 
-struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n)
+struct tdl_plan_step *tdl_move_step_of(struct tdl_plan *plan, const char *shader,
+                                       struct tdl_node *n, struct tdl_operand *const *inputs,
+                                       uint32_t input_count)
 {
     const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
     const uint32_t local = 64, count = (uint32_t)tdl_operand_count(n->output) * parts.count;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, shader, TDL_UINT32, n, local, 1, 1);
     const struct parts_spec spec = {.size = parts.size, .parts = parts.count, .count = count};
     TDL_PLAN_SPECS(s, spec);
-    for (uint32_t i = 0; i < n->input_count; i++)
-        tdl_plan_read(s, i, n->inputs[i]);
+    for (uint32_t i = 0; i < input_count; i++)
+        tdl_plan_read(s, i, inputs[i]);
     tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, 4 / parts.size), local));
     return s;
+}
+
+struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n)
+{
+    return tdl_move_step_of(plan, shader, n, n->inputs, n->input_count);
 }
 
 /* In parts, which become a last dimension; without dimensions of 1, and with

@@ -8,7 +8,7 @@
  * In linear memory: operators whose elements lie at strides in their input,
  * transpose, tile, slice, depthToSpace and spaceToDepth, have one kernel in
  * common (move_linear.comp); those that choose by element, pad, concat,
- * gather, gatherElements and triangular, have one each. All see elements as
+ * gather, gatherElements, triangular and the scatters, have one each. All see elements as
  * parts of at most four bytes (shaders/common/move.glsl).
  */
 #ifndef TDL_MOVE_H
@@ -51,6 +51,19 @@ struct tdl_parts tdl_parts_of(enum tdl_dtype dtype);
 /* A step of a kernel with shaders/common/move.glsl that makes the node's output
  * of its inputs, at bindings from 0 on; more constants may follow. */
 struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n);
+/* The same of other inputs than the node's. */
+struct tdl_plan_step *tdl_move_step_of(struct tdl_plan *plan, const char *shader,
+                                       struct tdl_node *n, struct tdl_operand *const *inputs,
+                                       uint32_t count);
+
+/* out[o][j][i] = x[o][index j][i]: x is […, length, inner]. */
+struct tdl_gather {
+    enum tdl_dtype index_type;
+    uint32_t length, indices, inner;
+};
+/* The step that makes the node's output of its first input so. */
+void tdl_gather_step(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *indices,
+                     const struct tdl_gather *gather);
 
 /* out[c] = x[offset + Σ (c[i] mod period[i]) · stride[i]], in elements of x and
  * modulo 2³²: strides of dimensions that run backwards wrap. */

@@ -392,6 +392,38 @@ static void call_along(struct fuzz *f)
     }
 }
 
+/* Indices that are computed, too. */
+static void call_places(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f), *indices = pick(f), *updates = pick(f);
+    const uint32_t axis = number(f);
+    struct tdl_scatter_params p = {.reduction = byte(f) % 6};
+    uint32_t axes[TDL_MAX_RANK];
+    if (byte(f) % 2)
+        indices = tdl_builder_cast(f->builder, indices, TDL_INT32);
+    switch (byte(f) % 6) {
+    case 0:
+        keep(f, tdl_builder_gather_nd(f->builder, x, indices, axis));
+        break;
+    case 1:
+        keep(f, tdl_builder_scatter_nd(f->builder, x, indices, updates, byte(f) % 4 ? &p : NULL));
+        break;
+    case 2:
+        keep(f, tdl_builder_scatter_elements(f->builder, x, indices, updates, axis,
+                                             byte(f) % 4 ? &p : NULL));
+        break;
+    case 3:
+        numbers(f, axes, TDL_MAX_RANK);
+        keep(f, tdl_builder_reverse(f->builder, x, byte(f) % 5, byte(f) % 16 ? axes : NULL));
+        break;
+    case 4:
+        keep(f, tdl_builder_is_nan(f->builder, x));
+        break;
+    default:
+        keep(f, tdl_builder_is_infinite(f->builder, x));
+    }
+}
+
 static void call_triangular(struct fuzz *f)
 {
     struct tdl_operand *x = pick(f);
@@ -416,7 +448,7 @@ static void (*const calls[])(struct fuzz *) = {
     call_binary,        call_activation,       call_cast,   call_slice,
     call_split,         call_concat,           call_pad,    call_blocks,
     call_normalization, call_matrices,         call_along,  call_triangular,
-    call_order,         call_elements,
+    call_order,         call_elements,         call_places,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -205,6 +205,13 @@ TDL_API struct tdl_operand *tdl_builder_slice(struct tdl_builder *builder,
                                               struct tdl_operand *input,
                                               const struct tdl_slice_params *params);
 /**
+ * WebNN reverse: the elements along some axes from the last to the first.
+ * @param axes  `axis_count` different ones; none: all
+ */
+TDL_API struct tdl_operand *tdl_builder_reverse(struct tdl_builder *builder,
+                                                struct tdl_operand *input, uint32_t axis_count,
+                                                const uint32_t *axes);
+/**
  * WebNN split along an axis.
  * @param sizes      of the parts, which make up the dimension; NULL: equal ones
  * @param out_parts  `count` operands, NULL once the builder has failed
@@ -367,6 +374,11 @@ TDL_API struct tdl_operand *tdl_builder_logical_xor(struct tdl_builder *builder,
                                                     struct tdl_operand *a, struct tdl_operand *b);
 /** x is 0: 1, else 0. uint8 only. */
 TDL_API struct tdl_operand *tdl_builder_logical_not(struct tdl_builder *builder,
+                                                    struct tdl_operand *x);
+/** WebNN isNaN: x is NaN: 1, else 0, as uint8. Of images see NaN above. */
+TDL_API struct tdl_operand *tdl_builder_is_nan(struct tdl_builder *builder, struct tdl_operand *x);
+/** WebNN isInfinite: x is infinite, of either sign: 1, else 0, as uint8. */
+TDL_API struct tdl_operand *tdl_builder_is_infinite(struct tdl_builder *builder,
                                                     struct tdl_operand *x);
 /** x where the condition (uint8) is not 0, else y. x and y of any one data type. */
 TDL_API struct tdl_operand *tdl_builder_where(struct tdl_builder *builder,
@@ -643,6 +655,60 @@ TDL_API struct tdl_operand *tdl_builder_gather(struct tdl_builder *builder,
 TDL_API struct tdl_operand *tdl_builder_gather_elements(struct tdl_builder *builder,
                                                         struct tdl_operand *input,
                                                         struct tdl_operand *indices, uint32_t axis);
+/**
+ * WebNN gatherND, with ONNX's batch_dims: slices of the input by tuples of indices.
+ * @param indices  […, k] as for gather: tuples for the k dimensions of the input behind
+ *                 the first `batch_dimensions`
+ * @param batch_dimensions  so many dimensions of both, of equal sizes, go in step; 0 in
+ *                 WebNN
+ * @return the indices' shape without the last dimension, then the input's behind those
+ *         that the tuples name. At most TDL_MAX_RANK dimensions.
+ */
+TDL_API struct tdl_operand *tdl_builder_gather_nd(struct tdl_builder *builder,
+                                                  struct tdl_operand *input,
+                                                  struct tdl_operand *indices,
+                                                  uint32_t batch_dimensions);
+/** How an update meets the element at its place (ONNX's reductions). Integers wrap; max and
+ *  min of NaN are NaN. */
+enum tdl_scatter_reduction {
+    TDL_SCATTER_REPLACE = 0, /**< of several updates of one place the last (WebNN's scatters) */
+    TDL_SCATTER_ADD = 1,
+    TDL_SCATTER_MUL = 2,
+    TDL_SCATTER_MAX = 3,
+    TDL_SCATTER_MIN = 4,
+};
+/** Of the scatters; a zeroed struct replaces. */
+struct tdl_scatter_params {
+    enum tdl_scatter_reduction reduction;
+};
+/**
+ * WebNN scatterElements: the input, but out[i][indices[i][j][k]][k] is updates[i][j][k]
+ * for axis 1. Updates are taken in their order, so that results do not depend on the
+ * device; a reduction takes time for each element with all updates in its row along the
+ * axis.
+ * @param indices  as for gather, in the input's rank; in no dimension but the axis larger
+ *                 than the input
+ * @param updates  of the input's type and the indices' shape
+ * @return the input's type, shape and layout. Every type.
+ */
+TDL_API struct tdl_operand *tdl_builder_scatter_elements(struct tdl_builder *builder,
+                                                         struct tdl_operand *input,
+                                                         struct tdl_operand *indices,
+                                                         struct tdl_operand *updates, uint32_t axis,
+                                                         const struct tdl_scatter_params *params);
+/**
+ * WebNN scatterND: the input, but slices of it, by tuples of indices, are those of the
+ * updates. On a GPU a reduction takes time for each element with all tuples.
+ * @param indices  […, k] as for gather: tuples for the first k dimensions of the input
+ * @param updates  of the input's type; the indices' shape without the last dimension, then
+ *                 the input's behind the first k
+ * @return the input's type, shape and layout. Every type.
+ */
+TDL_API struct tdl_operand *tdl_builder_scatter_nd(struct tdl_builder *builder,
+                                                   struct tdl_operand *input,
+                                                   struct tdl_operand *indices,
+                                                   struct tdl_operand *updates,
+                                                   const struct tdl_scatter_params *params);
 /** WebNN triangular; a zeroed struct keeps the upper half with the diagonal. */
 struct tdl_triangular_params {
     bool lower;       /**< keep the lower half (WebNN: upper = false) */
