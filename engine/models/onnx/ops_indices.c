@@ -2,9 +2,8 @@
 /*
  * ONNX's operators that take elements by their indices, or put some there.
  *
- * Tuples of indices become places in a flat value by arithmetic, and one gather takes
- * what lies there. To scatter at places that are known is to gather, too: each element
- * comes from the updates, behind the data, or from where it was.
+ * To scatter at places that are known is to gather: each element comes from the updates,
+ * behind the data, or from where it was.
  */
 #include "onnx.h"
 
@@ -12,7 +11,6 @@
 #include <string.h>
 
 #define MAX_CONDITIONS 4096 /* of Compress */
-#define MAX_ROUNDS 64       /* updates of one element by a reduction */
 
 static bool add_gather(struct onnx_import *im)
 {
@@ -51,72 +49,22 @@ static bool countable(struct onnx_import *im, const struct tdl_operand *o)
                       (unsigned long long)count);
 }
 
-/* The first `batch` dimensions go in step; the last dimension of the indices is a tuple
- * for the dimensions behind them. */
 static bool add_gather_nd(struct onnx_import *im)
 {
-    struct tdl_builder *b = im->builder;
     struct tdl_operand *x = onnx_operand(im, 0), *indices = x ? onnx_operand(im, 1) : NULL;
     const int64_t batch = onnx_int(im, "batch_dims", 0);
-    int32_t sizes[TDL_MAX_RANK], strides[TDL_MAX_RANK];
-    uint32_t shape[TDL_MAX_RANK], rank = 0;
 
-    if (!indices || !countable(im, x) || !countable(im, indices))
+    if (!indices)
         return false;
-    const uint32_t *s = onnx_shape(x), *t = onnx_shape(indices);
+    if (batch < 0 || batch >= TDL_MAX_RANK)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "batch_dims is %lld; it is 0 to %d",
+                         (long long)batch, TDL_MAX_RANK - 1);
     if (onnx_rank(indices) < 1)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of no dimensions are no tuples");
-    const uint32_t in = onnx_rank(x), last = onnx_rank(indices) - 1;
-    if (batch < 0 || batch > last || batch + t[last] > in)
-        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "tuples of %u for %u dimensions", t[last],
-                         in);
-    const uint32_t first = (uint32_t)batch, tuple = t[last], rest = first + tuple;
-    const uint32_t blocks = (uint32_t)elements(s, 0, first),
-                   tuples = (uint32_t)elements(t, first, last);
-    if (last - first + in - rest + first > TDL_MAX_RANK)
-        return onnx_lacks(im, "a result of more than %d dimensions", TDL_MAX_RANK);
-    /* Places in the dimensions of the tuple as one. */
-    for (uint32_t i = 0; i < tuple; i++) {
-        sizes[i] = (int32_t)s[first + i];
-        strides[i] = (int32_t)elements(s, first + i + 1, rest);
-    }
-    struct tdl_operand *size = onnx_constant(im, TDL_INT32, 1, &tuple, sizes);
-    struct tdl_operand *stride = onnx_constant(im, TDL_INT32, 1, &tuple, strides);
-    struct tdl_operand *zero = onnx_number(im, TDL_INT32, 0), *place;
-    indices = tdl_builder_reshape(b, tdl_builder_cast(b, indices, TDL_INT32), 3,
-                                  (const uint32_t[]){blocks, tuples, tuple});
-    indices = tdl_builder_where(b, tdl_builder_lesser(b, indices, zero),
-                                tdl_builder_add(b, indices, size), indices);
-    place = tdl_builder_reduce(b, tdl_builder_mul(b, indices, stride), TDL_REDUCE_SUM,
-                               &(struct tdl_reduce_params){.axes = {2}, .axis_count = 1});
-    /* And all blocks behind each other. */
-    const uint32_t inner = (uint32_t)elements(s, first, rest),
-                   slice = (uint32_t)elements(s, rest, in);
-    struct tdl_operand *offset = onnx_sequence(im, TDL_INT32, blocks, 0, inner);
-    place = tdl_builder_add(
-        b, place, offset ? tdl_builder_reshape(b, offset, 2, (const uint32_t[]){blocks, 1}) : NULL);
-    x = tdl_builder_reshape(b, x, 2, (const uint32_t[]){blocks * inner, slice});
-    for (uint32_t i = 0; i < last; i++)
-        shape[rank++] = t[i];
-    for (uint32_t i = rest; i < in; i++)
-        shape[rank++] = s[i];
-    return onnx_give(im, tdl_builder_reshape(b, tdl_builder_gather(b, x, place, 0), rank, shape));
+    return onnx_give(im, tdl_builder_gather_nd(im->builder, x, indices, (uint32_t)batch));
 }
 
 /* -------------------------------------------------------------------- scatter */
-
-/* How updates meet what is there. */
-struct reduction {
-    const char *name;
-    struct tdl_operand *(*add)(struct tdl_builder *, struct tdl_operand *, struct tdl_operand *);
-    double neutral;
-};
-static const struct reduction reductions[] = {
-    {"add", tdl_builder_add, 0},
-    {"mul", tdl_builder_mul, 1},
-    {"max", tdl_builder_max, (double)-__builtin_inff()},
-    {"min", tdl_builder_min, (double)__builtin_inff()},
-};
 
 /* The updates' places are known, so to scatter is to gather: each element of the result is
  * from the data, or the last update of its place. */
@@ -136,36 +84,6 @@ static struct tdl_operand *replace(struct onnx_import *im, struct tdl_operand *x
                    : NULL;
 }
 
-/* With a reduction, a round for the first update of each place, one for the second, ...;
- * places without one take what changes nothing, which lies behind the updates. */
-static struct tdl_operand *reduce(struct onnx_import *im, const struct reduction *r,
-                                  struct tdl_operand *x, uint32_t count,
-                                  struct tdl_operand *updates, uint32_t more, int32_t *to)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *none = onnx_scalar(im, x, r->neutral);
-    struct tdl_operand *flat[] = {updates, tdl_builder_reshape(b, none, 1, (uint32_t[]){1})};
-    int32_t *from = onnx_make(im, count * sizeof(*from));
-    uint32_t left = more;
-
-    updates = from ? tdl_builder_concat(b, flat, 2, 0) : NULL;
-    for (uint32_t round = 0; updates && x && left > 0; round++) {
-        if (round == MAX_ROUNDS)
-            return onnx_lacks(im, "more than %d updates of one element", MAX_ROUNDS), NULL;
-        for (uint32_t i = 0; i < count; i++)
-            from[i] = (int32_t)more;
-        for (uint32_t i = 0; i < more; i++)
-            if (to[i] >= 0 && from[to[i]] == (int32_t)more) {
-                from[to[i]] = (int32_t)i;
-                to[i] = -1;
-                left--;
-            }
-        struct tdl_operand *indices = onnx_constant(im, TDL_INT32, 1, &count, from);
-        x = indices ? r->add(b, x, tdl_builder_gather(b, updates, indices, 0)) : NULL;
-    }
-    return updates ? x : NULL;
-}
-
 /* Data, updates, and the place of each of these in the data. */
 static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
                            struct tdl_operand *updates, int32_t *to)
@@ -174,22 +92,13 @@ static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
     uint32_t rank = onnx_rank(x), shape[TDL_MAX_RANK];
     const uint32_t count = (uint32_t)elements(onnx_shape(x), 0, rank);
     const uint32_t more = (uint32_t)elements(onnx_shape(updates), 0, onnx_rank(updates));
-    const struct reduction *r = NULL;
 
-    for (size_t i = 0; i < sizeof(reductions) / sizeof(*reductions); i++)
-        if (onnx_string_is(im, "reduction", reductions[i].name))
-            r = &reductions[i];
-    if (!r && onnx_has(im, "reduction") && !onnx_string_is(im, "reduction", "none"))
-        return onnx_lacks(im, "a reduction by an unknown name");
-    if (r && __builtin_isinf(r->neutral) && onnx_desc_of(x)->dtype != TDL_FLOAT32 &&
-        onnx_desc_of(x)->dtype != TDL_FLOAT16)
-        return onnx_lacks(im, "max and min of integers");
     memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
     x = tdl_builder_reshape(b, x, 1, &count);
     updates = tdl_builder_reshape(b, updates, 1, &more);
     if (!x || !updates)
         return false;
-    x = r ? reduce(im, r, x, count, updates, more, to) : replace(im, x, count, updates, more, to);
+    x = replace(im, x, count, updates, more, to);
     return x && onnx_give(im, tdl_builder_reshape(b, x, rank, shape));
 }
 
@@ -256,40 +165,65 @@ static bool scatter_elements(struct onnx_import *im, const struct tdl_tensor_par
     return true;
 }
 
-/* The updates take the place of what is there, or join it; their indices must be known. */
+/* Updates whose places are known replace what is there. */
+static bool replace_known(struct onnx_import *im, struct tdl_operand *x,
+                          struct tdl_operand *updates, const struct tdl_tensor_params *t, bool nd,
+                          uint32_t axis)
+{
+    const uint32_t *s = onnx_shape(x), rank = onnx_rank(x);
+    const uint32_t count = (uint32_t)elements(s, 0, rank);
+    const uint32_t numbers = (uint32_t)elements(t->shape, 0, t->rank);
+    const uint64_t given = elements(onnx_shape(updates), 0, onnx_rank(updates));
+    int64_t *indices = calloc(numbers, sizeof(*indices));
+    int32_t *to = onnx_spend(im, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
+                      ? onnx_make(im, given * sizeof(*to))
+                      : NULL;
+    uint32_t got;
+    bool ok = false;
+
+    if (to && !indices)
+        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+    else if (to && onnx_ints(im, 1, indices, numbers, &got))
+        ok = nd ? scatter_tuples(im, t, indices, s, rank, given, to)
+                : scatter_elements(im, t, indices, s, rank, axis, given, to);
+    ok = ok && give_scattered(im, x, updates, to);
+    free(indices);
+    return ok;
+}
+
+static bool take_reduction(struct onnx_import *im, struct tdl_scatter_params *out)
+{
+    static const char *const names[] = {
+        [TDL_SCATTER_REPLACE] = "none", [TDL_SCATTER_ADD] = "add", [TDL_SCATTER_MUL] = "mul",
+        [TDL_SCATTER_MAX] = "max",      [TDL_SCATTER_MIN] = "min",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (onnx_string_is(im, "reduction", names[i])) {
+            out->reduction = (enum tdl_scatter_reduction)i;
+            return true;
+        }
+    return !onnx_has(im, "reduction") || onnx_lacks(im, "a reduction by an unknown name");
+}
+
+/* The updates take the place of what is there, or join it. */
 static bool add_scatter(struct onnx_import *im)
 {
     const bool nd = !strcmp(im->node.row->type, "ScatterND");
     struct tdl_operand *x = onnx_operand(im, 0), *updates = x ? onnx_operand(im, 2) : NULL;
-    struct tdl_tensor_params t;
-    bool ok = false;
+    struct tdl_operand *indices = updates ? onnx_operand(im, 1) : NULL;
+    struct tdl_scatter_params how = {0};
+    uint32_t axis = 0;
 
-    if (!updates || !onnx_desc(im, 1, &t))
+    if (!indices || !take_reduction(im, &how) ||
+        (!nd && !onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis)))
         return false;
-    if (!countable(im, x) || !countable(im, updates) || !countable(im, onnx_operand(im, 1)))
-        return false;
-    const uint32_t *s = onnx_shape(x), rank = onnx_rank(x);
-    const uint32_t count = (uint32_t)elements(s, 0, rank);
-    const uint32_t numbers = (uint32_t)elements(t.shape, 0, t.rank);
-    const uint64_t given = elements(onnx_shape(updates), 0, onnx_rank(updates));
-    int64_t *indices = onnx_is_constant(im, 1) ? calloc(numbers, sizeof(*indices)) : NULL;
-    int32_t *to = onnx_spend(im, (uint64_t)count * sizeof(*to)) && given <= INT32_MAX
-                      ? onnx_make(im, given * sizeof(*to))
-                      : NULL;
-    uint32_t got, axis = 0;
-
-    if (to && !onnx_is_constant(im, 1))
-        onnx_lacks(im, "input 1 depends on what the graph is run with; libtdl needs the indices "
-                       "when the model is loaded");
-    else if (to && !indices)
-        onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
-    else if (to && onnx_ints(im, 1, indices, numbers, &got))
-        ok = nd ? scatter_tuples(im, &t, indices, s, rank, given, to)
-                : onnx_axis(im, onnx_int(im, "axis", 0), rank, &axis) &&
-                      scatter_elements(im, &t, indices, s, rank, axis, given, to);
-    ok = ok && give_scattered(im, x, updates, to);
-    free(indices);
-    return ok;
+    if (onnx_is_constant(im, 1) && how.reduction == TDL_SCATTER_REPLACE)
+        return countable(im, x) && countable(im, updates) && countable(im, indices) &&
+               replace_known(im, x, updates, onnx_desc_of(indices), nd, axis);
+    return onnx_give(
+        im, nd ? tdl_builder_scatter_nd(im->builder, x, indices, updates, &how)
+               : tdl_builder_scatter_elements(im->builder, x, indices, updates, axis, &how));
 }
 
 /* Those elements along an axis, or of the flattened value, whose condition is true. */
