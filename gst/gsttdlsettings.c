@@ -209,8 +209,7 @@ static const GEnumValue modes[] = {
 static const GEnumValue precisions[] = {
     { TDL_PRECISION_AUTO, "What suits any model: fp32", "auto" },
     { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
-    { TDL_PRECISION_FP16, "16 bits a value, four under one exponent; computed with 32 bits",
-      "fp16" },
+    { TDL_PRECISION_FP16, "Halves (up to 65504); computed with 32 bits", "fp16" },
     { 0, NULL, NULL },
 };
 

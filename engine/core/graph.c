@@ -15,10 +15,9 @@
 
 static enum tdl_dtype choose_storage(enum tdl_precision precision)
 {
-    /* Never by itself: values that are small beside their neighbours are lost in
-     * 16 bits (shaders/common/storage.glsl), and nobody but the user knows whether
-     * a network has such. A discrete GPU is bound by latency here: measured, fp32
-     * is no slower. One that shares the CPU's memory may gain. */
+    /* Never by itself: halves end at 65504 and have 11 bits, and nobody but the user
+     * knows whether that does for a network. A discrete GPU is bound by latency here:
+     * measured, fp32 is no slower. One that shares the CPU's memory may gain. */
     return precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32;
 }
 

@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a pack of four channels lies in memory: a vec4, or 16 bits a value.
+// How a pack of four channels lies in memory: a vec4, or four halves.
 //
-// The 16-bit kind is not four halves but four signed 14-bit mantissas under
-// the 8-bit exponent of the largest (block floating point): two bits more for
-// the values that matter in a sum. Storing each value of the person model as
-// a half moves single pixels of its mask by up to 0.06; this moves them by a
-// third of that. It needs no 16-bit feature of the device, and rounds the same
-// everywhere. The price: a value loses what lies below 2⁻¹³ of the largest of its
-// four, so that 0.02 beside 1000 is 0.
-//
-// Beside infinities and NaN the other mantissas are lost; they are NaN, too. Their
-// exponent is 255, and makes ±infinity of mantissas and NaN of 0.
+// A half has 11 bits from 6e-5 to 65504 whatever its neighbours are, steps of 6e-8
+// below (a device may make them 0), and infinity above. It needs no 16-bit feature of
+// the device: packHalf2x16() is everywhere. How that rounds, and what it makes of too
+// large a value, is the implementation's choice (GLSL.std.450, PackHalf2x16), and some
+// cut: so it is given what a half can hold, rounded to the nearest, ties to even.
 #ifdef TDL_FP16
 #extension GL_EXT_shader_integer_mix : require
 #define PACK uvec2
-vec4 unpack(uvec2 p)
-{
-    uint exponent = (p.x >> 28) | (p.y >> 28) << 4;
-    ivec4 q = ivec4(ivec2(p.x << 18, p.x << 4), ivec2(p.y << 18, p.y << 4)) >> 18;
-    // 2^(exponent - 139), or infinity.
-    return vec4(q) * (uintBitsToFloat(exponent << 23) * (1.0 / 4096.0));
-}
+vec4 unpack(uvec2 p) { return vec4(unpackHalf2x16(p.x), unpackHalf2x16(p.y)); }
 uvec2 pack(vec4 v)
 {
-    // As numbers: max() of floats may leave NaN out.
-    uvec4 a = floatBitsToUint(v) & 0x7fffffff;
-    uint exponent = max(max(max(a.x, a.y), max(a.z, a.w)) >> 23, 13u);
-    float scale = uintBitsToFloat((266 - exponent) << 23); // 2^(139 - exponent)
-    ivec4 mantissas = clamp(ivec4(roundEven(v * scale)), -8191, 8191);
-    if (exponent == 255)
-        mantissas = mix(ivec4(0), 8191 * (ivec4(1) | floatBitsToInt(v) >> 31),
-                        equal(a, uvec4(0x7f800000)));
-    uvec4 q = uvec4(mantissas) & 0x3fff;
-    return uvec2(q.x | q.y << 14 | exponent << 28, q.z | q.w << 14 | (exponent >> 4) << 28);
+    uvec4 u = floatBitsToUint(v), a = u & 0x7fffffff;
+    uvec4 rounded = (u + 0xfff + ((u >> 13) & 1)) & 0xffffe000;
+    // From 65520 on, and NaN, whatever else it says.
+    rounded = mix(rounded, (u & 0x80000000) | 0x7f800000, greaterThanEqual(a, uvec4(0x477ff000)));
+    rounded = mix(rounded, uvec4(0x7fc00000), greaterThan(a, uvec4(0x7f800000)));
+    vec4 r = uintBitsToFloat(rounded);
+    return uvec2(packHalf2x16(r.xy), packHalf2x16(r.zw));
 }
 #else
 #define PACK vec4

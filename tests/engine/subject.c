@@ -292,7 +292,7 @@ static bool check_filling(const char *what, struct tdl_dims d, uint32_t bits, co
             uint32_t word;
             memcpy(&word, bytes + (at * words + (bits == 128 ? lane : lane / 2)) * 4, 4);
             if (bits == 64)
-                word = word >> lane % 2 * 14 & 0x3fff;
+                word = word >> lane % 2 * 16 & 0xffff;
             if (word)
                 return CHECK(false, "%s: lane %u of the last pack of pixel %zu is %#x, not 0", what,
                              lane, i, word);

@@ -261,12 +261,11 @@ static void test_network(const struct model *model, struct tdl_context *context,
     printf("%s %s %s: max error %.3g at %zu, IoU %.5f; %u dispatches\n", model->name,
            half ? "fp16" : "fp32", params->no_fuse ? "unfused" : "fused", d.max, d.at, d.iou,
            stats.steps);
-    /* Rounding every operator's result to 16 bits moves single pixels by more
-     * than 3e-2 whatever the engine: a simulation in C with IEEE halves gives
-     * up to 0.06. Fused, fewer results are stored. */
-    const double limit = !half ? 1e-3 : params->no_fuse ? 5e-2 : 3e-2;
-    CHECK(d.max <= limit, "max error %g at %zu: %g instead of %g", d.max, d.at,
-          got[d.at], mask[d.at]);
+    /* Rounding operators' results to halves moves single pixels by up to 0.06, says a
+     * simulation in C: most of them at edges, where the mask is steep. */
+    const double limit = half ? 5e-2 : 1e-3;
+    CHECK(d.max <= limit, "max error %g at %zu: %g instead of %g", d.max, d.at, got[d.at],
+          mask[d.at]);
     CHECK(d.iou >= (half ? 0.995 : 0.999), "IoU %g", d.iou);
     check_replay(&run, got, count);
     finish_run(&run);

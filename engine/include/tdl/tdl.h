@@ -381,12 +381,10 @@ enum tdl_precision {
     TDL_PRECISION_FP32 = 1,
     /** 16 bits a value for activations in memory, float32 weights and arithmetic; on
      *  the CPU the same as FP32.
-     *  Four neighbouring channels share an exponent: each is within 2⁻¹² of the
-     *  largest of the four. That is more exact than halves where they are alike;
-     *  where their scales differ, small ones are lost (0.02 beside 1000 is 0).
-     *  Range and NaN are float32's, but for convolutions on matrix units, which
-     *  take in ±65504 at most; beside NaN and infinities, finite ones of the four
-     *  become NaN. */
+     *  Halves, rounded to the nearest: 11 bits from 6.1e-5 to 65504, steps of 6e-8 or
+     *  0 below, infinity from 65520 on, where convolutions on matrix units take
+     *  ±65504. Infinities and NaN stay. A network whose activations are larger wants
+     *  FP32. */
     TDL_PRECISION_FP16 = 2,
 };
 
