@@ -505,7 +505,7 @@ static void test_context(void)
 {
     struct level before = level_now(), after;
     fail_everywhere("context", make_context, 1);
-    fail_everywhere("everything", run_afresh, 23); /* that takes longer */
+    fail_everywhere("everything", run_afresh, 47); /* that takes longer */
     after = level_now();
     CHECK(after.memory == before.memory, "%ld allocations leaked", after.memory - before.memory);
     CHECK(after.objects == before.objects, "%ld Vulkan objects leaked",

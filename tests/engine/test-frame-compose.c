@@ -109,7 +109,7 @@ static void test_conversions(bool all)
         for (size_t j = all ? 0 : i % 2; j < COUNT(all_formats); j += all ? 1 : 2) {
             if (i == j && format_rgb(all_formats[i]))
                 continue; /* a copy of bytes, tested by itself */
-            if (!in_turn((i + j) / (all ? 1 : 2), 8))
+            if (!in_turn((i + j) / (all ? 1 : 2), 16))
                 continue;
             const uint32_t *size = sizes[(i * 5 + j) % COUNT(sizes)];
             const enum geometry g = (i + j) % 2 ? GEOMETRY_ODD : GEOMETRY_WORDS;
@@ -161,7 +161,7 @@ static void test_modes(void)
     for (size_t m = 0; m < COUNT(modes); m++)
         for (size_t i = 0; i < COUNT(all_formats); i++)
             for (size_t k = i % 2; k < COUNT(sizes); k += 2) {
-                if (!in_turn(m + i + k / 2, 8))
+                if (!in_turn(m + i + k / 2, 16))
                     continue;
                 const enum tdl_format to = modes[m] == TDL_MODE_MASK    ? TDL_FORMAT_GRAY8
                                            : modes[m] == TDL_MODE_ALPHA ? TDL_FORMAT_BGRA
@@ -248,7 +248,7 @@ static void test_background_pictures(void)
     static const uint32_t pictures[][2] = {{17, 33}, {40, 10}, {5, 3}, {64, 70}};
     for (size_t i = 0; i < COUNT(all_formats); i++)
         for (size_t k = 0; k < 2; k++) {
-            if (!in_turn(i + k, 4))
+            if (!in_turn(i + k, 8))
                 continue;
             const size_t n = (2 * i + k) % COUNT(pictures);
             struct scene s = scene_new(all_formats[i], all_formats[i], sizes[2][0] + (uint32_t)k,
