@@ -127,7 +127,8 @@ GST_START_TEST(every_mode)
     struct filter filter;
     GstVideoInfo info;
 
-    if (!util_in_turn(format + which, 6)) {
+    /* Software Vulkan compiles a dozen kernels for each. */
+    if (!util_in_turn(__i__, g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") ? 12 : 1)) {
         gst_caps_unref(caps);
         return;
     }
