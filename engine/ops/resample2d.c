@@ -242,6 +242,35 @@ const struct tdl_op tdl_op_resample2d = {
     .reference = reference,
 };
 
+/* Along other dimensions than the layout's height and width: under shape and layout that
+ * make these of them. */
+static struct tdl_operand *resample_along(struct tdl_builder *b, struct tdl_operand *x,
+                                          const struct tdl_resample2d_params *p)
+{
+    const enum tdl_layout layout = x->desc.layout;
+    const uint32_t *s = x->desc.shape, first = p->axes[0];
+    struct tdl_resample2d_params inner = *p;
+    inner.axes[0] = inner.axes[1] = 0;
+    if (x->desc.rank != 4 || first > 2 || p->axes[1] != first + 1)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "resample2d: axes %u and %u of %s; they are neighbours, of rank 4",
+                                first, p->axes[1], tdl_operand_text(x));
+    if (first > 0) {
+        const enum tdl_layout needed = first == 1 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
+        x = needed == layout ? x : tdl_builder_relabel(b, x, needed);
+        x = tdl_builder_resample2d(b, x, &inner);
+        return needed == layout ? x : tdl_builder_relabel(b, x, layout);
+    }
+    const uint32_t rest[] = {s[2], s[3]};
+    x = tdl_builder_reshape(b, x, 4, (const uint32_t[]){1, s[0], s[1], s[2] * s[3]});
+    x = tdl_builder_resample2d(b, tdl_builder_relabel(b, x, TDL_LAYOUT_NHWC), &inner);
+    if (!x)
+        return NULL;
+    x = tdl_builder_reshape(
+        b, x, 4, (const uint32_t[]){x->desc.shape[1], x->desc.shape[2], rest[0], rest[1]});
+    return tdl_builder_relabel(b, x, layout);
+}
+
 struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
                                            const struct tdl_resample2d_params *params)
 {
@@ -255,6 +284,8 @@ struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_ope
         !tdl_builder_known(b, &tdl_op_resample2d, "way of coordinates", p->coordinates,
                            TDL_RESAMPLE_ASYMMETRIC))
         return NULL;
+    if (tdl_builder_status(b) == TDL_OK && input && (p->axes[0] || p->axes[1]))
+        return resample_along(b, input, p);
     for (int i = 0; i < 2; i++)
         if (p->scale[i] == 0)
             p->scale[i] = 1;

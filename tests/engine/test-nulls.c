@@ -16,7 +16,7 @@
 static struct {
     struct tdl_context *context;
     struct tdl_builder *builder;
-    struct tdl_operand *operand, *operands[1];
+    struct tdl_operand *operand, *operands[3];
     struct tdl_tensor *tensor, *other;
     struct tdl_graph *graph;
     struct tdl_buffer *buffer;
@@ -79,7 +79,7 @@ static void begin(const char *function, const char *parameter)
 {
     check_begin("%s, %s NULL", function, parameter);
     OK(tdl_builder_create(v.context, &v.builder));
-    v.operand = v.operands[0] = add_input(v.builder);
+    v.operand = v.operands[0] = v.operands[1] = v.operands[2] = add_input(v.builder);
     OK(tdl_batch_begin(v.batch));
     tdl_context_wait(v.context, UINT64_MAX, 0); /* an error that is not the next one's */
 }

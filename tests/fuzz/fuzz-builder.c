@@ -200,6 +200,10 @@ static void call_resample2d(struct fuzz *f)
     p.mode = byte(f) % 3;
     p.rounding = byte(f) % 5;
     p.coordinates = byte(f) % 5;
+    if (byte(f) % 4 == 0) {
+        p.axes[0] = byte(f) % 4;
+        p.axes[1] = one_in_16(f) ? number(f) : p.axes[0] + 1;
+    }
     keep(f, tdl_builder_resample2d(f->builder, input, byte(f) % 8 ? &p : NULL));
 }
 
@@ -424,6 +428,61 @@ static void call_places(struct fuzz *f)
     }
 }
 
+/* Mostly of operands that fit, as by chance they never do. */
+static void call_recurrent(struct fuzz *f)
+{
+    struct tdl_operand *out[3] = {0}, *x = pick(f), *w = pick(f), *r = pick(f);
+    const uint32_t hidden = number(f), steps = one_in_16(f) ? number(f) : byte(f) % 5;
+    struct tdl_lstm_params lstm = {.bias = pick_or_none(f), .peephole = pick_or_none(f)};
+    struct tdl_gru_params gru = {.bias = lstm.bias, .recurrent_bias = pick_or_none(f)};
+    gru.reset_before = byte(f) % 2;
+    gru.return_sequence = lstm.return_sequence = byte(f) % 2;
+    gru.direction = lstm.direction = byte(f) % 4;
+    gru.layout = byte(f) % 3;
+    lstm.layout = byte(f) % 3;
+    gru.activations[0] = lstm.activations[2] = byte(f) % 8;
+    const uint32_t gates = byte(f) % 2 ? 4 : 3;
+    if (byte(f) % 8 && steps && hidden && hidden < 9) {
+        const uint32_t d = gru.direction == TDL_RECURRENT_BOTH ? 2 : 1;
+        const struct tdl_tensor_params shapes[] = {
+            {.rank = 3, .shape = {steps, 1, 3}},
+            {.rank = 3, .shape = {d, gates * hidden, 3}},
+            {.rank = 3, .shape = {d, gates * hidden, hidden}}};
+        static const float zeros[2 * 4 * 9 * 9];
+        struct tdl_operand *made[3];
+        for (int i = 0; i < 3; i++)
+            made[i] = tdl_builder_constant(f->builder, &shapes[i], zeros,
+                                           tdl_tensor_params_size(&shapes[i]));
+        x = made[0];
+        w = made[1];
+        r = made[2];
+    }
+    switch (byte(f) % 4) {
+    case 0:
+        keep(f, tdl_builder_gru_cell(f->builder, x, w, r, pick(f), hidden, &gru));
+        break;
+    case 1:
+        tdl_builder_lstm_cell(f->builder, x, w, r, pick(f), pick(f), hidden, &lstm, out);
+        break;
+    default:
+        if (gates == 4)
+            tdl_builder_lstm(f->builder, x, w, r, steps, hidden, &lstm, out);
+        else
+            tdl_builder_gru(f->builder, x, w, r, steps, hidden, &gru, out);
+    }
+    for (int i = 0; i < 3; i++)
+        keep(f, out[i]);
+}
+
+static void call_quantize(struct fuzz *f)
+{
+    struct tdl_operand *x = pick(f), *scale = pick(f), *zero = pick_or_none(f);
+    if (byte(f) % 2)
+        x = tdl_builder_cast(f->builder, x, byte(f) % 2 ? TDL_INT8 : TDL_FLOAT32);
+    keep(f, (byte(f) % 2 ? tdl_builder_quantize_linear
+                         : tdl_builder_dequantize_linear)(f->builder, x, scale, zero));
+}
+
 static void call_triangular(struct fuzz *f)
 {
     struct tdl_operand *x = pick(f);
@@ -448,7 +507,8 @@ static void (*const calls[])(struct fuzz *) = {
     call_binary,        call_activation,       call_cast,   call_slice,
     call_split,         call_concat,           call_pad,    call_blocks,
     call_normalization, call_matrices,         call_along,  call_triangular,
-    call_order,         call_elements,         call_places,
+    call_order,         call_elements,         call_places, call_recurrent,
+    call_quantize,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -175,13 +175,16 @@ enum tdl_resample_rounding {
     TDL_RESAMPLE_FLOOR = 2,
     TDL_RESAMPLE_CEIL = 3,
 };
-/** WebNN resample2d, over height and width whatever the layout. */
+/** WebNN resample2d. */
 struct tdl_resample2d_params {
     enum tdl_resample_mode mode;
     uint32_t size[2]; /**< height, width, px; both 0: floor(in · scale) */
     float scale[2];   /**< vertical, horizontal, without a size; 0 means 1 */
     enum tdl_resample_coordinates coordinates;
     enum tdl_resample_rounding rounding; /**< of TDL_RESAMPLE_NEAREST */
+    /** Two neighbours, rising: which dimensions `size` and `scale` are of; both 0: height
+     *  and width of the layout. */
+    uint32_t axes[2];
 };
 /** The input is float32 or float16 of rank 4; the output has its layout. Coordinates
  *  outside the image are clamped to it. A size or a scale must be given. */
@@ -495,6 +498,31 @@ TDL_API struct tdl_operand *tdl_builder_expand(struct tdl_builder *builder, stru
 TDL_API struct tdl_operand *tdl_builder_cast(struct tdl_builder *builder, struct tdl_operand *input,
                                              enum tdl_dtype dtype);
 
+/**
+ * WebNN quantizeLinear: round(input / scale) + zero_point, halves to even, within the range
+ * of the zero point's type. Computed in float32.
+ * @param input  float32 or float16
+ * @param scale  float32 or float16; aligned with the input at their last dimensions, each
+ *               dimension divides the input's, which goes in so many blocks
+ * @param zero_point  int8, uint8, int32 or uint32, likewise
+ * @return the zero point's type
+ */
+TDL_API struct tdl_operand *tdl_builder_quantize_linear(struct tdl_builder *builder,
+                                                        struct tdl_operand *input,
+                                                        struct tdl_operand *scale,
+                                                        struct tdl_operand *zero_point);
+/**
+ * WebNN dequantizeLinear: (input − zero_point) · scale. Computed in float32.
+ * @param input  int8, uint8, int32 or uint32
+ * @param scale  as of quantizeLinear
+ * @param zero_point  of the input's type, likewise, or NULL: 0
+ * @return the scale's type
+ */
+TDL_API struct tdl_operand *tdl_builder_dequantize_linear(struct tdl_builder *builder,
+                                                          struct tdl_operand *input,
+                                                          struct tdl_operand *scale,
+                                                          struct tdl_operand *zero_point);
+
 /* ------------------------------------------------------ matrices and vectors */
 
 /**
@@ -526,6 +554,95 @@ TDL_API struct tdl_operand *tdl_builder_gemm(struct tdl_builder *builder, struct
  */
 TDL_API struct tdl_operand *tdl_builder_matmul(struct tdl_builder *builder, struct tdl_operand *a,
                                                struct tdl_operand *b);
+
+/* ------------------------------------------------------- recurrent networks */
+
+/*
+ * These become the operators of each step when they are added: sequences have a known
+ * length, of up to 1024 steps. Operands are of one type, float32 or float16; sums of
+ * products are float32 in any case.
+ */
+
+enum tdl_recurrent_direction {
+    TDL_RECURRENT_FORWARD = 0,
+    TDL_RECURRENT_BACKWARD = 1, /**< from the last step to the first */
+    TDL_RECURRENT_BOTH = 2,     /**< two directions, forward first */
+};
+/** The order of the gates in weights and biases: input, output, forget, cell. */
+enum tdl_lstm_layout {
+    TDL_LSTM_IOFG = 0, /**< WebNN's default, and ONNX's */
+    TDL_LSTM_IFGO = 1,
+};
+/** WebNN lstm and lstmCell; the operands of lstmCell lack the first dimension. */
+struct tdl_lstm_params {
+    struct tdl_operand *bias, *recurrent_bias; /**< [directions, 4 · hidden] or NULL */
+    /** [directions, 3 · hidden] or NULL: what input, output and forget gate see of the cell's
+     *  state, the output gate of the new one (as in ONNX LSTM). */
+    struct tdl_operand *peephole;
+    /** [directions, batch, hidden] or NULL, which is zeros; not of lstmCell. */
+    struct tdl_operand *initial_hidden, *initial_cell;
+    bool return_sequence;                   /**< lstm: the hidden state of each step, too */
+    enum tdl_recurrent_direction direction; /**< of lstm */
+    enum tdl_lstm_layout layout;
+    /** Of the gates, of what is new, of the cell's state; NONE: sigmoid, tanh, tanh. */
+    enum tdl_activation activations[3];
+};
+/**
+ * @param input  [steps, batch, size]
+ * @param weight  [directions, 4 · hidden_size, size]
+ * @param recurrent_weight  [directions, 4 · hidden_size, hidden_size]
+ * @param out_outputs  three: hidden state and cell's state behind the last step,
+ *                     [directions, batch, hidden], and the sequence [steps, directions, batch,
+ *                     hidden], or NULL. All NULL once the builder has failed.
+ */
+TDL_API enum tdl_result tdl_builder_lstm(struct tdl_builder *builder, struct tdl_operand *input,
+                                         struct tdl_operand *weight,
+                                         struct tdl_operand *recurrent_weight, uint32_t steps,
+                                         uint32_t hidden_size, const struct tdl_lstm_params *params,
+                                         struct tdl_operand **out_outputs);
+/**
+ * One step: input [batch, size], weight [4 · hidden_size, size], recurrent_weight
+ * [4 · hidden_size, hidden_size], states [batch, hidden_size].
+ * @param out_states  two: hidden state and cell's state; NULL once the builder has failed
+ */
+TDL_API enum tdl_result tdl_builder_lstm_cell(struct tdl_builder *builder,
+                                              struct tdl_operand *input, struct tdl_operand *weight,
+                                              struct tdl_operand *recurrent_weight,
+                                              struct tdl_operand *hidden_state,
+                                              struct tdl_operand *cell_state, uint32_t hidden_size,
+                                              const struct tdl_lstm_params *params,
+                                              struct tdl_operand **out_states);
+/** The order of the gates in weights and biases: update, reset, new. */
+enum tdl_gru_layout {
+    TDL_GRU_ZRN = 0, /**< WebNN's default, and ONNX's */
+    TDL_GRU_RZN = 1,
+};
+/** WebNN gru and gruCell; the operands of gruCell lack the first dimension. */
+struct tdl_gru_params {
+    struct tdl_operand *bias, *recurrent_bias; /**< [directions, 3 · hidden] or NULL */
+    struct tdl_operand *initial_hidden;        /**< as of lstm; not of gruCell */
+    /** The reset gate goes to the state before it meets its weights, as is ONNX's default
+     *  (WebNN: resetAfter = false). */
+    bool reset_before;
+    bool return_sequence;                   /**< gru: the hidden state of each step, too */
+    enum tdl_recurrent_direction direction; /**< of gru */
+    enum tdl_gru_layout layout;
+    enum tdl_activation activations[2]; /**< of the gates, of what is new; NONE: sigmoid, tanh */
+};
+/**
+ * As lstm, with 3 · hidden_size in the place of 4 · hidden_size.
+ * @param out_outputs  two: hidden state, and the sequence or NULL
+ */
+TDL_API enum tdl_result tdl_builder_gru(struct tdl_builder *builder, struct tdl_operand *input,
+                                        struct tdl_operand *weight,
+                                        struct tdl_operand *recurrent_weight, uint32_t steps,
+                                        uint32_t hidden_size, const struct tdl_gru_params *params,
+                                        struct tdl_operand **out_outputs);
+/** One step, as lstmCell; returns the next state. */
+TDL_API struct tdl_operand *tdl_builder_gru_cell(
+    struct tdl_builder *builder, struct tdl_operand *input, struct tdl_operand *weight,
+    struct tdl_operand *recurrent_weight, struct tdl_operand *hidden_state, uint32_t hidden_size,
+    const struct tdl_gru_params *params);
 
 /* --------------------------------------------------------------- reductions */
 
