@@ -109,8 +109,9 @@ struct tdl_mask_growth tdl_mask_growth(const struct tdl_compose_params *p,
                                        const struct tdl_frame *source, uint32_t mask_width,
                                        uint32_t mask_height)
 {
-    const float across = fabsf(p->grow) * (float)mask_width / (float)source->width;
-    const float down = fabsf(p->grow) * (float)mask_height / (float)source->height;
+    const float most = TDL_COMPOSE_MAX_GROWTH * TDL_COMPOSE_MAX_REACH, grow = fabsf(p->grow);
+    const float across = TDL_MIN(grow * (float)mask_width / (float)source->width, most);
+    const float down = TDL_MIN(grow * (float)mask_height / (float)source->height, most);
     const uint32_t wanted = (uint32_t)ceilf(TDL_MAX(across, down) / GROWTH);
     const uint32_t passes = TDL_MIN(TDL_MAX(wanted, 1), TDL_COMPOSE_MAX_GROWTH);
     return (struct tdl_mask_growth){passes, across / (float)passes, down / (float)passes};

@@ -64,8 +64,9 @@ struct tdl_mask_regions {
 struct tdl_mask_regions tdl_mask_regions(const struct tdl_compose_params *params,
                                          uint32_t mask_width, uint32_t mask_height);
 
-/* Passes that grow the mask, and the half axes of each in mask pixels. */
-enum { TDL_COMPOSE_MAX_GROWTH = 8 };
+/* Passes that grow the mask, and the half axes of each in mask pixels. What a frame
+ * asks for that is far smaller than its mask ends at the most of both. */
+enum { TDL_COMPOSE_MAX_GROWTH = 8, TDL_COMPOSE_MAX_REACH = 8 };
 struct tdl_mask_growth {
     uint32_t passes;
     float across, down;

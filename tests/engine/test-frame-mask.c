@@ -391,6 +391,24 @@ static void test_growing(void)
         }
 }
 
+/* A frame much smaller than its mask asks for more than there is: it takes what a
+ * pixel may look at, and no longer. */
+static void test_growth_has_an_end(void)
+{
+    struct stage s = stage_new(3, 1, 40, 36);
+    const uint32_t shift = (uint32_t)random_below(40 * 36);
+    for (uint32_t i = 0; i < 40 * 36; i++)
+        s.mask.at[i] = i == shift ? 0.75 : 0.25;
+    s.params.grow = 32;
+    struct map want = map_new(40, 36);
+    for (int i = 0; i < 40 * 36; i++)
+        want.at[i] = 0.75;
+    frame(&s);
+    expect(&s, &want, 1, "grown by more than the mask");
+    map_free(&want);
+    stage_free(&s);
+}
+
 /* A straight outline moves by as many px of the frame as asked for. */
 static void test_growth_is_in_px(void)
 {
@@ -487,6 +505,7 @@ int main(int argc, char **argv)
     test_rings();
     test_spirals();
     test_growing();
+    test_growth_has_an_end();
     test_growth_is_in_px();
     test_part();
     test_wrong_parts();

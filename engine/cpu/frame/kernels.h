@@ -81,7 +81,6 @@ struct tdl_cpu_probe {
     int32_t x, y;
     float right, below;
 };
-enum { TDL_CPU_MAX_REACH = 32 };
 struct tdl_cpu_grow {
     struct tdl_cpu_work work;
     int32_t width, height, reach[2];

@@ -172,15 +172,9 @@ static enum tdl_result add_growth(struct tdl_batch *batch, const struct tdl_cpu_
                                   const struct tdl_compose_params *params,
                                   struct tdl_buffer **out_pairs)
 {
-    struct tdl_mask_growth growth = tdl_mask_growth(params, source, c->mask_width, c->mask_height);
-    const float most = TDL_MAX(growth.across, growth.down);
+    const struct tdl_mask_growth growth =
+        tdl_mask_growth(params, source, c->mask_width, c->mask_height);
     enum tdl_result r = TDL_OK;
-    if (most > TDL_CPU_MAX_REACH) { /* of a mask much finer than the frame */
-        const uint32_t parts = (uint32_t)ceilf(most / TDL_CPU_MAX_REACH);
-        growth.passes *= parts;
-        growth.across /= (float)parts;
-        growth.down /= (float)parts;
-    }
     *out_pairs = c->pairs;
     for (uint32_t i = 0; i < growth.passes && r == TDL_OK; i++) {
         struct tdl_buffer *from = *out_pairs;

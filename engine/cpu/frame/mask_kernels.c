@@ -154,7 +154,7 @@ void TDL_CPU_NAME(mean)(void *work, size_t begin, size_t end)
 
 /* ------------------------------------------------------------------ growing */
 
-enum { MOST_ROWS = 2 * TDL_CPU_MAX_REACH + 2, WIDE = TILE + MOST_ROWS };
+enum { MOST_ROWS = 2 * TDL_COMPOSE_MAX_REACH + 2, WIDE = TILE + MOST_ROWS };
 
 /* Rows of the mask's values from `reach` before the tile on; what is outside repeats
  * the border, and where the mask shrinks, background is what grows. */

@@ -206,7 +206,7 @@ struct tdl_compose_params {
      *  are smaller go over to what is round them, background first. 0: none. */
     float min_area;
     /** −32…32, px of the frame: the foreground (before `invert`) grows, or
-     *  shrinks. 0: neither. */
+     *  shrinks; by 64 px of the mask at most. 0: neither. */
     float grow;
     /** Mask not new: use the composer's last mask (interval > 1). */
     bool reuse_mask;
