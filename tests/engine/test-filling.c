@@ -31,11 +31,10 @@ static O conv(struct tdl_builder *b, struct rng *rng, O x, uint32_t out, uint32_
               uint32_t groups)
 {
     const uint32_t in = tdl_operand_dims(x).c;
-    return tdl_builder_conv2d(b, x, subject_filter(b, rng, out, kernel, kernel, in / groups),
-                              &(struct tdl_conv2d_params){.padding = TDL_PADDING_SAME_UPPER,
-                                                          .groups = groups,
-                                                          .bias = bias(b, out),
-                                                          .activation = TDL_ACTIVATION_SIGMOID});
+    return tdl_builder_conv2d(
+        b, x, subject_filter(b, rng, out, kernel, kernel, in / groups),
+        &(struct tdl_conv2d_params){.padding = TDL_PADDING_SAME_UPPER, .groups = groups,
+                                    .bias = bias(b, out), .activation = TDL_ACTIVATION_SIGMOID});
 }
 
 /* ---------------------------------------------------------------- operators */
@@ -43,26 +42,11 @@ static O conv(struct tdl_builder *b, struct rng *rng, O x, uint32_t out, uint32_
 #define MAKE(name) static O name(struct tdl_builder *b, struct rng *rng, O x)
 #define UNUSED (void)rng
 
-MAKE(conv2d)
-{
-    return conv(b, rng, x, 6, 3, 1);
-}
-MAKE(conv2d_pointwise)
-{
-    return conv(b, rng, x, 7, 1, 1);
-}
-MAKE(conv2d_depthwise)
-{
-    return conv(b, rng, x, CHANNELS, 3, CHANNELS);
-}
-MAKE(conv2d_grouped)
-{
-    return conv(b, rng, conv(b, rng, x, 6, 1, 1), 9, 3, 3);
-}
-MAKE(conv2d_residual)
-{
-    return tdl_builder_add(b, conv(b, rng, x, CHANNELS, 3, 1), x);
-}
+MAKE(conv2d) { return conv(b, rng, x, 6, 3, 1); }
+MAKE(conv2d_pointwise) { return conv(b, rng, x, 7, 1, 1); }
+MAKE(conv2d_depthwise) { return conv(b, rng, x, CHANNELS, 3, CHANNELS); }
+MAKE(conv2d_grouped) { return conv(b, rng, conv(b, rng, x, 6, 1, 1), 9, 3, 3); }
+MAKE(conv2d_residual) { return tdl_builder_add(b, conv(b, rng, x, CHANNELS, 3, 1), x); }
 
 /* Stages of its kernel, none of which is 0 at 0. */
 MAKE(conv2d_chain)
@@ -93,52 +77,26 @@ static O transposed(struct tdl_builder *b, struct rng *rng, O x, uint32_t out, u
     const uint32_t in = tdl_operand_dims(x).c;
     return tdl_builder_conv_transpose2d(
         b, x, subject_filter(b, rng, out / groups, kernel, kernel, in),
-        &(struct tdl_conv_transpose2d_params){.stride = {2, 2},
-                                              .groups = groups,
+        &(struct tdl_conv_transpose2d_params){.stride = {2, 2}, .groups = groups,
                                               .bias = bias(b, out),
                                               .activation = TDL_ACTIVATION_SIGMOID});
 }
-MAKE(conv_transpose2d)
-{
-    return transposed(b, rng, x, 6, 3, 1);
-}
-MAKE(conv_transpose2d_block)
-{
-    return transposed(b, rng, x, 1, 2, 1);
-}
-MAKE(conv_transpose2d_depthwise)
-{
-    return transposed(b, rng, x, CHANNELS, 3, CHANNELS);
-}
+MAKE(conv_transpose2d) { return transposed(b, rng, x, 6, 3, 1); }
+MAKE(conv_transpose2d_block) { return transposed(b, rng, x, 1, 2, 1); }
+MAKE(conv_transpose2d_depthwise) { return transposed(b, rng, x, CHANNELS, 3, CHANNELS); }
 
-static const struct tdl_pool2d_params window = {
-    .window = {3, 3}, .stride = {2, 1}, .activation = TDL_ACTIVATION_SIGMOID};
-MAKE(average_pool2d)
-{
-    UNUSED;
-    return tdl_builder_average_pool2d(b, x, &window);
-}
-MAKE(max_pool2d)
-{
-    UNUSED;
-    return tdl_builder_max_pool2d(b, x, &window);
-}
-MAKE(l2_pool2d)
-{
-    UNUSED;
-    return tdl_builder_l2_pool2d(b, x, &window);
-}
-MAKE(global_pool)
-{
-    UNUSED;
-    return tdl_builder_cos(b, tdl_builder_global_max_pool(b, x));
-}
+static const struct tdl_pool2d_params window = {.window = {3, 3}, .stride = {2, 1},
+                                                .activation = TDL_ACTIVATION_SIGMOID};
+MAKE(average_pool2d) { UNUSED; return tdl_builder_average_pool2d(b, x, &window); }
+MAKE(max_pool2d) { UNUSED; return tdl_builder_max_pool2d(b, x, &window); }
+MAKE(l2_pool2d) { UNUSED; return tdl_builder_l2_pool2d(b, x, &window); }
+MAKE(global_pool) { UNUSED; return tdl_builder_cos(b, tdl_builder_global_max_pool(b, x)); }
 
 MAKE(resample2d)
 {
     UNUSED;
-    return tdl_builder_resample2d(
-        b, x, &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .size = {9, 7}});
+    return tdl_builder_resample2d(b, x, &(struct tdl_resample2d_params){
+                                            .mode = TDL_RESAMPLE_LINEAR, .size = {9, 7}});
 }
 MAKE(resample2d_nearest)
 {
@@ -151,25 +109,23 @@ MAKE(batch_normalization)
     UNUSED;
     return tdl_builder_batch_normalization(
         b, x, bias(b, CHANNELS), bias(b, CHANNELS),
-        &(struct tdl_batch_normalization_params){
-            .bias = bias(b, CHANNELS), .epsilon = 1e-3f, .activation = TDL_ACTIVATION_SIGMOID});
+        &(struct tdl_batch_normalization_params){.bias = bias(b, CHANNELS), .epsilon = 1e-3f,
+                                                 .activation = TDL_ACTIVATION_SIGMOID});
 }
 MAKE(instance_normalization)
 {
     UNUSED;
     return tdl_builder_instance_normalization(
         b, x,
-        &(struct tdl_instance_normalization_params){
-            .bias = bias(b, CHANNELS), .epsilon = 1e-3f, .activation = TDL_ACTIVATION_SIGMOID});
+        &(struct tdl_instance_normalization_params){.bias = bias(b, CHANNELS), .epsilon = 1e-3f,
+                                                    .activation = TDL_ACTIVATION_SIGMOID});
 }
 MAKE(layer_normalization)
 {
     UNUSED;
     return tdl_builder_layer_normalization(
         b, x,
-        &(struct tdl_layer_normalization_params){.axes = {3},
-                                                 .axis_count = 1,
-                                                 .epsilon = 1e-3f,
+        &(struct tdl_layer_normalization_params){.axes = {3}, .axis_count = 1, .epsilon = 1e-3f,
                                                  .bias = bias(b, CHANNELS),
                                                  .activation = TDL_ACTIVATION_SIGMOID});
 }
@@ -178,8 +134,7 @@ MAKE(layer_normalization_image)
     UNUSED;
     return tdl_builder_layer_normalization(
         b, x,
-        &(struct tdl_layer_normalization_params){.axes = {1, 2, 3},
-                                                 .axis_count = 3,
+        &(struct tdl_layer_normalization_params){.axes = {1, 2, 3}, .axis_count = 3,
                                                  .epsilon = 1e-3f,
                                                  .activation = TDL_ACTIVATION_SIGMOID});
 }
@@ -203,8 +158,8 @@ MAKE(slice_aligned)
 MAKE(pad)
 {
     UNUSED;
-    return tdl_builder_pad(
-        b, x, &(struct tdl_pad_params){.before = {0, 1}, .after = {0, 0, 1, 2}, .value = 7});
+    return tdl_builder_pad(b, x, &(struct tdl_pad_params){
+                                     .before = {0, 1}, .after = {0, 0, 1, 2}, .value = 7});
 }
 MAKE(pad_image)
 {
@@ -226,11 +181,7 @@ MAKE(concat_aligned)
     O four = conv(b, rng, x, 4, 1, 1);
     return tdl_builder_concat(b, (O[]){four, x}, 2, 3);
 }
-MAKE(space_to_depth)
-{
-    UNUSED;
-    return tdl_builder_space_to_depth(b, x, 3, 0);
-}
+MAKE(space_to_depth) { UNUSED; return tdl_builder_space_to_depth(b, x, 3, 0); }
 MAKE(depth_to_space)
 {
     return tdl_builder_depth_to_space(b, conv(b, rng, x, 4 * CHANNELS, 1, 1), 2, 0);
@@ -241,31 +192,11 @@ MAKE(im2col)
     return tdl_builder_im2col(b, x, &(struct tdl_im2col_params){.kernel = {3, 3}});
 }
 
-MAKE(unary)
-{
-    UNUSED;
-    return tdl_builder_exp(b, x);
-}
-MAKE(binary)
-{
-    UNUSED;
-    return tdl_builder_add(b, x, value_of(b, 3));
-}
-MAKE(binary_quotient)
-{
-    UNUSED;
-    return tdl_builder_div(b, value_of(b, 1), tdl_builder_exp(b, x));
-}
-MAKE(softmax_channels)
-{
-    UNUSED;
-    return tdl_builder_softmax(b, x, 3);
-}
-MAKE(softmax_rows)
-{
-    UNUSED;
-    return tdl_builder_softmax(b, x, 1);
-}
+MAKE(unary) { UNUSED; return tdl_builder_exp(b, x); }
+MAKE(binary) { UNUSED; return tdl_builder_add(b, x, value_of(b, 3)); }
+MAKE(binary_quotient) { UNUSED; return tdl_builder_div(b, value_of(b, 1), tdl_builder_exp(b, x)); }
+MAKE(softmax_channels) { UNUSED; return tdl_builder_softmax(b, x, 3); }
+MAKE(softmax_rows) { UNUSED; return tdl_builder_softmax(b, x, 1); }
 
 static O reduced(struct tdl_builder *b, O x, enum tdl_reduction reduction, uint32_t first)
 {
@@ -275,40 +206,17 @@ static O reduced(struct tdl_builder *b, O x, enum tdl_reduction reduction, uint3
                                                           .axis_count = 2,
                                                           .keep_dimensions = true});
 }
-MAKE(reduce_log_sum)
-{
-    UNUSED;
-    return reduced(b, x, TDL_REDUCE_LOG_SUM, 1);
-}
-MAKE(reduce_log_sum_exp)
-{
-    UNUSED;
-    return reduced(b, x, TDL_REDUCE_LOG_SUM_EXP, 1);
-}
-MAKE(reduce_product)
-{
-    UNUSED;
-    return reduced(b, x, TDL_REDUCE_PRODUCT, 1);
-}
-MAKE(reduce_min_channels)
-{
-    UNUSED;
-    return reduced(b, x, TDL_REDUCE_MIN, 2);
-}
-MAKE(reduce_product_channels)
-{
-    UNUSED;
-    return reduced(b, x, TDL_REDUCE_PRODUCT, 2);
-}
+MAKE(reduce_log_sum) { UNUSED; return reduced(b, x, TDL_REDUCE_LOG_SUM, 1); }
+MAKE(reduce_log_sum_exp) { UNUSED; return reduced(b, x, TDL_REDUCE_LOG_SUM_EXP, 1); }
+MAKE(reduce_product) { UNUSED; return reduced(b, x, TDL_REDUCE_PRODUCT, 1); }
+MAKE(reduce_min_channels) { UNUSED; return reduced(b, x, TDL_REDUCE_MIN, 2); }
+MAKE(reduce_product_channels) { UNUSED; return reduced(b, x, TDL_REDUCE_PRODUCT, 2); }
 
 static const struct {
     const char *name;
     O (*make)(struct tdl_builder *b, struct rng *rng, O x);
 } rows[] = {
-#define ROW(name)                                                                                  \
-    {                                                                                              \
-#name, name                                                                                \
-    }
+#define ROW(name) {#name, name}
     ROW(conv2d),
     ROW(conv2d_pointwise),
     ROW(conv2d_depthwise),
@@ -368,11 +276,10 @@ static struct tdl_builder *build(struct tdl_context *ctx, struct rng *rng,
     O y = make(b, rng, x);
     REQUIRE(y, "%s", tdl_builder_error(b));
     tdl_builder_output(b, "y", y);
-    tdl_builder_output(
-        b, "mean",
-        tdl_builder_reduce(
-            b, y, TDL_REDUCE_MEAN,
-            &(struct tdl_reduce_params){.axes = {3}, .axis_count = 1, .keep_dimensions = true}));
+    tdl_builder_output(b, "mean",
+                       tdl_builder_reduce(b, y, TDL_REDUCE_MEAN,
+                                          &(struct tdl_reduce_params){.axes = {3}, .axis_count = 1,
+                                                                      .keep_dimensions = true}));
     tdl_builder_output(b, "softmax", tdl_builder_softmax(b, y, 3));
     return b;
 }
@@ -394,12 +301,13 @@ static void check_operators(struct tdl_context *ctx)
             subject_pretend_gpu(ctx, ways[w].gpu);
             subject_open(&s, ctx, build(ctx, &rng, rows[i].make), &rng);
             s.slack = ways[w].half ? 8 : 1;
-            subject_run(
-                &s, &(struct tdl_build_params){
-                        .precision = ways[w].half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
-                        .no_fuse = ways[w].no_fuse,
-                        .output_layout = ways[w].packs_out ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
-                    });
+            subject_run(&s, &(struct tdl_build_params){
+                                .precision = ways[w].half ? TDL_PRECISION_FP16
+                                                          : TDL_PRECISION_FP32,
+                                .no_fuse = ways[w].no_fuse,
+                                .output_layout = ways[w].packs_out ? TDL_LAYOUT_NC4HW4
+                                                                   : TDL_LAYOUT_NHWC,
+                            });
             subject_close(&s);
         }
     subject_pretend_gpu(ctx, false);
