@@ -31,6 +31,23 @@ void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char
                             __func__, name);                                                       \
     } while (0)
 
+/* Likewise of structs that end with `reserved` (tdl.h): INVALID_ARGUMENT where something
+ * is set there. NULL is somebody else's to judge. */
+bool tdl_is_set(const uint64_t *reserved, size_t count);
+enum tdl_result tdl_fail_unknown(const char *what);
+#define TDL_IS_UNKNOWN(s) ((s) && tdl_is_set((s)->reserved, TDL_COUNT((s)->reserved)))
+#define TDL_NEED_KNOWN(s)                                                                          \
+    do {                                                                                           \
+        if (TDL_IS_UNKNOWN(s))                                                                     \
+            return tdl_fail_unknown(__func__);                                                     \
+    } while (0)
+/* For functions that append to a builder, which keeps the error. */
+#define TDL_BUILDER_NEED_KNOWN(builder, s)                                                         \
+    do {                                                                                           \
+        if (TDL_IS_UNKNOWN(s))                                                                     \
+            return tdl_builder_fail(builder, tdl_fail_unknown(__func__), "%s", tdl_last_error());  \
+    } while (0)
+
 /* What destroy functions begin with: the object, NULL left in its place. Takes
  * the address of a pointer, which may be NULL itself. */
 static inline void *tdl_take(void *address)

@@ -7,6 +7,11 @@
 
 static _Thread_local char last_error[1024];
 
+uint32_t tdl_version(void)
+{
+    return TDL_VERSION_NUMBER(TDL_VERSION_MAJOR, TDL_VERSION_MINOR, TDL_VERSION_MICRO);
+}
+
 const char *tdl_result_string(enum tdl_result result)
 {
     switch (result) {
@@ -51,4 +56,20 @@ enum tdl_result tdl_fail(enum tdl_result result, const char *format, ...)
     va_end(args);
     snprintf(last_error, sizeof(last_error), "%s", text);
     return result;
+}
+
+bool tdl_is_set(const uint64_t *reserved, size_t count)
+{
+    uint64_t set = 0;
+    for (size_t i = 0; i < count; i++)
+        set |= reserved[i];
+    return set != 0;
+}
+
+enum tdl_result tdl_fail_unknown(const char *what)
+{
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                    "%s: a field that this version does not know is set; zero the struct before "
+                    "filling it in, or use a newer libtdl than %d.%d.%d",
+                    what, TDL_VERSION_MAJOR, TDL_VERSION_MINOR, TDL_VERSION_MICRO);
 }

@@ -69,6 +69,8 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
 {
     TDL_NEED(params, "params");
     const char *label = params->label ? params->label : "tensor";
+    if (TDL_IS_UNKNOWN(params))
+        return tdl_fail_unknown(label);
     if (!tdl_dtype_size(params->dtype))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: data type %d does not exist", label,
                         params->dtype);

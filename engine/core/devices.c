@@ -102,6 +102,7 @@ static enum tdl_result create_named(const struct tdl_context_params *params,
 enum tdl_result tdl_context_create(const struct tdl_context_params *params,
                                    struct tdl_context **out_context)
 {
+    TDL_NEED_KNOWN(params);
     TDL_NEED(out_context, "out_context");
     static const struct tdl_context_params defaults;
     struct tdl_context_params chosen = params ? *params : defaults;

@@ -47,6 +47,8 @@ enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_
 {
     const struct tdl_format_info *info = tdl_format_info(frame->format);
     enum tdl_result r = TDL_OK;
+    if (TDL_IS_UNKNOWN(frame))
+        return tdl_fail_unknown(what);
     if (!info)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s frame: %d is no format", what,
                         (int)frame->format);
@@ -134,6 +136,8 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
                                     struct tdl_tensor *tensor,
                                     const struct tdl_frame_to_tensor_params *params)
 {
+    TDL_NEED_KNOWN(frame);
+    TDL_NEED_KNOWN(params);
     TDL_NEED(batch, "batch");
     TDL_NEED(frame, "frame");
     TDL_NEED(tensor, "tensor");
@@ -156,6 +160,8 @@ enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
                                             struct tdl_tensor *tensor,
                                             const struct tdl_compile_params *compile)
 {
+    TDL_NEED_KNOWN(frame);
+    TDL_NEED_KNOWN(compile);
     TDL_NEED(frame, "frame");
     TDL_NEED(tensor, "tensor");
     struct tdl_context *ctx = tensor->buffer->ctx;
@@ -239,6 +245,8 @@ enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor
                                       const struct tdl_frame *frame,
                                       const struct tdl_frame_from_tensor_params *params)
 {
+    TDL_NEED_KNOWN(frame);
+    TDL_NEED_KNOWN(params);
     TDL_NEED(batch, "batch");
     TDL_NEED(tensor, "tensor");
     TDL_NEED(frame, "frame");
@@ -263,6 +271,9 @@ enum tdl_result tdl_frame_from_tensor_prepare(struct tdl_tensor *tensor,
                                               const struct tdl_frame_from_tensor_params *params,
                                               const struct tdl_compile_params *compile)
 {
+    TDL_NEED_KNOWN(frame);
+    TDL_NEED_KNOWN(compile);
+    TDL_NEED_KNOWN(params);
     TDL_NEED(tensor, "tensor");
     TDL_NEED(frame, "frame");
     struct tdl_frame_from_tensor_params resolved =
@@ -388,6 +399,10 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
                                      const struct tdl_compose_params *params,
                                      const struct tdl_compile_params *compile)
 {
+    TDL_NEED_KNOWN(source);
+    TDL_NEED_KNOWN(target);
+    TDL_NEED_KNOWN(compile);
+    TDL_NEED_KNOWN(params);
     TDL_NEED(composer, "composer");
     TDL_NEED(source, "source");
     TDL_NEED(target, "target");
@@ -404,6 +419,9 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
                             const struct tdl_frame *source, struct tdl_tensor *mask,
                             const struct tdl_frame *target, const struct tdl_compose_params *params)
 {
+    TDL_NEED_KNOWN(source);
+    TDL_NEED_KNOWN(target);
+    TDL_NEED_KNOWN(params);
     TDL_NEED(batch, "batch");
     TDL_NEED(composer, "composer");
     TDL_NEED(source, "source");

@@ -72,6 +72,8 @@ enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_
 
 static enum tdl_result check_params(const struct tdl_build_params *p)
 {
+    if (p && (TDL_IS_UNKNOWN(p) || TDL_IS_UNKNOWN(&p->compile)))
+        return tdl_fail_unknown("struct tdl_build_params");
     if (p && (unsigned)p->precision > TDL_PRECISION_FP16)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no precision %d", p->precision);
     if (p && ((unsigned)p->input_layout > TDL_LAYOUT_NC4HW4 ||
@@ -90,8 +92,8 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *b,
     struct tdl_tuning tuning = {0};
     enum tdl_result r;
     *out_graph = NULL;
-    TRY(tdl_builder_check_buildable(b));
     TRY(check_params(params));
+    TRY(tdl_builder_check_buildable(b));
     if (policy.forced)
         TRY(tdl_conv_check_forced(policy.forced));
     if (!tdl_context_copy_tuning(b->ctx, &tuning))
@@ -183,6 +185,7 @@ fail:
 
 enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
+    TDL_NEED_KNOWN(params);
     TDL_NEED(g, "graph");
     enum tdl_result r = TDL_OK;
     pthread_mutex_lock(&g->compile_lock);

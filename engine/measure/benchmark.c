@@ -85,6 +85,7 @@ enum tdl_result tdl_benchmark(struct tdl_graph *graph, const struct tdl_binding 
                               uint32_t output_count, const struct tdl_benchmark_params *params,
                               struct tdl_benchmark_result *out)
 {
+    TDL_NEED_KNOWN(params);
     static const struct tdl_benchmark_params defaults;
     struct job job = {graph, NULL, inputs, outputs, input_count, output_count};
     enum tdl_result r;

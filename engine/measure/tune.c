@@ -303,6 +303,7 @@ static enum tdl_result keep(struct tuner *t, uint32_t *out_layers)
 enum tdl_result tdl_tune(struct tdl_builder *builder, const struct tdl_tune_params *params,
                          uint32_t *out_layers)
 {
+    TDL_NEED_KNOWN(params);
     static const struct tdl_tune_params defaults;
     uint32_t layers = 0;
     enum tdl_result r;

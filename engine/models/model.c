@@ -82,6 +82,19 @@ static enum tdl_result import_source(struct tdl_builder *builder,
     return tdl_builder_status(builder);
 }
 
+/* False, with an error, if something is set in what is kept for later versions. */
+static bool check_known(struct tdl_builder *builder, const struct tdl_model_params *params)
+{
+    const size_t words = params ? sizeof(params->reserved) / sizeof(params->reserved[0]) : 0;
+
+    for (size_t i = 0; i < words; i++)
+        if (params->reserved[i])
+            tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
+                             "struct tdl_model_params: a field that this version does not know "
+                             "is set; zero the struct before filling it in, or use a newer libtdl");
+    return tdl_builder_status(builder) == TDL_OK;
+}
+
 enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size,
                                  const struct tdl_model_params *params)
 {
@@ -92,7 +105,7 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
         tdl_builder_fail(NULL, TDL_ERROR_INVALID_ARGUMENT, NULL); /* says so */
         return TDL_ERROR_INVALID_ARGUMENT;
     }
-    if (tdl_builder_status(builder) != TDL_OK)
+    if (!check_known(builder, params))
         return tdl_builder_status(builder);
     return import_source(builder, &source);
 }
@@ -243,7 +256,7 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
         tdl_builder_fail(NULL, TDL_ERROR_INVALID_ARGUMENT, NULL); /* says so */
         return TDL_ERROR_INVALID_ARGUMENT;
     }
-    if (tdl_builder_status(builder) != TDL_OK)
+    if (!check_known(builder, params))
         return tdl_builder_status(builder);
     if (!path || !*path) {
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT, "no path of a model file was given");

@@ -139,11 +139,13 @@ static struct tdl_operand *add(struct tdl_builder *b, const struct tdl_op *op,
 struct tdl_operand *tdl_builder_arg_max(struct tdl_builder *b, struct tdl_operand *input,
                                         uint32_t axis, const struct tdl_arg_min_max_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     return add(b, &tdl_op_arg_max, input, axis, params);
 }
 
 struct tdl_operand *tdl_builder_arg_min(struct tdl_builder *b, struct tdl_operand *input,
                                         uint32_t axis, const struct tdl_arg_min_max_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     return add(b, &tdl_op_arg_min, input, axis, params);
 }

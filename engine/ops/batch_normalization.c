@@ -69,6 +69,7 @@ struct tdl_operand *tdl_builder_batch_normalization(
     struct tdl_builder *b, struct tdl_operand *input, struct tdl_operand *mean,
     struct tdl_operand *variance, const struct tdl_batch_normalization_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     struct tdl_batch_normalization_params p = {0};
     if (params)
         p = *params;

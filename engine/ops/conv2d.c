@@ -229,6 +229,7 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.conv.p = params ? *params : (struct tdl_conv2d_params){0}};
     struct tdl_conv2d_params *p = &attr.conv.p;
     if (!tdl_builder_known(b, &tdl_op_conv2d, "filter layout", p->filter_layout, TDL_FILTER_IHWO))

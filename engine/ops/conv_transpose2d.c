@@ -349,6 +349,7 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
                                                  struct tdl_operand *filter,
                                                  const struct tdl_conv_transpose2d_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.conv_transpose =
                                params ? *params : (struct tdl_conv_transpose2d_params){0}};
     struct tdl_conv_transpose2d_params *p = &attr.conv_transpose;

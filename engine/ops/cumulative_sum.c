@@ -94,6 +94,7 @@ struct tdl_operand *tdl_builder_cumulative_sum(struct tdl_builder *b, struct tdl
                                                uint32_t axis,
                                                const struct tdl_cumulative_sum_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.cumulative_sum.axis = axis};
     if (params)
         attr.cumulative_sum.p = *params;

@@ -50,6 +50,7 @@ const struct tdl_op tdl_op_gemm = {
 struct tdl_operand *tdl_builder_gemm(struct tdl_builder *b, struct tdl_operand *x,
                                      struct tdl_operand *y, const struct tdl_gemm_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     struct tdl_gemm_params p = params ? *params : (struct tdl_gemm_params){0};
     union tdl_attr attr = {.matmul = {
                                .alpha = p.alpha != 0 ? p.alpha : 1,

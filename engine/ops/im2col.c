@@ -95,6 +95,7 @@ const struct tdl_op tdl_op_im2col = {
 struct tdl_operand *tdl_builder_im2col(struct tdl_builder *b, struct tdl_operand *input,
                                        const struct tdl_im2col_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {0};
     if (!params)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "im2col: no window was given");

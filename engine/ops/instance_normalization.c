@@ -60,6 +60,7 @@ struct tdl_operand *tdl_builder_instance_normalization(
     struct tdl_builder *b, struct tdl_operand *input,
     const struct tdl_instance_normalization_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     struct tdl_instance_normalization_params p = {0};
     if (params)
         p = *params;

@@ -295,6 +295,7 @@ struct tdl_operand *tdl_builder_layer_normalization(
     struct tdl_builder *b, struct tdl_operand *input,
     const struct tdl_layer_normalization_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     struct tdl_layer_normalization_params p = {0};
     if (params)
         p = *params;

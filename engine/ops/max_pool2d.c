@@ -42,6 +42,7 @@ const struct tdl_op tdl_op_max_pool2d = {
 struct tdl_operand *tdl_builder_max_pool2d(struct tdl_builder *b, struct tdl_operand *input,
                                            const struct tdl_pool2d_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     return tdl_pool2d_add(b, &tdl_op_max_pool2d, input, params);
 }
 

@@ -127,6 +127,7 @@ const struct tdl_op tdl_op_pad = {
 struct tdl_operand *tdl_builder_pad(struct tdl_builder *b, struct tdl_operand *input,
                                     const struct tdl_pad_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.pad = params ? *params : (struct tdl_pad_params){0}};
     if (!tdl_builder_known(b, &tdl_op_pad, "mode", attr.pad.mode, TDL_PAD_REFLECTION))
         return NULL;

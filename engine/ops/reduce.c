@@ -389,6 +389,7 @@ struct tdl_operand *tdl_builder_reduce(struct tdl_builder *b, struct tdl_operand
                                        enum tdl_reduction reduction,
                                        const struct tdl_reduce_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     struct tdl_reduce_params p = params ? *params : (struct tdl_reduce_params){0};
     union tdl_attr attr = {
         .reduce = {.reduction = reduction, .keep_dimensions = p.keep_dimensions}};

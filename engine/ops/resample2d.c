@@ -274,6 +274,7 @@ static struct tdl_operand *resample_along(struct tdl_builder *b, struct tdl_oper
 struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_operand *input,
                                            const struct tdl_resample2d_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.resample = params ? *params : (struct tdl_resample2d_params){0}};
     struct tdl_resample2d_params *p = &attr.resample;
     if (!p->size[0] && !p->size[1] && p->scale[0] == 0 && p->scale[1] == 0)

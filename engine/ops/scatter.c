@@ -250,6 +250,7 @@ struct tdl_operand *tdl_builder_scatter_elements(struct tdl_builder *b, struct t
                                                  struct tdl_operand *updates, uint32_t axis,
                                                  const struct tdl_scatter_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     return add(b, &tdl_op_scatter_elements, (struct tdl_operand *[]){input, indices, updates}, axis,
                params);
 }
@@ -258,5 +259,6 @@ struct tdl_operand *tdl_builder_scatter_nd(struct tdl_builder *b, struct tdl_ope
                                            struct tdl_operand *indices, struct tdl_operand *updates,
                                            const struct tdl_scatter_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     return add(b, &tdl_op_scatter_nd, (struct tdl_operand *[]){input, indices, updates}, 0, params);
 }

@@ -75,6 +75,7 @@ const struct tdl_op tdl_op_slice = {
 struct tdl_operand *tdl_builder_slice(struct tdl_builder *b, struct tdl_operand *input,
                                       const struct tdl_slice_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.slice = params ? *params : (struct tdl_slice_params){0}};
     for (uint32_t i = 0; tdl_builder_status(b) == TDL_OK && input && i < input->desc.rank; i++) {
         int32_t *step = &attr.slice.step[i];

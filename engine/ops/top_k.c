@@ -134,6 +134,7 @@ const struct tdl_op tdl_op_top_k = {
 struct tdl_operand *tdl_builder_top_k(struct tdl_builder *b, struct tdl_operand *input,
                                       uint32_t axis, const struct tdl_top_k_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {.top_k.axis = axis};
     if (params)
         attr.top_k.p = *params;

@@ -63,6 +63,7 @@ const struct tdl_op tdl_op_triangular = {
 struct tdl_operand *tdl_builder_triangular(struct tdl_builder *b, struct tdl_operand *input,
                                            const struct tdl_triangular_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     union tdl_attr attr = {0};
     if (params)
         attr.triangular = *params;

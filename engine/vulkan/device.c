@@ -242,6 +242,8 @@ enum tdl_result tdl_context_create_from_vulkan(const struct tdl_context_params *
                                                const struct tdl_vulkan_device *device,
                                                struct tdl_context **out_context)
 {
+    TDL_NEED_KNOWN(device);
+    TDL_NEED_KNOWN(params);
     TDL_NEED(device, "device");
     TDL_NEED(out_context, "out_context");
     static const struct tdl_context_params defaults;

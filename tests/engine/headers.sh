@@ -52,4 +52,7 @@ missing=$(comm -23 "$work/declared" "$work/exported")
 extra=$(comm -13 "$work/declared" "$work/exported" | grep -v '^_\(init\|fini\|edata\|end\)$\|^__' || true)
 [ -z "$missing" ] || fail "declared, but not in the library:" $missing
 [ -z "$extra" ] || fail "in the library, but in no header:" $extra
+# Programs know the library by this name, from version to version.
+soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
+[ "$soname" = libtdl.so.0 ] || fail "the library's soname is '$soname', not libtdl.so.0"
 exit $failed

@@ -3,7 +3,10 @@
 of them: nulls.py HEADER...
 
 RESULT(function, parameter, needed, call), OPERAND(…) of what appends to a builder, and
-OTHER(…) of the rest; test-nulls.c says what they are, and has the values in `v`."""
+OTHER(…) of the rest; test-nulls.c says what they are, and has the values in `v`.
+Where the parameter is a struct with reserved words, too, NEWER_RESULT(function,
+parameter, call) and NEWER_OPERAND(…), with one of them set. For each struct
+STRUCT(name, reserved words)."""
 import re
 import sys
 
@@ -13,6 +16,13 @@ OPTIONAL = {"tdl_builder_create:context", "tdl_compose:mask", "tdl_builder_activ
 OPTIONAL_NAMES = ("out_point", "out_layers", "out_infos", "out_modifiers", "out_name")
 SCALARS = {"uint32_t": "1", "size_t": "4", "uint64_t": "0", "float": "1", "bool": "false",
            "int": "-1", "VkSemaphore": "VK_NULL_HANDLE"}
+
+
+def structs(text):
+    """Names, and how many words each has in reserve."""
+    for name, body in re.findall(r"^struct (tdl_\w+) \{\n(.*?)^\};", text, re.S | re.M):
+        reserved = re.search(r"^    uint64_t reserved\[(\d)\];.*\n\Z", body, re.M)
+        yield name, int(reserved.group(1)) if reserved else 0
 
 
 def functions(text):
@@ -72,7 +82,22 @@ def emit(returns, name, parameters):
               f'{"true" if needed else "false"}, {name}({call}))')
 
 
+def emit_newer(returns, name, parameters, growing):
+    kind = {"enum tdl_result": "RESULT", "struct tdl_operand *": "OPERAND"}.get(returns)
+    for newer in parameters if kind else []:
+        found = re.match(r"const struct (tdl_\w+) \*\w+$", newer)
+        if found and growing.get(found.group(1)):
+            call = ", ".join(f"&(struct {found.group(1)}){{.reserved = {{0, 0, 0, 1}}}}"
+                             if p == newer else value_of(p) for p in parameters if p != "...")
+            print(f'NEWER_{kind}("{name}", "{name_of(newer)}", {name}({call}))')
+
+
 def main():
+    growing = {}
+    for path in sys.argv[1:]:
+        for name, words in structs(open(path, encoding="utf-8").read()):
+            growing[name] = words
+            print(f"STRUCT({name}, {words})")
     for path in sys.argv[1:]:
         text = open(path, encoding="utf-8").read()
         found = list(functions(text))
@@ -81,6 +106,7 @@ def main():
         for returns, name, parameters in found:
             if not name.endswith("_destroy"): # test-misuse.c has those
                 emit(returns, name, parameters)
+                emit_newer(returns, name, parameters, growing)
 
 
 main()

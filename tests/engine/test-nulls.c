@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Every public function with NULL in the place of each of its pointers, and of all of
- * them: nothing is read there. Where something is needed, it says so.
+ * them: nothing is read there. Where something is needed, it says so. Likewise with a
+ * struct from a later version. And the sizes of structs, which stay.
  */
 #include "subject.h"
 
@@ -75,9 +76,9 @@ static void close_values(void)
 }
 
 /* A builder keeps its first error, so each call has a new one. */
-static void begin(const char *function, const char *parameter)
+static void begin(const char *function, const char *parameter, const char *how)
 {
-    check_begin("%s, %s NULL", function, parameter);
+    check_begin("%s, %s %s", function, parameter, how);
     OK(tdl_builder_create(v.context, &v.builder));
     v.operand = v.operands[0] = v.operands[1] = v.operands[2] = add_input(v.builder);
     OK(tdl_batch_begin(v.batch));
@@ -116,26 +117,155 @@ static void check_operand(const struct tdl_operand *got, const char *parameter, 
     check_result_of(there ? tdl_builder_status(v.builder) : TDL_ERROR_INVALID_ARGUMENT, true);
 }
 
+/* ------------------------------------------------ structs of other versions */
+
+/* Programs are built against these: what is new takes reserved words. Where pointers
+ * have 64 bits. */
+static const struct size {
+    const char *name;
+    size_t bytes, reserved;
+} sizes[] = {
+    {"tdl_device_info", 832, 4},
+    {"tdl_context_params", 88, 4},
+    {"tdl_context_stats", 88, 4},
+    {"tdl_tensor_params", 80, 4},
+    {"tdl_compile_params", 56, 4},
+    {"tdl_build_params", 120, 4},
+    {"tdl_binding", 16, 0},
+    {"tdl_graph_step", 104, 4},
+    {"tdl_graph_stats", 80, 4},
+    {"tdl_times", 40, 0},
+    {"tdl_benchmark_params", 56, 4},
+    {"tdl_benchmark_result", 128, 4},
+    {"tdl_tune_report", 64, 4},
+    {"tdl_tune_params", 192, 4},
+    {"tdl_conv2d_params", 88, 4},
+    {"tdl_im2col_params", 80, 4},
+    {"tdl_conv_transpose2d_params", 104, 4},
+    {"tdl_pool2d_params", 96, 4},
+    {"tdl_resample2d_params", 64, 4},
+    {"tdl_slice_params", 104, 4},
+    {"tdl_pad_params", 96, 4},
+    {"tdl_batch_normalization_params", 56, 4},
+    {"tdl_instance_normalization_params", 56, 4},
+    {"tdl_layer_normalization_params", 88, 4},
+    {"tdl_gemm_params", 56, 4},
+    {"tdl_arg_min_max_params", 40, 4},
+    {"tdl_reduce_params", 64, 4},
+    {"tdl_cumulative_sum_params", 40, 4},
+    {"tdl_top_k_params", 40, 4},
+    {"tdl_scatter_params", 40, 4},
+    {"tdl_triangular_params", 40, 4},
+    {"tdl_model_dimension", 16, 0},
+    {"tdl_model_number", 16, 0},
+    {"tdl_model_params", 88, 4},
+    {"tdl_plane", 24, 0},
+    {"tdl_frame", 128, 4},
+    {"tdl_frame_to_tensor_params", 96, 4},
+    {"tdl_frame_from_tensor_params", 88, 4},
+    {"tdl_compose_params", 144, 4},
+    {"tdl_vulkan_device", 120, 4},
+    {"tdl_image_import_params", 80, 4},
+    {"tdl_image_modifier", 48, 4},
+    {"tdl_image_create_params", 56, 4},
+    {"tdl_image_place", 56, 4},
+    {"tdl_image_wrap_params", 72, 4},
+    {"tdl_image_state", 64, 4},
+    {"tdl_rental", 104, 4},
+};
+
+static void check_size(const char *name, size_t bytes, size_t reserved)
+{
+    check_begin("struct %s", name);
+    if (sizeof(void *) != 8)
+        return;
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        if (!strcmp(sizes[i].name, name)) {
+            CHECK(bytes == sizes[i].bytes, "%zu bytes; programs know it with %zu", bytes,
+                  sizes[i].bytes);
+            CHECK(reserved <= sizes[i].reserved, "%zu words in reserve, more than %zu", reserved,
+                  sizes[i].reserved);
+            return;
+        }
+    CHECK(false, "is not in the table: {\"%s\", %zu, %zu}", name, bytes, reserved);
+}
+
+static void check_sizes(void)
+{
+    size_t count = 0;
+#define STRUCT(name, reserved) check_size(#name, sizeof(struct name), reserved), count++;
+#define RESULT(...)
+#define OPERAND(...)
+#define OTHER(...)
+#define NEWER_RESULT(...)
+#define NEWER_OPERAND(...)
+#include "nulls.h"
+#undef STRUCT
+#undef RESULT
+#undef OPERAND
+#undef OTHER
+#undef NEWER_RESULT
+#undef NEWER_OPERAND
+    check_begin("structs");
+#ifdef TEST_VULKAN
+    CHECK(count == COUNT(sizes), "%zu structs in the headers, %zu in the table", count,
+          COUNT(sizes));
+#endif
+}
+
+static void check_newer(enum tdl_result r)
+{
+    CHECK(r == TDL_ERROR_INVALID_ARGUMENT && strstr(tdl_last_error(), "does not know"),
+          "%s, \"%s\", with a field of a later version", tdl_result_string(r), tdl_last_error());
+}
+
+static void check_newer_operand(const struct tdl_operand *got)
+{
+    CHECK(!got, "an operand in spite of it");
+    check_newer(tdl_builder_status(v.builder));
+    CHECK(strstr(tdl_builder_error(v.builder), "does not know"), "\"%s\"",
+          tdl_builder_error(v.builder));
+}
+
+static void check_version(void)
+{
+    check_begin("version");
+    CHECK(tdl_version() ==
+              TDL_VERSION_NUMBER(TDL_VERSION_MAJOR, TDL_VERSION_MINOR, TDL_VERSION_MICRO),
+          "%#x", tdl_version());
+    CHECK(TDL_VERSION_CHECK(0, 1, 0) && !TDL_VERSION_CHECK(TDL_VERSION_MAJOR + 1, 0, 0) &&
+              !TDL_VERSION_CHECK(TDL_VERSION_MAJOR, TDL_VERSION_MINOR + 1, 0) &&
+              !TDL_VERSION_CHECK(TDL_VERSION_MAJOR, TDL_VERSION_MINOR, TDL_VERSION_MICRO + 1),
+          "versions compare wrongly");
+}
+
 /* Some thousand lines: a function for each header's would be no better. */
 static unsigned call_all(void)
 {
     unsigned calls = 0;
-#define CALL(function, parameter, ...)                                                             \
-    begin(function, parameter);                                                                    \
+#define CALL(function, parameter, how, ...)                                                        \
+    begin(function, parameter, how);                                                               \
     __VA_ARGS__;                                                                                   \
     end();                                                                                         \
     calls++;
 #define RESULT(function, parameter, needed, call)                                                  \
-    CALL(function, parameter, check_result_of(call, needed))
+    CALL(function, parameter, "NULL", check_result_of(call, needed))
 #define OPERAND(function, parameter, needed, call)                                                 \
-    CALL(function, parameter, check_operand(call, parameter, needed))
-#define OTHER(function, parameter, needed, call) CALL(function, parameter, (void)call)
+    CALL(function, parameter, "NULL", check_operand(call, parameter, needed))
+#define OTHER(function, parameter, needed, call) CALL(function, parameter, "NULL", (void)call)
+#define STRUCT(name, reserved)
+#define NEWER_RESULT(function, parameter, call)                                                    \
+    CALL(function, parameter, "newer", check_newer(call))
+#define NEWER_OPERAND(function, parameter, call)                                                   \
+    CALL(function, parameter, "newer", check_newer_operand(call))
 #include "nulls.h"
     return calls;
 }
 
 int main(void)
 {
+    check_version();
+    check_sizes();
     open_values();
     const unsigned calls = call_all();
     CHECK(calls > 300, "%u calls", calls);

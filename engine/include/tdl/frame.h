@@ -74,6 +74,7 @@ struct tdl_frame {
     struct tdl_plane planes[TDL_MAX_PLANES];
     enum tdl_color_matrix matrix; /**< YUV formats only */
     enum tdl_range range;         /**< YUV and grey */
+    uint64_t reserved[4];         /**< 0: room for later versions */
 };
 
 /** Number of planes of a format. */
@@ -104,6 +105,7 @@ struct tdl_frame_to_tensor_params {
         uint32_t x, y, width, height;
     } inside;
     float pad;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Unpack, convert to RGB (full range, the frame's matrix), crop, stretch to
@@ -139,7 +141,8 @@ struct tdl_frame_from_tensor_params {
     /** What shows through, of the target's size, format, matrix and range, in other memory;
      *  NULL: nothing does. Its alpha stays. */
     const struct tdl_frame *source;
-    float opacity; /**< 0…1, of the tensor over `source`, times its alpha */
+    float opacity;        /**< 0…1, of the tensor over `source`, times its alpha */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Stretch a tensor to the frame's size (bilinear, pixel centres aligned), turn its
@@ -217,6 +220,7 @@ struct tdl_compose_params {
         int32_t x, y;
         uint32_t width, height;
     } mask_part;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 /**

@@ -66,6 +66,7 @@ struct tdl_model_params {
     struct tdl_operand *(*output)(void *data, struct tdl_builder *builder, const char *name,
                                   struct tdl_operand *operand);
     void *output_data;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 /**

@@ -54,6 +54,7 @@ struct tdl_conv2d_params {
     struct tdl_operand *bias; /**< [out channels], or NULL */
     enum tdl_activation activation;
     enum tdl_filter_layout filter_layout;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * @param filter  a constant float32 (or one cast from float16), as
@@ -77,6 +78,7 @@ struct tdl_im2col_params {
     uint32_t dilation[2];
     uint32_t pad[4]; /**< top, bottom, left, right, px; zeros */
     enum tdl_padding padding;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * The matrix that makes a convolution a product: an image whose pixels are the
@@ -104,6 +106,7 @@ struct tdl_conv_transpose2d_params {
     uint32_t groups;
     struct tdl_operand *bias; /**< [out channels], or NULL */
     enum tdl_activation activation;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * @param filter  "ohwi": [out / groups, kh, kw, in], a float32 constant
@@ -133,6 +136,7 @@ struct tdl_pool2d_params {
      *  as far as `pad` goes; else the mean is that of the pixels inside. */
     bool count_include_pad;
     enum tdl_activation activation;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * WebNN averagePool2d, maxPool2d, l2Pool2d: mean, largest value, or root of
@@ -185,6 +189,7 @@ struct tdl_resample2d_params {
     /** Two neighbours, rising: which dimensions `size` and `scale` are of; both 0: height
      *  and width of the layout. */
     uint32_t axes[2];
+    uint64_t reserved[4];                /**< 0: room for later versions */
 };
 /** The input is float32 or float16 of rank 4; the output has its layout. Coordinates
  *  outside the image are clamped to it. A size or a scale must be given. */
@@ -202,6 +207,7 @@ struct tdl_slice_params {
     uint32_t start[TDL_MAX_RANK];
     uint32_t size[TDL_MAX_RANK]; /**< elements that are walked over; 0: to the end */
     int32_t step[TDL_MAX_RANK];  /**< below 0: backwards from the start; 0 means 1 */
+    uint64_t reserved[4];        /**< 0: room for later versions */
 };
 /** WebNN slice: each |step|-th of `size` elements, ceil(size / |step|) in all. */
 TDL_API struct tdl_operand *tdl_builder_slice(struct tdl_builder *builder,
@@ -234,7 +240,8 @@ enum tdl_pad_mode {
 struct tdl_pad_params {
     uint32_t before[TDL_MAX_RANK], after[TDL_MAX_RANK]; /**< elements, by dimension */
     enum tdl_pad_mode mode;
-    double value; /**< of TDL_PAD_CONSTANT; integers saturate, and NaN is 0 */
+    double value;         /**< of TDL_PAD_CONSTANT; integers saturate, and NaN is 0 */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** WebNN pad. Zeros round an image before a convolution become its padding. */
 TDL_API struct tdl_operand *tdl_builder_pad(struct tdl_builder *builder, struct tdl_operand *input,
@@ -266,6 +273,7 @@ struct tdl_batch_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
     float epsilon;
     enum tdl_activation activation;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * WebNN batchNormalization over the channels of the layout:
@@ -282,6 +290,7 @@ struct tdl_instance_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
     float epsilon;
     enum tdl_activation activation;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** WebNN instanceNormalization: as batchNormalization, with mean and variance
  *  of each channel of each image. The input is float32 or float16 of rank 4. */
@@ -296,6 +305,7 @@ struct tdl_layer_normalization_params {
     uint32_t axis_count;         /**< 0: all axes but the first */
     float epsilon;
     enum tdl_activation activation;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** WebNN layerNormalization: mean and variance over the given axes. The input
  *  is float32 or float16 of any rank; scale and bias have its data type, and
@@ -534,6 +544,7 @@ struct tdl_gemm_params {
     float beta;            /**< 0 means 1; to leave c out, give none */
     bool a_transpose, b_transpose;
     enum tdl_activation activation; /**< of the sum; float32 before it is stored */
+    uint64_t reserved[4];           /**< 0: room for later versions */
 };
 /**
  * activation(alpha · A · B + beta · C), of one type, float32 or float16; sums
@@ -660,6 +671,7 @@ struct tdl_arg_min_max_params {
     bool select_last_index;
     /** TDL_INT32 or TDL_INT64; 0 (TDL_FLOAT32, which no index is) means int32. */
     enum tdl_dtype output_dtype;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * WebNN argMax: where along the axis the largest element lies. Any type; of
@@ -691,6 +703,7 @@ struct tdl_reduce_params {
     uint32_t axes[TDL_MAX_RANK]; /**< different ones, below the rank, in any order */
     uint32_t axis_count;         /**< 0: all dimensions */
     bool keep_dimensions;        /**< reduced ones stay, as 1 */
+    uint64_t reserved[4];        /**< 0: room for later versions */
 };
 /**
  * Reduce dimensions to one value. The output has the input's type. Max and
@@ -706,8 +719,9 @@ TDL_API struct tdl_operand *tdl_builder_reduce(struct tdl_builder *builder,
 
 /** WebNN cumulativeSum: element i becomes the sum of those up to i. */
 struct tdl_cumulative_sum_params {
-    bool exclusive; /**< without element i itself */
-    bool reversed;  /**< from the end */
+    bool exclusive;       /**< without element i itself */
+    bool reversed;        /**< from the end */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Sums along an axis. float32, float16 and the 32- and 64-bit integers (which
@@ -719,8 +733,9 @@ TDL_API struct tdl_operand *tdl_builder_cumulative_sum(
 
 /** Of topK; a zeroed struct is the largest element. */
 struct tdl_top_k_params {
-    uint32_t count; /**< 0 means 1; no more than the axis has */
-    bool smallest;  /**< the smallest, else the largest */
+    uint32_t count;       /**< 0 means 1; no more than the axis has */
+    bool smallest;        /**< the smallest, else the largest */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * ONNX TopK: where along the axis the `count` largest elements lie, the largest first;
@@ -797,6 +812,7 @@ enum tdl_scatter_reduction {
 /** Of the scatters; a zeroed struct replaces. */
 struct tdl_scatter_params {
     enum tdl_scatter_reduction reduction;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * WebNN scatterElements: the input, but out[i][indices[i][j][k]][k] is updates[i][j][k]
@@ -828,8 +844,9 @@ TDL_API struct tdl_operand *tdl_builder_scatter_nd(struct tdl_builder *builder,
                                                    const struct tdl_scatter_params *params);
 /** WebNN triangular; a zeroed struct keeps the upper half with the diagonal. */
 struct tdl_triangular_params {
-    bool lower;       /**< keep the lower half (WebNN: upper = false) */
-    int32_t diagonal; /**< 0 the main one, k > 0 above it, k < 0 below */
+    bool lower;           /**< keep the lower half (WebNN: upper = false) */
+    int32_t diagonal;     /**< 0 the main one, k > 0 above it, k < 0 below */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Zero what is on the other side of a diagonal, in each matrix of the last

@@ -13,6 +13,15 @@
  *   it to NULL, accepts NULL for either, never fails, and never waits for the device:
  *   memory goes when the timeline has passed the last use.
  * - `_params` structs may be zero-initialised: zero is the sane default.
+ * - Structs that may grow end with `reserved`, which callers leave zero, as
+ *   `struct x p = {.field = …}` does: a later version may have a field there, whose
+ *   zero is what this version does. What callers give with something set there is
+ *   TDL_ERROR_INVALID_ARGUMENT: the program was made for a newer library. What the
+ *   library fills is zero there. The others (struct tdl_binding, tdl_plane,
+ *   tdl_times, tdl_model_dimension, tdl_model_number) are as they will stay.
+ * - Programs that were built against a version go on working with all later ones of
+ *   the same soname: no function, field or value goes or changes its meaning.
+ *   Numbers of enums are stable; switches over them want a default.
  * - Functions return an `enum tdl_result`; tdl_last_error() has the
  *   sentence that says what to do. A NULL where something is needed is
  *   TDL_ERROR_INVALID_ARGUMENT; functions without a result give NULL, 0 or false.
@@ -40,12 +49,33 @@ extern "C" {
 #define TDL_PRINTF(fmt, args)
 #endif
 
+/** The version of these headers; tdl_version() has the library's. */
+#define TDL_VERSION_MAJOR 0
+#define TDL_VERSION_MINOR 1
+#define TDL_VERSION_MICRO 0
+/** A version as a number: later ones are larger. */
+#define TDL_VERSION_NUMBER(major, minor, micro)                                                    \
+    (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(micro))
+/** Whether these headers are of this version or a later one; for #if, too. */
+#define TDL_VERSION_CHECK(major, minor, micro)                                                     \
+    (TDL_VERSION_MAJOR > (major) ||                                                                \
+     (TDL_VERSION_MAJOR == (major) &&                                                              \
+      (TDL_VERSION_MINOR > (minor) ||                                                              \
+       (TDL_VERSION_MINOR == (minor) && TDL_VERSION_MICRO >= (micro)))))
+
 /** Largest number of dimensions of a tensor. */
 #define TDL_MAX_RANK 6
 /** Bytes of a device UUID (VK_UUID_SIZE). */
 #define TDL_UUID_SIZE 16
 /** Wait for ever, in functions that take a timeout in ns. */
 #define TDL_WAIT_FOREVER UINT64_MAX
+
+/**
+ * The version of the library that runs, as TDL_VERSION_NUMBER() makes it: where it is
+ * below the headers', functions and fields that are newer than it are not there.
+ * Thread-safe.
+ */
+TDL_API uint32_t tdl_version(void);
 
 /* ---------------------------------------------------------------- results */
 
@@ -131,6 +161,7 @@ struct tdl_device_info {
     bool timestamps;              /**< its own times can be measured */
     bool storage_16bit;           /**< 16-bit types in storage buffers */
     bool shader_int64;            /**< tensors of int64 and uint64 */
+    uint64_t reserved[4];         /**< 0: room for later versions */
 };
 
 /**
@@ -171,6 +202,7 @@ struct tdl_context_params {
     tdl_log_fn log; /**< may be NULL */
     void *log_data;
     enum tdl_log_level log_level; /**< 0: TDL_LOG_WARNING */
+    uint64_t reserved[4];         /**< 0: room for later versions */
 };
 
 /**
@@ -219,6 +251,7 @@ struct tdl_context_stats {
      *  what is beside them, such as descriptions, and tables that XNNPACK makes. */
     uint64_t memory_bytes;
     uint64_t validation_errors; /**< messages of the validation layers */
+    uint64_t reserved[4];       /**< 0: room for later versions */
 };
 TDL_API void tdl_context_get_stats(struct tdl_context *context, struct tdl_context_stats *out);
 
@@ -263,8 +296,9 @@ struct tdl_tensor_params {
     uint32_t rank;                /**< 0 (scalar) to TDL_MAX_RANK */
     uint32_t shape[TDL_MAX_RANK]; /**< elements; every dimension ≥ 1 */
     enum tdl_layout layout;
-    uint32_t usage;    /**< enum tdl_tensor_usage, ored */
-    const char *label; /**< for messages; copied; may be NULL */
+    uint32_t usage;       /**< enum tdl_tensor_usage, ored */
+    const char *label;    /**< for messages; copied; may be NULL */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 /** Bytes of one element. */
@@ -401,6 +435,7 @@ struct tdl_compile_params {
     uint32_t threads;         /**< that compile; 0: one for each core; 8 at most */
     tdl_progress_fn progress; /**< may be NULL */
     void *progress_data;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 struct tdl_build_params {
@@ -425,6 +460,7 @@ struct tdl_build_params {
      *  are found before, in a few ms. */
     bool defer_compile;
     struct tdl_compile_params compile; /**< of the kernels, unless deferred */
+    uint64_t reserved[4];              /**< 0: room for later versions */
 };
 
 /** The ways to compute conv2d, by index; NULL past the end. */
@@ -499,6 +535,7 @@ struct tdl_graph_step {
     uint64_t gpu_ns;       /**< device time in the last tdl_graph_profile(), else 0 */
     const char *algorithm; /**< "implicit:64x64"; "" where there is one way */
     enum tdl_choice choice; /**< why this one */
+    uint64_t reserved[4];   /**< 0: room for later versions */
 };
 struct tdl_graph_stats {
     uint32_t operators; /**< of the builder */
@@ -508,6 +545,7 @@ struct tdl_graph_stats {
     uint64_t tensor_bytes;        /**< sum of the activations without planning */
     uint64_t weight_bytes;        /**< on the device: those that operators share count once */
     enum tdl_precision precision; /**< FP32 or FP16 */
+    uint64_t reserved[4];         /**< 0: room for later versions */
 };
 /** Figures of the compiled graph, known before it first runs. Thread-safe, never blocks. */
 TDL_API void tdl_graph_get_stats(const struct tdl_graph *graph, struct tdl_graph_stats *out);
@@ -534,12 +572,14 @@ struct tdl_benchmark_params {
     uint32_t iterations; /**< runs that count; 0: 100 */
     /** One value a counted run each, in their order; NULL if not wanted. ns */
     double *wall_ns, *gpu_ns;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 struct tdl_benchmark_result {
     struct tdl_times wall; /**< from the call until the CPU knows of the end */
     struct tdl_times gpu;  /**< the device's own time; all 0 on a device without timestamps */
     double first_ns;       /**< wall time of the very first run */
     uint32_t iterations;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Run a graph again and again, one run at a time, and time each. The tensors
@@ -557,6 +597,7 @@ struct tdl_tune_report {
     const char *algorithm; /**< "implicit:64x64" */
     double gpu_ns;         /**< median, all dispatches of the layer */
     bool is_default;       /**< what is taken without tuning */
+    uint64_t reserved[4];  /**< 0: room for later versions */
 };
 struct tdl_tune_params {
     struct tdl_build_params build; /**< as the graph will be built */
@@ -569,6 +610,7 @@ struct tdl_tune_params {
      *  strings are the library's, and valid during the call. */
     void (*report)(void *data, const struct tdl_tune_report *report);
     void *report_data;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Time every way to compute each different convolution of the builder's graph

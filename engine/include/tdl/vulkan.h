@@ -41,6 +41,7 @@ struct tdl_vulkan_device {
     void (*lock_queue)(void *data);
     void (*unlock_queue)(void *data);
     void *lock_data;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 /**
@@ -132,6 +133,7 @@ struct tdl_image_import_params {
     uint64_t offset;        /**< of the plane in the dma-buf, bytes */
     uint32_t stride;        /**< of its rows, bytes */
     bool for_write;         /**< refuse what can be copied from only */
+    uint64_t reserved[4];   /**< 0: room for later versions */
 };
 /**
  * Take a plane of a dma-buf whose pixels are tiled; linear ones are better
@@ -145,10 +147,11 @@ TDL_API enum tdl_result tdl_image_import_dma_buf(struct tdl_context *context,
                                                  struct tdl_image **out_image);
 /** What a device does with dma-bufs of a tiling. */
 struct tdl_image_modifier {
-    uint64_t modifier; /**< DRM's */
-    bool readable;     /**< tdl_image_import_dma_buf() takes every plane, and copies from it */
-    bool writable;     /**< and to it */
-    bool exportable;   /**< tdl_image_create_exportable() makes every plane */
+    uint64_t modifier;    /**< DRM's */
+    bool readable;        /**< tdl_image_import_dma_buf() takes every plane, and copies from it */
+    bool writable;        /**< and to it */
+    bool exportable;      /**< tdl_image_create_exportable() makes every plane */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * The modifiers that are good for anything with pictures of `format`; none
@@ -165,6 +168,7 @@ struct tdl_image_create_params {
     uint32_t plane;
     uint32_t width, height; /**< of the picture, px */
     uint64_t modifier;      /**< DRM's; 0 is linear */
+    uint64_t reserved[4];   /**< 0: room for later versions */
 };
 /**
  * Make a plane of a picture, in memory of its own, for others to take: displays
@@ -180,9 +184,10 @@ TDL_API enum tdl_result tdl_image_create_exportable(struct tdl_context *context,
                                                     struct tdl_image **out_image);
 /** Where a plane lies. */
 struct tdl_image_place {
-    int fd;          /**< the caller closes it */
-    uint64_t offset; /**< bytes */
-    uint32_t stride; /**< of its rows, bytes, as the modifier counts them */
+    int fd;               /**< the caller closes it */
+    uint64_t offset;      /**< bytes */
+    uint32_t stride;      /**< of its rows, bytes, as the modifier counts them */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** A new fd of an exportable image's memory, and where in it the plane lies.
  *  From now on what others have written there can be copied from it. */
@@ -198,6 +203,7 @@ struct tdl_image_wrap_params {
     /** 0: COLOR. PLANE_0… of images with several planes, not disjoint. */
     VkImageAspectFlags aspect;
     VkImageUsageFlags usage; /**< that it was created with; 0: copies both ways */
+    uint64_t reserved[4];    /**< 0: room for later versions */
 };
 /** Borrow a VkImage. The caller keeps it alive until the image has been
  *  destroyed and the point of the last batch that used it has passed. */
@@ -215,6 +221,7 @@ struct tdl_image_state {
     /** The owner: VK_QUEUE_FAMILY_IGNORED (or the context's own) for nobody
      *  else; another family has released it to ours, without changing `layout`. */
     uint32_t queue_family;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * Copy the planes of a picture into a frame in a buffer, on the GPU.
@@ -320,6 +327,7 @@ struct tdl_rental {
     /** Vulkan's name for us in the transfer of ownership: acquire the buffer from
      *  this queue family, release it to it. IGNORED: without transfer. */
     uint32_t queue_family;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 /**

@@ -206,6 +206,8 @@ static enum tdl_result collect(struct tdl_context *ctx, const struct tdl_frame *
     for (uint32_t i = 0; i < *out_count; i++) {
         TRY(check_plane(ctx, frame, images[i], i, to_frame));
         struct tdl_image_state *state = states && states[i] ? states[i] : &images[i]->state;
+        if (TDL_IS_UNKNOWN(state))
+            return tdl_fail_unknown("the state of an image");
         if (state == &images[i]->state && !images[i]->memory)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                             "the image of plane %u was wrapped: say in which state it is", i);
@@ -293,6 +295,7 @@ enum tdl_result tdl_batch_images_to_frame(struct tdl_batch *batch, struct tdl_im
                                           struct tdl_image_state *const states[],
                                           const struct tdl_frame *target)
 {
+    TDL_NEED_KNOWN(target);
     TDL_NEED(batch, "batch");
     TDL_NEED(images, "images");
     TDL_NEED(target, "target");
@@ -303,6 +306,7 @@ enum tdl_result tdl_batch_frame_to_images(struct tdl_batch *batch, const struct 
                                           struct tdl_image *const images[],
                                           struct tdl_image_state *const states[])
 {
+    TDL_NEED_KNOWN(source);
     TDL_NEED(batch, "batch");
     TDL_NEED(source, "source");
     TDL_NEED(images, "images");

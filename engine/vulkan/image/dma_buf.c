@@ -320,6 +320,7 @@ enum tdl_result tdl_image_import_dma_buf(struct tdl_context *ctx,
                                          const struct tdl_image_import_params *p,
                                          struct tdl_image **out_image)
 {
+    TDL_NEED_KNOWN(p);
     TDL_NEED(ctx, "context");
     TDL_NEED(p, "params");
     TDL_NEED(out_image, "out_image");
@@ -388,6 +389,7 @@ enum tdl_result tdl_image_create_exportable(struct tdl_context *ctx, enum tdl_ha
                                             const struct tdl_image_create_params *p,
                                             struct tdl_image **out_image)
 {
+    TDL_NEED_KNOWN(p);
     TDL_NEED(ctx, "context");
     TDL_NEED(p, "params");
     TDL_NEED(out_image, "out_image");

@@ -129,6 +129,7 @@ enum tdl_result tdl_image_check_size(uint32_t width, uint32_t height)
 enum tdl_result tdl_image_wrap(struct tdl_context *ctx, const struct tdl_image_wrap_params *p,
                                struct tdl_image **out_image)
 {
+    TDL_NEED_KNOWN(p);
     TDL_NEED(ctx, "context");
     TDL_NEED(p, "params");
     TDL_NEED(out_image, "out_image");

@@ -280,6 +280,7 @@ fail:
 
 enum tdl_result tdl_tensor_return(struct tdl_tensor *t, const struct tdl_rental *theirs)
 {
+    TDL_NEED_KNOWN(theirs);
     TDL_NEED(t, "tensor");
     struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_semaphore_op wait = {VK_NULL_HANDLE, 0};
@@ -354,6 +355,7 @@ fail:
 enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tensor_params *params,
                                   const struct tdl_rental *rental, struct tdl_tensor **out_tensor)
 {
+    TDL_NEED_KNOWN(rental);
     TDL_NEED(ctx, "context");
     TDL_NEED(params, "params");
     TDL_NEED(rental, "rental");
