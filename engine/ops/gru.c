@@ -87,6 +87,10 @@ enum tdl_result tdl_builder_gru(struct tdl_builder *b, O input, O weight, O recu
                                 uint32_t steps, uint32_t hidden_size,
                                 const struct tdl_gru_params *params, O *out_outputs)
 {
+    if (TDL_IS_UNKNOWN(params)) {
+        tdl_builder_fail(b, tdl_fail_unknown(__func__), "%s", tdl_last_error());
+        return TDL_ERROR_INVALID_ARGUMENT;
+    }
     const struct tdl_gru_params none = {0}, *p = params ? params : &none;
     struct tdl_recurrence r =
         recurrence("gru", input, weight, recurrent_weight, steps, hidden_size, p);
@@ -101,6 +105,7 @@ struct tdl_operand *tdl_builder_gru_cell(struct tdl_builder *b, O input, O weigh
                                          O recurrent_weight, O hidden_state, uint32_t hidden_size,
                                          const struct tdl_gru_params *params)
 {
+    TDL_BUILDER_NEED_KNOWN(b, params);
     const struct tdl_gru_params none = {0}, *p = params ? params : &none;
     struct tdl_recurrence r =
         recurrence("gruCell", input, weight, recurrent_weight, 0, hidden_size, p);

@@ -75,6 +75,10 @@ enum tdl_result tdl_builder_lstm(struct tdl_builder *b, O input, O weight, O rec
                                  uint32_t steps, uint32_t hidden_size,
                                  const struct tdl_lstm_params *params, O *out_outputs)
 {
+    if (TDL_IS_UNKNOWN(params)) {
+        tdl_builder_fail(b, tdl_fail_unknown(__func__), "%s", tdl_last_error());
+        return TDL_ERROR_INVALID_ARGUMENT;
+    }
     const struct tdl_lstm_params none = {0}, *p = params ? params : &none;
     struct tdl_recurrence r =
         recurrence("lstm", input, weight, recurrent_weight, steps, hidden_size, p);
@@ -90,6 +94,10 @@ enum tdl_result tdl_builder_lstm_cell(struct tdl_builder *b, O input, O weight, 
                                       O hidden_state, O cell_state, uint32_t hidden_size,
                                       const struct tdl_lstm_params *params, O *out_states)
 {
+    if (TDL_IS_UNKNOWN(params)) {
+        tdl_builder_fail(b, tdl_fail_unknown(__func__), "%s", tdl_last_error());
+        return TDL_ERROR_INVALID_ARGUMENT;
+    }
     const struct tdl_lstm_params none = {0}, *p = params ? params : &none;
     struct tdl_recurrence r =
         recurrence("lstmCell", input, weight, recurrent_weight, 0, hidden_size, p);

@@ -189,7 +189,7 @@ struct tdl_resample2d_params {
     /** Two neighbours, rising: which dimensions `size` and `scale` are of; both 0: height
      *  and width of the layout. */
     uint32_t axes[2];
-    uint64_t reserved[4];                /**< 0: room for later versions */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** The input is float32 or float16 of rank 4; the output has its layout. Coordinates
  *  outside the image are clamped to it. A size or a scale must be given. */
@@ -597,6 +597,7 @@ struct tdl_lstm_params {
     enum tdl_lstm_layout layout;
     /** Of the gates, of what is new, of the cell's state; NONE: sigmoid, tanh, tanh. */
     enum tdl_activation activations[3];
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
  * @param input  [steps, batch, size]
@@ -639,6 +640,7 @@ struct tdl_gru_params {
     enum tdl_recurrent_direction direction; /**< of gru */
     enum tdl_gru_layout layout;
     enum tdl_activation activations[2]; /**< of the gates, of what is new; NONE: sigmoid, tanh */
+    uint64_t reserved[4];               /**< 0: room for later versions */
 };
 /**
  * As lstm, with 3 · hidden_size in the place of 4 · hidden_size.
