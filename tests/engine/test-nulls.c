@@ -157,6 +157,7 @@ static const struct size {
     {"tdl_scatter_params", 40, 4},
     {"tdl_lstm_params", 96, 4},
     {"tdl_gru_params", 80, 4},
+    {"tdl_rnn_params", 72, 4},
     {"tdl_triangular_params", 40, 4},
     {"tdl_model_dimension", 16, 0},
     {"tdl_model_number", 16, 0},

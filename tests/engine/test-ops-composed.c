@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Operators that become others when they are added: lstm, gru and their cells, quantized
- * numbers, and resample2d along any axes. What the device gives is held against the
+ * Operators that become others when they are added: rnn, lstm, gru and their cells,
+ * quantized numbers, and resample2d along any axes. What the device gives is held against the
  * definitions, written out here.
  *
  *     test-ops-composed [cases [seed]]    that many random cases, from that seed on
@@ -86,6 +86,16 @@ static void lstm_step(const struct net *n, uint32_t d, const double *x, double *
     memcpy(h, next, n->hidden * sizeof(*h));
 }
 
+static void rnn_step(const struct net *n, uint32_t d, const double *x, double *h)
+{
+    double next[MOST_HIDDEN], a, b;
+    for (uint32_t k = 0; k < n->hidden; k++) {
+        gate(n, d, 0, k, x, h, &a, &b);
+        next[k] = apply(n->activations[0], TDL_ACTIVATION_TANH, a + b);
+    }
+    memcpy(h, next, n->hidden * sizeof(*h));
+}
+
 static void gru_step(const struct net *n, uint32_t d, const double *x, double *h)
 {
     const uint32_t z_at = n->flipped, r_at = !n->flipped;
@@ -131,8 +141,10 @@ static void expect_states(const struct net *n, const float *hidden, const float 
                     x[k] = (double)n->x[((size_t)t * n->batch + row) * n->inputs + k];
                 if (n->gates == 4)
                     lstm_step(n, d, x, h, c);
-                else
+                else if (n->gates == 3)
                     gru_step(n, d, x, h);
+                else
+                    rnn_step(n, d, x, h);
                 const size_t place = (((size_t)t * n->directions + d) * n->batch + row) * n->hidden;
                 for (uint32_t k = 0; k < n->hidden && sequence; k++)
                     if (!near("sequence", place + k, sequence[place + k], h[k]))
@@ -203,7 +215,11 @@ static void check_recurrent(struct tdl_context *ctx, uint64_t seed, uint32_t gat
     }
     const uint32_t d = n.directions, h = n.hidden, all = gates * h;
     check_begin("seed %llu: %s%s, %u steps, batch %u, %u to %u, direction %u",
-                (unsigned long long)seed, gates == 4 ? "lstm" : "gru", cell ? "Cell" : "", n.steps,
+                (unsigned long long)seed,
+                gates == 4   ? "lstm"
+                : gates == 3 ? "gru"
+                             : "rnn",
+                cell ? "Cell" : "", n.steps,
                 n.batch, n.inputs, h, n.direction);
     OK(tdl_builder_create(ctx, &b));
     struct tdl_operand *x = operand(b, cell, 3, n.steps, n.batch, n.inputs);
@@ -211,6 +227,8 @@ static void check_recurrent(struct tdl_context *ctx, uint64_t seed, uint32_t gat
     struct tdl_operand *r = operand(b, cell, 3, d, all, h), *start = NULL, *start_cell = NULL;
     struct tdl_lstm_params lstm = {.return_sequence = sequence, .direction = n.direction};
     struct tdl_gru_params gru = {.return_sequence = sequence, .direction = n.direction};
+    struct tdl_rnn_params rnn = {.return_sequence = sequence, .direction = n.direction};
+    rnn.activation = n.activations[0];
     lstm.layout = n.flipped ? TDL_LSTM_IFGO : TDL_LSTM_IOFG;
     gru.layout = n.flipped ? TDL_GRU_RZN : TDL_GRU_ZRN;
     gru.reset_before = n.reset_before;
@@ -220,12 +238,13 @@ static void check_recurrent(struct tdl_context *ctx, uint64_t seed, uint32_t gat
         start = operand(b, cell, 3, d, n.batch, h);
         start_cell = gates == 4 ? operand(b, cell, 3, d, n.batch, h) : NULL;
     }
-    lstm.initial_hidden = gru.initial_hidden = cell ? NULL : start;
+    lstm.initial_hidden = gru.initial_hidden = rnn.initial_hidden = cell ? NULL : start;
     lstm.initial_cell = cell ? NULL : start_cell;
     const uint32_t bias_at = tdl_builder_ir(b)->input_count;
     if (n.biased) {
-        lstm.bias = gru.bias = operand(b, cell, 2, d, all, 1);
-        lstm.recurrent_bias = gru.recurrent_bias = operand(b, cell, 2, d, all, 1);
+        lstm.bias = gru.bias = rnn.bias = operand(b, cell, 2, d, all, 1);
+        lstm.recurrent_bias = gru.recurrent_bias = rnn.recurrent_bias =
+            operand(b, cell, 2, d, all, 1);
     }
     const uint32_t peephole_at = tdl_builder_ir(b)->input_count;
     if (n.peeping)
@@ -236,8 +255,10 @@ static void check_recurrent(struct tdl_context *ctx, uint64_t seed, uint32_t gat
         out[0] = tdl_builder_gru_cell(b, x, w, r, start, h, &gru);
     else if (gates == 4)
         OK(tdl_builder_lstm(b, x, w, r, n.steps, h, &lstm, out));
-    else
+    else if (gates == 3)
         OK(tdl_builder_gru(b, x, w, r, n.steps, h, &gru, out));
+    else
+        OK(tdl_builder_rnn(b, x, w, r, n.steps, h, &rnn, out));
     CHECK(sequence == (out[gates == 4 ? 2 : 1] != NULL) || cell, "a sequence is there, or is not");
     for (int i = 0; i < 3; i++)
         if (out[i])
@@ -471,6 +492,7 @@ int main(int argc, char **argv)
     for (uint64_t i = seed; i < seed + (uint64_t)random; i++) {
         check_recurrent(ctx, i, 4, false);
         check_recurrent(ctx, i, 3, false);
+        check_recurrent(ctx, i, 1, false);
         check_recurrent(ctx, i, i % 2 ? 4 : 3, true);
         check_quantized(ctx, i);
         check_axes(ctx, i);

@@ -465,7 +465,9 @@ static void call_recurrent(struct fuzz *f)
         tdl_builder_lstm_cell(f->builder, x, w, r, pick(f), pick(f), hidden, &lstm, out);
         break;
     default:
-        if (gates == 4)
+        if (byte(f) % 8 == 0)
+            tdl_builder_rnn(f->builder, x, w, r, steps, hidden, NULL, out);
+        else if (gates == 4)
             tdl_builder_lstm(f->builder, x, w, r, steps, hidden, &lstm, out);
         else
             tdl_builder_gru(f->builder, x, w, r, steps, hidden, &gru, out);

@@ -609,6 +609,78 @@ static void few_updates(bytes *g)
     with_node(g, "ScatterND", "x i u", NULL);
 }
 
+/* A network of one unit over a sequence of 48 numbers. */
+static void recurrent(bytes *g, const char *inputs, bytes *a)
+{
+    onnx_int64s(g, "s", 3, DIMS(48, 1, 1));
+    onnx_node(g, "Reshape", "x s", "t", NULL);
+    onnx_initializer(g, "w", FLOAT, 3, DIMS(1, 3, 1), FLOATS(1, 2, 3), 12);
+    with_node(g, "GRU", inputs, a);
+}
+
+static void short_sequence(bytes *g)
+{
+    onnx_initializer(g, "n", INT64, 1, DIMS(1), DIMS(47), 8);
+    recurrent(g, "t w w - n", NULL);
+}
+
+static void clipped_gates(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_float(&a, "clip", 1);
+    recurrent(g, "t w w", &a);
+}
+
+static void sideways(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_text(&a, "direction", "sideways");
+    recurrent(g, "t w w", &a);
+}
+
+static void other_hidden_size(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "hidden_size", 2);
+    recurrent(g, "t w w", &a);
+}
+
+static void no_names(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, "activations", 2);
+    recurrent(g, "t w w", &a);
+}
+
+static void plain_recurrent(bytes *g)
+{
+    recurrent(g, "t w w", NULL);
+}
+
+static void odd_bias(bytes *g)
+{
+    onnx_initializer(g, "b", FLOAT, 2, DIMS(1, 3), FLOATS(1, 2, 3), 12);
+    recurrent(g, "t w w b", NULL);
+}
+
+static void many_steps(bytes *g)
+{
+    onnx_int64s(g, "s", 3, DIMS(48, 1, 1));
+    onnx_node(g, "Reshape", "x s", "t", NULL);
+    onnx_initializer(g, "w", FLOAT, 3, DIMS(1, 3, 1), FLOATS(1, 2, 3), 12);
+    for (int i = 0; i < 100; i++) {
+        char out[16];
+
+        snprintf(out, sizeof(out), "- h%d", i);
+        onnx_node(g, "GRU", "t w w", out, NULL);
+    }
+    with_node(g, "GRU", "t w w", NULL);
+}
+
 static void reshape_to_other(bytes *g)
 {
     onnx_int64s(g, "s", 2, DIMS(7, -1));
@@ -668,7 +740,7 @@ static const struct row rows[] = {
     {"group as a float", group_as_float, MODEL, "the attribute group is"},
     {"axis as text", axis_as_text, MODEL, "the attribute axis is"},
     {"mode as a number", mode_as_int, MODEL, "the attribute mode is"},
-    {"three strides", many_strides, LACKS, "the attribute strides has 3 numbers"},
+    {"three strides", many_strides, LACKS, "the attribute strides has 3 values"},
     {"zero stride", zero_stride, MODEL, "strides of 0"},
     {"negative padding", negative_pad, MODEL, "padding of -1"},
     {"groups", groups, MODEL, "-9223372036854775808 groups"},
@@ -721,6 +793,14 @@ static const struct row rows[] = {
     {"filter of bytes", filter_of_bytes, LACKS, "node 0 ConvTranspose: a filter of uint8"},
     {"many scales", many_scales, TDL_ERROR_INVALID_ARGUMENT, "node 0 DequantizeLinear: mul: "},
     {"padding", pads_away, MODEL, "node 0 Pad: padding of more than 2^31 elements"},
+    {"recurrent", plain_recurrent, OK},
+    {"short sequence", short_sequence, LACKS, "a sequence of 47 steps among those of 48"},
+    {"clipped gates", clipped_gates, LACKS, "gates that are clipped"},
+    {"sideways", sideways, LACKS, "a direction by an unknown name"},
+    {"other hidden size", other_hidden_size, MODEL, "a hidden size of 2, and weights for 1"},
+    {"activations without names", no_names, MODEL, "the attribute activations is of kind"},
+    {"one bias", odd_bias, MODEL, "no pairs of lists"},
+    {"many steps", many_steps, LACKS, "4128 steps of recurrent networks; up to 4096"},
     {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
     {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},

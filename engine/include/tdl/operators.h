@@ -657,6 +657,23 @@ TDL_API struct tdl_operand *tdl_builder_gru_cell(
     struct tdl_operand *recurrent_weight, struct tdl_operand *hidden_state, uint32_t hidden_size,
     const struct tdl_gru_params *params);
 
+/** ONNX RNN. */
+struct tdl_rnn_params {
+    struct tdl_operand *bias, *recurrent_bias; /**< [directions, hidden] or NULL */
+    struct tdl_operand *initial_hidden;        /**< as of lstm */
+    bool return_sequence;                      /**< the hidden state of each step, too */
+    enum tdl_recurrent_direction direction;
+    enum tdl_activation activation; /**< NONE: tanh */
+    uint64_t reserved[4];           /**< 0: room for later versions */
+};
+/** activation(input · weightᵀ + state · recurrent_weightᵀ + both biases), step by step: as
+ *  gru, with hidden_size in the place of 3 · hidden_size. */
+TDL_API enum tdl_result tdl_builder_rnn(struct tdl_builder *builder, struct tdl_operand *input,
+                                        struct tdl_operand *weight,
+                                        struct tdl_operand *recurrent_weight, uint32_t steps,
+                                        uint32_t hidden_size, const struct tdl_rnn_params *params,
+                                        struct tdl_operand **out_outputs);
+
 /* --------------------------------------------------------------- reductions */
 
 /**

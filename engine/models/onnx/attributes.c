@@ -39,7 +39,7 @@ static const struct {
     {ONNX_ATTRIBUTE_FLOAT, 1, "a number"},          {ONNX_ATTRIBUTE_INT, 2, "an integer"},
     {ONNX_ATTRIBUTE_STRING, 3, "a text"},           {ONNX_ATTRIBUTE_TENSOR, 4, "a tensor"},
     {ONNX_ATTRIBUTE_GRAPH, 5, "a graph"},           {ONNX_ATTRIBUTE_FLOATS, 6, "a list of numbers"},
-    {ONNX_ATTRIBUTE_INTS, 7, "a list of integers"},
+    {ONNX_ATTRIBUTE_INTS, 7, "a list of integers"}, {ONNX_ATTRIBUTE_STRINGS, 8, "a list of texts"},
 };
 
 /* The attribute, if the node has it and it is of the kind that field `number` has; of
@@ -124,7 +124,7 @@ bool onnx_string_is(const struct onnx_import *im, const char *name, const char *
 static bool fail_long_list(struct onnx_import *im, const char *name, size_t count,
                            uint32_t capacity)
 {
-    return onnx_lacks(im, "the attribute %s has %zu numbers; libtdl takes up to %u", name, count,
+    return onnx_lacks(im, "the attribute %s has %zu values; libtdl takes up to %u", name, count,
                       capacity);
 }
 
@@ -160,6 +160,25 @@ bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint
     while (tdl_pb_next(&attribute, &f))
         if (f.number == ONNX_ATTRIBUTE_FLOATS && !tdl_pb_floats(&f, list, capacity, &count))
             return onnx_fail_damaged(im, "a list of numbers");
+    if (count > capacity)
+        return fail_long_list(im, name, count, capacity);
+    *out_count = (uint32_t)count;
+    return true;
+}
+
+bool onnx_string_list(struct onnx_import *im, const char *name, struct tdl_pb *list,
+                      uint32_t capacity, uint32_t *out_count)
+{
+    struct tdl_pb attribute;
+    struct tdl_pb_field f;
+    size_t count = 0;
+
+    *out_count = 0;
+    if (!attribute_of(im, name, ONNX_ATTRIBUTE_STRINGS, &attribute))
+        return tdl_builder_status(im->builder) == TDL_OK;
+    while (tdl_pb_next(&attribute, &f))
+        if (f.number == ONNX_ATTRIBUTE_STRINGS && count++ < capacity)
+            list[count - 1] = f.in;
     if (count > capacity)
         return fail_long_list(im, name, count, capacity);
     *out_count = (uint32_t)count;

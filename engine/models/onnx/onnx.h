@@ -66,6 +66,7 @@ struct onnx_import {
     uint64_t opset;       /* of the operators without a domain */
     uint32_t depth;       /* graphs within graphs */
     uint32_t node_number;
+    uint64_t steps; /* of recurrent networks, each of them operators of its own */
     struct onnx_node node;
     uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
     uint64_t made_bytes;      /* of constants that were computed or converted */
@@ -88,7 +89,7 @@ struct onnx_row {
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],
     onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[], onnx_rows_linear[],
     onnx_rows_losses[], onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[],
-    onnx_rows_shape[];
+    onnx_rows_recurrent[], onnx_rows_shape[];
 
 /* ops_image.c: the node's convolution, of operands that were made of its inputs; its
  * output is what `then` makes of the result. */
@@ -249,6 +250,8 @@ bool onnx_int_list(struct onnx_import *im, const char *name, int64_t *list, uint
                    uint32_t *out_count);
 bool onnx_float_list(struct onnx_import *im, const char *name, float *list, uint32_t capacity,
                      uint32_t *out_count);
+bool onnx_string_list(struct onnx_import *im, const char *name, struct tdl_pb *list,
+                      uint32_t capacity, uint32_t *out_count);
 /* The tensor, or graph, of an attribute. */
 bool onnx_attribute_tensor(struct onnx_import *im, const char *name, struct onnx_tensor *out);
 /* Numbers that are an attribute up to some opset, and input `i` from then on. */

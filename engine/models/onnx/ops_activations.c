@@ -183,7 +183,7 @@ static bool add_is_nan(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
 
-    return x && onnx_give(im, tdl_builder_not_equal(im->builder, x, x));
+    return x && onnx_give(im, tdl_builder_is_nan(im->builder, x));
 }
 
 static bool add_is_inf(struct onnx_import *im)
