@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* What is made of constants, in sizes of the file: int8 weights four times, and once more
- * for depthwise convolutions. */
+ * for depthwise convolutions; twice that where there is int4. */
 #define MADE_TIMES 8
 
 void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
@@ -21,17 +21,19 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
     const uint64_t *found = tdl_map_find(&im->made, key, sizeof(*key));
     void *memory;
 
+    im->has_int4 |= key->kind == TFLITE_MADE_REAL && key->type == TFLITE_INT4;
+    const int times = im->has_int4 ? 2 * MADE_TIMES : MADE_TIMES;
     *out_found = found != NULL;
     if (found)
         return (void *)(uintptr_t)*found;
     /* Different constants have different bytes, but nothing in the format says
      * so; and the same ones can be read in many shapes. */
     im->made_bytes += key->bytes;
-    if (im->made_bytes > MADE_TIMES * im->fb.size) {
+    if (im->made_bytes > (uint64_t)times * im->fb.size) {
         tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                     "the model file is damaged: its constants overlap, and together are more than "
                     "%d times the file",
-                    MADE_TIMES);
+                    times);
         return NULL;
     }
     memory = malloc(key->bytes);
@@ -48,6 +50,11 @@ void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool 
 /* Little-endian, with its sign. */
 static int64_t integer_at(const struct tflite_tensor *tensor, uint64_t i)
 {
+    if (tensor->type == TFLITE_INT4) {
+        const int half = tensor->data[i / 2] >> (i % 2 * 4) & 15;
+
+        return half < 8 ? half : half - 16;
+    }
     const uint32_t size = tflite_type_size(tensor->type);
     const uint8_t *bytes = tensor->data + i * size;
     uint64_t bits = 0;

@@ -91,10 +91,13 @@ TFLITE_ROW(zeros_like);
 /* ops_slice.c */
 TFLITE_ROW(batches_of_blocks);
 TFLITE_ROW(gather);
+TFLITE_ROW(gather_nd);
 TFLITE_ROW(one_hot);
 TFLITE_ROW(reverse);
+TFLITE_ROW(scatter_nd);
 TFLITE_ROW(slice);
 TFLITE_ROW(strided_slice);
+TFLITE_ROW(top_k);
 #undef TFLITE_ROW
 
 #endif

@@ -145,25 +145,33 @@ bool tflite_add_strided_slice(struct tflite_import *im, const struct tflite_op *
 /* REVERSE_V2. */
 bool tflite_add_reverse(struct tflite_import *im, const struct tflite_op *op)
 {
-    struct tdl_slice_params params = {0};
     struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
-    const struct tdl_tensor_params *in = x ? tdl_operand_get_desc(x) : NULL;
     int32_t axes[TDL_MAX_RANK];
-    uint32_t count, axis;
+    uint32_t count, along[TDL_MAX_RANK];
 
     if (!x || !tflite_read_list(im, op, 1, TDL_MAX_RANK, axes, &count))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!tflite_axis(im, axes[i], in->rank, &axis))
+    for (uint32_t i = 0; i < count; i++)
+        if (!tflite_axis(im, axes[i], tdl_operand_get_desc(x)->rank, &along[i]))
             return false;
-        params.start[axis] = in->shape[axis] - 1;
-        params.size[axis] = in->shape[axis];
-        params.step[axis] = -1;
-    }
-    return tflite_set_output(im, op, tdl_builder_slice(im->builder, x, &params));
+    return tflite_set_output(im, op,
+                             count ? tdl_builder_reverse(im->builder, x, count, along)
+                                   : tdl_builder_identity(im->builder, x));
 }
 
 /* --------------------------------------------------------------- by an index */
+
+/* Behind the batch dimensions, which go in step, an index is a tuple of one. */
+static struct tdl_operand *gather_in_step(struct tflite_import *im, struct tdl_operand *x,
+                                          struct tdl_operand *indices, uint32_t batch)
+{
+    struct tdl_tensor_params p = *tdl_operand_get_desc(indices);
+
+    if (p.rank < TDL_MAX_RANK)
+        p.shape[p.rank++] = 1;
+    return tdl_builder_gather_nd(im->builder, x,
+                                 tdl_builder_reshape(im->builder, indices, p.rank, p.shape), batch);
+}
 
 bool tflite_add_gather(struct tflite_import *im, const struct tflite_op *op)
 {
@@ -176,10 +184,64 @@ bool tflite_add_gather(struct tflite_import *im, const struct tflite_op *op)
     if (!indices || !tflite_check(im) ||
         !tflite_axis(im, axis, tdl_operand_get_desc(x)->rank, &along))
         return false;
-    if (batch != 0)
+    if (batch != 0 && batch != (int32_t)along)
         return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "%d batch dimensions are not supported; libtdl has 0", batch);
-    return tflite_set_output(im, op, tdl_builder_gather(im->builder, x, indices, along));
+                           "%d batch dimensions and axis %u are not supported; libtdl has 0, or "
+                           "as many as are before the axis",
+                           batch, along);
+    return tflite_set_output(im, op,
+                             batch ? gather_in_step(im, x, indices, along)
+                                   : tdl_builder_gather(im->builder, x, indices, along));
+}
+
+bool tflite_add_gather_nd(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]);
+    struct tdl_operand *indices = x ? tflite_operand(im, op->inputs[1]) : NULL;
+
+    return indices && tflite_set_output(im, op, tdl_builder_gather_nd(im->builder, x, indices, 0));
+}
+
+/* Onto zeros; updates of one place are added. */
+bool tflite_add_scatter_nd(struct tflite_import *im, const struct tflite_op *op)
+{
+    const struct tdl_scatter_params add = {.reduction = TDL_SCATTER_ADD};
+    struct tdl_operand *indices = tflite_operand(im, op->inputs[0]), *x;
+    struct tdl_operand *updates = indices ? tflite_operand(im, op->inputs[1]) : NULL;
+    int32_t list[TDL_MAX_RANK];
+    uint32_t shape[TDL_MAX_RANK], rank;
+
+    if (!updates || !tflite_read_list(im, op, 2, TDL_MAX_RANK, list, &rank))
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (list[i] < 1)
+            return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "a result of %d elements in dimension %u",
+                               list[i], i);
+        shape[i] = (uint32_t)list[i];
+    }
+    x = tflite_zero(im, tdl_operand_get_desc(updates)->dtype);
+    x = x ? tdl_builder_expand(im->builder, x, rank, shape) : NULL;
+    return x && tflite_set_output(im, op,
+                                  tdl_builder_scatter_nd(im->builder, x, indices, updates, &add));
+}
+
+/* The largest along the last dimension, and where they are. */
+bool tflite_add_top_k(struct tflite_import *im, const struct tflite_op *op)
+{
+    struct tdl_operand *x = tflite_operand(im, op->inputs[0]), *indices;
+    const uint32_t rank = x ? tdl_operand_get_desc(x)->rank : 0;
+    int32_t k;
+
+    if (!x || !tflite_read_ints(im, op, 1, 1, &k))
+        return false;
+    if (rank < 1 || k < 1)
+        return tflite_fail(im, TDL_ERROR_UNSUPPORTED, "the %d largest of %u dimensions", k, rank);
+    indices = tdl_builder_top_k(im->builder, x, rank - 1,
+                                &(struct tdl_top_k_params){.count = (uint32_t)k});
+    if (!indices || !tflite_set_output_at(
+                        im, op, 0, tdl_builder_gather_elements(im->builder, x, indices, rank - 1)))
+        return false;
+    return op->output_count < 2 || tflite_set_output_at(im, op, 1, indices);
 }
 
 #define MAX_CLASSES 65536

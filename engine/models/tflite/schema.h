@@ -83,6 +83,7 @@ enum tflite_type {
     TFLITE_INT16 = 7,
     TFLITE_INT8 = 9,
     TFLITE_UINT32 = 15,
+    TFLITE_INT4 = 17, /* two in a byte, the first in its low half */
 };
 
 /* enum BuiltinOperator */
@@ -120,6 +121,7 @@ enum tflite_code {
     TFLITE_SQUEEZE = 43,
     TFLITE_STRIDED_SLICE = 45,
     TFLITE_EXP = 47,
+    TFLITE_TOPK_V2 = 48,
     TFLITE_SPLIT = 49,
     TFLITE_LOG_SOFTMAX = 50,
     TFLITE_CAST = 53,
@@ -172,6 +174,7 @@ enum tflite_code {
     TFLITE_SPLIT_V = 102,
     TFLITE_CEIL = 104,
     TFLITE_REVERSE_V2 = 105,
+    TFLITE_GATHER_ND = 107,
     TFLITE_ADD_N = 106,
     TFLITE_COS = 108,
     TFLITE_RANK = 110,
@@ -179,6 +182,7 @@ enum tflite_code {
     TFLITE_QUANTIZE = 114,
     TFLITE_ROUND = 116,
     TFLITE_HARD_SWISH = 117,
+    TFLITE_SCATTER_ND = 122,
     TFLITE_SELECT_V2 = 123,
     TFLITE_BATCH_MATMUL = 126,
     TFLITE_CUMSUM = 128,

@@ -177,7 +177,7 @@ bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tfli
     return tflite_fail(
         im, TDL_ERROR_UNSUPPORTED,
         "tensor %d '%.80s' is %s; libtdl takes float32, integers as they are or with "
-        "scales, and float16 weights: convert the model to one of these",
+        "scales, and weights of float16 and int4: convert the model to one of these",
         index, tensor->name, tflite_type_name(tensor->type));
 }
 
@@ -193,6 +193,7 @@ uint32_t tflite_type_size(uint8_t type)
     case TFLITE_FLOAT16:
     case TFLITE_INT16:
         return 2;
+    case TFLITE_INT4: /* and another one */
     case TFLITE_INT8:
     case TFLITE_UINT8:
     case TFLITE_BOOL:
@@ -211,6 +212,7 @@ bool tflite_is_quantised(const struct tflite_tensor *tensor)
     case TFLITE_UINT8:
     case TFLITE_INT16:
         return true;
+    case TFLITE_INT4:  /* weights */
     case TFLITE_INT32: /* biases; what is computed, such as shapes, stays as it is */
     case TFLITE_INT64:
         return tensor->data != NULL;
@@ -251,11 +253,13 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
                            "tensor %d '%.80s' must be constant and is computed", index, out->name);
     if (tflite_type_size(out->type) == 0)
         return tflite_fail_type(im, index, out);
-    if (out->data_size != out->elements * tflite_type_size(out->type))
+    const uint64_t needed = out->type == TFLITE_INT4 ? (out->elements + 1) / 2
+                                                     : out->elements * tflite_type_size(out->type);
+    if (out->data_size != needed)
         return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                            "the model file is damaged: tensor %d '%.80s' has %llu bytes of data "
                            "and needs %llu",
                            index, out->name, (unsigned long long)out->data_size,
-                           (unsigned long long)(out->elements * tflite_type_size(out->type)));
+                           (unsigned long long)needed);
     return true;
 }

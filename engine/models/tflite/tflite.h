@@ -48,6 +48,7 @@ struct tflite_import {
      * by struct tflite_made. */
     struct tdl_map made;
     uint64_t made_bytes;
+    bool has_int4; /* among what was made */
 };
 
 /* A constant, and what was made of it. */
