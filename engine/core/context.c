@@ -137,6 +137,7 @@ void tdl_context_get_stats(struct tdl_context *ctx, struct tdl_context_stats *ou
         .pipelines = atomic_load(&ctx->stats.pipelines),
         .allocations = atomic_load(&ctx->stats.allocations),
         .memory_bytes = atomic_load(&ctx->stats.memory_bytes),
+        .pipelines_held = atomic_load(&ctx->stats.pipelines_held),
         .validation_errors = atomic_load(&ctx->stats.validation_errors),
     };
 }

@@ -38,6 +38,7 @@ struct tdl_context {
     struct tdl_tuning tuning; /* what was measured on this device, under tuning_lock */
     struct {
         atomic_ullong submits, dispatches, waits, pipelines, allocations, memory_bytes;
+        atomic_ullong pipelines_held;
         atomic_ullong validation_errors;
     } stats;
 };

@@ -71,7 +71,9 @@ struct tdl_vk_context {
     pthread_mutex_t pipeline_lock;
     VkPipelineCache pipeline_cache;
     bool pipeline_cache_dirty;
-    struct tdl_pipeline *pipelines;
+    struct tdl_pipeline *pipelines; /* under pipeline_lock, as what follows */
+    uint32_t idle_pipelines;
+    uint64_t pipeline_clock;
 };
 
 static inline struct tdl_vk_context *tdl_vk(const struct tdl_context *ctx)

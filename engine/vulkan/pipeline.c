@@ -201,76 +201,198 @@ fail:
     return r;
 }
 
-/* Call with the lock held. */
-static struct tdl_pipeline *find_pipeline(struct tdl_context *ctx, const char *shader_name,
-                                          const uint32_t *spec, uint32_t spec_count,
-                                          const uint32_t *chain, uint32_t chain_count)
+static uint64_t hash_of(const struct tdl_pipeline *p)
 {
-    for (struct tdl_pipeline *p = tdl_vk(ctx)->pipelines; p; p = p->next)
-        if (!strcmp(p->shader->name, shader_name) && p->spec_count == spec_count &&
-            !memcmp(p->spec, spec, spec_count * sizeof(*spec)) && p->chain_count == chain_count &&
-            (!chain_count || !memcmp(p->chain, chain, chain_count * sizeof(*chain))))
-            return p;
-    return NULL;
+    uint64_t hash = tdl_hash_bytes(TDL_HASH_START, &p->shader, sizeof(p->shader));
+    hash = tdl_hash_bytes(hash, p->spec, p->spec_count * sizeof(*p->spec));
+    return tdl_hash_bytes(hash, p->chain, p->chain_count * sizeof(*p->chain));
+}
+
+/* The one that is like `like`, held once more, or kept. Call with the lock held. */
+static struct tdl_pipeline *find(struct tdl_vk_context *vk, const struct tdl_pipeline *like,
+                                 bool keep)
+{
+    struct tdl_pipeline *p = vk->pipelines;
+    while (p && (p->hash != like->hash || p->shader != like->shader ||
+                 p->spec_count != like->spec_count || p->chain_count != like->chain_count ||
+                 memcmp(p->spec, like->spec, like->spec_count * sizeof(*like->spec)) ||
+                 memcmp(p->chain, like->chain, like->chain_count * sizeof(*like->chain))))
+        p = p->next;
+    if (p && !p->holders && !p->kept)
+        vk->idle_pipelines--;
+    if (p && keep)
+        p->kept = true;
+    else if (p)
+        p->holders++;
+    return p;
+}
+
+static enum tdl_result describe(const char *shader_name, const uint32_t *spec, uint32_t spec_count,
+                                const uint32_t *chain, uint32_t chain_count,
+                                struct tdl_pipeline *out)
+{
+    if (spec_count > TDL_MAX_SPEC || chain_count > TDL_MAX_CHAIN)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: %u + %u specialization constants, %d + %d at most", shader_name,
+                        spec_count, chain_count, TDL_MAX_SPEC, TDL_MAX_CHAIN);
+    *out = (struct tdl_pipeline){.shader = tdl_shader_find(shader_name),
+                                 .spec_count = spec_count,
+                                 .chain_count = chain_count};
+    if (!out->shader)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", shader_name);
+    memcpy(out->spec, spec, spec_count * sizeof(*spec));
+    if (chain_count)
+        memcpy(out->chain, chain, chain_count * sizeof(*chain));
+    out->hash = hash_of(out);
+    return TDL_OK;
+}
+
+/* Make one like `like`, unless another thread was quicker. */
+static enum tdl_result make(struct tdl_context *ctx, const struct tdl_pipeline *like, bool keep,
+                            const struct tdl_pipeline **out_pipeline)
+{
+    struct tdl_vk_context *vk = tdl_vk(ctx);
+    struct tdl_pipeline *p = malloc(sizeof(*p));
+    if (!p)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a pipeline");
+    *p = *like;
+    enum tdl_result r = compile(ctx, p);
+    if (r != TDL_OK) {
+        free(p);
+        return r;
+    }
+    pthread_mutex_lock(&vk->pipeline_lock);
+    *out_pipeline = find(vk, like, keep);
+    if (!*out_pipeline) {
+        p->kept = keep;
+        p->holders = keep ? 0 : 1;
+        p->next = vk->pipelines;
+        *out_pipeline = vk->pipelines = p;
+        atomic_fetch_add(&ctx->stats.pipelines_held, 1);
+        vk->pipeline_cache_dirty = true;
+        p = NULL;
+    }
+    pthread_mutex_unlock(&vk->pipeline_lock);
+    if (p) {
+        vkDestroyPipeline(vk->device, p->pipeline, NULL);
+        free(p);
+    }
+    return TDL_OK;
+}
+
+static enum tdl_result find_or_make(struct tdl_context *ctx, const char *shader_name,
+                                    const uint32_t *spec, uint32_t spec_count,
+                                    const uint32_t *chain, uint32_t chain_count, bool keep,
+                                    const struct tdl_pipeline **out_pipeline)
+{
+    struct tdl_pipeline like;
+    enum tdl_result r;
+    *out_pipeline = NULL;
+    TRY(tdl_context_check(ctx));
+    TRY(describe(shader_name, spec, spec_count, chain, chain_count, &like));
+    pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
+    *out_pipeline = find(tdl_vk(ctx), &like, keep);
+    pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
+    if (!*out_pipeline)
+        TRY(make(ctx, &like, keep, out_pipeline));
+fail:
+    return r;
 }
 
 enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
                                  const uint32_t *spec, uint32_t spec_count,
                                  const struct tdl_pipeline **out_pipeline)
 {
-    return tdl_pipeline_get_chained(ctx, shader_name, spec, spec_count, NULL, 0, out_pipeline);
+    return find_or_make(ctx, shader_name, spec, spec_count, NULL, 0, true, out_pipeline);
 }
 
-enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *shader_name,
-                                         const uint32_t *spec, uint32_t spec_count,
-                                         const uint32_t *chain, uint32_t chain_count,
-                                         const struct tdl_pipeline **out_pipeline)
+enum tdl_result tdl_pipeline_hold(struct tdl_context *ctx, const char *shader_name,
+                                  const uint32_t *spec, uint32_t spec_count, const uint32_t *chain,
+                                  uint32_t chain_count, const struct tdl_pipeline **out_pipeline)
 {
-    enum tdl_result r = tdl_context_check(ctx);
-    struct tdl_pipeline *p;
-    *out_pipeline = NULL;
-    if (r != TDL_OK)
-        return r;
-    if (spec_count > TDL_MAX_SPEC || chain_count > TDL_MAX_CHAIN)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: %u + %u specialization constants, %d + %d at most", shader_name,
-                        spec_count, chain_count, TDL_MAX_SPEC, TDL_MAX_CHAIN);
-    pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
-    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
-    pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
-    if (*out_pipeline)
-        return TDL_OK;
+    return find_or_make(ctx, shader_name, spec, spec_count, chain, chain_count, false,
+                        out_pipeline);
+}
 
-    p = calloc(1, sizeof(*p));
-    if (!p)
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a pipeline");
-    p->shader = tdl_shader_find(shader_name);
-    p->spec_count = spec_count;
-    memcpy(p->spec, spec, spec_count * sizeof(*spec));
-    p->chain_count = chain_count;
-    if (chain_count)
-        memcpy(p->chain, chain, chain_count * sizeof(*chain));
-    r = p->shader ? compile(ctx, p)
-                  : tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no shader %s", shader_name);
-    if (r != TDL_OK) {
-        free(p);
-        return r;
-    }
-    /* Another thread may have been quicker with the same one. */
+/* ---------------------------------------------------------------- holding */
+
+const struct tdl_pipeline *tdl_pipeline_ref(struct tdl_context *ctx,
+                                            const struct tdl_pipeline *pipeline)
+{
     pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
-    *out_pipeline = find_pipeline(ctx, shader_name, spec, spec_count, chain, chain_count);
-    if (!*out_pipeline) {
-        p->next = tdl_vk(ctx)->pipelines;
-        *out_pipeline = tdl_vk(ctx)->pipelines = p;
-        tdl_vk(ctx)->pipeline_cache_dirty = true;
-        p = NULL;
-    }
+    ((struct tdl_pipeline *)pipeline)->holders++;
     pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
-    if (p) {
-        vkDestroyPipeline(tdl_vk(ctx)->device, p->pipeline, NULL);
-        free(p);
+    return pipeline;
+}
+
+/* Take the one out of the table that has been idle for longest. With the lock held. */
+static struct tdl_pipeline *take_oldest(struct tdl_vk_context *vk)
+{
+    struct tdl_pipeline **oldest = NULL;
+    for (struct tdl_pipeline **p = &vk->pipelines; *p; p = &(*p)->next)
+        if (!(*p)->holders && !(*p)->kept && (!oldest || (*p)->idle_since < (*oldest)->idle_since))
+            oldest = p;
+    struct tdl_pipeline *taken = *oldest;
+    *oldest = taken->next;
+    vk->idle_pipelines--;
+    atomic_fetch_sub(&vk->base.stats.pipelines_held, 1);
+    return taken;
+}
+
+void tdl_pipelines_let_go(struct tdl_context *ctx, const struct tdl_pipeline *const *pipelines,
+                          uint32_t count, bool kept)
+{
+    struct tdl_vk_context *vk = tdl_vk(ctx);
+    struct tdl_pipeline *gone = NULL;
+    pthread_mutex_lock(&vk->pipeline_lock);
+    for (uint32_t i = 0; i < count; i++) {
+        struct tdl_pipeline *p = (struct tdl_pipeline *)pipelines[i];
+        if (!p)
+            continue;
+        p->kept |= kept;
+        if (!--p->holders && !p->kept) {
+            p->idle_since = ++vk->pipeline_clock;
+            vk->idle_pipelines++;
+        }
     }
-    return TDL_OK;
+    while (vk->idle_pipelines > TDL_IDLE_PIPELINES) {
+        struct tdl_pipeline *p = take_oldest(vk);
+        p->next = gone;
+        gone = p;
+    }
+    pthread_mutex_unlock(&vk->pipeline_lock);
+    for (struct tdl_pipeline *next; gone; gone = next) {
+        next = gone->next;
+        vkDestroyPipeline(vk->device, gone->pipeline, NULL);
+        free(gone);
+    }
+}
+
+struct tdl_pipeline_list *tdl_pipeline_list_new(uint32_t count)
+{
+    struct tdl_pipeline_list *list =
+        calloc(1, sizeof(*list) + (size_t)count * sizeof(list->pipelines[0]));
+    if (!list) {
+        tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling a graph");
+        return NULL;
+    }
+    atomic_init(&list->refs, 1);
+    list->count = count;
+    return list;
+}
+
+struct tdl_pipeline_list *tdl_pipeline_list_ref(struct tdl_pipeline_list *list)
+{
+    atomic_fetch_add(&list->refs, 1);
+    return list;
+}
+
+void tdl_pipeline_list_release(struct tdl_context *ctx, struct tdl_pipeline_list *list)
+{
+    if (!list || atomic_fetch_sub(&list->refs, 1) != 1)
+        return;
+    tdl_pipelines_let_go(ctx, list->pipelines, list->count, false);
+    free(list);
 }
 
 void tdl_pipeline_write_set(const struct tdl_context *ctx, VkDescriptorSet set,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compute pipelines, made once per (shader, specialization) and context, and
- * the cache on disk behind them.
+ * the cache on disk behind them. A graph's go with their last graph, but for the
+ * TDL_IDLE_PIPELINES that went last; those of frames, which have few, stay.
  */
 #ifndef TDL_PIPELINE_H
 #define TDL_PIPELINE_H
@@ -9,12 +10,20 @@
 #include "context.h"
 #include "kernels.h"
 
+/* That nobody holds, kept for the next graph. */
+#define TDL_IDLE_PIPELINES 64
+
 struct tdl_pipeline {
     struct tdl_pipeline *next;
     const struct tdl_shader *shader;
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
     VkPipeline pipeline;
+    uint64_t hash; /* of shader and constants */
+    /* Under the lock: holders; for frames, too; when the last holder went. */
+    uint32_t holders;
+    bool kept;
+    uint64_t idle_since;
     atomic_bool used; /* it was dispatched: even drivers that wait for that have compiled it */
 };
 
@@ -23,17 +32,34 @@ bool tdl_pipeline_is_used(const struct tdl_pipeline *pipeline);
 void tdl_pipeline_set_used(const struct tdl_pipeline *pipeline);
 
 /* The pipeline of `shader_name` specialised with `spec` (constant_id i takes
- * spec[i]); created and kept on first use. By convention constant 0, 1 and 2
- * are the workgroup size. Owned by the context. Blocking when it compiles. */
+ * spec[i]); created on first use, and kept as long as the context. By convention
+ * constant 0, 1 and 2 are the workgroup size. Blocking when it compiles. */
 enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_name,
                                  const uint32_t *spec, uint32_t spec_count,
                                  const struct tdl_pipeline **out_pipeline);
 
-/* The same with the constants of a chain; without, they keep their defaults. */
-enum tdl_result tdl_pipeline_get_chained(struct tdl_context *ctx, const char *shader_name,
-                                         const uint32_t *spec, uint32_t spec_count,
-                                         const uint32_t *chain, uint32_t chain_count,
-                                         const struct tdl_pipeline **out_pipeline);
+/* The same with the constants of a chain (without, they keep their defaults), held
+ * by the caller: let it go when the device has passed its last use. */
+enum tdl_result tdl_pipeline_hold(struct tdl_context *ctx, const char *shader_name,
+                                  const uint32_t *spec, uint32_t spec_count, const uint32_t *chain,
+                                  uint32_t chain_count, const struct tdl_pipeline **out_pipeline);
+/* One more holder of a pipeline that the caller holds. */
+const struct tdl_pipeline *tdl_pipeline_ref(struct tdl_context *ctx,
+                                            const struct tdl_pipeline *pipeline);
+/* Let `count` of them go; NULL among them is nothing. kept: the context has them
+ * for good now. */
+void tdl_pipelines_let_go(struct tdl_context *ctx, const struct tdl_pipeline *const *pipelines,
+                          uint32_t count, bool kept);
+
+/* Those of a graph, for the graph and what was recorded of it. */
+struct tdl_pipeline_list {
+    atomic_int refs;
+    uint32_t count;
+    const struct tdl_pipeline *pipelines[]; /* held; NULL: not there yet */
+};
+struct tdl_pipeline_list *tdl_pipeline_list_new(uint32_t count);
+struct tdl_pipeline_list *tdl_pipeline_list_ref(struct tdl_pipeline_list *list);
+void tdl_pipeline_list_release(struct tdl_context *ctx, struct tdl_pipeline_list *list);
 
 /* Fill a set of the one layout that all pipelines have. */
 void tdl_pipeline_write_set(const struct tdl_context *ctx, VkDescriptorSet set,

@@ -251,7 +251,10 @@ struct tdl_context_stats {
      *  what is beside them, such as descriptions, and tables that XNNPACK makes. */
     uint64_t memory_bytes;
     uint64_t validation_errors; /**< messages of the validation layers */
-    uint64_t reserved[4];       /**< 0: room for later versions */
+    /** Pipelines that are there now: graphs', those that frames have needed, and up to 64
+     *  that went with their last graph. */
+    uint64_t pipelines_held;
+    uint64_t reserved[3]; /**< 0: room for later versions */
 };
 TDL_API void tdl_context_get_stats(struct tdl_context *context, struct tdl_context_stats *out);
 

@@ -50,7 +50,7 @@ enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struc
                                         const struct tdl_compile_params *compile)
 {
     struct tdl_vk_composer *composer = tdl_vk_composer(common);
-    const struct tdl_pipeline *ignored[GUESSES * TDL_COMPOSE_MAX_STEPS];
+    const struct tdl_pipeline *made[GUESSES * TDL_COMPOSE_MAX_STEPS] = {NULL};
     struct wanted wanted = {.count = 0};
     enum tdl_result r;
     if (!composer->scratch)
@@ -69,8 +69,9 @@ enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struc
         plan.rolling = !plan.rolling;
     }
     TRY(tdl_compile_kernels(composer->base.ctx, wanted.kernels, wanted.count, composer->scratch,
-                            compile, ignored));
+                            compile, made));
 fail:
+    tdl_pipelines_let_go(composer->base.ctx, made, TDL_COUNT(made), true);
     return r;
 }
 

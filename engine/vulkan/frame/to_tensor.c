@@ -63,11 +63,13 @@ enum tdl_result tdl_vk_frame_to_tensor_prepare(const struct tdl_frame *frame,
                                                const struct tdl_compile_params *compile)
 {
     struct tdl_context *ctx = tensor->buffer->ctx;
-    const struct tdl_pipeline *ignored;
+    const struct tdl_pipeline *made = NULL;
     const struct tdl_frame_spec spec = make_spec(ctx, frame, tensor);
     const struct tdl_kernel kernel = {
         .shader = choose_shader(tensor), .spec = spec.group, .spec_count = TDL_FRAME_SPEC_COUNT};
-    return tdl_compile_kernels(ctx, &kernel, 1, tensor->buffer, compile, &ignored);
+    enum tdl_result r = tdl_compile_kernels(ctx, &kernel, 1, tensor->buffer, compile, &made);
+    tdl_pipelines_let_go(ctx, &made, 1, true);
+    return r;
 }
 
 enum tdl_result tdl_vk_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,

@@ -112,11 +112,18 @@ fail:
     return r;
 }
 
-static enum tdl_result compile_one(struct work *work, uint32_t i)
+static enum tdl_result hold(struct work *work, uint32_t i)
 {
     const struct tdl_kernel *k = &work->kernels[i];
-    enum tdl_result r = tdl_pipeline_get_chained(work->ctx, k->shader, k->spec, k->spec_count,
-                                                 k->chain, k->chain_count, &work->pipelines[i]);
+    if (work->pipelines[i])
+        return TDL_OK;
+    return tdl_pipeline_hold(work->ctx, k->shader, k->spec, k->spec_count, k->chain, k->chain_count,
+                             &work->pipelines[i]);
+}
+
+static enum tdl_result compile_one(struct work *work, uint32_t i)
+{
+    enum tdl_result r = hold(work, i);
     if (r != TDL_OK || tdl_pipeline_is_used(work->pipelines[i]))
         return r;
     r = dispatch_nothing(work->ctx, work->pipelines[i], work->scratch);
@@ -166,10 +173,12 @@ static void *compile_some(void *data)
 static bool warm_up(struct tdl_context *apart, struct tdl_buffer *scratch,
                     const struct tdl_kernel *k)
 {
-    const struct tdl_pipeline *p;
-    return tdl_pipeline_get_chained(apart, k->shader, k->spec, k->spec_count, k->chain,
-                                    k->chain_count, &p) == TDL_OK &&
-           dispatch_nothing(apart, p, scratch) == TDL_OK;
+    const struct tdl_pipeline *p = NULL;
+    const bool ok = tdl_pipeline_hold(apart, k->shader, k->spec, k->spec_count, k->chain,
+                                      k->chain_count, &p) == TDL_OK &&
+                    dispatch_nothing(apart, p, scratch) == TDL_OK;
+    tdl_pipelines_let_go(apart, &p, 1, false);
+    return ok;
 }
 
 /* Compile in a context of one's own; the other one dispatches later. */
@@ -185,12 +194,9 @@ static void *compile_apart(void *data)
     if (tdl_context_create(&params, &apart) == TDL_OK &&
         tdl_buffer_create(apart, 256, TDL_BUFFER_DEVICE, &scratch) == TDL_OK)
         for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
-            const struct tdl_kernel *k = &work->kernels[work->distinct[i]];
-            enum tdl_result r = warm_up(apart, scratch, k)
-                                    ? tdl_pipeline_get_chained(
-                                          work->ctx, k->shader, k->spec, k->spec_count, k->chain,
-                                          k->chain_count, &work->pipelines[work->distinct[i]])
-                                    : compile_one(work, work->distinct[i]);
+            const uint32_t at = work->distinct[i];
+            enum tdl_result r = warm_up(apart, scratch, &work->kernels[at]) ? hold(work, at)
+                                                                            : compile_one(work, at);
             if (!go_on(work, r))
                 break;
         }
@@ -265,14 +271,14 @@ static enum tdl_result run(struct work *work)
 enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_kernel *kernels,
                                     uint32_t count, struct tdl_buffer *scratch,
                                     const struct tdl_compile_params *params,
-                                    const struct tdl_pipeline **out_pipelines)
+                                    const struct tdl_pipeline **pipelines)
 {
     uint32_t total, *first = tdl_kernels_match(kernels, count, &total);
     uint32_t *distinct = calloc(count ? count : 1, sizeof(*distinct));
     struct work work = {.ctx = ctx,
                         .kernels = kernels,
                         .distinct = distinct,
-                        .pipelines = out_pipelines,
+                        .pipelines = pipelines,
                         .scratch = scratch};
     enum tdl_result r;
     if (!first || !distinct) {
@@ -286,7 +292,8 @@ enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_ke
             distinct[work.total++] = i;
     r = run(&work);
     for (uint32_t i = 0; i < count && r == TDL_OK; i++)
-        out_pipelines[i] = out_pipelines[first[i]];
+        if (first[i] != i && !pipelines[i])
+            pipelines[i] = tdl_pipeline_ref(ctx, pipelines[first[i]]);
 done:
     free(first);
     free(distinct);

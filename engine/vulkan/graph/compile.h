@@ -23,12 +23,13 @@ uint32_t *tdl_kernels_match(const struct tdl_kernel *kernels, uint32_t count,
 extern uint32_t tdl_compile_cold_ms;
 
 /* Have all these kernels compiled, so that none is when it is first dispatched;
- * equal ones once. out_pipelines[i] is that of kernels[i]. `scratch` is bound
+ * equal ones once. pipelines[i] is that of kernels[i], held by the caller: NULL, or
+ * what an earlier call has put there; after a failure some are there. `scratch` is bound
  * where a kernel would read or write; nothing does. params may be NULL.
  * Blocking. TDL_ERROR_CANCELED if the progress function says so. */
 enum tdl_result tdl_compile_kernels(struct tdl_context *ctx, const struct tdl_kernel *kernels,
                                     uint32_t count, struct tdl_buffer *scratch,
                                     const struct tdl_compile_params *params,
-                                    const struct tdl_pipeline **out_pipelines);
+                                    const struct tdl_pipeline **pipelines);
 
 #endif

@@ -82,18 +82,15 @@ enum tdl_result tdl_pass_check(const struct tdl_graph *g)
 enum tdl_result tdl_vk_program_compile(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
     const uint32_t count = g->plan.step_count;
+    struct tdl_program *p = g->program;
     struct tdl_kernel *kernels = list_kernels(&g->plan);
-    const struct tdl_pipeline **pipelines = calloc(count ? count : 1, sizeof(*pipelines));
-    enum tdl_result r;
-    if (!kernels || !pipelines) {
-        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling a graph");
-        goto fail;
-    }
-    TRY(tdl_compile_kernels(g->ctx, kernels, count, g->program->arena, params, pipelines));
-    g->program->pipelines = pipelines;
-    pipelines = NULL;
-fail:
+    if (!kernels)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling a graph");
+    if (!p->pipelines) /* else what a call before this one has compiled */
+        p->pipelines = tdl_pipeline_list_new(count);
+    enum tdl_result r = p->pipelines ? tdl_compile_kernels(g->ctx, kernels, count, p->arena, params,
+                                                           p->pipelines->pipelines)
+                                     : TDL_ERROR_OUT_OF_MEMORY;
     free(kernels);
-    free(pipelines);
     return r;
 }

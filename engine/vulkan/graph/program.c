@@ -74,7 +74,7 @@ void tdl_vk_program_destroy(struct tdl_graph *g)
     tdl_buffer_destroy(&p->arena);
     tdl_buffer_destroy(&p->weights);
     pthread_mutex_destroy(&p->lock);
-    free(p->pipelines);
+    tdl_pipeline_list_release(g->ctx, p->pipelines);
     free(p);
     g->program = NULL;
 }

@@ -23,14 +23,15 @@ struct tdl_recording {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkDescriptorPool descriptors;
+    struct tdl_pipeline_list *pipelines;
     VkQueryPool queries; /* of a profiling recording */
     uint64_t last_used;
 };
 
 struct tdl_program {
     struct tdl_buffer *arena, *weights;
-    const struct tdl_pipeline **pipelines; /* one a step */
-    pthread_mutex_t lock;                  /* guards recordings */
+    struct tdl_pipeline_list *pipelines; /* one a step */
+    pthread_mutex_t lock;                /* guards recordings */
     struct tdl_recording *recordings;
     uint32_t recording_count;
     uint64_t use_counter;

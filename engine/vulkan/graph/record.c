@@ -113,7 +113,7 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
                     (struct hazard){binds[j].buffer, binds[j].offset,
                                     binds[j].offset + binds[j].size, binds[j].write};
         vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                          g->program->pipelines[i]->pipeline);
+                          rec->pipelines->pipelines[i]->pipeline);
         vkCmdBindDescriptorSets(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                                 tdl_vk(g->ctx)->pipeline_layout, 0, 1, &sets[i], 0, NULL);
         vkCmdDispatch(rec->commands, step->groups[0], step->groups[1], step->groups[2]);
@@ -203,6 +203,7 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
         goto done;
     }
     atomic_init(&rec->refs, 1);
+    rec->pipelines = tdl_pipeline_list_ref(g->program->pipelines);
     for (uint32_t i = 0; i < binding_count; i++)
         rec->bound[i] = bound[i]->id;
     TRY(create_objects(g, profile, rec));
@@ -234,6 +235,7 @@ static void recording_free(struct tdl_context *ctx, void *data)
     vkDestroyCommandPool(tdl_vk(ctx)->device, rec->pool, NULL);
     vkDestroyDescriptorPool(tdl_vk(ctx)->device, rec->descriptors, NULL);
     vkDestroyQueryPool(tdl_vk(ctx)->device, rec->queries, NULL);
+    tdl_pipeline_list_release(ctx, rec->pipelines);
     free(rec);
 }
 

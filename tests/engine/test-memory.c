@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a context holds on to: it has a bound, however many graphs come and go and
+ * however much work is queued. Counted, not timed.
+ */
+#include "check.h"
+
+#include <core/device.h>
+
+enum { CHANNELS = 4, SIDE = 6, ELEMENTS = CHANNELS * SIDE * SIDE };
+
+static struct tdl_context *ctx;
+
+static struct tdl_context_stats stats_now(void)
+{
+    struct tdl_context_stats stats;
+    tdl_context_get_stats(ctx, &stats);
+    return stats;
+}
+
+static struct tdl_tensor_params picture(uint32_t side)
+{
+    return (struct tdl_tensor_params){.rank = 4,
+                                      .shape = {1, side, side, CHANNELS},
+                                      .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+}
+
+/* Kernels of its own for each side: they are compiled for sizes. */
+static struct tdl_graph *pool_of(uint32_t side)
+{
+    const struct tdl_tensor_params p = picture(side);
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &p);
+    OK(tdl_builder_output(
+        b, "y",
+        tdl_builder_max_pool2d(
+            b, x, &(struct tdl_pool2d_params){.window = {2, 2}, .pad = {0, 1, 0, 1}})));
+    OK(tdl_builder_build(b, NULL, &g));
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+struct run {
+    struct tdl_graph *graph;
+    struct tdl_tensor *x, *y;
+    float in[ELEMENTS], out[ELEMENTS];
+};
+
+static void run_open(struct run *r)
+{
+    const struct tdl_tensor_params p = picture(SIDE);
+    r->graph = pool_of(SIDE);
+    OK(tdl_tensor_create(ctx, &p, &r->x));
+    OK(tdl_tensor_create(ctx, &p, &r->y));
+    for (int i = 0; i < ELEMENTS; i++)
+        r->in[i] = (float)(i * 37 % 101);
+}
+
+static enum tdl_result run_dispatch(struct run *r)
+{
+    return tdl_graph_dispatch(r->graph, &(struct tdl_binding){"x", r->x}, 1,
+                              &(struct tdl_binding){"y", r->y}, 1, NULL);
+}
+
+static void run_check(struct run *r)
+{
+    OK(tdl_tensor_write(r->x, r->in, sizeof(r->in), NULL));
+    OK(run_dispatch(r));
+    OK(tdl_tensor_read(r->y, r->out, sizeof(r->out)));
+    for (int i = 0; i < ELEMENTS; i++) {
+        const int x = i / CHANNELS % SIDE, y = i / CHANNELS / SIDE;
+        float want = r->in[i];
+        for (int at = 1; at < 4; at++)
+            if (x + at % 2 < SIDE && y + at / 2 < SIDE)
+                want = TDL_MAX(want, r->in[i + (at % 2 + at / 2 * SIDE) * CHANNELS]);
+        if (!CHECK(r->out[i] == want, "%d is %g, not %g", i, (double)r->out[i], (double)want))
+            return;
+    }
+}
+
+static void run_close(struct run *r)
+{
+    tdl_tensor_destroy(&r->x);
+    tdl_tensor_destroy(&r->y);
+    tdl_graph_destroy(&r->graph);
+}
+
+/* Graphs of many sizes leave a bounded number of pipelines, and none that somebody
+ * else runs goes. */
+static void test_pipelines(void)
+{
+    enum { GRAPHS = 30, KEPT = 64 };
+    struct run r;
+    check_begin("pipelines");
+    run_open(&r);
+    run_check(&r);
+    const struct tdl_context_stats before = stats_now();
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        struct tdl_graph *g = pool_of(SIDE + 1 + i), *same = pool_of(SIDE + 1 + i);
+        tdl_graph_destroy(&g);
+        tdl_graph_destroy(&same);
+    }
+    struct tdl_context_stats after = stats_now();
+    const uint64_t made = after.pipelines - before.pipelines;
+    CHECK(made > KEPT, "%llu pipelines: too few for the test", (unsigned long long)made);
+    CHECK(after.pipelines_held <= before.pipelines_held + KEPT, "%llu pipelines are held",
+          (unsigned long long)after.pipelines_held);
+    struct tdl_graph *last = pool_of(SIDE + GRAPHS);
+    CHECK(stats_now().pipelines == after.pipelines, "what went last was made again");
+    run_check(&r);
+    CHECK(stats_now().pipelines == after.pipelines, "what is in use was made again");
+    tdl_graph_destroy(&last);
+    run_close(&r);
+}
+
+int main(void)
+{
+    ctx = check_context_open();
+    if (ctx->on->wants_steps)
+        test_pipelines();
+    check_context_close(ctx);
+    return check_result();
+}
