@@ -154,7 +154,7 @@ part_threads() {
     local build=$root/build-tsan tests=(engine-{compile,context,tensor,dispatch,strangers}
         engine-cpu-{dispatch,frames,graph,scenarios})
     expect "set-up with ThreadSanitizer" configure "$build" -Dgst=disabled \
-        -Db_sanitize=thread -Db_lundef=false
+        -Db_sanitize=thread -Db_lundef=false -Doptimization=1
     expect "build with ThreadSanitizer" build_tests "$build" tests/lib/race \
         tests/lib/libkeep-loaded.so "${tests[@]/#/test:}"
     [ -e "$build/tests/lib/race" ] || return
