@@ -17,6 +17,7 @@ describe() {
     fuzz) echo "libFuzzer on the readers of models and on the builder, half a minute each" ;;
     soak) echo "2,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
+    onnxruntime) echo "models of others against ONNX Runtime (fetches 150 MB at the first time)" ;;
     analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;
     nightly) echo "ten thousand random cases, a million runs, long fuzzing and soak: some hours" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
@@ -179,6 +180,8 @@ part_vm() {
         expect "Vulkan images between GStreamer 1.26's elements" \
             tests/debian.sh trixie tests/vm/images.sh
 }
+
+part_onnxruntime() { told_results tests/models/onnxruntime.sh; }
 
 part_analyze() {
     local tool

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Holds what tdl-run gives for a model against what ONNX Runtime gives:
 //
-//     node against-onnxruntime.mjs TDL_RUN MODEL.onnx DEVICE[,DEVICE...] INPUT=1,3,320,320...
+//     node against-onnxruntime.mjs TDL_RUN MODEL.onnx[=FLOAT32.onnx] DEVICE[,DEVICE...] \\
+//         INPUT=1,3,320,320...
 //
-// from a folder that has onnxruntime-node. Inputs are numbers from 0 to 1, the same in
+// from a folder that has onnxruntime-node. A model in float16 comes with the same in
+// float32 (to-float32.py), since ONNX Runtime rounds between operators. Inputs are numbers from 0 to 1, the same in
 // every run. Each output may differ by a thousandth of its largest element, or of a
 // thousandth where that is less: probabilities of nothing at all.
 // Models that quantise what they compute (DynamicQuantizeLinear) differ by more: a number
@@ -46,9 +48,10 @@ function random(count) { // Lehmer, MINSTD
     return data;
 }
 
-const [tdlRun, model, devices, ...shapes] = process.argv.slice(2);
+const [tdlRun, models, devices, ...shapes] = process.argv.slice(2);
+const [model, reference = model] = models.split('=');
 const ort = createRequire(process.cwd() + '/')('onnxruntime-node');
-const session = await ort.InferenceSession.create(model, { graphOptimizationLevel: 'basic' });
+const session = await ort.InferenceSession.create(reference, { graphOptimizationLevel: 'basic' });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tdl-'));
 const feeds = {}, args = [];
 for (const text of shapes) {

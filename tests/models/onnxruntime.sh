@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Models of others, and small ones with their patterns, against ONNX Runtime, which
+# computes what is right for the same numbers: on each device, fused and not. Prints
+# "ok WHAT", "FAILED WHAT" or "skipped WHAT: WHY". Fetches 150 MB at the first time.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/tests/models
+build=${TDL_BUILD:-$root/build}
+folder=$build/onnxruntime
+log=$build/test-logs/onnxruntime.log
+python=/usr/bin/python3 # Debian's, which has Debian's modules
+
+skip_all() { echo "skipped ONNX Runtime: $*" && exit 77; }
+command -v node >/dev/null || skip_all "no node (Debian package nodejs)"
+command -v npm >/dev/null ||
+    skip_all "no npm (Debian package npm)"
+"$python" -c 'import onnx, numpy' 2>/dev/null ||
+    skip_all "no python3-onnx (Debian package python3-onnx)"
+mkdir -p "$folder" "$(dirname "$log")"
+cd "$folder"
+[ -d node_modules/onnxruntime-node ] ||
+    npm install --silent --no-audit --no-fund --ignore-scripts onnxruntime-node@1.23.0 >"$log" 2>&1 ||
+    skip_all "npm cannot fetch onnxruntime-node"
+
+# against WHAT MODEL[=REFERENCE] DEVICES INPUT=SHAPE...
+against() {
+    local what=$1
+    shift
+    if node "$here/against-onnxruntime.mjs" "$build/engine/tools/tdl-run" "$@" >"$log" 2>&1; then
+        echo "ok $what on $2"
+    else
+        echo "FAILED $what on $2"
+    fi
+    sed 's/^/| /' "$log"
+}
+
+fetched() { # fetched NAME : or say why not
+    "$root/pipelines/fetch-models.sh" "$1" >"$log" 2>&1 || {
+        echo "skipped $1: it cannot be fetched"
+        return 1
+    }
+}
+
+devices=cpu
+! "$build/engine/tools/tdl-info" | grep -q '^ *Vulkan  ' || devices=cpu,vulkan
+"$python" "$here/patterns.py" . >patterns.txt
+while read -r name shapes; do
+    # shellcheck disable=SC2086 # an input each
+    against "$name" "$name.onnx" $devices $shapes
+done <patterns.txt
+for size in 256,256 144,256; do
+    name=selfie_segmentation
+    [ $size = 256,256 ] || name=${name}_landscape
+    "$build/tests/models/to-onnx" "$root/models/$name.tflite" $name.onnx
+    against $name "$name.onnx" $devices input=1,${size},3
+done
+if fetched text; then
+    model=$root/models/ch_PP-OCRv4_det_infer.onnx
+    against "text, 320x320" "$model" $devices x=1,3,320,320
+    against "text, 640x480" "$model" cpu x=1,3,480,640
+    against "text, 960x960" "$model" cpu x=1,3,960,960
+fi
+if fetched isnet; then
+    [ -e isnet32.onnx ] || "$python" "$here/to-float32.py" "$root/models/isnet.onnx" isnet32.onnx
+    against "isnet, 1024x1024" "$root/models/isnet.onnx=isnet32.onnx" cpu input=1,3,1024,1024
+fi
