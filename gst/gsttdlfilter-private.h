@@ -46,6 +46,17 @@ struct _GstTdlFilter {
 /* The properties of paths, each told when it changes; NULL: as it was. */
 void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gchar *export);
 
+/* Work with the settings of now, but for a mode whose network is still to come: what was
+ * shown is shown until then. Call with the object lock held. */
+void gst_tdl_filter_adopt(GstTdlFilter *self);
+/* Of the network that the session has now. Call with the object lock held. */
+void gst_tdl_filter_note_output(GstTdlFilter *self);
+
+/* The virtual functions for frames and events, and the sink pad's function
+ * (gsttdlstream.c). */
+void gst_tdl_stream_install(GstBaseTransformClass *klass);
+GstFlowReturn gst_tdl_stream_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer);
+
 /* The virtual functions for caps, memory and queries (gsttdlnegotiate.c). */
 void gst_tdl_negotiate_install(GstBaseTransformClass *klass);
 

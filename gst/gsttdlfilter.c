@@ -19,16 +19,7 @@
  */
 #include "gsttdlfilter-private.h"
 
-#include "gsttdlexport.h"
-#include "gsttdlfitted.h"
-#include "gsttdllegend.h"
-
 #include <string.h>
-
-#define GST_CAT_DEFAULT gst_tdl_filter_debug
-
-/* A new latency is announced when it differs by more. */
-#define LATENCY_STEP (5 * GST_MSECOND)
 
 G_DEFINE_FINAL_TYPE(GstTdlFilter, gst_tdl_filter, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_FILTER)
@@ -37,9 +28,7 @@ GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_
 
 static guint first_own_property; /* of enum gst_tdl_told */
 
-/* Work with the settings of now, but for a mode whose network is still to come: what was
- * shown is shown until then. Call with the object lock held. */
-static void gst_tdl_filter_adopt(GstTdlFilter *self)
+void gst_tdl_filter_adopt(GstTdlFilter *self)
 {
     gint before = self->active.mode;
 
@@ -126,8 +115,7 @@ static gboolean gst_tdl_filter_load_picture(GstTdlFilter *self, struct gst_tdl_s
     return picture || !needed;
 }
 
-/* Of the network that the session has now. Call with the object lock held. */
-static void gst_tdl_filter_note_output(GstTdlFilter *self)
+void gst_tdl_filter_note_output(GstTdlFilter *self)
 {
     self->output = self->session->infer->model->kind;
     self->scale = self->session->infer->model->scale;
@@ -234,342 +222,6 @@ static void gst_tdl_filter_set_context(GstElement *element, GstContext *context)
     GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->set_context(element, context);
 }
 
-/* ---------------------------------------------------------------- streaming */
-
-/* Take the settings for what comes now. Streaming thread. */
-static void gst_tdl_filter_activate(GstTdlFilter *self)
-{
-    GstBaseTransform *base = GST_BASE_TRANSFORM(self);
-    gboolean passthrough, new_latency;
-    gint old_mode;
-
-    GST_OBJECT_LOCK(self);
-    old_mode = self->active.mode;
-    new_latency = self->active.latency_mode != self->settings.live.latency_mode;
-    gst_tdl_filter_adopt(self);
-    self->streaming = TRUE;
-    passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
-    new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
-    if (new_latency)
-        self->latency = gst_tdl_session_latency(self->session, &self->active);
-    GST_OBJECT_UNLOCK(self);
-    if (passthrough)
-        gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
-    if (gst_base_transform_is_passthrough(base) != passthrough) {
-        gst_tdl_session_reset(self->session);
-        gst_base_transform_set_passthrough(base, passthrough);
-        gst_base_transform_reconfigure_src(base);  /* for the output's pool */
-        gst_base_transform_reconfigure_sink(base); /* for upstream's: whose is offered changes */
-    }
-    if (new_latency)
-        gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
-}
-
-/* A network was measured. */
-static void gst_tdl_filter_update_latency(GstTdlFilter *self)
-{
-    GstClockTime latency;
-    gboolean new_latency;
-
-    GST_OBJECT_LOCK(self);
-    latency = gst_tdl_session_latency(self->session, &self->active);
-    new_latency = ABS(GST_CLOCK_DIFF(self->latency, latency)) > LATENCY_STEP;
-    if (new_latency)
-        self->latency = latency;
-    GST_OBJECT_UNLOCK(self);
-    if (new_latency)
-        gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
-}
-
-/* A network that shows classes comes to work. */
-static void gst_tdl_filter_tell_legend(GstTdlFilter *self)
-{
-    struct gst_tdl_sources sources;
-
-    if (self->output != GST_TDL_OUTPUT_CLASSES)
-        return;
-    GST_OBJECT_LOCK(self);
-    gst_tdl_sources_copy(&self->settings.sources, &sources);
-    GST_OBJECT_UNLOCK(self);
-    gst_tdl_legend_post(GST_ELEMENT(self), sources.labels, sources.palette);
-    gst_tdl_sources_clear(&sources);
-}
-
-/* What was loaded meanwhile, before caps are agreed on, as these may follow from it. */
-static void gst_tdl_filter_take_loaded(GstTdlFilter *self)
-{
-    struct gst_tdl_loaded loaded = gst_tdl_reload_take(&self->reload);
-
-    if (loaded.has_picture)
-        gst_tdl_session_take_picture(self->session, loaded.picture);
-    if (!loaded.infer)
-        return;
-    gst_tdl_session_take_infer(self->session, loaded.infer);
-    self->fitted[0] = self->fitted[1] = 0;
-    GST_OBJECT_LOCK(self);
-    gst_tdl_filter_note_output(self);
-    GST_OBJECT_UNLOCK(self);
-    gst_tdl_filter_update_latency(self);
-    gst_tdl_filter_tell_legend(self);
-    if (self->output != GST_TDL_OUTPUT_MASK || self->active.mode > TDL_MODE_PASSTHROUGH)
-        gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
-    GST_INFO_OBJECT(self, "the new model takes over");
-}
-
-/* Wait for the first network. */
-static GstFlowReturn gst_tdl_filter_wait(GstTdlFilter *self)
-{
-    GstFlowReturn flow = gst_tdl_begin_wait(&self->begin);
-
-    if (flow == GST_FLOW_OK && !self->session->ready) {
-        gst_tdl_session_set_ready(self->session);
-        gst_tdl_filter_update_latency(self);
-        gst_tdl_filter_tell_legend(self);
-    }
-    return flow;
-}
-
-/* With model-size=frame: a network for frames as they are now. */
-static GstFlowReturn gst_tdl_filter_fit(GstTdlFilter *self)
-{
-    const gint size[2] = { self->in.info.width, self->in.info.height };
-    struct gst_tdl_infer *infer = NULL;
-    struct gst_tdl_sources sources;
-    GError *error = NULL;
-    gboolean due;
-
-    GST_OBJECT_LOCK(self);
-    due = !strcmp(self->settings.sources.model_size, "frame") &&
-          (self->fitted[0] != size[0] || self->fitted[1] != size[1]);
-    gst_tdl_sources_copy(&self->settings.sources, &sources);
-    sources.output = self->output;
-    GST_OBJECT_UNLOCK(self);
-    if (due)
-        infer = gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin,
-                                    &error);
-    gst_tdl_sources_clear(&sources);
-    if (error)
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-    if (!infer)
-        return !due ? GST_FLOW_OK : error ? GST_FLOW_ERROR : GST_FLOW_FLUSHING;
-    gst_tdl_session_take_infer(self->session, infer);
-    self->fitted[0] = size[0];
-    self->fitted[1] = size[1];
-    gst_tdl_filter_update_latency(self);
-    return GST_FLOW_OK;
-}
-
-/* The frame to the session, and its mask down its own pad, if anybody wants it.
- * `output` NULL: the mask alone. */
-static GstFlowReturn gst_tdl_filter_compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
-{
-    struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
-    struct gst_tdl_target mask = { NULL, &self->mask.video };
-    GstFlowReturn flow = GST_FLOW_OK;
-    GError *error = NULL;
-
-    mask.buffer =
-        gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
-    if (!error && (output || mask.buffer))
-        flow = gst_tdl_filter_wait(self);
-    if (flow == GST_FLOW_OK && !error && (output || mask.buffer))
-        flow = gst_tdl_filter_fit(self);
-    if (flow != GST_FLOW_OK) {
-        gst_clear_buffer(&mask.buffer);
-        return flow;
-    }
-    if (error ||
-        ((output || mask.buffer) &&
-         !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask, &error))) {
-        gst_clear_buffer(&mask.buffer);
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-        return GST_FLOW_ERROR;
-    }
-    GST_OBJECT_LOCK(self);
-    gst_tdl_session_get_stats(self->session, &self->stats);
-    GST_OBJECT_UNLOCK(self);
-    if (mask.buffer)
-        gst_tdl_mask_pad_push(&self->mask, mask.buffer);
-    return GST_FLOW_OK;
-}
-
-/* The base class lets frames pass by transform: their masks are made here. */
-static GstFlowReturn gst_tdl_filter_pass(GstTdlFilter *self, GstBuffer *input)
-{
-    if (!self->in.info.finfo ||
-        gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
-        !gst_tdl_misfit_meta_fits(&self->in, input))
-        return GST_FLOW_OK;
-    return gst_tdl_filter_compose(self, input, NULL);
-}
-
-/* In passthrough nobody here looks at the frame but for its mask. */
-static GstFlowReturn gst_tdl_filter_judge(GstTdlFilter *self, GstBuffer *input)
-{
-    GError *error = NULL;
-    enum gst_tdl_verdict verdict = GST_TDL_TAKE;
-
-    if (self->active.mode == TDL_MODE_PASSTHROUGH)
-        return gst_tdl_mask_pad_exists(&self->mask) ? gst_tdl_filter_pass(self, input)
-                                                    : GST_FLOW_OK;
-    if (self->in.info.finfo)
-        verdict = gst_tdl_misfits_judge(&self->misfits, &self->in, input, &error);
-    if (verdict == GST_TDL_TAKE)
-        return GST_FLOW_OK;
-    if (error)
-        gst_tdl_error_post(self, verdict == GST_TDL_DROP ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
-                           error);
-    return verdict == GST_TDL_DROP ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_ERROR;
-}
-
-/* A frame that does not follow the one before wears no mask of before: what is
- * to be hidden would show in the old outline. */
-static void gst_tdl_filter_find_cut(GstTdlFilter *self, GstBuffer *input)
-{
-    if (gst_tdl_cut_before(&self->cut, GST_BUFFER_PTS(input)))
-        gst_tdl_session_cut(self->session, TRUE);
-    else if (GST_BUFFER_IS_DISCONT(input))
-        gst_tdl_session_cut(self->session, FALSE);
-}
-
-static GstFlowReturn gst_tdl_filter_submit_input_buffer(GstBaseTransform *base, gboolean is_discont,
-                                                        GstBuffer *input)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    gint old_mode = self->active.mode;
-    GstClockTime time = GST_CLOCK_TIME_NONE;
-    GstFlowReturn flow;
-
-    if (base->segment.format == GST_FORMAT_TIME) /* files and programs may count bytes */
-        time = gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME,
-                                          GST_BUFFER_TIMESTAMP(input));
-    if (GST_CLOCK_TIME_IS_VALID(time))
-        gst_object_sync_values(GST_OBJECT(self), time);
-    if (self->session->ready)
-        gst_tdl_filter_take_loaded(self);
-    gst_tdl_filter_activate(self);
-    gst_tdl_filter_find_cut(self, input);
-    flow = gst_tdl_filter_judge(self, input);
-    if (flow == GST_FLOW_OK)
-        flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
-                   ->submit_input_buffer(base, is_discont, input);
-    else
-        gst_buffer_unref(input); /* the base class's from the call on */
-    if (flow == GST_FLOW_NOT_NEGOTIATED && old_mode != self->active.mode)
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, gst_tdl_report_disagreement(self->active.mode));
-    if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-        GST_OBJECT_LOCK(self);
-        self->stats.dropped++;
-        self->stats.mismatched = self->misfits.count;
-        GST_OBJECT_UNLOCK(self);
-    }
-    return flow;
-}
-
-/* Frames that a device made go on in memory for the CPU. */
-static gboolean gst_tdl_filter_falls_back(GstTdlFilter *self)
-{
-    return self->export_path == gst_tdl_export_pool && self->session->importer.gpu;
-}
-
-static GstFlowReturn gst_tdl_filter_report(GstTdlFilter *self)
-{
-    const struct gst_tdl_importer *importer = &self->session->importer;
-
-    if (importer->path == gst_tdl_import_copy)
-        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_INPUT, importer->path,
-                                importer->declined);
-    if (!gst_tdl_filter_falls_back(self))
-        return GST_FLOW_OK;
-    if (!self->active.require_zero_copy) {
-        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_OUTPUT, self->export_path,
-                                self->export_reason->str);
-        return GST_FLOW_OK;
-    }
-    gst_tdl_error_post(self, GST_MESSAGE_ERROR,
-                       gst_tdl_report_output_error(self->export_path, self->export_reason->str));
-    return GST_FLOW_ERROR;
-}
-
-static GstFlowReturn gst_tdl_filter_transform(GstBaseTransform *base, GstBuffer *input,
-                                              GstBuffer *output)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstFlowReturn flow = gst_tdl_filter_compose(self, input, output);
-
-    if (flow != GST_FLOW_OK)
-        return flow;
-    gst_tdl_filter_tell_paths(self, self->session->importer.path, NULL);
-    return gst_tdl_filter_report(self);
-}
-
-/* The base class passes the failure of a pool on without a word. */
-static GstFlowReturn gst_tdl_filter_prepare_output_buffer(GstBaseTransform *base, GstBuffer *input,
-                                                          GstBuffer **output)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)
-                             ->prepare_output_buffer(base, input, output);
-
-    if (flow == GST_FLOW_ERROR)
-        gst_tdl_error_post_no_frame(self, self->session->device->context, &self->out.info);
-    return flow;
-}
-
-/* Frames that are on their way downstream may have come to nothing: no frame is
- * left that would say so. */
-static void gst_tdl_filter_end(GstTdlFilter *self)
-{
-    enum tdl_result r = gst_tdl_session_drain(self->session);
-    GError *error = NULL;
-
-    if (r == TDL_OK)
-        return;
-    gst_tdl_error_set(&error, r, "Cannot finish the last frames");
-    gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-}
-
-/* The base class knows of one source pad. */
-static GstFlowReturn gst_tdl_filter_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(parent);
-
-    return gst_tdl_mask_pad_combine(&self->mask, self->chain(pad, parent, buffer));
-}
-
-static gboolean gst_tdl_filter_sink_event(GstBaseTransform *base, GstEvent *event)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-
-    gst_tdl_mask_pad_event(&self->mask, event);
-    switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_CAPS:
-        gst_tdl_filter_activate(self);
-        break;
-    case GST_EVENT_FLUSH_START:
-        gst_tdl_begin_set_flushing(&self->begin, TRUE);
-        break;
-    case GST_EVENT_FLUSH_STOP:
-        gst_tdl_begin_set_flushing(&self->begin, FALSE);
-        /* fall through */
-    case GST_EVENT_STREAM_START:
-        gst_tdl_session_drain(self->session);
-        gst_tdl_session_reset(self->session);
-        break;
-    case GST_EVENT_SEGMENT:
-    case GST_EVENT_GAP:
-        gst_tdl_cut_init(&self->cut);
-        gst_tdl_session_cut(self->session, TRUE);
-        break;
-    case GST_EVENT_EOS:
-        gst_tdl_filter_end(self);
-        break;
-    default:
-        break;
-    }
-    return GST_BASE_TRANSFORM_CLASS(gst_tdl_filter_parent_class)->sink_event(base, event);
-}
-
 /* -------------------------------------------------------------------- class */
 
 static void gst_tdl_filter_finalize(GObject *object)
@@ -623,10 +275,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
 
     base->start = gst_tdl_filter_start;
     base->stop = gst_tdl_filter_stop;
-    base->submit_input_buffer = gst_tdl_filter_submit_input_buffer;
-    base->prepare_output_buffer = gst_tdl_filter_prepare_output_buffer;
-    base->transform = gst_tdl_filter_transform;
-    base->sink_event = gst_tdl_filter_sink_event;
+    gst_tdl_stream_install(base);
     gst_tdl_negotiate_install(base);
 }
 
@@ -642,6 +291,6 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     self->import_path = self->export_path = "none";
     gst_tdl_mask_pad_init(&self->mask, GST_BASE_TRANSFORM(self));
     self->chain = GST_PAD_CHAINFUNC(GST_BASE_TRANSFORM(self)->sinkpad);
-    gst_pad_set_chain_function(GST_BASE_TRANSFORM(self)->sinkpad, gst_tdl_filter_chain);
+    gst_pad_set_chain_function(GST_BASE_TRANSFORM(self)->sinkpad, gst_tdl_stream_chain);
     gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element's streaming thread: the settings for what comes now, networks that were
+ * loaded meanwhile, and the way of a frame. */
+#include "gsttdlfilter-private.h"
+
+#include "gsttdlexport.h"
+#include "gsttdlfitted.h"
+#include "gsttdllegend.h"
+
+#include <string.h>
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+/* A new latency is announced when it differs by more. */
+#define LATENCY_STEP (5 * GST_MSECOND)
+
+static GstBaseTransformClass *parent_class;
+
+/* Take the settings for what comes now. Streaming thread. */
+static void activate(GstTdlFilter *self)
+{
+    GstBaseTransform *base = GST_BASE_TRANSFORM(self);
+    gboolean passthrough, new_latency;
+    gint old_mode;
+
+    GST_OBJECT_LOCK(self);
+    old_mode = self->active.mode;
+    new_latency = self->active.latency_mode != self->settings.live.latency_mode;
+    gst_tdl_filter_adopt(self);
+    self->streaming = TRUE;
+    passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
+    new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
+    if (new_latency)
+        self->latency = gst_tdl_session_latency(self->session, &self->active);
+    GST_OBJECT_UNLOCK(self);
+    if (passthrough)
+        gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
+    if (gst_base_transform_is_passthrough(base) != passthrough) {
+        gst_tdl_session_reset(self->session);
+        gst_base_transform_set_passthrough(base, passthrough);
+        gst_base_transform_reconfigure_src(base);  /* for the output's pool */
+        gst_base_transform_reconfigure_sink(base); /* for upstream's: whose is offered changes */
+    }
+    if (new_latency)
+        gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+/* A network was measured. */
+static void update_latency(GstTdlFilter *self)
+{
+    GstClockTime latency;
+    gboolean new_latency;
+
+    GST_OBJECT_LOCK(self);
+    latency = gst_tdl_session_latency(self->session, &self->active);
+    new_latency = ABS(GST_CLOCK_DIFF(self->latency, latency)) > LATENCY_STEP;
+    if (new_latency)
+        self->latency = latency;
+    GST_OBJECT_UNLOCK(self);
+    if (new_latency)
+        gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+/* A network that shows classes comes to work. */
+static void tell_legend(GstTdlFilter *self)
+{
+    struct gst_tdl_sources sources;
+
+    if (self->output != GST_TDL_OUTPUT_CLASSES)
+        return;
+    GST_OBJECT_LOCK(self);
+    gst_tdl_sources_copy(&self->settings.sources, &sources);
+    GST_OBJECT_UNLOCK(self);
+    gst_tdl_legend_post(GST_ELEMENT(self), sources.labels, sources.palette);
+    gst_tdl_sources_clear(&sources);
+}
+
+/* What was loaded meanwhile, before caps are agreed on, as these may follow from it. */
+static void take_loaded(GstTdlFilter *self)
+{
+    struct gst_tdl_loaded loaded = gst_tdl_reload_take(&self->reload);
+
+    if (loaded.has_picture)
+        gst_tdl_session_take_picture(self->session, loaded.picture);
+    if (!loaded.infer)
+        return;
+    gst_tdl_session_take_infer(self->session, loaded.infer);
+    self->fitted[0] = self->fitted[1] = 0;
+    GST_OBJECT_LOCK(self);
+    gst_tdl_filter_note_output(self);
+    GST_OBJECT_UNLOCK(self);
+    update_latency(self);
+    tell_legend(self);
+    if (self->output != GST_TDL_OUTPUT_MASK || self->active.mode > TDL_MODE_PASSTHROUGH)
+        gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
+    GST_INFO_OBJECT(self, "the new model takes over");
+}
+
+/* Wait for the first network. */
+static GstFlowReturn wait_for_network(GstTdlFilter *self)
+{
+    GstFlowReturn flow = gst_tdl_begin_wait(&self->begin);
+
+    if (flow == GST_FLOW_OK && !self->session->ready) {
+        gst_tdl_session_set_ready(self->session);
+        update_latency(self);
+        tell_legend(self);
+    }
+    return flow;
+}
+
+/* With model-size=frame: a network for frames as they are now. */
+static GstFlowReturn fit(GstTdlFilter *self)
+{
+    const gint size[2] = { self->in.info.width, self->in.info.height };
+    struct gst_tdl_infer *infer = NULL;
+    struct gst_tdl_sources sources;
+    GError *error = NULL;
+    gboolean due;
+
+    GST_OBJECT_LOCK(self);
+    due = !strcmp(self->settings.sources.model_size, "frame") &&
+          (self->fitted[0] != size[0] || self->fitted[1] != size[1]);
+    gst_tdl_sources_copy(&self->settings.sources, &sources);
+    sources.output = self->output;
+    GST_OBJECT_UNLOCK(self);
+    if (due)
+        infer = gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin,
+                                    &error);
+    gst_tdl_sources_clear(&sources);
+    if (error)
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    if (!infer)
+        return !due ? GST_FLOW_OK : error ? GST_FLOW_ERROR : GST_FLOW_FLUSHING;
+    gst_tdl_session_take_infer(self->session, infer);
+    self->fitted[0] = size[0];
+    self->fitted[1] = size[1];
+    update_latency(self);
+    return GST_FLOW_OK;
+}
+
+/* The frame to the session, and its mask down its own pad, if anybody wants it.
+ * `output` NULL: the mask alone. */
+static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
+{
+    struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
+    struct gst_tdl_target mask = { NULL, &self->mask.video };
+    GstFlowReturn flow = GST_FLOW_OK;
+    GError *error = NULL;
+
+    mask.buffer =
+        gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
+    if (!error && (output || mask.buffer))
+        flow = wait_for_network(self);
+    if (flow == GST_FLOW_OK && !error && (output || mask.buffer))
+        flow = fit(self);
+    if (flow != GST_FLOW_OK) {
+        gst_clear_buffer(&mask.buffer);
+        return flow;
+    }
+    if (error ||
+        ((output || mask.buffer) &&
+         !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask, &error))) {
+        gst_clear_buffer(&mask.buffer);
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+        return GST_FLOW_ERROR;
+    }
+    GST_OBJECT_LOCK(self);
+    gst_tdl_session_get_stats(self->session, &self->stats);
+    GST_OBJECT_UNLOCK(self);
+    if (mask.buffer)
+        gst_tdl_mask_pad_push(&self->mask, mask.buffer);
+    return GST_FLOW_OK;
+}
+
+/* The base class lets frames pass by transform: their masks are made here. */
+static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input)
+{
+    if (!self->in.info.finfo ||
+        gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
+        !gst_tdl_misfit_meta_fits(&self->in, input))
+        return GST_FLOW_OK;
+    return compose(self, input, NULL);
+}
+
+/* In passthrough nobody here looks at the frame but for its mask. */
+static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input)
+{
+    GError *error = NULL;
+    enum gst_tdl_verdict verdict = GST_TDL_TAKE;
+
+    if (self->active.mode == TDL_MODE_PASSTHROUGH)
+        return gst_tdl_mask_pad_exists(&self->mask) ? pass(self, input) : GST_FLOW_OK;
+    if (self->in.info.finfo)
+        verdict = gst_tdl_misfits_judge(&self->misfits, &self->in, input, &error);
+    if (verdict == GST_TDL_TAKE)
+        return GST_FLOW_OK;
+    if (error)
+        gst_tdl_error_post(self, verdict == GST_TDL_DROP ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
+                           error);
+    return verdict == GST_TDL_DROP ? GST_BASE_TRANSFORM_FLOW_DROPPED : GST_FLOW_ERROR;
+}
+
+/* A frame that does not follow the one before wears no mask of before: what is
+ * to be hidden would show in the old outline. */
+static void find_cut(GstTdlFilter *self, GstBuffer *input)
+{
+    if (gst_tdl_cut_before(&self->cut, GST_BUFFER_PTS(input)))
+        gst_tdl_session_cut(self->session, TRUE);
+    else if (GST_BUFFER_IS_DISCONT(input))
+        gst_tdl_session_cut(self->session, FALSE);
+}
+
+static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_discont,
+                                         GstBuffer *input)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    gint old_mode = self->active.mode;
+    GstClockTime time = GST_CLOCK_TIME_NONE;
+    GstFlowReturn flow;
+
+    if (base->segment.format == GST_FORMAT_TIME) /* files and programs may count bytes */
+        time = gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME,
+                                          GST_BUFFER_TIMESTAMP(input));
+    if (GST_CLOCK_TIME_IS_VALID(time))
+        gst_object_sync_values(GST_OBJECT(self), time);
+    if (self->session->ready)
+        take_loaded(self);
+    activate(self);
+    find_cut(self, input);
+    flow = judge(self, input);
+    if (flow == GST_FLOW_OK)
+        flow = parent_class->submit_input_buffer(base, is_discont, input);
+    else
+        gst_buffer_unref(input); /* the base class's from the call on */
+    if (flow == GST_FLOW_NOT_NEGOTIATED && old_mode != self->active.mode)
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, gst_tdl_report_disagreement(self->active.mode));
+    if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
+        GST_OBJECT_LOCK(self);
+        self->stats.dropped++;
+        self->stats.mismatched = self->misfits.count;
+        GST_OBJECT_UNLOCK(self);
+    }
+    return flow;
+}
+
+/* Frames that a device made go on in memory for the CPU. */
+static gboolean falls_back(GstTdlFilter *self)
+{
+    return self->export_path == gst_tdl_export_pool && self->session->importer.gpu;
+}
+
+static GstFlowReturn report(GstTdlFilter *self)
+{
+    const struct gst_tdl_importer *importer = &self->session->importer;
+
+    if (importer->path == gst_tdl_import_copy)
+        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_INPUT, importer->path,
+                                importer->declined);
+    if (!falls_back(self))
+        return GST_FLOW_OK;
+    if (!self->active.require_zero_copy) {
+        gst_tdl_report_fallback(&self->report, GST_ELEMENT(self), GST_TDL_OUTPUT, self->export_path,
+                                self->export_reason->str);
+        return GST_FLOW_OK;
+    }
+    gst_tdl_error_post(self, GST_MESSAGE_ERROR,
+                       gst_tdl_report_output_error(self->export_path, self->export_reason->str));
+    return GST_FLOW_ERROR;
+}
+
+static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *input, GstBuffer *output)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstFlowReturn flow = compose(self, input, output);
+
+    if (flow != GST_FLOW_OK)
+        return flow;
+    gst_tdl_filter_tell_paths(self, self->session->importer.path, NULL);
+    return report(self);
+}
+
+/* The base class passes the failure of a pool on without a word. */
+static GstFlowReturn prepare_output_buffer(GstBaseTransform *base, GstBuffer *input,
+                                           GstBuffer **output)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstFlowReturn flow = parent_class->prepare_output_buffer(base, input, output);
+
+    if (flow == GST_FLOW_ERROR)
+        gst_tdl_error_post_no_frame(self, self->session->device->context, &self->out.info);
+    return flow;
+}
+
+/* Frames that are on their way downstream may have come to nothing: no frame is
+ * left that would say so. */
+static void end(GstTdlFilter *self)
+{
+    enum tdl_result r = gst_tdl_session_drain(self->session);
+    GError *error = NULL;
+
+    if (r == TDL_OK)
+        return;
+    gst_tdl_error_set(&error, r, "Cannot finish the last frames");
+    gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+}
+
+/* The base class knows of one source pad. */
+GstFlowReturn gst_tdl_stream_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(parent);
+
+    return gst_tdl_mask_pad_combine(&self->mask, self->chain(pad, parent, buffer));
+}
+
+static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+
+    gst_tdl_mask_pad_event(&self->mask, event);
+    switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_CAPS:
+        activate(self);
+        break;
+    case GST_EVENT_FLUSH_START:
+        gst_tdl_begin_set_flushing(&self->begin, TRUE);
+        break;
+    case GST_EVENT_FLUSH_STOP:
+        gst_tdl_begin_set_flushing(&self->begin, FALSE);
+        /* fall through */
+    case GST_EVENT_STREAM_START:
+        gst_tdl_session_drain(self->session);
+        gst_tdl_session_reset(self->session);
+        break;
+    case GST_EVENT_SEGMENT:
+    case GST_EVENT_GAP:
+        gst_tdl_cut_init(&self->cut);
+        gst_tdl_session_cut(self->session, TRUE);
+        break;
+    case GST_EVENT_EOS:
+        end(self);
+        break;
+    default:
+        break;
+    }
+    return parent_class->sink_event(base, event);
+}
+
+void gst_tdl_stream_install(GstBaseTransformClass *klass)
+{
+    parent_class = g_type_class_peek_parent(klass);
+    klass->submit_input_buffer = submit_input_buffer;
+    klass->prepare_output_buffer = prepare_output_buffer;
+    klass->transform = transform;
+    klass->sink_event = sink_event;
+}
