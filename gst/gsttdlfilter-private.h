@@ -28,7 +28,8 @@ struct _GstTdlFilter {
      * stop, when nothing streams. */
     struct gst_tdl_settings settings;
     struct gst_tdl_live active;
-    gboolean hinted;    /* of formats that do not meet, since the last start */
+    gboolean hinted;    /* of caps that do not meet, since the last start: by a message */
+    gboolean refused;   /* … by an error */
     gboolean streaming; /* `active` follows the frames, not the properties */
     struct gst_tdl_session *session;
     struct gst_tdl_reload reload;
@@ -59,5 +60,8 @@ GstFlowReturn gst_tdl_stream_chain(GstPad *pad, GstObject *parent, GstBuffer *bu
 
 /* The virtual functions for caps, memory and queries (gsttdlnegotiate.c). */
 void gst_tdl_negotiate_install(GstBaseTransformClass *klass);
+/* Pictures with caps `in` were refused: say why, once, if it is that they and downstream do
+ * not meet. */
+void gst_tdl_negotiate_explain(GstTdlFilter *self, GstMessageType type, GstCaps *in);
 
 #endif

@@ -156,7 +156,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->fitted[0] = self->fitted[1] = 0;
     GST_OBJECT_LOCK(self);
     self->session = session;
-    self->hinted = FALSE;
+    self->hinted = self->refused = FALSE;
     gst_tdl_session_abilities(session, &self->abilities);
     self->active.mode = mode;
     gst_tdl_filter_note_output(self);

@@ -2,12 +2,47 @@
 /* The element's caps and memory: what it agrees on with its neighbours. */
 #include "gsttdlfilter-private.h"
 
+#include "gsttdldisagree.h"
 #include "gsttdlexport.h"
 #include "gsttdlgeometry.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
+#define MAX_SIDE 32767 /* px, of frames that the engine takes */
+
 static GstBaseTransformClass *parent_class;
+
+/* A message of caps; each kind once, as every frame that comes meets them. Takes `error`. */
+static void say_once(GstTdlFilter *self, GstMessageType type, GError *error)
+{
+    gboolean said;
+
+    GST_OBJECT_LOCK(self);
+    said = type == GST_MESSAGE_ERROR ? self->refused : self->hinted;
+    self->hinted = TRUE;
+    self->refused |= type == GST_MESSAGE_ERROR;
+    GST_OBJECT_UNLOCK(self);
+    if (said)
+        g_error_free(error);
+    else
+        gst_tdl_error_post(self, type, error);
+}
+
+void gst_tdl_negotiate_explain(GstTdlFilter *self, GstMessageType type, GstCaps *in)
+{
+    GstCaps *peer = gst_pad_peer_query_caps(GST_BASE_TRANSFORM(self)->srcpad, NULL);
+    GError *error = NULL;
+
+    GST_OBJECT_LOCK(self); /* the tilings are the session's */
+    if (self->session && !gst_caps_is_empty(peer))
+        error = gst_tdl_disagreement(
+            self->active.mode, &self->abilities,
+            self->active.mode == GST_TDL_MODE_PICTURE ? &self->scale : NULL, in, peer);
+    GST_OBJECT_UNLOCK(self);
+    gst_caps_unref(peer);
+    if (error)
+        say_once(self, type, error);
+}
 
 static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
@@ -43,6 +78,22 @@ static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, G
 }
 
 /* Said here, as upstream would say nothing of why it got no buffer of our pool. */
+static gboolean check_sides(GstCaps *caps, GError **error)
+{
+    const GstStructure *s = gst_caps_get_structure(caps, 0);
+    gint width = 0, height = 0;
+
+    gst_structure_get_int(s, "width", &width);
+    gst_structure_get_int(s, "height", &height);
+    if (MAX(width, height) <= MAX_SIDE)
+        return TRUE;
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "Frames of %dx%d px are too large: either side has %d px at most. Use smaller "
+                "frames (a videoscale before tdlfilter).",
+                width, height, MAX_SIDE);
+    return FALSE;
+}
+
 static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError **error)
 {
     const struct tdl_device_info *device = tdl_context_device(self->session->device->context);
@@ -53,10 +104,10 @@ static gboolean check_size(GstTdlFilter *self, const GstVideoInfo *info, GError 
     if (size && size <= device->max_buffer_bytes)
         return TRUE;
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "Frames of %dx%d px of %s are too large for %s, which reaches %" G_GUINT64_FORMAT
-                " bytes of one. Use smaller frames (a videoscale before tdlfilter), or choose "
-                "another device.",
-                info->width, info->height, GST_VIDEO_INFO_NAME(info), device->name,
+                "Frames of %dx%d px of %s are too large for %s: they have %" G_GSIZE_FORMAT
+                " bytes, and it reaches %" G_GUINT64_FORMAT
+                ". Use smaller frames (a videoscale before tdlfilter), or choose another device.",
+                info->width, info->height, GST_VIDEO_INFO_NAME(info), device->name, size,
                 device->max_buffer_bytes);
     return FALSE;
 }
@@ -67,6 +118,10 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
     gboolean passthrough = gst_base_transform_is_passthrough(base);
     GError *error = NULL;
 
+    if (!passthrough && !(check_sides(in, &error) && check_sides(out, &error))) {
+        say_once(self, GST_MESSAGE_ERROR, error);
+        return FALSE;
+    }
     /* Passthrough takes pictures that nobody here can read; the caps of others
      * are of use when the mode changes, as the base class does not say them again. */
     if (!(gst_tdl_video_from_caps(in, &self->in) && gst_tdl_video_from_caps(out, &self->out)) &&
@@ -79,7 +134,7 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
         (check_size(self, &self->in.info, &error) && check_size(self, &self->out.info, &error) &&
          gst_tdl_session_prepare(self->session, &self->active, &self->in, &self->out, &error)))
         return TRUE;
-    gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    say_once(self, GST_MESSAGE_ERROR, error);
     return FALSE;
 }
 
@@ -160,30 +215,25 @@ static gboolean transform_meta(GstBaseTransform *base, GstBuffer *output, GstMet
            !gst_tdl_video_is_part(&self->in, input, &whole, &part);
 }
 
-/* Upstream ends with a bare "not-negotiated" when no format is left: the reason
- * is known here alone. Asked for something else than pictures, we are not meant. */
-static void hint_at_formats(GstTdlFilter *self, GstQuery *query)
+/* Who asks with what it has, before there were any caps, ends when nothing is left of it.
+ * Asked for something else than pictures, we are not meant. */
+static void explain_answer(GstTdlFilter *self, GstQuery *query)
 {
     GstBaseTransform *base = GST_BASE_TRANSFORM(self);
-    GstCaps *filter, *result, *sink, *peer;
-    gboolean hint;
+    GstCaps *filter, *result, *sink, *both;
+    gboolean begins;
 
     gst_query_parse_caps(query, &filter);
     gst_query_parse_caps_result(query, &result);
     if (!gst_caps_is_empty(result))
         return;
     sink = gst_pad_get_pad_template_caps(base->sinkpad);
-    peer = gst_pad_peer_query_caps(base->srcpad, NULL);
-    hint = !gst_caps_is_empty(peer) && (!filter || gst_caps_can_intersect(filter, sink));
+    both = filter ? gst_caps_intersect(filter, sink) : gst_caps_ref(sink);
+    begins = filter && !gst_pad_has_current_caps(base->sinkpad);
+    if (!gst_caps_is_empty(both))
+        gst_tdl_negotiate_explain(self, begins ? GST_MESSAGE_ERROR : GST_MESSAGE_WARNING, both);
+    gst_caps_unref(both);
     gst_caps_unref(sink);
-    gst_caps_unref(peer);
-    GST_OBJECT_LOCK(self);
-    hint = hint && self->session && !self->hinted;
-    self->hinted |= hint;
-    GST_OBJECT_UNLOCK(self);
-    if (hint)
-        gst_tdl_error_post(self, GST_MESSAGE_WARNING,
-                           gst_tdl_report_disagreement(self->active.mode));
 }
 
 static gboolean answer_query(GstBaseTransform *base, GstPadDirection direction, GstQuery *query)
@@ -199,7 +249,7 @@ static gboolean answer_query(GstBaseTransform *base, GstPadDirection direction, 
         gst_tdl_session_drain(self->session); /* serialised with the stream */
     ok = parent_class->query(base, direction, query);
     if (ok && GST_QUERY_TYPE(query) == GST_QUERY_CAPS && direction == GST_PAD_SINK)
-        hint_at_formats(self, query);
+        explain_answer(self, query);
     if (!ok || GST_QUERY_TYPE(query) != GST_QUERY_LATENCY)
         return ok;
     gst_query_parse_latency(query, &live, &min, &max);

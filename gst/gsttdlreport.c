@@ -36,19 +36,6 @@ GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason)
                        path, reason);
 }
 
-GError *gst_tdl_report_disagreement(enum tdl_mode mode)
-{
-    const gchar *makes = mode == TDL_MODE_MASK    ? "mode=mask makes GRAY8"
-                         : mode == TDL_MODE_ALPHA ? "mode=alpha makes RGBA or BGRA"
-                                                  : "this mode keeps the input's format";
-
-    return g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                       "The elements round tdlfilter do not agree with the mode: %s. Put a "
-                       "videoconvert behind tdlfilter (and before it, if the source has none of "
-                       "its formats).",
-                       makes);
-}
-
 void gst_tdl_report_install(GObjectClass *klass, guint first)
 {
     const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;

@@ -20,9 +20,6 @@ void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
 /* The error that require-zero-copy makes of an output in CPU memory. */
 GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason);
 
-/* What to say when the formats before and behind the element do not meet. */
-GError *gst_tdl_report_disagreement(enum tdl_mode mode);
-
 /* Read-only properties, in the order of their ids. */
 enum gst_tdl_told { GST_TDL_TOLD_IMPORT_PATH, GST_TDL_TOLD_EXPORT_PATH, GST_TDL_TOLD_STATS };
 void gst_tdl_report_install(GObjectClass *klass, guint first_id);

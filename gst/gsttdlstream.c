@@ -211,11 +211,20 @@ static void find_cut(GstTdlFilter *self, GstBuffer *input)
         gst_tdl_session_cut(self->session, FALSE);
 }
 
+/* Why no caps could be agreed on for pictures as they are now. */
+static void explain(GstTdlFilter *self)
+{
+    GstCaps *caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM(self)->sinkpad);
+
+    if (caps)
+        gst_tdl_negotiate_explain(self, GST_MESSAGE_ERROR, caps);
+    gst_clear_caps(&caps);
+}
+
 static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_discont,
                                          GstBuffer *input)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    gint old_mode = self->active.mode;
     GstClockTime time = GST_CLOCK_TIME_NONE;
     GstFlowReturn flow;
 
@@ -233,8 +242,8 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
         flow = parent_class->submit_input_buffer(base, is_discont, input);
     else
         gst_buffer_unref(input); /* the base class's from the call on */
-    if (flow == GST_FLOW_NOT_NEGOTIATED && old_mode != self->active.mode)
-        gst_tdl_error_post(self, GST_MESSAGE_ERROR, gst_tdl_report_disagreement(self->active.mode));
+    if (flow == GST_FLOW_NOT_NEGOTIATED)
+        explain(self);
     if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
         GST_OBJECT_LOCK(self);
         self->stats.dropped++;
@@ -316,10 +325,14 @@ GstFlowReturn gst_tdl_stream_chain(GstPad *pad, GstObject *parent, GstBuffer *bu
 static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
+    GstCaps *caps = NULL;
+    gboolean ok;
 
     gst_tdl_mask_pad_event(&self->mask, event);
     switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
+        gst_event_parse_caps(event, &caps);
+        gst_caps_ref(caps);
         activate(self);
         break;
     case GST_EVENT_FLUSH_START:
@@ -343,7 +356,11 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     default:
         break;
     }
-    return parent_class->sink_event(base, event);
+    ok = parent_class->sink_event(base, event);
+    if (!ok && caps && !GST_PAD_IS_FLUSHING(base->srcpad))
+        gst_tdl_negotiate_explain(self, GST_MESSAGE_ERROR, caps);
+    gst_clear_caps(&caps);
+    return ok;
 }
 
 void gst_tdl_stream_install(GstBaseTransformClass *klass)

@@ -123,13 +123,14 @@ GST_END_TEST;
 
 static const struct {
     const char *mode, *says; /* NULL: they agree */
-    const char *input, *output;
+    const char *input, *output, *cure;
 } neighbours[] = {
-    { "mask", "mode=mask makes GRAY8", "I420", "BGRx" },
-    { "alpha", "mode=alpha makes RGBA or BGRA", "I420", "BGRx" },
-    { "blur", "this mode keeps the input's format", "I420", "BGRx" },
-    { "mask", NULL, "I420", "GRAY8" },
-    { "alpha", NULL, "I420", "BGRA" },
+    { "mask", "mode=mask makes GRAY8", "I420", "format=BGRx", "videoconvert behind" },
+    { "alpha", "mode=alpha makes RGBA or BGRA", "I420", "format=BGRx", "videoconvert behind" },
+    { "blur", "this mode keeps the input's format", "I420", "format=BGRx", "videoconvert behind" },
+    { "blur", "64x48 px, and downstream takes 70xany", "I420", "width=70", "videoscale behind" },
+    { "mask", NULL, "I420", "format=GRAY8", NULL },
+    { "alpha", NULL, "I420", "format=BGRA", NULL },
 };
 
 /* The sink says only when it is asked what it takes, as X11's do: linking works,
@@ -140,7 +141,7 @@ GST_START_TEST(neighbours_disagree)
         "videotestsrc num-buffers=2 ! video/x-raw,format=%s,width=64,height=48 ! "
         "tdlfilter mode=%s ! capsfilter name=late ! fakesink", neighbours[__i__].input,
         neighbours[__i__].mode);
-    g_autofree gchar *caps = g_strdup_printf("video/x-raw,format=%s", neighbours[__i__].output);
+    g_autofree gchar *caps = g_strdup_printf("video/x-raw,%s", neighbours[__i__].output);
     GstElement *pipeline = gst_parse_launch(line, NULL);
     GstElement *late = gst_bin_get_by_name(GST_BIN(pipeline), "late");
     GstMessage *message;
@@ -148,8 +149,8 @@ GST_START_TEST(neighbours_disagree)
     gst_util_set_object_arg(G_OBJECT(late), "caps", caps);
     message = pipeline_play(pipeline, GST_MESSAGE_WARNING);
     if (neighbours[__i__].says) {
-        message_expect(message, GST_MESSAGE_WARNING,
-                       (const char *[]){ neighbours[__i__].says, "videoconvert behind", NULL });
+        message_expect(message, GST_MESSAGE_ERROR,
+                       (const char *[]){ neighbours[__i__].says, neighbours[__i__].cure, NULL });
     } else {
         fail_unless(GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS, "a message where all agree");
         gst_message_unref(message);

@@ -222,6 +222,31 @@ GST_START_TEST(modes_change)
 }
 GST_END_TEST;
 
+/* What is as large as downstream wants becomes what is not. */
+GST_START_TEST(too_large_for_downstream)
+{
+    g_autofree gchar *smaller = same("mode=picture"), *larger = twice("");
+    struct filter f;
+    GstVideoInfo info;
+    GstFlowReturn flow;
+
+    *strchr(larger, ' ') = 0; /* behind the path */
+    caps_info(CAPS("RGB", 32, 18), &info);
+    filter_start(&f, smaller, NULL);
+    gst_harness_set_caps_str(f.harness, CAPS("RGB", 32, 18), CAPS("RGB", 32, 18));
+    gst_util_set_object_arg(G_OBJECT(f.element), "model", larger + strlen("model="));
+    do {
+        g_usleep(1000);
+        flow = gst_harness_push(f.harness, picture_new_color(&info, 0xff10f020));
+        gst_clear_buffer(&(GstBuffer *){ gst_harness_try_pull(f.harness) });
+    } while (flow == GST_FLOW_OK);
+    fail_unless_equals_int(flow, GST_FLOW_NOT_NEGOTIATED);
+    message_expect(filter_message(&f, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR,
+                   (const char *[]){ "64x36 px of 32x18", "takes 32x18", "videoscale", NULL });
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* The network's picture follows the frame's size. */
 GST_START_TEST(frame_sized)
 {
@@ -325,6 +350,8 @@ GST_START_TEST(errors)
             (const gchar *[]){ "mask_src", "another mode", NULL });
     refused(any_size(), (const gchar *[]){ "model-size=frame", "1920x1080", "2000x1100", NULL });
     refused(same("mode=picture input-fit=crop"), (const gchar *[]){ "input-fit", NULL });
+    refused(twice("mode=picture ! video/x-raw,width=2000"),
+            (const gchar *[]){ "4000x2200 px of 2000x1100", "2000xany", "videoscale", NULL });
     refused(model("two", "Crop two 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=2", "mode=picture"),
             (const gchar *[]){ "1 or 3 channels", NULL });
 }
@@ -344,6 +371,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, grey_and_colors);
     tcase_add_test(tc, depth);
     tcase_add_test(tc, modes_change);
+    tcase_add_test(tc, too_large_for_downstream);
     tcase_add_test(tc, frame_sized);
     tcase_add_test(tc, interval);
     tcase_add_test(tc, legend);
