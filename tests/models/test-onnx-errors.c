@@ -681,6 +681,89 @@ static void many_steps(bytes *g)
     with_node(g, "GRU", "t w w", NULL);
 }
 
+/* Regions of x, by an opset's defaults but for one number. */
+static void with_regions(bytes *g, const char *name, int64_t value, size_t columns)
+{
+    bytes a = {0};
+
+    onnx_attr_int(&a, name, value);
+    onnx_initializer(g, "r", FLOAT, 2, DIMS(1, (int64_t)columns), FLOATS(0, 0, 2, 2), 4 * columns);
+    onnx_initializer(g, "i", INT64, 1, DIMS(1), DIMS(0), 8);
+    with_node(g, "RoiAlign", "x r i", &a);
+}
+
+static void regions(bytes *g)
+{
+    with_regions(g, "sampling_ratio", 2, 4);
+}
+
+static void unknown_points(bytes *g)
+{
+    with_regions(g, "output_height", 2, 4);
+}
+
+static void many_points(bytes *g)
+{
+    with_regions(g, "sampling_ratio", INT64_MAX, 4);
+}
+
+static void odd_regions(bytes *g)
+{
+    with_regions(g, "sampling_ratio", 2, 3);
+}
+
+static void few_crops(bytes *g)
+{
+    onnx_int64s(g, "s", 1, DIMS(2));
+    with_node(g, "CenterCropPad", "x s", NULL);
+}
+
+static void huge_crop(bytes *g)
+{
+    onnx_int64s(g, "s", 4, DIMS(1, 3, 4, INT64_MAX));
+    with_node(g, "CenterCropPad", "x s", NULL);
+}
+
+static void columns_of(bytes *g, int64_t size)
+{
+    onnx_int64s(g, "s", 3, DIMS(1, 12, 4));
+    onnx_node(g, "Reshape", "x s", "t", NULL);
+    onnx_int64s(g, "image", 2, DIMS(2, size));
+    onnx_int64s(g, "block", 2, DIMS(1, 2));
+    with_node(g, "Col2Im", "t image block", NULL);
+}
+
+static void columns(bytes *g)
+{
+    columns_of(g, 3);
+}
+
+static void other_columns(bytes *g)
+{
+    columns_of(g, 4);
+}
+
+static void huge_picture(bytes *g)
+{
+    columns_of(g, INT64_MAX);
+}
+
+static void computed_non_zero(bytes *g)
+{
+    with_node(g, "NonZero", "x", NULL);
+}
+
+static void float_bits(bytes *g)
+{
+    with_node(g, "BitwiseNot", "x", NULL);
+}
+
+static void few_lengths(bytes *g)
+{
+    onnx_int64s(g, "n", 1, DIMS(2));
+    with_node(g, "ReverseSequence", "x n", NULL);
+}
+
 static void reshape_to_other(bytes *g)
 {
     onnx_int64s(g, "s", 2, DIMS(7, -1));
@@ -801,6 +884,18 @@ static const struct row rows[] = {
     {"activations without names", no_names, MODEL, "the attribute activations is of kind"},
     {"one bias", odd_bias, MODEL, "no pairs of lists"},
     {"many steps", many_steps, LACKS, "4128 steps of recurrent networks; up to 4096"},
+    {"regions", regions, OK},
+    {"points by the regions' sizes", unknown_points, LACKS, "a sampling_ratio of 0"},
+    {"many points", many_points, MODEL, "cells of 9223372036854775807 points"},
+    {"odd regions", odd_regions, MODEL, "regions are [regions, 4]"},
+    {"few crops", few_crops, MODEL, "1 sizes for 4 axes"},
+    {"huge crop", huge_crop, LACKS, "a dimension of 9223372036854775807 elements"},
+    {"columns", columns, OK},
+    {"other columns", other_columns, MODEL, "columns [12, 4] are not those of 6 places"},
+    {"huge picture", huge_picture, MODEL, "in a picture of 9223372036854775807"},
+    {"computed numbers", computed_non_zero, LACKS, "how many numbers are not 0"},
+    {"bits of floats", float_bits, MODEL, "bits of float32"},
+    {"few lengths", few_lengths, MODEL, "lengths are missing"},
     {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
     {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},

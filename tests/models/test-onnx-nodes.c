@@ -19,7 +19,7 @@
 
 #define DEFAULT_FOLDER "/usr/share/libonnx-testdata/data/node"
 /* Fewer would mean that operators got lost; see the last line printed. */
-#define LEAST_PASSED 756
+#define LEAST_PASSED 766
 
 /* FOLDED: all of it was computed when the model was loaded. */
 enum verdict { PASSED, FOLDED, FAILED, NOT_COVERED };

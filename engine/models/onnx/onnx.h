@@ -89,7 +89,7 @@ struct onnx_row {
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],
     onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[], onnx_rows_linear[],
     onnx_rows_losses[], onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[],
-    onnx_rows_recurrent[], onnx_rows_shape[];
+    onnx_rows_recurrent[], onnx_rows_regions[], onnx_rows_shape[];
 
 /* ops_image.c: the node's convolution, of operands that were made of its inputs; its
  * output is what `then` makes of the result. */
@@ -99,6 +99,8 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
 /* ops_einsum.c, ops_sample.c */
 bool onnx_add_einsum(struct onnx_import *im);
 bool onnx_add_grid_sample(struct onnx_import *im);
+/* ops_roi.c */
+bool onnx_add_roi_align(struct onnx_import *im);
 /* ops_resize.c */
 bool onnx_add_resize(struct onnx_import *im);
 bool onnx_add_upsample(struct onnx_import *im);

@@ -233,6 +233,34 @@ static bool add_mod(struct onnx_import *im)
                                            tdl_builder_add(b, r, y), r));
 }
 
+/* x · 2ʸ or x / 2ʸ, of unsigned numbers; powers that do not fit are 0, and x / 0, too. */
+static bool add_bit_shift(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0), *y = x ? onnx_operand(im, 1) : NULL, *power;
+
+    if (!y)
+        return false;
+    power = tdl_builder_pow(b, onnx_scalar(im, y, 2), y);
+    return onnx_give(im, (onnx_string_is(im, "direction", "LEFT") ? tdl_builder_mul
+                                                                  : tdl_builder_div)(b, x, power));
+}
+
+/* −x − 1, which wraps. */
+static bool add_bitwise_not(struct onnx_import *im)
+{
+    struct tdl_builder *b = im->builder;
+    struct tdl_operand *x = onnx_operand(im, 0);
+
+    if (!x)
+        return false;
+    if (is_real(x))
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "bits of %s",
+                         tdl_dtype_name(onnx_desc_of(x)->dtype));
+    x = tdl_builder_sub(b, onnx_scalar(im, x, 0), x);
+    return onnx_give(im, tdl_builder_sub(b, x, onnx_scalar(im, x, 1)));
+}
+
 static bool add_where(struct onnx_import *im)
 {
     struct tdl_operand *condition = onnx_operand(im, 0);
@@ -290,6 +318,8 @@ const struct onnx_row onnx_rows_elements[] = {
     {"Abs", 1, 1, add_unary},
     {"Add", 2, 2, add_binary},
     {"And", 2, 2, add_binary},
+    {"BitShift", 2, 2, add_bit_shift},
+    {"BitwiseNot", 1, 1, add_bitwise_not},
     {"Cast", 1, 1, add_cast},
     {"CastLike", 2, 2, add_cast_like},
     {"Ceil", 1, 1, add_unary},

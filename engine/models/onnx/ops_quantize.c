@@ -149,8 +149,6 @@ static struct tdl_operand *quantize(struct onnx_import *im, struct tdl_operand *
 static bool take_axis(struct onnx_import *im, const struct tdl_operand *x, uint32_t *axis)
 {
     *axis = 0;
-    if (onnx_int(im, "block_size", 0))
-        return onnx_lacks(im, "scales of blocks");
     return onnx_rank(x) == 0 ||
            onnx_axis(im, onnx_int(im, "axis", onnx_rank(x) > 1 ? 1 : 0), onnx_rank(x), axis);
 }
@@ -162,6 +160,8 @@ static bool add_dequantize(struct onnx_import *im)
 
     if (!scale || !onnx_optional(im, 2, &zero) || !take_axis(im, x, &axis))
         return false;
+    if (onnx_int(im, "block_size", 0))
+        return onnx_give(im, tdl_builder_dequantize_linear(im->builder, x, scale, zero));
     scale = spread(im, scale, onnx_rank(x), axis);
     if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
         return false;
@@ -180,6 +180,9 @@ static bool add_quantize(struct onnx_import *im)
         return false;
     if (zero)
         dtype = onnx_desc_of(zero)->dtype;
+    if (onnx_int(im, "block_size", 0))
+        return onnx_give(im, tdl_builder_quantize_linear(im->builder, x, scale,
+                                                         zero ? zero : onnx_number(im, dtype, 0)));
     scale = spread(im, scale, onnx_rank(x), axis);
     if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
         return false;

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ONNX's operators on parts of pictures and of sequences, put together from others by
+ * their definitions in Operators.md. */
+#include "onnx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- CenterCropPad */
+
+/* Along some axes, or all: the middle of what is too long, zeros round what is too short. */
+static bool add_center_crop_pad(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
+    int64_t sizes[TDL_MAX_RANK], axes[TDL_MAX_RANK];
+    struct tdl_slice_params slice = {0};
+    struct tdl_pad_params pad = {0};
+    uint32_t count, axis_count, axis;
+
+    if (!x || !onnx_ints(im, 1, sizes, TDL_MAX_RANK, &count) ||
+        !onnx_int_list(im, "axes", axes, TDL_MAX_RANK, &axis_count))
+        return false;
+    const uint32_t wants = axis_count ? axis_count : onnx_rank(x);
+    if (count != wants)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u sizes for %u axes", count, wants);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!onnx_axis(im, axis_count ? axes[i] : i, onnx_rank(x), &axis))
+            return false;
+        const int64_t is = onnx_shape(x)[axis], wanted = sizes[i];
+        if (wanted < 1 || wanted > INT32_MAX)
+            return onnx_lacks(im, "a dimension of %lld elements", (long long)wanted);
+        if (wanted < is) {
+            slice.start[axis] = (uint32_t)(is - wanted) / 2;
+            slice.size[axis] = (uint32_t)wanted;
+        } else {
+            pad.before[axis] = (uint32_t)(wanted - is) / 2;
+            pad.after[axis] = (uint32_t)(wanted - is) - pad.before[axis];
+        }
+    }
+    x = tdl_builder_slice(im->builder, x, &slice);
+    return onnx_give(im, tdl_builder_pad(im->builder, x, &pad));
+}
+
+/* ----------------------------------------------------------------------- Col2Im */
+
+static bool take_pairs(struct onnx_import *im, const char *name, uint32_t count, uint32_t fallback,
+                       uint32_t *out)
+{
+    int64_t list[4];
+    uint32_t got;
+
+    if (!onnx_int_list(im, name, list, count, &got))
+        return false;
+    if (got && got != count)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u %s instead of %u", got, name, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (got && (list[i] < (int64_t)fallback || list[i] > 16384))
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%s of %lld", name, (long long)list[i]);
+        out[i] = got ? (uint32_t)list[i] : fallback;
+    }
+    return true;
+}
+
+struct blocks {
+    uint32_t image[2], size[2], channels, places[2];
+    struct tdl_conv_transpose2d_params p;
+};
+
+static bool read_blocks(struct onnx_import *im, const uint32_t *in, struct blocks *k)
+{
+    int64_t image[TDL_MAX_RANK], size[TDL_MAX_RANK];
+    uint32_t images, sizes, pad[4];
+
+    *k = (struct blocks){0};
+    if (!onnx_ints(im, 1, image, TDL_MAX_RANK, &images) ||
+        !onnx_ints(im, 2, size, TDL_MAX_RANK, &sizes))
+        return false;
+    if (images != 2 || sizes != 2)
+        return onnx_lacks(im, "blocks of %u dimensions; libtdl has pictures", sizes);
+    if (!take_pairs(im, "dilations", 2, 1, k->p.dilation) ||
+        !take_pairs(im, "strides", 2, 1, k->p.stride) || !take_pairs(im, "pads", 4, 0, pad))
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (image[i] < 1 || image[i] > 65536 || size[i] < 1 || size[i] > 256)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "blocks of %lld in a picture of %lld",
+                             (long long)size[i], (long long)image[i]);
+        k->image[i] = k->p.output_size[i] = (uint32_t)image[i];
+        k->size[i] = (uint32_t)size[i];
+        k->p.pad[2 * i] = pad[i];
+        k->p.pad[2 * i + 1] = pad[2 + i];
+        const int64_t room = image[i] + pad[i] + pad[2 + i] - (size[i] - 1) * k->p.dilation[i] - 1;
+        k->places[i] = room < 0 ? 0 : (uint32_t)room / k->p.stride[i] + 1;
+    }
+    k->channels = in[1] / (k->size[0] * k->size[1]);
+    if (in[1] != k->channels * k->size[0] * k->size[1] || k->channels == 0 ||
+        (uint64_t)k->places[0] * k->places[1] != in[2])
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "columns [%u, %u] are not those of %u places of blocks", in[1], in[2],
+                         k->places[0] * k->places[1]);
+    k->p.groups = k->channels;
+    return true;
+}
+
+/* Each element of a block goes to a place of its own: a transposed convolution by ones. */
+static struct tdl_operand *filter_of_ones(struct onnx_import *im, const struct blocks *k)
+{
+    const uint32_t area = k->size[0] * k->size[1], ins = area * k->channels;
+    const struct tdl_tensor_params p = {.rank = 4, .shape = {1, k->size[0], k->size[1], ins}};
+    float *ones = onnx_make(im, (uint64_t)area * ins * sizeof(*ones));
+
+    for (uint32_t i = 0; ones && i < area; i++)
+        for (uint32_t c = 0; c < k->channels; c++)
+            ones[(size_t)i * ins + c * area + i] = 1;
+    return ones ? tdl_builder_constant(im->builder, &p, ones, tdl_tensor_params_size(&p)) : NULL;
+}
+
+static bool add_col2im(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *filter;
+    struct tdl_builder *b = im->builder;
+    struct blocks k;
+
+    if (!x)
+        return false;
+    if (onnx_rank(x) != 3)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "columns of %u dimensions, not 3",
+                         onnx_rank(x));
+    const uint32_t *in = onnx_shape(x);
+    if (!read_blocks(im, in, &k) || !(filter = filter_of_ones(im, &k)))
+        return false;
+    x = tdl_builder_reshape(b, x, 4, (const uint32_t[]){in[0], in[1], k.places[0], k.places[1]});
+    x = x ? tdl_builder_relabel(b, x, TDL_LAYOUT_NCHW) : NULL;
+    return onnx_give(im, tdl_builder_conv_transpose2d(b, x, filter, &k.p));
+}
+
+/* --------------------------------------------------------------- ReverseSequence */
+
+/* Along the time, step t of a sequence of n comes from n − 1 − t, and those behind it stay. */
+static bool add_reverse_sequence(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0), *lengths = x ? onnx_operand(im, 1) : NULL;
+    const int64_t batch = onnx_int(im, "batch_axis", 1), time = onnx_int(im, "time_axis", 0);
+    uint32_t shape[TDL_MAX_RANK] = {1, 1, 1, 1, 1, 1}, whole[TDL_MAX_RANK];
+    struct tdl_builder *b = im->builder;
+
+    if (!lengths)
+        return false;
+    const uint32_t rank = onnx_rank(x);
+    if (rank < 2 || batch + time != 1 || batch * time != 0 || onnx_rank(lengths) != 1 ||
+        onnx_shape(lengths)[0] != onnx_shape(x)[batch])
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "batch and time are not the first two dimensions, or lengths are missing");
+    memcpy(whole, onnx_shape(x), sizeof(whole));
+    const uint32_t steps = whole[time];
+    struct tdl_operand *t = onnx_sequence(im, TDL_INT32, steps, 0, 1), *from;
+    shape[batch] = whole[batch];
+    lengths = tdl_builder_reshape(b, tdl_builder_cast(b, lengths, TDL_INT32), rank, shape);
+    shape[batch] = 1;
+    shape[time] = steps;
+    t = t ? tdl_builder_reshape(b, t, rank, shape) : NULL;
+    if (t && rank == 4)
+        t = tdl_builder_relabel(b, t, TDL_LAYOUT_NCHW);
+    if (lengths && rank == 4)
+        lengths = tdl_builder_relabel(b, lengths, TDL_LAYOUT_NCHW);
+    from = tdl_builder_sub(b, tdl_builder_sub(b, lengths, t), onnx_number(im, TDL_INT32, 1));
+    from = tdl_builder_where(b, tdl_builder_lesser(b, t, lengths), from, t);
+    from = tdl_builder_expand(b, from, rank, whole);
+    return onnx_give(im, tdl_builder_gather_elements(b, x, from, (uint32_t)time));
+}
+
+/* ---------------------------------------------------------------------- NonZero */
+
+/* How many there are is a shape: so the numbers have to be known. */
+static bool add_non_zero(struct onnx_import *im)
+{
+    struct tdl_tensor_params in, out = {.dtype = TDL_INT64, .rank = 2};
+    struct tdl_operand *x;
+    const uint8_t *data;
+    uint32_t count = 0;
+
+    if (!onnx_desc(im, 0, &in) || !(x = onnx_operand(im, 0)))
+        return false;
+    data = tdl_builder_evaluate(im->builder, x);
+    if (!data)
+        return onnx_lacks(im, "input 0 depends on what the graph is run with; libtdl needs to know "
+                              "how many numbers are not 0 when the model is loaded");
+    const size_t size = tdl_dtype_size(in.dtype), all = tdl_tensor_params_size(&in) / size;
+    uint32_t *places = onnx_make(im, all * sizeof(*places));
+    for (size_t i = 0; places && i < all; i++) {
+        bool some = false;
+
+        for (size_t k = 0; k < size; k++) /* the sign of a zero is none */
+            some |=
+                (data[i * size + k] & (k == size - 1 && in.dtype <= TDL_FLOAT16 ? 127 : 255)) != 0;
+        if (some)
+            places[count++] = (uint32_t)i;
+    }
+    out.shape[0] = in.rank;
+    out.shape[1] = count;
+    if (places && (count == 0 || in.rank == 0))
+        return onnx_give_empty(im, 0, &out);
+    int64_t *list = places ? onnx_make(im, (uint64_t)count * in.rank * sizeof(*list)) : NULL;
+    for (uint32_t i = 0; list && i < count; i++)
+        for (uint32_t d = in.rank, left = places[i]; d-- > 0; left /= in.shape[d])
+            list[(size_t)d * count + i] = left % in.shape[d];
+    return list && onnx_give(im, onnx_constant(im, TDL_INT64, 2, out.shape, list));
+}
+
+const struct onnx_row onnx_rows_regions[] = {
+    {"CenterCropPad", 2, 2, add_center_crop_pad},
+    {"Col2Im", 3, 3, add_col2im},
+    {"NonZero", 1, 1, add_non_zero},
+    {"ReverseSequence", 2, 2, add_reverse_sequence},
+    {"RoiAlign", 3, 3, onnx_add_roi_align},
+    {0},
+};

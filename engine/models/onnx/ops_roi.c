@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's RoiAlign (Operators.md, RoiAlign): a grid of points in each region, of which each
+ * lies between four pixels, and the mean or the maximum of those of a cell.
+ */
+#include "onnx.h"
+
+#define MOST_POINTS 256 /* along a region */
+
+typedef struct tdl_operand *O;
+
+struct grid {
+    struct onnx_import *im;
+    uint32_t regions, cells[2], ratio; /* height, width; points of a cell along each */
+    float scale, offset;
+    bool least_one, maximum;
+};
+
+static bool read_grid(struct onnx_import *im, struct grid *g)
+{
+    const bool half = im->opset >= 16 &&
+                      !onnx_string_is(im, "coordinate_transformation_mode", "output_half_pixel");
+    const int64_t h = onnx_int(im, "output_height", 1), w = onnx_int(im, "output_width", 1);
+    const int64_t ratio = onnx_int(im, "sampling_ratio", 0);
+
+    if (ratio == 0)
+        return onnx_lacks(im, "a sampling_ratio of 0, by which the number of points depends on "
+                              "the regions; export the model with a number");
+    if (h < 1 || w < 1 || ratio < 1 || h > MOST_POINTS / ratio || w > MOST_POINTS / ratio)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%lld by %lld cells of %lld points",
+                         (long long)h, (long long)w, (long long)ratio);
+    *g = (struct grid){
+        .im = im,
+        .cells = {(uint32_t)h, (uint32_t)w},
+        .ratio = (uint32_t)ratio,
+        .scale = onnx_float(im, "spatial_scale", 1),
+        .offset = half ? -0.5f : 0,
+        .least_one = !half,
+        .maximum = onnx_string_is(im, "mode", "max"),
+    };
+    return true;
+}
+
+/* Column `i` of the regions, [regions, 1], on the picture's grid. */
+static O edge(const struct grid *g, O rois, uint32_t i)
+{
+    const struct tdl_slice_params p = {.start = {0, i}, .size = {g->regions, 1}};
+    struct tdl_builder *b = g->im->builder;
+
+    return tdl_builder_linear(b, tdl_builder_slice(b, rois, &p), g->scale, g->offset);
+}
+
+/* Where the points lie along an axis (0: y), [regions, points]. */
+static O points(const struct grid *g, O rois, uint32_t axis)
+{
+    struct tdl_builder *b = g->im->builder;
+    const uint32_t count = g->cells[axis] * g->ratio;
+    static const float one = 1;
+    O from = edge(g, rois, 1 - axis), size = tdl_builder_sub(b, edge(g, rois, 3 - axis), from);
+    O at = onnx_sequence(g->im, TDL_FLOAT32, count, 0.5 / count, 1.0 / count);
+
+    if (g->least_one)
+        size = tdl_builder_clamp(b, size, &one, NULL);
+    at = at ? tdl_builder_reshape(b, at, 2, (const uint32_t[]){1, count}) : NULL;
+    return tdl_builder_add(b, from, tdl_builder_mul(b, size, at));
+}
+
+/* Two neighbours of each point along an axis, as int32, and how much they count. */
+struct neighbours {
+    O at[2], weight[2];
+};
+
+static struct neighbours neighbours(const struct grid *g, O at, uint32_t size)
+{
+    struct tdl_builder *b = g->im->builder;
+    const float zero = 0, last = (float)size - 1, low = -1, high = (float)size;
+    struct neighbours n;
+    /* Points farther than a pixel outside count nothing. */
+    O near = tdl_builder_cast(b, tdl_builder_equal(b, at, tdl_builder_clamp(b, at, &low, &high)),
+                              TDL_FLOAT32);
+    at = tdl_builder_clamp(b, at, &zero, &last);
+    O floor = tdl_builder_floor(b, at), rest = tdl_builder_sub(b, at, floor);
+    O next = tdl_builder_clamp(b, tdl_builder_linear(b, floor, 1, 1), &zero, &last);
+    n.at[0] = tdl_builder_cast(b, floor, TDL_INT32);
+    n.at[1] = tdl_builder_cast(b, next, TDL_INT32);
+    n.weight[0] = tdl_builder_mul(b, near, tdl_builder_linear(b, rest, -1, 1));
+    n.weight[1] = tdl_builder_mul(b, near, rest);
+    return n;
+}
+
+/* [regions, points of y, points of x] of what is by y and by x. */
+static void cross(const struct grid *g, O *y, O *x)
+{
+    struct tdl_builder *b = g->im->builder;
+    const uint32_t h = g->cells[0] * g->ratio, w = g->cells[1] * g->ratio;
+
+    *y = tdl_builder_reshape(b, *y, 3, (const uint32_t[]){g->regions, h, 1});
+    *x = tdl_builder_reshape(b, *x, 3, (const uint32_t[]){g->regions, 1, w});
+}
+
+/* One corner of all points, by its weight: [regions, points, channels]. */
+static O corner(const struct grid *g, O rows, O first, uint32_t width, O y, O x, O weight_y,
+                O weight_x)
+{
+    struct tdl_builder *b = g->im->builder;
+    const uint32_t count = g->cells[0] * g->ratio * g->cells[1] * g->ratio;
+    O place, weight;
+
+    cross(g, &y, &x);
+    cross(g, &weight_y, &weight_x);
+    place = tdl_builder_mul(b, y, onnx_number(g->im, TDL_INT32, width));
+    place = tdl_builder_add(b, tdl_builder_add(b, place, x), first);
+    place = tdl_builder_reshape(b, place, 2, (const uint32_t[]){g->regions, count});
+    weight = tdl_builder_mul(b, weight_y, weight_x);
+    weight = tdl_builder_reshape(b, weight, 3, (const uint32_t[]){g->regions, count, 1});
+    return tdl_builder_mul(b, tdl_builder_gather(b, rows, place, 0), weight);
+}
+
+/* Points of cells to cells, [regions, channels, height, width]. */
+static O gather_cells(const struct grid *g, O x, uint32_t channels)
+{
+    struct tdl_builder *b = g->im->builder;
+    const struct tdl_reduce_params p = {.axes = {2, 4}, .axis_count = 2};
+    const uint32_t split[] = {g->regions, g->cells[0], g->ratio, g->cells[1], g->ratio, channels};
+
+    x = tdl_builder_reduce(b, tdl_builder_reshape(b, x, 6, split),
+                           g->maximum ? TDL_REDUCE_MAX : TDL_REDUCE_MEAN, &p);
+    return tdl_builder_transpose(b, x, (const uint32_t[]){0, 3, 1, 2});
+}
+
+bool onnx_add_roi_align(struct onnx_import *im)
+{
+    O x = onnx_operand(im, 0), rois = x ? onnx_operand(im, 1) : NULL, sum = NULL;
+    O images = rois ? onnx_operand(im, 2) : NULL;
+    struct tdl_builder *b = im->builder;
+    struct neighbours n[2];
+    struct grid g;
+
+    if (!images || !read_grid(im, &g))
+        return false;
+    if (onnx_rank(x) != 4 || onnx_rank(rois) != 2 || onnx_shape(rois)[1] != 4 ||
+        onnx_rank(images) != 1 || onnx_shape(images)[0] != onnx_shape(rois)[0])
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
+                         "regions are [regions, 4], and each has the number of its image");
+    const uint32_t *s = onnx_shape(x), channels = s[1], h = s[2], w = s[3];
+    g.regions = onnx_shape(rois)[0];
+    if ((uint64_t)s[0] * h * w > INT32_MAX)
+        return onnx_lacks(im, "pictures of more than 2^31 pixels");
+    for (uint32_t i = 0; i < 2; i++)
+        n[i] = neighbours(&g, points(&g, rois, i), s[2 + i]);
+    O first = tdl_builder_mul(b, tdl_builder_cast(b, images, TDL_INT32),
+                              onnx_number(im, TDL_INT32, h * w));
+    first = tdl_builder_reshape(b, first, 3, (const uint32_t[]){g.regions, 1, 1});
+    x = tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 3, 1});
+    x = tdl_builder_reshape(b, x, 2, (const uint32_t[]){s[0] * h * w, channels});
+    for (uint32_t i = 0; i < 4; i++) {
+        O one = corner(&g, x, first, w, n[0].at[i / 2], n[1].at[i % 2], n[0].weight[i / 2],
+                       n[1].weight[i % 2]);
+        sum = i == 0 ? one : (g.maximum ? tdl_builder_max : tdl_builder_add)(b, sum, one);
+    }
+    return onnx_give(im, gather_cells(&g, sum, channels));
+}
