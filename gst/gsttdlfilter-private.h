@@ -21,7 +21,8 @@ struct _GstTdlFilter {
     struct gst_tdl_cut cut;
     GString *export_reason; /* why the path is no better */
     struct gst_tdl_mask_pad mask;
-    gint fitted[2];            /* frame's size that the network was made for; 0: none */
+    gint fitted[2];            /* the frame's size that the network was made for; 0: none, */
+#define GST_TDL_NOT_FITTED -1  /* … and none yet */
     GstPadChainFunction chain; /* the base class's */
 
     /* Guarded by the object lock; `session` itself changes only in start and

@@ -142,6 +142,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     session = gst_tdl_session_new(&sources, &self->vulkan, &error);
     if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    self->fitted[0] = !strcmp(sources.model_size, "frame") ? GST_TDL_NOT_FITTED : 0;
     complete = session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
     gst_tdl_sources_clear(&sources);
     if (!complete) {
@@ -153,7 +154,6 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
     gst_tdl_cut_init(&self->cut);
-    self->fitted[0] = self->fitted[1] = 0;
     GST_OBJECT_LOCK(self);
     self->session = session;
     self->hinted = self->refused = FALSE;

@@ -26,8 +26,8 @@ static gboolean check_model(const struct gst_tdl_model *model, const gint size[2
         return TRUE;
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                 "model-size=frame is for models that take pictures of any size, and \"%s\" does "
-                "not. Leave model-size empty.",
-                model->name);
+                "not take the frame's %dx%d px. Leave model-size empty.",
+                model->name, size[0], size[1]);
     return FALSE;
 }
 

@@ -75,6 +75,58 @@ static void tell_legend(GstTdlFilter *self)
     gst_tdl_sources_clear(&sources);
 }
 
+static gboolean is_fitted(GstTdlFilter *self)
+{
+    gboolean fitted;
+
+    GST_OBJECT_LOCK(self);
+    fitted = !strcmp(self->settings.sources.model_size, "frame");
+    GST_OBJECT_UNLOCK(self);
+    return fitted;
+}
+
+/* The model for frames as they are now. NULL with `error`, or without when cancelled. */
+static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output output,
+                                         GError **error)
+{
+    const gint size[2] = { self->in.info.width, self->in.info.height };
+    struct gst_tdl_infer *infer;
+    struct gst_tdl_sources sources;
+
+    GST_OBJECT_LOCK(self);
+    gst_tdl_sources_copy(&self->settings.sources, &sources);
+    GST_OBJECT_UNLOCK(self);
+    sources.output = output;
+    infer =
+        gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin, error);
+    gst_tdl_sources_clear(&sources);
+    return infer;
+}
+
+/* A network that was loaded comes to work, where frames are to have one of their size with
+ * that size. FALSE: it cannot, and the one that is there goes on. */
+static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
+{
+    const gboolean fits = is_fitted(self);
+    const gboolean now = fits && self->session->frames > 0 && self->in.info.finfo;
+    GError *error = NULL;
+
+    if (now) {
+        struct gst_tdl_infer *fitted = load_fitted(self, infer->model->kind, &error);
+
+        gst_tdl_infer_free(infer);
+        infer = fitted;
+        if (error)
+            gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
+        if (!infer)
+            return FALSE;
+    }
+    gst_tdl_session_take_infer(self->session, infer);
+    self->fitted[0] = now ? self->in.info.width : fits ? GST_TDL_NOT_FITTED : 0;
+    self->fitted[1] = now ? self->in.info.height : 0;
+    return TRUE;
+}
+
 /* What was loaded meanwhile, before caps are agreed on, as these may follow from it. */
 static void take_loaded(GstTdlFilter *self)
 {
@@ -82,10 +134,8 @@ static void take_loaded(GstTdlFilter *self)
 
     if (loaded.has_picture)
         gst_tdl_session_take_picture(self->session, loaded.picture);
-    if (!loaded.infer)
+    if (!loaded.infer || !take_infer(self, loaded.infer))
         return;
-    gst_tdl_session_take_infer(self->session, loaded.infer);
-    self->fitted[0] = self->fitted[1] = 0;
     GST_OBJECT_LOCK(self);
     gst_tdl_filter_note_output(self);
     GST_OBJECT_UNLOCK(self);
@@ -109,30 +159,28 @@ static GstFlowReturn wait_for_network(GstTdlFilter *self)
     return flow;
 }
 
-/* With model-size=frame: a network for frames as they are now. */
+/* With model-size=frame: a network for frames as they are now. What cannot be had is an
+ * error at the beginning; later what there is goes on. */
 static GstFlowReturn fit(GstTdlFilter *self)
 {
     const gint size[2] = { self->in.info.width, self->in.info.height };
     struct gst_tdl_infer *infer = NULL;
-    struct gst_tdl_sources sources;
     GError *error = NULL;
-    gboolean due;
 
-    GST_OBJECT_LOCK(self);
-    due = !strcmp(self->settings.sources.model_size, "frame") &&
-          (self->fitted[0] != size[0] || self->fitted[1] != size[1]);
-    gst_tdl_sources_copy(&self->settings.sources, &sources);
-    sources.output = self->output;
-    GST_OBJECT_UNLOCK(self);
-    if (due)
-        infer = gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin,
-                                    &error);
-    gst_tdl_sources_clear(&sources);
-    if (error)
+    if (!self->fitted[0] || !is_fitted(self) ||
+        (self->fitted[0] == size[0] && self->fitted[1] == size[1]))
+        return GST_FLOW_OK;
+    infer = load_fitted(self, self->output, &error);
+    if (!infer && !error)
+        return GST_FLOW_FLUSHING;
+    if (error && !self->session->frames) {
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-    if (!infer)
-        return !due ? GST_FLOW_OK : error ? GST_FLOW_ERROR : GST_FLOW_FLUSHING;
-    gst_tdl_session_take_infer(self->session, infer);
+        return GST_FLOW_ERROR;
+    }
+    if (error)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
+    else
+        gst_tdl_session_take_infer(self->session, infer);
     self->fitted[0] = size[0];
     self->fitted[1] = size[1];
     update_latency(self);

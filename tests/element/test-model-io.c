@@ -345,6 +345,59 @@ GST_START_TEST(picture_beside_states)
 }
 GST_END_TEST;
 
+/* ------------------------------------------------------------- of frames' size */
+
+/* Frames until there is a warning; all come out. */
+static void run_to_warning(struct filter *f, const char *const *words)
+{
+    GstMessage *message;
+
+    do {
+        g_usleep(1000);
+        next(f, FALSE);
+        message = gst_bus_pop_filtered(f->bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+    } while (!message);
+    message_expect(message, GST_MESSAGE_WARNING, words);
+    next(f, FALSE);
+    filter_expect_no_error(f);
+}
+
+static gchar *of_any_size(void)
+{
+    struct onnx_bytes graph = { 0 };
+
+    onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, -1, -1 });
+    onnx_node(&graph, "ReduceMean", "src", "mean", NULL);
+    onnx_node(&graph, "Sub", "src mean", "none", NULL);
+    onnx_output(&graph, "none");
+    return write_model(&graph);
+}
+
+/* Where the old model goes on when another one is wrong, it does so for its size, too. */
+GST_START_TEST(not_of_frames_size)
+{
+    static const char *const words[] = { "model-size=frame", "any size", "64x32", NULL };
+    g_autofree gchar *fixed = first_channel(), *any = of_any_size();
+    struct filter f;
+
+    start(&f, fixed, "", WIDE);
+    expect(&f, 1);
+    g_object_set(f.element, "model-size", "frame", NULL);
+    run_to_warning(&f, words);
+    expect(&f, 1);
+    filter_stop(&f);
+
+    start(&f, any, "model-size=frame decoder=probability classes=<0>", WIDE);
+    expect(&f, 0);
+    g_object_set(f.element, "model", fixed, NULL);
+    run_to_warning(&f, words);
+    expect(&f, 0);
+    filter_stop(&f);
+    g_unlink(fixed);
+    g_unlink(any);
+}
+GST_END_TEST;
+
 static const struct {
     const gchar *properties;
     const char *words[4];
@@ -395,6 +448,7 @@ static Suite *model_io_suite(void)
     tcase_add_test(tcase, in_order_when_freshest);
     tcase_add_test(tcase, open_states_and_constants);
     tcase_add_test(tcase, picture_beside_states);
+    tcase_add_test(tcase, not_of_frames_size);
     tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
     return suite;
 }
