@@ -764,6 +764,45 @@ static void few_lengths(bytes *g)
     with_node(g, "ReverseSequence", "x n", NULL);
 }
 
+/* x as a volume of [1, 1, 3, 4, 4], under a filter of so many slices. */
+static void with_volume(bytes *g, const char *type, int64_t depth, const char *name, int64_t value)
+{
+    static const float filter[16];
+    bytes a = {0};
+
+    if (name)
+        onnx_attr_ints(&a, name, DIMS(value, 1, 1), 3);
+    onnx_int64s(g, "s", 5, DIMS(1, 1, 3, 4, 4));
+    onnx_node(g, "Reshape", "x s", "t", NULL);
+    onnx_initializer(g, "f", FLOAT, 5, DIMS(1, 1, depth, 1, 1), filter, 4 * (size_t)depth);
+    with_node(g, type, strcmp(type, "Conv") ? "t" : "t f", &a);
+}
+
+static void deep_filter(bytes *g)
+{
+    with_volume(g, "Conv", 4, NULL, 0);
+}
+
+static void far_slices(bytes *g)
+{
+    with_volume(g, "Conv", 2, "dilations", 16384);
+}
+
+static void wide_box(bytes *g)
+{
+    with_volume(g, "MaxPool", 1, "kernel_shape", INT64_MAX);
+}
+
+static void deep_box(bytes *g)
+{
+    with_volume(g, "AveragePool", 1, "kernel_shape", 4);
+}
+
+static void volume(bytes *g)
+{
+    with_volume(g, "Conv", 3, NULL, 0);
+}
+
 static void reshape_to_other(bytes *g)
 {
     onnx_int64s(g, "s", 2, DIMS(7, -1));
@@ -896,6 +935,11 @@ static const struct row rows[] = {
     {"computed numbers", computed_non_zero, LACKS, "how many numbers are not 0"},
     {"bits of floats", float_bits, MODEL, "bits of float32"},
     {"few lengths", few_lengths, MODEL, "lengths are missing"},
+    {"volume", volume, OK},
+    {"deep filter", deep_filter, MODEL, "a window of 4 in a depth of 3"},
+    {"far slices", far_slices, MODEL, "a window of 2 in a depth of 3"},
+    {"wide box", wide_box, MODEL, "kernel_shape of 9223372036854775807"},
+    {"deep box", deep_box, TDL_ERROR_INVALID_ARGUMENT, "node 1 AveragePool: "},
     {"few updates", few_updates, MODEL, "node 0 ScatterND: "},
     {"other number of elements", reshape_to_other, MODEL, "48 elements cannot be divided among 7"},
     {"output without elements", empty_slice, LACKS, "the output 'y' has no elements"},

@@ -19,7 +19,7 @@
 
 #define DEFAULT_FOLDER "/usr/share/libonnx-testdata/data/node"
 /* Fewer would mean that operators got lost; see the last line printed. */
-#define LEAST_PASSED 766
+#define LEAST_PASSED 768
 
 /* FOLDED: all of it was computed when the model was loaded. */
 enum verdict { PASSED, FOLDED, FAILED, NOT_COVERED };
@@ -203,6 +203,8 @@ static const struct {
 } other_cases[] = {
     {"test_qlinearmatmul_2D_int8_", "its data wrap where the standard saturates"},
     {"test_qlinearmatmul_3D_int8_", "its data wrap where the standard saturates"},
+    {"test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
+     "its data of ONNX 1.17 count what is behind the padding, those of later ones do not"},
 };
 
 /* Sizes, axes and filters are inputs in these cases. libtdl has to know them when a

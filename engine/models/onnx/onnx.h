@@ -99,6 +99,9 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
 /* ops_einsum.c, ops_sample.c */
 bool onnx_add_einsum(struct onnx_import *im);
 bool onnx_add_grid_sample(struct onnx_import *im);
+/* ops_volume.c: of inputs of rank 5 */
+bool onnx_add_volume_pool(struct onnx_import *im, struct tdl_operand *x, bool max);
+bool onnx_add_volume_conv(struct onnx_import *im, struct tdl_operand *x);
 /* ops_roi.c */
 bool onnx_add_roi_align(struct onnx_import *im);
 /* ops_resize.c */

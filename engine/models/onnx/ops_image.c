@@ -60,7 +60,10 @@ static bool take_window(struct onnx_import *im, uint32_t rank, struct window *w)
     *w = (struct window){
         .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}, .spatial = rank - 2};
     if (rank != 3 && rank != 4)
-        return onnx_lacks(im, "%u dimensions; libtdl has windows over one or two", rank - 2);
+        return onnx_lacks(im,
+                          "%u dimensions; libtdl has windows over one or two, and of "
+                          "convolutions and pools over three",
+                          rank - 2);
     w->same_upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
     w->same_lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
     return take_list(im, "kernel_shape", w, 1, w->kernel) &&
@@ -209,6 +212,8 @@ static bool add_conv(struct onnx_import *im)
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     struct window w;
 
+    if (x && onnx_rank(x) == 5)
+        return onnx_add_volume_conv(im, x);
     if (!x || !take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
         return false;
     filter = take_conv_filter(im, &w, &p.filter_layout);
@@ -313,9 +318,19 @@ static void fill_pool(struct onnx_import *im, const struct window *w, struct tdl
     };
 }
 
+/* Input 0, if it has three dimensions of space, else NULL. */
+static struct tdl_operand *volume(struct onnx_import *im)
+{
+    struct tdl_operand *x = onnx_operand(im, 0);
+
+    return x && onnx_rank(x) == 5 ? x : NULL;
+}
+
 /* Pools work on floats, which hold eight bits exactly. */
 static bool add_max_pool(struct onnx_import *im)
 {
+    if (volume(im))
+        return onnx_add_volume_pool(im, volume(im), true);
     struct tdl_pool2d_params p;
     struct window w;
     struct tdl_operand *x = take_picture(im, &w);
@@ -335,6 +350,8 @@ static bool add_max_pool(struct onnx_import *im)
 
 static bool add_average_pool(struct onnx_import *im)
 {
+    if (volume(im))
+        return onnx_add_volume_pool(im, volume(im), false);
     struct tdl_pool2d_params p;
     struct window w;
     struct tdl_operand *x = take_picture(im, &w);

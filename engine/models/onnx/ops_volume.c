@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ONNX's windows over three dimensions of space, as windows over two of them and then over
+ * the third. A pool's window is a box: the maximum of maxima, the mean of means, since each
+ * row of a box sees as many elements as the others. A convolution is the sum of those by
+ * each slice of the filter.
+ */
+#include "onnx.h"
+
+#include <string.h>
+
+#define MAX_STEP 16384
+
+typedef struct tdl_operand *O;
+
+/* Depth, height, width. */
+struct box {
+    uint32_t kernel[3], stride[3], dilation[3], before[3], after[3];
+};
+
+static bool take_list(struct onnx_import *im, const char *name, uint32_t count, int64_t least,
+                      uint32_t *out)
+{
+    int64_t list[6];
+    uint32_t got;
+
+    if (!onnx_int_list(im, name, list, count, &got))
+        return false;
+    if (got && got != count)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u numbers of %s, not %u", got, name, count);
+    for (uint32_t i = 0; i < got; i++) {
+        if (list[i] < least || list[i] > MAX_STEP)
+            return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%s of %lld", name, (long long)list[i]);
+        out[i] = (uint32_t)list[i];
+    }
+    return true;
+}
+
+/* `kernel`: a filter's, or NULL. `in` is the size of space. */
+static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t *kernel,
+                     struct box *w)
+{
+    const bool upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
+    const bool lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
+    uint32_t pads[6] = {0};
+
+    *w = (struct box){.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+    if (!take_list(im, "kernel_shape", 3, 1, w->kernel) ||
+        !take_list(im, "strides", 3, 1, w->stride) ||
+        !take_list(im, "dilations", 3, 1, w->dilation) || !take_list(im, "pads", 6, 0, pads))
+        return false;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (kernel)
+            w->kernel[i] = kernel[i];
+        w->before[i] = pads[i];
+        w->after[i] = pads[3 + i];
+        if (!upper && !lower)
+            continue;
+        const int64_t out = ((int64_t)in[i] + w->stride[i] - 1) / w->stride[i];
+        int64_t total =
+            (out - 1) * w->stride[i] + (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1 - in[i];
+        total = total < 0 ? 0 : total;
+        w->before[i] = (uint32_t)(lower ? total - total / 2 : total / 2);
+        w->after[i] = (uint32_t)total - w->before[i];
+    }
+    return true;
+}
+
+/* x as pictures of this shape, NCHW. */
+static O as_pictures(struct onnx_import *im, O x, uint32_t n, uint32_t c, uint32_t h, uint32_t w)
+{
+    x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){n, c, h, w});
+    return x ? tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW) : NULL;
+}
+
+/* -------------------------------------------------------------------------- pools */
+
+typedef O (*pool_fn)(struct tdl_builder *, O, const struct tdl_pool2d_params *);
+
+static struct tdl_pool2d_params plane_of(struct onnx_import *im, const struct box *w)
+{
+    return (struct tdl_pool2d_params){
+        .window = {w->kernel[1], w->kernel[2]},
+        .stride = {w->stride[1], w->stride[2]},
+        .dilation = {w->dilation[1], w->dilation[2]},
+        .pad = {w->before[1], w->after[1], w->before[2], w->after[2]},
+        .rounding = onnx_int(im, "ceil_mode", 0) ? TDL_ROUNDING_CEIL : TDL_ROUNDING_FLOOR,
+        .count_include_pad = onnx_int(im, "count_include_pad", 0) != 0,
+    };
+}
+
+bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
+{
+    const pool_fn pool = max ? tdl_builder_max_pool2d : tdl_builder_average_pool2d;
+    const enum tdl_dtype dtype = onnx_desc_of(x)->dtype;
+    const bool narrow = dtype == TDL_UINT8 || dtype == TDL_INT8;
+    uint32_t s[5], planes;
+    struct box w;
+
+    memcpy(s, onnx_shape(x), sizeof(s));
+    if (!take_box(im, s + 2, NULL, &w))
+        return false;
+    planes = s[0] * s[1];
+    struct tdl_pool2d_params p = plane_of(im, &w);
+    if (narrow)
+        x = tdl_builder_cast(im->builder, x, TDL_FLOAT32);
+    x = pool(im->builder, as_pictures(im, x, planes, s[2], s[3], s[4]), &p);
+    s[3] = onnx_shape(x)[2];
+    s[4] = onnx_shape(x)[3];
+    p.window[0] = w.kernel[0];
+    p.stride[0] = w.stride[0];
+    p.dilation[0] = w.dilation[0];
+    p.pad[0] = w.before[0];
+    p.pad[1] = w.after[0];
+    p.window[1] = p.stride[1] = p.dilation[1] = 1;
+    p.pad[2] = p.pad[3] = 0;
+    x = pool(im->builder, as_pictures(im, x, planes, 1, s[2], s[3] * s[4]), &p);
+    s[2] = onnx_shape(x)[2];
+    if (narrow)
+        x = tdl_builder_cast(im->builder, x, dtype);
+    return onnx_give(im, tdl_builder_reshape(im->builder, x, 5, s));
+}
+
+/* ------------------------------------------------------------------- convolutions */
+
+/* Slice `k` of the filter, [out, in, height, width]. */
+static O filter_slice(struct onnx_import *im, O filter, uint32_t k)
+{
+    const uint32_t *s = onnx_shape(filter);
+    struct tdl_slice_params p = {.start = {0, 0, k}};
+
+    memcpy(p.size, s, 5 * sizeof(*s));
+    p.size[2] = 1;
+    return as_pictures(im, tdl_builder_slice(im->builder, filter, &p), s[0], s[1], s[3], s[4]);
+}
+
+/* Pictures [n · depth, channels, height, width] under slice `k` of the filter; x is
+ * [n, depth, channels, height, width], padded along its depth. */
+static O pictures_under(struct onnx_import *im, const struct box *w, O x, uint32_t depth,
+                        uint32_t k)
+{
+    const uint32_t *s = onnx_shape(x);
+    struct tdl_slice_params p = {.start = {0, k * w->dilation[0]}};
+
+    memcpy(p.size, s, 5 * sizeof(*s));
+    p.size[1] = (depth - 1) * w->stride[0] + 1;
+    p.step[1] = (int32_t)w->stride[0];
+    return as_pictures(im, tdl_builder_slice(im->builder, x, &p), s[0] * depth, s[2], s[3], s[4]);
+}
+
+bool onnx_add_volume_conv(struct onnx_import *im, O x)
+{
+    O filter = onnx_operand(im, 1), bias, sum = NULL;
+    struct tdl_builder *b = im->builder;
+    const int64_t groups = onnx_int(im, "group", 1);
+    struct tdl_pad_params pad = {0};
+    struct box w;
+
+    if (!filter || !onnx_optional(im, 2, &bias))
+        return false;
+    if (onnx_rank(filter) != 5 || groups < 1 || groups > INT32_MAX)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a filter of %u dimensions in %lld groups",
+                         onnx_rank(filter), (long long)groups);
+    if (!take_box(im, onnx_shape(x) + 2, onnx_shape(filter) + 2, &w))
+        return false;
+    pad.before[1] = w.before[0];
+    pad.after[1] = w.after[0];
+    x = tdl_builder_transpose(b, x, (const uint32_t[]){0, 2, 1, 3, 4});
+    x = tdl_builder_pad(b, x, &pad);
+    const uint64_t room = onnx_shape(x)[1], reach = (uint64_t)(w.kernel[0] - 1) * w.dilation[0];
+    if (!x || room <= reach || w.kernel[0] > MAX_STEP)
+        return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a window of %u in a depth of %llu",
+                         w.kernel[0], (unsigned long long)room);
+    const uint32_t depth = (uint32_t)(room - reach - 1) / w.stride[0] + 1, n = onnx_shape(x)[0];
+    struct tdl_conv2d_params p = {
+        .stride = {w.stride[1], w.stride[2]},
+        .dilation = {w.dilation[1], w.dilation[2]},
+        .pad = {w.before[1], w.after[1], w.before[2], w.after[2]},
+        .groups = (uint32_t)groups,
+        .bias = bias,
+        .filter_layout = TDL_FILTER_OIHW,
+    };
+    for (uint32_t k = 0; k < w.kernel[0] && tdl_builder_status(b) == TDL_OK; k++) {
+        O y = tdl_builder_conv2d(b, pictures_under(im, &w, x, depth, k),
+                                 filter_slice(im, filter, k), &p);
+
+        sum = sum ? tdl_builder_add(b, sum, y) : y;
+        p.bias = NULL;
+    }
+    const uint32_t *s = onnx_shape(sum);
+    sum = tdl_builder_reshape(b, sum, 5, (const uint32_t[]){n, depth, s[1], s[2], s[3]});
+    return onnx_give(im, tdl_builder_transpose(b, sum, (const uint32_t[]){0, 2, 1, 3, 4}));
+}
