@@ -77,7 +77,8 @@ gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
 
 /* --------------------------------------------------------------- the output */
 
-/* One image of rank 4; others become one where that is sure: [1, h, w] and [h, w]. */
+/* One image of rank 4; [1, h, w] and [h, w] become one. A single number, or a row of
+ * them, is none. */
 static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_operand *x)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
@@ -85,8 +86,12 @@ static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_oper
     uint32_t shape[4] = { 1, 1, 1, 1 };
 
     if (p->rank == 4)
-        return p->shape[0] == 1 ? x : NULL;
-    if ((p->rank != 3 && p->rank != 2) || (p->rank == 3 && p->shape[0] != 1))
+        return p->shape[0] == 1 &&
+                       tdl_tensor_params_size(p) > p->shape[channels] * tdl_dtype_size(p->dtype)
+                   ? x
+                   : NULL;
+    if ((p->rank != 3 && p->rank != 2) || (p->rank == 3 && p->shape[0] != 1) ||
+        MIN(p->shape[h], p->shape[h + 1]) == 1)
         return NULL;
     shape[channels == 1 ? 2 : 1] = p->shape[h];
     shape[channels == 1 ? 3 : 2] = p->shape[h + 1];
@@ -176,6 +181,17 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
 
     if (sources->output != GST_TDL_OUTPUT_MASK)
         return gst_tdl_output_decode(b, x, sources);
+    if (sources->decoder == GST_TDL_DECODE_DEPTH)
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "decoder=depth makes a picture of distances, and no mask: "
+                                "mode=picture shows it");
+    if (!real &&
+        (sources->decoder == GST_TDL_DECODE_SOFTMAX || sources->decoder == GST_TDL_DECODE_LOGIT))
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "decoder=%s wants real numbers, and the output has %s, which "
+                                "decoder=labels takes",
+                                sources->decoder == GST_TDL_DECODE_LOGIT ? "logit" : "softmax",
+                                tdl_dtype_name(p->dtype));
     if (sources->decoder == GST_TDL_DECODE_LABELS ||
         (sources->decoder == GST_TDL_DECODE_AUTO && !real)) {
         if (p->shape[nchw ? 1 : 3] != 1)
@@ -221,9 +237,8 @@ void gst_tdl_decode_clear(struct gst_tdl_decode *d)
 /* Is it to be seen from all outputs what this one is? */
 static gboolean wants_all(const struct gst_tdl_sources *sources)
 {
-    return sources->output == GST_TDL_OUTPUT_MASK &&
-           (sources->decoder == GST_TDL_DECODE_YOLO_SEG ||
-            (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output));
+    return sources->decoder == GST_TDL_DECODE_YOLO_SEG ||
+           (sources->decoder == GST_TDL_DECODE_AUTO && !*sources->model_output);
 }
 
 static struct tdl_operand *flatten(const struct gst_tdl_decode *d, struct tdl_builder *b,
@@ -258,6 +273,7 @@ static struct tdl_operand *decode_alone(struct gst_tdl_decode *d, struct tdl_bui
         return NULL;
     }
     d->found = TRUE;
+    d->guessed = tdl_operand_get_desc(operand)->rank < 4;
     return flatten(d, builder, decode(builder, image, d->sources));
 }
 
@@ -290,7 +306,12 @@ static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_buil
 
             if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), sure)) {
                 d->found = TRUE;
-                return flatten(d, b, gst_tdl_yolo_decode(b, x, p, d->sources));
+                return d->sources->output == GST_TDL_OUTPUT_MASK
+                           ? flatten(d, b, gst_tdl_yolo_decode(b, x, p, d->sources))
+                           : tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                              "it is a YOLO, of whose objects tdlfilter makes a "
+                                              "mask: any other mode than picture and classes "
+                                              "shows it");
             }
         }
     return NULL;

@@ -12,9 +12,10 @@
 struct gst_tdl_decode {
     const struct gst_tdl_sources *sources;
     gboolean found;
-    GString *others; /* names and shapes of outputs that were left out */
-    GArray *kept;    /* outputs that may be a part of the mask; NULL: none yet */
-    gboolean flat;   /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
+    gboolean guessed; /* it has no axis of channels, and is a picture if its aspect is one's */
+    GString *others;  /* names and shapes of outputs that were left out */
+    GArray *kept;     /* outputs that may be a part of the mask; NULL: none yet */
+    gboolean flat;    /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
                         layout of images */
 };
 

@@ -6,13 +6,10 @@
  */
 #include "gsttdlmodel.h"
 
-#include <tdl/models.h>
-
-#include "gsttdldecode.h"
 #include "gsttdlfile.h"
 #include "gsttdlmodelinfo.h"
-#include "gsttdlmodels.h"
 #include "gsttdlpreset.h"
+#include "gsttdlread.h"
 
 #include <glib/gstdio.h>
 
@@ -28,16 +25,6 @@ static GMutex lock;
 static GCond changed;
 static GPtrArray *entries; /* of struct entry *, guarded by `lock` */
 
-static const struct tdl_model *find_bundled(const gchar *name)
-{
-    if (!*name)
-        name = "person";
-    for (gsize i = 0; i < tdl_model_count; i++)
-        if (!g_strcmp0(tdl_models[i].name, name))
-            return &tdl_models[i];
-    return NULL;
-}
-
 /* A file that was written anew is another model, and one that is read otherwise. */
 static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *path)
 {
@@ -45,7 +32,7 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
     GString *key = g_string_new(NULL);
     GStatBuf st = { 0 };
 
-    if (!find_bundled(path))
+    if (!gst_tdl_read_bundled(path))
         g_stat(path, &st);
     g_string_printf(
         key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%d|%d|%s|%s|%s|%s|%s|%g|%g",
@@ -58,183 +45,6 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
     return g_string_free(key, FALSE);
-}
-
-static enum tdl_result import(struct tdl_builder *builder, const gchar *name,
-                              const struct tdl_model_params *params)
-{
-    const struct tdl_model *bundled = find_bundled(name);
-
-    if (bundled)
-        return tdl_model_import(builder, bundled->data, bundled->size, params);
-    return tdl_model_load(builder, name, params);
-}
-
-/* Channels of one image; 0 of what is none. */
-static guint channels_of(const struct tdl_tensor_params *p)
-{
-    if (!p || p->rank != 4 || p->shape[0] != 1)
-        return 0;
-    return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
-}
-
-static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
-    G_GNUC_PRINTF(3, 4);
-static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
-{
-    g_autofree gchar *why = NULL;
-    va_list args;
-
-    va_start(args, format);
-    why = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "Model \"%s\" does not fit: %s. Choose another model, or leave \"model\" empty for "
-                "the bundled person model.",
-                name, why);
-    return FALSE;
-}
-
-/* The element feeds one picture; a mask was made of the output already. */
-static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **error)
-{
-    const struct tdl_tensor_params *in = model->input_params;
-
-    if (channels_of(in) != 3 || in->dtype != TDL_FLOAT32)
-        return refuse(
-            error, name,
-            "tdlfilter gives a model one picture of float32 with 3 channels, and its input "
-            "\"%s\" has %u",
-            model->input, channels_of(in));
-    if (model->kind != GST_TDL_OUTPUT_MASK && model->fit == GST_TDL_FIT_CROP)
-        return refuse(error, name,
-                      "the mode shows its output for the whole frame, and input-fit=crop gives it "
-                      "the middle: stretch and letterbox are possible");
-    model->scale = gst_tdl_output_scale(model->kind, in, &model->image);
-    return TRUE;
-}
-
-/* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
- * and then, that this may mend what is wrong: no error yet. */
-static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
-                          const gchar *name, gboolean *again, GError **error)
-{
-    guint picture = 0, mask = 0;
-    gboolean open = FALSE;
-    g_autofree gchar *fault =
-        gst_tdl_states_find(links, model->graph, &model->states, &picture, &mask, &open);
-
-    *again = *again && open;
-    if (fault)
-        return *again ? FALSE : refuse(error, name, "%s", fault);
-    model->input_params = tdl_graph_input(model->graph, picture, &model->input);
-    model->output_params = tdl_graph_output(model->graph, mask, &model->output);
-    model->image = gst_tdl_decode_image(model->output_params);
-    return TRUE;
-}
-
-static gboolean is_bundled_name(const gchar *name)
-{
-    return !*name || !strcmp(name, "person") || !strcmp(name, "person-landscape");
-}
-
-/* Builds without the bundled models may load one from a file. */
-static gboolean check_bundled(const gchar *name, GError **error)
-{
-    if (find_bundled(name) || !is_bundled_name(name) || g_file_test(name, G_FILE_TEST_EXISTS))
-        return TRUE;
-    g_set_error(
-        error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-        "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
-        "in its source tree, then configure and build it again (meson setup --reconfigure), "
-        "or set model=FILE to a TensorFlow Lite, ONNX or ncnn model.",
-        *name ? name : "person");
-    return FALSE;
-}
-
-static gboolean tell(GError **error, enum tdl_result r, const gchar *path, const gchar *name)
-{
-    g_autofree gchar *names = gst_tdl_preset_names();
-
-    if (r == TDL_OK)
-        return TRUE;
-    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS))
-        return gst_tdl_error_set(error, r, "There is no model \"%s\" (by name: %s)", name, names);
-    return gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
-}
-
-/* The file, its output made a mask, as a graph. */
-static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
-                      struct gst_tdl_links *links, const gchar *path, const gchar *name,
-                      GError **error)
-{
-    struct tdl_build_params build = {
-        .precision = params->sources->precision,
-        .no_fuse = !params->sources->fuse,
-        .input_layout = TDL_LAYOUT_NC4HW4,
-        .output_layout = links->state_count ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
-        .defer_compile = true,
-    };
-    struct gst_tdl_decode decode = { .sources = params->sources, .others = g_string_new(NULL) };
-    struct tdl_model_params reading = { 0 };
-    struct tdl_builder *builder = NULL;
-    gboolean ok = gst_tdl_decode_size(params->sources, reading.size, error) &&
-                  gst_tdl_decode_picture(params->sources, &model->picture, error) &&
-                  gst_tdl_output_read(params->sources, &model->shown, error);
-    enum tdl_result r = TDL_OK;
-
-    gst_tdl_links_read(links, &decode, &reading);
-    if (ok) {
-        r = tdl_builder_create(params->context, &builder);
-        if (r == TDL_OK)
-            r = import(builder, path, &reading);
-        if (r == TDL_ERROR_INVALID_ARGUMENT)
-            r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
-        if (r == TDL_OK)
-            gst_tdl_decode_finish(&decode, builder);
-        if (r == TDL_OK && !decode.found)
-            ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
-                        decode.others->str);
-    }
-    if (ok && r == TDL_OK)
-        r = tdl_builder_build(builder, &build, &model->graph);
-    ok = ok && tell(error, r, path, name);
-    tdl_builder_destroy(&builder);
-    gst_tdl_decode_clear(&decode);
-    return ok;
-}
-
-/* Once more where the file leaves sizes of states open, with those of their outputs. */
-static gboolean build_linked(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
-                             const gchar *path, const gchar *name, GError **error)
-{
-    struct gst_tdl_links links;
-    gboolean ok = gst_tdl_links_parse(&links, params->sources, error), again = TRUE;
-
-    while (ok) {
-        ok = build(model, params, &links, path, name, error);
-        if (!ok || find_ends(model, &links, name, &again, error))
-            break;
-        ok = again;
-        again = FALSE;
-        tdl_graph_destroy(&model->graph);
-        gst_tdl_links_resize(&links);
-    }
-    gst_tdl_links_clear(&links);
-    return ok;
-}
-
-static gboolean load(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
-                     const gchar *path, GError **error)
-{
-    const gchar *name = *path ? path : "person";
-
-    model->kind = params->sources->output;
-    if (check_bundled(path, error) && build_linked(model, params, path, name, error) &&
-        check(model, name, error))
-        return TRUE;
-    tdl_graph_destroy(&model->graph);
-    return FALSE;
 }
 
 static struct entry *find(const gchar *key)
@@ -272,9 +82,9 @@ static void entry_free(struct entry *entry)
 /* Before anybody opens the file, or asks for its date. */
 static gchar *check_file(const gchar *text, GError **error)
 {
-    gchar *path = find_bundled(text) ? g_strdup(text) : gst_tdl_file_path(text, error);
+    gchar *path = gst_tdl_read_bundled(text) ? g_strdup(text) : gst_tdl_file_path(text, error);
 
-    if (path && (find_bundled(path) || gst_tdl_file_check(path, error)))
+    if (path && (gst_tdl_read_bundled(path) || gst_tdl_file_check(path, error)))
         return path;
     g_prefix_error(error, "Cannot load model \"%s\": ", text);
     g_free(path);
@@ -311,7 +121,7 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     g_ptr_array_add(entries, entry);
     g_mutex_unlock(&lock);
 
-    ok = load(&entry->model, params, path, error);
+    ok = gst_tdl_read(&entry->model, params, path, error);
 
     g_mutex_lock(&lock);
     entry->loading = FALSE;
@@ -333,9 +143,9 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
 
     gst_tdl_sources_copy(params->sources, &sources);
     resolved.sources = &sources;
-    if (is_bundled_name(sources.model) || gst_tdl_preset_apply(&sources, error))
+    if (gst_tdl_read_is_bundled_name(sources.model) || gst_tdl_preset_apply(&sources, error))
         path = check_file(sources.model, error);
-    if (path && (find_bundled(path) || gst_tdl_modelinfo_apply(&sources, path, error)))
+    if (path && (gst_tdl_read_bundled(path) || gst_tdl_modelinfo_apply(&sources, path, error)))
         model = acquire(&resolved, path, error);
     gst_tdl_sources_clear(&sources);
     return model;

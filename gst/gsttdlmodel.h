@@ -26,6 +26,7 @@ struct gst_tdl_model {
     struct gst_tdl_scale scale;                /* of the frame's size then */
     struct gst_tdl_states states;              /* of a recurrent one */
     struct tdl_tensor_params image;            /* its output as an image of rank 4 */
+    gboolean guessed;                          /* … which it may not be */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet

@@ -215,6 +215,41 @@ GST_START_TEST(labels)
 }
 GST_END_TEST;
 
+/* What would come out as nonsense. */
+GST_START_TEST(refused)
+{
+    static const struct {
+        struct tdl_tensor_params params;
+        gint decoder;
+        const gchar *words; /* NULL: it is no picture */
+    } rows[] = {
+        { { .rank = 2, .shape = { 1, 3 } }, GST_TDL_DECODE_AUTO, NULL },
+        { { .rank = 3, .shape = { 1, 1, 9 } }, GST_TDL_DECODE_PROBABILITY, NULL },
+        { { .rank = 4, .shape = { 1, 1, 1, 9 } }, GST_TDL_DECODE_AUTO, NULL },
+        { { .rank = 4, .shape = { 1, H, W, 1 } }, GST_TDL_DECODE_DEPTH, "mode=picture" },
+        { { .rank = 4, .shape = { 1, H, W, 4 }, .dtype = TDL_INT64 }, GST_TDL_DECODE_SOFTMAX,
+          "decoder=labels" },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct tdl_builder *b;
+        struct fixture f;
+
+        setup(&f);
+        f.settings.sources.decoder = rows[i].decoder;
+        fail_unless(tdl_builder_create(f.context, &b) == TDL_OK);
+        fail_unless(!gst_tdl_decode_output(&f.decode, b, "x",
+                                           tdl_builder_input(b, "x", &rows[i].params)));
+        gst_tdl_decode_finish(&f.decode, b);
+        fail_unless(f.decode.found == (rows[i].words != NULL), "row %u", i);
+        fail_unless(!rows[i].words || strstr(tdl_builder_error(b), rows[i].words) != NULL,
+                    "row %u: %s", i, tdl_builder_error(b));
+        tdl_builder_destroy(&b);
+        teardown(&f);
+    }
+}
+GST_END_TEST;
+
 /* The first that is a picture, or the one that is asked for. */
 GST_START_TEST(chosen_by_name)
 {
@@ -328,6 +363,7 @@ static Suite *decode_suite(void)
     tcase_add_test(tcase, two_classes_nhwc);
     tcase_add_test(tcase, one_channel);
     tcase_add_test(tcase, labels);
+    tcase_add_test(tcase, refused);
     tcase_add_test(tcase, chosen_by_name);
     tcase_add_test(tcase, input_numbers);
     tcase_add_loop_test(tcase, wrong_numbers, 0, G_N_ELEMENTS(wrong));

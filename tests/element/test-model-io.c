@@ -9,7 +9,7 @@
 #define SIDE 16 /* of the networks' pictures and masks, px */
 #define PLAIN "mode=mask threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
 
-enum { FLOAT = 1 };
+enum { FLOAT = 1, INT64 = 7 };
 
 static gchar *write_model(struct onnx_bytes *graph)
 {
@@ -412,11 +412,9 @@ static const struct {
     { "model-output=avg model-state=src=avg", { "\"avg\"", "to its input \"src\"" } },
 };
 
-GST_START_TEST(wrong_links)
+static void expect_refused(const gchar *model, const gchar *properties, const char *const *words)
 {
-    g_autofree gchar *model = average();
-    g_autofree gchar *line =
-        g_strdup_printf("tdlfilter model=%s %s", model, wrong[__i__].properties);
+    g_autofree gchar *line = g_strdup_printf("tdlfilter model=%s %s", model, properties);
     GstElement *element = gst_parse_launch(line, NULL);
     GstBus *bus = gst_bus_new();
 
@@ -424,12 +422,39 @@ GST_START_TEST(wrong_links)
     gst_element_set_bus(element, bus);
     fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
                            GST_STATE_CHANGE_FAILURE);
-    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR,
-                   wrong[__i__].words);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
     gst_element_set_state(element, GST_STATE_NULL);
     gst_element_set_bus(element, NULL);
     gst_object_unref(bus);
     gst_object_unref(element);
+}
+
+GST_START_TEST(wrong_links)
+{
+    g_autofree gchar *model = average();
+
+    expect_refused(model, wrong[__i__].properties, wrong[__i__].words);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* A table with the numbers of a picture, but none of its sides. */
+GST_START_TEST(table_is_no_picture)
+{
+    static const int64_t shape[] = { 1, SIDE / 2, 6 * SIDE };
+    static const char *const words[] = { "none of its outputs is a picture", "\"table\"",
+                                         G_STRINGIFY(SIDE) "x" G_STRINGIFY(SIDE), NULL };
+    struct onnx_bytes graph = { 0 };
+    g_autofree gchar *model = NULL;
+
+    onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_initializer(&graph, "shape", INT64, 1, (const int64_t[]){ 3 }, shape, sizeof(shape));
+    onnx_node(&graph, "Reshape", "src shape", "table", NULL);
+    onnx_output(&graph, "table");
+    model = write_model(&graph);
+    expect_refused(model, "", words);
+    expect_refused(model, "mode=picture", words);
+    expect_refused(model, "mode=classes", words);
     g_unlink(model);
 }
 GST_END_TEST;
@@ -450,6 +475,7 @@ static Suite *model_io_suite(void)
     tcase_add_test(tcase, picture_beside_states);
     tcase_add_test(tcase, not_of_frames_size);
     tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
+    tcase_add_test(tcase, table_is_no_picture);
     return suite;
 }
 

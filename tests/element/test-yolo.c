@@ -412,6 +412,28 @@ GST_START_TEST(refused)
 }
 GST_END_TEST;
 
+/* Nor is any part of it a picture, by itself. */
+GST_START_TEST(shown_as_a_mask_only)
+{
+    struct fixture *f = g_new0(struct fixture, 1);
+    struct gst_tdl_decode decode = {.sources = &f->settings.sources, .others = g_string_new(NULL)};
+    struct tdl_builder *b;
+
+    setup(f, 1);
+    f->settings.sources.output = __i__ ? GST_TDL_OUTPUT_CLASSES : GST_TDL_OUTPUT_PICTURE;
+    draw(f, CLASSES);
+    const struct tdl_tensor_params c = candidates_desc(f), p = prototypes_desc(f);
+    fail_unless(tdl_builder_create(f->context, &b) == TDL_OK);
+    fail_unless(!gst_tdl_decode_output(&decode, b, "boxes", tdl_builder_input(b, "c", &c)));
+    fail_unless(!gst_tdl_decode_output(&decode, b, "prototypes", tdl_builder_input(b, "p", &p)));
+    gst_tdl_decode_finish(&decode, b);
+    fail_unless(strstr(tdl_builder_error(b), "YOLO") != NULL, "%s", tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+    gst_tdl_decode_clear(&decode);
+    teardown(f);
+}
+GST_END_TEST;
+
 static Suite *yolo_suite(void)
 {
     Suite *suite = suite_create("yolo");
@@ -421,6 +443,7 @@ static Suite *yolo_suite(void)
     tcase_add_loop_test(tcase, heads, 0, 2 * FORMS);
     tcase_add_loop_test(tcase, signatures, 0, G_N_ELEMENTS(shapes));
     tcase_add_test(tcase, refused);
+    tcase_add_loop_test(tcase, shown_as_a_mask_only, 0, 2);
     return suite;
 }
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlread.h"
+
+#include "gsttdldecode.h"
+#include "gsttdlpreset.h"
+
+const struct tdl_model *gst_tdl_read_bundled(const gchar *name)
+{
+    if (!*name)
+        name = "person";
+    for (gsize i = 0; i < tdl_model_count; i++)
+        if (!g_strcmp0(tdl_models[i].name, name))
+            return &tdl_models[i];
+    return NULL;
+}
+
+static enum tdl_result import(struct tdl_builder *builder, const gchar *name,
+                              const struct tdl_model_params *params)
+{
+    const struct tdl_model *bundled = gst_tdl_read_bundled(name);
+
+    if (bundled)
+        return tdl_model_import(builder, bundled->data, bundled->size, params);
+    return tdl_model_load(builder, name, params);
+}
+
+/* Channels of one image; 0 of what is none. */
+static guint channels_of(const struct tdl_tensor_params *p)
+{
+    if (!p || p->rank != 4 || p->shape[0] != 1)
+        return 0;
+    return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
+}
+
+static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
+    G_GNUC_PRINTF(3, 4);
+static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
+{
+    g_autofree gchar *why = NULL;
+    va_list args;
+
+    va_start(args, format);
+    why = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "Model \"%s\" does not fit: %s. Choose another model, or leave \"model\" empty for "
+                "the bundled person model.",
+                name, why);
+    return FALSE;
+}
+
+/* Of one whose shape may be anything's: it covers the picture, but for rounded sizes. */
+static gboolean has_aspect(const struct tdl_tensor_params *image,
+                           const struct tdl_tensor_params *in)
+{
+    const guint first = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+    const gint64 h = in->shape[first], w = in->shape[first + 1];
+
+    return ABS(image->shape[1] * w - image->shape[2] * h) <= 2 * (h + w);
+}
+
+/* The element feeds one picture; a mask was made of the output already. */
+static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **error)
+{
+    const struct tdl_tensor_params *in = model->input_params;
+
+    if (channels_of(in) != 3 || in->dtype != TDL_FLOAT32)
+        return refuse(
+            error, name,
+            "tdlfilter gives a model one picture of float32 with 3 channels, and its input "
+            "\"%s\" has %u",
+            model->input, channels_of(in));
+    if (model->guessed && !has_aspect(&model->image, in))
+        return refuse(error, name,
+                      "none of its outputs is a picture: \"%s\" has %ux%u numbers for "
+                      "a picture of %ux%u px; \"model-output\" names another one, and a YOLO has "
+                      "candidates [1, 4 + classes + M, N] and prototypes [1, M, h, w]",
+                      model->output, model->image.shape[2], model->image.shape[1],
+                      in->shape[in->layout == TDL_LAYOUT_NCHW ? 3 : 2],
+                      in->shape[in->layout == TDL_LAYOUT_NCHW ? 2 : 1]);
+    if (model->kind != GST_TDL_OUTPUT_MASK && model->fit == GST_TDL_FIT_CROP)
+        return refuse(error, name,
+                      "the mode shows its output for the whole frame, and input-fit=crop gives it "
+                      "the middle: stretch and letterbox are possible");
+    model->scale = gst_tdl_output_scale(model->kind, in, &model->image);
+    return TRUE;
+}
+
+/* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
+ * and then, that this may mend what is wrong: no error yet. */
+static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
+                          const gchar *name, gboolean *again, GError **error)
+{
+    guint picture = 0, mask = 0;
+    gboolean open = FALSE;
+    g_autofree gchar *fault =
+        gst_tdl_states_find(links, model->graph, &model->states, &picture, &mask, &open);
+
+    *again = *again && open;
+    if (fault)
+        return *again ? FALSE : refuse(error, name, "%s", fault);
+    model->input_params = tdl_graph_input(model->graph, picture, &model->input);
+    model->output_params = tdl_graph_output(model->graph, mask, &model->output);
+    model->image = gst_tdl_decode_image(model->output_params);
+    return TRUE;
+}
+
+gboolean gst_tdl_read_is_bundled_name(const gchar *name)
+{
+    return !*name || !strcmp(name, "person") || !strcmp(name, "person-landscape");
+}
+
+/* Builds without the bundled models may load one from a file. */
+static gboolean check_bundled(const gchar *name, GError **error)
+{
+    if (gst_tdl_read_bundled(name) || !gst_tdl_read_is_bundled_name(name) ||
+        g_file_test(name, G_FILE_TEST_EXISTS))
+        return TRUE;
+    g_set_error(
+        error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+        "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
+        "in its source tree, then configure and build it again (meson setup --reconfigure), "
+        "or set model=FILE to a TensorFlow Lite, ONNX or ncnn model.",
+        *name ? name : "person");
+    return FALSE;
+}
+
+static gboolean tell(GError **error, enum tdl_result r, const gchar *path, const gchar *name)
+{
+    g_autofree gchar *names = gst_tdl_preset_names();
+
+    if (r == TDL_OK)
+        return TRUE;
+    if (r == TDL_ERROR_IO && !g_file_test(path, G_FILE_TEST_EXISTS))
+        return gst_tdl_error_set(error, r, "There is no model \"%s\" (by name: %s)", name, names);
+    return gst_tdl_error_set(error, r, "Cannot load model \"%s\"", name);
+}
+
+/* The file, its output made a mask, as a graph. */
+static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                      struct gst_tdl_links *links, const gchar *path, const gchar *name,
+                      GError **error)
+{
+    struct tdl_build_params build = {
+        .precision = params->sources->precision,
+        .no_fuse = !params->sources->fuse,
+        .input_layout = TDL_LAYOUT_NC4HW4,
+        .output_layout = links->state_count ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+        .defer_compile = true,
+    };
+    struct gst_tdl_decode decode = { .sources = params->sources, .others = g_string_new(NULL) };
+    struct tdl_model_params reading = { 0 };
+    struct tdl_builder *builder = NULL;
+    gboolean ok = gst_tdl_decode_size(params->sources, reading.size, error) &&
+                  gst_tdl_decode_picture(params->sources, &model->picture, error) &&
+                  gst_tdl_output_read(params->sources, &model->shown, error);
+    enum tdl_result r = TDL_OK;
+
+    gst_tdl_links_read(links, &decode, &reading);
+    if (ok) {
+        r = tdl_builder_create(params->context, &builder);
+        if (r == TDL_OK)
+            r = import(builder, path, &reading);
+        if (r == TDL_ERROR_INVALID_ARGUMENT)
+            r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
+        if (r == TDL_OK)
+            gst_tdl_decode_finish(&decode, builder);
+        if (r == TDL_OK && !decode.found)
+            ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
+                        decode.others->str);
+    }
+    if (ok && r == TDL_OK)
+        r = tdl_builder_build(builder, &build, &model->graph);
+    ok = ok && tell(error, r, path, name);
+    model->guessed = decode.guessed;
+    tdl_builder_destroy(&builder);
+    gst_tdl_decode_clear(&decode);
+    return ok;
+}
+
+/* Once more where the file leaves sizes of states open, with those of their outputs. */
+static gboolean build_linked(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                             const gchar *path, const gchar *name, GError **error)
+{
+    struct gst_tdl_links links;
+    gboolean ok = gst_tdl_links_parse(&links, params->sources, error), again = TRUE;
+
+    while (ok) {
+        ok = build(model, params, &links, path, name, error);
+        if (!ok || find_ends(model, &links, name, &again, error))
+            break;
+        ok = again;
+        again = FALSE;
+        tdl_graph_destroy(&model->graph);
+        gst_tdl_links_resize(&links);
+    }
+    gst_tdl_links_clear(&links);
+    return ok;
+}
+
+gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
+                      const gchar *path, GError **error)
+{
+    const gchar *name = *path ? path : "person";
+
+    model->kind = params->sources->output;
+    if (check_bundled(path, error) && build_linked(model, params, path, name, error) &&
+        check(model, name, error))
+        return TRUE;
+    tdl_graph_destroy(&model->graph);
+    return FALSE;
+}
