@@ -37,6 +37,8 @@ const char *tdl_result_string(enum tdl_result result)
         return "timeout";
     case TDL_ERROR_CANCELED:
         return "cancelled";
+    case TDL_ERROR_BUSY:
+        return "busy";
     }
     return "unknown result";
 }

@@ -25,7 +25,21 @@ struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
 enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
 {
     *out_batch = NULL;
-    return ctx->on->batch_borrow(ctx, out_batch);
+    return ctx->on->batch_borrow(ctx, true, out_batch);
+}
+
+enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    *out_batch = NULL;
+    return ctx->on->batch_borrow(ctx, !ctx->busy_when_full, out_batch);
+}
+
+enum tdl_result tdl_fail_busy(const struct tdl_context *ctx)
+{
+    return tdl_fail(TDL_ERROR_BUSY,
+                    "%u pieces of work are queued (tdl_context_params.max_queued): wait for one "
+                    "of them with tdl_context_wait(), then try again",
+                    ctx->max_queued);
 }
 
 void tdl_batch_give_back(struct tdl_batch **batch)

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As tdl.h says. */
+enum { MAX_QUEUED = 256 };
+
 void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
 {
     if (!ctx || !ctx->log || level > ctx->log_level)
@@ -45,6 +48,9 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
     ctx->on = on;
     atomic_init(&ctx->refs, 1);
     pthread_mutex_init(&ctx->tuning_lock, NULL);
+    pthread_mutex_init(&ctx->staging.lock, NULL);
+    ctx->max_queued = params->max_queued ? params->max_queued : MAX_QUEUED;
+    ctx->busy_when_full = params->busy_when_full;
     ctx->log = params->log;
     ctx->log_data = params->log_data;
     ctx->log_level = params->log_level ? params->log_level : TDL_LOG_WARNING;
@@ -55,6 +61,7 @@ void tdl_context_finish(struct tdl_context *ctx)
 {
     tdl_tuning_finish(&ctx->tuning);
     pthread_mutex_destroy(&ctx->tuning_lock);
+    pthread_mutex_destroy(&ctx->staging.lock);
     free(ctx->cache_dir);
 }
 
@@ -68,8 +75,10 @@ struct tdl_context *tdl_context_ref(struct tdl_context *context)
 void tdl_context_destroy(struct tdl_context **context)
 {
     struct tdl_context *ctx = tdl_take(context);
-    if (ctx && atomic_fetch_sub(&ctx->refs, 1) == 1)
-        ctx->on->context_destroy(ctx);
+    if (!ctx || atomic_fetch_sub(&ctx->refs, 1) != 1)
+        return;
+    tdl_staging_finish(ctx);
+    ctx->on->context_destroy(ctx);
 }
 
 /* -------------------------------------------------------------- timeline */
@@ -130,13 +139,17 @@ void tdl_context_get_stats(struct tdl_context *ctx, struct tdl_context_stats *ou
         *out = (struct tdl_context_stats){0};
     if (!out || !ctx)
         return;
+    pthread_mutex_lock(&ctx->staging.lock);
+    const uint64_t staging = ctx->staging.bytes, held = atomic_load(&ctx->stats.memory_bytes);
+    pthread_mutex_unlock(&ctx->staging.lock);
     *out = (struct tdl_context_stats){
         .submits = atomic_load(&ctx->stats.submits),
         .dispatches = atomic_load(&ctx->stats.dispatches),
         .waits = atomic_load(&ctx->stats.waits),
         .pipelines = atomic_load(&ctx->stats.pipelines),
         .allocations = atomic_load(&ctx->stats.allocations),
-        .memory_bytes = atomic_load(&ctx->stats.memory_bytes),
+        .memory_bytes = held - TDL_MIN(staging, held),
+        .staging_bytes = staging,
         .pipelines_held = atomic_load(&ctx->stats.pipelines_held),
         .validation_errors = atomic_load(&ctx->stats.validation_errors),
     };

@@ -42,6 +42,15 @@ struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
  * give it back; NULL is accepted, and what was not submitted is cancelled. */
 enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
 void tdl_batch_give_back(struct tdl_batch **batch);
+/* The same for what the caller of the library queues: it may be TDL_ERROR_BUSY. */
+enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch);
+/* A mapped buffer of `size` bytes or more that no work uses; give it back when what
+ * uses it is submitted: the context keeps it for the next one. */
+enum tdl_result tdl_staging_take(struct tdl_context *ctx, size_t size,
+                                 enum tdl_buffer_access access, struct tdl_buffer **out_buffer);
+void tdl_staging_give_back(struct tdl_buffer **buffer);
+/* The end of the context: the last reference has gone. */
+void tdl_staging_finish(struct tdl_context *ctx);
 /* Add a copy between buffers, bytes. */
 enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
                                uint64_t source_offset, struct tdl_buffer *target,

@@ -33,7 +33,14 @@ struct tdl_context {
     enum tdl_log_level log_level;
     struct tdl_device_info info;
     atomic_bool lost;
-    char *cache_dir; /* NULL: keep no files */
+    char *cache_dir;     /* NULL: keep no files */
+    uint32_t max_queued; /* borrowed batches; 1 or more */
+    bool busy_when_full;
+    struct tdl_staging {
+        pthread_mutex_t lock;
+        struct tdl_buffer *first, *last; /* idle ones; they hold no reference */
+        size_t bytes;
+    } staging;
     pthread_mutex_t tuning_lock;
     struct tdl_tuning tuning; /* what was measured on this device, under tuning_lock */
     struct {
@@ -48,7 +55,9 @@ struct tdl_buffer {
     atomic_int refs;
     uint64_t id; /* unique in the process, never used again */
     size_t size;
-    void *map; /* persistent mapping, NULL for device-only and imported */
+    void *map;                          /* persistent mapping, NULL for device-only and imported */
+    struct tdl_buffer *next_idle;       /* staging */
+    enum tdl_buffer_access idle_access; /* likewise */
 };
 
 struct tdl_batch {
@@ -101,6 +110,7 @@ struct tdl_device {
     /* `point` is not past the last one. Counts a wait that blocks. */
     enum tdl_result (*context_wait)(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns);
     uint64_t (*context_last_point)(struct tdl_context *ctx);
+    uint64_t (*context_passed)(struct tdl_context *ctx); /* the point that is reached */
     /* Free what the timeline has passed. */
     void (*context_collect)(struct tdl_context *ctx);
     enum tdl_result (*context_save_cache)(struct tdl_context *ctx);
@@ -130,8 +140,10 @@ struct tdl_device {
     /* All of them; zeroed before. */
     bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
     /* One for work of one's own, begun, that the context keeps ready; give it back
-     * submitted, or else it is cancelled. */
-    enum tdl_result (*batch_borrow)(struct tdl_context *ctx, struct tdl_batch **out_batch);
+     * submitted, or else it is cancelled. Where max_queued of them are not done, it waits
+     * for the oldest, or is TDL_ERROR_BUSY. */
+    enum tdl_result (*batch_borrow)(struct tdl_context *ctx, bool may_wait,
+                                    struct tdl_batch **out_batch);
     void (*batch_give_back)(struct tdl_batch *batch);
     enum tdl_result (*batch_copy)(struct tdl_batch *batch, struct tdl_buffer *source,
                                   uint64_t source_offset, struct tdl_buffer *target,
@@ -189,6 +201,8 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
 void tdl_context_finish(struct tdl_context *ctx);
 /* Fill a zeroed buffer in, with one reference, and one of the context's. */
 void tdl_buffer_init(struct tdl_buffer *buffer, struct tdl_context *ctx, size_t size);
+/* What batch_borrow() says when the queue is full. */
+enum tdl_result tdl_fail_busy(const struct tdl_context *ctx);
 /* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
 enum tdl_result tdl_context_check(struct tdl_context *ctx);
 

@@ -355,7 +355,7 @@ enum tdl_result tdl_graph_dispatch(struct tdl_graph *g, const struct tdl_binding
     TDL_NEED(g, "graph");
     struct tdl_batch *batch = NULL;
     enum tdl_result r;
-    TRY(tdl_batch_borrow(g->ctx, &batch));
+    TRY(tdl_batch_borrow_queued(g->ctx, &batch));
     TRY(tdl_batch_graph(batch, g, inputs, input_count, outputs, output_count));
     TRY(tdl_batch_submit(batch, out_point));
 fail:

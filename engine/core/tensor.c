@@ -101,14 +101,14 @@ enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t 
     enum tdl_result r = check_access(t, size, TDL_TENSOR_WRITABLE, "write");
     if (r != TDL_OK)
         return r;
-    TRY(tdl_buffer_create_named(t->buffer->ctx, size, TDL_BUFFER_UPLOAD, "staging", &staging));
+    TRY(tdl_staging_take(t->buffer->ctx, size, TDL_BUFFER_UPLOAD, &staging));
     memcpy(tdl_buffer_data(staging), data, size);
-    TRY(tdl_batch_borrow(t->buffer->ctx, &batch));
+    TRY(tdl_batch_borrow_queued(t->buffer->ctx, &batch));
     TRY(tdl_batch_copy(batch, staging, 0, t->buffer, 0, size));
     TRY(tdl_batch_submit(batch, out_point));
 fail:
     tdl_batch_give_back(&batch);
-    tdl_buffer_destroy(&staging);
+    tdl_staging_give_back(&staging);
     return r;
 }
 
@@ -122,7 +122,7 @@ enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t siz
     enum tdl_result r = check_access(t, size, TDL_TENSOR_READABLE, "read");
     if (r != TDL_OK)
         return r;
-    TRY(tdl_buffer_create_named(t->buffer->ctx, size, TDL_BUFFER_READBACK, "staging", &staging));
+    TRY(tdl_staging_take(t->buffer->ctx, size, TDL_BUFFER_READBACK, &staging));
     TRY(tdl_batch_borrow(t->buffer->ctx, &batch));
     TRY(tdl_batch_copy(batch, t->buffer, 0, staging, 0, size));
     TRY(tdl_batch_submit(batch, &point));
@@ -130,7 +130,7 @@ enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t siz
     memcpy(out_data, tdl_buffer_data(staging), size);
 fail:
     tdl_batch_give_back(&batch);
-    tdl_buffer_destroy(&staging);
+    tdl_staging_give_back(&staging);
     return r;
 }
 

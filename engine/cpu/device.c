@@ -81,6 +81,7 @@ const struct tdl_device tdl_device_cpu = {
     .context_destroy = context_destroy,
     .context_wait = tdl_cpu_context_wait,
     .context_last_point = tdl_cpu_context_last_point,
+    .context_passed = tdl_cpu_context_passed,
     .context_collect = tdl_cpu_context_collect,
     .context_save_cache = context_save_cache,
     .context_cache_path = context_cache_path,

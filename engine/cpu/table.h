@@ -19,6 +19,7 @@ void tdl_cpu_timeline_defer(struct tdl_cpu_context *ctx, uint64_t point, void (*
                             void *data);
 enum tdl_result tdl_cpu_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns);
 uint64_t tdl_cpu_context_last_point(struct tdl_context *ctx);
+uint64_t tdl_cpu_context_passed(struct tdl_context *ctx);
 void tdl_cpu_context_collect(struct tdl_context *ctx);
 
 /* buffer.c */
@@ -37,7 +38,8 @@ void tdl_cpu_batch_cancel(struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
 enum tdl_result tdl_cpu_batch_stage(struct tdl_batch *batch, uint32_t stage);
 bool tdl_cpu_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
-enum tdl_result tdl_cpu_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
+enum tdl_result tdl_cpu_batch_borrow(struct tdl_context *ctx, bool may_wait,
+                                     struct tdl_batch **out_batch);
 void tdl_cpu_batch_give_back(struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
                                    uint64_t source_offset, struct tdl_buffer *target,

@@ -140,6 +140,15 @@ uint64_t tdl_cpu_context_last_point(struct tdl_context *context)
     return point;
 }
 
+uint64_t tdl_cpu_context_passed(struct tdl_context *context)
+{
+    struct tdl_cpu_context *ctx = tdl_cpu(context);
+    pthread_mutex_lock(&ctx->lock);
+    const uint64_t point = ctx->done;
+    pthread_mutex_unlock(&ctx->lock);
+    return point;
+}
+
 static struct timespec deadline_after(uint64_t timeout_ns)
 {
     const uint64_t start = now_ns(), end = start + TDL_MIN(timeout_ns, UINT64_MAX / 4);

@@ -121,29 +121,36 @@ void tdl_vk_batch_destroy(struct tdl_batch *batch)
     tdl_context_destroy(&ctx);
 }
 
-/* An idle one whose work is done, or NULL. */
-static struct tdl_vk_batch *take_idle(struct tdl_context *ctx)
+/* The oldest that is not in use, if its work is done, or all there may be are queued; NULL:
+ * make one, unless that is full. */
+static struct tdl_vk_batch *take_idle(struct tdl_context *ctx, bool may_wait, bool *out_full)
 {
     struct tdl_vk_context *vk = tdl_vk(ctx);
-    struct tdl_vk_batch *found = NULL;
-    uint64_t value = 0;
-    if (vk->fn.get_semaphore_value(vk->device, vk->timeline, &value) < 0)
-        value = 0;
+    const uint64_t passed = tdl_vk_context_passed(ctx);
     pthread_mutex_lock(&vk->lock);
-    for (struct tdl_vk_batch **p = &vk->idle_batches; *p && !found; p = &(*p)->next)
-        if ((*p)->point <= value) {
-            found = *p;
-            *p = (*p)->next;
-            break;
-        }
+    struct tdl_vk_batch *b = vk->idle_batches;
+    const bool done = b && b->point <= passed, full = vk->batch_count >= ctx->max_queued;
+    *out_full = full && !done && !may_wait;
+    if (done || (b && full && may_wait)) {
+        vk->idle_batches = b->next;
+        if (!b->next)
+            vk->last_idle_batch = NULL;
+    } else {
+        b = NULL;
+        vk->batch_count += !*out_full;
+    }
     pthread_mutex_unlock(&vk->lock);
-    return found;
+    return b;
 }
 
-enum tdl_result tdl_vk_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+enum tdl_result tdl_vk_batch_borrow(struct tdl_context *ctx, bool may_wait,
+                                    struct tdl_batch **out_batch)
 {
-    struct tdl_vk_batch *b = take_idle(ctx);
+    bool full;
+    struct tdl_vk_batch *b = take_idle(ctx, may_wait, &full);
     enum tdl_result r = TDL_OK;
+    if (full)
+        return tdl_fail_busy(ctx);
     if (b) {
         b->base.ctx = tdl_context_ref(ctx);
         *out_batch = &b->base;
@@ -152,8 +159,12 @@ enum tdl_result tdl_vk_batch_borrow(struct tdl_context *ctx, struct tdl_batch **
     }
     if (r == TDL_OK)
         r = tdl_vk_batch_begin(*out_batch);
-    if (r != TDL_OK)
-        tdl_batch_destroy(out_batch);
+    if (r == TDL_OK)
+        return TDL_OK;
+    tdl_batch_destroy(out_batch);
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
+    tdl_vk(ctx)->batch_count--;
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
     return r;
 }
 
@@ -161,12 +172,14 @@ void tdl_vk_batch_give_back(struct tdl_batch *batch)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct tdl_context *ctx = batch->ctx;
+    struct tdl_vk_context *vk = tdl_vk(ctx);
     if (b->state == TDL_BATCH_RECORDING)
         tdl_vk_batch_cancel(batch);
-    pthread_mutex_lock(&tdl_vk(ctx)->lock);
-    b->next = tdl_vk(ctx)->idle_batches;
-    tdl_vk(ctx)->idle_batches = b;
-    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
+    b->next = NULL;
+    pthread_mutex_lock(&vk->lock);
+    *(vk->last_idle_batch ? &vk->last_idle_batch->next : &vk->idle_batches) = b;
+    vk->last_idle_batch = b;
+    pthread_mutex_unlock(&vk->lock);
     tdl_context_destroy(&ctx); /* an idle batch holds no reference */
 }
 
@@ -176,7 +189,7 @@ void tdl_batches_finish(struct tdl_context *ctx)
         next = b->next;
         batch_free(ctx, b);
     }
-    tdl_vk(ctx)->idle_batches = NULL;
+    tdl_vk(ctx)->idle_batches = tdl_vk(ctx)->last_idle_batch = NULL;
 }
 
 /* --------------------------------------------------------------- recording */

@@ -144,6 +144,15 @@ uint64_t tdl_vk_context_last_point(struct tdl_context *ctx)
     return point;
 }
 
+uint64_t tdl_vk_context_passed(struct tdl_context *ctx)
+{
+    uint64_t value = 0;
+    return tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value) <
+                   0
+               ? 0
+               : value;
+}
+
 void tdl_context_wait_idle(struct tdl_context *ctx)
 {
     if (tdl_vk(ctx)->setup.borrowed) {

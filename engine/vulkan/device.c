@@ -25,6 +25,7 @@ const struct tdl_device tdl_device_vulkan = {
     .context_destroy = tdl_vk_context_destroy,
     .context_wait = tdl_vk_context_wait,
     .context_last_point = tdl_vk_context_last_point,
+    .context_passed = tdl_vk_context_passed,
     .context_collect = tdl_vk_context_collect,
     .context_save_cache = tdl_vk_context_save_cache,
     .context_cache_path = tdl_cache_path,

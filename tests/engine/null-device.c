@@ -237,8 +237,10 @@ static bool batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
     return false;
 }
 
-static enum tdl_result batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+static enum tdl_result batch_borrow(struct tdl_context *ctx, bool may_wait,
+                                    struct tdl_batch **out_batch)
 {
+    (void)may_wait;
     enum tdl_result r = batch_create(ctx, out_batch);
     return r == TDL_OK ? batch_begin(*out_batch) : r;
 }
@@ -335,6 +337,7 @@ const struct tdl_device null_device = {
     .context_destroy = context_destroy,
     .context_wait = context_wait,
     .context_last_point = context_last_point,
+    .context_passed = context_last_point,
     .context_collect = context_collect,
     .context_save_cache = context_save_cache,
     .context_cache_path = context_cache_path,

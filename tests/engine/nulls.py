@@ -87,7 +87,8 @@ def emit_newer(returns, name, parameters, growing):
     for newer in parameters if kind else []:
         found = re.match(r"const struct (tdl_\w+) \*\w+$", newer)
         if found and growing.get(found.group(1)):
-            call = ", ".join(f"&(struct {found.group(1)}){{.reserved = {{0, 0, 0, 1}}}}"
+            last = growing[found.group(1)] - 1
+            call = ", ".join(f"&(struct {found.group(1)}){{.reserved[{last}] = 1}}"
                              if p == newer else value_of(p) for p in parameters if p != "...")
             print(f'NEWER_{kind}("{name}", "{name_of(newer)}", {name}({call}))')
 

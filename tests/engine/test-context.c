@@ -229,7 +229,7 @@ static void check_errors(void)
     static const enum tdl_result all[] = {
         TDL_OK, TDL_ERROR_INVALID_ARGUMENT, TDL_ERROR_INVALID_STATE, TDL_ERROR_OUT_OF_MEMORY,
         TDL_ERROR_NO_DEVICE, TDL_ERROR_DEVICE_LOST, TDL_ERROR_UNSUPPORTED, TDL_ERROR_INVALID_MODEL,
-        TDL_ERROR_IO, TDL_ERROR_TIMEOUT, TDL_ERROR_CANCELED};
+        TDL_ERROR_IO, TDL_ERROR_TIMEOUT, TDL_ERROR_CANCELED, TDL_ERROR_BUSY};
     struct tdl_context *ctx;
     pthread_t thread;
     check_begin("results and texts");

@@ -7,6 +7,8 @@
 
 #include <core/device.h>
 
+#include <stdlib.h>
+
 enum { CHANNELS = 4, SIDE = 6, ELEMENTS = CHANNELS * SIDE * SIDE };
 
 static struct tdl_context *ctx;
@@ -115,11 +117,107 @@ static void test_pipelines(void)
     run_close(&r);
 }
 
+/* ------------------------------------------------------------------- transfers */
+
+/* Reading and writing takes the same memory again and again. */
+static void test_staging(void)
+{
+    struct tdl_context_stats before, after;
+    struct run r;
+    check_begin("staging");
+    run_open(&r);
+    run_check(&r);
+    before = stats_now();
+    CHECK(before.staging_bytes, "nothing is kept");
+    for (int i = 0; i < 20; i++) {
+        r.in[i] = (float)(200 + i);
+        run_check(&r);
+    }
+    after = stats_now();
+    CHECK(after.allocations == before.allocations, "%llu allocations in 20 rounds",
+          (unsigned long long)(after.allocations - before.allocations));
+    run_close(&r);
+
+    /* Large ones are not kept for ever. */
+    const struct tdl_tensor_params p = {.rank = 1,
+                                        .shape = {9 << 20},
+                                        .dtype = TDL_UINT8,
+                                        .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    struct tdl_tensor *t;
+    char *bytes = calloc(1, p.shape[0]);
+    REQUIRE(bytes, "out of memory");
+    OK(tdl_tensor_create(ctx, &p, &t));
+    for (int i = 0; i < 8; i++) {
+        OK(tdl_tensor_write(t, bytes, p.shape[0], NULL));
+        OK(tdl_tensor_read(t, bytes, p.shape[0]));
+    }
+    for (int i = 0; i < 8; i++)
+        OK(tdl_tensor_write(t, bytes, p.shape[0], NULL));
+    CHECK(stats_now().staging_bytes <= 64 << 20, "%llu bytes are kept",
+          (unsigned long long)stats_now().staging_bytes);
+    tdl_tensor_destroy(&t);
+    free(bytes);
+}
+
+/* ----------------------------------------------------------------------- queue */
+
+enum { QUEUED = 3 };
+
+static void open_queue(bool busy_when_full)
+{
+    const struct tdl_context_params params = {.validation = true,
+                                              .log = check_log,
+                                              .max_queued = QUEUED,
+                                              .busy_when_full = busy_when_full};
+    OK(tdl_context_create(&params, &ctx));
+}
+
+/* No more is in flight than was asked for, and nothing is lost of what waited. */
+static void test_queue(void)
+{
+    struct run r;
+    open_queue(false);
+    check_begin("queue");
+    run_open(&r);
+    for (int i = 0; i < 100; i++) {
+        OK(run_dispatch(&r));
+        /* That one first: the other may pass meanwhile. */
+        const uint64_t last = tdl_context_last_point(ctx), passed = ctx->on->context_passed(ctx);
+        CHECK(last <= passed + QUEUED, "%llu are queued", (unsigned long long)(last - passed));
+    }
+    run_check(&r);
+    run_close(&r);
+    check_context_close(ctx);
+}
+
+static void test_busy(void)
+{
+    enum tdl_result got = TDL_OK;
+    struct run r;
+    open_queue(true);
+    check_begin("busy");
+    run_open(&r);
+    OK(tdl_context_sync(ctx));
+    for (int i = 0; i < 100000 && got == TDL_OK; i++)
+        got = run_dispatch(&r);
+    CHECK(got == TDL_ERROR_BUSY && strstr(tdl_last_error(), "max_queued"), "%s: %s",
+          tdl_result_string(got), tdl_last_error());
+    OK(tdl_context_sync(ctx));
+    OK(run_dispatch(&r));
+    OK(tdl_context_sync(ctx));
+    run_check(&r);
+    run_close(&r);
+    check_context_close(ctx);
+}
+
 int main(void)
 {
     ctx = check_context_open();
     if (ctx->on->wants_steps)
         test_pipelines();
+    test_staging();
     check_context_close(ctx);
+    test_queue();
+    test_busy();
     return check_result();
 }

@@ -78,8 +78,7 @@ static void check_batches(void)
 static void check_constants(void)
 {
     check_begin("constants");
-    const struct tdl_tensor_params desc = {
-        .rank = 4, .shape = {1, 3, 3, 1}, .usage = READ | WRITE};
+    const struct tdl_tensor_params desc = {.rank = 4, .shape = {1, 3, 3, 1}, .usage = READ | WRITE};
     const float expected[9] = {4, 6, 4, 6, 9, 6, 4, 6, 4};
     float ones[9], got[9];
     struct tdl_builder *builder;
@@ -90,9 +89,9 @@ static void check_constants(void)
     OK(tdl_builder_create(ctx, &builder));
     struct tdl_operand *filter = tdl_builder_constant(builder, &desc, ones, sizeof(ones));
     struct tdl_operand *in = tdl_builder_input(builder, "x", &desc);
-    tdl_builder_output(builder, "y",
-                       tdl_builder_conv2d(builder, in, filter,
-                                          &(struct tdl_conv2d_params){.pad = {1, 1, 1, 1}}));
+    tdl_builder_output(
+        builder, "y",
+        tdl_builder_conv2d(builder, in, filter, &(struct tdl_conv2d_params){.pad = {1, 1, 1, 1}}));
     OK(tdl_builder_build(builder, NULL, &g));
     tdl_builder_destroy(&builder);
     OK(tdl_tensor_create(ctx, &desc, &x));
@@ -122,8 +121,8 @@ static void check_refusals(void)
     FAILS(tdl_tensor_rent(t, TDL_HANDLE_OPAQUE_FD, &rental), TDL_ERROR_UNSUPPORTED, "Vulkan");
     FAILS(tdl_buffer_import_host(ctx, &device, sizeof(device), &buffer, &offset),
           TDL_ERROR_UNSUPPORTED, "imports nothing");
-    FAILS(tdl_buffer_create_exportable(ctx, TDL_HANDLE_DMA_BUF, 64, &buffer),
-          TDL_ERROR_UNSUPPORTED, "Vulkan");
+    FAILS(tdl_buffer_create_exportable(ctx, TDL_HANDLE_DMA_BUF, 64, &buffer), TDL_ERROR_UNSUPPORTED,
+          "Vulkan");
     FAILS(tdl_composer_create(ctx, &composer), TDL_ERROR_UNSUPPORTED, "frames");
     tdl_context_get_vulkan(ctx, &device);
     CHECK(!device.device && !device.instance, "a Vulkan device from nowhere");
@@ -142,7 +141,9 @@ int main(void)
     struct tdl_tensor *last = tensor_of(ctx, READ);
     tdl_context_destroy(&ctx);
     check_begin("the end");
-    CHECK(null_count_buffers() == 1, "%u buffers, not the last tensor's one",
+    CHECK(null_count_buffers() == 3,
+          "%u buffers, not the last tensor's, and one to write and one "
+          "to read with",
           null_count_buffers());
     tdl_tensor_destroy(&last);
     CHECK(!null_count_buffers(), "%u buffers are left", null_count_buffers());

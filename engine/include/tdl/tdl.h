@@ -91,6 +91,7 @@ enum tdl_result {
     TDL_ERROR_IO = -8,               /**< a file cannot be read or written */
     TDL_ERROR_TIMEOUT = -9,          /**< the wait ended before the work did */
     TDL_ERROR_CANCELED = -10,        /**< a progress function asked for the end */
+    TDL_ERROR_BUSY = -11,            /**< the queue is full: tdl_context_params.max_queued */
 };
 
 /** A constant, English name of a result ("device lost"). Never NULL. */
@@ -202,7 +203,14 @@ struct tdl_context_params {
     tdl_log_fn log; /**< may be NULL */
     void *log_data;
     enum tdl_log_level log_level; /**< 0: TDL_LOG_WARNING */
-    uint64_t reserved[4];         /**< 0: room for later versions */
+    /** Pieces of work that may be queued at once by functions that bring their own batch
+     *  (tdl_graph_dispatch(), tdl_tensor_write() and such), each with some memory: 4 KiB on
+     *  the CPU, 70 KiB and more on Vulkan. 0: 256. Where there are more the call waits for
+     *  the oldest, or, with `busy_when_full`, dispatches and writes are
+     *  TDL_ERROR_BUSY and do nothing. */
+    uint32_t max_queued;
+    bool busy_when_full;
+    uint64_t reserved[3]; /**< 0: room for later versions */
 };
 
 /**
@@ -254,7 +262,10 @@ struct tdl_context_stats {
     /** Pipelines that are there now: graphs', those that frames have needed, and up to 64
      *  that went with their last graph. */
     uint64_t pipelines_held;
-    uint64_t reserved[3]; /**< 0: room for later versions */
+    /** Memory of past tensor writes and reads, kept for the next ones: 64 MiB at most;
+     *  beside memory_bytes. */
+    uint64_t staging_bytes;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 TDL_API void tdl_context_get_stats(struct tdl_context *context, struct tdl_context_stats *out);
 
@@ -323,7 +334,8 @@ TDL_API const struct tdl_tensor_params *tdl_tensor_get_params(const struct tdl_t
  * Queue a write of the whole tensor; `data` is read before the call returns.
  * @param size       must equal tdl_tensor_params_size()
  * @param out_point  point that the timeline reaches when it is written; may be NULL
- * Ordered after everything queued before on this tensor. Does not wait.
+ * Ordered after everything queued before on this tensor. Does not wait, unless the
+ * queue is full (tdl_context_params.max_queued).
  */
 TDL_API enum tdl_result tdl_tensor_write(struct tdl_tensor *tensor, const void *data, size_t size,
                                          uint64_t *out_point);
@@ -518,7 +530,8 @@ TDL_API const struct tdl_tensor_params *tdl_graph_output(const struct tdl_graph 
 
 /**
  * Queue one run. Tensors are checked against the graph by name, dtype, shape,
- * layout and context. Returns at once; `out_point` (may be NULL) is reached
+ * layout and context. Returns at once, unless the queue is full
+ * (tdl_context_params.max_queued); `out_point` (may be NULL) is reached
  * when the outputs are written. On Vulkan the first dispatch with a set of
  * tensors records a command buffer, later ones replay it.
  */
