@@ -260,13 +260,14 @@ struct tdl_tensor_params gst_tdl_decode_image(const struct tdl_tensor_params *pa
     return image;
 }
 
-static struct tdl_operand *decode_alone(struct gst_tdl_decode *d, struct tdl_builder *builder,
-                                        const char *name, struct tdl_operand *operand)
+struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_builder *builder,
+                                         const char *name, struct tdl_operand *operand)
 {
     const gchar *wanted = d->sources->model_output;
     struct tdl_operand *image = NULL;
 
-    if (!d->found && (!*wanted || !strcmp(wanted, name)))
+    if (!d->found && d->sources->decoder != GST_TDL_DECODE_YOLO_SEG &&
+        (!*wanted || !strcmp(wanted, name)))
         image = as_image(builder, operand);
     if (!image) {
         note(d, name, tdl_operand_get_desc(operand));
@@ -284,7 +285,7 @@ struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builde
     struct kept one = { NULL, operand };
 
     if (!wants_all(d->sources))
-        return decode_alone(d, builder, name, operand);
+        return gst_tdl_decode_alone(d, builder, name, operand);
     if (!d->kept) {
         d->kept = g_array_new(FALSE, FALSE, sizeof(struct kept));
         g_array_set_clear_func(d->kept, clear_kept);
@@ -329,9 +330,7 @@ void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
     for (guint i = 0; i < d->kept->len && !d->found; i++) {
         const struct kept *kept = &g_array_index(d->kept, struct kept, i);
 
-        if (d->sources->decoder == GST_TDL_DECODE_YOLO_SEG)
-            note(d, kept->name, tdl_operand_get_desc(kept->operand));
-        else if ((mask = decode_alone(d, b, kept->name, kept->operand)) != NULL)
+        if ((mask = gst_tdl_decode_alone(d, b, kept->name, kept->operand)) != NULL)
             tdl_builder_output(b, kept->name, mask);
     }
 }

@@ -25,6 +25,9 @@ void gst_tdl_decode_clear(struct gst_tdl_decode *decode);
 struct tdl_operand *gst_tdl_decode_output(void *decode, struct tdl_builder *builder,
                                           const char *name, struct tdl_operand *operand);
 
+/* The same of one output by itself. */
+struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *decode, struct tdl_builder *builder,
+                                         const char *name, struct tdl_operand *operand);
 /* Behind the last output: choose among all of them where one alone does not say what it
  * is, and make what was chosen an output of the builder. */
 void gst_tdl_decode_finish(struct gst_tdl_decode *decode, struct tdl_builder *builder);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlerror.h"
 
+/* Where sizes that a model leaves open are given, in C. */
+#define C_NAME " (tdl_model_params)"
+
 static const struct row {
     enum tdl_result result;
     gint code;       /* in the domain below */
@@ -32,8 +35,9 @@ static const struct row {
 gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *format, ...)
 {
     const struct row *row = &rows[G_N_ELEMENTS(rows) - 1];
-    const gchar *detail = tdl_last_error(), *next_step;
-    g_autofree gchar *what = NULL;
+    g_auto(GStrv) parts = g_strsplit(tdl_last_error(), C_NAME, 2);
+    g_autofree gchar *what = NULL, *said = g_strjoinv("", parts);
+    const gchar *detail = *said ? said : tdl_result_string(result), *next_step;
     va_list args;
 
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -42,13 +46,13 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
     va_start(args, format);
     what = g_strdup_vprintf(format, args);
     va_end(args);
-    if (!*detail)
-        detail = tdl_result_string(result);
     next_step = row->next_step;
-    if (strstr(detail, "(tdl_model_params)")) /* sizes that the model leaves open */
+    if (parts[0] && parts[1]) /* sizes that the model leaves open */
         next_step =
-            "\"model-size\" is the size of pictures; have other sizes fixed where the model "
-            "is exported.";
+            "\"model-size\" is the size of pictures, \"model-state\" gives inputs of a recurrent "
+            "model the sizes of its outputs; have other sizes fixed where the model is exported.";
+    else if (strstr(detail, "that could be a number"))
+        next_step = "Check \"model-constants\": tdl-run lists the inputs of a model.";
     g_set_error(error, row->stream ? GST_STREAM_ERROR : GST_RESOURCE_ERROR, row->code,
                 "%s: %s%s %s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".", next_step);
     return FALSE;

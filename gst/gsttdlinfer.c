@@ -26,15 +26,16 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 /* What a run reads and writes. */
 struct bindings {
     struct tdl_binding inputs[1 + GST_TDL_MAX_LINKS], outputs[1 + GST_TDL_MAX_LINKS];
-    guint count; /* of either */
+    guint input_count, output_count;
 };
 
 static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
 {
     b->inputs[0] = (struct tdl_binding){ infer->model->input, infer->input };
     b->outputs[0] = (struct tdl_binding){ infer->model->output, infer->output };
-    b->count = 1 + infer->model->states.count;
-    gst_tdl_carry_bind(&infer->memory, &infer->model->states, b->inputs + 1, b->outputs + 1);
+    b->input_count = 1 + infer->model->states.count;
+    b->output_count = 1 + gst_tdl_carry_bind(&infer->memory, &infer->model->states, b->inputs + 1,
+                                             b->outputs + 1);
 }
 
 static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context)
@@ -48,7 +49,8 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
         gint64 start = g_get_monotonic_time();
         uint64_t point;
 
-        r = tdl_graph_dispatch(infer->model->graph, b.inputs, b.count, b.outputs, b.count, &point);
+        r = tdl_graph_dispatch(infer->model->graph, b.inputs, b.input_count, b.outputs,
+                               b.output_count, &point);
         if (r == TDL_OK)
             r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
         infer->network_ns = (g_get_monotonic_time() - start) * 1000;
@@ -156,7 +158,8 @@ enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_bat
     if (r == TDL_OK)
         r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
     if (r == TDL_OK)
-        r = tdl_batch_graph(batch, infer->model->graph, b.inputs, b.count, b.outputs, b.count);
+        r = tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count, b.outputs,
+                            b.output_count);
     return r;
 }
 

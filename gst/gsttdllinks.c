@@ -25,13 +25,11 @@ static GStrv parse(const gchar *text, guint *out_count)
     gboolean ok = count <= GST_TDL_MAX_LINKS;
 
     for (guint i = 0; ok && i < count; i++) {
-        const gchar *equals = strchr(g_strstrip(items[i]), '=');
+        g_auto(GStrv) sides = g_strsplit(items[i], "=", 2);
 
-        ok = equals && equals != items[i] && equals[1];
-        if (!ok)
-            break;
-        g_ptr_array_add(list, g_strndup(items[i], equals - items[i]));
-        g_ptr_array_add(list, g_strdup(equals + 1));
+        ok = g_strv_length(sides) == 2 && *g_strstrip(sides[0]) && *g_strstrip(sides[1]);
+        for (guint k = 0; ok && k < 2; k++)
+            g_ptr_array_add(list, g_strdup(sides[k]));
     }
     g_ptr_array_add(list, NULL);
     *out_count = count;
@@ -39,6 +37,21 @@ static GStrv parse(const gchar *text, guint *out_count)
         return (GStrv)g_ptr_array_free(list, FALSE);
     g_ptr_array_free(list, TRUE);
     return NULL;
+}
+
+/* An input gets one thing. */
+static gboolean check_names(const gchar *const *pairs, guint count, const gchar *property,
+                            GError **error)
+{
+    for (guint i = 0; i < count; i++)
+        for (guint k = 0; k < i; k++)
+            if (!strcmp(pairs[2 * i], pairs[2 * k])) {
+                g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                            "\"%s\" names the input \"%s\" twice, as %s and %s: give it once.",
+                            property, pairs[2 * i], pairs[2 * k + 1], pairs[2 * i + 1]);
+                return FALSE;
+            }
+    return TRUE;
 }
 
 static void open_dimensions(struct gst_tdl_links *links)
@@ -78,7 +91,10 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
                         "NAME=NUMBER,…, such as downsample_ratio=0.25");
     }
     open_dimensions(links);
-    return TRUE;
+    return check_names((const gchar *const *)links->constants, links->constant_count,
+                       "model-constants", error) &&
+           check_names((const gchar *const *)links->states, links->state_count, "model-state",
+                       error);
 }
 
 void gst_tdl_links_clear(struct gst_tdl_links *links)
@@ -99,7 +115,7 @@ static guint find_state(const struct gst_tdl_links *links, const gchar *output)
     return i;
 }
 
-/* A state is the mask, too, only where the user says so. */
+/* A state is the mask, too, only where the user says so, or where no other output is. */
 static struct tdl_operand *read_output(void *data, struct tdl_builder *builder, const char *name,
                                        struct tdl_operand *operand)
 {
@@ -109,7 +125,7 @@ static struct tdl_operand *read_output(void *data, struct tdl_builder *builder, 
 
     if (i < links->state_count) {
         links->shapes[i] = *tdl_operand_get_desc(operand);
-        links->seen[i] = TRUE;
+        links->seen[i] = operand;
         tdl_builder_output(builder, own_name, operand);
         if (strcmp(links->decode->sources->model_output, name) != 0)
             return NULL;
@@ -130,10 +146,26 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
     reading->output_data = links;
 }
 
+void gst_tdl_links_finish(struct gst_tdl_links *links, struct tdl_builder *builder)
+{
+    if (*links->decode->sources->model_output)
+        return;
+    for (guint i = 0; i < links->state_count && !links->decode->found; i++) {
+        const gchar *name = links->states[2 * i + 1];
+        struct tdl_operand *mask =
+            links->seen[i] ? gst_tdl_decode_alone(links->decode, builder, name, links->seen[i])
+                           : NULL;
+
+        if (mask)
+            tdl_builder_output(builder, name, mask);
+    }
+}
+
 void gst_tdl_links_resize(struct gst_tdl_links *links)
 {
     for (guint i = 0; i < links->state_count * GST_TDL_STATE_DIMS; i++) {
-        const guint state = i / GST_TDL_STATE_DIMS, d = i % GST_TDL_STATE_DIMS;
+        const guint d = i % GST_TDL_STATE_DIMS;
+        const guint state = find_state(links, links->states[i / GST_TDL_STATE_DIMS * 2 + 1]);
 
         if (links->seen[state] && d < links->shapes[state].rank)
             links->dimensions[i].size = links->shapes[state].shape[d];
@@ -213,8 +245,10 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
 
     *out_open = FALSE;
     *out = (struct gst_tdl_states){ .count = links->state_count };
-    for (guint i = 0; i < out->count && !fault; i++)
+    for (guint i = 0; i < out->count && !fault; i++) {
         fault = find_pair(links, graph, i, out, out_open);
+        out->of[i] = find_state(links, links->states[2 * i + 1]);
+    }
     if (fault)
         return fault;
     for (guint i = 0; tdl_graph_input(graph, i, &name); i++) {
@@ -246,6 +280,8 @@ enum tdl_result gst_tdl_carry_init(struct gst_tdl_carry *memory, struct tdl_cont
         struct tdl_tensor **all[] = { &memory->zeros[i], &memory->tensors[0][i],
                                       &memory->tensors[1][i] };
 
+        if (states->of[i] != i)
+            continue;
         params.usage = 0;
         params.label = "state";
         for (guint k = 0; k < G_N_ELEMENTS(all) && r == TDL_OK; k++)
@@ -263,15 +299,22 @@ void gst_tdl_carry_finish(struct gst_tdl_carry *memory)
     }
 }
 
-void gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
-                        struct tdl_binding *inputs, struct tdl_binding *outputs)
+guint gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
+                         struct tdl_binding *inputs, struct tdl_binding *outputs)
 {
+    guint count = 0;
+
     for (guint i = 0; i < states->count; i++) {
-        inputs[i] = (struct tdl_binding){ states->inputs[i], memory->kept
-                                                                 ? memory->tensors[!memory->turn][i]
-                                                                 : memory->zeros[i] };
-        outputs[i] = (struct tdl_binding){ states->outputs[i], memory->tensors[memory->turn][i] };
+        const guint of = states->of[i];
+
+        inputs[i] = (struct tdl_binding){ states->inputs[i],
+                                          memory->kept ? memory->tensors[!memory->turn][of]
+                                                       : memory->zeros[of] };
+        if (of == i)
+            outputs[count++] =
+                (struct tdl_binding){ states->outputs[i], memory->tensors[memory->turn][i] };
     }
+    return count;
 }
 
 void gst_tdl_carry_step(struct gst_tdl_carry *memory)

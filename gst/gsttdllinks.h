@@ -25,7 +25,7 @@ struct gst_tdl_links {
     struct tdl_model_dimension dimensions[GST_TDL_MAX_LINKS * GST_TDL_STATE_DIMS];
     gchar places[GST_TDL_MAX_LINKS * GST_TDL_STATE_DIMS][96];
     struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* of outputs that were seen */
-    gboolean seen[GST_TDL_MAX_LINKS];
+    struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* these; NULL: not among the outputs */
     struct gst_tdl_decode *decode;
 };
 
@@ -37,6 +37,8 @@ void gst_tdl_links_clear(struct gst_tdl_links *links);
  * the states, which become outputs of the graph. */
 void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *decode,
                         struct tdl_model_params *reading);
+/* Behind the last output: a state is the mask where nothing else is. */
+void gst_tdl_links_finish(struct gst_tdl_links *links, struct tdl_builder *builder);
 /* The sizes of outputs are those of the inputs when the file is read again. */
 void gst_tdl_links_resize(struct gst_tdl_links *links);
 
@@ -45,6 +47,7 @@ struct gst_tdl_states {
     guint count;
     const gchar *inputs[GST_TDL_MAX_LINKS], *outputs[GST_TDL_MAX_LINKS];
     const struct tdl_tensor_params *params[GST_TDL_MAX_LINKS];
+    guint of[GST_TDL_MAX_LINKS]; /* the first with the same output: itself, mostly */
 };
 /* Find them in the graph, and which input is the picture and which output the mask.
  * NULL, or what is wrong, to be freed; *out_open: states whose input and output are not
@@ -62,9 +65,9 @@ struct gst_tdl_carry {
 enum tdl_result gst_tdl_carry_init(struct gst_tdl_carry *memory, struct tdl_context *context,
                                    const struct gst_tdl_states *states);
 void gst_tdl_carry_finish(struct gst_tdl_carry *memory);
-/* What the next run reads and writes, behind the bindings that are there. */
-void gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
-                        struct tdl_binding *inputs, struct tdl_binding *outputs);
+/* What the next run reads, as many as there are states, and writes, which is counted. */
+guint gst_tdl_carry_bind(const struct gst_tdl_carry *memory, const struct gst_tdl_states *states,
+                         struct tdl_binding *inputs, struct tdl_binding *outputs);
 /* That run is submitted. */
 void gst_tdl_carry_step(struct gst_tdl_carry *memory);
 

@@ -257,9 +257,6 @@ struct tdl_operand *gst_tdl_output_decode(struct tdl_builder *builder, struct td
 {
     static const uint32_t to_nhwc[] = { 0, 2, 3, 1 };
 
-    if (sources->decoder == GST_TDL_DECODE_YOLO_SEG)
-        return tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
-                                "decoder=yolo-seg makes a mask, which another mode shows");
     if (tdl_operand_get_desc(x)->layout == TDL_LAYOUT_NCHW)
         x = tdl_builder_transpose(builder, x, to_nhwc);
     if (!x)

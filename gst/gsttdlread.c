@@ -165,6 +165,8 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
             r = TDL_ERROR_INVALID_MODEL; /* what was given is the file: an empty one */
         if (r == TDL_OK)
             gst_tdl_decode_finish(&decode, builder);
+        if (r == TDL_OK)
+            gst_tdl_links_finish(links, builder);
         if (r == TDL_OK && !decode.found)
             ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
                         decode.others->str);

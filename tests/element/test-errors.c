@@ -100,7 +100,7 @@ GST_END_TEST;
 /* ONNX: a graph of one Relu, on x[1,n,3,w]. */
 GST_START_TEST(open_sizes)
 {
-    static const char *const words[MAX_WORDS] = { "by the name 'n'", "\"model-size\"" };
+    static const char *const words[MAX_WORDS] = { "by the name 'n'. \"model-size\"" };
     static const char image[] = "\x0a\x01%c\x12\x18\x0a\x16\x08\x01\x12\x12\x0a\x02\x08\x01"
                                 "\x0a\x03\x12\x01n\x0a\x02\x08\x03\x0a\x03\x12\x01w";
     GString *model = g_string_new("\x08\x08\x3a\x4f\x0a\x0c\x0a\x01x\x12\x01y\x22\x04Relu"

@@ -398,6 +398,36 @@ GST_START_TEST(not_of_frames_size)
 }
 GST_END_TEST;
 
+/* Each half of what the average was: one output feeds two inputs, in a model whose only
+ * output it is. */
+GST_START_TEST(one_output_feeds_two)
+{
+    static const int64_t state[] = { 1, 1, -1, -1 };
+    struct onnx_bytes graph = { 0 };
+    g_autofree gchar *model = NULL;
+    struct filter f;
+
+    add_first_channel(&graph);
+    onnx_input(&graph, "a", FLOAT, 4, state);
+    onnx_input(&graph, "b", FLOAT, 4, state);
+    add_number(&graph, "half", 0.5f);
+    add_number(&graph, "fourth", 0.25f);
+    onnx_node(&graph, "Add", "a b", "before", NULL);
+    onnx_node(&graph, "Mul", "before fourth", "rest", NULL);
+    onnx_node(&graph, "Mul", "gray half", "now", NULL);
+    onnx_node(&graph, "Add", "now rest", "avg", NULL);
+    onnx_output(&graph, "avg");
+    model = write_model(&graph);
+    start(&f, model, "decoder=probability model-state=\" a = avg , b=avg \"", WIDE);
+    expect(&f, 0.5);
+    expect(&f, 0.75);
+    expect(&f, 0.875);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 static const struct {
     const gchar *properties;
     const char *words[4];
@@ -406,9 +436,12 @@ static const struct {
     { AVERAGE "model-state=before=avg", { "model-state", "input \"before\"" } },
     { AVERAGE "model-state=prev=mean", { "model-state", "output \"mean\"" } },
     { AVERAGE "model-state=prev", { "model-state", "INPUT=OUTPUT" } },
+    { AVERAGE "model-state=prev=avg,prev=avg", { "model-state", "\"prev\" twice" } },
+    { "model-state=prev=avg decoder=yolo-seg", { "yolo-seg", "avg [" } },
     { AVERAGE "model-constants=prev", { "model-constants", "NAME=NUMBER" } },
     { AVERAGE "model-constants=prev=x", { "model-constants", "NAME=NUMBER" } },
-    { "model-output=avg model-constants=before=1", { "no input 'before'" } },
+    { "model-output=avg model-constants=before=1",
+      { "no input 'before'", "Check \"model-constants\"" } },
     { "model-output=avg model-state=src=avg", { "\"avg\"", "to its input \"src\"" } },
 };
 
@@ -473,6 +506,7 @@ static Suite *model_io_suite(void)
     tcase_add_test(tcase, in_order_when_freshest);
     tcase_add_test(tcase, open_states_and_constants);
     tcase_add_test(tcase, picture_beside_states);
+    tcase_add_test(tcase, one_output_feeds_two);
     tcase_add_test(tcase, not_of_frames_size);
     tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
     tcase_add_test(tcase, table_is_no_picture);
