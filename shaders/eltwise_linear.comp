@@ -147,6 +147,12 @@ ELEMENT binary(ELEMENT x, ELEMENT y)
         return whole_power(x, y);
     case F_PRELU:
         return SIGNED && x < none ? x * y : x;
+    case F_BITWISE_AND:
+        return x & y;
+    case F_BITWISE_OR:
+        return x | y;
+    case F_BITWISE_XOR:
+        return x ^ y;
     default:
         return x;
     }

@@ -28,6 +28,10 @@ static uint32_t dtypes_of(enum tdl_function f)
     case TDL_IDENTITY:
     case TDL_CLAMP:
         return ANY;
+    case TDL_BITWISE_AND:
+    case TDL_BITWISE_OR:
+    case TDL_BITWISE_XOR:
+        return ANY & ~FLOATS;
     case TDL_LOGICAL_NOT:
     case TDL_LOGICAL_AND:
     case TDL_LOGICAL_OR:
@@ -257,6 +261,9 @@ const struct tdl_op tdl_op_eltwise[TDL_FUNCTIONS] = {
     ROW(TDL_MIN_OF, "min"),
     ROW(TDL_POW, "pow"),
     ROW(TDL_PRELU, "prelu"),
+    ROW(TDL_BITWISE_AND, "bitwiseAnd"),
+    ROW(TDL_BITWISE_OR, "bitwiseOr"),
+    ROW(TDL_BITWISE_XOR, "bitwiseXor"),
     ROW(TDL_EQUAL, "equal"),
     ROW(TDL_NOT_EQUAL, "notEqual"),
     ROW(TDL_GREATER, "greater"),

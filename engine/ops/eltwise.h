@@ -60,6 +60,9 @@ enum tdl_function {
     TDL_MIN_OF,
     TDL_POW,
     TDL_PRELU, /* x < 0: y · x */
+    TDL_BITWISE_AND,
+    TDL_BITWISE_OR,
+    TDL_BITWISE_XOR,
     TDL_EQUAL,
     TDL_NOT_EQUAL,
     TDL_GREATER,

@@ -213,6 +213,12 @@ static uint64_t integer_binary(enum tdl_function f, struct integer x, struct int
         return raise(x, y);
     case TDL_PRELU:
         return x.negative ? x.bits * y.bits : x.bits;
+    case TDL_BITWISE_AND:
+        return x.bits & y.bits;
+    case TDL_BITWISE_OR:
+        return x.bits | y.bits;
+    case TDL_BITWISE_XOR:
+        return x.bits ^ y.bits;
     default:
         /* Only the order counts: three small numbers have it, too. */
         return truth(f, less(y, x) ? 1 : less(x, y) ? -1 : 0, 0);

@@ -7,10 +7,11 @@ const uint F_IDENTITY = 0, F_RELU = 1, F_CLAMP = 2, F_SIGMOID = 3, F_HARD_SWISH 
            F_EXP = 17, F_LOG = 18, F_NEG = 19, F_SQRT = 20, F_RECIPROCAL = 21, F_ERF = 22,
            F_SIN = 23, F_COS = 24, F_TAN = 25, F_SIGN = 26, F_LOGICAL_NOT = 27, F_DIV_BY = 28,
            F_DIV_OF = 29, F_POW_BY = 30, F_POW_OF = 31, F_ADD = 32, F_SUB = 33, F_MUL = 34,
-           F_DIV = 35, F_MAX = 36, F_MIN = 37, F_POW = 38, F_PRELU = 39, F_EQUAL = 40,
-           F_NOT_EQUAL = 41, F_GREATER = 42, F_GREATER_OR_EQUAL = 43, F_LESSER = 44,
-           F_LESSER_OR_EQUAL = 45, F_LOGICAL_AND = 46, F_LOGICAL_OR = 47, F_LOGICAL_XOR = 48,
-           F_WHERE = 49;
+           F_DIV = 35, F_MAX = 36, F_MIN = 37, F_POW = 38, F_PRELU = 39,
+           F_BITWISE_AND = 40, F_BITWISE_OR = 41, F_BITWISE_XOR = 42, F_EQUAL = 43,
+           F_NOT_EQUAL = 44, F_GREATER = 45, F_GREATER_OR_EQUAL = 46, F_LESSER = 47,
+           F_LESSER_OR_EQUAL = 48, F_LOGICAL_AND = 49, F_LOGICAL_OR = 50, F_LOGICAL_XOR = 51,
+           F_WHERE = 52;
 
 const uint NAN_BITS = 0x7fc00000, INFINITY_BITS = 0x7f800000;
 

@@ -82,6 +82,9 @@ static const struct function {
     {"min", NULL, tdl_builder_min, ANY},
     {"pow", NULL, tdl_builder_pow, POSITIVE},
     {"prelu", NULL, tdl_builder_prelu, ANY},
+    {"bitwiseAnd", NULL, tdl_builder_bitwise_and, ANY},
+    {"bitwiseOr", NULL, tdl_builder_bitwise_or, ANY},
+    {"bitwiseXor", NULL, tdl_builder_bitwise_xor, ANY},
     {"equal", NULL, tdl_builder_equal, ANY},
     {"notEqual", NULL, tdl_builder_not_equal, ANY},
     {"greater", NULL, tdl_builder_greater, ANY},
@@ -377,6 +380,11 @@ static void check_goldens(void)
     check_golden("pow of int32", tdl_builder_pow, TDL_INT32, 6, p, q, wholes);
     const uint8_t u[] = {200, 3}, v[] = {100, 250}, sums[] = {44, 253};
     check_golden("add of uint8", tdl_builder_add, TDL_UINT8, 2, u, v, sums);
+    const int32_t m[] = {-1, 12, INT32_MIN}, n[] = {5, 10, -1}, and[] = {5, 8, INT32_MIN};
+    const int32_t either[] = {-1, 14, -1}, one[] = {-6, 6, INT32_MAX};
+    check_golden("bitwiseAnd", tdl_builder_bitwise_and, TDL_INT32, 3, m, n, and);
+    check_golden("bitwiseOr", tdl_builder_bitwise_or, TDL_INT32, 3, m, n, either);
+    check_golden("bitwiseXor", tdl_builder_bitwise_xor, TDL_INT32, 3, m, n, one);
 
     const float f[] = {-1.9f, 127.9f, 128, -500, nan, inf};
     const int8_t f8[] = {-1, 127, 127, -128, 0, 127};

@@ -317,7 +317,8 @@ static void call_elements(struct fuzz *f)
     static const two_fn two[] = {
         tdl_builder_sub,     tdl_builder_div,         tdl_builder_max,        tdl_builder_min,
         tdl_builder_pow,     tdl_builder_equal,       tdl_builder_greater,    tdl_builder_lesser,
-        tdl_builder_prelu,   tdl_builder_logical_and, tdl_builder_logical_or, tdl_builder_add};
+        tdl_builder_prelu,   tdl_builder_logical_and, tdl_builder_logical_or, tdl_builder_add,
+        tdl_builder_bitwise_xor};
     struct tdl_operand *x = pick(f), *y = pick(f);
     const float alpha = real(f);
     uint64_t bounds[2] = {number(f), number(f)};

@@ -164,6 +164,12 @@ void tdl_cpu_compute_integers(const struct tdl_cpu_integers *list, int64_t *rest
         EACH(raise(x, y, s));
     case TDL_PRELU:
         EACH(s && x < 0 ? (uint64_t)x * (uint64_t)y : (uint64_t)x);
+    case TDL_BITWISE_AND:
+        EACH(x & y);
+    case TDL_BITWISE_OR:
+        EACH(x | y);
+    case TDL_BITWISE_XOR:
+        EACH(x ^ y);
     default:
         if (list->function < TDL_ADD)
             compute_one(list, out, n);

@@ -356,6 +356,15 @@ TDL_API struct tdl_operand *tdl_builder_min(struct tdl_builder *builder, struct 
  *  (negative b) or infinite. Of floats: NaN for a negative a and a b that is not whole. */
 TDL_API struct tdl_operand *tdl_builder_pow(struct tdl_builder *builder, struct tdl_operand *a,
                                             struct tdl_operand *b);
+/** The bits of both (ONNX BitwiseAnd); integers. */
+TDL_API struct tdl_operand *tdl_builder_bitwise_and(struct tdl_builder *builder,
+                                                    struct tdl_operand *a, struct tdl_operand *b);
+/** The bits of either (ONNX BitwiseOr); integers. */
+TDL_API struct tdl_operand *tdl_builder_bitwise_or(struct tdl_builder *builder,
+                                                   struct tdl_operand *a, struct tdl_operand *b);
+/** The bits of just one (ONNX BitwiseXor); integers. */
+TDL_API struct tdl_operand *tdl_builder_bitwise_xor(struct tdl_builder *builder,
+                                                    struct tdl_operand *a, struct tdl_operand *b);
 /** a = b: 1, else 0, as uint8. */
 TDL_API struct tdl_operand *tdl_builder_equal(struct tdl_builder *builder, struct tdl_operand *a,
                                               struct tdl_operand *b);
