@@ -21,7 +21,7 @@ static gboolean parse(const gchar *text, gchar separator, gdouble *out, guint co
 
     for (guint i = 0; i < count; i++, text = end + 1) {
         out[i] = g_ascii_strtod(text, &end);
-        if (end == text || *end != (i + 1 < count ? separator : 0))
+        if (end == text || *end != (i + 1 < count ? separator : 0) || !(fabs(out[i]) <= G_MAXFLOAT))
             return FALSE;
     }
     return TRUE;

@@ -86,7 +86,7 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
 
         links->numbers[i].input = links->constants[2 * i];
         links->numbers[i].value = g_ascii_strtod(text, &end);
-        if (end == text || *end || !isfinite(links->numbers[i].value))
+        if (end == text || *end || !(fabs(links->numbers[i].value) <= G_MAXFLOAT))
             return fail(error, "model-constants", sources->model_constants,
                         "NAME=NUMBER,…, such as downsample_ratio=0.25");
     }

@@ -51,7 +51,7 @@ static guint parse(const gchar *text, gdouble *out, guint max)
 
     for (; count < max; text = end + 1) {
         out[count] = g_ascii_strtod(text, &end);
-        if (end == text || !isfinite(out[count]))
+        if (end == text || !(fabs(out[count]) <= G_MAXFLOAT))
             return 0;
         count++;
         while (*end == ' ')
@@ -141,7 +141,7 @@ static void fill_size(struct gst_tdl_sources *sources, const gdouble *dims)
     gst_tdl_sources_fill(sources, "model-size", text);
 }
 
-static gboolean read_dims(const struct info *info, const gchar *group, gboolean picture,
+static gboolean read_dims(const struct info *info, const gchar *group, gboolean input,
                           struct gst_tdl_sources *sources, GError **error)
 {
     g_autofree gchar *text = g_key_file_get_string(info->keys, group, "dims", NULL);
@@ -157,8 +157,12 @@ static gboolean read_dims(const struct info *info, const gchar *group, gboolean 
     if (!count)
         return refuse(info, group, "dims", "give whole numbers, -1 for what is open, as 1,3,-1,-1",
                       error);
-    if (picture && count == 4)
+    if (!input)
+        return TRUE;
+    if (count == 4)
         fill_size(sources, dims);
+    else if (g_key_file_has_key(info->keys, group, "ranges", NULL))
+        return refuse(info, group, "dims", "a picture has four sizes, as 1,3,-1,-1", error);
     return TRUE;
 }
 
@@ -248,18 +252,24 @@ static gboolean read_groups(const struct info *info, struct gst_tdl_sources *sou
     return TRUE;
 }
 
+/* A link to nowhere, too: what reads it says so. */
+static gboolean exists(const gchar *path)
+{
+    return g_file_test(path, G_FILE_TEST_EXISTS) || g_file_test(path, G_FILE_TEST_IS_SYMLINK);
+}
+
 /* MODEL.modelinfo, else the same with the model's ending taken off; or NULL. */
 static gchar *find(const gchar *model)
 {
     g_autofree gchar *long_name = g_strconcat(model, ".modelinfo", NULL), *short_name = NULL;
     const gchar *dot = strrchr(model, '.');
 
-    if (g_file_test(long_name, G_FILE_TEST_EXISTS))
+    if (exists(long_name))
         return g_steal_pointer(&long_name);
     if (!dot || strchr(dot, G_DIR_SEPARATOR))
         return NULL;
     short_name = g_strdup_printf("%.*s.modelinfo", (gint)(dot - model), model);
-    return g_file_test(short_name, G_FILE_TEST_EXISTS) ? g_steal_pointer(&short_name) : NULL;
+    return exists(short_name) ? g_steal_pointer(&short_name) : NULL;
 }
 
 gboolean gst_tdl_modelinfo_apply(struct gst_tdl_sources *sources, const gchar *path, GError **error)

@@ -6,6 +6,7 @@
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>
 #include <math.h>
+#include <unistd.h>
 
 #define HEAD "[modelinfo]\nversion=1.0\ngroup-id=g\n"
 #define PICTURE HEAD "[picture]\nid=p\ntype=float32\ndims=1,3,192,320\ndir=input\n"
@@ -102,6 +103,39 @@ GST_START_TEST(range_per_channel)
 }
 GST_END_TEST;
 
+GST_START_TEST(numbers_with_limits)
+{
+    struct fixture f;
+
+    setup(&f, names[0], HEAD "[tdlfilter]\nscore-threshold=0.85\niou-threshold=1\n");
+    apply(&f);
+    fail_unless(f.settings.sources.score_threshold == 0.85f);
+    fail_unless(f.settings.sources.iou_threshold == 1);
+    teardown(&f);
+    setup(&f, names[0], HEAD "[tdlfilter]\nscore-threshold=0.85\n");
+    f.settings.sources.score_threshold = 0.5f;
+    apply(&f);
+    fail_unless(f.settings.sources.score_threshold == 0.5f);
+    teardown(&f);
+}
+GST_END_TEST;
+
+GST_START_TEST(link_to_nowhere)
+{
+    struct fixture f;
+    g_autoptr(GError) error = NULL;
+    g_autofree gchar *link = NULL;
+
+    setup(&f, "other.modelinfo", NULL);
+    link = g_strconcat(f.model, ".modelinfo", NULL);
+    fail_unless(!symlink("/nonexistent", link));
+    fail_unless(!gst_tdl_modelinfo_apply(&f.settings.sources, f.model, &error));
+    fail_unless(strstr(error->message, link) != NULL, "%s", error->message);
+    g_unlink(link);
+    teardown(&f);
+}
+GST_END_TEST;
+
 GST_START_TEST(properties_come_first)
 {
     struct fixture f;
@@ -135,6 +169,11 @@ static const struct {
     { "[x]\ndir=input\n", { "[modelinfo]", "\"version\"", "missing" } },
     { "[modelinfo]\nversion=2.0\n", { "[modelinfo]", "\"2.0\"", "versions 1.x" } },
     { "[modelinfo]\nversion=1\n", { "\"1\"", "version=1.0" } },
+    { HEAD "[tdlfilter]\nscore-threshold=7\n", { "score-threshold", "\"7\"" } },
+    { HEAD "[tdlfilter]\niou-threshold=nan\n", { "iou-threshold", "\"nan\"" } },
+    { HEAD "[tdlfilter]\nclasses=<-5>\n", { "classes", "<-5>" } },
+    { PICTURE "ranges=-1e300,1e300\n", { "ranges", "two numbers" } },
+    { HEAD "[x]\ndir=input\nranges=0,1\ndims=3\n", { "dims", "four sizes" } },
     { HEAD "[x]\ntype=float32\n", { "[x]", "\"dir\"", "missing" } },
     { HEAD "[x]\ndir=sideways\n", { "[x]", "\"sideways\"" } },
     { HEAD "[x]\ndir=input\ntype=float31\n", { "\"type\"", "\"float31\"" } },
@@ -175,6 +214,8 @@ static Suite *modelinfo_suite(void)
     tcase_add_loop_test(tcase, one_range, 0, G_N_ELEMENTS(names));
     tcase_add_test(tcase, range_per_channel);
     tcase_add_test(tcase, properties_come_first);
+    tcase_add_test(tcase, numbers_with_limits);
+    tcase_add_test(tcase, link_to_nowhere);
     tcase_add_test(tcase, quantised);
     tcase_add_loop_test(tcase, wrong_files, 0, G_N_ELEMENTS(wrong));
     return suite;

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gsttdlproperties.h"
+
+const struct gst_tdl_property gst_tdl_properties[] = {
+    { "model", "Model",
+      "The network: \"person\" or empty for the bundled person model (256x256 px), "
+      "\"person-landscape\" for its faster 256x144 px sister, a name that "
+      "pipelines/fetch-models.sh has fetched (\"isnet\", \"text\", \"pose\", \"enlarge\"), or the "
+      "path (or "
+      "file:// URI) of a model file "
+      "(TensorFlow Lite, ONNX or ncnn) with one picture in and a mask, or a probability for each "
+      "class, out. When changed while PLAYING the old one "
+      "works on until the new one is ready; if that cannot be loaded, a warning message says why",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person" },
+    { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE,
+      GST_TDL_AT(live.mode), .def = TDL_MODE_OVERLAY },
+    { "device", "Device",
+      "What computes: \"auto\" or empty (a discrete GPU, else an integrated one, else the CPU; "
+      "what "
+      "TDL_DEVICE in the environment says comes first), \"cpu\", \"gpu\", \"vulkan\" (the best "
+      "Vulkan device, be it software), an index, a UUID in hex, a DRM node such as "
+      "/dev/dri/renderD128, or a part of the name; tdl-info lists them",
+      STRING, GST_TDL_RESTART, GST_TDL_AT(sources.device), .text = "auto" },
+    { "threads", "Threads",
+      "Most threads that compute on the CPU where that is the device, shared by all elements of "
+      "the process with the same number; 0, and more than that: as many as cores that the process "
+      "may use (its affinity mask, and the time that its control groups give it); with 0 a small "
+      "network has one",
+      UINT, GST_TDL_RESTART, GST_TDL_AT(sources.threads), 0, 1024, 0 },
+    { "precision", "Precision", "How the network stores its intermediate values", PRECISION,
+      GST_TDL_RESTART, GST_TDL_AT(sources.precision), .def = TDL_PRECISION_AUTO },
+    { "fuse", "Fuse operators",
+      "Compile several operators of the network into one GPU kernel; off is slower and there to "
+      "look for mistakes in the fused kernels",
+      BOOL, GST_TDL_RESTART, GST_TDL_AT(sources.fuse), .def = TRUE },
+    { "classes", "Classes",
+      "Class indices that count as foreground, of models of several classes: the mask is the sum "
+      "of their probabilities. Empty: all but class 0, which most models keep for the background; "
+      "of YOLO models, which have none for it, all",
+      CLASSES, GST_TDL_MODEL, GST_TDL_AT(sources.classes) },
+    { "model-size", "Model size",
+      "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, or \"frame\": "
+      "that "
+      "of the frames, up to 1920x1080; empty: 256x256",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_size) },
+    { "model-output", "Model output",
+      "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,
+      GST_TDL_MODEL, GST_TDL_AT(sources.model_output) },
+    { "model-state", "Model state",
+      "Of a recurrent model, which inputs get what an output was in the run before, as "
+      "\"r1i=r1o,r2i=r2o\"; zeros in the first run, and behind a discontinuity",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_state) },
+    { "model-constants", "Model constants",
+      "Inputs that are the same number in every run, as \"downsample_ratio=0.25\"", STRING,
+      GST_TDL_MODEL, GST_TDL_AT(sources.model_constants) },
+    { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
+      GST_TDL_AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
+    { "score-threshold", "Score threshold",
+      "How sure a model that finds objects in boxes (YOLO) must be of one, for its mask to count",
+      FLOAT, GST_TDL_MODEL, GST_TDL_AT(sources.score_threshold), 0, 1, 0.25 },
+    { "iou-threshold", "IoU threshold",
+      "Of two such objects of one class whose boxes have more than this in common, as a share of "
+      "what both cover, the one with the lower score goes",
+      FLOAT, GST_TDL_MODEL, GST_TDL_AT(sources.iou_threshold), 0, 1, 0.45 },
+    { "input-range", "Input range",
+      "Numbers that the model wants for black and white, as \"0,1\" (what empty means), \"-1,1\" "
+      "or "
+      "\"0,255\"",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_range) },
+    { "input-mean", "Input mean",
+      "Red, green and blue that are taken off then, as \"0.485,0.456,0.406\"; empty: 0", STRING,
+      GST_TDL_MODEL, GST_TDL_AT(sources.input_mean) },
+    { "input-deviation", "Input deviation",
+      "Red, green and blue by which the rest is divided, as \"0.229,0.224,0.225\"; empty: 1",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_deviation) },
+    { "input-fit", "Input fit", "How the frame comes to the size that the model wants", FIT,
+      GST_TDL_MODEL, GST_TDL_AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
+    { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
+      GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
+    { "output-range", "Output range",
+      "Numbers that stand for black and white in the model's output, in mode=picture, as \"0,1\" "
+      "(what empty means), \"-1,1\" or \"0,255\"",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.output_range) },
+    { "colormap", "Colour map", "Colours for one channel in mode=picture", COLORMAP, GST_TDL_MODEL,
+      GST_TDL_AT(sources.colormap), .def = GST_TDL_COLORMAP_NONE },
+    { "palette", "Palette",
+      "Colours of the classes in mode=classes, from class 0 on, as \"0x000000,0xff0000\"; empty, "
+      "and for classes behind: those of PASCAL VOC",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.palette) },
+    { "labels", "Labels",
+      "File with the classes' names, one a line, from class 0 on: with mode=classes the element "
+      "message tdl-legend has them with their colours",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.labels) },
+    { "background", "Background picture",
+      "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
+      "foreground in mode=replace, the right side up, scaled to cover the frame, what sticks out "
+      "cut "
+      "off evenly; background-color shows where it is transparent. Made smaller than 4096 px while "
+      "it is loaded. A video stands still at its first frame. Empty: background-color",
+      STRING, GST_TDL_PICTURE, GST_TDL_AT(sources.background) },
+    { "background-color", "Background colour",
+      "Colour behind the foreground in mode=replace without a picture, as 0xAARRGGBB", COLOR,
+      GST_TDL_LIVE, GST_TDL_AT(live.background_color), .def = 0xff00b140 },
+    { "overlay-color", "Overlay colour",
+      "Colour that tints the foreground in mode=overlay, as 0xAARRGGBB", COLOR, GST_TDL_LIVE,
+      GST_TDL_AT(live.overlay_color), .def = 0xff00c8ff },
+    { "opacity", "Opacity", "Strength of the overlay: 0 invisible, 1 opaque", FLOAT, GST_TDL_LIVE,
+      GST_TDL_AT(live.opacity), 0, 1, 0.5 },
+    { "blur-radius", "Blur radius",
+      "Standard deviation of the background's blur in mode=blur, in px of the frame", FLOAT,
+      GST_TDL_LIVE, GST_TDL_AT(live.blur_radius), 0, 128, 16 },
+    { "blur-share", "Blur share",
+      "The same as a share of the frame's height, so that frames of every size look alike (0.022 "
+      "is "
+      "16 px of 720; 128 px at most); 0: blur-radius counts",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.blur_share), 0, 0.25, 0 },
+    { "threshold", "Threshold",
+      "How sure the network must be of the foreground (0 to 1): lower takes in more of the "
+      "picture; "
+      "0 without feather takes in everything",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.threshold), 0, 1, 0.5 },
+    { "feather", "Feather",
+      "Width of the soft step around the threshold (0 to 1): 0 is a hard outline", FLOAT,
+      GST_TDL_LIVE, GST_TDL_AT(live.feather), 0, 1, 0.4 },
+    { "smoothing", "Smoothing",
+      "Share of the previous mask that is left after 1/30 s, by the frames' timestamps, where the "
+      "picture stands still and the network wavers (0 to 0.99): more flickers less. What moves is "
+      "not smoothed",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.smoothing), 0, 0.99, 0.75 },
+    { "refine", "Refine edges", "Let the mask's outline follow the edges of the full-size picture",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.refine), .def = TRUE },
+    { "close-holes", "Close holes",
+      "Close holes inside the foreground where the network is nowhere sure of the background, such "
+      "as "
+      "a badge on clothes",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.close_holes), .def = TRUE },
+    { "min-area", "Minimum area",
+      "Pieces of foreground or background that are smaller than this share of the frame's area go "
+      "over to what is round them, background first (0 to 1): 0.01 is a hundredth of the frame, 0 "
+      "keeps all",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.min_area), 0, 1, 0 },
+    { "grow", "Grow",
+      "Let the mask of the person grow by this many px of the frame, or shrink where negative; "
+      "before "
+      "invert",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.grow), -TDL_MAX_GROW, TDL_MAX_GROW, 0 },
+    { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
+      GST_TDL_AT(live.invert), .def = FALSE },
+    { "interval", "Interval",
+      "Run the network on every Nth frame only; the frames between keep the last mask. After a "
+      "discontinuity, a gap or in a new segment it runs at once",
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.interval), 1, G_MAXINT, 1 },
+    { "latency-mode", "Latency mode", "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE,
+      GST_TDL_AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT },
+    { "require-zero-copy", "Require zero copy",
+      "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
+      "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
+      "once (element message tdl-fallback: side, path, reason). Where the CPU itself computes, "
+      "frames of a device are such an error, and those in memory are not",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.require_zero_copy), .def = FALSE },
+};
+
+const guint gst_tdl_property_count = G_N_ELEMENTS(gst_tdl_properties);
+
+static const GEnumValue modes[] = {
+    { TDL_MODE_MASK, "The mask as a GRAY8 picture, foreground white", "mask" },
+    { TDL_MODE_OVERLAY, "Foreground tinted with overlay-color", "overlay" },
+    { TDL_MODE_BLUR, "Background blurred", "blur" },
+    { TDL_MODE_REPLACE, "Background replaced by a picture or a colour", "replace" },
+    { TDL_MODE_ALPHA, "Background transparent, as an RGBA or BGRA picture", "alpha" },
+    { TDL_MODE_PASSTHROUGH, "The picture untouched", "passthrough" },
+    { GST_TDL_MODE_PICTURE,
+      "The model's output, which is a picture, in the frame's place; as much larger as the model "
+      "makes it",
+      "picture" },
+    { GST_TDL_MODE_CLASSES, "The classes of a model in their colours, laid over the picture",
+      "classes" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue precisions[] = {
+    { TDL_PRECISION_AUTO, "What suits any model: fp32", "auto" },
+    { TDL_PRECISION_FP32, "32-bit floating point", "fp32" },
+    { TDL_PRECISION_FP16, "Halves (up to 65504); computed with 32 bits", "fp16" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue latencies[] = {
+    { GST_TDL_LATENCY_EXACT, "A frame is composed with its own mask, and waits for it", "exact" },
+    { GST_TDL_LATENCY_FRESHEST,
+      "A frame takes the newest finished mask; the network's time is not added to the latency, "
+      "and frames that it has no time for keep the last mask",
+      "freshest" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue decoders[] = {
+    { GST_TDL_DECODE_AUTO,
+      "Candidates and prototypes: yolo-seg; one channel: probability; several: softmax; whole "
+      "numbers: labels",
+      "auto" },
+    { GST_TDL_DECODE_PROBABILITY, "From 0 to 1, for each class", "probability" },
+    { GST_TDL_DECODE_LOGIT, "Before a sigmoid, for each class", "logit" },
+    { GST_TDL_DECODE_SOFTMAX, "Before a softmax over the classes", "softmax" },
+    { GST_TDL_DECODE_LABELS, "The class of each pixel, as a number", "labels" },
+    { GST_TDL_DECODE_DEPTH,
+      "Distances to any scale: in mode=picture stretched between the frame's least and greatest",
+      "depth" },
+    { GST_TDL_DECODE_YOLO_SEG, "Objects in boxes, with coefficients of prototypes of their masks",
+      "yolo-seg" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue fits[] = {
+    { GST_TDL_FIT_STRETCH, "Stretched, whatever becomes of its aspect", "stretch" },
+    { GST_TDL_FIT_LETTERBOX, "Whole in its aspect, in the middle, with grey (114 of 255) round it",
+      "letterbox" },
+    { GST_TDL_FIT_CROP, "Its middle in the model's aspect; the rest is background", "crop" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue orders[] = {
+    { GST_TDL_ORDER_RGB, "Red, green, blue", "rgb" },
+    { GST_TDL_ORDER_BGR, "Blue, green, red", "bgr" },
+    { 0, NULL, NULL },
+};
+
+static const GEnumValue colormaps[] = {
+    { GST_TDL_COLORMAP_NONE, "Grey", "none" },
+    { GST_TDL_COLORMAP_TURBO, "From blue over green to red", "turbo" },
+    { 0, NULL, NULL },
+};
+
+static struct {
+    const gchar *name;
+    const GEnumValue *values;
+    gsize type; /* 0: not registered yet */
+} enums[] = {
+    [MODE - MODE] = { "GstTdlMode", modes, 0 },
+    [PRECISION - MODE] = { "GstTdlPrecision", precisions, 0 },
+    [LATENCY - MODE] = { "GstTdlLatencyMode", latencies, 0 },
+    [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
+    [FIT - MODE] = { "GstTdlInputFit", fits, 0 },
+    [ORDER - MODE] = { "GstTdlInputOrder", orders, 0 },
+    [COLORMAP - MODE] = { "GstTdlColormap", colormaps, 0 },
+};
+
+static GType enum_type(enum gst_tdl_kind kind)
+{
+    gsize *type = &enums[kind - MODE].type;
+
+    if (g_once_init_enter(type)) {
+        GType new_type = g_enum_register_static(enums[kind - MODE].name, enums[kind - MODE].values);
+
+        gst_type_mark_as_plugin_api(new_type, 0);
+        g_once_init_leave(type, new_type);
+    }
+    return *type;
+}
+
+/* What is a matter of the picture; how frames travel is not a matter of time. */
+static gboolean is_controllable(const struct gst_tdl_property *p)
+{
+    return (p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && p->kind != CLASSES &&
+           p->kind != LATENCY && p->offset != GST_TDL_AT(live.require_zero_copy);
+}
+
+static GParamFlags param_flags(const struct gst_tdl_property *p)
+{
+    GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+    if (p->effect == GST_TDL_RESTART)
+        return flags | GST_PARAM_MUTABLE_READY;
+    if (is_controllable(p))
+        flags |= GST_PARAM_CONTROLLABLE;
+    return flags | GST_PARAM_MUTABLE_PLAYING;
+}
+
+static GParamSpec *param_spec(const struct gst_tdl_property *p)
+{
+    GParamFlags flags = param_flags(p);
+
+    switch (p->kind) {
+    case FLOAT:
+        return g_param_spec_float(p->name, p->nick, p->blurb, p->min, p->max, p->def, flags);
+    case UINT:
+        return g_param_spec_uint(p->name, p->nick, p->blurb, p->min, p->max, p->def, flags);
+    case COLOR:
+        return g_param_spec_uint(p->name, p->nick, p->blurb, 0, G_MAXUINT32, p->def, flags);
+    case BOOL:
+        return g_param_spec_boolean(p->name, p->nick, p->blurb, p->def != 0, flags);
+    case STRING:
+        return g_param_spec_string(p->name, p->nick, p->blurb, p->text ? p->text : "", flags);
+    case CLASSES:
+        return gst_param_spec_array(p->name, p->nick, p->blurb,
+                                    g_param_spec_int("class", "Class", "Class index", 0, G_MAXINT,
+                                                     0, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS),
+                                    flags);
+    default:
+        return g_param_spec_enum(p->name, p->nick, p->blurb, enum_type(p->kind), p->def, flags);
+    }
+}
+
+const GEnumValue *gst_tdl_property_values(const struct gst_tdl_property *p)
+{
+    return p->kind >= MODE ? enums[p->kind - MODE].values : NULL;
+}
+
+guint gst_tdl_settings_install(GObjectClass *klass)
+{
+    for (guint i = 0; i < gst_tdl_property_count; i++)
+        g_object_class_install_property(klass, i + 1, param_spec(&gst_tdl_properties[i]));
+    return gst_tdl_property_count + 1;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table of properties, which gsttdlsettings.c reads and writes by. */
+#ifndef GST_TDL_PROPERTIES_H
+#define GST_TDL_PROPERTIES_H
+
+#include "gsttdlsettings.h"
+
+#include <stddef.h>
+
+enum gst_tdl_kind {
+    FLOAT,
+    UINT,
+    COLOR,
+    BOOL,
+    STRING,
+    CLASSES,
+    MODE, /* enumerations from here on */
+    PRECISION,
+    LATENCY,
+    DECODER,
+    FIT,
+    ORDER,
+    COLORMAP,
+};
+
+/* Enumerations and booleans take `def` as their default, too. */
+struct gst_tdl_property {
+    const gchar *name, *nick, *blurb;
+    enum gst_tdl_kind kind;
+    enum gst_tdl_effect effect;
+    gsize offset; /* in struct gst_tdl_settings */
+    gdouble min, max, def;
+    const gchar *text; /* the default of a string; NULL: empty */
+};
+#define GST_TDL_AT(field) offsetof(struct gst_tdl_settings, field)
+
+extern const struct gst_tdl_property gst_tdl_properties[]; /* ids from 1 on */
+extern const guint gst_tdl_property_count;
+
+/* What an enumeration may be, with an end; NULL of other kinds. */
+const GEnumValue *gst_tdl_property_values(const struct gst_tdl_property *property);
+
+#endif
