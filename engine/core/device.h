@@ -19,7 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define TDL_MAX_BINDINGS 32 /* inputs and outputs of one graph */
+#define TDL_MAX_BINDINGS (TDL_MAX_INPUTS + TDL_MAX_OUTPUTS) /* of one graph */
 
 struct tdl_device;
 

@@ -231,7 +231,7 @@ struct tdl_ir {
     uint32_t operand_count, operand_capacity;
     struct tdl_node **nodes;
     uint32_t node_count, node_capacity;
-    struct tdl_operand *inputs[16], *outputs[16];
+    struct tdl_operand *inputs[TDL_MAX_INPUTS], *outputs[TDL_MAX_OUTPUTS];
     uint32_t input_count, output_count;
     void **owned; /* memory of constants that passes made */
     uint32_t owned_count, owned_capacity;

@@ -13,7 +13,7 @@
 
 #include <tdl/frame.h>
 
-#define BENCH_MAX_BINDINGS 16
+#define BENCH_MAX_BINDINGS TDL_MAX_INPUTS
 
 /* What --op and its options ask for; zero: not given. */
 struct bench_operator {

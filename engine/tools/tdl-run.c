@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILES 16
+#define MAX_FILES TDL_MAX_INPUTS
 
 static const char help[] =
     "Usage: tdl-run [OPTION]... MODEL --input NAME=FILE... [--output NAME=FILE]...\n"

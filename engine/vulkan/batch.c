@@ -16,13 +16,36 @@ static void batch_free(struct tdl_context *ctx, void *data)
     vkDestroyDescriptorPool(tdl_vk(ctx)->device, b->descriptors, NULL);
     vkDestroyQueryPool(tdl_vk(ctx)->device, b->queries, NULL);
     tdl_sync_finish(ctx, &b->sync);
+    free(b->uses);
     free(b);
+}
+
+static enum tdl_result allocate_commands(struct tdl_vk_batch *b, VkCommandBuffer *out,
+                                         uint32_t count)
+{
+    return VK(b->base.ctx,
+              vkAllocateCommandBuffers(tdl_vk(b->base.ctx)->device,
+                                       &(VkCommandBufferAllocateInfo){
+                                           .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                           .commandPool = b->pool,
+                                           .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                           .commandBufferCount = count,
+                                       },
+                                       out));
+}
+
+/* Room for more of the batch's own. */
+static enum tdl_result add_commands(struct tdl_vk_batch *b)
+{
+    enum tdl_result r = allocate_commands(b, &b->own[b->own_count], TDL_BATCH_FEW);
+    if (r == TDL_OK)
+        b->own_count += TDL_BATCH_FEW;
+    return r;
 }
 
 static enum tdl_result create_commands(struct tdl_vk_batch *b)
 {
     struct tdl_context *ctx = b->base.ctx;
-    VkCommandBuffer all[TDL_BATCH_OWN + 2];
     enum tdl_result r =
         VK(ctx, vkCreateCommandPool(tdl_vk(ctx)->device,
                                     &(VkCommandPoolCreateInfo){
@@ -31,22 +54,9 @@ static enum tdl_result create_commands(struct tdl_vk_batch *b)
                                         .queueFamilyIndex = tdl_vk(ctx)->queue_family,
                                     },
                                     NULL, &b->pool));
-    if (r != TDL_OK)
-        return r;
-    r = VK(ctx,
-           vkAllocateCommandBuffers(tdl_vk(ctx)->device,
-                                    &(VkCommandBufferAllocateInfo){
-                                        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                        .commandPool = b->pool,
-                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                        .commandBufferCount = TDL_COUNT(all),
-                                    },
-                                    all));
-    if (r != TDL_OK)
-        return r;
-    memcpy(b->own, all, sizeof(b->own));
-    memcpy(b->handover, &all[TDL_BATCH_OWN], sizeof(b->handover));
-    return TDL_OK;
+    if (r == TDL_OK)
+        r = allocate_commands(b, b->handover, TDL_COUNT(b->handover));
+    return r == TDL_OK ? add_commands(b) : r;
 }
 
 static enum tdl_result create_descriptors(struct tdl_vk_batch *b)
@@ -209,7 +219,7 @@ enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
     b->state = TDL_BATCH_RECORDING;
     b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
-    b->open = b->writes_host = false;
+    b->open = b->writes_host = b->finishing = false;
     return TDL_OK;
 }
 
@@ -239,18 +249,27 @@ enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct t
                                                  : "the batch was not submitted yet");
 }
 
+static enum tdl_result fail_full(void)
+{
+    return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                    "the batch is full (%d parts): submit it and begin another", TDL_BATCH_OWN);
+}
+
 enum tdl_result tdl_batch_open_commands(struct tdl_vk_batch *b, VkCommandBuffer *out)
 {
     if (b->state != TDL_BATCH_RECORDING)
         return tdl_fail(TDL_ERROR_INVALID_STATE, "the batch was not begun: call tdl_batch_begin");
     if (!b->open) {
-        if (b->own_used == TDL_BATCH_OWN || b->part_count == TDL_BATCH_PARTS)
-            return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                            "the batch is full (%d parts): submit it and begin another",
-                            TDL_BATCH_PARTS);
+        const uint32_t kept = b->finishing ? 0 : 1;
+        enum tdl_result r = TDL_OK;
+        if (b->own_used + kept >= TDL_BATCH_OWN || b->part_count + kept >= TDL_BATCH_PARTS)
+            return fail_full();
+        if (b->own_used == b->own_count)
+            r = add_commands(b);
+        if (r != TDL_OK)
+            return r;
         VkCommandBuffer cb = b->own[b->own_used];
-        enum tdl_result r =
-            VK(b->base.ctx,
+        r = VK(b->base.ctx,
                vkBeginCommandBuffer(cb, &(VkCommandBufferBeginInfo){
                                             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
@@ -289,6 +308,20 @@ void tdl_batch_barrier(VkCommandBuffer cb, bool to_host)
         0, NULL, 0, NULL);
 }
 
+/* Room for one more, which stays for the next time. */
+static bool reserve_use(struct tdl_vk_batch *b)
+{
+    if (b->use_count < b->use_capacity)
+        return true;
+    const uint32_t capacity = b->use_capacity ? 2 * b->use_capacity : 64;
+    struct tdl_batch_use *uses = realloc(b->uses, capacity * sizeof(*uses));
+    if (!uses)
+        return false;
+    b->uses = uses;
+    b->use_capacity = capacity;
+    return true;
+}
+
 /* Note the uses of one piece of work; records a barrier first if one of them
  * conflicts with a use since the last barrier. */
 static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *uses, uint32_t count)
@@ -319,10 +352,8 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
             if (b->uses[j].buffer == uses[i].buffer && b->uses[j].epoch == b->epoch)
                 u = &b->uses[j];
         if (!u) {
-            if (b->use_count == TDL_BATCH_USES)
-                return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                                "the batch uses more than %d buffers: submit it and begin another",
-                                TDL_BATCH_USES);
+            if (!reserve_use(b))
+                return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while adding to a batch");
             u = &b->uses[b->use_count++];
             *u =
                 (struct tdl_batch_use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
@@ -424,10 +455,8 @@ enum tdl_result tdl_batch_execute(struct tdl_batch *batch, VkCommandBuffer recor
         r = tdl_batch_close_commands(b);
     if (r != TDL_OK)
         return r;
-    if (b->part_count == TDL_BATCH_PARTS)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch is full (%d parts): submit it and begin another",
-                        TDL_BATCH_PARTS);
+    if (b->part_count + 1 == TDL_BATCH_PARTS)
+        return fail_full();
     r = tdl_batch_hold(batch, hold);
     if (r != TDL_OK)
         return r;
@@ -452,9 +481,7 @@ enum tdl_result tdl_batch_hold(struct tdl_batch *batch, struct tdl_hold hold)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     if (b->hold_count == TDL_BATCH_HOLDS)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "the batch is full (%d parts): submit it and begin another",
-                        TDL_BATCH_HOLDS);
+        return fail_full();
     b->holds[b->hold_count++] = hold;
     return TDL_OK;
 }

@@ -8,11 +8,11 @@
 #include "vulkan/share/sync.h"
 
 enum {
-    TDL_BATCH_PARTS = 24, /* command buffers in one submission */
-    TDL_BATCH_OWN = 8,    /* of these, recorded by the batch itself */
-    TDL_BATCH_SETS = 64,  /* dispatches recorded by the batch itself */
-    TDL_BATCH_HOLDS = 64, /* things kept alive: recordings, images */
-    TDL_BATCH_USES = 160, /* buffers used, counted once per barrier */
+    TDL_BATCH_PARTS = 512, /* command buffers in one submission */
+    TDL_BATCH_OWN = 256,   /* of these, recorded by the batch itself */
+    TDL_BATCH_FEW = 8,     /* that are made at once; the others as they are needed */
+    TDL_BATCH_SETS = 64,   /* dispatches recorded by the batch itself */
+    TDL_BATCH_HOLDS = 512, /* things kept alive: recordings, images */
     TDL_BATCH_TIMESTAMPS = TDL_MAX_STAGES + 1,
 };
 
@@ -32,8 +32,9 @@ struct tdl_vk_batch {
     enum tdl_batch_state state;
     VkCommandPool pool;
     VkCommandBuffer own[TDL_BATCH_OWN];
-    uint32_t own_used;
-    bool open; /* own[own_used - 1] is being recorded */
+    uint32_t own_count, own_used;
+    bool open;      /* own[own_used - 1] is being recorded */
+    bool finishing; /* the last part, which has room kept for it */
     VkCommandBuffer parts[TDL_BATCH_PARTS];
     uint32_t part_count;
     VkCommandBuffer handover[2]; /* in front of the parts and behind them */
@@ -43,8 +44,8 @@ struct tdl_vk_batch {
     VkDescriptorPool descriptors;
     VkDescriptorSet sets[TDL_BATCH_SETS];
     uint32_t sets_used;
-    struct tdl_batch_use uses[TDL_BATCH_USES];
-    uint32_t use_count, epoch, dispatches;
+    struct tdl_batch_use *uses; /* counted once per barrier */
+    uint32_t use_count, use_capacity, epoch, dispatches;
     bool writes_host;
     VkQueryPool queries; /* VK_NULL_HANDLE: no timestamps on this device */
     uint32_t marks[TDL_BATCH_TIMESTAMPS];

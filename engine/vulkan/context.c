@@ -62,7 +62,7 @@ static void add_semaphores(struct semaphores *list, const struct tdl_semaphore_o
 enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct tdl_submission *s,
                                           uint64_t *out_point)
 {
-    enum { MAX_COMMANDS = 32 };
+    enum { MAX_COMMANDS = 520 };
     VkCommandBuffer list[MAX_COMMANDS];
     VkPipelineStageFlags stages[TDL_MAX_SEMAPHORES];
     struct semaphores waits = {.count = 0}, signals = {.count = 0};

@@ -91,6 +91,7 @@ static enum tdl_result finish_recording(struct tdl_vk_batch *b)
 {
     VkCommandBuffer cb;
     enum tdl_result r = TDL_OK;
+    b->finishing = true;
     if (b->mark_count)
         TRY(timestamp(b));
     if (b->writes_host) {

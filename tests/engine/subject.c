@@ -486,8 +486,8 @@ static bool check_constants(const struct tdl_plan *plan)
 bool subject_run(struct subject *s, const struct tdl_build_params *params)
 {
     struct tdl_graph *graph;
-    struct tdl_binding bindings[32];
-    struct guarded guarded[32];
+    struct tdl_binding bindings[TDL_MAX_INPUTS + TDL_MAX_OUTPUTS];
+    struct guarded guarded[TDL_MAX_INPUTS + TDL_MAX_OUTPUTS];
     const uint32_t inputs = s->ir->input_count, outputs = s->ir->output_count;
     bool half = params->precision == TDL_PRECISION_FP16, ok = true;
     OK(tdl_builder_build_guarded(s->builder, params, GUARD, &graph));

@@ -17,9 +17,9 @@ struct subject {
     struct tdl_builder *builder;
     struct tdl_ir *ir;  /* the builder's */
     /* Row-major in the order of desc.shape, elements of desc.dtype. */
-    void *inputs[16];
+    void *inputs[TDL_MAX_INPUTS];
     void **values;      /* what the references gave, by operand id */
-    void *plain[16];    /* what the device gave: outputs */
+    void *plain[TDL_MAX_OUTPUTS];    /* what the device gave: outputs */
     double slack;       /* factor on the tolerances; 1 */
 };
 

@@ -229,7 +229,7 @@ static void check_batches(void)
     for (; added < 10000 && r == TDL_OK; added += r == TDL_OK)
         r = added % 2 ? add_to_batch(b, g, y, x) : add_to_batch(b, g, x, y);
     CHECK(subject_has_kernels(ctx)
-              ? r == TDL_ERROR_UNSUPPORTED && added >= 7 && strstr(tdl_last_error(), "full")
+              ? r == TDL_ERROR_UNSUPPORTED && added >= 250 && strstr(tdl_last_error(), "full")
               : r == TDL_OK,
           "after %d: %s: %s", added, tdl_result_string(r), tdl_last_error());
     OK(tdl_batch_submit(b, NULL));

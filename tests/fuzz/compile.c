@@ -75,7 +75,7 @@ static bool bind(const struct tdl_tensor_params *(*describe)(const struct tdl_gr
 /* What was built runs: a failure of that would lose the device. */
 static void run(struct tdl_builder *builder, const struct tdl_build_params *params)
 {
-    struct tdl_binding inputs[16] = {0}, outputs[16] = {0};
+    struct tdl_binding inputs[TDL_MAX_INPUTS] = {0}, outputs[TDL_MAX_OUTPUTS] = {0};
     uint32_t input_count = 0, output_count = 0;
     struct tdl_graph *graph = NULL;
 

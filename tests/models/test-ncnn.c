@@ -272,9 +272,9 @@ static void test_hostile(void)
     } rows[] = {
         {"Clip c 1 1 b%d b%d 0=%d 1=99999\n", 20000, NULL},
         {"Input i%d 0 1 x%d\n", 40000, "number of channels of input 'x1' open"},
-        {"Input i%d 0 1 x%d 0=1\n", 40000, "more than 16 inputs"},
+        {"Input i%d 0 1 x%d 0=1\n", 40000, "more than 64 inputs"},
         {"MemoryData m%d 0 1 x%d 0=1\n", 30000, "the file of weights ends"},
-        {"Split s 1 2 b%1$d x%1$d b%2$d\n", 20000, "more than 16 outputs"},
+        {"Split s 1 2 b%1$d x%1$d b%2$d\n", 20000, "more than 64 outputs"},
         {"Padding p 1 1 b%1$d b%2$d 0=60000 1=60000\n", 20000, "are too many for dimension 2"},
         {"Interp i 1 1 b%1$d b%2$d 0=3 3=2000 4=2000\n", 20000, NULL},
         {"Interp i 1 1 b%1$d b%2$d 0=3 3=2%1$d 4=2%1$d\n", 20000, "bicubic from"},

@@ -51,8 +51,8 @@ TDL_API enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_writ
 /* ---------------------------------------------------------------- batches */
 
 /**
- * A run of work that is submitted once. Made once and used again for frame
- * after frame: begin, add work, submit. Holds its own command pool,
+ * A run of work that is submitted once; on Vulkan up to 250 graphs. Made once and
+ * used again for frame after frame: begin, add work, submit. Holds its own command pool,
  * descriptors and timestamps; begin waits for the batch's previous submission,
  * so keep one batch per frame in flight.
  */

@@ -65,6 +65,9 @@ extern "C" {
 
 /** Largest number of dimensions of a tensor. */
 #define TDL_MAX_RANK 6
+/** Most inputs and outputs of a graph. */
+#define TDL_MAX_INPUTS 64
+#define TDL_MAX_OUTPUTS 64
 /** Bytes of a device UUID (VK_UUID_SIZE). */
 #define TDL_UUID_SIZE 16
 /** Wait for ever, in functions that take a timeout in ns. */
@@ -398,7 +401,7 @@ TDL_API void tdl_builder_set_label(struct tdl_builder *builder, const char *labe
 /** Type and shape of an operand. Owned by the operand. */
 TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand);
 
-/** A named input. Names are unique among inputs. */
+/** A named input, TDL_MAX_INPUTS of them at most. Names are unique among inputs. */
 TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const char *name,
                                               const struct tdl_tensor_params *desc);
 /** A constant. `data` is not copied: it must stay valid, and as it is, until the builder
@@ -416,8 +419,8 @@ TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
  * for as long as it computes.
  */
 TDL_API const void *tdl_builder_evaluate(struct tdl_builder *builder, struct tdl_operand *operand);
-/** Name an operand as an output of the graph. An input, a constant, or what is
- *  an output already is copied. */
+/** Name an operand as an output of the graph, TDL_MAX_OUTPUTS at most. An
+ *  input, a constant, or what is an output already is copied. */
 TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const char *name,
                                            struct tdl_operand *operand);
 
