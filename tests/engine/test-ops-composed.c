@@ -62,7 +62,7 @@ static void lstm_step(const struct net *n, uint32_t d, const double *x, double *
     /* Where input, output, forget and cell gate are. */
     static const uint32_t iofg[] = {0, 1, 2, 3}, ifgo[] = {0, 3, 1, 2};
     const uint32_t *at = n->flipped ? ifgo : iofg;
-    const float *p = n->peephole + (size_t)d * 3 * n->hidden;
+    const float *p = n->peeping ? n->peephole + (size_t)d * 3 * n->hidden : NULL;
     double next[MOST_HIDDEN];
     for (uint32_t k = 0; k < n->hidden; k++) {
         double sum[4], a, b;
