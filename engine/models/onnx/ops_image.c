@@ -362,7 +362,7 @@ static bool add_average_pool(struct onnx_import *im)
     return give_picture(im, &w, tdl_builder_average_pool2d(im->builder, x, &p));
 }
 
-/* (Σ |x|^p)^(1/p): of p 1 the mean of all of the window, times their number. */
+/* (Σ |x|^p)^(1/p): the sum is the mean over all of the window, times their number. */
 static bool add_lp_pool(struct onnx_import *im)
 {
     struct tdl_pool2d_params p;
@@ -375,12 +375,18 @@ static bool add_lp_pool(struct onnx_import *im)
     fill_pool(im, &w, &p);
     if (power == 2)
         return give_picture(im, &w, tdl_builder_l2_pool2d(im->builder, x, &p));
-    if (power != 1 || p.rounding == TDL_ROUNDING_CEIL)
-        return onnx_lacks(im, "p of %lld; libtdl has 1 and 2", (long long)power);
+    if (power < 1 || power > 16 || p.rounding == TDL_ROUNDING_CEIL)
+        return onnx_lacks(im, "p of %lld; libtdl has 1 to 16, and rounds sizes down but for 2",
+                          (long long)power);
     p.count_include_pad = true;
-    x = tdl_builder_average_pool2d(im->builder, tdl_builder_abs(im->builder, x), &p);
-    return give_picture(im, &w,
-                        tdl_builder_linear(im->builder, x, (float)(w.kernel[0] * w.kernel[1]), 0));
+    x = tdl_builder_abs(im->builder, x);
+    if (power > 2)
+        x = tdl_builder_pow(im->builder, x, onnx_scalar(im, x, (double)power));
+    x = tdl_builder_average_pool2d(im->builder, x, &p);
+    x = tdl_builder_linear(im->builder, x, (float)(w.kernel[0] * w.kernel[1]), 0);
+    if (power > 2)
+        x = tdl_builder_pow(im->builder, x, onnx_scalar(im, x, 1 / (double)power));
+    return give_picture(im, &w, x);
 }
 
 /* Over all dimensions of space, however many. */
