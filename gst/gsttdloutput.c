@@ -84,8 +84,8 @@ gboolean gst_tdl_output_read(const struct gst_tdl_sources *sources,
     }
     if (*sources->palette && !parse_palette(sources->palette, colors, &count)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                    "\"palette\" is \"%s\": give it as up to %d colours, such as "
-                    "0x000000,0xff0000,0x00ff00.",
+                    "\"palette\" is \"%s\": give it as up to %d colours 0xRRGGBB, such as "
+                    "0x000000,0xff0000,0x00ff00 (without alpha: \"opacity\" is for all).",
                     sources->palette, GST_TDL_MAX_COLORS);
         return FALSE;
     }

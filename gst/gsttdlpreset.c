@@ -54,21 +54,24 @@ static GStrv folders(void)
     return (GStrv)g_ptr_array_free(list, FALSE);
 }
 
-static gchar *find_file(const gchar *name, const gchar *file, GError **error)
+/* `beside`: what lies with it, or NULL. */
+static gchar *find_file(const gchar *name, const gchar *file, const gchar *beside, GError **error)
 {
     g_auto(GStrv) where = folders();
 
     for (guint i = 0; where[i]; i++) {
         g_autofree gchar *path = g_build_filename(where[i], file, NULL);
+        g_autofree gchar *other = g_build_filename(where[i], beside ? beside : file, NULL);
 
-        if (g_file_test(path, G_FILE_TEST_EXISTS))
+        if (g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(other, G_FILE_TEST_EXISTS))
             return g_steal_pointer(&path);
     }
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                 "Model \"%s\" is not fetched yet: run pipelines/fetch-models.sh %s in the source "
-                "tree of tdlfilter, with --user for a tdlfilter that is installed, or put %s "
+                "tree of tdlfilter, with --user for a tdlfilter that is installed, or put %s%s%s "
                 "into %s/tdlfilter/models.",
-                name, name, file, g_get_user_data_dir());
+                name, name, file, beside ? " and " : "", beside ? beside : "",
+                g_get_user_data_dir());
     return NULL;
 }
 
@@ -87,12 +90,14 @@ static void fill(struct gst_tdl_sources *sources, GKeyFile *presets, const gchar
 gboolean gst_tdl_preset_apply(struct gst_tdl_sources *sources, GError **error)
 {
     g_autoptr(GKeyFile) presets = open_presets();
-    g_autofree gchar *name = g_strdup(sources->model), *file = NULL, *path = NULL;
+    g_autofree gchar *name = g_strdup(sources->model), *file = NULL, *beside = NULL;
+    g_autofree gchar *path = NULL;
 
     if (!g_key_file_has_group(presets, name))
         return TRUE;
     file = g_key_file_get_string(presets, name, "file", NULL);
-    path = find_file(name, file, error);
+    beside = g_key_file_get_string(presets, name, "beside", NULL);
+    path = find_file(name, file, beside, error);
     if (!path)
         return FALSE;
     g_free(sources->model);

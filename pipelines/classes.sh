@@ -11,6 +11,12 @@ no_options "$@"
 use_plugin
 model=$1 labels=$2
 shift 2
+case $model in
+*://*) ;;
+*[/.]*) [ -f "$model" ] || die "there is no model '$model': give the path of a file" ;;
+esac
+[[ -f $labels && -r $labels ]] ||
+    die "'$labels' is no file that can be read: give one with the classes' names, one a line"
 most=24 # lines that a window has room for
 
 # color CLASS : as PASCAL VOC has them: its bits, by threes, from the colours' highest down.

@@ -7,6 +7,7 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 no_options "$@"
+[ $# -le 2 ] || misused "two cameras at most, not also '$3'"
 first=${1:-/dev/video0} second=${2:-/dev/video2}
 use_plugin
 # shellcheck disable=SC2086

@@ -346,6 +346,7 @@ GST_START_TEST(errors)
     refused(same("mode=picture output-range=1"), (const gchar *[]){ "output-range", NULL });
     refused(same("mode=classes classes=<7>"), (const gchar *[]){ "classes", "0 to 2", NULL });
     refused(same("mode=classes palette=red"), (const gchar *[]){ "palette", "0xff0000", NULL });
+    refused(same("mode=classes palette=0x80ff0000"), (const gchar *[]){ "without alpha", NULL });
     refused(same("mode=picture t.mask_src ! fakesink t."),
             (const gchar *[]){ "mask_src", "another mode", NULL });
     refused(any_size(), (const gchar *[]){ "model-size=frame", "1920x1080", "2000x1100", NULL });

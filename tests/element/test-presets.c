@@ -84,6 +84,29 @@ GST_START_TEST(missing)
 }
 GST_END_TEST;
 
+/* Of two files one is not enough. */
+GST_START_TEST(half_of_it)
+{
+    g_autofree gchar *path = model_path("realesr-animevideov3-x2.param");
+    g_autofree gchar *beside = model_path("realesr-animevideov3-x2.bin");
+    struct gst_tdl_settings settings;
+    GError *error = NULL;
+
+    fail_unless(g_file_set_contents(path, "x", 1, NULL));
+    choose(&settings, "enlarge");
+    fail_unless(!gst_tdl_preset_apply(&settings.sources, &error));
+    fail_unless(strstr(error->message, "fetch-models.sh enlarge") != NULL &&
+                    strstr(error->message, "-x2.param and realesr-animevideov3-x2.bin") != NULL,
+                "%s", error->message);
+    g_error_free(error);
+    fail_unless(g_file_set_contents(beside, "x", 1, NULL));
+    fail_unless(gst_tdl_preset_apply(&settings.sources, NULL));
+    gst_tdl_settings_finish(&settings);
+    g_unlink(path);
+    g_unlink(beside);
+}
+GST_END_TEST;
+
 GST_START_TEST(found)
 {
     g_autofree gchar *path = model_path("pose_landmark_lite.tflite");
@@ -141,6 +164,7 @@ static Suite *presets_suite(void)
     suite_add_tcase(suite, tcase);
     tcase_add_test(tcase, every_line);
     tcase_add_test(tcase, missing);
+    tcase_add_test(tcase, half_of_it);
     tcase_add_test(tcase, found);
     tcase_add_test(tcase, values_from_text);
     return suite;

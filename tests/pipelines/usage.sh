@@ -32,6 +32,16 @@ check "demo.sh with two folders" ends 2 "$root/pipelines/demo.sh" a b
 for script in mask-to-file masks-to-program over-video replace-background; do
     check "$script.sh without arguments" ends 2 "$root/pipelines/$script.sh"
 done
+check "two-cameras.sh with three" ends 2 "$root/pipelines/two-cameras.sh" a b c
+: >"$temp/model.onnx"
+export TDL_BUILD=${GST_PLUGIN_PATH%/gst}
+check "classes.sh without such a model" ends 1 "$root/pipelines/classes.sh" none.onnx model.onnx
+check "it says so" grep -q "no model 'none.onnx'" log
+for labels in "$temp" none.txt; do
+    check "classes.sh with labels in $labels" ends 1 "$root/pipelines/classes.sh" model.onnx "$labels"
+    check "it says what they should be" grep -q "'$labels' is no file.*one a line" log
+done
+rm "$temp/model.onnx"
 check "nothing was started" not [ -e "$temp/started" ]
 check "nothing was written" [ "$(ls "$temp")" = "$(printf 'bin\nlog')" ]
 finish
