@@ -62,7 +62,7 @@ static bool take_window(struct onnx_import *im, uint32_t rank, struct window *w)
     if (rank != 3 && rank != 4)
         return onnx_lacks(im,
                           "%u dimensions; libtdl has windows over one or two, and of "
-                          "convolutions and pools over three",
+                          "Conv, MaxPool and AveragePool over three",
                           rank - 2);
     w->same_upper = onnx_string_is(im, "auto_pad", "SAME_UPPER");
     w->same_lower = onnx_string_is(im, "auto_pad", "SAME_LOWER");
