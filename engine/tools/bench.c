@@ -19,8 +19,7 @@ int bench_compile(struct bench *b)
         return tool_fail("%s", tdl_last_error());
     if (b->model) {
         if (tdl_model_load(b->builder, b->model, &b->model_options.params) != TDL_OK)
-            return tool_fail("%s: %s%s", name, tdl_builder_error(b->builder),
-                             tool_model_hint(tdl_builder_error(b->builder)));
+            return tool_model_fail(name, tdl_builder_error(b->builder));
     } else {
         status = bench_build_operator(&b->op, b->builder);
         if (status != TOOL_OK)

@@ -2,8 +2,11 @@
 #include "model_options.h"
 #include "tool.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "name=value", cut in two at the last '='; NULL if it is none. */
 static char *cut(char *text)
@@ -33,25 +36,30 @@ static bool number(struct tool_model_options *o, char *text)
 {
     struct tdl_model_params *p = &o->params;
     char *value = cut(text), *end;
+    double x;
 
     if (!value || p->number_count == TOOL_MAX_BOUND)
         return false;
-    o->numbers[p->number_count] = (struct tdl_model_number){text, strtod(value, &end)};
-    if (*end)
+    x = strtod(value, &end);
+    if (end == value || *end || !(fabs(x) <= (double)FLT_MAX))
         return false;
-    p->number_count++;
+    o->numbers[p->number_count++] = (struct tdl_model_number){text, x};
     p->numbers = o->numbers;
     return true;
 }
 
 bool tool_model_option(struct tool_model_options *o, int option, char *text)
 {
+    const size_t length = strlen(text);
     uint32_t size[2];
 
-    if (option == TOOL_OPTION_BIND)
-        return bind(o, text);
-    if (option == TOOL_OPTION_NUMBER)
-        return number(o, text);
+    if (option == TOOL_OPTION_BIND || option == TOOL_OPTION_NUMBER) {
+        const bool taken = option == TOOL_OPTION_BIND ? bind(o, text) : number(o, text);
+
+        if (!taken && strlen(text) < length)
+            text[strlen(text)] = '='; /* as it was, for who says what is wrong */
+        return taken;
+    }
     if (!tool_parse_list(text, 'x', 2, size))
         return false;
     o->params.size[0] = size[1];
@@ -59,16 +67,40 @@ bool tool_model_option(struct tool_model_options *o, int option, char *text)
     return true;
 }
 
-const char *tool_model_hint(const char *text)
+int tool_model_fail(const char *model, const char *text)
 {
-    return strstr(text, "(tdl_model_params)")
-               ? ": --bind 'NAME=256', or for pictures --input-size 256x256"
-               : "";
+    static const char c_name[] = " (tdl_model_params)"; /* what options are here */
+    const char *found = strstr(text, c_name);
+
+    if (found)
+        return tool_fail("%s: %.*s%s: --bind 'NAME=256', or for pictures --input-size 256x256",
+                         model, (int)(found - text), text, found + strlen(c_name));
+    if (!strpbrk(model, "./") && access(model, F_OK) != 0)
+        return tool_fail("%s: %s: such names are the element's; give a file, as those that "
+                         "pipelines/fetch-models.sh puts into models/",
+                         model, text);
+    return tool_fail("%s: %s", model, text);
+}
+
+void tool_model_note_size(const struct tool_model_options *o, const struct tdl_graph *graph)
+{
+    const uint32_t *size = o->params.size;
+    const struct tdl_tensor_params *p;
+
+    for (uint32_t i = 0; size[0] && (p = tdl_graph_input(graph, i, NULL)) != NULL; i++) {
+        const uint32_t h = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+
+        if (p->rank == 4 && p->shape[h] == size[0] && p->shape[h + 1] == size[1])
+            return;
+    }
+    if (size[0])
+        tool_note("--input-size %ux%u changes nothing: the file fixes the sizes of its inputs",
+                  size[1], size[0]);
 }
 
 const char *tool_model_option_wants(int option)
 {
     return option == TOOL_OPTION_BIND     ? "--bind wants DIM=N, with N of 1 or more"
-           : option == TOOL_OPTION_NUMBER ? "--number wants INPUT=X"
+           : option == TOOL_OPTION_NUMBER ? "--number wants INPUT=X, a number"
                                           : "--input-size wants WxH";
 }

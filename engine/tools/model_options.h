@@ -32,7 +32,10 @@ bool tool_model_option(struct tool_model_options *options, int option, char *tex
 /* What --bind, --number or --input-size wants, for a message. */
 const char *tool_model_option_wants(int option);
 
-/* To go behind an error's text: the options for what it says is left open, or "". */
-const char *tool_model_hint(const char *text);
+/* "MODEL: TEXT", an error, with the options for what it says is left open, or where the
+ * files of models are; returns TOOL_FAILED. */
+int tool_model_fail(const char *model, const char *text);
+/* Says so where the graph has no picture of the size that --input-size gives. */
+void tool_model_note_size(const struct tool_model_options *options, const struct tdl_graph *graph);
 
 #endif

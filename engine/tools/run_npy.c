@@ -34,10 +34,11 @@ struct shape {
     unsigned long long size[MAX_RANK];
 };
 
-/* The header of an open file: the name of the type into `type`, and the shape; false if
- * it is none. */
-static bool read_header(FILE *file, char type[8], struct shape *shape)
+/* The header of an open file: the name of the type into `type`, and the shape; NULL, or what
+ * is wrong with it. */
+static const char *read_header(FILE *file, char type[8], struct shape *shape)
 {
+    static const char none[] = "it is no NumPy array of format 1.0";
     unsigned char start[10];
     char header[1024];
     const char *at, *end;
@@ -45,19 +46,23 @@ static bool read_header(FILE *file, char type[8], struct shape *shape)
 
     if (fread(start, 1, sizeof(start), file) != sizeof(start) || memcmp(start, magic, 6) != 0 ||
         start[6] != 1)
-        return false;
+        return none;
     length = start[8] | (size_t)start[9] << 8;
-    if (length >= sizeof(header) || fread(header, 1, length, file) != length)
-        return false;
+    if (length >= sizeof(header))
+        return none;
+    if (fread(header, 1, length, file) != length)
+        return "it ends in its header: copy it again";
     header[length] = 0;
     at = strstr(header, "'descr'");
-    if (!at || sscanf(at, "'descr': '%7[^']'", type) != 1 || strstr(header, "True"))
-        return false;
+    if (!at || sscanf(at, "'descr': '%7[^']'", type) != 1)
+        return none;
+    if (strstr(header, "True"))
+        return "its elements are in Fortran's order: save numpy.ascontiguousarray() of it";
     at = strstr(header, "'shape'");
     at = at ? strchr(at, '(') : NULL;
     end = at ? strchr(at, ')') : NULL;
     if (!end)
-        return false;
+        return none;
     for (shape->rank = 0, at++; at < end && shape->rank < MAX_RANK; at++) {
         char *rest;
         const unsigned long long size = strtoull(at, &rest, 10);
@@ -67,7 +72,7 @@ static bool read_header(FILE *file, char type[8], struct shape *shape)
         shape->size[shape->rank++] = size;
         at = rest;
     }
-    return true;
+    return NULL;
 }
 
 /* The same dimensions, but for those of 1: what has its channels elsewhere is another
@@ -104,6 +109,7 @@ void *run_read_npy(const char *path, const struct tdl_tensor_params *params)
     const char *wanted = type_name(params->dtype);
     FILE *file = fopen(path, "rb");
     char type[8], text[96], wanted_text[96];
+    const char *wrong;
     void *data = NULL;
     struct shape shape;
 
@@ -111,8 +117,9 @@ void *run_read_npy(const char *path, const struct tdl_tensor_params *params)
         tool_fail("%s: it cannot be opened", path);
         return NULL;
     }
-    if (!read_header(file, type, &shape))
-        tool_fail("%s: it is no NumPy array of format 1.0 in C order", path);
+    wrong = read_header(file, type, &shape);
+    if (wrong)
+        tool_fail("%s: %s", path, wrong);
     else if (strcmp(type, wanted) && !(params->dtype == TDL_UINT8 && !strcmp(type, "|b1")))
         tool_fail("%s: its elements are '%s'; the input takes '%s'", path, type, wanted);
     else if (!fits(&shape, params))

@@ -194,8 +194,7 @@ static int show_model(const struct options *options)
     if (status == TOOL_OK &&
         (tdl_builder_create(context, &builder) != TDL_OK ||
          tdl_model_load(builder, options->model, &options->model_options.params) != TDL_OK))
-        status = tool_fail("%s: %s%s", options->model, tdl_last_error(),
-                           tool_model_hint(tdl_last_error()));
+        status = tool_model_fail(options->model, tdl_last_error());
     if (status == TOOL_OK) {
         print_operators(tdl_builder_ir(builder));
         if (context && tdl_builder_build(builder, &options->build, &graph) != TDL_OK)

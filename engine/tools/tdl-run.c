@@ -233,10 +233,11 @@ static int load(struct run *r)
     if (tdl_builder_create(r->context, &builder) != TDL_OK ||
         tdl_model_load(builder, o->model, &o->model_options.params) != TDL_OK ||
         tdl_builder_build(builder, &build, &r->graph) != TDL_OK)
-        status =
-            tool_fail("%s: %s%s", o->model, tdl_last_error(), tool_model_hint(tdl_last_error()));
+        status = tool_model_fail(o->model, tdl_last_error());
     else
         printf("load   %.1f ms\n", (double)(tool_now() - start) / 1e6);
+    if (status == TOOL_OK)
+        tool_model_note_size(&o->model_options, r->graph);
     tdl_builder_destroy(&builder);
     return status;
 }
@@ -281,7 +282,7 @@ static bool parse_range(const char *text, struct run_range *out)
 {
     float range[2];
 
-    if (!parse_numbers(text, range, 2))
+    if (!parse_numbers(text, range, 2) || range[0] == range[1])
         return false;
     out->low = range[0];
     out->high = range[1];
@@ -297,7 +298,7 @@ static const char *wants(int c)
 {
     switch (c) {
     case 'R':
-        return "--range wants LOW,HIGH, such as -1,1";
+        return "--range wants LOW,HIGH, two numbers that differ, such as -1,1";
     case 'M':
         return "--mean wants R,G,B, three numbers";
     case 'D':

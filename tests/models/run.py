@@ -111,6 +111,25 @@ def main():
             status, text = run("-i", path("missing.png"))
             check("no file", status == 1 and "No such file" in text, text)
 
+        with open(path("in.npy"), "rb") as f:
+            array = f.read()
+        with open(path("turned.npy"), "wb") as f:
+            f.write(array.replace(b"'fortran_order': False", b"'fortran_order': True "))
+        status, text = run("-i", path("turned.npy"))
+        check("Fortran's order", status == 1 and "ascontiguousarray" in text, text)
+        for length, wanted in ((64, "ends in its header"), (4000, "ends too early")):
+            with open(path("cut.npy"), "wb") as f:
+                f.write(array[:length])
+            status, text = run("-i", path("cut.npy"))
+            check("cut at %d" % length, status == 1 and wanted in text, text)
+        status, text = run("--input-size", "32x32")
+        check("a size that is fixed", status == 0 and "32x32 changes nothing" in text, text)
+        status, text = run("--input-size", "256x144")
+        check("the size that it has", status == 0 and "changes nothing" not in text, text)
+        r = subprocess.run([os.path.abspath(tool), "isnet"], capture_output=True, text=True,
+                           check=False, cwd=folder)
+        check("the element's name", r.returncode == 1 and "into models/" in r.stderr, r.stderr)
+
         write_npy(path("short.npy"), "<f4", (1, 2), bytes(8))
         status, text = run("-i", path("short.npy"))
         check("too few elements", status == 1 and "its shape is [1,2]; the input is float32" in text,
@@ -128,6 +147,10 @@ def main():
         for args, wanted in (
                 (["--mean", "1,2"], "--mean wants R,G,B"),
                 (["--range", "1"], "--range wants LOW,HIGH"),
+                (["--range", "1,1"], "two numbers that differ"),
+                (["--number", "gain=abc"], "'gain=abc' is no such value: --number wants"),
+                (["--number", "gain=nan"], "'gain=nan' is no such value"),
+                (["--bind", "n=0"], "'n=0' is no such value: --bind wants"),
                 (["--deviation", "0,1,1"], "--deviation wants .* not 0"),
                 (["--deviation", "1,nan,1"], "--deviation wants"),
                 (["-r", "0"], "--runs wants a number, 1 to"),
