@@ -13,10 +13,11 @@ static gboolean check_size(const gint size[2], GError **error)
 {
     if ((gint64)size[0] * size[1] <= MOST)
         return TRUE;
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "model-size=frame is for frames of up to 1920x1080 px, and these have %dx%d. Put a "
-                "videoscale before tdlfilter, or give a size.",
-                size[0], size[1]);
+    g_set_error(
+        error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "model-size=frame is for frames of up to 1920x1080 px, and these have %dx%d. Put a "
+        "videoscale before tdlfilter, or give a size, in mode=picture with input-fit=tiles.",
+        size[0], size[1]);
     return FALSE;
 }
 

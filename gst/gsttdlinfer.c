@@ -140,6 +140,19 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
 }
 
+enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                  const struct tdl_frame *frame,
+                                  const struct tdl_frame_to_tensor_params *picture)
+{
+    enum tdl_result r = tdl_frame_to_tensor(batch, frame, infer->input, picture);
+    struct bindings b;
+
+    bind(infer, &b);
+    return r == TDL_OK ? tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count,
+                                         b.outputs, b.output_count)
+                       : r;
+}
+
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                      const struct tdl_frame *frame, gfloat pixel_aspect)
 {

@@ -36,6 +36,10 @@ enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct 
  * width to height; 0: 1. Never blocks. */
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                      const struct tdl_frame *frame, gfloat pixel_aspect);
+/* The part of that behind the fit: the picture as it is named, network. */
+enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                  const struct tdl_frame *frame,
+                                  const struct tdl_frame_to_tensor_params *picture);
 /* What was recorded is submitted: its states are those of the next run. */
 void gst_tdl_infer_ran(struct gst_tdl_infer *infer);
 /* The next frame does not follow the last one: states begin anew. */

@@ -75,6 +75,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_deviation) },
     { "input-fit", "Input fit", "How the frame comes to the size that the model wants", FIT,
       GST_TDL_MODEL, GST_TDL_AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
+    { "tile-overlap", "Tile overlap",
+      "Of input-fit=tiles: px at a tile's borders that its neighbour shows, as the network sees "
+      "too little there",
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.tile_overlap), 0, 1024, 16 },
     { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
       GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
     { "output-range", "Output range",
@@ -216,6 +220,7 @@ static const GEnumValue fits[] = {
     { GST_TDL_FIT_LETTERBOX, "Whole in its aspect, in the middle, with grey (114 of 255) round it",
       "letterbox" },
     { GST_TDL_FIT_CROP, "Its middle in the model's aspect; the rest is background", "crop" },
+    { GST_TDL_FIT_TILES, "Not at all: tiles of that size, one by one (mode=picture)", "tiles" },
     { 0, NULL, NULL },
 };
 

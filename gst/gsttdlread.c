@@ -59,8 +59,31 @@ static gboolean has_aspect(const struct tdl_tensor_params *image,
     return ABS(image->shape[1] * w - image->shape[2] * h) <= 2 * (h + w);
 }
 
+/* Tiles are put together where each pixel follows from those near it alone. */
+static gboolean check_tiles(const struct gst_tdl_model *model, gint decoder, const gchar *name,
+                            GError **error)
+{
+    if (model->kind != GST_TDL_OUTPUT_PICTURE)
+        return refuse(error, name, "input-fit=tiles is for mode=picture");
+    if (model->states.count)
+        return refuse(error, name,
+                      "input-fit=tiles has no model-state: a tile knows nothing of "
+                      "the tile before");
+    if (decoder == GST_TDL_DECODE_DEPTH)
+        return refuse(error, name,
+                      "input-fit=tiles and decoder=depth, which stretches each "
+                      "picture between its ends, do not go together");
+    if (model->scale.width[1] != 1 || model->scale.height[1] != 1)
+        return refuse(error, name,
+                      "input-fit=tiles is for models whose output is as large as their input, or a "
+                      "multiple of it, and this is %d/%d times as wide and %d/%d times as high",
+                      model->scale.width[0], model->scale.width[1], model->scale.height[0],
+                      model->scale.height[1]);
+    return TRUE;
+}
+
 /* The element feeds one picture; a mask was made of the output already. */
-static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **error)
+static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *name, GError **error)
 {
     const struct tdl_tensor_params *in = model->input_params;
 
@@ -83,7 +106,7 @@ static gboolean check(struct gst_tdl_model *model, const gchar *name, GError **e
                       "the mode shows its output for the whole frame, and input-fit=crop gives it "
                       "the middle: stretch and letterbox are possible");
     model->scale = gst_tdl_output_scale(model->kind, in, &model->image);
-    return TRUE;
+    return model->fit != GST_TDL_FIT_TILES || check_tiles(model, decoder, name, error);
 }
 
 /* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
@@ -207,7 +230,7 @@ gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_pa
 
     model->kind = params->sources->output;
     if (check_bundled(path, error) && build_linked(model, params, path, name, error) &&
-        check(model, name, error))
+        check(model, params->sources->decoder, name, error))
         return TRUE;
     tdl_graph_destroy(&model->graph);
     return FALSE;

@@ -16,6 +16,7 @@
 
 #include "gsttdlgeometry.h"
 #include "gsttdlpool.h"
+#include "gsttdltiles.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
@@ -157,6 +158,11 @@ static enum tdl_mode frame_mode(const struct gst_tdl_live *live, const struct gs
                              GST_VIDEO_INFO_FORMAT(&out->info));
 }
 
+static gboolean in_tiles(const struct gst_tdl_session *session)
+{
+    return session->infer->model->fit == GST_TDL_FIT_TILES;
+}
+
 static gfloat pixel_aspect(const GstVideoInfo *info)
 {
     return (gfloat)GST_VIDEO_INFO_PAR_N(info) / GST_VIDEO_INFO_PAR_D(info);
@@ -172,6 +178,17 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
 
     gst_tdl_caps_frame(&in->info, &frames.source_part);
     gst_tdl_caps_frame(&out->info, &frames.target_part);
+    session->tiles = in_tiles(session)
+                         ? gst_tdl_tiles_count(session->infer->model, frames.source_part.width,
+                                               frames.source_part.height, live->tile_overlap)
+                         : 1;
+    if (session->tiles > GST_TDL_MAX_TILES) {
+        g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                    "%dx%d px are %u tiles, and a frame may have %d: have the model take more at "
+                    "once (model-size), or less tile-overlap",
+                    in->info.width, in->info.height, session->tiles, GST_TDL_MAX_TILES);
+        return FALSE;
+    }
     r = gst_tdl_infer_prepare(session->infer, &frames.source_part, &session->compile);
     if (r == TDL_OK && gst_tdl_output_of(mode) != GST_TDL_OUTPUT_MASK)
         r = gst_tdl_output_prepare(session->infer->mask, &session->infer->model->shown, live, mode,
@@ -358,6 +375,27 @@ static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_sl
     return r;
 }
 
+/* Every frame, as the network keeps none of them. */
+static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                   const struct gst_tdl_live *live, const GstVideoInfo *out,
+                                   struct work *work)
+{
+    enum tdl_result r = TDL_OK;
+
+    if (work->frames.cropped)
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
+    if (r == TDL_OK)
+        r = gst_tdl_tiles_record(session->infer, slot->batch, &work->frames, out->finfo,
+                                 live->tile_overlap);
+    if (r == TDL_OK)
+        r = submit(session, slot, work, TRUE);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK)
+        network_ran(session);
+    return r;
+}
+
 static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                    const struct gst_tdl_live *live, struct work *work)
 {
@@ -461,7 +499,9 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }
-    if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask && !session->cut)
+    if (work.mode == (enum tdl_mode)GST_TDL_MODE_PICTURE && in_tiles(session))
+        r = frame_tiles(session, slot, live, &output->video->info, &work);
+    else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask && !session->cut)
         r = frame_freshest(session, slot, live, &work);
     else
         r = frame_exact(session, slot, live, &work);
@@ -481,7 +521,7 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
     if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         return 0;
     if (session->ready)
-        return session->infer->network_ns;
+        return session->infer->network_ns * MAX(session->tiles, 1);
     type = tdl_context_device(session->device->context)->type;
     return type == TDL_DEVICE_SOFTWARE || type == TDL_DEVICE_CPU ? GUESSED_LATENCY : 0;
 }

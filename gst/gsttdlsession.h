@@ -25,6 +25,7 @@ struct gst_tdl_session {
     gboolean has_mask;     /* the composer has one to use again */
     guint since_run;       /* frames since the network's last run */
     gboolean running;      /* freshest: a run was submitted, its mask not yet used */
+    guint tiles;           /* runs a frame, of input-fit=tiles */
     guint64 running_point; /* when it is finished */
     guint64 frames, network_runs;
 };

@@ -57,6 +57,7 @@ enum gst_tdl_input_fit {
     GST_TDL_FIT_STRETCH = 0, /* whatever becomes of its aspect */
     GST_TDL_FIT_LETTERBOX,   /* whole, with grey round it */
     GST_TDL_FIT_CROP,        /* its middle */
+    GST_TDL_FIT_TILES,       /* piece by piece: gsttdltiles.h */
 };
 
 enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
@@ -68,7 +69,8 @@ struct gst_tdl_live {
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
     gboolean refine, close_holes, invert, require_zero_copy;
-    guint interval; /* frames */
+    guint interval;     /* frames */
+    guint tile_overlap; /* px */
 };
 
 /* What is read when something is loaded. */

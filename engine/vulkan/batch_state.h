@@ -11,7 +11,7 @@ enum {
     TDL_BATCH_PARTS = 512, /* command buffers in one submission */
     TDL_BATCH_OWN = 256,   /* of these, recorded by the batch itself */
     TDL_BATCH_FEW = 8,     /* that are made at once; the others as they are needed */
-    TDL_BATCH_SETS = 64,   /* dispatches recorded by the batch itself */
+    TDL_BATCH_SETS = 128,  /* dispatches recorded by the batch itself */
     TDL_BATCH_HOLDS = 512, /* things kept alive: recordings, images */
     TDL_BATCH_TIMESTAMPS = TDL_MAX_STAGES + 1,
 };

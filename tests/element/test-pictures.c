@@ -42,6 +42,19 @@ static gchar *red(const gchar *properties)
     return model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1", properties);
 }
 
+/* The mean of nine, as large again: what is near a border knows little. */
+static gchar *blurred(const gchar *size, const gchar *properties)
+{
+    g_autofree gchar *path = g_strdup_printf("%s/blurred.param", folder);
+    g_autofree gchar *weights = g_strdup_printf("%s/blurred.bin", folder);
+
+    fail_unless(g_file_set_contents(path, "7767517\n3 3\nInput in 0 1 data 2=3\n"
+                                          "Pooling mean 1 1 data mean 0=1 1=3 2=1 3=1 6=1\n"
+                                          "Interp up 1 1 mean out 0=1 1=2.0 2=2.0\n", -1, NULL));
+    fail_unless(g_file_set_contents(weights, "", 0, NULL));
+    return g_strdup_printf("model=%s mode=picture model-size=%s %s", path, size, properties);
+}
+
 static gchar *any_size(void)
 {
     gchar *text = same(""), *end = strstr(text, " model-size");
@@ -107,6 +120,79 @@ GST_START_TEST(grows)
     gst_buffer_unref(made);
     gst_buffer_unref(picture);
     filter_stop(&f);
+}
+GST_END_TEST;
+
+/* The largest difference of two pictures. */
+static gint difference(GstBuffer *a, GstBuffer *b, const GstVideoInfo *info)
+{
+    GstVideoFrame frames[2];
+    gint most = 0;
+
+    fail_unless(gst_video_frame_map(&frames[0], info, a, GST_MAP_READ));
+    fail_unless(gst_video_frame_map(&frames[1], info, b, GST_MAP_READ));
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(info); c++)
+        for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(&frames[0], c); y++)
+            for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH(&frames[0], c); x++) {
+                gint at[2];
+
+                for (guint i = 0; i < 2; i++)
+                    at[i] = ((guint8 *)GST_VIDEO_FRAME_COMP_DATA(&frames[i], c))
+                        [y * GST_VIDEO_FRAME_COMP_STRIDE(&frames[i], c) +
+                         x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frames[i], c)];
+                most = MAX(most, ABS(at[0] - at[1]));
+            }
+    gst_video_frame_unmap(&frames[0]);
+    gst_video_frame_unmap(&frames[1]);
+    return most;
+}
+
+static GstBuffer *enlarge(const gchar *caps, gchar *properties, GstVideoInfo *out_info)
+{
+    struct filter f;
+    GstVideoInfo in;
+    GstBuffer *made;
+
+    caps_info(caps, &in);
+    start(&f, properties, caps);
+    made = filter_run(&f, picture_new(&in, 0));
+    filter_output_info(&f, out_info);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    return made;
+}
+
+/* Tile by tile a picture is what it is as a whole, unless tiles are cut where they see
+ * too little. */
+GST_START_TEST(tiles)
+{
+    static const struct {
+        const gchar *caps, *size, *tile;
+        gint overlap;
+        gboolean seams;
+    } rows[] = {
+        { CAPS("RGB", 101, 71), "101x71", "48x20", 1, FALSE },
+        { CAPS("RGB", 101, 71), "101x71", "48x20", 0, TRUE },
+        { CAPS("NV12", 130, 66), "130x66", "33x41", 5, FALSE },
+        { CAPS("I420", 98, 50), "98x50", "40x50", 16, FALSE },
+        { CAPS("YUY2", 48, 10), "48x10", "23x7", 1000, FALSE },
+        { CAPS("RGB", 64, 40), "64x40", "64x40", 16, FALSE }, /* one */
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree gchar *how = g_strdup_printf("input-fit=tiles tile-overlap=%d", rows[i].overlap);
+        GstVideoInfo info, in_tiles;
+        GstBuffer *whole = enlarge(rows[i].caps, blurred(rows[i].size, ""), &info);
+        GstBuffer *made = enlarge(rows[i].caps, blurred(rows[i].tile, how), &in_tiles);
+        gint most;
+
+        fail_unless_equals_int(in_tiles.width, info.width);
+        fail_unless_equals_int(in_tiles.height, info.height);
+        most = difference(whole, made, &info);
+        fail_unless(rows[i].seams ? most > 8 : most <= 1, "%s in tiles of %s: %d", rows[i].caps,
+                    rows[i].tile, most);
+        gst_buffer_unref(whole);
+        gst_buffer_unref(made);
+    }
 }
 GST_END_TEST;
 
@@ -350,6 +436,12 @@ GST_START_TEST(errors)
     refused(same("mode=picture t.mask_src ! fakesink t."),
             (const gchar *[]){ "mask_src", "another mode", NULL });
     refused(any_size(), (const gchar *[]){ "model-size=frame", "1920x1080", "2000x1100", NULL });
+    refused(blurred("64x64", "input-fit=tiles tile-overlap=0"),
+            (const gchar *[]){ "576 tiles", "60", "model-size", NULL });
+    refused(same("mode=mask decoder=softmax input-fit=tiles"),
+            (const gchar *[]){ "tiles", "mode=picture", NULL });
+    refused(same("mode=picture decoder=depth input-fit=tiles"),
+            (const gchar *[]){ "tiles", "depth", NULL });
     refused(same("mode=picture input-fit=crop"), (const gchar *[]){ "input-fit", NULL });
     refused(twice("mode=picture ! video/x-raw,width=2000"),
             (const gchar *[]){ "4000x2200 px of 2000x1100", "2000xany", "videoscale", NULL });
@@ -368,6 +460,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tc, 600);
     suite_add_tcase(suite, tc);
     tcase_add_test(tc, grows);
+    tcase_add_test(tc, tiles);
     tcase_add_test(tc, classes_in_color);
     tcase_add_test(tc, grey_and_colors);
     tcase_add_test(tc, depth);
@@ -378,7 +471,8 @@ int main(int argc, char **argv)
     tcase_add_test(tc, legend);
     tcase_add_test(tc, errors);
     failed = util_main_one_device(argc, argv, suite, "pictures");
-    for (const gchar *const *name = (const gchar *const[]){ "twice", "same", "red", "two", NULL };
+    for (const gchar *const *name =
+             (const gchar *const[]){ "twice", "same", "red", "two", "blurred", NULL };
          *name; name++) {
         g_autofree gchar *param = g_strdup_printf("%s/%s.param", folder, *name);
         g_autofree gchar *bin = g_strdup_printf("%s/%s.bin", folder, *name);

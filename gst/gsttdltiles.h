@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Frames in tiles of the model's size, for models that make pictures: each tile is a run
+ * of the network, and what is near its borders within the frame is left to the next. */
+#ifndef GST_TDL_TILES_H
+#define GST_TDL_TILES_H
+
+#include "gsttdlcompose.h"
+#include "gsttdlgeometry.h"
+#include "gsttdlinfer.h"
+
+#define GST_TDL_MAX_TILES 60 /* a frame: one submission */
+
+/* One axis of a frame. */
+struct gst_tdl_tile_axis {
+    guint length; /* of the frame, px */
+    guint tile;   /* of the model's input, px */
+    guint margin; /* of a tile that its neighbour keeps, px; less where tiles are small */
+    guint align;  /* what is kept begins at multiples of it */
+};
+guint gst_tdl_tile_axis_count(const struct gst_tdl_tile_axis *axis);
+/* Of the tile with this number: where it begins, and what of the frame it keeps. */
+void gst_tdl_tile_axis_get(const struct gst_tdl_tile_axis *axis, guint number, guint *out_start,
+                           guint *out_begin, guint *out_end);
+
+/* Runs of the network for a frame of this size. */
+guint gst_tdl_tiles_count(const struct gst_tdl_model *model, guint width, guint height,
+                          guint margin);
+/* Add to the batch: all tiles of the source, shown in the target, whose layout `target`
+ * has. Never blocks. */
+enum tdl_result gst_tdl_tiles_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                     const struct gst_tdl_frames *frames,
+                                     const GstVideoFormatInfo *target, guint margin);
+
+#endif
