@@ -23,6 +23,16 @@ const char *tdl_dtype_name(enum tdl_dtype dtype)
     return (unsigned)dtype < TDL_COUNT(dtypes) ? dtypes[dtype].name : "unknown";
 }
 
+const char *tdl_layout_name(enum tdl_layout layout)
+{
+    static const char *const names[] = {
+        [TDL_LAYOUT_NHWC] = "NHWC",
+        [TDL_LAYOUT_NCHW] = "NCHW",
+        [TDL_LAYOUT_NC4HW4] = "NC4HW4",
+    };
+    return (unsigned)layout < TDL_COUNT(names) ? names[layout] : "unknown";
+}
+
 struct tdl_dims tdl_tensor_params_dims(const struct tdl_tensor_params *params)
 {
     uint32_t s[4] = {1, 1, 1, 1};

@@ -259,15 +259,10 @@ const struct tdl_graph_step *tdl_graph_get_step(const struct tdl_graph *g, uint3
 
 /* ------------------------------------------------------------- dispatching */
 
-/* " NHWC", where dimensions have those names. */
+/* "NHWC", where dimensions have those names. */
 static const char *layout_text(const struct tdl_tensor_params *p)
 {
-    static const char *const names[] = {
-        [TDL_LAYOUT_NHWC] = " NHWC",
-        [TDL_LAYOUT_NCHW] = " NCHW",
-        [TDL_LAYOUT_NC4HW4] = " NC4HW4",
-    };
-    return p->rank == 4 ? names[p->layout] : "";
+    return p->rank == 4 ? tdl_layout_name(p->layout) : "";
 }
 
 /* The tensor bound to `operand`, checked. */
@@ -290,10 +285,12 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
         if (p->dtype != q->dtype || p->rank != q->rank ||
             memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
             (p->rank == 4 && p->layout != q->layout))
-            return tdl_fail(
-                TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\": the tensor is %s%s; the graph has %s%s",
-                what, operand->name, tdl_tensor_params_text(p, have, sizeof(have)), layout_text(p),
-                tdl_tensor_params_text(q, want, sizeof(want)), layout_text(q));
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "%s \"%s\": the tensor is %s%s%s; the graph has %s%s%s", what,
+                            operand->name, tdl_tensor_params_text(p, have, sizeof(have)),
+                            p->rank == 4 ? " " : "", layout_text(p),
+                            tdl_tensor_params_text(q, want, sizeof(want)), q->rank == 4 ? " " : "",
+                            layout_text(q));
         *out_buffer = t->buffer;
         return TDL_OK;
     }

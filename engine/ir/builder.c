@@ -192,7 +192,7 @@ enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
 {
     TDL_NEED(b, "builder");
     if (b->status != TDL_OK)
-        return b->status;
+        return tdl_fail(b->status, "%s", b->error);
     if (!operand || operand->ir != b->ir)
         tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                          "an output must be an operand of this builder");

@@ -53,6 +53,21 @@ bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint
     return true;
 }
 
+bool tdl_layouts_clash(const struct tdl_operand *a, const struct tdl_operand *b)
+{
+    return a->desc.rank == 4 && b->desc.rank == 4 && a->desc.layout != b->desc.layout;
+}
+
+enum tdl_result tdl_fail_layouts(const char *what, const struct tdl_operand *a,
+                                 const struct tdl_operand *b)
+{
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                    "%s: %s is %s and %s is %s; bring them to one layout with "
+                    "tdl_builder_transpose() and tdl_builder_relabel()",
+                    what, tdl_operand_text(a), tdl_layout_name(a->desc.layout), tdl_operand_text(b),
+                    tdl_layout_name(b->desc.layout));
+}
+
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims d)
 {
     struct tdl_tensor_params p = {.dtype = like->desc.dtype, .rank = 4};

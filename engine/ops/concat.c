@@ -10,8 +10,9 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     *out = n->inputs[0]->desc;
     for (uint32_t i = 1; i < n->input_count && axis < out->rank; i++) {
         const struct tdl_tensor_params *p = &n->inputs[i]->desc;
-        bool fits = p->dtype == out->dtype && p->rank == out->rank &&
-                    (p->rank != 4 || p->layout == out->layout);
+        if (tdl_layouts_clash(n->inputs[0], n->inputs[i]))
+            return tdl_fail_layouts("concat", n->inputs[0], n->inputs[i]);
+        bool fits = p->dtype == out->dtype && p->rank == out->rank;
         for (uint32_t d = 0; fits && d < p->rank; d++)
             fits = d == axis || p->shape[d] == out->shape[d];
         if (!fits || __builtin_add_overflow(out->shape[axis], p->shape[axis], &out->shape[axis]))

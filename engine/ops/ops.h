@@ -81,6 +81,10 @@ void tdl_broadcast_resolve(const struct tdl_tensor_params *out,
 size_t tdl_broadcast_index(const struct tdl_tensor_params *out, const struct tdl_tensor_params *in,
                            size_t i);
 
+/* Images of two layouts; and the error that says so. */
+bool tdl_layouts_clash(const struct tdl_operand *a, const struct tdl_operand *b);
+enum tdl_result tdl_fail_layouts(const char *what, const struct tdl_operand *a,
+                                 const struct tdl_operand *b);
 /* A params struct of the given dims in the layout and data type of `like`. */
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
 

@@ -254,7 +254,7 @@ static const struct row {
     const char *name;
     void (*run)(B t);
     enum tdl_result want;
-    const char *says[3];
+    const char *says[4];
 } rows[] = {
 #define ARG TDL_ERROR_INVALID_ARGUMENT
 #define UNSUPPORTED TDL_ERROR_UNSUPPORTED
@@ -319,7 +319,7 @@ static const struct row {
     ROW(resample_nothing, ARG, "resample2d", "0x4", X),
     ROW(resample_too_much, ARG, "resample2d", X),
     ROW(add_shapes, ARG, "add", X, "float32[1,8,5,4]"),
-    ROW(mul_layouts, ARG, "mul", X, "float32[1,4,8,6]"),
+    ROW(mul_layouts, ARG, "mul", X, "is NHWC", "float32[1,4,8,6] is NCHW"),
     ROW(add_ranks, ARG, "add", X, "float32[2,4]"),
     ROW(wrong_activation, ARG, "activation", "99"),
     ROW(wrong_conv_activation, ARG, "conv2d", "99"),
@@ -383,6 +383,8 @@ static void check_row(const struct row *row)
     CHECK(!tdl_builder_add(t.b, t.x, t.x) && !tdl_builder_add(t.b, NULL, NULL),
           "an operator after the error was accepted");
     CHECK(!strcmp(tdl_builder_error(t.b), first), "the first error was replaced");
+    tdl_builder_create(NULL, NULL); /* another error */
+    FAILS(tdl_builder_output(t.b, "late", t.x), row->want, first);
     FAILS(tdl_builder_build(t.b, NULL, &graph), row->want, first);
     CHECK(!graph, "a graph in spite of the error");
     bench_close(&t);

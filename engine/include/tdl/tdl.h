@@ -295,6 +295,9 @@ enum tdl_layout {
     TDL_LAYOUT_NC4HW4 = 2,
 };
 
+/** "NHWC", "NCHW" or "NC4HW4"; "unknown" for other numbers. Never NULL. */
+TDL_API const char *tdl_layout_name(enum tdl_layout layout);
+
 enum tdl_tensor_usage {
     TDL_TENSOR_READABLE = 1 << 0, /**< tdl_tensor_read is allowed */
     TDL_TENSOR_WRITABLE = 1 << 1, /**< tdl_tensor_write is allowed */
@@ -420,7 +423,8 @@ TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
  */
 TDL_API const void *tdl_builder_evaluate(struct tdl_builder *builder, struct tdl_operand *operand);
 /** Name an operand as an output of the graph, TDL_MAX_OUTPUTS at most. An
- *  input, a constant, or what is an output already is copied. */
+ *  input, a constant, or what is an output already is copied.
+ *  @return of a builder that has failed, its first error, with its text */
 TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const char *name,
                                            struct tdl_operand *operand);
 
