@@ -400,8 +400,11 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
     if (expand->chain.count || tdl_ir_only_reader(ir, wide) != n ||
         !tdl_expand_depthwise_fits(expand, n) || (own && !same_dims(wide, n->output)))
         return false;
-    struct tdl_expand_attr attr = {
-        .conv = expand->attr.conv, .depthwise = n->attr.conv.p, .residual_is_own = own};
+    struct tdl_expand_attr attr;
+    memset(&attr, 0, sizeof(attr)); /* what is between its members, too: nodes are compared */
+    attr.conv = expand->attr.conv;
+    attr.depthwise = n->attr.conv.p;
+    attr.residual_is_own = own;
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS] = {0};
     for (uint32_t i = 0; i <= TDL_CONV_LOW; i++)
         inputs[i] = slot(expand, i);
@@ -412,7 +415,7 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
     snprintf(label, sizeof(label), "%s", n->label);
     snprintf(n->label, sizeof(n->label), "%.44s + %.44s", expand->label, label);
     n->op = &tdl_op_expand_depthwise;
-    n->attr.expand = attr;
+    memcpy(&n->attr.expand, &attr, sizeof(attr));
     n->input_count = TDL_EXPAND_BIAS2 + 1;
     for (uint32_t i = 0; i < n->input_count; i++)
         tdl_ir_set_input(ir, n, i, inputs[i]);
