@@ -150,16 +150,33 @@ static struct tdl_operand *swap(struct tdl_builder *b, struct tdl_operand *x)
     return tdl_builder_gather(b, x, tdl_builder_constant(b, &desc, order, sizeof(order)), 3);
 }
 
-/* Between the least and the greatest value of this frame. */
+/* A number of its own, which the builder keeps. */
+static struct tdl_operand *number(struct tdl_builder *b, gfloat value)
+{
+    const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
+    gfloat *copy = g_new(gfloat, 1);
+
+    *copy = value;
+    tdl_builder_own(b, copy, g_free);
+    return tdl_builder_constant(b, &one, copy, sizeof(*copy));
+}
+
+/* Between the least and the greatest value of this frame, with 0 for what is no number. */
 static struct tdl_operand *normalise(struct tdl_builder *b, struct tdl_operand *x)
 {
     const struct tdl_reduce_params all = { { 0, 1, 2, 3 }, 4, .keep_dimensions = true };
     static const gfloat least = 1e-9f; /* of a range, where all values are equal */
-    struct tdl_operand *low = tdl_builder_reduce(b, x, TDL_REDUCE_MIN, &all);
-    struct tdl_operand *high = tdl_builder_reduce(b, x, TDL_REDUCE_MAX, &all);
-    struct tdl_operand *range = tdl_builder_clamp(b, tdl_builder_sub(b, high, low), &least, NULL);
+    struct tdl_operand *missing =
+        tdl_builder_logical_or(b, tdl_builder_is_nan(b, x), tdl_builder_is_infinite(b, x));
+    struct tdl_operand *low = tdl_builder_where(b, missing, number(b, G_MAXFLOAT), x);
+    struct tdl_operand *high = tdl_builder_where(b, missing, number(b, -G_MAXFLOAT), x);
+    struct tdl_operand *range;
 
-    return tdl_builder_div(b, tdl_builder_sub(b, x, low), range);
+    low = tdl_builder_reduce(b, low, TDL_REDUCE_MIN, &all);
+    high = tdl_builder_reduce(b, high, TDL_REDUCE_MAX, &all);
+    range = tdl_builder_clamp(b, tdl_builder_sub(b, high, low), &least, NULL);
+    x = tdl_builder_div(b, tdl_builder_sub(b, x, low), range);
+    return tdl_builder_where(b, missing, number(b, 0), x);
 }
 
 static struct tdl_operand *in_colors(struct tdl_builder *b, struct tdl_operand *x,
@@ -194,6 +211,10 @@ static struct tdl_operand *decode_picture(struct tdl_builder *b, struct tdl_oper
                                 "mode=picture wants an output of 1 or 3 channels, and this one "
                                 "has %u",
                                 channels);
+    if (channels == 3 && sources->colormap)
+        return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
+                                "\"colormap\" is for an output of one channel, and this one has 3 "
+                                "channels: leave it \"none\"");
     if (p->dtype != TDL_FLOAT32)
         x = tdl_builder_cast(b, x, TDL_FLOAT32);
     if (sources->decoder == GST_TDL_DECODE_LOGIT)

@@ -123,7 +123,9 @@ static void job_run(GstElement *element, gpointer data)
         GError *error = NULL;
         struct gst_tdl_loaded loaded = job_load(job, &error);
 
-        if (error) {
+        if (error && job_outdated(job)) { /* by a property that was set since */
+            g_error_free(error);
+        } else if (error) {
             gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
         } else {
             error = gst_tdl_picture_notice(loaded.picture, job->sources.background);

@@ -272,6 +272,38 @@ GST_START_TEST(depth)
 }
 GST_END_TEST;
 
+/* What is no number, of the logarithm of 0 and below, is dark, and nothing else is. */
+GST_START_TEST(depth_without_numbers)
+{
+    static const struct {
+        const gchar *properties;
+        guint between;
+    } rows[] = { { "", 0x808080 }, { "input-range=-0.1,1", 0x9e9e9e } };
+    static const guint8 greys[] = { 0x00, 0x20, 0x80 };
+    g_autofree gchar *all =
+        g_strdup_printf("mode=picture decoder=depth %s", rows[__i__].properties);
+    struct filter f;
+    GstVideoInfo info;
+    GstBuffer *picture;
+    GstMapInfo map;
+
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, model("log", "UnaryOp log 1 1 data out 0=8", all), CAPS("RGB", 32, 18));
+    picture = picture_new_color(&info, 0xff404040);
+    fail_unless(gst_buffer_map(picture, &map, GST_MAP_WRITE));
+    for (guint i = 0; i < G_N_ELEMENTS(greys); i++)
+        memset(map.data + 3 * i, greys[i], 3);
+    gst_buffer_unmap(picture, &map);
+    picture = filter_run(&f, picture);
+    expect_rgb(picture, &info, 0, 0, 0x000000, "no number");
+    expect_rgb(picture, &info, 1, 0, 0x000000, "the least");
+    expect_rgb(picture, &info, 2, 0, 0xffffff, "the greatest");
+    expect_rgb(picture, &info, 9, 9, rows[__i__].between, "between");
+    gst_buffer_unref(picture);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* Until frames have that width. */
 static void run_until(struct filter *f, const GstVideoInfo *info, gint width)
 {
@@ -431,6 +463,8 @@ GST_START_TEST(errors)
             (const gchar *[]){ "output-range", "3,3", NULL });
     refused(same("mode=picture output-range=1"), (const gchar *[]){ "output-range", NULL });
     refused(same("mode=classes classes=<7>"), (const gchar *[]){ "classes", "0 to 2", NULL });
+    refused(same("mode=picture colormap=turbo"),
+            (const gchar *[]){ "colormap", "one channel", NULL });
     refused(same("mode=classes palette=red"), (const gchar *[]){ "palette", "0xff0000", NULL });
     refused(same("mode=classes palette=0x80ff0000"), (const gchar *[]){ "without alpha", NULL });
     refused(same("mode=picture t.mask_src ! fakesink t."),
@@ -464,6 +498,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, classes_in_color);
     tcase_add_test(tc, grey_and_colors);
     tcase_add_test(tc, depth);
+    tcase_add_loop_test(tc, depth_without_numbers, 0, 2);
     tcase_add_test(tc, modes_change);
     tcase_add_test(tc, too_large_for_downstream);
     tcase_add_test(tc, frame_sized);
@@ -472,7 +507,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, errors);
     failed = util_main_one_device(argc, argv, suite, "pictures");
     for (const gchar *const *name =
-             (const gchar *const[]){ "twice", "same", "red", "two", "blurred", NULL };
+             (const gchar *const[]){ "twice", "same", "red", "two", "blurred", "log", NULL };
          *name; name++) {
         g_autofree gchar *param = g_strdup_printf("%s/%s.param", folder, *name);
         g_autofree gchar *bin = g_strdup_printf("%s/%s.bin", folder, *name);
