@@ -88,7 +88,7 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
         links->numbers[i].value = g_ascii_strtod(text, &end);
         if (end == text || *end || !(fabs(links->numbers[i].value) <= G_MAXFLOAT))
             return fail(error, "model-constants", sources->model_constants,
-                        "NAME=NUMBER,…, such as downsample_ratio=0.25");
+                        "NAME=NUMBER,…, such as downsample_ratio=0.25, with numbers up to 3.4e38");
     }
     open_dimensions(links);
     return check_names((const gchar *const *)links->constants, links->constant_count,

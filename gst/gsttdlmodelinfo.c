@@ -277,12 +277,17 @@ gboolean gst_tdl_modelinfo_apply(struct gst_tdl_sources *sources, const gchar *p
     g_autoptr(GKeyFile) keys = g_key_file_new();
     g_autofree gchar *beside = find(path);
     struct info info = { keys, beside };
+    g_autoptr(GError) cause = NULL;
 
     if (!beside)
         return TRUE;
-    if (!gst_tdl_file_check(beside, error) ||
-        !g_key_file_load_from_file(keys, beside, G_KEY_FILE_NONE, error)) {
-        g_prefix_error(error, "%s: ", beside);
+    if (!gst_tdl_file_check(beside, &cause) ||
+        !g_key_file_load_from_file(keys, beside, G_KEY_FILE_NONE, &cause)) {
+        g_autofree gchar *text = g_utf8_make_valid(cause->message, -1);
+
+        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+                    "%s: %s%s Correct this file, or take it away from the model.", beside, text,
+                    g_str_has_suffix(text, ".") ? "" : ".");
         return FALSE;
     }
     return read_groups(&info, sources, error);

@@ -439,7 +439,7 @@ static const struct {
     { AVERAGE "model-state=prev=avg,prev=avg", { "model-state", "\"prev\" twice" } },
     { "model-state=prev=avg decoder=yolo-seg", { "yolo-seg", "avg [" } },
     { AVERAGE "model-constants=prev", { "model-constants", "NAME=NUMBER" } },
-    { AVERAGE "model-constants=prev=1e39", { "model-constants", "NAME=NUMBER" } },
+    { AVERAGE "model-constants=prev=1e39", { "model-constants", "up to 3.4e38" } },
     { AVERAGE "model-constants=prev=x", { "model-constants", "NAME=NUMBER" } },
     { "model-output=avg model-constants=before=1",
       { "no input 'before'", "Check \"model-constants\"" } },

@@ -165,7 +165,7 @@ GST_END_TEST;
 static const struct {
     const gchar *text, *words[3];
 } wrong[] = {
-    { "no key file", { "net.v2.onnx.modelinfo" } },
+    { "no key file", { "net.v2.onnx.modelinfo", "take it away" } },
     { "[x]\ndir=input\n", { "[modelinfo]", "\"version\"", "missing" } },
     { "[modelinfo]\nversion=2.0\n", { "[modelinfo]", "\"2.0\"", "versions 1.x" } },
     { "[modelinfo]\nversion=1\n", { "\"1\"", "version=1.0" } },
