@@ -76,35 +76,48 @@ const struct tdl_tensor_params *tdl_tensor_get_params(const struct tdl_tensor *t
     return tensor ? &tensor->params : NULL;
 }
 
-/* Checks that are common to read and write. */
-static enum tdl_result check_access(const struct tdl_tensor *t, size_t size, uint32_t usage,
-                                    const char *what)
+/* ---------------------------------------------------------------- transfers */
+
+static enum tdl_result check_usage(const struct tdl_tensor *t, uint32_t usage)
 {
-    char text[96];
-    if (!(t->params.usage & usage))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_%s",
-                        t->label, usage == TDL_TENSOR_READABLE ? "READABLE" : "WRITABLE");
-    if (size != t->size)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s of %zu bytes; %s has %zu", t->label,
-                        what, size, tdl_tensor_params_text(&t->params, text, sizeof(text)),
-                        t->size);
-    return TDL_OK;
+    if (t->params.usage & usage)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: was created without TDL_TENSOR_%s", t->label,
+                    usage == TDL_TENSOR_READABLE ? "READABLE" : "WRITABLE");
 }
 
-enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t size,
-                                 uint64_t *out_point)
+/* The whole tensor. */
+static enum tdl_result check_size(const struct tdl_tensor *t, size_t size, const char *what)
 {
-    TDL_NEED(t, "tensor");
-    TDL_NEED(data, "data");
+    char text[96];
+    if (size == t->size)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: %s of %zu bytes; %s has %zu", t->label, what,
+                    size, tdl_tensor_params_text(&t->params, text, sizeof(text)), t->size);
+}
+
+/* A part of it, or of a buffer. */
+static enum tdl_result check_part(const char *whose, size_t whole, uint64_t offset, size_t size)
+{
+    if (size && offset <= whole && size <= whole - offset)
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                    "%s: %zu bytes from byte %llu on; it has %zu, and a part has one or more",
+                    whose, size, (unsigned long long)offset, whole);
+}
+
+static enum tdl_result write_part(struct tdl_tensor *t, uint64_t offset, const void *data,
+                                  size_t size, uint64_t *out_point)
+{
+    struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
-    enum tdl_result r = check_access(t, size, TDL_TENSOR_WRITABLE, "write");
-    if (r != TDL_OK)
-        return r;
-    TRY(tdl_staging_take(t->buffer->ctx, size, TDL_BUFFER_UPLOAD, &staging));
+    enum tdl_result r;
+    TRY(check_usage(t, TDL_TENSOR_WRITABLE));
+    TRY(tdl_staging_take(ctx, size, TDL_BUFFER_UPLOAD, &staging));
     memcpy(tdl_buffer_data(staging), data, size);
-    TRY(tdl_batch_borrow_queued(t->buffer->ctx, &batch));
-    TRY(tdl_batch_copy(batch, staging, 0, t->buffer, 0, size));
+    TRY(tdl_batch_borrow_queued(ctx, &batch));
+    TRY(tdl_batch_copy(batch, staging, 0, t->buffer, offset, size));
     TRY(tdl_batch_submit(batch, out_point));
 fail:
     tdl_batch_give_back(&batch);
@@ -112,26 +125,107 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t size)
+static enum tdl_result read_part(struct tdl_tensor *t, uint64_t offset, void *out_data, size_t size)
 {
-    TDL_NEED(t, "tensor");
-    TDL_NEED(out_data, "out_data");
+    struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
     uint64_t point;
-    enum tdl_result r = check_access(t, size, TDL_TENSOR_READABLE, "read");
-    if (r != TDL_OK)
-        return r;
-    TRY(tdl_staging_take(t->buffer->ctx, size, TDL_BUFFER_READBACK, &staging));
-    TRY(tdl_batch_borrow(t->buffer->ctx, &batch));
-    TRY(tdl_batch_copy(batch, t->buffer, 0, staging, 0, size));
+    enum tdl_result r;
+    TRY(check_usage(t, TDL_TENSOR_READABLE));
+    TRY(tdl_staging_take(ctx, size, TDL_BUFFER_READBACK, &staging));
+    TRY(tdl_batch_borrow(ctx, &batch));
+    TRY(tdl_batch_copy(batch, t->buffer, offset, staging, 0, size));
     TRY(tdl_batch_submit(batch, &point));
-    TRY(tdl_context_wait(t->buffer->ctx, point, TDL_WAIT_FOREVER));
+    TRY(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
     memcpy(out_data, tdl_buffer_data(staging), size);
 fail:
     tdl_batch_give_back(&batch);
     tdl_staging_give_back(&staging);
     return r;
+}
+
+enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t size,
+                                 uint64_t *out_point)
+{
+    TDL_NEED(t, "tensor");
+    TDL_NEED(data, "data");
+    enum tdl_result r = check_usage(t, TDL_TENSOR_WRITABLE);
+    if (r == TDL_OK)
+        r = check_size(t, size, "write");
+    return r == TDL_OK ? write_part(t, 0, data, size, out_point) : r;
+}
+
+enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t size)
+{
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_data, "out_data");
+    enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
+    if (r == TDL_OK)
+        r = check_size(t, size, "read");
+    return r == TDL_OK ? read_part(t, 0, out_data, size) : r;
+}
+
+enum tdl_result tdl_tensor_write_part(struct tdl_tensor *t, uint64_t offset, const void *data,
+                                      size_t size, uint64_t *out_point)
+{
+    TDL_NEED(t, "tensor");
+    TDL_NEED(data, "data");
+    enum tdl_result r = check_part(t->label, t->size, offset, size);
+    return r == TDL_OK ? write_part(t, offset, data, size, out_point) : r;
+}
+
+enum tdl_result tdl_tensor_read_part(struct tdl_tensor *t, uint64_t offset, void *out_data,
+                                     size_t size)
+{
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_data, "out_data");
+    enum tdl_result r = check_part(t->label, t->size, offset, size);
+    return r == TDL_OK ? read_part(t, offset, out_data, size) : r;
+}
+
+/* Of tensor and buffer in a batch. */
+static enum tdl_result check_copy(const struct tdl_batch *batch, const struct tdl_tensor *t,
+                                  uint64_t offset, const struct tdl_buffer *buffer,
+                                  uint64_t buffer_offset, size_t size, uint32_t usage)
+{
+    enum tdl_result r;
+    if (t->buffer->ctx != batch->ctx || buffer->ctx != batch->ctx)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: batch, tensor and buffer are not of one context", t->label);
+    if (buffer == t->buffer)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the buffer is the tensor's own", t->label);
+    TRY(check_usage(t, usage));
+    TRY(check_part(t->label, t->size, offset, size));
+    TRY(check_part("the buffer", buffer->size, buffer_offset, size));
+fail:
+    return r;
+}
+
+enum tdl_result tdl_batch_buffer_to_tensor(struct tdl_batch *batch, struct tdl_buffer *buffer,
+                                           uint64_t buffer_offset, struct tdl_tensor *tensor,
+                                           uint64_t offset, size_t size)
+{
+    TDL_NEED(batch, "batch");
+    TDL_NEED(buffer, "buffer");
+    TDL_NEED(tensor, "tensor");
+    enum tdl_result r =
+        check_copy(batch, tensor, offset, buffer, buffer_offset, size, TDL_TENSOR_WRITABLE);
+    return r == TDL_OK ? tdl_batch_copy(batch, buffer, buffer_offset, tensor->buffer, offset, size)
+                       : r;
+}
+
+enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch, struct tdl_tensor *tensor,
+                                           uint64_t offset, struct tdl_buffer *buffer,
+                                           uint64_t buffer_offset, size_t size)
+{
+    TDL_NEED(batch, "batch");
+    TDL_NEED(tensor, "tensor");
+    TDL_NEED(buffer, "buffer");
+    enum tdl_result r =
+        check_copy(batch, tensor, offset, buffer, buffer_offset, size, TDL_TENSOR_READABLE);
+    return r == TDL_OK ? tdl_batch_copy(batch, tensor->buffer, offset, buffer, buffer_offset, size)
+                       : r;
 }
 
 enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const uint32_t *shape,

@@ -159,6 +159,62 @@ static void test_staging(void)
     free(bytes);
 }
 
+/* Parts of tensors, at odd offsets, one behind the other in a batch and by themselves. */
+static void test_parts(void)
+{
+    enum { SIZE = 64 };
+    const struct tdl_tensor_params p = {.rank = 1,
+                                        .shape = {SIZE},
+                                        .dtype = TDL_UINT8,
+                                        .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    const struct tdl_tensor_params closed = {.rank = 1, .shape = {SIZE}, .dtype = TDL_UINT8};
+    uint8_t want[SIZE] = {0}, got[SIZE];
+    struct tdl_buffer *up, *down;
+    struct tdl_tensor *t, *other;
+    struct tdl_batch *batch;
+    uint64_t point;
+    check_begin("parts");
+    OK(tdl_tensor_create(ctx, &p, &t));
+    OK(tdl_tensor_create(ctx, &closed, &other));
+    OK(tdl_buffer_create(ctx, SIZE, TDL_BUFFER_UPLOAD, &up));
+    OK(tdl_buffer_create(ctx, SIZE, TDL_BUFFER_READBACK, &down));
+    OK(tdl_batch_create(ctx, &batch));
+    uint8_t *from = tdl_buffer_data(up), *to = tdl_buffer_data(down);
+    for (int i = 0; i < SIZE; i++)
+        from[i] = (uint8_t)(100 + i);
+    OK(tdl_tensor_write_part(t, 5, "abc", 3, &point));
+    memcpy(&want[5], "abc", 3);
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_buffer_to_tensor(batch, up, 3, t, 7, 9));
+    memcpy(&want[7], &from[3], 9);
+    OK(tdl_batch_tensor_to_buffer(batch, t, 1, down, 2, 60));
+    OK(tdl_batch_submit(batch, &point));
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    CHECK(!memcmp(&to[2], &want[1], 60), "the buffer has other bytes");
+    OK(tdl_tensor_read_part(t, 6, got, 11));
+    CHECK(!memcmp(got, &want[6], 11), "other bytes were read");
+    OK(tdl_tensor_read(t, got, SIZE));
+    CHECK(!memcmp(got, want, SIZE), "bytes outside the parts were written");
+
+    FAILS(tdl_tensor_write_part(t, 62, want, 3, NULL), TDL_ERROR_INVALID_ARGUMENT, "it has 64");
+    FAILS(tdl_tensor_read_part(t, UINT64_MAX, got, 2), TDL_ERROR_INVALID_ARGUMENT, "it has 64");
+    FAILS(tdl_tensor_read_part(t, 0, got, 0), TDL_ERROR_INVALID_ARGUMENT, "one or more");
+    FAILS(tdl_tensor_read_part(other, 0, got, 1), TDL_ERROR_INVALID_ARGUMENT, "READABLE");
+    OK(tdl_batch_begin(batch));
+    FAILS(tdl_batch_buffer_to_tensor(batch, up, 60, t, 0, 5), TDL_ERROR_INVALID_ARGUMENT,
+          "the buffer");
+    FAILS(tdl_batch_tensor_to_buffer(batch, t, 60, down, 0, 5), TDL_ERROR_INVALID_ARGUMENT,
+          "it has 64");
+    FAILS(tdl_batch_buffer_to_tensor(batch, up, 0, other, 0, 5), TDL_ERROR_INVALID_ARGUMENT,
+          "WRITABLE");
+    tdl_batch_cancel(batch);
+    tdl_batch_destroy(&batch);
+    tdl_buffer_destroy(&up);
+    tdl_buffer_destroy(&down);
+    tdl_tensor_destroy(&t);
+    tdl_tensor_destroy(&other);
+}
+
 /* ----------------------------------------------------------------------- queue */
 
 enum { QUEUED = 3 };
@@ -216,6 +272,7 @@ int main(void)
     if (ctx->on->wants_steps)
         test_pipelines();
     test_staging();
+    test_parts();
     check_context_close(ctx);
     test_queue();
     test_busy();

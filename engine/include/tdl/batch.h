@@ -86,6 +86,21 @@ TDL_API bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t *out_ns, ui
 TDL_API enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *graph,
                                         const struct tdl_binding *inputs, uint32_t input_count,
                                         const struct tdl_binding *outputs, uint32_t output_count);
+/**
+ * Copy `size` bytes of a buffer into a tensor, as it lies in memory, or of a tensor into a
+ * buffer: one or more, at any offsets, within both. The tensor is WRITABLE, or READABLE.
+ * To read without waiting copy into a buffer of TDL_BUFFER_READBACK; when the timeline
+ * has passed the batch's point tdl_buffer_data() has the bytes.
+ */
+TDL_API enum tdl_result tdl_batch_buffer_to_tensor(struct tdl_batch *batch,
+                                                   struct tdl_buffer *buffer,
+                                                   uint64_t buffer_offset,
+                                                   struct tdl_tensor *tensor, uint64_t offset,
+                                                   size_t size);
+TDL_API enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch,
+                                                   struct tdl_tensor *tensor, uint64_t offset,
+                                                   struct tdl_buffer *buffer,
+                                                   uint64_t buffer_offset, size_t size);
 
 #ifdef __cplusplus
 }

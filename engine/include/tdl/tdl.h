@@ -350,6 +350,12 @@ TDL_API enum tdl_result tdl_tensor_write(struct tdl_tensor *tensor, const void *
  * queued before on this tensor. Blocks until the data is there.
  */
 TDL_API enum tdl_result tdl_tensor_read(struct tdl_tensor *tensor, void *out_data, size_t size);
+/** Likewise of `size` bytes from byte `offset` on, as the tensor lies in memory: one or
+ *  more, within it. */
+TDL_API enum tdl_result tdl_tensor_write_part(struct tdl_tensor *tensor, uint64_t offset,
+                                              const void *data, size_t size, uint64_t *out_point);
+TDL_API enum tdl_result tdl_tensor_read_part(struct tdl_tensor *tensor, uint64_t offset,
+                                             void *out_data, size_t size);
 /**
  * A view with another shape on the same memory, which lives as long as any
  * view does. The element count must be the same; NC4HW4 cannot be reshaped.
