@@ -88,8 +88,8 @@ static struct tdl_operand *add_pool(struct tdl_builder *b, struct rng *rng, stru
             p.pad[2 * i + side] = p.dilation[i] > 1 && in < (p.window[i] - 1) * p.dilation[i]
                                       ? 0
                                       : rng_below(rng, p.window[i]);
-        if (p.padding == TDL_PADDING_SAME_UPPER)
-            p.dilation[i] = 1;
+        if (p.padding == TDL_PADDING_SAME_UPPER) /* it chooses its own */
+            p.dilation[i] = 1, p.pad[2 * i] = p.pad[2 * i + 1] = 0;
     }
     if (rng_one_in(rng, 4)) /* global */
         p = (struct tdl_pool2d_params){0};
