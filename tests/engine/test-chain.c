@@ -108,7 +108,8 @@ static void check_recurrent(struct tdl_context *ctx, int steps)
         for (int k = 0; k < SIZE; k++)
             want[k] = want[k] * factor + values[k];
     }
-    CHECK(waits_of(ctx) == waits, "somebody waited");
+    /* As long as the queue has room: 256, says tdl.h. */
+    CHECK(waits_of(ctx) - waits <= (uint64_t)(steps > 256 ? steps - 256 : 0), "somebody waited");
     OK(tdl_tensor_read(h[steps % 2], got, sizeof(got)));
     CHECK(!memcmp(got, want, sizeof(got)), "the state is not what it should be");
     tdl_tensor_destroy(&h[0]);
