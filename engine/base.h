@@ -14,6 +14,14 @@ enum tdl_result tdl_fail(enum tdl_result result, const char *format, ...) TDL_PR
 void tdl_log(const struct tdl_context *ctx, enum tdl_log_level level, const char *format, ...)
     TDL_PRINTF(3, 4);
 
+/* What has just failed, for those who log at TDL_LOG_DEBUG; the result again. */
+static inline enum tdl_result tdl_logged(const struct tdl_context *ctx, enum tdl_result r)
+{
+    if (r != TDL_OK)
+        tdl_log(ctx, TDL_LOG_DEBUG, "%s: %s", tdl_result_string(r), tdl_last_error());
+    return r;
+}
+
 /* For the `fail:` pattern: stores the result in `r` and jumps on an error. */
 #define TRY(expr)                                                                                  \
     do {                                                                                           \

@@ -64,7 +64,7 @@ void tdl_batch_cancel(struct tdl_batch *batch)
 enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
 {
     TDL_NEED(batch, "batch");
-    return batch->ctx->on->batch_submit(batch, out_point);
+    return tdl_logged(batch->ctx, batch->ctx->on->batch_submit(batch, out_point));
 }
 
 enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage)

@@ -67,7 +67,7 @@ enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_
     const enum tdl_result r = tdl_builder_build_guarded(b, params, 0, out_graph);
     if (b->status == TDL_OK) /* which may still be mended and built */
         snprintf(b->error, sizeof(b->error), "%s", r == TDL_OK ? "" : tdl_last_error());
-    return r;
+    return tdl_logged(b->ctx, r);
 }
 
 static enum tdl_result check_params(const struct tdl_build_params *p)
@@ -342,7 +342,9 @@ enum tdl_result tdl_batch_graph(struct tdl_batch *batch, struct tdl_graph *g,
     if (tdl_batch_context(batch) != g->ctx)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "batch and graph are of different contexts");
     enum tdl_result r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
-    return r == TDL_OK ? g->ctx->on->program_run(batch, g, bound) : r;
+    if (r == TDL_OK)
+        r = g->ctx->on->program_run(batch, g, bound);
+    return tdl_logged(g->ctx, r);
 }
 
 enum tdl_result tdl_graph_dispatch(struct tdl_graph *g, const struct tdl_binding *inputs,

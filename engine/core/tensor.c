@@ -59,7 +59,7 @@ fail:
     tdl_batch_give_back(&batch);
     if (r != TDL_OK)
         tdl_tensor_destroy(&t);
-    return r;
+    return tdl_logged(context, r);
 }
 
 void tdl_tensor_destroy(struct tdl_tensor **tensor)
@@ -153,7 +153,9 @@ enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t 
     enum tdl_result r = check_usage(t, TDL_TENSOR_WRITABLE);
     if (r == TDL_OK)
         r = check_size(t, size, "write");
-    return r == TDL_OK ? write_part(t, 0, data, size, out_point) : r;
+    if (r == TDL_OK)
+        r = write_part(t, 0, data, size, out_point);
+    return tdl_logged(t->buffer->ctx, r);
 }
 
 enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t size)
@@ -163,7 +165,9 @@ enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t siz
     enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
     if (r == TDL_OK)
         r = check_size(t, size, "read");
-    return r == TDL_OK ? read_part(t, 0, out_data, size) : r;
+    if (r == TDL_OK)
+        r = read_part(t, 0, out_data, size);
+    return tdl_logged(t->buffer->ctx, r);
 }
 
 enum tdl_result tdl_tensor_write_part(struct tdl_tensor *t, uint64_t offset, const void *data,
@@ -172,7 +176,9 @@ enum tdl_result tdl_tensor_write_part(struct tdl_tensor *t, uint64_t offset, con
     TDL_NEED(t, "tensor");
     TDL_NEED(data, "data");
     enum tdl_result r = check_part(t->label, t->size, offset, size);
-    return r == TDL_OK ? write_part(t, offset, data, size, out_point) : r;
+    if (r == TDL_OK)
+        r = write_part(t, offset, data, size, out_point);
+    return tdl_logged(t->buffer->ctx, r);
 }
 
 enum tdl_result tdl_tensor_read_part(struct tdl_tensor *t, uint64_t offset, void *out_data,
@@ -181,7 +187,9 @@ enum tdl_result tdl_tensor_read_part(struct tdl_tensor *t, uint64_t offset, void
     TDL_NEED(t, "tensor");
     TDL_NEED(out_data, "out_data");
     enum tdl_result r = check_part(t->label, t->size, offset, size);
-    return r == TDL_OK ? read_part(t, offset, out_data, size) : r;
+    if (r == TDL_OK)
+        r = read_part(t, offset, out_data, size);
+    return tdl_logged(t->buffer->ctx, r);
 }
 
 /* Of tensor and buffer in a batch. */

@@ -72,7 +72,7 @@ struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result resu
     vsnprintf(b->error + used, sizeof(b->error) - used, format ? format : "no reason was given",
               args);
     va_end(args);
-    b->status = tdl_fail(result, "%s", b->error);
+    b->status = tdl_logged(b->ctx, tdl_fail(result, "%s", b->error));
     return NULL;
 }
 

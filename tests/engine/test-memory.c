@@ -7,7 +7,9 @@
 
 #include <core/device.h>
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHANNELS = 4, SIDE = 6, ELEMENTS = CHANNELS * SIDE * SIDE };
 
@@ -266,6 +268,44 @@ static void test_busy(void)
     check_context_close(ctx);
 }
 
+/* Whoever logs all hears of what fails, with its reason. */
+static char told[4096];
+
+static void note(void *data, enum tdl_log_level level, const char *message)
+{
+    const size_t used = strlen(told);
+    (void)data;
+    if (level == TDL_LOG_DEBUG)
+        snprintf(told + used, sizeof(told) - used, "%s\n", message);
+}
+
+static void test_log(void)
+{
+    const struct tdl_context_params params = {.log = note, .log_level = TDL_LOG_DEBUG};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    struct run r;
+    check_begin("log");
+    OK(tdl_context_create(&params, &ctx));
+    run_open(&r);
+    *told = 0;
+    tdl_tensor_read(r.y, r.out, 7);
+    CHECK(strstr(told, "read of 7 bytes"), "reading: \"%s\"", told);
+    *told = 0;
+    tdl_graph_dispatch(r.graph, NULL, 0, NULL, 0, NULL);
+    CHECK(strstr(told, "1 inputs and 1 outputs"), "dispatching: \"%s\"", told);
+    OK(tdl_builder_create(ctx, &b));
+    *told = 0;
+    tdl_builder_input(b, "", NULL);
+    CHECK(strstr(told, "needs a name"), "a builder: \"%s\"", told);
+    *told = 0;
+    tdl_builder_build(b, NULL, &g);
+    CHECK(strstr(told, "needs a name"), "building: \"%s\"", told);
+    tdl_builder_destroy(&b);
+    run_close(&r);
+    check_context_close(ctx);
+}
+
 int main(void)
 {
     ctx = check_context_open();
@@ -276,5 +316,6 @@ int main(void)
     check_context_close(ctx);
     test_queue();
     test_busy();
+    test_log();
     return check_result();
 }
