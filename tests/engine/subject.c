@@ -428,10 +428,13 @@ static bool compare_integers(const char *what, const struct tdl_tensor_params *p
 /* What a float32 function may be off near 1: where 1 + erf(x) cancels out, all of a small
  * tensor may be made of it, and no share of its own power bounds it. */
 #define ROUNDING 4.8e-7
+/* Likewise where activations are kept as halves: half of the last place of one below 1. */
+#define HALF_ROUNDING 0x1p-12
 
 bool subject_compare(const char *what, const struct tdl_tensor_params *p, const void *want,
                      const void *got, bool half, double slack)
 {
+    const double rounding = half ? HALF_ROUNDING : ROUNDING;
     half |= p->dtype == TDL_FLOAT16;
     const double tolerance = slack * (half ? 5e-3 : 1e-4), limit = slack * (half ? 5e-6 : 1e-9);
     size_t count = element_count(p), first = SIZE_MAX;
@@ -446,7 +449,7 @@ bool subject_compare(const char *what, const struct tdl_tensor_params *p, const 
         if ((isinf(w) || !(e <= tolerance * (1 + fabs(w)))) && first == SIZE_MAX)
             first = i;
         worst = e > worst ? e : worst;
-        e = e > ROUNDING ? e : 0;
+        e = e > rounding ? e : 0;
         error += e * e;
         power += w * w;
     }
