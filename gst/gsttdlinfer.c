@@ -140,24 +140,28 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
 }
 
+static enum tdl_result run_network(struct gst_tdl_infer *infer, struct tdl_batch *batch)
+{
+    struct bindings b;
+
+    bind(infer, &b);
+    return tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count, b.outputs,
+                           b.output_count);
+}
+
 enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                   const struct tdl_frame *frame,
                                   const struct tdl_frame_to_tensor_params *picture)
 {
     enum tdl_result r = tdl_frame_to_tensor(batch, frame, infer->input, picture);
-    struct bindings b;
 
-    bind(infer, &b);
-    return r == TDL_OK ? tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count,
-                                         b.outputs, b.output_count)
-                       : r;
+    return r == TDL_OK ? run_network(infer, batch) : r;
 }
 
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                      const struct tdl_frame *frame, gfloat pixel_aspect)
 {
     struct tdl_frame_to_tensor_params picture;
-    struct bindings b;
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
 
     fit(infer, frame, pixel_aspect, &picture);
@@ -165,15 +169,11 @@ enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_bat
         gst_tdl_infer_forget(infer);
     infer->frame[0] = frame->width;
     infer->frame[1] = frame->height;
-    bind(infer, &b);
     if (r == TDL_OK)
         r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
     if (r == TDL_OK)
         r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
-    if (r == TDL_OK)
-        r = tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count, b.outputs,
-                            b.output_count);
-    return r;
+    return r == TDL_OK ? run_network(infer, batch) : r;
 }
 
 void gst_tdl_infer_ran(struct gst_tdl_infer *infer)
