@@ -15,7 +15,7 @@ describe() {
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
     fuzz) echo "libFuzzer on the readers of models and on the builder, half a minute each" ;;
-    soak) echo "2,000 frames with resident memory flat" ;;
+    soak) echo "1,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     onnxruntime) echo "models of others against ONNX Runtime (fetches 150 MB at the first time)" ;;
     analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;

@@ -20,6 +20,9 @@
 #define DEFAULT_FOLDER "/usr/share/libonnx-testdata/data/node"
 /* Fewer would mean that operators got lost; see the last line printed. */
 #define LEAST_PASSED 768
+#define MOST_NOT_COVERED 151
+/* Software Vulkan compiles kernels for each: there it is one of so many, by the seed. */
+#define STRIDE 2
 
 /* FOLDED: all of it was computed when the model was loaded. */
 enum verdict { PASSED, FOLDED, FAILED, NOT_COVERED };
@@ -264,7 +267,7 @@ int main(int argc, char **argv)
     const bool verbose = argc > 1 && !strcmp(argv[1], "-v");
     const char *folder = argc > 1 + verbose ? argv[1 + verbose] : DEFAULT_FOLDER;
     const char *part = argc > 2 + verbose ? argv[2 + verbose] : NULL;
-    unsigned counts[4] = {0};
+    unsigned counts[4] = {0}, left_out = 0;
     struct dirent **names;
     int count = scandir(folder, &names, is_case, alphasort);
     if (count <= 0) {
@@ -272,8 +275,12 @@ int main(int argc, char **argv)
         return EXIT_SKIP;
     }
     struct tdl_context *ctx = check_context_open();
+    const bool sampled = argc == 1 && tdl_context_device(ctx)->type == TDL_DEVICE_SOFTWARE;
+    const uint64_t stride = sampled ? check_stride(STRIDE) : 1, seed = check_seed(0, NULL, 0);
     for (int i = 0; i < count; i++) {
-        if (!part || strstr(names[i]->d_name, part)) {
+        if ((uint64_t)i % stride != seed % stride)
+            left_out++;
+        else if (!part || strstr(names[i]->d_name, part)) {
             enum verdict v = run_case(ctx, folder, names[i]->d_name);
             counts[v]++;
             if (verbose && v <= FOLDED)
@@ -283,11 +290,14 @@ int main(int argc, char **argv)
     }
     free(names);
     check_context_close(ctx);
-    if (!part && argc == 1)
+    CHECK(counts[NOT_COVERED] <= MOST_NOT_COVERED || argc > 1,
+          "%u cases are not covered, %d at most are known to be", counts[NOT_COVERED],
+          MOST_NOT_COVERED);
+    if (argc == 1 && stride == 1)
         CHECK(counts[PASSED] >= LEAST_PASSED, "%u cases passed, %d at least are known to",
               counts[PASSED], LEAST_PASSED);
-    printf("%u passed, %u more folded, %u failed, %u not covered, of %d cases\n", counts[PASSED],
-           counts[FOLDED], counts[FAILED], counts[NOT_COVERED], count);
+    printf("%u passed, %u more folded, %u failed, %u not covered, %u left out, of %d cases\n",
+           counts[PASSED], counts[FOLDED], counts[FAILED], counts[NOT_COVERED], left_out, count);
     return check_result();
 }
 
