@@ -23,9 +23,12 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-[ -x "$TDL_BUILD/tests/models/to-onnx" ] ||
-    die "there is no $TDL_BUILD/tests/models/to-onnx: build first (pipelines/demo.sh, or" \
+[ -x "$TDL_BUILD/engine/tools/tdl-bench" ] ||
+    die "there is no $TDL_BUILD/engine/tools/tdl-bench: build first (pipelines/demo.sh, or" \
         "meson setup build && ninja -C build)"
+python=/usr/bin/python3 # Debian's, which has Debian's modules
+"$python" -c 'import onnx' 2>/dev/null ||
+    die 'python3-onnx is needed (on Debian: apt-get install python3-onnx)'
 command -v npm >/dev/null || die 'npm is needed (on Debian: apt-get install npm)'
 
 folder=$TDL_BUILD/onnxruntime
@@ -41,7 +44,7 @@ for ((i = 0; i < ${busy:-0} * $(nproc); i++)); do
     neighbours+=($!)
 done
 for model in selfie_segmentation selfie_segmentation_landscape; do
-    "$TDL_BUILD/tests/models/to-onnx" "$TDL_ROOT/models/$model.tflite" $model.onnx
+    "$python" "$TDL_ROOT/tests/models/tflite-to-onnx.py" "$TDL_ROOT/models/$model.tflite" $model.onnx
     node "$TDL_ROOT/tests/models/compare-onnxruntime.mjs" "$TDL_BUILD/engine/tools/tdl-bench" \
         "$TDL_ROOT/models/$model.tflite" $model.onnx "$threads" "$rounds"
 done

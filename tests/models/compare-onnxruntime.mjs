@@ -15,7 +15,7 @@ const session = await ort.InferenceSession.create(onnx, {
 });
 const shape = session.inputMetadata[0].shape;
 const data = Float32Array.from({ length: shape.reduce((a, b) => a * b) }, Math.random);
-const feeds = { input: new ort.Tensor('float32', data, shape) };
+const feeds = { [session.inputNames[0]]: new ort.Tensor('float32', data, shape) };
 
 async function roundOfOrt() {
     const ms = [];

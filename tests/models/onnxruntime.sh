@@ -52,9 +52,14 @@ done <patterns.txt
 for size in 256,256 144,256; do
     name=selfie_segmentation
     [ $size = 256,256 ] || name=${name}_landscape
-    "$build/tests/models/to-onnx" "$root/models/$name.tflite" $name.onnx
-    against $name "$name.onnx" $devices input=1,${size},3
+    "$python" "$here/tflite-to-onnx.py" "$root/models/$name.tflite" $name.onnx
+    against $name "$root/models/$name.tflite=$name.onnx" $devices input_1=1,${size},3
 done
+if fetched pose; then
+    model=$root/models/pose_landmark_lite.tflite
+    "$python" "$here/tflite-to-onnx.py" "$model" pose.onnx
+    against "pose" "$model=pose.onnx" cpu input_1=1,256,256,3
+fi
 if fetched text; then
     model=$root/models/ch_PP-OCRv4_det_infer.onnx
     against "text, 320x320" "$model" $devices x=1,3,320,320
