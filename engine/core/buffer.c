@@ -90,8 +90,13 @@ struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)
 void tdl_buffer_destroy(struct tdl_buffer **buffer)
 {
     struct tdl_buffer *b = tdl_take(buffer);
-    if (b && atomic_fetch_sub(&b->refs, 1) == 1)
-        b->ctx->on->buffer_destroy(b);
+    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+        return;
+    struct tdl_context *ctx = b->ctx;
+    const bool is_loose = b->is_loose;
+    ctx->on->buffer_destroy(b);
+    if (!is_loose)
+        tdl_context_destroy(&ctx);
 }
 
 void *tdl_buffer_data(struct tdl_buffer *buffer)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Contexts: the part that is the same on every device. */
-#include "core.h"
+#include "notifier.h"
 #include "tuning_file.h"
 
 #include <stdarg.h>
@@ -49,6 +49,7 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
     atomic_init(&ctx->refs, 1);
     pthread_mutex_init(&ctx->tuning_lock, NULL);
     pthread_mutex_init(&ctx->staging.lock, NULL);
+    tdl_notifier_init(&ctx->notifier);
     ctx->max_queued = params->max_queued ? params->max_queued : MAX_QUEUED;
     ctx->busy_when_full = params->busy_when_full;
     ctx->log = params->log;
@@ -62,6 +63,7 @@ void tdl_context_finish(struct tdl_context *ctx)
     tdl_tuning_finish(&ctx->tuning);
     pthread_mutex_destroy(&ctx->tuning_lock);
     pthread_mutex_destroy(&ctx->staging.lock);
+    tdl_notifier_finish(&ctx->notifier);
     free(ctx->cache_dir);
 }
 
@@ -77,6 +79,12 @@ void tdl_context_destroy(struct tdl_context **context)
     struct tdl_context *ctx = tdl_take(context);
     if (!ctx || atomic_fetch_sub(&ctx->refs, 1) != 1)
         return;
+    if (tdl_notifier_end(ctx))
+        tdl_context_end(ctx);
+}
+
+void tdl_context_end(struct tdl_context *ctx)
+{
     tdl_staging_finish(ctx);
     ctx->on->context_destroy(ctx);
 }

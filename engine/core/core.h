@@ -49,8 +49,17 @@ enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batc
 enum tdl_result tdl_staging_take(struct tdl_context *ctx, size_t size,
                                  enum tdl_buffer_access access, struct tdl_buffer **out_buffer);
 void tdl_staging_give_back(struct tdl_buffer **buffer);
+/* Let one outlive its context's last reference: on a thread that context_destroy waits for. */
+void tdl_staging_loosen(struct tdl_buffer *buffer);
+/* As giving back, of one that is loose. */
+void tdl_staging_keep(struct tdl_buffer *buffer);
 /* The end of the context: the last reference has gone. */
 void tdl_staging_finish(struct tdl_context *ctx);
+/* notifier.c: with tdl_context_init(), and behind tdl_notifier_end(). */
+void tdl_notifier_init(struct tdl_notifier *notifier);
+void tdl_notifier_finish(struct tdl_notifier *notifier);
+/* Nobody has a reference of the context any more, and no thread calls back. */
+void tdl_context_end(struct tdl_context *ctx);
 /* Add a copy between buffers, bytes. */
 enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
                                uint64_t source_offset, struct tdl_buffer *target,

@@ -41,6 +41,20 @@ struct tdl_context {
         struct tdl_buffer *first, *last; /* idle ones; they hold no reference */
         size_t bytes;
     } staging;
+    /* The thread that calls back (notifier.c), from its first use on. */
+    struct tdl_notifier {
+        pthread_mutex_t lock;
+        pthread_cond_t wake, eased;
+        pthread_t thread;
+        bool running, ending;
+        bool ends_context; /* and not whoever dropped the last reference */
+        struct tdl_read *first, **last;
+        uint32_t reads;   /* accepted, and not called back */
+        tdl_lost_fn lost; /* to be called; NULL: nobody asks, or it was */
+        void *lost_data;
+        char lost_why[512];
+        bool telling;
+    } notifier;
     pthread_mutex_t tuning_lock;
     struct tdl_tuning tuning; /* what was measured on this device, under tuning_lock */
     struct {
@@ -56,6 +70,7 @@ struct tdl_buffer {
     uint64_t id; /* unique in the process, never used again */
     size_t size;
     void *map;                          /* persistent mapping, NULL for device-only and imported */
+    bool is_loose;                      /* it holds no reference of the context */
     struct tdl_buffer *next_idle;       /* staging */
     enum tdl_buffer_access idle_access; /* likewise */
 };
@@ -107,7 +122,8 @@ struct tdl_device {
     /* -- contexts: the device and its timeline, on which all its work is ordered */
     /* The last reference has gone: wait for the device, free the context. */
     void (*context_destroy)(struct tdl_context *ctx);
-    /* `point` is not past the last one. Counts a wait that blocks. */
+    /* `point` is not past the last one. Counts a wait that blocks
+     * (tdl_context_count_wait()). */
     enum tdl_result (*context_wait)(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns);
     uint64_t (*context_last_point)(struct tdl_context *ctx);
     uint64_t (*context_passed)(struct tdl_context *ctx); /* the point that is reached */
@@ -123,8 +139,8 @@ struct tdl_device {
                                      struct tdl_buffer **out_buffer);
     enum tdl_result (*buffer_import_host)(struct tdl_context *ctx, void *pointer, size_t size,
                                           struct tdl_buffer **out_buffer, uint64_t *out_offset);
-    /* The last reference has gone: free it, and its reference of the context, when
-     * the timeline has passed its last use. */
+    /* The last reference has gone: free it when the timeline has passed its last use.
+     * The caller drops its reference of the context. */
     void (*buffer_destroy)(struct tdl_buffer *buffer);
     /* The point after which it is written, or written and read. */
     uint64_t (*buffer_point)(const struct tdl_buffer *buffer, bool and_read);
@@ -203,6 +219,11 @@ void tdl_context_finish(struct tdl_context *ctx);
 void tdl_buffer_init(struct tdl_buffer *buffer, struct tdl_context *ctx, size_t size);
 /* What batch_borrow() says when the queue is full. */
 enum tdl_result tdl_fail_busy(const struct tdl_context *ctx);
+/* The device has stopped working: every later call fails, and tdl_last_error() is what
+ * those are told who asked for it. With any of the device's own locks held. */
+void tdl_context_lose(struct tdl_context *ctx);
+/* A thread of the caller's sleeps for the device. */
+void tdl_context_count_wait(struct tdl_context *ctx);
 /* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
 enum tdl_result tdl_context_check(struct tdl_context *ctx);
 

@@ -44,8 +44,10 @@ static struct tdl_buffer *find(struct tdl_context *ctx, size_t size, enum tdl_bu
             break;
         }
     pthread_mutex_unlock(&ctx->staging.lock);
-    if (found)
+    if (found) {
         tdl_context_ref(ctx);
+        found->is_loose = false;
+    }
     return found;
 }
 
@@ -68,24 +70,29 @@ enum tdl_result tdl_staging_take(struct tdl_context *ctx, size_t size,
 }
 
 /* Free a list of what was kept. */
-static void destroy_all(struct tdl_context *ctx, struct tdl_buffer *list)
+static void destroy_all(struct tdl_buffer *list)
 {
     for (struct tdl_buffer *next; list; list = next) {
         next = list->next_idle;
-        tdl_context_ref(ctx);
         tdl_buffer_destroy(&list);
     }
 }
 
-void tdl_staging_give_back(struct tdl_buffer **buffer)
+void tdl_staging_loosen(struct tdl_buffer *buffer)
 {
-    struct tdl_buffer *b = tdl_take(buffer), *gone = NULL;
-    if (b && b->size > LARGEST)
+    struct tdl_context *ctx = buffer->ctx;
+    buffer->is_loose = true;
+    tdl_context_destroy(&ctx);
+}
+
+void tdl_staging_keep(struct tdl_buffer *b)
+{
+    struct tdl_staging *s = &b->ctx->staging;
+    struct tdl_buffer *gone = NULL;
+    if (b->size > LARGEST) {
         tdl_buffer_destroy(&b);
-    if (!b)
         return;
-    struct tdl_context *ctx = b->ctx;
-    struct tdl_staging *s = &ctx->staging;
+    }
     pthread_mutex_lock(&s->lock);
     while (s->bytes + b->size > KEPT) {
         struct tdl_buffer *oldest = unlink_next(s, NULL);
@@ -96,7 +103,17 @@ void tdl_staging_give_back(struct tdl_buffer **buffer)
     s->last = b;
     s->bytes += b->size;
     pthread_mutex_unlock(&s->lock);
-    destroy_all(ctx, gone);
+    destroy_all(gone);
+}
+
+void tdl_staging_give_back(struct tdl_buffer **buffer)
+{
+    struct tdl_buffer *b = tdl_take(buffer);
+    if (!b)
+        return;
+    struct tdl_context *ctx = b->ctx;
+    b->is_loose = true;
+    tdl_staging_keep(b);
     tdl_context_destroy(&ctx);
 }
 
@@ -105,7 +122,5 @@ void tdl_staging_finish(struct tdl_context *ctx)
     struct tdl_buffer *all = ctx->staging.first;
     ctx->staging.first = ctx->staging.last = NULL;
     ctx->staging.bytes = 0;
-    atomic_fetch_add(&ctx->refs, 1); /* so that theirs are not the last again */
-    destroy_all(ctx, all);
-    atomic_fetch_sub(&ctx->refs, 1);
+    destroy_all(all);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tensor.h"
 
+#include "notifier.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +191,80 @@ enum tdl_result tdl_tensor_read_part(struct tdl_tensor *t, uint64_t offset, void
     enum tdl_result r = check_part(t->label, t->size, offset, size);
     if (r == TDL_OK)
         r = read_part(t, offset, out_data, size);
+    return tdl_logged(t->buffer->ctx, r);
+}
+
+/* Queue the copy of a part; its point is the read's. */
+static enum tdl_result queue_read(struct tdl_tensor *t, uint64_t offset, struct tdl_read *read)
+{
+    struct tdl_context *ctx = t->buffer->ctx;
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r;
+    TRY(tdl_staging_take(ctx, read->size, TDL_BUFFER_READBACK, &read->staging));
+    TRY(tdl_batch_borrow_queued(ctx, &batch));
+    TRY(tdl_batch_copy(batch, t->buffer, offset, read->staging, 0, read->size));
+    TRY(tdl_batch_submit(batch, &read->point));
+fail:
+    tdl_batch_give_back(&batch);
+    if (r != TDL_OK)
+        tdl_staging_give_back(&read->staging);
+    return r;
+}
+
+static enum tdl_result read_part_async(struct tdl_tensor *t, uint64_t offset,
+                                       const struct tdl_read *wanted, uint64_t *out_point)
+{
+    struct tdl_context *ctx = t->buffer->ctx;
+    enum tdl_result r = tdl_notifier_reserve(ctx);
+    if (r != TDL_OK)
+        return r;
+    struct tdl_read *read = malloc(sizeof(*read));
+    if (!read) {
+        tdl_notifier_add(ctx, NULL);
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while reading %s", t->label);
+    }
+    *read = *wanted;
+    r = queue_read(t, offset, read);
+    if (r == TDL_OK && out_point)
+        *out_point = read->point;
+    if (r == TDL_OK)
+        tdl_staging_loosen(read->staging);
+    tdl_notifier_add(ctx, r == TDL_OK ? read : NULL);
+    if (r != TDL_OK)
+        free(read);
+    return r;
+}
+
+enum tdl_result tdl_tensor_read_async(struct tdl_tensor *t, void *out_data, size_t size,
+                                      tdl_read_fn done, void *done_data, uint64_t *out_point)
+{
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_data, "out_data");
+    TDL_NEED(done, "done");
+    const struct tdl_read read = {
+        .out_data = out_data, .size = size, .done = done, .done_data = done_data};
+    enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
+    if (r == TDL_OK)
+        r = check_size(t, size, "read");
+    if (r == TDL_OK)
+        r = read_part_async(t, 0, &read, out_point);
+    return tdl_logged(t->buffer->ctx, r);
+}
+
+enum tdl_result tdl_tensor_read_part_async(struct tdl_tensor *t, uint64_t offset, void *out_data,
+                                           size_t size, tdl_read_fn done, void *done_data,
+                                           uint64_t *out_point)
+{
+    TDL_NEED(t, "tensor");
+    TDL_NEED(out_data, "out_data");
+    TDL_NEED(done, "done");
+    const struct tdl_read read = {
+        .out_data = out_data, .size = size, .done = done, .done_data = done_data};
+    enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
+    if (r == TDL_OK)
+        r = check_part(t->label, t->size, offset, size);
+    if (r == TDL_OK)
+        r = read_part_async(t, offset, &read, out_point);
     return tdl_logged(t->buffer->ctx, r);
 }
 

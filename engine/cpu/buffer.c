@@ -66,7 +66,6 @@ void tdl_cpu_buffer_destroy(struct tdl_buffer *buffer)
     if (!b->borrowed)
         atomic_fetch_sub(&ctx->stats.memory_bytes, buffer->size);
     tdl_cpu_timeline_defer(tdl_cpu(ctx), tdl_cpu_buffer_point(buffer, true), free_buffer, b);
-    tdl_context_destroy(&ctx);
 }
 
 uint64_t tdl_cpu_buffer_point(const struct tdl_buffer *buffer, bool and_read)

@@ -28,8 +28,8 @@ static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
     for (struct tdl_cpu_work *w = b->work; w && !atomic_load(&ctx->base.lost); w = w->next) {
         const uint64_t start = w->stage < TDL_MAX_STAGES ? now_ns() : 0;
         if (w->run(w, ctx->threads) != TDL_OK) {
-            atomic_store(&ctx->base.lost, true);
             tdl_log(&ctx->base, TDL_LOG_ERROR, "device cpu is lost: %s", tdl_last_error());
+            tdl_context_lose(&ctx->base);
         }
         if (w->stage < TDL_MAX_STAGES)
             b->stage_ns[w->stage] += now_ns() - start;
@@ -164,7 +164,7 @@ enum tdl_result tdl_cpu_context_wait(struct tdl_context *context, uint64_t point
     int error = 0;
     pthread_mutex_lock(&ctx->lock);
     if (ctx->done < point && timeout_ns)
-        atomic_fetch_add(&context->stats.waits, 1);
+        tdl_context_count_wait(context);
     while (ctx->done < point && timeout_ns && error != ETIMEDOUT)
         error = pthread_cond_timedwait(&ctx->passed, &ctx->lock, &deadline);
     const bool passed = ctx->done >= point;

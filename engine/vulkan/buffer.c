@@ -230,9 +230,7 @@ fail:
 
 void tdl_vk_buffer_destroy(struct tdl_buffer *b)
 {
-    struct tdl_context *ctx = b->ctx;
-    tdl_context_defer(ctx, tdl_vk_buffer_point(b, true), buffer_free, b);
-    tdl_context_destroy(&ctx);
+    tdl_context_defer(b->ctx, tdl_vk_buffer_point(b, true), buffer_free, b);
 }
 
 uint64_t tdl_vk_buffer_point(const struct tdl_buffer *b, bool and_read)

@@ -143,7 +143,7 @@ enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uin
     if (r != TDL_OK || value >= point)
         return r;
     if (timeout_ns)
-        atomic_fetch_add(&ctx->stats.waits, 1);
+        tdl_context_count_wait(ctx);
     VkResult result = tdl_vk(ctx)->fn.wait_semaphores(
         tdl_vk(ctx)->device,
         &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,

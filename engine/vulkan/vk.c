@@ -47,8 +47,6 @@ enum tdl_result tdl_vk_fail(struct tdl_context *ctx, VkResult result, const char
         r = TDL_ERROR_DEVICE_LOST;
         advice = "; the device stopped working: destroy this context and create a new one, and "
                  "look into the kernel log if it happens again";
-        if (ctx)
-            atomic_store(&ctx->lost, true);
         break;
     case VK_ERROR_INCOMPATIBLE_DRIVER:
     case VK_ERROR_INITIALIZATION_FAILED:
@@ -61,5 +59,7 @@ enum tdl_result tdl_vk_fail(struct tdl_context *ctx, VkResult result, const char
     tdl_fail(r, "%.*s failed: %s (%d)%s", name_length, call, vk_result_name(result), result,
              advice);
     tdl_log(ctx, TDL_LOG_ERROR, "%s", tdl_last_error());
+    if (ctx && r == TDL_ERROR_DEVICE_LOST)
+        tdl_context_lose(ctx);
     return r;
 }

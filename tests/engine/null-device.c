@@ -121,11 +121,9 @@ static enum tdl_result buffer_import_host(struct tdl_context *ctx, void *pointer
 
 static void buffer_destroy(struct tdl_buffer *b)
 {
-    struct tdl_context *ctx = b->ctx;
     atomic_fetch_sub(&buffers, 1);
     free(b->map);
     free(b);
-    tdl_context_destroy(&ctx);
 }
 
 static uint64_t buffer_point(const struct tdl_buffer *b, bool and_read)

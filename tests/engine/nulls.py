@@ -12,7 +12,8 @@ import sys
 
 HANDLES = ("context", "builder", "operand", "tensor", "graph", "buffer", "batch", "composer")
 # NULL has a meaning there, says the header.
-OPTIONAL = {"tdl_builder_create:context", "tdl_compose:mask", "tdl_builder_activation:x"}
+OPTIONAL = {"tdl_builder_create:context", "tdl_compose:mask", "tdl_builder_activation:x",
+            "tdl_context_on_lost:lost"}
 OPTIONAL_NAMES = ("out_point", "out_layers", "out_infos", "out_modifiers", "out_name")
 SCALARS = {"uint32_t": "1", "size_t": "4", "uint64_t": "0", "float": "1", "bool": "false",
            "int": "-1", "VkSemaphore": "VK_NULL_HANDLE"}
@@ -33,8 +34,12 @@ def functions(text):
         yield returns.strip(), name, [" ".join(p.split()) for p in re.split(r",(?![^(]*\))", rest)]
 
 
+def is_function(parameter):
+    return re.match(r"tdl_\w+_fn \w+$", parameter) is not None
+
+
 def is_pointer(parameter):
-    return "*" in parameter or "[" in parameter
+    return "*" in parameter or "[" in parameter or is_function(parameter)
 
 
 def name_of(parameter):
@@ -42,11 +47,15 @@ def name_of(parameter):
     return found.group(1)
 
 
-def value_of(parameter):
+def value_of(function, parameter):
     """One that will do."""
     kind, name = re.sub(r"\bconst\b ?", "", parameter), name_of(parameter)
     if "(*" in kind:
         return "release"
+    if is_function(kind):
+        return "on_" + name
+    if function.endswith("_async") and name == "out_data": # written later
+        return "v.later"
     if not is_pointer(kind):
         kind = kind[:-len(name)].strip()
         return f"({kind})0" if kind.startswith("enum") else SCALARS[kind]
@@ -66,7 +75,7 @@ def is_needed(function, parameter):
     name = name_of(parameter)
     if f"{function}:{name}" in OPTIONAL or name in OPTIONAL_NAMES:
         return False
-    return name.startswith("out") or any(
+    return name.startswith("out") or is_function(parameter) or any(
         re.match(rf"(const )?struct tdl_{handle} \*\w+$", parameter) for handle in HANDLES)
 
 
@@ -75,7 +84,7 @@ def emit(returns, name, parameters):
     parameters = [p for p in parameters if p not in ("void", "...")]
     pointers = [p for p in parameters if is_pointer(p)]
     for null in pointers + (["all"] if len(pointers) > 1 else []):
-        call = ", ".join("NULL" if null in (p, "all") and is_pointer(p) else value_of(p)
+        call = ", ".join("NULL" if null in (p, "all") and is_pointer(p) else value_of(name, p)
                          for p in parameters)
         needed = any(is_needed(name, p) for p in (pointers if null == "all" else [null]))
         print(f'{kind}("{name}", "{null if null == "all" else name_of(null)}", '
@@ -89,7 +98,8 @@ def emit_newer(returns, name, parameters, growing):
         if found and growing.get(found.group(1)):
             last = growing[found.group(1)] - 1
             call = ", ".join(f"&(struct {found.group(1)}){{.reserved[{last}] = 1}}"
-                             if p == newer else value_of(p) for p in parameters if p != "...")
+                             if p == newer else value_of(name, p)
+                             for p in parameters if p != "...")
             print(f'NEWER_{kind}("{name}", "{name_of(newer)}", {name}({call}))')
 
 

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 static uint64_t seed;
@@ -302,6 +303,42 @@ static enum tdl_result build(struct tdl_graph **out_graph)
     return r;
 }
 
+struct told {
+    sem_t here;
+    enum tdl_result result;
+    atomic_uint calls;
+};
+
+static void tell(void *data, enum tdl_result result)
+{
+    struct told *t = data;
+    t->result = result;
+    atomic_fetch_add(&t->calls, 1);
+    sem_post(&t->here);
+}
+
+static void tell_lost(void *data, const char *why)
+{
+    CHECK(strstr(why, "fails") || strstr(why, "DEVICE_LOST"), "lost, because: \"%s\"", why);
+    tell(data, TDL_ERROR_DEVICE_LOST);
+}
+
+/* Without waiting here, but for being told. */
+static enum tdl_result read_async(struct tdl_tensor *t, void *out_data, size_t size)
+{
+    struct told told = {.calls = 0};
+    sem_init(&told.here, 0, 0);
+    enum tdl_result r = tdl_tensor_read_async(t, out_data, size, tell, &told, NULL);
+    if (r == TDL_OK) {
+        sem_wait(&told.here);
+        r = told.result;
+        if (r != TDL_OK) /* its text is the other thread's */
+            tdl_fail(r, "told so");
+    }
+    sem_destroy(&told.here);
+    return r;
+}
+
 /* x is 1 everywhere: 1.5 · (1.5 + 0.5) + 1. */
 static enum tdl_result compute(struct tdl_graph *g, bool profile)
 {
@@ -324,6 +361,8 @@ static enum tdl_result compute(struct tdl_graph *g, bool profile)
         r = tdl_graph_profile(g, &in, 1, &out, 1);
     if (r == TDL_OK)
         r = tdl_tensor_read(y, values, sizeof(values));
+    if (r == TDL_OK)
+        r = read_async(y, values, sizeof(values));
     for (int i = 0; i < VALUES && r == TDL_OK; i++)
         CHECK(values[i] == 4, "value %d is %g instead of 4", i, (double)values[i]);
     tdl_tensor_destroy(&x);
@@ -565,13 +604,17 @@ static void lose_device(void)
 static void test_lost_device(void)
 {
     struct level before = level_now(), after;
+    struct told lost = {.calls = 0};
     struct tdl_graph *g, *other;
     check_begin("lost device");
     open_context();
+    sem_init(&lost.here, 0, 0);
+    OK(tdl_context_on_lost(ctx, tell_lost, &lost));
     OK(build(&g));
     OK(compute(g, false));
     lose_device();
     FAILS(compute(g, false), TDL_ERROR_DEVICE_LOST, "");
+    sem_wait(&lost.here);
     fault.lose_device = false; /* it stays lost */
     FAILS(compute(g, true), TDL_ERROR_DEVICE_LOST, "was lost");
     FAILS(build(&other), TDL_ERROR_DEVICE_LOST, "was lost");
@@ -579,6 +622,8 @@ static void test_lost_device(void)
     FAILS(tdl_context_sync(ctx), TDL_ERROR_DEVICE_LOST, "was lost");
     tdl_graph_destroy(&g);
     tdl_context_destroy(&ctx);
+    CHECK(lost.calls == 1, "told %u times that the device is lost", lost.calls);
+    sem_destroy(&lost.here);
     after = level_now();
     CHECK(after.memory == before.memory, "%ld allocations leaked", after.memory - before.memory);
     CHECK(after.objects == before.objects, "%ld Vulkan objects leaked",

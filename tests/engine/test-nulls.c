@@ -6,6 +6,8 @@
  */
 #include "subject.h"
 
+#include <semaphore.h>
+
 #include <tdl/frame.h>
 #include <tdl/models.h>
 #ifdef TEST_VULKAN
@@ -34,11 +36,24 @@ static struct {
         struct tdl_composer *composer;
     } out;
     _Alignas(16) char scratch[1 << 16];
+    float later[1];
 } v;
 
 static void release(void *memory)
 {
     (void)memory;
+}
+
+static void on_done(void *data, enum tdl_result result)
+{
+    (void)data;
+    CHECK(result == TDL_OK, "a read ended so: %s", tdl_last_error());
+}
+
+static void on_lost(void *data, const char *why)
+{
+    (void)data;
+    CHECK(false, "lost: %s", why);
 }
 
 static struct tdl_operand *add_input(struct tdl_builder *b)
@@ -65,8 +80,25 @@ static void open_values(void)
     v.outputs[0] = (struct tdl_binding){"output", v.other};
 }
 
+static void on_last(void *data, enum tdl_result result)
+{
+    on_done(NULL, result);
+    sem_post(data);
+}
+
+/* What is read at last is called back last. */
+static void wait_for_reads(void)
+{
+    sem_t last;
+    sem_init(&last, 0, 0);
+    OK(tdl_tensor_read_async(v.tensor, v.later, sizeof(v.later), on_last, &last, NULL));
+    sem_wait(&last);
+    sem_destroy(&last);
+}
+
 static void close_values(void)
 {
+    wait_for_reads();
     tdl_composer_destroy(&v.composer);
     tdl_batch_destroy(&v.batch);
     tdl_buffer_destroy(&v.buffer);

@@ -153,8 +153,8 @@ build_tests() {
 }
 
 part_threads() {
-    local build=$root/build-tsan tests=(engine-{compile,context,tensor,dispatch,strangers}
-        engine-cpu-{dispatch,frames,graph,scenarios})
+    local build=$root/build-tsan tests=(engine-{async,compile,context,tensor,dispatch,strangers}
+        engine-cpu-{async,dispatch,frames,graph,scenarios})
     expect "set-up with ThreadSanitizer" configure "$build" -Dgst=disabled \
         -Db_sanitize=thread -Db_lundef=false -Doptimization=1
     expect "build with ThreadSanitizer" build_tests "$build" tests/lib/race \

@@ -229,7 +229,8 @@ TDL_API struct tdl_context *tdl_context_ref(struct tdl_context *context);
 /**
  * Drop the caller's reference. Tensors, graphs, buffers and batches hold
  * references of their own, so the order of destruction is free. The last drop
- * waits for the device to finish and writes the pipeline cache.
+ * waits for the device to finish, and for the callbacks of what is read, and
+ * writes the pipeline cache.
  */
 TDL_API void tdl_context_destroy(struct tdl_context **context);
 
@@ -247,6 +248,22 @@ TDL_API enum tdl_result tdl_context_wait(struct tdl_context *context, uint64_t p
 TDL_API uint64_t tdl_context_last_point(struct tdl_context *context);
 /** Wait for all work submitted so far and free what was deferred. Blocking. */
 TDL_API enum tdl_result tdl_context_sync(struct tdl_context *context);
+
+/**
+ * Hears that the device of a context was lost, and why: a sentence, valid during the call.
+ * Called once, on the thread of tdl_read_fn, as soon as a call or the device's own work has
+ * met the loss; reads that are under way end after it, with TDL_ERROR_DEVICE_LOST.
+ */
+typedef void (*tdl_lost_fn)(void *data, const char *why);
+/**
+ * Have `lost(lost_data, why)` called when the device is lost; soon, if it has been already.
+ * It takes the place of an earlier function; NULL asks for nothing any more. After the
+ * return the earlier one is not called and has come to its end, unless this was called
+ * from there. A context that is destroyed was not lost.
+ * @return TDL_ERROR_OUT_OF_MEMORY when there is no thread to call it from. Thread-safe.
+ */
+TDL_API enum tdl_result tdl_context_on_lost(struct tdl_context *context, tdl_lost_fn lost,
+                                            void *lost_data);
 
 /** Write the pipeline cache now (atomically). Blocking: a file is written. */
 TDL_API enum tdl_result tdl_context_save_cache(struct tdl_context *context);
@@ -357,6 +374,35 @@ TDL_API enum tdl_result tdl_tensor_write_part(struct tdl_tensor *tensor, uint64_
                                               const void *data, size_t size, uint64_t *out_point);
 TDL_API enum tdl_result tdl_tensor_read_part(struct tdl_tensor *tensor, uint64_t offset,
                                              void *out_data, size_t size);
+/**
+ * Hears of the end of a tdl_tensor_read_async(): TDL_OK when `out_data` has the values,
+ * TDL_ERROR_DEVICE_LOST, or another error with its text in tdl_last_error(); then
+ * `out_data` is as it was. Called on a thread of the context's, which calls one function
+ * at a time, so that a slow one delays the others. It may call all of libtdl, may destroy
+ * what was read and even drop the last reference of the context, which then goes when
+ * it has returned.
+ */
+typedef void (*tdl_read_fn)(void *data, enum tdl_result result);
+/**
+ * Read the whole tensor without waiting: ordered as tdl_tensor_read(), behind what was
+ * queued before and before what is queued later. `done(done_data, result)` is called
+ * exactly once if this was TDL_OK, and never otherwise; of one thread's reads in their
+ * order. Until then `out_data` is libtdl's to write. The tensor may be destroyed meanwhile.
+ * The last tdl_context_destroy(), of context or object, waits until all was called.
+ * @param size       must equal tdl_tensor_params_size()
+ * @param out_point  the point behind which the values leave the tensor; `done` is called a
+ *                   while after it; may be NULL
+ * @return TDL_ERROR_BUSY, with `busy_when_full` or from within a callback, when
+ *         tdl_context_params.max_queued reads are under way. Otherwise it waits for one
+ *         of their callbacks: hold no lock then that those take.
+ */
+TDL_API enum tdl_result tdl_tensor_read_async(struct tdl_tensor *tensor, void *out_data,
+                                              size_t size, tdl_read_fn done, void *done_data,
+                                              uint64_t *out_point);
+/** Likewise of `size` bytes from byte `offset` on, as tdl_tensor_read_part(). */
+TDL_API enum tdl_result tdl_tensor_read_part_async(struct tdl_tensor *tensor, uint64_t offset,
+                                                   void *out_data, size_t size, tdl_read_fn done,
+                                                   void *done_data, uint64_t *out_point);
 /**
  * A view with another shape on the same memory, which lives as long as any
  * view does. The element count must be the same; NC4HW4 cannot be reshaped.
