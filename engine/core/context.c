@@ -2,6 +2,7 @@
 /* Contexts: the part that is the same on every device. */
 #include "notifier.h"
 #include "tuning_file.h"
+#include "weights.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
     pthread_mutex_init(&ctx->tuning_lock, NULL);
     pthread_mutex_init(&ctx->staging.lock, NULL);
     tdl_notifier_init(&ctx->notifier);
+    tdl_weights_table_init(&ctx->weights);
     ctx->max_queued = params->max_queued ? params->max_queued : MAX_QUEUED;
     ctx->busy_when_full = params->busy_when_full;
     ctx->log = params->log;
@@ -64,6 +66,7 @@ void tdl_context_finish(struct tdl_context *ctx)
     pthread_mutex_destroy(&ctx->tuning_lock);
     pthread_mutex_destroy(&ctx->staging.lock);
     tdl_notifier_finish(&ctx->notifier);
+    tdl_weights_table_finish(&ctx->weights);
     free(ctx->cache_dir);
 }
 

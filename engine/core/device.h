@@ -12,6 +12,7 @@
 #define TDL_DEVICE_H
 
 #include "compile/passes.h"
+#include "digest.h"
 #include "tuning.h"
 
 #include <tdl/frame.h>
@@ -55,6 +56,11 @@ struct tdl_context {
         char lost_why[512];
         bool telling;
     } notifier;
+    struct tdl_weights_table { /* core/weights.h */
+        pthread_mutex_t lock;
+        struct tdl_digest key;
+        struct tdl_weights_memory *first; /* each held by its graphs */
+    } weights;
     pthread_mutex_t tuning_lock;
     struct tdl_tuning tuning; /* what was measured on this device, under tuning_lock */
     struct {

@@ -169,6 +169,22 @@ static bool reserve_weights(struct tdl_plan *plan, const struct tdl_plan_step *s
     return true;
 }
 
+/* Room for one more. */
+static bool reserve_block(struct tdl_plan *plan)
+{
+    if (plan->block_count < plan->block_capacity)
+        return true;
+    const uint32_t capacity = plan->block_capacity ? 2 * plan->block_capacity : 64;
+    struct tdl_plan_block *blocks = realloc(plan->blocks, capacity * sizeof(*blocks));
+    if (!blocks) {
+        plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
+        return false;
+    }
+    plan->blocks = blocks;
+    plan->block_capacity = capacity;
+    return true;
+}
+
 float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
                         uint64_t count, const struct tdl_weights_key *key)
 {
@@ -180,14 +196,17 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     if (!s || plan->status != TDL_OK)
         return NULL;
     const uint64_t *found = tdl_map_find(&plan->shared_weights, &id, sizeof(id));
-    uint64_t start =
-        found ? *found : TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
+    const uint32_t block = found ? (uint32_t)*found : plan->block_count;
+    uint64_t start = TDL_ALIGN(plan->weight_count, TDL_PLAN_ALIGNMENT / sizeof(float));
+    if (found)
+        start = plan->blocks[block].offset / sizeof(float);
     uint64_t end = start + count, guard = plan->guard / sizeof(float);
-    if (!found && !reserve_weights(plan, s, end + guard))
+    if (!found && (!reserve_weights(plan, s, end + guard) || !reserve_block(plan)))
         return NULL;
     s->binds[binding] = (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_WEIGHTS,
                                                .offset = start * sizeof(float),
-                                               .size = count * sizeof(float)};
+                                               .size = count * sizeof(float),
+                                               .block = block};
     s->bytes += count * sizeof(float);
     if (found)
         return NULL;
@@ -195,7 +214,9 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     /* Bytes of ones are NaN, in float32 and in float16. */
     memset(plan->weights + end, 0xff, guard * sizeof(float));
     plan->weight_count = end + guard;
-    if (!tdl_map_add(&plan->shared_weights, &id, sizeof(id), start))
+    plan->blocks[plan->block_count++] =
+        (struct tdl_plan_block){start * sizeof(float), (count + guard) * sizeof(float)};
+    if (!tdl_map_add(&plan->shared_weights, &id, sizeof(id), block))
         plan->status = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
     return plan->status == TDL_OK ? plan->weights + start : NULL;
 }
@@ -238,6 +259,7 @@ void tdl_plan_finish(struct tdl_plan *plan)
 {
     free(plan->steps);
     free(plan->weights);
+    free(plan->blocks);
     tdl_map_finish(&plan->shared_weights);
     tdl_ir_destroy(&plan->ir);
     memset(plan, 0, sizeof(*plan));

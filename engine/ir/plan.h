@@ -22,6 +22,7 @@ struct tdl_plan_bind {
     enum tdl_plan_bind_kind kind;
     struct tdl_operand *operand;
     uint64_t offset, size; /* of weights, bytes */
+    uint32_t block;        /* of weights: index in plan->blocks */
     bool write;
 };
 
@@ -65,7 +66,11 @@ struct tdl_plan {
     uint32_t step_count, step_capacity;
     float *weights;
     uint64_t weight_count, weight_capacity; /* floats */
-    struct tdl_map shared_weights;          /* where they begin, by struct tdl_weights_key */
+    struct tdl_plan_block {
+        uint64_t offset, size; /* bytes, those of the guard among them */
+    } * blocks;                /* of the weights */
+    uint32_t block_count, block_capacity;
+    struct tdl_map shared_weights; /* blocks, by struct tdl_weights_key */
     uint64_t arena_size, tensor_bytes;
     /* Bytes kept free behind every value and all weights, and bound with them,
      * so that a test sees a kernel that reaches too far. Values then share no

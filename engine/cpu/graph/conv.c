@@ -32,9 +32,10 @@ struct state {
     uint32_t taps, tiles; /* of output channels, in a group */
     bool depthwise;
     float least, most;
-    float *weights; /* [group][tile][tap][in_group][columns]; depthwise [tap][channels] */
-    float *bias;    /* [group][tile][columns] */
-    float *zeros;   /* a pixel */
+    /* In what is packed. */
+    size_t bias;  /* [group][tile][columns], behind the weights, which are
+                   * [group][tile][tap][in_group][columns]; depthwise [tap][channels] */
+    size_t zeros; /* a pixel */
 };
 
 /* ------------------------------------------------------------------- packing */
@@ -88,10 +89,10 @@ static float weight_at(const struct tdl_node *n, const struct state *s, uint32_t
     return f[(((size_t)group * s->out_group + o) * s->taps + tap) * s->in_group + i];
 }
 
-static void pack(const struct tdl_node *n, const struct state *s, uint32_t columns)
+static void pack(const struct tdl_node *n, const struct state *s, uint32_t columns, float *w)
 {
     const float *bias = n->inputs[TDL_CONV_BIAS] ? n->inputs[TDL_CONV_BIAS]->data : NULL;
-    float *w = s->weights, *b = s->bias;
+    float *b = w + s->bias;
     for (uint32_t group = 0; group < s->groups; group++)
         for (uint32_t tile = 0; tile < s->tiles; tile++) {
             const uint32_t first = tile * columns, left = s->out_group - first;
@@ -104,17 +105,17 @@ static void pack(const struct tdl_node *n, const struct state *s, uint32_t colum
         }
 }
 
-static void pack_depthwise(const struct tdl_node *n, const struct state *s)
+static void pack_depthwise(const struct tdl_node *n, const struct state *s, float *w)
 {
     const float *bias = n->inputs[TDL_CONV_BIAS] ? n->inputs[TDL_CONV_BIAS]->data : NULL;
     for (uint32_t c = 0; c < s->out.c; c++) {
         for (uint32_t tap = 0; tap < s->taps; tap++)
-            s->weights[(size_t)tap * s->out.c + c] = weight_at(n, s, c, tap, 0, 0);
-        s->bias[c] = bias ? bias[c] : 0;
+            w[(size_t)tap * s->out.c + c] = weight_at(n, s, c, tap, 0, 0);
+        w[s->bias + c] = bias ? bias[c] : 0;
     }
 }
 
-static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
+static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared *out)
 {
     const uint32_t columns = tdl_cpu_hot()->columns;
     const enum tdl_activation a = *n->op->activation((struct tdl_node *)n);
@@ -128,19 +129,19 @@ static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
     base.most = a == TDL_ACTIVATION_RELU6 ? 6 : INFINITY;
     const size_t lanes = base.depthwise ? base.out.c : (size_t)base.groups * base.tiles * columns;
     const size_t weights = lanes * base.taps * base.in_group;
-    struct state *s = malloc(sizeof(*s) + (weights + lanes + base.in.c) * sizeof(float));
-    if (!s)
+    base.bias = weights;
+    base.zeros = weights + lanes;
+    struct state *s = out->state = malloc(sizeof(*s));
+    out->packed_bytes = (weights + lanes + base.in.c) * sizeof(float);
+    out->packed = malloc(out->packed_bytes);
+    if (!s || !out->packed)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     *s = base;
-    s->weights = (float *)(s + 1);
-    s->bias = s->weights + weights;
-    s->zeros = s->bias + lanes;
-    memset(s->zeros, 0, base.in.c * sizeof(float));
+    memset(out->packed + s->zeros, 0, base.in.c * sizeof(float));
     if (s->depthwise)
-        pack_depthwise(n, s);
+        pack_depthwise(n, s, out->packed);
     else
-        pack(n, s, columns);
-    *out_state = s;
+        pack(n, s, columns, out->packed);
     return TDL_OK;
 }
 
@@ -149,6 +150,7 @@ static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
 struct work {
     const struct state *s;
     const struct tdl_cpu_hot *hot;
+    const float *packed;
     const float *from;
     float *to;
 };
@@ -184,7 +186,7 @@ static void depthwise_row(const struct work *w, size_t image, int64_t oy)
         n = count_alike(&s->x, ox);
         struct tdl_cpu_window window = {.pixels = pixels,
                                         .weights = weights,
-                                        .bias = s->bias,
+                                        .bias = w->packed + s->bias,
                                         .least = s->least,
                                         .most = s->most,
                                         .count = (size_t)n,
@@ -197,7 +199,7 @@ static void depthwise_row(const struct work *w, size_t image, int64_t oy)
                     continue;
                 pixels[window.taps] =
                     w->from + ((image * s->in.h + (size_t)y) * s->in.w + (size_t)x) * s->in.c;
-                weights[window.taps++] = s->weights + (size_t)(ky * s->x.kernel + kx) * s->out.c;
+                weights[window.taps++] = w->packed + (size_t)(ky * s->x.kernel + kx) * s->out.c;
             }
         }
         w->hot->depthwise(&window, out + (size_t)ox * s->out.c, s->out.c);
@@ -232,7 +234,7 @@ static void look_at(const struct work *w, size_t image, int64_t oy, int64_t ox, 
             bool any = false;
             for (int r = 0; r < ROWS; r++) {
                 const int64_t x = look->out[r] ? under(&s->x, ox + r * step, kx) : -1;
-                rows[r] = x >= 0 ? row + (size_t)x * s->in.c : s->zeros;
+                rows[r] = x >= 0 ? row + (size_t)x * s->in.c : w->packed + s->zeros;
                 any |= x >= 0;
             }
             if (any)
@@ -259,7 +261,7 @@ static void multiply(const struct work *w, const struct look *look)
             const uint32_t first = tile * columns;
             float *out[ROWS];
             for (uint32_t i = 0; i < look->count; i++)
-                weights[i] = s->weights + (at * s->taps + look->taps[i]) * step;
+                weights[i] = w->packed + (at * s->taps + look->taps[i]) * step;
             for (int r = 0; r < ROWS; r++)
                 out[r] = look->out[r] ? look->out[r] + group * s->out_group + first : NULL;
             w->hot->multiply(&(struct tdl_cpu_tile){
@@ -269,7 +271,7 @@ static void multiply(const struct work *w, const struct look *look)
                 .depth = s->in_group,
                 .out = out,
                 .columns = TDL_MIN(columns, s->out_group - first),
-                .bias = s->bias + at * columns,
+                .bias = w->packed + s->bias + at * columns,
                 .alpha = 1,
                 .least = s->least,
                 .most = s->most,
@@ -302,7 +304,7 @@ static void compute(void *data, size_t begin, size_t end)
 static void run(const struct tdl_cpu_call *call)
 {
     const struct state *s = call->state;
-    const struct work w = {s, tdl_cpu_hot(), call->inputs[0], call->output};
+    const struct work w = {s, tdl_cpu_hot(), call->packed, call->inputs[0], call->output};
     const double macs = (double)s->out.w * s->out.c * s->taps * s->in_group;
     tdl_cpu_parallel(call->threads, compute, (void *)&w, (size_t)s->out.n * s->out.h,
                      tdl_cpu_grain(macs / 8));

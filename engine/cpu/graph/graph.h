@@ -10,6 +10,7 @@
 #ifndef TDL_CPU_GRAPH_H
 #define TDL_CPU_GRAPH_H
 
+#include "core/weights.h"
 #include "cpu/cpu.h"
 
 struct tdl_cpu_xnn;
@@ -20,8 +21,17 @@ struct tdl_cpu_call {
     const struct tdl_node *node;
     const void *inputs[TDL_MAX_NODE_INPUTS]; /* by slot */
     void *output;
-    void *state; /* what prepare() made */
+    void *state;         /* what prepare() made */
+    const float *packed; /* likewise */
     struct tdl_cpu_threads *threads;
+};
+
+/* What runs need beside constants, each of one malloc(), or NULL. */
+struct tdl_cpu_prepared {
+    void *state;   /* freed with the graph */
+    float *packed; /* what never changes, and graphs may have in common */
+    size_t packed_bytes;
+    uint32_t slots; /* bits of those that runs do not read, beside the kernel's `packs` */
 };
 
 /* How operators are computed here. Memory is aligned to elements at least. */
@@ -29,9 +39,8 @@ struct tdl_cpu_kernel {
     const char *name; /* "cpu: conv" */
     /* NULL: all nodes of the operators that the table has it for. */
     bool (*takes)(const struct tdl_node *n);
-    /* While constants' data are there: what runs need beside them, of one malloc(),
-     * freed with the graph. NULL: nothing. */
-    enum tdl_result (*prepare)(const struct tdl_node *n, void **out_state);
+    /* While constants' data are there; `out` is zeroed. NULL: nothing. */
+    enum tdl_result (*prepare)(const struct tdl_node *n, struct tdl_cpu_prepared *out);
     void (*run)(const struct tdl_cpu_call *call);
     uint32_t packs; /* bits of the slots that prepare() reads, and run() does not */
 };
@@ -52,7 +61,8 @@ struct tdl_cpu_step {
     bool by_xnn;
     struct tdl_cpu_xnn *xnn;             /* the run, where it is one of XNNPACK's */
     const struct tdl_cpu_kernel *kernel; /* of others; NULL: by the reference */
-    void *state;
+    struct tdl_cpu_prepared made;
+    uint32_t block; /* of what is packed, among the weights */
     char name[48], label[160];
 };
 
@@ -65,12 +75,14 @@ struct tdl_program {
     struct tdl_cpu_step *steps;
     uint32_t step_count;
     uint64_t arena_size, tensor_bytes, weight_bytes;
-    uint32_t constant_count;     /* pieces of memory that weight_bytes are in */
-    struct tdl_context *counted; /* whose memory the arena and the weights are among */
-    uint8_t *arena;              /* what is in it is of one run: a context's runs are in order */
+    uint64_t xnn_bytes;         /* of the weights, those that XNNPACK has packed, each graph anew */
+    struct tdl_context *ctx;    /* outlives the runs, and so their programs */
+    bool counted;               /* the arena, and what XNNPACK has, in the context's memory */
+    struct tdl_weights weights; /* constants that runs read, and what steps have packed */
+    uint8_t *arena;             /* what is in it is of one run: a context's runs are in order */
     /* By operand: where its value lies; of bound ones, in the run that is on. */
     void **values;
-    void **constants; /* by operand: copies of those that runs read */
+    void **constants; /* by operand: copies, while steps are made */
     uint64_t *ns;     /* by step, of the last profile */
 };
 
@@ -81,11 +93,20 @@ static inline bool tdl_cpu_is_packs(const struct tdl_operand *o)
     return o->external && o->bound.layout == TDL_LAYOUT_NC4HW4;
 }
 
+/* A block of the weights. */
+static inline void *tdl_cpu_weights(const struct tdl_program *p, uint32_t block)
+{
+    const struct tdl_weights_place *place = &p->weights.places[block];
+    return tdl_cpu_memory(p->weights.buffers[place->buffer]) + place->offset;
+}
+
 /* prepare.c: rewrite the operators as said above. */
 enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir);
 /* plan.c: order, steps, arena. */
 enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *graph);
 void tdl_cpu_drop_steps(struct tdl_program *p);
+/* Of the constants. */
+void tdl_cpu_drop_copies(struct tdl_program *p);
 /* For people: what the steps are, in graph->steps. */
 enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);
 

@@ -16,7 +16,7 @@ struct state {
     size_t m, n, k, tiles;
     uint32_t dims; /* of the batch */
     bool packed;   /* b is constant, and one for all */
-    float *b;      /* [tile][k][columns] */
+    float *b;      /* [tile][k][columns], where it is not packed */
     float *a;      /* [m][k], where a is transposed */
 };
 
@@ -25,6 +25,8 @@ struct work {
     const struct tdl_cpu_hot *hot;
     const struct state *s;
     const float *a, *b, *c;
+    float *tiles;         /* of b, being made */
+    const float *columns; /* the same, to multiply by */
     size_t c_row, c_column;
     float *out;
 };
@@ -45,7 +47,7 @@ static void pack_b(void *data, size_t begin, size_t end)
     const size_t columns = w->hot->columns;
     for (size_t tile = begin; tile < end; tile++) {
         const size_t first = tile * columns, count = TDL_MIN(columns, s->n - first);
-        float *to = s->b + tile * s->k * columns;
+        float *to = w->tiles + tile * s->k * columns;
         for (size_t k = 0; k < s->k; k++, to += columns) {
             for (size_t c = 0; c < count; c++)
                 to[c] = transposed ? w->b[(first + c) * s->k + k] : w->b[k * s->n + first + c];
@@ -64,7 +66,7 @@ static void turn_a(void *data, size_t begin, size_t end)
             w->s->a[row * w->s->k + k] = w->a[k * w->s->m + row];
 }
 
-static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
+static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared *made)
 {
     const struct tdl_tensor_params *out = &n->output->desc, *a = &n->inputs[TDL_MATMUL_A]->desc;
     const size_t columns = tdl_cpu_hot()->columns;
@@ -79,18 +81,23 @@ static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
                       b->desc.shape[b->desc.rank - 1] * (size_t)b->desc.shape[b->desc.rank - 2],
     };
     base.tiles = TDL_DIV_UP(base.n, columns);
-    const size_t packed = base.tiles * columns * base.k;
-    const size_t turned = n->attr.matmul.a_transpose ? base.m * base.k : 0;
-    struct state *s = malloc(sizeof(*s) + (packed + turned) * sizeof(float));
-    if (!s)
+    const size_t columns_bytes = base.tiles * columns * base.k * sizeof(float);
+    const size_t turned = n->attr.matmul.a_transpose ? base.m * base.k * sizeof(float) : 0;
+    struct state *s = made->state = malloc(sizeof(*s) + turned + (base.packed ? 0 : columns_bytes));
+    if (base.packed) {
+        made->slots = 1u << TDL_MATMUL_B;
+        made->packed_bytes = columns_bytes;
+        made->packed = malloc(columns_bytes);
+    }
+    if (!s || (base.packed && !made->packed))
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     *s = base;
-    s->b = (float *)(s + 1);
-    s->a = s->b + packed;
-    *out_state = s;
+    s->a = (float *)(s + 1);
+    s->b = s->a + turned / sizeof(float);
     if (s->packed) {
         const struct tdl_cpu_call call = {.node = n};
-        struct work w = {.call = &call, .hot = tdl_cpu_hot(), .s = s, .b = b->data};
+        struct work w = {
+            .call = &call, .hot = tdl_cpu_hot(), .s = s, .b = b->data, .tiles = made->packed};
         pack_b(&w, 0, s->tiles);
     }
     return TDL_OK;
@@ -122,7 +129,7 @@ static void multiply(void *data, size_t begin, size_t end)
         for (size_t r = 0; r < ROWS; r++)
             rows[r] = w->a + (first + TDL_MIN(r, count - 1)) * s->k;
         for (size_t tile = 0; tile < s->tiles; tile++) {
-            const float *weights = s->b + tile * s->k * columns;
+            const float *weights = w->columns + tile * s->k * columns;
             for (size_t r = 0; r < ROWS; r++)
                 out[r] = r < count ? w->out + (first + r) * s->n + tile * columns : NULL;
             w->hot->multiply(&(struct tdl_cpu_tile){
@@ -161,7 +168,12 @@ static void run(const struct tdl_cpu_call *call)
     const struct tdl_node *n = call->node;
     const struct state *s = call->state;
     const struct tdl_operand *c = c_of(n);
-    struct work w = {.call = call, .hot = tdl_cpu_hot(), .s = s, .c = c ? call->inputs[2] : NULL};
+    struct work w = {.call = call,
+                     .hot = tdl_cpu_hot(),
+                     .s = s,
+                     .c = c ? call->inputs[2] : NULL,
+                     .tiles = s->b,
+                     .columns = s->packed ? call->packed : s->b};
     const double macs = (double)s->n * (double)s->k;
     if (c) {
         const size_t width = c->desc.rank ? c->desc.shape[c->desc.rank - 1] : 1;

@@ -36,20 +36,20 @@ static enum tdl_result prepare(const struct tdl_node *n, size_t images, struct f
     return TDL_OK;
 }
 
-static enum tdl_result prepare_batch(const struct tdl_node *n, void **out_state)
+static enum tdl_result prepare_batch(const struct tdl_node *n, struct tdl_cpu_prepared *out)
 {
     struct factors *f;
     enum tdl_result r = prepare(n, 1, &f);
     const size_t c = tdl_operand_dims(n->output).c;
-    *out_state = f;
+    out->state = f;
     return r == TDL_OK ? tdl_batch_normalization_factors(n, f->values + c, f->values + 2 * c) : r;
 }
 
-static enum tdl_result prepare_instance(const struct tdl_node *n, void **out_state)
+static enum tdl_result prepare_instance(const struct tdl_node *n, struct tdl_cpu_prepared *out)
 {
     struct factors *f;
     enum tdl_result r = prepare(n, tdl_operand_dims(n->output).n, &f);
-    *out_state = f;
+    out->state = f;
     return r;
 }
 

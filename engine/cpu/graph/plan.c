@@ -107,7 +107,6 @@ static enum tdl_result copy_constant(struct tdl_program *p, struct tdl_operand *
             return out_of_memory();
         memcpy(copy, o->data, size);
         p->weight_bytes += size;
-        p->constant_count++;
     }
     o->data = p->values[o->id] = p->constants[tdl_operand_root(o)->id];
     return TDL_OK;
@@ -132,28 +131,88 @@ fail:
 
 static bool reads_later(const struct tdl_cpu_step *s, const struct tdl_node *n, uint32_t slot)
 {
-    return s->xnn ? !tdl_cpu_xnn_packs(n, slot) : !s->kernel || !(s->kernel->packs >> slot & 1);
+    const uint32_t packs = s->kernel ? s->kernel->packs | s->made.slots : 0;
+    return s->xnn ? !tdl_cpu_xnn_packs(n, slot) : !(packs >> slot & 1);
 }
 
-/* Free those that were packed for runs. */
-static void drop_constants(struct tdl_program *p, bool *needed)
+enum { RUNS_READ = 1, XNN_HAS = 2 };
+
+/* What becomes of operands' copies. XNNPACK has what it packs for itself, for each graph
+ * anew: releases before 2023 share nothing between runtimes. */
+static void find_uses(struct tdl_program *p, uint8_t *uses)
 {
     for (uint32_t i = 0; i < p->step_count; i++)
         for (uint32_t k = 0; k < p->steps[i].node_count; k++) {
             const struct tdl_node *n = p->steps[i].nodes[k];
             for (uint32_t j = 0; j < n->input_count; j++)
                 if (n->inputs[j] && reads_later(&p->steps[i], n, j))
-                    needed[tdl_operand_root(n->inputs[j])->id] = true;
+                    uses[tdl_operand_root(n->inputs[j])->id] |= RUNS_READ;
+                else if (n->inputs[j] && p->steps[i].xnn)
+                    uses[tdl_operand_root(n->inputs[j])->id] |= XNN_HAS;
         }
+    for (uint32_t i = 0; i < p->ir->operand_count; i++)
+        if (p->constants[i] && uses[i] == XNN_HAS)
+            p->xnn_bytes += tdl_tensor_params_size(&p->ir->operands[i]->desc);
+}
+
+/* What runs read of constants, and what steps have made of them; where[] by operand. */
+static uint32_t list_blocks(struct tdl_program *p, const uint8_t *uses,
+                            struct tdl_weights_block *blocks, uint32_t *where)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
+        where[i] = count;
+        if (p->constants[i] && uses[i] & RUNS_READ)
+            blocks[count++] = (struct tdl_weights_block){
+                p->constants[i], tdl_tensor_params_size(&p->ir->operands[i]->desc)};
+    }
+    for (uint32_t i = 0; i < p->step_count; i++) {
+        p->steps[i].block = count;
+        if (p->steps[i].made.packed)
+            blocks[count++] =
+                (struct tdl_weights_block){p->steps[i].made.packed, p->steps[i].made.packed_bytes};
+    }
+    return count;
+}
+
+void tdl_cpu_drop_copies(struct tdl_program *p)
+{
+    for (uint32_t i = 0; p->constants && i < p->ir->operand_count; i++) {
+        free(p->constants[i]);
+        p->constants[i] = NULL;
+    }
+}
+
+/* From here on they lie where other graphs have them, too. */
+static enum tdl_result share_constants(struct tdl_program *p)
+{
+    const size_t operands = p->ir->operand_count + (size_t)1;
+    uint8_t *uses = calloc(operands, sizeof(*uses));
+    uint32_t *where = calloc(operands, sizeof(*where));
+    struct tdl_weights_block *blocks = calloc(operands + p->step_count, sizeof(*blocks));
+    enum tdl_result r = TDL_OK;
+    if (!uses || !where || !blocks) {
+        r = out_of_memory();
+        goto fail;
+    }
+    find_uses(p, uses);
+    TRY(tdl_weights_share(p->ctx, blocks, list_blocks(p, uses, blocks, where), TDL_BUFFER_UPLOAD,
+                          &p->weights));
     for (uint32_t i = 0; i < p->ir->operand_count; i++) {
         struct tdl_operand *o = p->ir->operands[i];
         const uint32_t root = tdl_operand_root(o)->id;
-        if (o->kind == TDL_OPERAND_CONSTANT && !needed[root]) {
-            free(p->constants[i]);
-            p->constants[i] = p->values[i] = NULL;
-        }
+        if (o->kind == TDL_OPERAND_CONSTANT)
+            p->values[i] = uses[root] & RUNS_READ ? tdl_cpu_weights(p, where[root]) : NULL;
     }
+    for (uint32_t i = 0; i < p->step_count; i++)
+        free(tdl_take(&p->steps[i].made.packed));
+    tdl_cpu_drop_copies(p);
     tdl_ir_forget_constants(p->ir); /* and what preparing made of them */
+fail:
+    free(uses);
+    free(where);
+    free(blocks);
+    return r;
 }
 
 /* -------------------------------------------------------------------- steps */
@@ -199,7 +258,7 @@ static enum tdl_result make_step(struct tdl_program *p, struct tdl_cpu_step *s)
     if (s->by_xnn)
         TRY(tdl_cpu_xnn_create(s->nodes, s->node_count, p->threads, &s->xnn));
     else if (s->kernel && s->kernel->prepare)
-        TRY(s->kernel->prepare(s->nodes[0], &s->state));
+        TRY(s->kernel->prepare(s->nodes[0], &s->made));
 fail:
     return r;
 }
@@ -217,7 +276,8 @@ void tdl_cpu_drop_steps(struct tdl_program *p)
 {
     for (uint32_t i = 0; i < p->step_count; i++) {
         tdl_cpu_xnn_destroy(&p->steps[i].xnn);
-        free(p->steps[i].state);
+        free(p->steps[i].made.state);
+        free(p->steps[i].made.packed);
         p->steps[i] = (struct tdl_cpu_step){0};
     }
     p->step_count = 0;
@@ -242,29 +302,23 @@ static enum tdl_result make_steps_somehow(struct tdl_program *p, const struct td
 enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g)
 {
     const size_t operands = p->ir->operand_count + (size_t)1;
-    bool *needed = calloc(operands, sizeof(*needed));
     enum tdl_result r;
     p->values = calloc(operands, sizeof(*p->values));
     p->constants = calloc(operands, sizeof(*p->constants));
-    if (!needed || !p->values || !p->constants) {
-        r = out_of_memory();
-        goto fail;
-    }
+    if (!p->values || !p->constants)
+        return out_of_memory();
     TRY(list_nodes(p, &p->nodes, &p->node_count));
     p->steps = calloc(p->node_count + (size_t)1, sizeof(*p->steps));
-    if (!p->steps) {
-        r = out_of_memory();
-        goto fail;
-    }
+    if (!p->steps)
+        return out_of_memory();
     for (uint32_t i = 0; i < p->node_count; i++)
         TRY(check_constants(p->nodes[i]));
     TRY(place_values(p, g->plan.guard));
     TRY(place_memory(p));
     TRY(copy_constants(p));
     TRY(make_steps_somehow(p, g));
-    drop_constants(p, needed);
+    TRY(share_constants(p));
 fail:
-    free(needed);
     return r;
 }
 

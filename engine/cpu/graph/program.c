@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What is in the context's figures. Weights count once, be they copies or what
- * XNNPACK has packed of them. The context outlives its runs, and so their programs. */
-static void count_memory(struct tdl_program *p, struct tdl_context *ctx)
+/* What is in the context's figures beside shared weights, which are there by themselves. */
+static void count_memory(struct tdl_program *p)
 {
-    p->counted = ctx;
-    atomic_fetch_add(&ctx->stats.allocations, p->constant_count + (p->arena_size > 0));
-    atomic_fetch_add(&ctx->stats.memory_bytes, p->arena_size + p->weight_bytes);
+    p->counted = true;
+    atomic_fetch_add(&p->ctx->stats.allocations, (p->xnn_bytes > 0) + (p->arena_size > 0));
+    atomic_fetch_add(&p->ctx->stats.memory_bytes, p->arena_size + p->xnn_bytes);
 }
 
 static void unref(struct tdl_program *p)
@@ -21,10 +20,10 @@ static void unref(struct tdl_program *p)
     if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
         return;
     if (p->counted)
-        atomic_fetch_sub(&p->counted->stats.memory_bytes, p->arena_size + p->weight_bytes);
+        atomic_fetch_sub(&p->ctx->stats.memory_bytes, p->arena_size + p->xnn_bytes);
     tdl_cpu_drop_steps(p);
-    for (uint32_t i = 0; p->constants && i < p->ir->operand_count; i++)
-        free(p->constants[i]);
+    tdl_cpu_drop_copies(p);
+    tdl_weights_release(p->ctx, &p->weights);
     tdl_ir_destroy(&p->ir);
     free(p->nodes);
     free(p->steps);
@@ -51,9 +50,13 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
 {
     struct tdl_program *p = g->program = calloc(1, sizeof(*p));
     enum tdl_result r;
-    if (!p || !(p->ir = copy_ir(g->plan.ir)))
+    if (!p)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     atomic_init(&p->refs, 1);
+    p->ctx = g->ctx;
+    p->ir = copy_ir(g->plan.ir);
+    if (!p->ir)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     p->threads = tdl_cpu(g->ctx)->threads;
     TRY(tdl_cpu_prepare(p->ir));
     TRY(tdl_cpu_plan(p, g));
@@ -61,7 +64,7 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
     if (!p->ns)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     TRY(tdl_cpu_describe_steps(g));
-    count_memory(p, g->ctx);
+    count_memory(p);
 fail:
     return r;
 }
@@ -101,8 +104,12 @@ static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
                      struct tdl_cpu_threads *threads)
 {
     const struct tdl_node *n = s->nodes[0];
-    struct tdl_cpu_call call = {
-        .node = n, .output = p->values[n->output->id], .state = s->state, .threads = threads};
+    struct tdl_cpu_call call = {.node = n,
+                                .output = p->values[n->output->id],
+                                .state = s->made.state,
+                                .packed =
+                                    s->made.packed_bytes ? tdl_cpu_weights(p, s->block) : NULL,
+                                .threads = threads};
     for (uint32_t i = 0; i < n->input_count; i++)
         call.inputs[i] = n->inputs[i] ? p->values[n->inputs[i]->id] : NULL;
     if (s->kernel) {

@@ -71,14 +71,14 @@ static void fill_axis(const struct tdl_resample2d_params *p, int axis, uint32_t 
 
 enum { MOST_PARTS = 64 };
 
-static enum tdl_result prepare(const struct tdl_node *n, void **out_state)
+static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared *made)
 {
     const struct tdl_resample2d_params *p = &n->attr.resample;
     const struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
     const uint32_t parts = TDL_MIN(MOST_PARTS, out.n * out.h);
     const size_t sum = (size_t)out.h + out.w, row = (size_t)in.w * in.c;
     struct state *s = malloc(sizeof(*s) + (3 * sum + parts * row) * sizeof(float));
-    *out_state = s;
+    made->state = s;
     if (!s)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     uint32_t *indices = (uint32_t *)(s + 1);

@@ -276,8 +276,8 @@ struct tdl_context_stats {
     uint64_t pipelines;   /**< pipelines created; 0 on the CPU */
     uint64_t allocations; /**< of the memory below */
     /** Device memory held now. On the CPU: of buffers and tensors, imported ones left
-     *  out, and of each graph its arena and its weights (struct tdl_graph_stats); not
-     *  what is beside them, such as descriptions, and tables that XNNPACK makes. */
+     *  out, and of each graph its arena and its weights (struct tdl_graph_stats), shared
+     *  ones once; not what is beside them, such as descriptions, and tables that XNNPACK makes. */
     uint64_t memory_bytes;
     uint64_t validation_errors; /**< messages of the validation layers */
     /** Pipelines that are there now: graphs', those that frames have needed, and up to 64
@@ -553,7 +553,9 @@ enum tdl_choice {
  * Compile: passes infer → fold → fuse → layout → plan → pipelines → record; on the
  * CPU infer → fold, then XNNPACK's runtimes and loops.
  * TDL_DUMP=PASS (or "all") in the environment prints the graph after a pass.
- * The builder may be destroyed, or built again with other params.
+ * The builder may be destroyed, or built again with other params. Graphs of one context
+ * share weights that are the same bytes, be it of this builder or of another, as long as
+ * at least half of the older graph's are; but each has its own of what XNNPACK packs.
  * Time and memory follow the number of operators and the bytes of constants.
  * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one, and on the CPU).
  * @return TDL_ERROR_CANCELED if the progress function returned false;
@@ -617,9 +619,11 @@ struct tdl_graph_stats {
     uint32_t operators; /**< of the builder */
     uint32_t steps;     /**< dispatches of a run */
     uint64_t macs;
-    uint64_t arena_bytes;         /**< planned activations */
-    uint64_t tensor_bytes;        /**< sum of the activations without planning */
-    uint64_t weight_bytes;        /**< on the device: those that operators share count once */
+    uint64_t arena_bytes;  /**< planned activations */
+    uint64_t tensor_bytes; /**< sum of the activations without planning */
+    /** On the device: those that operators share count once, and those that it shares with
+     *  other graphs of the context count in each. */
+    uint64_t weight_bytes;
     enum tdl_precision precision; /**< FP32 or FP16 */
     uint64_t reserved[4];         /**< 0: room for later versions */
 };

@@ -26,25 +26,19 @@ static enum tdl_result check_reach(const struct tdl_graph *g)
     return TDL_OK;
 }
 
-static enum tdl_result upload_weights(struct tdl_graph *g, struct tdl_program *p)
+static enum tdl_result share_weights(struct tdl_graph *g, struct tdl_program *p)
 {
-    size_t size = TDL_MAX(g->plan.weight_count, 4) * sizeof(float);
-    struct tdl_buffer *staging = NULL;
-    struct tdl_batch *batch = NULL;
-    enum tdl_result r;
-    TRY(tdl_buffer_create_parts(g->ctx, size, TDL_BUFFER_DEVICE, "weights", &p->weights));
-    TRY(tdl_buffer_create_parts(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
-                                &p->arena));
-    if (g->plan.weight_count) {
-        TRY(tdl_buffer_create_parts(g->ctx, size, TDL_BUFFER_UPLOAD, "weights staging", &staging));
-        memcpy(tdl_buffer_data(staging), g->plan.weights, g->plan.weight_count * sizeof(float));
-        TRY(tdl_batch_borrow(g->ctx, &batch));
-        TRY(tdl_batch_copy(batch, staging, 0, p->weights, 0, size));
-        TRY(tdl_batch_submit(batch, NULL));
+    struct tdl_weights_block *blocks = calloc(g->plan.block_count + (size_t)1, sizeof(*blocks));
+    if (!blocks)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
+    for (uint32_t i = 0; i < g->plan.block_count; i++) {
+        const struct tdl_plan_block *block = &g->plan.blocks[i];
+        blocks[i].data = (const uint8_t *)g->plan.weights + block->offset;
+        blocks[i].size = block->size;
     }
-fail:
-    tdl_batch_give_back(&batch);
-    tdl_buffer_destroy(&staging);
+    const enum tdl_result r =
+        tdl_weights_share(g->ctx, blocks, g->plan.block_count, TDL_BUFFER_DEVICE, &p->weights);
+    free(blocks);
     return r;
 }
 
@@ -59,7 +53,9 @@ enum tdl_result tdl_vk_program_create(struct tdl_graph *g)
     if (!g->program)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     pthread_mutex_init(&g->program->lock, NULL);
-    return upload_weights(g, g->program);
+    r = tdl_buffer_create_parts(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
+                                &g->program->arena);
+    return r == TDL_OK ? share_weights(g, g->program) : r;
 }
 
 void tdl_vk_program_destroy(struct tdl_graph *g)
@@ -72,7 +68,7 @@ void tdl_vk_program_destroy(struct tdl_graph *g)
         tdl_recording_release(g->ctx, rec);
     }
     tdl_buffer_destroy(&p->arena);
-    tdl_buffer_destroy(&p->weights);
+    tdl_weights_release(g->ctx, &p->weights);
     pthread_mutex_destroy(&p->lock);
     tdl_pipeline_list_release(g->ctx, p->pipelines);
     free(p);
@@ -132,10 +128,12 @@ static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *co
 static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
                                struct tdl_recording *rec, struct tdl_buffer *const *bound)
 {
-    struct tdl_bind uses[TDL_MAX_BINDINGS + 2] = {
-        {.buffer = g->program->arena, .read = true, .write = true},
-        {.buffer = g->program->weights, .read = true}};
-    uint32_t count = 2, inputs = g->plan.ir->input_count;
+    const struct tdl_weights *weights = &g->program->weights;
+    struct tdl_bind uses[TDL_MAX_BINDINGS + TDL_MAX_WEIGHTS + 1] = {
+        {.buffer = g->program->arena, .read = true, .write = true}};
+    uint32_t count = 1, inputs = g->plan.ir->input_count;
+    for (uint32_t i = 0; i < weights->count; i++)
+        uses[count++] = (struct tdl_bind){.buffer = weights->buffers[i], .read = true};
     for (uint32_t i = 0; i < inputs + g->plan.ir->output_count; i++)
         uses[count++] =
             (struct tdl_bind){.buffer = bound[i], .read = i < inputs, .write = i >= inputs};

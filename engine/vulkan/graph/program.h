@@ -9,6 +9,7 @@
 
 #include "compile.h"
 
+#include "core/weights.h"
 #include "vulkan/batch.h"
 
 #define TDL_MAX_RECORDINGS 8
@@ -29,7 +30,8 @@ struct tdl_recording {
 };
 
 struct tdl_program {
-    struct tdl_buffer *arena, *weights;
+    struct tdl_buffer *arena;
+    struct tdl_weights weights;          /* by block of the plan */
     struct tdl_pipeline_list *pipelines; /* one a step */
     pthread_mutex_t lock;                /* guards recordings */
     struct tdl_recording *recordings;

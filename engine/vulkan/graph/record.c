@@ -22,26 +22,30 @@ struct hazard {
 struct resolved {
     struct tdl_buffer *buffer;
     uint64_t offset, size;
-    bool write;
+    bool write, constant;
 };
 
 static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
                     const struct tdl_plan_bind *bind, struct resolved *out)
 {
+    const struct tdl_weights *weights = &g->program->weights;
+    const struct tdl_weights_place *place;
     uint64_t guard = g->plan.guard;
     switch (bind->kind) {
     case TDL_PLAN_BIND_NONE:
         return false;
     case TDL_PLAN_BIND_WEIGHTS:
-        *out = (struct resolved){g->program->weights, bind->offset, bind->size + guard, false};
+        place = &weights->places[bind->block];
+        *out = (struct resolved){weights->buffers[place->buffer], place->offset, bind->size + guard,
+                                 false, true};
         return true;
     case TDL_PLAN_BIND_OPERAND:
         if (bind->operand->external)
             *out = (struct resolved){bound[bind->operand->binding], 0, bind->operand->size + guard,
-                                     bind->write};
+                                     bind->write, false};
         else
             *out = (struct resolved){g->program->arena, bind->operand->offset,
-                                     bind->operand->size + guard, bind->write};
+                                     bind->operand->size + guard, bind->write, false};
         return true;
     }
     return false;
@@ -108,7 +112,7 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
             hazard_count = 0;
         }
         for (uint32_t j = 0; j < count; j++)
-            if (binds[j].buffer != g->program->weights)
+            if (!binds[j].constant)
                 hazards[hazard_count++] =
                     (struct hazard){binds[j].buffer, binds[j].offset,
                                     binds[j].offset + binds[j].size, binds[j].write};
