@@ -136,6 +136,8 @@ struct tdl_device {
     /* Free what the timeline has passed. */
     void (*context_collect)(struct tdl_context *ctx);
     enum tdl_result (*context_save_cache)(struct tdl_context *ctx);
+    /* What is less here than tdl.h has; filled with that before. NULL: nothing. */
+    void (*context_limits)(const struct tdl_context *ctx, struct tdl_limits *limits);
     /* A file of this device and build; false if the context keeps none. */
     bool (*context_cache_path)(const struct tdl_context *ctx, const char *kind,
                                const char *extension, char *path, size_t size);

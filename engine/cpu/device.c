@@ -69,6 +69,13 @@ static enum tdl_result context_save_cache(struct tdl_context *ctx)
     return TDL_OK;
 }
 
+/* As graph/plan.c has it. */
+static void context_limits(const struct tdl_context *ctx, struct tdl_limits *limits)
+{
+    (void)ctx;
+    limits->max_value_bytes = UINT32_MAX;
+}
+
 static bool context_cache_path(const struct tdl_context *ctx, const char *kind,
                                const char *extension, char *path, size_t size)
 {
@@ -85,6 +92,7 @@ const struct tdl_device tdl_device_cpu = {
     .context_collect = tdl_cpu_context_collect,
     .context_save_cache = context_save_cache,
     .context_cache_path = context_cache_path,
+    .context_limits = context_limits,
     .buffer_create = tdl_cpu_buffer_create,
     .buffer_import_host = tdl_cpu_buffer_import_host,
     .buffer_destroy = tdl_cpu_buffer_destroy,

@@ -70,6 +70,10 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "conv2d: filter %s does not fit input %s with %u groups",
                                 tdl_operand_text(filter), tdl_operand_text(x), groups);
+    if (p->bias && (p->bias->desc.rank != 1 || p->bias->desc.shape[0] != k[0]))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "conv2d: bias %s does not fit %u output channels",
+                                tdl_operand_text(p->bias), k[0]);
     const struct tdl_im2col_params window = {
         .kernel = {k[1], k[2]},
         .stride = {p->stride[0], p->stride[1]},

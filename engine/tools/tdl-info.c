@@ -14,6 +14,7 @@
 static const char help[] =
     "Usage: tdl-info [OPTION]...\n"
     "       tdl-info [OPTION]... MODEL\n"
+    "       tdl-info --limits [-d DEVICE]\n"
     "\n"
     "Without a model, list the devices (or DEVICE) and what they can do. With one, list\n"
     "its operators, then the dispatches that it becomes on a device, and the memory.\n"
@@ -30,6 +31,7 @@ static const char help[] =
     "                         taken, and whether it is the default, was tuned\n"
     "                         (tdl-bench --tune) or forced\n"
     "  -o, --operators-only   do not compile: works without a device\n"
+    "  -l, --limits           list the data types and ranks that operators take on DEVICE\n"
     "  -k, --known            list the operators that libtdl knows, by kind of "
     "file\n" TOOL_MODEL_HELP "  -h, --help             show this\n"
     "\n"
@@ -41,7 +43,7 @@ struct options {
     uint32_t threads;
     struct tdl_build_params build;
     struct tool_model_options model_options;
-    bool operators_only, known;
+    bool operators_only, known, limits;
 };
 
 /* ---------------------------------------------------------------- devices */
@@ -208,6 +210,78 @@ static int show_model(const struct options *options)
     return status;
 }
 
+/* ----------------------------------------------------------------- limits */
+
+static void print_ranks(uint32_t ranks)
+{
+    const char *between = "";
+
+    for (uint32_t i = 0; i <= TDL_MAX_RANK; i++) {
+        uint32_t last = i;
+
+        while (ranks >> (last + 1) & 1)
+            last++;
+        if (!(ranks >> i & 1))
+            continue;
+        printf(last > i ? "%s%u–%u" : "%s%u", between, i, last);
+        between = ", ";
+        i = last;
+    }
+}
+
+static void print_operand(const char *name, const struct tdl_operand_limits *limits)
+{
+    const uint32_t all = (1u << (TDL_UINT64 + 1)) - 1;
+
+    printf("%-24s %-17s rank ", name, limits->name);
+    print_ranks(limits->ranks);
+    printf(";%s", limits->dtypes == all ? " any data type" : "");
+    for (uint32_t i = 0; limits->dtypes != all && i <= TDL_UINT64; i++)
+        if (limits->dtypes >> i & 1)
+            printf(" %s", tdl_dtype_name((enum tdl_dtype)i));
+    printf("%s%s\n", limits->constant ? "; a constant" : "",
+           limits->optional ? "; may be left out" : "");
+}
+
+static void print_bound(const char *what, uint64_t bound)
+{
+    if (bound)
+        printf("%-34s %llu\n", what, (unsigned long long)bound);
+    else
+        printf("%-34s no bound\n", what);
+}
+
+static int list_limits(const struct options *options)
+{
+    struct tdl_context *context = NULL;
+    struct tdl_operator_limits op;
+    struct tdl_limits limits;
+    const char *name;
+    int status = tool_create_context(options->device, options->threads, &context);
+
+    if (status != TOOL_OK)
+        return status;
+    tdl_context_get_limits(context, &limits);
+    printf("On %s\n\n", tdl_context_device(context)->name);
+    print_bound("inputs of a graph", limits.max_inputs);
+    print_bound("outputs of a graph", limits.max_outputs);
+    print_bound("bytes of a tensor", limits.max_tensor_bytes);
+    print_bound("bytes of a value inside a graph", limits.max_value_bytes);
+    print_bound("pictures times packs of channels", limits.max_planes);
+    print_bound("graphs in a batch", limits.max_batch_graphs);
+    printf("\n");
+    for (uint32_t i = 0; status == TOOL_OK && (name = tdl_operator_name(i)); i++) {
+        if (tdl_context_get_operator_limits(context, name, &op) != TDL_OK)
+            status = tool_fail("%s", tdl_last_error());
+        for (uint32_t j = 0; status == TOOL_OK && j < op.operand_count; j++)
+            print_operand(j ? "" : name, &op.operands[j]);
+        if (status == TOOL_OK)
+            print_operand("", &op.output);
+    }
+    tdl_context_destroy(&context);
+    return status;
+}
+
 static int list_known(void)
 {
     const char *format, *name;
@@ -234,6 +308,7 @@ static int parse(int argc, char **argv, struct options *out)
         {"no-fuse", no_argument, NULL, 'n'},
         {"algorithm", required_argument, NULL, 'a'},
         {"operators-only", no_argument, NULL, 'o'},
+        {"limits", no_argument, NULL, 'l'},
         {"known", no_argument, NULL, 'k'},
         TOOL_MODEL_OPTIONS,
         {"help", no_argument, NULL, 'h'},
@@ -241,7 +316,7 @@ static int parse(int argc, char **argv, struct options *out)
     };
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:t:p:na:okh", table, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "d:t:p:na:olkh", table, NULL)) != -1) {
         switch (c) {
         case 'd':
             out->device = optarg;
@@ -262,6 +337,9 @@ static int parse(int argc, char **argv, struct options *out)
             break;
         case 'o':
             out->operators_only = true;
+            break;
+        case 'l':
+            out->limits = true;
             break;
         case 'k':
             out->known = true;
@@ -297,5 +375,7 @@ int main(int argc, char **argv)
         return status;
     if (options.known)
         return list_known();
+    if (options.limits)
+        return list_limits(&options);
     return options.model ? show_model(&options) : list_devices(&options);
 }

@@ -11,6 +11,9 @@
 #include "buffer.h"
 #include "pipeline.h"
 
+/* What <tdl/batch.h> promises; there is room for a few more. */
+#define TDL_BATCH_GRAPHS 250
+
 /* A storage buffer binding; index in the array is the binding number. A NULL
  * buffer leaves the binding unused by the kernel. */
 struct tdl_bind {

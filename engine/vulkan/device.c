@@ -19,6 +19,14 @@ static enum tdl_result create_buffer(struct tdl_context *ctx, const struct tdl_b
     return (wish->exportable ? tdl_rentable_create : tdl_vk_buffer_create)(ctx, wish, out_buffer);
 }
 
+/* Kernels have packs and pictures in the later dimensions of their workgroups. */
+static void context_limits(const struct tdl_context *ctx, struct tdl_limits *limits)
+{
+    const uint32_t *groups = tdl_vk(ctx)->properties.limits.maxComputeWorkGroupCount;
+    limits->max_planes = TDL_MIN(groups[1], groups[2]);
+    limits->max_batch_graphs = TDL_BATCH_GRAPHS;
+}
+
 const struct tdl_device tdl_device_vulkan = {
     .name = "vulkan",
     .wants_steps = true,
@@ -29,6 +37,7 @@ const struct tdl_device tdl_device_vulkan = {
     .context_collect = tdl_vk_context_collect,
     .context_save_cache = tdl_vk_context_save_cache,
     .context_cache_path = tdl_cache_path,
+    .context_limits = context_limits,
     .buffer_create = create_buffer,
     .buffer_import_host = tdl_vk_buffer_import_host,
     .buffer_destroy = tdl_vk_buffer_destroy,

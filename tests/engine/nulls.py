@@ -13,7 +13,7 @@ import sys
 HANDLES = ("context", "builder", "operand", "tensor", "graph", "buffer", "batch", "composer")
 # NULL has a meaning there, says the header.
 OPTIONAL = {"tdl_builder_create:context", "tdl_compose:mask", "tdl_builder_activation:x",
-            "tdl_context_on_lost:lost"}
+            "tdl_context_on_lost:lost", "tdl_builder_explain:report"}
 OPTIONAL_NAMES = ("out_point", "out_layers", "out_infos", "out_modifiers", "out_name")
 SCALARS = {"uint32_t": "1", "size_t": "4", "uint64_t": "0", "float": "1", "bool": "false",
            "int": "-1", "VkSemaphore": "VK_NULL_HANDLE"}

@@ -50,6 +50,11 @@ static void on_done(void *data, enum tdl_result result)
     CHECK(result == TDL_OK, "a read ended so: %s", tdl_last_error());
 }
 
+static void on_report(void *data, const struct tdl_graph_step *step)
+{
+    (void)data, (void)step;
+}
+
 static void on_lost(void *data, const char *why)
 {
     (void)data;
@@ -166,6 +171,9 @@ static const struct size {
     {"tdl_binding", 16, 0},
     {"tdl_graph_step", 104, 4},
     {"tdl_graph_stats", 80, 4},
+    {"tdl_limits", 72, 4},
+    {"tdl_operand_limits", 56, 4},
+    {"tdl_operator_limits", 552, 4},
     {"tdl_times", 40, 0},
     {"tdl_benchmark_params", 56, 4},
     {"tdl_benchmark_result", 128, 4},

@@ -65,6 +65,8 @@ expect 1 'no-such-folder/x.svg cannot be written: No such' "$bench" --op add \
     --svg "$dir/no-such-folder/x.svg"
 ! grep -q 'runs' "$dir/out" || fail 'measured what could not be drawn'
 expect 1 'No such file' "$info" --operators-only "$dir/missing.tflite"
+expect 0 '^conv2d  *input  *rank 4; float32 float16$' "$info" --limits -d cpu
+expect 0 '^ *condition  *rank 0–6; uint8$' "$info" --limits -d cpu
 for format in 'TensorFlow Lite' ONNX ncnn; do
     expect 0 "^$format: [A-Z]" "$info" --known
 done

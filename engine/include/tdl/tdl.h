@@ -640,6 +640,68 @@ TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph, const struct 
                                           uint32_t input_count, const struct tdl_binding *outputs,
                                           uint32_t output_count);
 
+/* ----------------------------------------------------------------- limits */
+
+/** What a context can take (WebNN's opSupportLimits()). 0 where there is no bound. */
+struct tdl_limits {
+    uint32_t max_rank, max_inputs, max_outputs; /**< TDL_MAX_… */
+    uint32_t dtypes;                            /**< of tensors: 1 << enum tdl_dtype, ored */
+    uint64_t max_tensor_bytes;                  /**< of a tensor that kernels reach whole */
+    uint64_t max_value_bytes;                   /**< of a value between the operators of a graph */
+    uint32_t max_planes;       /**< N times the packs of four channels of an image in a graph */
+    uint32_t max_batch_graphs; /**< in one batch */
+    uint64_t reserved[4];      /**< 0: room for later versions */
+};
+/** Thread-safe, never blocks. */
+TDL_API void tdl_context_get_limits(struct tdl_context *context, struct tdl_limits *out);
+
+/** Most operands of an operator that struct tdl_operator_limits has. */
+#define TDL_MAX_OPERATOR_OPERANDS 8
+
+/** What an operand of an operator, or its result, may be. */
+struct tdl_operand_limits {
+    const char *name;     /**< "input", "filter"; constant */
+    uint32_t dtypes;      /**< 1 << enum tdl_dtype, ored */
+    uint32_t ranks;       /**< 1 << rank, ored */
+    bool optional;        /**< may be left out */
+    bool constant;        /**< has to be of tdl_builder_constant(): not computed, no input */
+    uint64_t reserved[4]; /**< 0: room for later versions */
+};
+/** What an operator takes on a context. */
+struct tdl_operator_limits {
+    const char *name; /**< constant */
+    uint32_t operand_count;
+    struct tdl_operand_limits operands[TDL_MAX_OPERATOR_OPERANDS];
+    struct tdl_operand_limits output; /**< what came of those */
+    uint64_t reserved[4];             /**< 0: room for later versions */
+};
+/** The operators by index: what their functions are called behind `tdl_builder_`; of
+ *  reduce one for each kind, "reduce_mean". Constant; NULL past the end. Thread-safe. */
+TDL_API const char *tdl_operator_name(uint32_t index);
+/**
+ * Which data types and ranks each operand of an operator may have on this context. Asked
+ * of the operator itself, by building graphs of it alone: each that is named is taken with
+ * some of the others, as add's b with an a of its type; what is not named never is. That
+ * shapes fit each other, and the device has the memory, is beside it: tdl_builder_explain().
+ * @return TDL_ERROR_INVALID_ARGUMENT for a name that tdl_operator_name() does not give.
+ * Thread-safe, blocking: builds some dozens of small graphs, a few ms.
+ */
+TDL_API enum tdl_result tdl_context_get_operator_limits(struct tdl_context *context,
+                                                        const char *name,
+                                                        struct tdl_operator_limits *out);
+
+/** Hears of a dispatch of a graph; valid during the call. */
+typedef void (*tdl_step_fn)(void *data, const struct tdl_graph_step *step);
+/**
+ * Whether a builder's graph can be built on its context, and by what it would be computed:
+ * as tdl_builder_build(), with its errors, but compiles no kernel and keeps nothing.
+ * @param report  called for each step in order, in the caller's thread; may be NULL
+ * Blocking: as a build with `defer_compile`.
+ */
+TDL_API enum tdl_result tdl_builder_explain(struct tdl_builder *builder,
+                                            const struct tdl_build_params *params,
+                                            tdl_step_fn report, void *report_data);
+
 /* ------------------------------------------------------------ measurement */
 
 /** Order statistics of one quantity over several runs, ns. */

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a context says that operators take, against what its builders take of random
+ * calls: whatever is built was named. And every operator of the header is there.
+ */
+#include "subject.h"
+
+#include <core/examples.h>
+
+static struct tdl_context *ctx;
+
+/* ---------------------------------------------------------------------- names */
+
+/* Every function of the headers, several times (nulls.py); none is called here. */
+#define RESULT(function, parameter, needed, call) function,
+#define OPERAND(function, parameter, needed, call) function,
+#define OTHER(function, parameter, needed, call)
+#define NEWER_RESULT(function, parameter, call)
+#define NEWER_OPERAND(function, parameter, call)
+#define STRUCT(name, reserved)
+static const char *const functions[] = {
+#include "nulls.h"
+};
+
+/* What appends no operator, or one under another name. */
+static const char *const others[] = {"create",   "status", "input",      "constant", "output",
+                                     "evaluate", "build",  "activation", "explain",  "fail"};
+
+static bool has_name(const char *function)
+{
+    const char *name;
+    const size_t length = strlen(function);
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (!strcmp(function, others[i]))
+            return true;
+    for (uint32_t i = 0; (name = tdl_operator_name(i)); i++)
+        if (!strcmp(function, name) ||
+            (!strcmp(function, "reduce") && !strncmp(function, name, length)))
+            return true;
+    return false;
+}
+
+static void test_names(void)
+{
+    static const char prefix[] = "tdl_builder_";
+    uint32_t builders = 0;
+    check_begin("names");
+    for (size_t i = 0; i < COUNT(functions); i++)
+        if (!strncmp(functions[i], prefix, strlen(prefix))) {
+            builders++;
+            CHECK(has_name(functions[i] + strlen(prefix)), "%s has no example in core/examples.c",
+                  functions[i]);
+        }
+    CHECK(builders > 200, "%u calls: the list is not what it was", builders);
+    struct tdl_operator_limits limits;
+    FAILS(tdl_context_get_operator_limits(ctx, "convolution", &limits), TDL_ERROR_INVALID_ARGUMENT,
+          "convolution");
+}
+
+/* ------------------------------------------------------------------ random calls */
+
+struct guess {
+    struct tdl_tensor_params desc[TDL_MAX_OPERATOR_OPERANDS];
+    bool there[TDL_MAX_OPERATOR_OPERANDS], constant[TDL_MAX_OPERATOR_OPERANDS];
+};
+
+/* Near to what fits: else nothing would be built. */
+static void make_guess(const struct tdl_example *e, struct rng *rng, struct guess *g)
+{
+    const enum tdl_dtype common = subject_dtypes[rng_below(rng, 8)];
+    const uint32_t rank = rng_below(rng, TDL_MAX_RANK + 1);
+    const bool alike = rng_one_in(rng, 2);
+    *g = (struct guess){.there = {false}};
+    for (uint32_t i = 0; i < TDL_MAX_OPERATOR_OPERANDS && e->slots[i].name; i++) {
+        const struct tdl_example_slot *s = &e->slots[i];
+        struct tdl_tensor_params *p = &g->desc[i];
+        p->dtype = rng_one_in(rng, 3) ? common
+                   : rng_one_in(rng, 2) ? s->dtype : subject_dtypes[rng_below(rng, 8)];
+        p->rank = alike ? rank : rng_one_in(rng, 3) ? rng_below(rng, TDL_MAX_RANK + 1) : s->rank;
+        for (uint32_t d = 0; d < p->rank; d++)
+            p->shape[d] = p->rank == s->rank && s->shape[0] ? s->shape[d]
+                          : rng_one_in(rng, 8)              ? 1
+                                                            : TDL_EXAMPLE_SIDE;
+        if (p->rank && s->flags & TDL_EXAMPLE_TUPLES && !rng_one_in(rng, 4))
+            p->shape[p->rank - 1] = 1;
+        g->there[i] = !(s->flags & TDL_EXAMPLE_OPTIONAL) || rng_one_in(rng, 2);
+        g->constant[i] = i && rng_one_in(rng, 2);
+    }
+}
+
+static bool build_guess(const struct tdl_example *e, const struct guess *g)
+{
+    static const uint64_t zeros[1 << 2 * TDL_MAX_RANK];
+    struct tdl_operand *operands[TDL_MAX_OPERATOR_OPERANDS] = {NULL}, *y = NULL;
+    struct tdl_builder *b;
+    bool complete = true;
+    OK(tdl_builder_create(ctx, &b));
+    for (uint32_t i = 0; i < TDL_MAX_OPERATOR_OPERANDS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "%u", i);
+        if (g->there[i] && g->constant[i])
+            operands[i] = tdl_builder_constant(b, &g->desc[i], zeros,
+                                               tdl_tensor_params_size(&g->desc[i]));
+        else if (g->there[i])
+            operands[i] = tdl_builder_input(b, name, &g->desc[i]);
+        complete = complete && (operands[i] || !g->there[i]);
+    }
+    if (complete)
+        y = e->call(b, operands);
+    const bool built = y && tdl_builder_output(b, "y", y) == TDL_OK &&
+                       tdl_builder_explain(b, NULL, NULL, NULL) == TDL_OK;
+    tdl_builder_destroy(&b);
+    return built;
+}
+
+/* True if it was built. */
+static bool check_guess(const struct tdl_example *e, const struct tdl_operator_limits *limits,
+                        struct rng *rng)
+{
+    struct guess g;
+    make_guess(e, rng, &g);
+    if (!build_guess(e, &g))
+        return false;
+    for (uint32_t i = 0; i < limits->operand_count; i++) {
+        const struct tdl_operand_limits *o = &limits->operands[i];
+        if (!g.there[i])
+            continue;
+        CHECK(o->dtypes >> g.desc[i].dtype & 1, "%s takes %s, and was said not to", o->name,
+              tdl_dtype_name(g.desc[i].dtype));
+        CHECK(o->ranks >> g.desc[i].rank & 1, "%s takes rank %u, and was said not to", o->name,
+              g.desc[i].rank);
+        CHECK(!o->constant || g.constant[i] || !i, "%s was to be a constant", o->name);
+    }
+    return true;
+}
+
+static void test_guesses(uint64_t seed, long cases)
+{
+    const struct tdl_example *e;
+    long built = 0, all = 0;
+    for (uint32_t i = 0; (e = tdl_example_get(i)); i++) {
+        struct tdl_operator_limits limits;
+        struct rng rng = {seed + i};
+        check_begin("%s, seed %llu", e->name, (unsigned long long)seed);
+        OK(tdl_context_get_operator_limits(ctx, e->name, &limits));
+        CHECK(!strcmp(limits.name, e->name) && limits.operand_count, "another operator");
+        for (uint32_t j = 0; j < limits.operand_count; j++)
+            CHECK(limits.operands[j].dtypes && limits.operands[j].ranks, "%s takes nothing",
+                  limits.operands[j].name);
+        CHECK(limits.output.dtypes && limits.output.ranks, "it gives nothing");
+        for (long j = 0; j < cases; j++, all++)
+            built += check_guess(e, &limits, &rng);
+    }
+    check_begin("guesses");
+    CHECK(built * 20 > all, "%ld of %ld guesses were built: that tests little", built, all);
+}
+
+/* ----------------------------------------------------------------------- facts */
+
+#define FLOATS (1u << TDL_FLOAT32 | 1u << TDL_FLOAT16)
+#define ANY 0xffu
+
+/* From the comments of operators.h. */
+static const struct fact {
+    const char *op;
+    uint32_t operand, dtypes, ranks;
+    bool constant, optional;
+} facts[] = {
+    {"conv2d", 0, FLOATS, 1 << 4, false, false},
+    {"conv2d", 2, FLOATS, 1 << 1, false, true},
+    {"add", 1, ANY, 0x7f, false, false},
+    {"logical_and", 0, 1u << TDL_UINT8, 0x7f, false, false},
+    {"where", 2, 1u << TDL_UINT8, 0x7f, false, false},
+    {"matmul", 0, FLOATS, 0x7c, false, false},
+    {"gemm", 2, FLOATS, 0x7, false, true},
+    {"gather", 1, 1u << TDL_INT32 | 1u << TDL_UINT32 | 1u << TDL_INT64, 0x7f, false, false},
+    {"transpose", 0, ANY, 0x7f, false, false},
+    {"reduce_max", 0, ANY, 0x7f, false, false},
+    {"reduce_mean", 0, FLOATS, 0x7f, false, false},
+    {"non_max_suppression", 0, 1u << TDL_FLOAT32, 0x7c, false, false},
+    {"quantize_linear", 2,
+     1u << TDL_INT8 | 1u << TDL_UINT8 | 1u << TDL_INT32 | 1u << TDL_UINT32, 0x7f, false, false},
+};
+
+static void test_facts(void)
+{
+    const uint32_t wide = 1u << TDL_INT64 | 1u << TDL_UINT64;
+    for (size_t i = 0; i < COUNT(facts); i++) {
+        const struct fact *f = &facts[i];
+        const uint32_t dtypes = f->dtypes & ~(ctx->info.shader_int64 ? 0 : wide);
+        struct tdl_operator_limits limits;
+        OK(tdl_context_get_operator_limits(ctx, f->op, &limits));
+        const struct tdl_operand_limits *o = &limits.operands[f->operand];
+        check_begin("%s, %s", f->op, o->name);
+        CHECK(o->dtypes == dtypes, "data types %#x, not %#x", o->dtypes, dtypes);
+        CHECK(o->ranks == f->ranks, "ranks %#x, not %#x", o->ranks, f->ranks);
+        CHECK(o->constant == f->constant && o->optional == f->optional, "constant or optional");
+    }
+    struct tdl_operator_limits limits;
+    check_begin("constants");
+    OK(tdl_context_get_operator_limits(ctx, "conv_transpose2d", &limits));
+    CHECK(!limits.operands[0].constant && limits.operands[1].constant, "of conv_transpose2d");
+}
+
+static void test_context_limits(void)
+{
+    struct tdl_operator_limits add;
+    struct tdl_limits limits;
+    check_begin("limits");
+    tdl_context_get_limits(ctx, &limits);
+    CHECK(limits.max_rank == TDL_MAX_RANK && limits.max_inputs == TDL_MAX_INPUTS &&
+              limits.max_outputs == TDL_MAX_OUTPUTS && limits.max_tensor_bytes >= 1 << 27 &&
+              limits.max_value_bytes >= 1 << 27,
+          "ranks, inputs, outputs or sizes");
+    CHECK((limits.max_planes >= 65535 && limits.max_batch_graphs == 250) ||
+              (!subject_has_kernels(ctx) && !limits.max_planes && !limits.max_batch_graphs),
+          "%u planes, %u graphs", limits.max_planes, limits.max_batch_graphs);
+    OK(tdl_context_get_operator_limits(ctx, "add", &add));
+    CHECK(limits.dtypes == add.operands[0].dtypes, "other data types than add's");
+
+    check_begin("limits without integers of 64 bits");
+    const bool has = ctx->info.shader_int64;
+    ctx->info.shader_int64 = false;
+    tdl_context_get_limits(ctx, &limits);
+    OK(tdl_context_get_operator_limits(ctx, "add", &add));
+    CHECK(limits.dtypes == 0x3f && add.operands[0].dtypes == 0x3f, "data types %#x, add's %#x",
+          limits.dtypes, add.operands[0].dtypes);
+    ctx->info.shader_int64 = has;
+}
+
+/* --------------------------------------------------------------------- explain */
+
+struct steps {
+    uint32_t count;
+    char kernels[256];
+};
+
+static void note_step(void *data, const struct tdl_graph_step *step)
+{
+    struct steps *s = data;
+    const size_t used = strlen(s->kernels);
+    s->count++;
+    snprintf(s->kernels + used, sizeof(s->kernels) - used, "%s;", step->kernel);
+}
+
+static void test_explain(void)
+{
+    struct steps told = {.count = 0}, want = {.count = 0};
+    const struct tdl_graph_step *step;
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    check_begin("explain");
+    OK(tdl_builder_create(ctx, &b));
+    FAILS(tdl_builder_explain(b, NULL, note_step, &told), TDL_ERROR_INVALID_STATE, "no output");
+    struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 4, 3));
+    subject_output(b, tdl_builder_softmax(b, tdl_builder_max_pool2d(b, x, NULL), 3));
+    OK(tdl_builder_explain(b, &(struct tdl_build_params){.no_fuse = true}, note_step, &told));
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.no_fuse = true}, &g));
+    for (uint32_t i = 0; (step = tdl_graph_get_step(g, i)); i++)
+        note_step(&want, step);
+    CHECK(told.count && told.count == want.count && !strcmp(told.kernels, want.kernels),
+          "\"%s\", and built \"%s\"", told.kernels, want.kernels);
+    tdl_graph_destroy(&g);
+    OK(tdl_builder_explain(b, NULL, NULL, NULL));
+    tdl_builder_destroy(&b);
+
+    /* Why not. */
+    OK(tdl_builder_create(ctx, &b));
+    x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 4, 3));
+    struct tdl_operand *f = subject_input(b, "f", SUBJECT_SHAPE(TDL_FLOAT32, 2, 1, 1, 3));
+    subject_output(b, tdl_builder_conv_transpose2d(b, x, f, NULL));
+    FAILS(tdl_builder_explain(b, NULL, note_step, &told), TDL_ERROR_UNSUPPORTED,
+          "float32 constants");
+    CHECK(strstr(tdl_builder_error(b), "float32 constants"), "the builder: \"%s\"",
+          tdl_builder_error(b));
+    tdl_builder_destroy(&b);
+}
+
+int main(int argc, char **argv)
+{
+    const long cases = check_cases(argc, argv, 12);
+    const uint64_t seed = check_seed(argc, argv, 2);
+    ctx = check_context_open();
+    test_names();
+    test_guesses(seed, cases);
+    test_facts();
+    test_context_limits();
+    test_explain();
+    check_context_close(ctx);
+    return check_result();
+}
