@@ -53,7 +53,7 @@ vec4 value(uint at)
 
 void main()
 {
-    const vec4 NOTHING = vec4(KIND == LARGEST ? -3.402823466e38 : 0.0);
+    const vec4 NOTHING = vec4(KIND == LARGEST ? -uintBitsToFloat(0x7f800000) : 0.0);
     const ivec2 WINDOW = ivec2(WINDOW_W, WINDOW_H);
     ivec2 size = ivec2(IN_W, IN_H);
     const ivec2 DILATION = ivec2(DILATION_W, DILATION_H);

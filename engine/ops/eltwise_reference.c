@@ -22,7 +22,7 @@ static double unary(enum tdl_function f, double x, double a, double b)
     case TDL_ELU:
         return x < 0 ? a * expm1(x) : x;
     case TDL_GELU:
-        return 0.5 * x * (1 + erf(x / sqrt(2)));
+        return 0.5 * x * erfc(-x / sqrt(2)); /* 1 + erf of the negative */
     case TDL_HARD_SIGMOID:
         x = a * x + b;
         return x < 0 ? 0 : x > 1 ? 1 : x;

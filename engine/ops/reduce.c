@@ -55,9 +55,9 @@ static long double step(enum tdl_reduction reduction, long double sum, long doub
 {
     switch (reduction) {
     case TDL_REDUCE_MAX:
-        return x > sum ? x : sum;
+        return x > sum || isnan(x) ? x : sum;
     case TDL_REDUCE_MIN:
-        return x < sum ? x : sum;
+        return x < sum || isnan(x) ? x : sum;
     case TDL_REDUCE_PRODUCT:
         return sum * x;
     case TDL_REDUCE_L1:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Element-wise functions of floats; the numbers are enum tdl_function in
-// engine/ops/eltwise.h. NaN in gives NaN out (but x ^ 0 is 1).
+// engine/ops/eltwise.h. NaN in gives NaN out (but x ^ 0 and 1 ^ x are 1).
 const uint F_IDENTITY = 0, F_RELU = 1, F_CLAMP = 2, F_SIGMOID = 3, F_HARD_SWISH = 4, F_TANH = 5,
            F_LEAKY_RELU = 6, F_ELU = 7, F_GELU = 8, F_HARD_SIGMOID = 9, F_SOFTPLUS = 10,
            F_SOFTSIGN = 11, F_LINEAR = 12, F_ABS = 13, F_CEIL = 14, F_FLOOR = 15, F_ROUND_EVEN = 16,
@@ -15,29 +15,78 @@ const uint F_IDENTITY = 0, F_RELU = 1, F_CLAMP = 2, F_SIGMOID = 3, F_HARD_SWISH 
 
 const uint NAN_BITS = 0x7fc00000, INFINITY_BITS = 0x7f800000;
 
-// Abramowitz and Stegun, 7.1.26: within 1.5e-7.
-vec4 erf_of(vec4 x)
+// Near 0 differences would lose what matters, so there are series of their own, as in
+// engine/cpu/graph/hot_math.h: Abramowitz and Stegun 4.2.1, 4.5.64, 7.1.5.
+vec4 expm1_of(vec4 x)
 {
-    vec4 t = 1.0 / (1.0 + 0.3275911 * abs(x));
-    vec4 p = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t +
-              0.254829592) * t;
-    vec4 y = 1.0 - p * exp(-x * x);
-    return mix(y, -y, lessThan(x, vec4(0.0)));
+    vec4 near = x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0 + x * (1.0 / 120.0)))));
+    return mix(exp(x) - 1.0, near, lessThan(abs(x), vec4(0.2)));
 }
 
-// As C's pow(): GLSL's knows no negative base.
+vec4 tanh_of(vec4 x) // exact where exp() is not finite
+{
+    vec4 q = x * x, near = x * (1.0 + q * (-1.0 / 3.0 + q * (2.0 / 15.0 + q * (-17.0 / 315.0))));
+    vec4 far = sign(x) - sign(x) * 2.0 / (exp(2.0 * abs(x)) + 1.0);
+    return mix(mix(far, near, lessThan(abs(x), vec4(0.2))), x, isnan(x));
+}
+
+// ln (1 + x) = 2 artanh (x / (2 + x)), 4.1.24 and 4.1.28; of 0 … 1.
+vec4 log1p_of(vec4 x)
+{
+    vec4 s = x / (2.0 + x), q = s * s;
+    return 2.0 * s * (1.0 + q * (1.0 / 3.0 + q * (0.2 + q * (1.0 / 7.0 +
+                                                             q * (1.0 / 9.0 + q / 11.0)))));
+}
+
+// 1 - erf (x) of 0.3 and more, relative 5e-7: t P(t) exp (-x^2) with t = 1 / (1 + x / 2); P goes
+// through the function in Chebyshev's nodes from 0.3 to 10.
+vec4 erfc_of(vec4 x, vec4 minus_square) // the square as exactly as the caller has it
+{
+    vec4 t = 1.0 / (1.0 + 0.5 * x);
+    vec4 p = 0.0407425910 * t - 0.0613305978;
+    p = ((p * t - 0.131527960) * t + 0.209745944) * t + 0.119200379;
+    p = ((p * t + 0.260664344) * t + 0.280370027) * t + 0.282181442;
+    return p * t * exp(minus_square);
+}
+
+vec4 erf_near_0(vec4 x)
+{
+    vec4 q = x * x;
+    return x * (1.12837917 + q * (-0.376126389 + q * (0.112837917 + q * (-0.0268661706 +
+                              q * (0.00522397763 - q * 0.000854832703)))));
+}
+
+vec4 erf_of(vec4 x)
+{
+    vec4 y = 1.0 - erfc_of(abs(x), -x * x);
+    y = mix(y, -y, lessThan(x, vec4(0.0)));
+    return mix(y, erf_near_0(x), lessThan(abs(x), vec4(0.5)));
+}
+
+// x / 2 (1 + erf (x / sqrt (2)))
+vec4 gelu_of(vec4 x)
+{
+    vec4 u = x * 0.70710678, c = 0.5 * erfc_of(abs(u), -0.5 * x * x);
+    vec4 far = x * mix(1.0 - c, c, lessThan(x, vec4(0.0)));
+    return mix(far, 0.5 * x * (1.0 + erf_near_0(u)), lessThan(abs(u), vec4(0.5)));
+}
+
+// As C's pow(), F.10.4.4 of its standard: GLSL's knows no negative base.
 vec4 power(vec4 x, vec4 y)
 {
+    const vec4 infinity = uintBitsToFloat(uvec4(INFINITY_BITS)), one = vec4(1.0);
     vec4 p = exp2(y * log2(abs(x)));
-    bvec4 whole = equal(floor(y), y);
-    vec4 odd = y - 2.0 * floor(y * 0.5);
-    bvec4 negative = lessThan(x, vec4(0.0));
-    p = mix(p, mix(vec4(0.0), uintBitsToFloat(uvec4(INFINITY_BITS)), lessThan(y, vec4(0.0))),
-            equal(x, vec4(0.0)));
-    vec4 signed_p = mix(uintBitsToFloat(uvec4(NAN_BITS)), mix(p, -p, equal(odd, vec4(1.0))), whole);
-    p = mix(p, signed_p, negative);
-    p = mix(p, x + y, isnan(x + y));
-    return mix(p, vec4(1.0), equal(y, vec4(0.0)));
+    p = mix(p, one, equal(abs(x), one)); // to the power of infinity, too
+    p = mix(p, mix(vec4(0.0), infinity, lessThan(y, vec4(0.0))), equal(x, vec4(0.0)));
+    // From 2^24 on numbers are even, and so is infinity.
+    bvec4 odd = equal(y - 2.0 * floor(y * 0.5), one);
+    bvec4 minus = notEqual(floatBitsToUint(x) & uvec4(0x80000000), uvec4(0)); // -0, too
+    p = mix(p, mix(p, -p, odd), minus);
+    // There are no roots of negative numbers.
+    vec4 root = mix(p, uintBitsToFloat(uvec4(NAN_BITS)), notEqual(floor(y), y));
+    p = mix(p, mix(root, p, equal(x, -infinity)), lessThan(x, vec4(0.0)));
+    p = mix(mix(p, x, isnan(x)), y, isnan(y));
+    return mix(mix(p, one, equal(x, one)), one, equal(y, vec4(0.0)));
 }
 
 vec4 eltwise_unary(uint function, vec4 x, float a, float b)
@@ -54,19 +103,19 @@ vec4 eltwise_unary(uint function, vec4 x, float a, float b)
         return 1.0 / (1.0 + exp(-x));
     case F_HARD_SWISH:
         return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
-    case F_TANH: // exact where exp() is not finite
-        return mix(sign(x) - sign(x) * 2.0 / (exp(2.0 * abs(x)) + 1.0), x, isnan(x));
+    case F_TANH:
+        return tanh_of(x);
     case F_LEAKY_RELU:
         return mix(x, a * x, lessThan(x, zero));
     case F_ELU:
-        return mix(x, a * (exp(x) - 1.0), lessThan(x, zero));
+        return mix(x, a * expm1_of(x), lessThan(x, zero));
     case F_GELU:
-        return 0.5 * x * (1.0 + erf_of(x * 0.70710678));
+        return gelu_of(x);
     case F_HARD_SIGMOID:
         x = a * x + b;
         return mix(clamp(x, 0.0, 1.0), x, isnan(x));
     case F_SOFTPLUS:
-        return mix(max(x, zero), x, isnan(x)) + log(1.0 + exp(-abs(x)));
+        return mix(max(x, zero), x, isnan(x)) + log1p_of(exp(-abs(x)));
     case F_SOFTSIGN:
         return x / (1.0 + abs(x));
     case F_LINEAR:

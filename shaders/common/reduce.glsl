@@ -37,9 +37,16 @@ uint team_of_dispatch()
 #define ABSOLUTE(v) (v)
 #endif
 
+// max() and min() may give the other one for NaN.
+#ifdef TDL_FLOAT
+#define OR_NAN(v, a, b) mix(mix(v, b, isnan(b)), a, isnan(a))
+#else
+#define OR_NAN(v, a, b) (v)
+#endif
+
 ELEMENT combine(uint reduction, ELEMENT a, ELEMENT b)
 {
-    return reduction == MAX ? max(a, b) : reduction == MIN ? min(a, b)
+    return reduction == MAX ? OR_NAN(max(a, b), a, b) : reduction == MIN ? OR_NAN(min(a, b), a, b)
            : reduction == PRODUCT ? a * b : a + b;
 }
 

@@ -32,7 +32,7 @@ static void unary(uint32_t function, float a, float b, const float *restrict x, 
     case TDL_ELU:
         EACH(x[i] < 0 ? a * tdl_hot_expm1(x[i]) : x[i]);
     case TDL_GELU:
-        EACH(0.5f * x[i] * (1 + tdl_hot_erf(x[i] * 0.707106781f)));
+        EACH(tdl_hot_gelu(x[i]));
     case TDL_HARD_SIGMOID:
         EACH(tdl_hot_clamp(a * x[i] + b, 0, 1));
     case TDL_SOFTPLUS:

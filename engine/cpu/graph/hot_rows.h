@@ -101,9 +101,9 @@ static void add_row(uint32_t reduction, const float *restrict x, const float *re
     break
     switch (reduction) {
     case TDL_REDUCE_MAX:
-        EACH_SUM((double)x[i] > sums[i] ? (double)x[i] : sums[i]);
+        EACH_SUM((double)x[i] > sums[i] || x[i] != x[i] ? (double)x[i] : sums[i]);
     case TDL_REDUCE_MIN:
-        EACH_SUM((double)x[i] < sums[i] ? (double)x[i] : sums[i]);
+        EACH_SUM((double)x[i] < sums[i] || x[i] != x[i] ? (double)x[i] : sums[i]);
     case TDL_REDUCE_PRODUCT:
         EACH_SUM(sums[i] * (double)x[i]);
     case TDL_REDUCE_L1:

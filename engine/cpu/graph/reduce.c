@@ -76,8 +76,8 @@ static double begin_with(enum tdl_reduction r)
 
 static double join(enum tdl_reduction r, double a, double b)
 {
-    return r == TDL_REDUCE_MAX       ? (b > a ? b : a)
-           : r == TDL_REDUCE_MIN     ? (b < a ? b : a)
+    return r == TDL_REDUCE_MAX       ? (b > a || isnan(b) ? b : a)
+           : r == TDL_REDUCE_MIN     ? (b < a || isnan(b) ? b : a)
            : r == TDL_REDUCE_PRODUCT ? a * b
                                      : a + b;
 }

@@ -326,10 +326,14 @@ TDL_API struct tdl_operand *tdl_builder_layer_normalization(
  * operator of two takes all data types, a function of one float32 and float16;
  * int64 and uint64 where the device has shaderInt64.
  *
- * NaN: functions, arithmetic, max, min and clamp give NaN for NaN (but x ^ 0 is
- * 1), comparisons are false except notEqual. That holds for values in linear
+ * NaN: functions, arithmetic, max, min and clamp give NaN for NaN (but x ^ 0 and
+ * 1 ^ x are 1, as in C), comparisons are false except notEqual. That holds for values in linear
  * memory; images between operators on images are not checked for NaN, and a
  * convolution may turn it into a bound of the activation that is fused to it.
+ *
+ * Float32: tanh, erf, elu, softplus, gelu, sigmoid and exp are within 1e-5 of their result,
+ * near 0 and in their tails, too. What is less than 1.2e-38 in magnitude may be read and
+ * written as 0, on GPUs above all, and 0 of another sign.
  *
  * Integers wrap. Their division cuts towards zero; by zero it gives 0.
  */
@@ -353,7 +357,8 @@ TDL_API struct tdl_operand *tdl_builder_max(struct tdl_builder *builder, struct 
 TDL_API struct tdl_operand *tdl_builder_min(struct tdl_builder *builder, struct tdl_operand *a,
                                             struct tdl_operand *b);
 /** a to the power of b. Of integers: wraps; 0 where the result is a fraction
- *  (negative b) or infinite. Of floats: NaN for a negative a and a b that is not whole. */
+ *  (negative b) or infinite. Of floats as C's pow(): NaN for a negative a and a b that is
+ *  not whole; 1 for −1 to the power of infinity. */
 TDL_API struct tdl_operand *tdl_builder_pow(struct tdl_builder *builder, struct tdl_operand *a,
                                             struct tdl_operand *b);
 /** The bits of both (ONNX BitwiseAnd); integers. */
@@ -431,7 +436,7 @@ TDL_API struct tdl_operand *tdl_builder_sqrt(struct tdl_builder *builder, struct
 /** 1 / x. */
 TDL_API struct tdl_operand *tdl_builder_reciprocal(struct tdl_builder *builder,
                                                    struct tdl_operand *x);
-/** The error function, within 2e-7 (Abramowitz and Stegun, 7.1.26). */
+/** The error function. Near 0 its series (Abramowitz and Stegun, 7.1.5). */
 TDL_API struct tdl_operand *tdl_builder_erf(struct tdl_builder *builder, struct tdl_operand *x);
 /** The sine; radians. */
 TDL_API struct tdl_operand *tdl_builder_sin(struct tdl_builder *builder, struct tdl_operand *x);
@@ -737,7 +742,8 @@ struct tdl_reduce_params {
  * Reduce dimensions to one value. The output has the input's type. Max and
  * min take every type; sum, product, L1 and sumSquare float32, float16 and
  * the 32- and 64-bit integers (which wrap); the others float32 and float16.
- * Halves are computed in float32. Elements are added in an order that depends
+ * Halves are computed in float32. Max and min are NaN where an element is, but for images
+ * between operators on images. Elements are added in an order that depends
  * on the shapes and the device only.
  */
 TDL_API struct tdl_operand *tdl_builder_reduce(struct tdl_builder *builder,

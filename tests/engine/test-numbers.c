@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Functions of float32 against C's in double precision: densely, with the tails and what is
+ * near 0, where the result must be right by its own size; and what is no number.
+ */
+#include "subject.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct tdl_operand *O;
+
+enum { POINTS = 1 << 14, TINY = 64, CORNERS = 18 };
+
+static struct tdl_context *ctx;
+
+/* ---------------------------------------------------------------- functions */
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+static double softplus(double x)
+{
+    return x > 30 ? x : log1p(exp(x));
+}
+
+static double elu(double x)
+{
+    return x < 0 ? 0.75 * expm1(x) : x;
+}
+
+static double gelu(double x)
+{
+    return 0.5 * x * erfc(-x / sqrt(2));
+}
+
+static O build_elu(struct tdl_builder *b, O x)
+{
+    return tdl_builder_elu(b, x, 0.75f);
+}
+
+static const struct function {
+    const char *name;
+    O (*build)(struct tdl_builder *b, O x);
+    double (*is)(double x);
+    double low, high;
+} functions[] = {
+    {"tanh", tdl_builder_tanh, tanh, -12, 12},
+    {"erf", tdl_builder_erf, erf, -6, 6},
+    {"elu", build_elu, elu, -20, 4},
+    {"softplus", tdl_builder_softplus, softplus, -80, 40},
+    {"gelu", tdl_builder_gelu, gelu, -12.5, 8},
+    {"sigmoid", tdl_builder_sigmoid, sigmoid, -80, 30},
+    {"exp", tdl_builder_exp, exp, -80, 80},
+};
+
+/* ------------------------------------------------------------------- running */
+
+/* y of x, and of z where the graph has it. */
+static void run(struct tdl_builder *b, const float *x, const float *z, uint32_t count, float *y,
+                uint32_t outputs)
+{
+    const struct tdl_tensor_params p = {
+        .rank = 1, .shape = {count}, .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    static const char *const names[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8"};
+    struct tdl_binding in[2] = {{"x"}, {"z"}}, out[COUNT(names)];
+    struct tdl_graph *g;
+    OK(tdl_builder_build(b, NULL, &g));
+    for (uint32_t i = 0; i < (z ? 2 : 1); i++) {
+        OK(tdl_tensor_create(ctx, &p, &in[i].tensor));
+        OK(tdl_tensor_write(in[i].tensor, i ? z : x, count * sizeof(*x), NULL));
+    }
+    for (uint32_t i = 0; i < outputs; i++) {
+        struct tdl_tensor_params q = *tdl_graph_output(g, i, NULL);
+        q.usage = TDL_TENSOR_READABLE;
+        out[i].name = names[i];
+        OK(tdl_tensor_create(ctx, &q, &out[i].tensor));
+    }
+    OK(tdl_graph_dispatch(g, in, z ? 2 : 1, out, outputs, NULL));
+    for (uint32_t i = 0; i < outputs; i++) {
+        const struct tdl_tensor_params *q = tdl_graph_output(g, i, NULL);
+        OK(tdl_tensor_read(out[i].tensor, y + (size_t)i * count, tdl_tensor_params_size(q)));
+        tdl_tensor_destroy(&out[i].tensor);
+    }
+    for (uint32_t i = 0; i < (z ? 2 : 1); i++)
+        tdl_tensor_destroy(&in[i].tensor);
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
+static struct tdl_builder *open(uint32_t count, O *x)
+{
+    struct tdl_builder *b;
+    OK(tdl_builder_create(ctx, &b));
+    *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, count));
+    return b;
+}
+
+static void add_output(struct tdl_builder *b, uint32_t index, O y)
+{
+    char name[8];
+    snprintf(name, sizeof(name), "%u", index);
+    OK(tdl_builder_output(b, name, y));
+}
+
+/* -------------------------------------------------------------------- sweeps */
+
+/* Relative 1e-5, and what exponents of e lose: products with log2 e are rounded as floats.
+ * What is below the normal numbers may be 0 on a device. */
+static void check_sweep(const struct function *f, const float *x, const float *y)
+{
+    double worst = 0;
+    uint32_t at = 0;
+    check_begin("numbers: %s", f->name);
+    for (uint32_t i = 0; i < POINTS; i++) {
+        const double want = f->is((double)x[i]), error = fabs((double)y[i] - want);
+        const double limit =
+            1e-5 * fabs(want) + (fabs(want) < 2 * (double)FLT_MIN ? 2 * (double)FLT_MIN : 0);
+        const double share = isnan(y[i]) ? INFINITY : error / limit;
+        if (share > worst) {
+            worst = share;
+            at = i;
+        }
+    }
+    CHECK(worst <= 1, "of %.9g: %.9g instead of %.9g, %g of what is allowed", (double)x[at],
+          (double)y[at], f->is((double)x[at]), worst);
+    if (getenv("TEST_NUMBERS"))
+        printf("%s: %g of 1e-5, at %.9g\n", f->name, worst, (double)x[at]);
+}
+
+static void check_sweeps(void)
+{
+    static float x[POINTS], y[POINTS];
+    for (size_t k = 0; k < COUNT(functions); k++) {
+        const struct function *f = &functions[k];
+        O in;
+        struct tdl_builder *b = open(POINTS, &in);
+        for (uint32_t i = 0; i < POINTS; i++)
+            x[i] = (float)(f->low + (f->high - f->low) * i / (POINTS - 1));
+        for (uint32_t i = 0; i < TINY; i++) /* near 0, of both signs */
+            x[i * 2] = (float)((i % 2 ? -1.37 : 1.37) * pow(2, -(int)i / 2 - 1));
+        add_output(b, 0, f->build(b, in));
+        run(b, x, NULL, POINTS, y, 1);
+        check_sweep(f, x, y);
+    }
+}
+
+/* --------------------------------------------------------------- no numbers */
+
+static void check_nan(void)
+{
+    const float x[] = {NAN, INFINITY, -INFINITY, 0}, least = -1, most = 1;
+    float y[9][4];
+    O in;
+    struct tdl_builder *b = open(4, &in);
+    check_begin("numbers: NaN and infinity");
+    add_output(b, 0, tdl_builder_linear(b, in, 2, 1));
+    add_output(b, 1, tdl_builder_hard_sigmoid(b, in, 0.2f, 0.5f));
+    add_output(b, 2, tdl_builder_clamp(b, in, &least, &most));
+    add_output(b, 3, tdl_builder_relu(b, in));
+    add_output(b, 4, tdl_builder_leaky_relu(b, in, 0.5f));
+    add_output(b, 5, tdl_builder_elu(b, in, 1));
+    add_output(b, 6, tdl_builder_tanh(b, in));
+    add_output(b, 7, tdl_builder_erf(b, in));
+    add_output(b, 8, tdl_builder_softplus(b, in));
+    run(b, x, NULL, 4, &y[0][0], 9);
+    const float want[9][3] = {
+        {INFINITY, -INFINITY, 1}, {1, 0, 0.5f},      {1, -1, 0}, {INFINITY, 0, 0},
+        {INFINITY, -INFINITY},    {INFINITY, -1, 0}, {1, -1, 0}, {1, -1, 0},
+        {INFINITY, 0, 0.693147f}};
+    for (uint32_t i = 0; i < 9; i++) {
+        CHECK(isnan(y[i][0]), "function %u of NaN is %g", i, (double)y[i][0]);
+        for (uint32_t k = 0; k < 3; k++)
+            CHECK(y[i][k + 1] == want[i][k] || fabsf(y[i][k + 1] - want[i][k]) < 1e-6f,
+                  "function %u of %g is %g", i, (double)x[k + 1], (double)y[i][k + 1]);
+    }
+}
+
+/* The greatest of several, one of which is NaN; and of nothing but -infinity. */
+static void check_reductions(void)
+{
+    static const float x[8] = {1, NAN, 3, 2, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    float y[3][8];
+    O in;
+    struct tdl_builder *b = open(8, &in);
+    check_begin("numbers: reductions");
+    const struct tdl_reduce_params rows = {.axes = {1}, .axis_count = 1};
+    O two = tdl_builder_reshape(b, in, 2, (const uint32_t[]){2, 4});
+    O image = tdl_builder_reshape(b, in, 4, (const uint32_t[]){1, 2, 4, 1});
+    add_output(b, 0, tdl_builder_reduce(b, two, TDL_REDUCE_MAX, &rows));
+    add_output(b, 1, tdl_builder_reduce(b, two, TDL_REDUCE_MIN, &rows));
+    add_output(b, 2,
+               tdl_builder_max_pool2d(b, image, &(struct tdl_pool2d_params){.window = {1, 4}}));
+    run(b, x, NULL, 8, &y[0][0], 3);
+    CHECK(isnan(y[0][0]) && isnan(y[1][0]), "max %g, min %g of a row with NaN", (double)y[0][0],
+          (double)y[1][0]);
+    CHECK(y[0][1] == -INFINITY && y[1][1] == -INFINITY, "max %g, min %g of -infinity",
+          (double)y[0][1], (double)y[1][1]);
+    CHECK(y[2][1] == -INFINITY, "the pool's max of -infinity is %g", (double)y[2][1]);
+}
+
+static void check_power(void)
+{
+    static const float corners[CORNERS] = {0,        -0.0f,     1,   -1,    0.5f,   -0.5f,
+                                           2,        -2,        3,   -3,    2.5f,   -2.5f,
+                                           INFINITY, -INFINITY, NAN, 1e30f, -1e30f, 16777216};
+    static float x[CORNERS * CORNERS], z[CORNERS * CORNERS], y[CORNERS * CORNERS];
+    O in;
+    struct tdl_builder *b = open(CORNERS * CORNERS, &in);
+    check_begin("numbers: pow");
+    O to = subject_input(b, "z", SUBJECT_SHAPE(TDL_FLOAT32, CORNERS * CORNERS));
+    for (uint32_t i = 0; i < CORNERS * CORNERS; i++) {
+        x[i] = corners[i / CORNERS];
+        z[i] = corners[i % CORNERS];
+    }
+    add_output(b, 0, tdl_builder_pow(b, in, to));
+    run(b, x, z, CORNERS * CORNERS, y, 1);
+    for (uint32_t i = 0; i < CORNERS * CORNERS; i++) {
+        const float want = powf(x[i], z[i]);
+        const bool same = isnan(want) || isnan(y[i]) ? isnan(want) && isnan(y[i])
+                          : isinf(want) || want == 0 ? want == y[i]
+                                                     : fabsf(want / y[i] - 1) < 1e-5f;
+        CHECK(same, "%g to the power of %g is %g instead of %g", (double)x[i], (double)z[i],
+              (double)y[i], (double)want);
+    }
+}
+
+int main(void)
+{
+    ctx = check_context_open();
+    check_sweeps();
+    check_nan();
+    check_reductions();
+    check_power();
+    check_context_close(ctx);
+    return check_result();
+}
