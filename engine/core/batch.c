@@ -7,7 +7,9 @@ enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch *
     TDL_NEED(out_batch, "out_batch");
     enum tdl_result r = tdl_context_check(context);
     *out_batch = NULL;
-    return r == TDL_OK ? context->on->batch_create(context, out_batch) : r;
+    if (r == TDL_OK)
+        r = context->on->batch_create(context, out_batch);
+    return tdl_logged(context, r);
 }
 
 void tdl_batch_destroy(struct tdl_batch **batch)
@@ -52,7 +54,7 @@ void tdl_batch_give_back(struct tdl_batch **batch)
 enum tdl_result tdl_batch_begin(struct tdl_batch *batch)
 {
     TDL_NEED(batch, "batch");
-    return batch->ctx->on->batch_begin(batch);
+    return tdl_logged(batch->ctx, batch->ctx->on->batch_begin(batch));
 }
 
 void tdl_batch_cancel(struct tdl_batch *batch)
@@ -71,10 +73,11 @@ enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage)
 {
     TDL_NEED(batch, "batch");
     if (stage >= TDL_MAX_STAGES)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "tdl_batch_stage: there is no stage %u; there are %d", stage,
-                        TDL_MAX_STAGES);
-    return batch->ctx->on->batch_stage(batch, stage);
+        return tdl_logged(batch->ctx,
+                          tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                   "tdl_batch_stage: there is no stage %u; there are %d", stage,
+                                   TDL_MAX_STAGES));
+    return tdl_logged(batch->ctx, batch->ctx->on->batch_stage(batch, stage));
 }
 
 bool tdl_batch_stage_times(struct tdl_batch *batch, uint64_t *out_ns, uint32_t count)

@@ -58,8 +58,10 @@ enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
     static const char *const names[] = {"frame (device)", "frame (upload)", "frame (readback)"};
     *out_buffer = NULL;
     if ((unsigned)access >= TDL_COUNT(names))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer with unknown access %d", access);
-    return tdl_buffer_create_named(context, size, access, names[access], out_buffer);
+        return tdl_logged(context, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                            "a buffer with unknown access %d", access));
+    return tdl_logged(context,
+                      tdl_buffer_create_named(context, size, access, names[access], out_buffer));
 }
 
 enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
@@ -70,15 +72,15 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
     TDL_NEED(out_offset, "out_offset");
     enum tdl_result r = tdl_context_check(ctx);
     *out_buffer = NULL;
-    if (r != TDL_OK)
-        return r;
-    if (!pointer || !size)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no host memory to import");
-    if (size > UINTPTR_MAX - (uintptr_t)pointer)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "host memory of %zu bytes at %p goes past the end of the address space",
-                        size, pointer);
-    return ctx->on->buffer_import_host(ctx, pointer, size, out_buffer, out_offset);
+    if (r == TDL_OK && (!pointer || !size))
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no host memory to import");
+    if (r == TDL_OK && size > UINTPTR_MAX - (uintptr_t)pointer)
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                     "host memory of %zu bytes at %p goes past the end of the address space", size,
+                     pointer);
+    if (r == TDL_OK)
+        r = ctx->on->buffer_import_host(ctx, pointer, size, out_buffer, out_offset);
+    return tdl_logged(ctx, r);
 }
 
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)
@@ -113,5 +115,5 @@ enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
 {
     TDL_NEED(buffer, "buffer");
     return tdl_context_wait(buffer->ctx, buffer->ctx->on->buffer_point(buffer, for_write),
-                            TDL_WAIT_FOREVER);
+                            TDL_WAIT_FOREVER); /* which tells the log */
 }

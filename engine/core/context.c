@@ -109,13 +109,14 @@ enum tdl_result tdl_context_check(struct tdl_context *ctx)
 enum tdl_result tdl_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
 {
     enum tdl_result r = tdl_context_check(ctx);
-    if (r != TDL_OK)
-        return r;
-    if (point > tdl_context_last_point(ctx))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "point %llu has not been submitted yet: waiting for it would not end",
-                        (unsigned long long)point);
-    return ctx->on->context_wait(ctx, point, timeout_ns);
+    if (r == TDL_OK && point > tdl_context_last_point(ctx))
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                     "point %llu has not been submitted yet: waiting for it would not end",
+                     (unsigned long long)point);
+    if (r == TDL_OK)
+        r = ctx->on->context_wait(ctx, point, timeout_ns);
+    /* Whoever only asks is no failure. */
+    return r == TDL_ERROR_TIMEOUT && !timeout_ns ? r : tdl_logged(ctx, r);
 }
 
 uint64_t tdl_context_last_point(struct tdl_context *ctx)
@@ -136,7 +137,7 @@ enum tdl_result tdl_context_sync(struct tdl_context *ctx)
 enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
 {
     TDL_NEED(ctx, "context");
-    return ctx->on->context_save_cache(ctx);
+    return tdl_logged(ctx, ctx->on->context_save_cache(ctx));
 }
 
 const struct tdl_device_info *tdl_context_device(const struct tdl_context *ctx)

@@ -146,14 +146,14 @@ enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_fr
     struct tdl_context *ctx = batch->ctx;
     enum tdl_result r;
     if (!ctx->on->frame_to_tensor)
-        return no_frames(ctx);
+        return tdl_logged(ctx, no_frames(ctx));
     TRY(tdl_frame_check(ctx, frame, false, "source"));
     TRY(check_tensor(ctx, tensor));
     TRY(resolve_crop(frame, &resolved));
     TRY(resolve_inside(tensor, &resolved));
     TRY(ctx->on->frame_to_tensor(batch, frame, tensor, &resolved));
 fail:
-    return r;
+    return tdl_logged(ctx, r);
 }
 
 enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
@@ -165,12 +165,14 @@ enum tdl_result tdl_frame_to_tensor_prepare(const struct tdl_frame *frame,
     TDL_NEED(frame, "frame");
     TDL_NEED(tensor, "tensor");
     struct tdl_context *ctx = tensor->buffer->ctx;
+    enum tdl_result r;
     if (!tdl_format_info(frame->format))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
-    if (!ctx->on->frame_to_tensor_prepare)
-        return no_frames(ctx);
-    enum tdl_result r = check_tensor(ctx, tensor);
-    return r == TDL_OK ? ctx->on->frame_to_tensor_prepare(frame, tensor, compile) : r;
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
+    else
+        r = ctx->on->frame_to_tensor_prepare ? check_tensor(ctx, tensor) : no_frames(ctx);
+    if (r == TDL_OK)
+        r = ctx->on->frame_to_tensor_prepare(frame, tensor, compile);
+    return tdl_logged(ctx, r);
 }
 
 /* --------------------------------------------------------- tensor to frame */
@@ -255,7 +257,7 @@ enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor
     struct tdl_context *ctx = batch->ctx;
     enum tdl_result r;
     if (!ctx->on->frame_from_tensor)
-        return no_frames(ctx);
+        return tdl_logged(ctx, no_frames(ctx));
     TRY(tdl_frame_check(ctx, frame, true, "target"));
     TRY(check_picture(ctx, tensor));
     if (resolved.source)
@@ -263,7 +265,7 @@ enum tdl_result tdl_frame_from_tensor(struct tdl_batch *batch, struct tdl_tensor
     TRY(resolve_picture(tensor, frame, &resolved));
     TRY(ctx->on->frame_from_tensor(batch, tensor, frame, &resolved));
 fail:
-    return r;
+    return tdl_logged(ctx, r);
 }
 
 enum tdl_result tdl_frame_from_tensor_prepare(struct tdl_tensor *tensor,
@@ -282,14 +284,14 @@ enum tdl_result tdl_frame_from_tensor_prepare(struct tdl_tensor *tensor,
     enum tdl_result r;
     if (!tdl_format_info(frame->format) ||
         (resolved.source && !tdl_format_info(resolved.source->format)))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format");
+        return tdl_logged(ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the frame has no format"));
     if (!ctx->on->frame_from_tensor_prepare)
-        return no_frames(ctx);
+        return tdl_logged(ctx, no_frames(ctx));
     TRY(check_picture(ctx, tensor));
     TRY(resolve_picture(tensor, frame, &resolved));
     TRY(ctx->on->frame_from_tensor_prepare(tensor, frame, &resolved, compile));
 fail:
-    return r;
+    return tdl_logged(ctx, r);
 }
 
 /* ----------------------------------------------------------------- compose */
@@ -378,7 +380,9 @@ enum tdl_result tdl_composer_create(struct tdl_context *context, struct tdl_comp
     *out_composer = NULL;
     if (r == TDL_OK && !context->on->composer_create)
         r = no_frames(context);
-    return r == TDL_OK ? context->on->composer_create(context, out_composer) : r;
+    if (r == TDL_OK)
+        r = context->on->composer_create(context, out_composer);
+    return tdl_logged(context, r);
 }
 
 void tdl_composer_destroy(struct tdl_composer **composer)
@@ -408,11 +412,11 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
     TDL_NEED(target, "target");
     TDL_NEED(params, "params");
     enum tdl_result r = check_formats(source, target, params);
-    if (r != TDL_OK)
-        return r;
-    if (params->background && !tdl_format_info(params->background->format))
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
-    return composer->ctx->on->composer_prepare(composer, source, target, params, compile);
+    if (r == TDL_OK && params->background && !tdl_format_info(params->background->format))
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: the background has no format");
+    if (r == TDL_OK)
+        r = composer->ctx->on->composer_prepare(composer, source, target, params, compile);
+    return tdl_logged(composer->ctx, r);
 }
 
 enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *composer,
@@ -430,12 +434,12 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
     struct tdl_context *ctx = composer->ctx;
     enum tdl_result r;
     if (batch->ctx != ctx)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "compose: batch and composer are of different contexts");
+        return tdl_logged(ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                        "compose: batch and composer are of different contexts"));
     TRY(check_formats(source, target, params));
     TRY(tdl_frame_check(ctx, source, false, "source"));
     TRY(tdl_frame_check(ctx, target, true, "target"));
     TRY(ctx->on->compose(batch, composer, source, mask, target, params));
 fail:
-    return r;
+    return tdl_logged(ctx, r);
 }

@@ -295,8 +295,9 @@ enum tdl_result tdl_batch_buffer_to_tensor(struct tdl_batch *batch, struct tdl_b
     TDL_NEED(tensor, "tensor");
     enum tdl_result r =
         check_copy(batch, tensor, offset, buffer, buffer_offset, size, TDL_TENSOR_WRITABLE);
-    return r == TDL_OK ? tdl_batch_copy(batch, buffer, buffer_offset, tensor->buffer, offset, size)
-                       : r;
+    if (r == TDL_OK)
+        r = tdl_batch_copy(batch, buffer, buffer_offset, tensor->buffer, offset, size);
+    return tdl_logged(batch->ctx, r);
 }
 
 enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch, struct tdl_tensor *tensor,
@@ -308,8 +309,9 @@ enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch, struct tdl_t
     TDL_NEED(buffer, "buffer");
     enum tdl_result r =
         check_copy(batch, tensor, offset, buffer, buffer_offset, size, TDL_TENSOR_READABLE);
-    return r == TDL_OK ? tdl_batch_copy(batch, tensor->buffer, offset, buffer, buffer_offset, size)
-                       : r;
+    if (r == TDL_OK)
+        r = tdl_batch_copy(batch, tensor->buffer, offset, buffer, buffer_offset, size);
+    return tdl_logged(batch->ctx, r);
 }
 
 enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const uint32_t *shape,

@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include <core/device.h>
+#include <tdl/frame.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,45 @@ static void note(void *data, enum tdl_log_level level, const char *message)
         snprintf(told + used, sizeof(told) - used, "%s\n", message);
 }
 
+#define TOLD(call, part)                                                                           \
+    do {                                                                                           \
+        *told = 0;                                                                                 \
+        CHECK((call) != TDL_OK && strstr(told, part), #call ": \"%s\"", told);                     \
+    } while (0)
+
+/* Of contexts, buffers, batches, frames and compositions. */
+static void log_of_frames(void)
+{
+    const struct tdl_frame none = {.format = TDL_FORMAT_COUNT};
+    const struct tdl_compose_params params = {.opacity = 1};
+    struct tdl_composer *composer;
+    struct tdl_tensor *mask;
+    struct tdl_buffer *b;
+    struct tdl_batch *batch;
+    uint64_t offset;
+    const struct tdl_tensor_params p = picture(SIDE);
+    OK(tdl_tensor_create(ctx, &p, &mask));
+    OK(tdl_composer_create(ctx, &composer));
+    OK(tdl_batch_create(ctx, &batch));
+    TOLD(tdl_context_wait(ctx, UINT64_MAX, 0), "not been submitted");
+    TOLD(tdl_buffer_create(ctx, 0, TDL_BUFFER_UPLOAD, &b), "0 bytes");
+    TOLD(tdl_buffer_create(ctx, 4, 7, &b), "unknown access");
+    TOLD(tdl_buffer_import_host(ctx, NULL, 4, &b, &offset), "no host memory");
+    TOLD(tdl_batch_submit(batch, NULL), "not begun");
+    OK(tdl_batch_begin(batch));
+    TOLD(tdl_batch_begin(batch), "begun already");
+    TOLD(tdl_batch_stage(batch, TDL_MAX_STAGES), "no stage");
+    TOLD(tdl_frame_to_tensor(batch, &none, mask, NULL), "no format");
+    TOLD(tdl_frame_to_tensor_prepare(&none, mask, NULL), "no format");
+    TOLD(tdl_frame_from_tensor(batch, mask, &none, NULL), "no format");
+    TOLD(tdl_frame_from_tensor_prepare(mask, &none, NULL, NULL), "no format");
+    TOLD(tdl_compose(batch, composer, &none, mask, &none, &params), "no format");
+    TOLD(tdl_composer_prepare(composer, &none, &none, &params, NULL), "no format");
+    tdl_batch_destroy(&batch);
+    tdl_composer_destroy(&composer);
+    tdl_tensor_destroy(&mask);
+}
+
 static void test_log(void)
 {
     const struct tdl_context_params params = {.log = note, .log_level = TDL_LOG_DEBUG};
@@ -302,6 +342,7 @@ static void test_log(void)
     tdl_builder_build(b, NULL, &g);
     CHECK(strstr(told, "needs a name"), "building: \"%s\"", told);
     tdl_builder_destroy(&b);
+    log_of_frames();
     run_close(&r);
     check_context_close(ctx);
 }

@@ -118,8 +118,8 @@ enum tdl_log_level {
 };
 
 /**
- * Receives log lines without a newline. At TDL_LOG_DEBUG builders, builds, dispatches and
- * tensors tell, too, why they failed. Called from any thread that uses the
+ * Receives log lines without a newline. At TDL_LOG_DEBUG calls on a context, and on what was
+ * made from it, tell, too, why they failed. Called from any thread that uses the
  * context; it must not call back into libtdl.
  */
 typedef void (*tdl_log_fn)(void *data, enum tdl_log_level level, const char *message);

@@ -263,6 +263,7 @@ enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_ty
     *out_buffer = b;
     return TDL_OK;
 fail:
+    tdl_logged(ctx, r);
     return b ? tdl_buffer_abandon(b, r) : r;
 }
 
@@ -339,7 +340,7 @@ enum tdl_result tdl_buffer_create_exportable(struct tdl_context *ctx, enum tdl_h
     tdl_vkb(*out_buffer)->external_family = tdl_external_family(ctx, type);
     tdl_vkb(*out_buffer)->shared = true;
 fail:
-    return r;
+    return tdl_logged(ctx, r);
 }
 
 enum tdl_result tdl_buffer_create_rentable(struct tdl_context *ctx, size_t size, bool dma_buf,
@@ -391,15 +392,15 @@ enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *b, int *out_fd)
     TDL_NEED(out_fd, "out_fd");
     enum tdl_result r = tdl_vk_context_check(b->ctx);
     *out_fd = -1;
-    if (r != TDL_OK)
-        return r;
-    if (!tdl_vkb(b)->shared || !tdl_vkb(b)->export_types)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "only buffers of tdl_buffer_create_exportable() can be exported");
-    return tdl_buffer_export_as(b,
-                                tdl_vkb(b)->export_types &
-                                        VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
-                                    ? TDL_HANDLE_OPAQUE_FD
-                                    : TDL_HANDLE_DMA_BUF,
-                                out_fd);
+    if (r == TDL_OK && (!tdl_vkb(b)->shared || !tdl_vkb(b)->export_types))
+        r = tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                     "only buffers of tdl_buffer_create_exportable() can be exported");
+    if (r == TDL_OK)
+        r = tdl_buffer_export_as(b,
+                                 tdl_vkb(b)->export_types &
+                                         VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+                                     ? TDL_HANDLE_OPAQUE_FD
+                                     : TDL_HANDLE_DMA_BUF,
+                                 out_fd);
+    return tdl_logged(b->ctx, r);
 }
