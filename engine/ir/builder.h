@@ -11,6 +11,7 @@ struct tdl_builder {
     enum tdl_result status;
     char error[768];
     char label[96];
+    bool sizes_fixed;                   /* tdl_builder_fix_sizes() */
     struct tdl_map constants;           /* operands by data and description */
     uint64_t evaluated, evaluated_work; /* bytes, by tdl_builder_evaluate() */
     struct tdl_owned {

@@ -223,6 +223,7 @@ struct tdl_node {
     struct tdl_chain chain;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
     char label[96];
+    uint8_t whole; /* of pools: bits of the axes along which the window is the image */
     bool dead;
 };
 
@@ -274,6 +275,9 @@ struct tdl_op {
     /* Of LINEAR and EITHER ones: row-major in desc.shape's order, elements of
      * desc.dtype (float16 as bits in uint16_t). */
     void (*reference_linear)(const struct tdl_node *node, const void *const *inputs, void *output);
+    /* Take anew what the builder's function took from the inputs' shapes, which have changed;
+     * what it was told holds for those, too (else false). NULL: it may not. */
+    bool (*resize)(struct tdl_node *node);
     uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
     /* Bytes that the reference goes through. NULL: inputs and output, or four for
      * each of macs(). */
@@ -382,6 +386,9 @@ static inline struct tdl_operand *tdl_operand_root(struct tdl_operand *operand)
  * for every operand, and freed by the caller. */
 enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
                                      void **out_values);
+
+/* The tdl_op.resize of operators that take nothing from shapes. */
+bool tdl_resize_freely(struct tdl_node *node);
 
 /* The builder's IR, for tools and tests. */
 struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder);

@@ -79,6 +79,7 @@ static enum tdl_result import_source(struct tdl_builder *builder,
     if (!format)
         return fail_unknown(builder, source->path);
     format->import(builder, source);
+    tdl_builder_fix_sizes(builder); /* from which shapes were computed */
     return tdl_builder_status(builder);
 }
 

@@ -30,6 +30,7 @@ static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negat
 const struct tdl_op tdl_op_average_pool2d = {
     .name = "averagePool2d",
     .infer = tdl_pool2d_infer,
+    .resize = tdl_pool2d_resize,
     .lower = lower,
     .reference = reference,
     .activation = tdl_pool2d_activation,

@@ -69,6 +69,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 const struct tdl_op tdl_op_cast = {
     .name = "cast",
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .storage = TDL_STORAGE_LINEAR,
     .reference_linear = reference,

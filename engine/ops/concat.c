@@ -112,6 +112,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 const struct tdl_op tdl_op_concat = {
     .name = "concat",
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .reference_linear = reference,

@@ -129,6 +129,7 @@ static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negat
 const struct tdl_op tdl_op_conv2d = {
     .name = "conv2d",
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference = reference,
     .macs = macs,

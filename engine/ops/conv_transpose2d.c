@@ -333,9 +333,17 @@ static uint32_t filter_channel(const struct tdl_node *n, size_t i)
     return (uint32_t)(i % f.c) / (f.c / groups) * f.n + (uint32_t)(i / ((size_t)f.h * f.w * f.c));
 }
 
+/* A size that was asked for is one of an input's. */
+static bool resize(struct tdl_node *n)
+{
+    const uint32_t *size = n->attr.conv_transpose.output_size;
+    return !size[0] && !size[1];
+}
+
 const struct tdl_op tdl_op_conv_transpose2d = {
     .name = "convTranspose2d",
     .infer = infer,
+    .resize = resize,
     .lower = lower,
     .reference = reference,
     .macs = macs,

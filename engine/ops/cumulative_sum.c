@@ -86,6 +86,7 @@ const struct tdl_op tdl_op_cumulative_sum = {
     .name = "cumulativeSum",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -217,10 +217,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return n->storage == TDL_STORAGE_PACKED ? lower_packed(plan, n) : lower_linear(plan, n);
 }
 
+static bool resize(struct tdl_node *n)
+{
+    return tdl_function_of(n) != TDL_EXPAND; /* which was told a shape */
+}
+
 #define ROW(function, text)                                                                        \
     [function] = {                                                                                 \
         .name = text,                                                                              \
         .infer = infer,                                                                            \
+        .resize = resize,                                                                          \
         .lower = lower,                                                                            \
         .storage = TDL_STORAGE_EITHER,                                                             \
         .reference_linear = tdl_eltwise_reference,                                                 \

@@ -41,6 +41,7 @@ const struct tdl_op tdl_op_gemm = {
     .name = "gemm",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = tdl_matmul_lower,
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,

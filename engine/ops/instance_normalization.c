@@ -50,6 +50,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 const struct tdl_op tdl_op_instance_normalization = {
     .name = "instanceNormalization",
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference = reference,
     .weight_slots = TDL_NORM_WEIGHTS,

@@ -283,6 +283,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 const struct tdl_op tdl_op_layer_normalization = {
     .name = "layerNormalization",
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .can_pack = can_pack,

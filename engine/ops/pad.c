@@ -118,6 +118,7 @@ static bool can_pack(const struct tdl_node *n)
 const struct tdl_op tdl_op_pad = {
     .name = "pad",
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .can_pack = can_pack,

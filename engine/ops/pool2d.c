@@ -81,16 +81,31 @@ struct tdl_operand *tdl_pool2d_add(struct tdl_builder *b, const struct tdl_op *o
     if (!tdl_builder_known_window(b, op, p->padding, p->pad, p->activation) ||
         !tdl_builder_known(b, op, "rounding", p->rounding, TDL_ROUNDING_CEIL))
         return NULL;
+    uint8_t whole = 0;
     if (tdl_builder_status(b) == TDL_OK && input) {
         struct tdl_dims d = tdl_operand_dims(input);
         for (int i = 0; i < 2; i++) {
             p->stride[i] = tdl_or_one(p->stride[i]);
             p->dilation[i] = tdl_or_one(p->dilation[i]);
+            whole |= (uint8_t)(!p->window[i] << i);
             if (!p->window[i])
                 p->window[i] = i ? d.w : d.h;
         }
     }
-    return tdl_builder_add_node(b, op, &attr, &input, 1, 1);
+    struct tdl_operand *o = tdl_builder_add_node(b, op, &attr, &input, 1, 1);
+    if (o)
+        o->producer->whole = whole;
+    return o;
+}
+
+bool tdl_pool2d_resize(struct tdl_node *n)
+{
+    struct tdl_pool2d_params *p = &n->attr.pool;
+    const struct tdl_dims d = tdl_operand_dims(n->inputs[0]);
+    for (int i = 0; i < 2; i++)
+        if (n->whole >> i & 1)
+            p->window[i] = i ? d.w : d.h;
+    return !p->output_size[0] && !p->output_size[1];
 }
 
 enum tdl_result tdl_pool2d_infer(const struct tdl_node *n, struct tdl_tensor_params *out)

@@ -25,6 +25,8 @@ struct tdl_pool_definition {
 void tdl_pool2d_reference(const struct tdl_node *n, const struct tdl_pool_definition *definition,
                           const float *input, float *output);
 
+/* As of struct tdl_op. */
+bool tdl_pool2d_resize(struct tdl_node *n);
 enum tdl_activation *tdl_pool2d_activation(struct tdl_node *n);
 /* Of a pool without padding, as `widen` of struct tdl_op; `counts`: the zeros count
  * in what is made of a window. */

@@ -366,6 +366,7 @@ const struct tdl_op tdl_op_reduce = {
     .name = "reduce",
     .storage = TDL_STORAGE_EITHER,
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference_linear = reference_linear,
     .work = work,

@@ -235,9 +235,15 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool resize(struct tdl_node *n)
+{
+    return !n->attr.resample.size[0] && !n->attr.resample.size[1];
+}
+
 const struct tdl_op tdl_op_resample2d = {
     .name = "resample2d",
     .infer = infer,
+    .resize = resize,
     .lower = lower,
     .reference = reference,
 };

@@ -133,6 +133,7 @@ const struct tdl_op tdl_op_softmax = {
     .name = "softmax",
     .storage = TDL_STORAGE_EITHER,
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference_linear = reference_linear,
 };

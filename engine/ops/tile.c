@@ -46,6 +46,7 @@ const struct tdl_op tdl_op_tile = {
     .name = "tile",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -82,6 +82,7 @@ const struct tdl_op tdl_op_transpose = {
     .can_pack = is_relabel,
     .relabels = true,
     .infer = infer,
+    .resize = tdl_resize_freely,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -168,6 +168,7 @@ static const struct size {
     {"tdl_tensor_params", 80, 4},
     {"tdl_compile_params", 56, 4},
     {"tdl_build_params", 120, 4},
+    {"tdl_input_size", 64, 4},
     {"tdl_binding", 16, 0},
     {"tdl_graph_step", 104, 4},
     {"tdl_graph_stats", 80, 4},

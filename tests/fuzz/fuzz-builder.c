@@ -530,6 +530,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (f.count && tdl_builder_status(f.builder) == TDL_OK)
         tdl_builder_output(f.builder, "last", f.operands[f.count - 1]);
     fuzz_check_status(f.builder, tdl_builder_status(f.builder));
+    if (size) /* which most graphs refuse */
+        tdl_builder_resize(f.builder,
+                           &(struct tdl_input_size){"image", {1, 1 + data[size / 2] % 9, 4, 8}}, 1);
     if (tdl_builder_status(f.builder) == TDL_OK)
         fuzz_compile(f.builder);
     tdl_builder_destroy(&other.builder);

@@ -450,6 +450,27 @@ TDL_API struct tdl_operand *tdl_builder_fail(struct tdl_builder *builder, enum t
                                              const char *format, ...) TDL_PRINTF(3, 4);
 /** Have `release(memory)` called when the builder is destroyed. */
 TDL_API void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*release)(void *));
+/** Another size of an input. */
+struct tdl_input_size {
+    const char *name;             /**< of the input */
+    uint32_t shape[TDL_MAX_RANK]; /**< as many dimensions as it has */
+    uint64_t reserved[4];         /**< 0: room for later versions */
+};
+/**
+ * Give inputs other sizes: those of all operators are inferred anew, and graphs that are built
+ * from then on have them. Graphs that there are stay as they are, and share the weights. For
+ * networks whose operators' options hold for every size: convolutions, pools,
+ * normalizations, resampling by a scale, functions of elements, products and the like.
+ * @return TDL_ERROR_UNSUPPORTED, naming the operator, where one's options were made for the
+ *         old size (reshape, slice, expand, resampling to a size, recurrent operators), and for
+ *         what was read from a model file; else what the operator says of its new inputs.
+ *         After an error all sizes are what they were.
+ */
+TDL_API enum tdl_result tdl_builder_resize(struct tdl_builder *builder,
+                                           const struct tdl_input_size *sizes, uint32_t count);
+/** What was added so far follows from the sizes of the inputs, as readers of model files
+ *  compute it: tdl_builder_resize() is TDL_ERROR_UNSUPPORTED from now on. */
+TDL_API void tdl_builder_fix_sizes(struct tdl_builder *builder);
 /** Name put before error texts of the operators added from now on (copied),
  *  such as "operator 12 CONV_2D"; NULL for none. */
 TDL_API void tdl_builder_set_label(struct tdl_builder *builder, const char *label);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Other sizes of a builder's inputs: shapes are inferred anew, in the order of the nodes.
+ * What an operator was told, or took from its inputs' shapes when it was added, may not
+ * hold for others; so only those are taken that say of themselves that it does
+ * (tdl_op.resize). Those that several operators stand for, and models' readers, have
+ * reshapes or slices somewhere, or say so (tdl_builder_fix_sizes()).
+ */
+#include "builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* As it was before, to go back to. */
+struct kept {
+    struct tdl_tensor_params *descs; /* by operand */
+    union tdl_attr *attrs;           /* by node */
+    bool *changed;                   /* by operand */
+};
+
+static void finish(struct kept *k)
+{
+    free(k->descs);
+    free(k->attrs);
+    free(k->changed);
+}
+
+static enum tdl_result keep(const struct tdl_ir *ir, struct kept *k)
+{
+    k->descs = calloc(ir->operand_count + (size_t)1, sizeof(*k->descs));
+    k->attrs = calloc(ir->node_count + (size_t)1, sizeof(*k->attrs));
+    k->changed = calloc(ir->operand_count + (size_t)1, sizeof(*k->changed));
+    if (!k->descs || !k->attrs || !k->changed)
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while resizing a builder's inputs");
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        k->descs[i] = ir->operands[i]->desc;
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        k->attrs[i] = ir->nodes[i]->attr;
+    return TDL_OK;
+}
+
+static void go_back(struct tdl_ir *ir, const struct kept *k)
+{
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        ir->operands[i]->desc = k->descs[i];
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        ir->nodes[i]->attr = k->attrs[i];
+}
+
+static enum tdl_result resize_input(struct tdl_ir *ir, const struct tdl_input_size *size,
+                                    struct kept *k)
+{
+    for (uint32_t i = 0; i < ir->input_count && size->name; i++) {
+        struct tdl_operand *o = ir->inputs[i];
+        if (strcmp(o->name, size->name) != 0)
+            continue;
+        memcpy(o->desc.shape, size->shape, o->desc.rank * sizeof(*size->shape));
+        k->changed[o->id] = memcmp(&o->desc, &k->descs[o->id], sizeof(o->desc)) != 0;
+        return tdl_tensor_params_check(&o->desc);
+    }
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_builder_resize: there is no input \"%s\"",
+                    size->name ? size->name : "");
+}
+
+static enum tdl_result fail_fixed(const struct tdl_node *n, const struct kept *k)
+{
+    struct tdl_operand *now = n->inputs[0];
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i] && k->changed[n->inputs[i]->id])
+            now = n->inputs[i];
+    char before[96], text[96];
+    return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                    "tdl_builder_resize: %s was added for %s, and its options may not hold for %s: "
+                    "build graphs of that size by a builder of their own; they share weights",
+                    n->label, tdl_tensor_params_text(&k->descs[now->id], before, sizeof(before)),
+                    tdl_tensor_params_text(&now->desc, text, sizeof(text)));
+}
+
+static enum tdl_result infer(struct tdl_node *n, struct kept *k)
+{
+    struct tdl_tensor_params desc;
+    bool changed = false;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        changed |= n->inputs[i] && k->changed[n->inputs[i]->id];
+    if (!changed)
+        return TDL_OK;
+    if (!n->op->resize || !n->op->resize(n))
+        return fail_fixed(n, k);
+    TRY(n->op->infer(n, &desc));
+    TRY(tdl_tensor_params_check(&desc));
+    k->changed[n->output->id] =
+        memcmp(desc.shape, n->output->desc.shape, desc.rank * sizeof(*desc.shape)) != 0;
+    memcpy(n->output->desc.shape, desc.shape, sizeof(desc.shape));
+fail:
+    return r;
+}
+
+static enum tdl_result resize(struct tdl_ir *ir, const struct tdl_input_size *sizes, uint32_t count)
+{
+    struct kept k = {NULL, NULL, NULL};
+    enum tdl_result r = keep(ir, &k);
+    if (r != TDL_OK) {
+        finish(&k);
+        return r;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        TRY(resize_input(ir, &sizes[i], &k));
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        TRY(infer(ir->nodes[i], &k));
+fail:
+    if (r != TDL_OK)
+        go_back(ir, &k);
+    finish(&k);
+    return r;
+}
+
+enum tdl_result tdl_builder_resize(struct tdl_builder *b, const struct tdl_input_size *sizes,
+                                   uint32_t count)
+{
+    TDL_NEED(b, "builder");
+    if (count)
+        TDL_NEED(sizes, "sizes");
+    for (uint32_t i = 0; i < count; i++)
+        TDL_NEED_KNOWN(&sizes[i]);
+    if (b->status != TDL_OK)
+        return tdl_fail(b->status, "%s", b->error);
+    if (b->sizes_fixed)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "tdl_builder_resize: what the builder holds was computed from the sizes of "
+                        "its inputs; read the model at the other size into a builder of its own "
+                        "(struct tdl_model_params): the graphs share weights");
+    return resize(b->ir, sizes, count);
+}
+
+void tdl_builder_fix_sizes(struct tdl_builder *builder)
+{
+    if (builder)
+        builder->sizes_fixed = true;
+}
+
+bool tdl_resize_freely(struct tdl_node *n)
+{
+    (void)n;
+    return true;
+}

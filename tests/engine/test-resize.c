@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One builder, graphs of several sizes: they compute what graphs do whose builders never
+ * knew another size, and have the weights in common; where an operator's options were made
+ * for a size, that is an error, and nothing has changed.
+ */
+#include "subject.h"
+
+typedef struct tdl_operand *O;
+
+enum { CHANNELS = 8, MOST = 4 * 32 * 32 * CHANNELS };
+
+static struct tdl_context *ctx;
+
+struct size {
+    uint32_t n, h, w;
+};
+
+static O conv(struct tdl_builder *b, struct rng *rng, O x, uint32_t stride)
+{
+    O f = subject_filter(b, rng, CHANNELS, 3, 3, CHANNELS), c = subject_bias(b, rng, CHANNELS);
+    return tdl_builder_conv2d(b, x, f,
+                              &(struct tdl_conv2d_params){.stride = {stride, stride},
+                                                          .padding = TDL_PADDING_SAME_UPPER,
+                                                          .bias = c,
+                                                          .activation = TDL_ACTIVATION_RELU});
+}
+
+/* Down, a gate by the means of the whole image, up by a scale, and what was there. */
+static O network(struct tdl_builder *b, O x)
+{
+    struct rng rng = {11};
+    O down = conv(b, &rng, x, 2);
+    down = tdl_builder_max_pool2d(
+        b, down, &(struct tdl_pool2d_params){.window = {2, 2}, .stride = {2, 2}});
+    O gate = tdl_builder_sigmoid(b, conv(b, &rng, tdl_builder_average_pool2d(b, down, NULL), 1));
+    O up = tdl_builder_resample2d(
+        b, tdl_builder_mul(b, down, gate),
+        &(struct tdl_resample2d_params){.mode = TDL_RESAMPLE_LINEAR, .scale = {4, 4}});
+    O both = tdl_builder_concat(b, (O[]){up, x}, 2, 3);
+    O f = subject_filter(b, &rng, CHANNELS, 2, 2, 2 * CHANNELS);
+    O y = tdl_builder_conv_transpose2d(
+        b, both, f, &(struct tdl_conv_transpose2d_params){.stride = {2, 2}});
+    const struct tdl_reduce_params mean = {
+        .axes = {1, 2}, .axis_count = 2, .keep_dimensions = true};
+    y = tdl_builder_sub(b, y, tdl_builder_reduce(b, y, TDL_REDUCE_MEAN, &mean));
+    return tdl_builder_softmax(b, tdl_builder_transpose(b, y, (const uint32_t[]){0, 3, 1, 2}), 1);
+}
+
+static struct tdl_builder *open(struct size s)
+{
+    struct tdl_builder *b;
+    OK(tdl_builder_create(ctx, &b));
+    O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, s.n, s.h, s.w, CHANNELS));
+    OK(tdl_builder_output(b, "y", network(b, x)));
+    return b;
+}
+
+static enum tdl_result resize(struct tdl_builder *b, struct size s)
+{
+    return tdl_builder_resize(b, &(struct tdl_input_size){"x", {s.n, s.h, s.w, CHANNELS}}, 1);
+}
+
+/* The graph of random pictures; how many bytes there are of them. */
+static size_t run(struct tdl_builder *b, float *out)
+{
+    static float values[MOST];
+    struct rng rng = {5};
+    struct tdl_graph *g;
+    struct tdl_tensor *x, *y;
+    OK(tdl_builder_build(b, NULL, &g));
+    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL), q = *tdl_graph_output(g, 0, NULL);
+    p.usage = TDL_TENSOR_WRITABLE;
+    q.usage = TDL_TENSOR_READABLE;
+    OK(tdl_tensor_create(ctx, &p, &x));
+    OK(tdl_tensor_create(ctx, &q, &y));
+    const size_t count = tdl_tensor_params_size(&p) / sizeof(float);
+    const size_t bytes = tdl_tensor_params_size(&q);
+    REQUIRE(count <= MOST && bytes <= 4 * MOST * sizeof(float), "too large");
+    for (size_t i = 0; i < count; i++)
+        values[i] = rng_float(&rng, -1, 1);
+    OK(tdl_tensor_write(x, values, count * sizeof(float), NULL));
+    OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
+                          NULL));
+    OK(tdl_tensor_read(y, out, bytes));
+    tdl_tensor_destroy(&x);
+    tdl_tensor_destroy(&y);
+    tdl_graph_destroy(&g);
+    return bytes;
+}
+
+static float *want, *got;
+
+static void check_run(struct tdl_builder *b, struct size s)
+{
+    struct tdl_builder *fresh = open(s);
+    const size_t bytes = run(fresh, want);
+    check_begin("resize: %ux%ux%u", s.n, s.h, s.w);
+    CHECK(run(b, got) == bytes && !memcmp(want, got, bytes), "other results");
+    tdl_builder_destroy(&fresh);
+}
+
+static void check_sizes(void)
+{
+    static const struct size sizes[] = {{1, 16, 16}, {3, 16, 8}, {1, 24, 32}, {1, 16, 16}};
+    struct tdl_builder *b = open(sizes[0]);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        OK(resize(b, sizes[i]));
+        check_run(b, sizes[i]);
+    }
+    check_begin("resize: refused, and as before");
+    FAILS(resize(b, (struct size){1, 18, 16}), TDL_ERROR_INVALID_ARGUMENT, "concat");
+    FAILS(resize(b, (struct size){0, 16, 16}), TDL_ERROR_INVALID_ARGUMENT, "1 or more");
+    FAILS(tdl_builder_resize(b, &(struct tdl_input_size){"z", {1}}, 1), TDL_ERROR_INVALID_ARGUMENT,
+          "no input \"z\"");
+    OK(tdl_builder_status(b));
+    check_run(b, sizes[COUNT(sizes) - 1]);
+    tdl_builder_destroy(&b);
+}
+
+/* Two inputs that have to change at once; the weights are there once. */
+static void check_two(void)
+{
+    struct tdl_context_stats before, after;
+    struct tdl_graph_stats stats;
+    struct tdl_graph *g[2];
+    struct tdl_builder *b;
+    struct rng rng = {3};
+    float w[CHANNELS * CHANNELS];
+    check_begin("resize: two inputs");
+    for (size_t i = 0; i < COUNT(w); i++)
+        w[i] = rng_float(&rng, -1, 1);
+    OK(tdl_builder_create(ctx, &b));
+    O x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 2, CHANNELS));
+    O z = subject_input(b, "z", SUBJECT_SHAPE(TDL_FLOAT32, 1, 2, CHANNELS));
+    O m = subject_constant(b, 3, (const uint32_t[]){1, CHANNELS, CHANNELS}, w);
+    O y = tdl_builder_matmul(b, tdl_builder_add(b, x, z), m);
+    OK(tdl_builder_output(b, "y", y));
+    OK(tdl_builder_build(b, NULL, &g[0]));
+    const struct tdl_input_size sizes[] = {{"x", {1, 7, CHANNELS}}, {"z", {1, 7, CHANNELS}}};
+    FAILS(tdl_builder_resize(b, sizes, 1), TDL_ERROR_INVALID_ARGUMENT, "broadcast");
+    OK(tdl_builder_resize(b, sizes, 2));
+    CHECK(tdl_operand_get_desc(y)->shape[1] == 7, "the output has %u rows",
+          tdl_operand_get_desc(y)->shape[1]);
+    OK(tdl_context_sync(ctx));
+    tdl_context_get_stats(ctx, &before);
+    OK(tdl_builder_build(b, NULL, &g[1]));
+    OK(tdl_context_sync(ctx));
+    tdl_context_get_stats(ctx, &after);
+    tdl_graph_get_stats(g[1], &stats);
+    CHECK(after.memory_bytes - before.memory_bytes <= stats.arena_bytes + 16, "%llu bytes more",
+          (unsigned long long)(after.memory_bytes - before.memory_bytes));
+    for (int i = 0; i < 2; i++)
+        tdl_graph_destroy(&g[i]);
+    tdl_builder_destroy(&b);
+}
+
+static O reshape(struct tdl_builder *b, O x)
+{
+    return tdl_builder_reshape(b, x, 2, (const uint32_t[]){4, 16});
+}
+
+static O slice(struct tdl_builder *b, O x)
+{
+    return tdl_builder_slice(b, x, NULL);
+}
+
+static O upscale(struct tdl_builder *b, O x)
+{
+    return tdl_builder_resample2d(b, x, &(struct tdl_resample2d_params){.size = {8, 8}});
+}
+
+static O reduce(struct tdl_builder *b, O x)
+{
+    return tdl_builder_reduce(b, x, TDL_REDUCE_SUM, &(struct tdl_reduce_params){.axes = {2},
+                                                                              .axis_count = 1});
+}
+
+/* What was told a size, or took one; behind an operator that did not. */
+static void check_refused(void)
+{
+    O (*const made[])(struct tdl_builder *, O) = {reshape, slice, upscale, reduce};
+    for (size_t i = 0; i < COUNT(made); i++) {
+        struct tdl_builder *b;
+        check_begin("resize: refused, %zu", i);
+        OK(tdl_builder_create(ctx, &b));
+        O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 4, 4, 4));
+        O y = made[i](b, tdl_builder_relu(b, x));
+        OK(tdl_builder_status(b));
+        const struct tdl_input_size size = {"x", {1, 8, 4, 4}};
+        FAILS(tdl_builder_resize(b, &size, 1), TDL_ERROR_UNSUPPORTED, "builder of their own");
+        CHECK(tdl_operand_get_desc(x)->shape[1] == 4 && y, "the input has changed");
+        OK(tdl_builder_resize(b, &(struct tdl_input_size){"x", {1, 4, 4, 4}}, 1)); /* none */
+        tdl_builder_fix_sizes(b);
+        FAILS(tdl_builder_resize(b, &size, 1), TDL_ERROR_UNSUPPORTED, "tdl_model_params");
+        tdl_builder_destroy(&b);
+    }
+}
+
+int main(void)
+{
+    ctx = check_context_open();
+    want = malloc(4 * MOST * sizeof(float));
+    got = malloc(4 * MOST * sizeof(float));
+    REQUIRE(want && got, "no memory");
+    check_sizes();
+    check_two();
+    check_refused();
+    free(want);
+    free(got);
+    check_context_close(ctx);
+    return check_result();
+}
