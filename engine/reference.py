@@ -6,7 +6,9 @@
 
 A documentation comment (/** ... */) belongs to the declaration behind it; a
 section comment (/* ---- name */) becomes a heading. Declarations are shown as
-they stand, with the comments of their members.
+they stand, with the comments of their members, also those without a comment of
+their own. What is left out, a function without a comment or a field of a struct
+without one is an error.
 """
 import re
 import sys
@@ -36,7 +38,9 @@ def declaration(text, at):
         elif text[i] == "\n" and text[at] == "#" and text[i - 1] != "\\":
             return text[at:i]
         elif text[i] == ";" and depth == 0 and text[at] != "#":
-            return text[at:i + 1]
+            end = text.find("\n", i)
+            behind = text[i + 1:end] # its comment, on the same line
+            return text[at:end] if re.fullmatch(r"\s*/\*\*<.*\*/", behind) else text[at:i + 1]
     return text[at:]
 
 
@@ -52,24 +56,63 @@ def name_of(code):
 
 def sections(text):
     """(kind, text) pairs in the order of the header."""
-    start = text.index('extern "C" {') if 'extern "C" {' in text else 0
-    for found in re.finditer(r"/\* -{5,} (.+?) \*/|/\*\*(?! @file)((?:(?!\*/).)+?)\*/[ \t]*\n(?=\S)", text[start:], re.S):
+    at = text.index('extern "C" {') if 'extern "C" {' in text else 0
+    pattern = re.compile(r"^(?:/\* -{5,} (.+?) \*/|/\*\*(?! @file)((?:(?!\*/).)+?)\*/[ \t]*\n(?=\S)|"
+                         r"(?=(?:struct|enum|union|typedef|TDL_API)\b|#define TDL_(?!API|PRINTF)))", re.S | re.M)
+    while found := pattern.search(text, at):
+        at = found.end()
         if found.group(1):
             yield "heading", found.group(1)
             continue
-        line = text.rfind("\n", 0, start + found.start()) + 1
-        if text[line:start + found.start()].strip() or text[line] in " \t":
-            continue  # of a member: shown with its struct
-        code = group(text, start + found.end())
-        yield "entry", (name_of(code), plain(found.group(2)), unmarked(code))
+        code = group(text, at)
+        at += len(code)
+        yield "entry", (name_of(code), plain(found.group(2) or ""), unmarked(code))
 
 
 def group(text, at):
     """A declaration with those that follow it without a blank line or a comment."""
     code = declaration(text, at)
-    while text.startswith("\nTDL_API", at + len(code)):
+    while re.match(r"\n(TDL_API|#define TDL_)", text[at + len(code):]):
         code += "\n" + declaration(text, at + len(code) + 1)
     return code
+
+
+def public_names(text):
+    """All that a header declares, but what it needs for itself."""
+    text = re.sub(r"/\*.*?\*/", "", text[text.find('extern "C" {') + 1:], flags=re.S)
+    names = re.findall(r"^TDL_API [^;(]*?(\w+)\(", text, re.M)
+    names += re.findall(r"^((?:struct|enum|union) \w+)", text, re.M)
+    names += re.findall(r"^#define (TDL_(?!API|PRINTF)\w+)", text, re.M)
+    names += re.findall(r"^typedef [^;]*?\(\*(\w+)\)\(", text, re.M)
+    for body in re.findall(r"^enum \w+ \{(.*?)^\}", text, re.M | re.S):
+        names += re.findall(r"^\s+(TDL_\w+)", body, re.M)
+    for body in re.findall(r"^struct \w+ \{(.*?)^\}", text, re.M | re.S):
+        names += re.findall(r"(\w+)(?:\[\w+\])*[;,]", body)
+    return names
+
+
+def bare_fields(text):
+    """Fields without a comment behind them, or above them and those that follow."""
+    for struct, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", text, re.M | re.S):
+        covered, field = False, ""
+        for line in re.sub(r"\n\s*\*(?!/)[^\n]*(?=\n|$)", "", body).split("\n"):
+            comment = re.search(r"/\*\*(<?)", line)
+            field += re.sub(r"/\*.*|.*\*/", "", line).strip()
+            if not line.strip() or comment:
+                covered, field = bool(comment and not comment.group(1)), ""
+            elif field.endswith(";"):
+                if not covered:
+                    yield f"struct {struct}: {field}"
+                field = ""
+
+
+def complaints(text, reference):
+    """What is wrong with a header's documentation."""
+    for name in public_names(text):
+        if not re.search(rf"\b{name}\b", reference):
+            yield f"{name} is not in the reference"
+    for field in bare_fields(text):
+        yield f"{field} has no comment"
 
 
 def unmarked(code):
@@ -84,7 +127,7 @@ def unmarked(code):
 
 
 def main():
-    output, headers = sys.argv[1], sys.argv[2:]
+    output, headers, wrong = sys.argv[1], sys.argv[2:], []
     out = ["# libtdl reference", "", "Made from the public headers.", ""]
     for path in headers:
         text = open(path, encoding="utf-8").read()
@@ -95,12 +138,13 @@ def main():
                 out += [f"### {what[0].upper()}{what[1:]}", ""]
             else:
                 name, comment, code = what
-                out += [f"#### `{name}`", "", comment, "", "```c", code, "```", ""]
-        everything = "\n".join(out)
-        bare = [name for name in re.findall(r"^TDL_API [^;(]*?(\w+)\(", text, re.M)
-                if name + "(" not in everything]
-        if bare:
-            sys.exit(f"{path}: without a comment of their own: {', '.join(bare)}")
+                out += [f"#### `{name}`", ""] + ([comment, ""] if comment else [])
+                out += ["```c", code, "```", ""]
+                if not comment and code.rstrip().endswith(");") and "typedef" not in code:
+                    wrong.append(f"{path}: {name}() has no comment")
+        wrong += [f"{path}: {complaint}" for complaint in complaints(text, "\n".join(out))]
+    if wrong:
+        sys.exit("\n".join(wrong))
     with open(output, "w", encoding="utf-8") as f:
         f.write("\n".join(out))
 

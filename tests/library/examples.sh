@@ -28,6 +28,9 @@ export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$work
 export LD_LIBRARY_PATH=${pc%/pkgconfig/tdl.pc}
 read -ra flags < <(pkg-config --cflags --libs tdl)
 
+# What its headers include is found, too, where that lies in a folder of its own.
+check "tdl.pc names Vulkan's headers" grep -q '^Requires.private:.*vulkan' "$pc"
+
 for header in "$source"/engine/include/tdl/*.h; do
     check "${header##*/} is installed" \
         test -e "$(pkg-config --variable=includedir tdl | sed "s|^$work||; s|^|$work|")/tdl/${header##*/}"

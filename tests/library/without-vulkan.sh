@@ -20,10 +20,30 @@ for name in vulkan.h vulkan_core.h; do
 done
 [ -e "$build/build.ninja" ] || quietly meson setup "$build" "$source" -Dvulkan=disabled \
     -Dtests=false -Doptimization=0 -Dwerror=true "-Dc_args=-I$poison"
+quietly meson configure "$build" -Ddefault_library=both
 quietly ninja -C "$build" -j 2
 
 DESTDIR=$work quietly meson install -C "$build" --no-rebuild
 [ -z "$(find "$work" -path '*/tdl/vulkan.h')" ] || { echo "FAILED: vulkan.h is installed" && exit 1; }
-grep -q '^vulkan=no$' "$(find "$work" -name tdl.pc)"
+pc=$(find "$work" -name tdl.pc)
+grep -q '^vulkan=no$' "$pc"
+
+# A program that has the library in itself.
+cat >"$work/alone.c" <<'END'
+#include <tdl/tdl.h>
+int main(void)
+{
+    struct tdl_context *context;
+    const enum tdl_result r =
+        tdl_context_create(&(struct tdl_context_params){.device = "cpu"}, &context);
+    tdl_context_destroy(&context);
+    return r != TDL_OK;
+}
+END
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$work
+read -ra flags < <(pkg-config --static --cflags --libs tdl | sed 's/-ltdl\b/-l:libtdl.a/')
+cc -std=c11 "$work/alone.c" "${flags[@]}" -o "$work/alone"
+! ldd "$work/alone" | grep libtdl || { echo "FAILED: linked to the shared library" && exit 1; }
+"$work/alone" || { echo "FAILED: a program that is linked statically" && exit 1; }
 GST_PLUGIN_PATH=$build/gst GST_REGISTRY=$build/registry.bin \
     bash "$source/tests/pipelines/no-vulkan.sh" "$build" no-build

@@ -69,12 +69,12 @@ struct tdl_plane {
 /** A picture. Plain data; it owns nothing. Odd sizes have their chroma
  *  rounded up. */
 struct tdl_frame {
-    enum tdl_format format;
-    uint32_t width, height; /**< px */
-    struct tdl_plane planes[TDL_MAX_PLANES];
-    enum tdl_color_matrix matrix; /**< YUV formats only */
-    enum tdl_range range;         /**< YUV and grey */
-    uint64_t reserved[4];         /**< 0: room for later versions */
+    enum tdl_format format;                  /**< of the pixels */
+    uint32_t width, height;                  /**< px */
+    struct tdl_plane planes[TDL_MAX_PLANES]; /**< tdl_format_planes() of them */
+    enum tdl_color_matrix matrix;            /**< YUV formats only */
+    enum tdl_range range;                    /**< YUV and grey */
+    uint64_t reserved[4];                    /**< 0: room for later versions */
 };
 
 /** Number of planes of a format. */
@@ -179,13 +179,13 @@ enum tdl_mode {
 };
 
 struct tdl_compose_params {
-    enum tdl_mode mode;
+    enum tdl_mode mode;        /**< what becomes of the mask */
     float background_color[4]; /**< R, G, B, A in 0…1, of sRGB-coded values */
-    float overlay_color[4];
-    float opacity;     /**< of the overlay, 0…1 */
-    float blur_radius; /**< standard deviation, px of the frame, 0…128 */
-    float threshold;   /**< 0…1: the middle of the soft step on the mask */
-    float feather;     /**< 0…1: the width of that step; 0 is a hard edge, with everything
+    float overlay_color[4];    /**< likewise, of TDL_MODE_OVERLAY */
+    float opacity;             /**< of the overlay, 0…1 */
+    float blur_radius;         /**< standard deviation, px of the frame, 0…128 */
+    float threshold;           /**< 0…1: the middle of the soft step on the mask */
+    float feather;             /**< 0…1: the width of that step; 0 is a hard edge, with everything
                            above a threshold of 0 */
     /** 0…0.99: weight of the previous mask where the picture stands still and
      *  the network wavers. Where the picture moves, or the network has changed

@@ -45,16 +45,16 @@ struct tdl_model_dimension {
 /** An input that gets the same number in every run: it becomes a constant, and is no
  *  input any more. What shapes depend on must be such a one. */
 struct tdl_model_number {
-    const char *input;
-    double value; /**< of all its elements */
+    const char *input; /**< the input's name in the file */
+    double value;      /**< of all its elements */
 };
 /** What a file leaves open, as graphs have fixed shapes. A zeroed struct says nothing.
  *  Read before the call returns. */
 struct tdl_model_params {
-    const struct tdl_model_dimension *dimensions;
-    uint32_t dimension_count;
-    const struct tdl_model_number *numbers;
-    uint32_t number_count;
+    const struct tdl_model_dimension *dimensions; /**< sizes by name; may be NULL */
+    uint32_t dimension_count;                     /**< of these */
+    const struct tdl_model_number *numbers;       /**< inputs that become constants; may be NULL */
+    uint32_t number_count;                        /**< of these */
     /** Height and width of inputs that are pictures (rank 4), where the file leaves
      *  them open and no dimension above says more; 0: not known, and then an open
      *  one is an error that names it. A first dimension that is left open is 1. */

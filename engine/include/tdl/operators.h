@@ -46,15 +46,15 @@ enum tdl_filter_layout {
 
 /** WebNN conv2d. Zero strides, dilations and groups mean 1. */
 struct tdl_conv2d_params {
-    uint32_t stride[2];   /**< vertical, horizontal */
-    uint32_t dilation[2]; /**< vertical, horizontal */
-    uint32_t pad[4];      /**< top, bottom, left, right, px */
-    enum tdl_padding padding;
-    uint32_t groups;
-    struct tdl_operand *bias; /**< [out channels], or NULL */
-    enum tdl_activation activation;
-    enum tdl_filter_layout filter_layout;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint32_t stride[2];                   /**< vertical, horizontal */
+    uint32_t dilation[2];                 /**< vertical, horizontal */
+    uint32_t pad[4];                      /**< top, bottom, left, right, px */
+    enum tdl_padding padding;             /**< whether `pad` counts */
+    uint32_t groups;                      /**< of channels that do not meet */
+    struct tdl_operand *bias;             /**< [out channels], or NULL */
+    enum tdl_activation activation;       /**< of the sum with the bias */
+    enum tdl_filter_layout filter_layout; /**< the order of the filter's dimensions */
+    uint64_t reserved[4];                 /**< 0: room for later versions */
 };
 /**
  * @param filter  a constant float32 (or one cast from float16), as
@@ -73,12 +73,12 @@ TDL_API struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *builder,
                                                const struct tdl_conv2d_params *params);
 /** The window of im2col. Zero sizes, strides and dilations mean 1. */
 struct tdl_im2col_params {
-    uint32_t kernel[2]; /**< height, width, px */
-    uint32_t stride[2]; /**< vertical, horizontal */
-    uint32_t dilation[2];
-    uint32_t pad[4]; /**< top, bottom, left, right, px; zeros */
-    enum tdl_padding padding;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint32_t kernel[2];       /**< height, width, px */
+    uint32_t stride[2];       /**< vertical, horizontal */
+    uint32_t dilation[2];     /**< vertical, horizontal */
+    uint32_t pad[4];          /**< top, bottom, left, right, px; zeros */
+    enum tdl_padding padding; /**< whether `pad` counts */
+    uint64_t reserved[4];     /**< 0: room for later versions */
 };
 /**
  * The matrix that makes a convolution a product: an image whose pixels are the
@@ -104,9 +104,9 @@ struct tdl_conv_transpose2d_params {
      *  a stride above the smallest output. */
     uint32_t output_size[2];
     uint32_t groups;
-    struct tdl_operand *bias; /**< [out channels], or NULL */
-    enum tdl_activation activation;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    struct tdl_operand *bias;       /**< [out channels], or NULL */
+    enum tdl_activation activation; /**< of the sum with the bias */
+    uint64_t reserved[4];           /**< 0: room for later versions */
 };
 /**
  * @param filter  "ohwi": [out / groups, kh, kw, in], a float32 constant
@@ -124,12 +124,12 @@ enum tdl_rounding {
 };
 /** Of the pools over windows. Zero strides and dilations mean 1. */
 struct tdl_pool2d_params {
-    uint32_t window[2];   /**< height, width, px; 0 means the whole image */
-    uint32_t stride[2];   /**< vertical, horizontal, px */
-    uint32_t dilation[2]; /**< vertical, horizontal, px */
-    uint32_t pad[4];      /**< top, bottom, left, right, px */
-    enum tdl_padding padding;
-    enum tdl_rounding rounding;
+    uint32_t window[2];         /**< height, width, px; 0 means the whole image */
+    uint32_t stride[2];         /**< vertical, horizontal, px */
+    uint32_t dilation[2];       /**< vertical, horizontal, px */
+    uint32_t pad[4];            /**< top, bottom, left, right, px */
+    enum tdl_padding padding;   /**< whether `pad` counts */
+    enum tdl_rounding rounding; /**< of the output size, where none is asked for */
     /** Height, width, px; 0: from `rounding`. What either rounding gives. */
     uint32_t output_size[2];
     /** averagePool2d: padding counts as pixels of 0 (ONNX count_include_pad),
@@ -181,11 +181,11 @@ enum tdl_resample_rounding {
 };
 /** WebNN resample2d. */
 struct tdl_resample2d_params {
-    enum tdl_resample_mode mode;
-    uint32_t size[2]; /**< height, width, px; both 0: floor(in · scale) */
-    float scale[2];   /**< vertical, horizontal, without a size; 0 means 1 */
-    enum tdl_resample_coordinates coordinates;
-    enum tdl_resample_rounding rounding; /**< of TDL_RESAMPLE_NEAREST */
+    enum tdl_resample_mode mode; /**< nearest element, or linear */
+    uint32_t size[2];            /**< height, width, px; both 0: floor(in · scale) */
+    float scale[2];              /**< vertical, horizontal, without a size; 0 means 1 */
+    enum tdl_resample_coordinates coordinates; /**< where pixels lie */
+    enum tdl_resample_rounding rounding;       /**< of TDL_RESAMPLE_NEAREST */
     /** Two neighbours, rising: which dimensions `size` and `scale` are of; both 0: height
      *  and width of the layout. */
     uint32_t axes[2];
@@ -204,10 +204,10 @@ TDL_API struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *builder,
 
 /** For each dimension of the input. */
 struct tdl_slice_params {
-    uint32_t start[TDL_MAX_RANK];
-    uint32_t size[TDL_MAX_RANK]; /**< elements that are walked over; 0: to the end */
-    int32_t step[TDL_MAX_RANK];  /**< below 0: backwards from the start; 0 means 1 */
-    uint64_t reserved[4];        /**< 0: room for later versions */
+    uint32_t start[TDL_MAX_RANK]; /**< the first element */
+    uint32_t size[TDL_MAX_RANK];  /**< elements that are walked over; 0: to the end */
+    int32_t step[TDL_MAX_RANK];   /**< below 0: backwards from the start; 0 means 1 */
+    uint64_t reserved[4];         /**< 0: room for later versions */
 };
 /** WebNN slice: each |step|-th of `size` elements, ceil(size / |step|) in all. */
 TDL_API struct tdl_operand *tdl_builder_slice(struct tdl_builder *builder,
@@ -239,7 +239,7 @@ enum tdl_pad_mode {
 };
 struct tdl_pad_params {
     uint32_t before[TDL_MAX_RANK], after[TDL_MAX_RANK]; /**< elements, by dimension */
-    enum tdl_pad_mode mode;
+    enum tdl_pad_mode mode;                             /**< what is put there */
     double value;         /**< of TDL_PAD_CONSTANT; integers saturate, and NaN is 0 */
     uint64_t reserved[4]; /**< 0: room for later versions */
 };
@@ -271,9 +271,9 @@ TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *build
 
 struct tdl_batch_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
-    float epsilon;
-    enum tdl_activation activation;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    float epsilon;                    /**< 0: 1e-5 */
+    enum tdl_activation activation;   /**< of the result */
+    uint64_t reserved[4];             /**< 0: room for later versions */
 };
 /**
  * WebNN batchNormalization over the channels of the layout:
@@ -288,9 +288,9 @@ TDL_API struct tdl_operand *tdl_builder_batch_normalization(
 
 struct tdl_instance_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
-    float epsilon;
-    enum tdl_activation activation;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    float epsilon;                    /**< 0: 1e-5 */
+    enum tdl_activation activation;   /**< of the result */
+    uint64_t reserved[4];             /**< 0: room for later versions */
 };
 /** WebNN instanceNormalization: as batchNormalization, with mean and variance
  *  of each channel of each image. The input is float32 or float16 of rank 4. */
@@ -301,11 +301,11 @@ TDL_API struct tdl_operand *tdl_builder_instance_normalization(
 struct tdl_layer_normalization_params {
     /** The input's dimensions at the axes, in their order, or NULL. */
     struct tdl_operand *scale, *bias;
-    uint32_t axes[TDL_MAX_RANK]; /**< rising */
-    uint32_t axis_count;         /**< 0: all axes but the first */
-    float epsilon;
-    enum tdl_activation activation;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint32_t axes[TDL_MAX_RANK];    /**< rising */
+    uint32_t axis_count;            /**< 0: all axes but the first */
+    float epsilon;                  /**< 0: 1e-5 */
+    enum tdl_activation activation; /**< of the result */
+    uint64_t reserved[4];           /**< 0: room for later versions */
 };
 /** WebNN layerNormalization: mean and variance over the given axes. The input
  *  is float32 or float16 of any rank; scale and bias have its data type, and
@@ -553,10 +553,10 @@ TDL_API struct tdl_operand *tdl_builder_dequantize_linear(struct tdl_builder *bu
  * WebNN gemm. A zeroed struct is alpha = beta = 1, nothing transposed, no c.
  */
 struct tdl_gemm_params {
-    struct tdl_operand *c; /**< broadcast to [M, N]: rank 0, 1 or 2; or NULL */
-    float alpha;           /**< 0 means 1 */
-    float beta;            /**< 0 means 1; to leave c out, give none */
-    bool a_transpose, b_transpose;
+    struct tdl_operand *c;          /**< broadcast to [M, N]: rank 0, 1 or 2; or NULL */
+    float alpha;                    /**< 0 means 1 */
+    float beta;                     /**< 0 means 1; to leave c out, give none */
+    bool a_transpose, b_transpose;  /**< a is [K, M], b is [N, K] */
     enum tdl_activation activation; /**< of the sum; float32 before it is stored */
     uint64_t reserved[4];           /**< 0: room for later versions */
 };
@@ -608,7 +608,7 @@ struct tdl_lstm_params {
     struct tdl_operand *initial_hidden, *initial_cell;
     bool return_sequence;                   /**< lstm: the hidden state of each step, too */
     enum tdl_recurrent_direction direction; /**< of lstm */
-    enum tdl_lstm_layout layout;
+    enum tdl_lstm_layout layout;            /**< the order of the gates */
     /** Of the gates, of what is new, of the cell's state; NONE: sigmoid, tanh, tanh. */
     enum tdl_activation activations[3];
     uint64_t reserved[4]; /**< 0: room for later versions */
@@ -652,7 +652,7 @@ struct tdl_gru_params {
     bool reset_before;
     bool return_sequence;                   /**< gru: the hidden state of each step, too */
     enum tdl_recurrent_direction direction; /**< of gru */
-    enum tdl_gru_layout layout;
+    enum tdl_gru_layout layout;             /**< the order of the gates */
     enum tdl_activation activations[2]; /**< of the gates, of what is new; NONE: sigmoid, tanh */
     uint64_t reserved[4];               /**< 0: room for later versions */
 };
@@ -676,9 +676,9 @@ struct tdl_rnn_params {
     struct tdl_operand *bias, *recurrent_bias; /**< [directions, hidden] or NULL */
     struct tdl_operand *initial_hidden;        /**< as of lstm */
     bool return_sequence;                      /**< the hidden state of each step, too */
-    enum tdl_recurrent_direction direction;
-    enum tdl_activation activation; /**< NONE: tanh */
-    uint64_t reserved[4];           /**< 0: room for later versions */
+    enum tdl_recurrent_direction direction;    /**< which way through the steps */
+    enum tdl_activation activation;            /**< NONE: tanh */
+    uint64_t reserved[4];                      /**< 0: room for later versions */
 };
 /** activation(input · weightᵀ + state · recurrent_weightᵀ + both biases), step by step: as
  *  gru, with hidden_size in the place of 3 · hidden_size. */
@@ -845,8 +845,8 @@ enum tdl_scatter_reduction {
 };
 /** Of the scatters; a zeroed struct replaces. */
 struct tdl_scatter_params {
-    enum tdl_scatter_reduction reduction;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    enum tdl_scatter_reduction reduction; /**< of what was there and what comes */
+    uint64_t reserved[4];                 /**< 0: room for later versions */
 };
 /**
  * WebNN scatterElements: the input, but out[i][indices[i][j][k]][k] is updates[i][j][k]

@@ -137,17 +137,17 @@ enum tdl_device_type {
 
 /** What a device can do, as far as libtdl cares. Plain data, owned by the caller. */
 struct tdl_device_info {
-    char name[256];
-    char driver[256];  /**< driver name and version, for people */
-    char drm_node[64]; /**< "/dev/dri/renderD128", or "" */
-    uint8_t uuid[TDL_UUID_SIZE];
-    enum tdl_device_type type;
-    uint32_t vendor_id, device_id; /**< PCI numbers */
-    uint32_t api_version;          /**< VK_MAKE_API_VERSION layout; 0 of the CPU */
-    uint32_t subgroup_size;        /**< invocations */
-    uint32_t max_workgroup_invocations;
-    uint32_t max_shared_memory; /**< bytes */
-    uint64_t max_buffer_bytes;  /**< that a kernel reaches in one buffer */
+    char name[256];                     /**< as the driver has it */
+    char driver[256];                   /**< driver name and version, for people */
+    char drm_node[64];                  /**< "/dev/dri/renderD128", or "" */
+    uint8_t uuid[TDL_UUID_SIZE];        /**< of the device, the same in other APIs */
+    enum tdl_device_type type;          /**< what kind of device */
+    uint32_t vendor_id, device_id;      /**< PCI numbers */
+    uint32_t api_version;               /**< VK_MAKE_API_VERSION layout; 0 of the CPU */
+    uint32_t subgroup_size;             /**< invocations */
+    uint32_t max_workgroup_invocations; /**< of one workgroup */
+    uint32_t max_shared_memory;         /**< bytes */
+    uint64_t max_buffer_bytes;          /**< that a kernel reaches in one buffer */
     /** M, N and K of the products of float16 matrices with float32 sums that a
      *  subgroup does (VK_KHR_cooperative_matrix); 0 where the device, or the
      *  compiler that this library was built with, has none. A device that was
@@ -204,8 +204,8 @@ struct tdl_context_params {
      *  its messages arrive at `log` as TDL_LOG_ERROR and are counted in
      *  tdl_context_stats. Also switched on by TDL_VALIDATION=1. */
     bool validation;
-    tdl_log_fn log; /**< may be NULL */
-    void *log_data;
+    tdl_log_fn log;               /**< may be NULL */
+    void *log_data;               /**< for `log` */
     enum tdl_log_level log_level; /**< 0: TDL_LOG_WARNING */
     /** Pieces of work that may be queued at once by functions that bring their own batch
      *  (tdl_graph_dispatch(), tdl_tensor_write() and such), each with some memory: 4 KiB on
@@ -330,13 +330,13 @@ enum tdl_tensor_usage {
 struct tdl_tensor; /**< device memory with a type and a shape (MLTensor) */
 
 struct tdl_tensor_params {
-    enum tdl_dtype dtype;
+    enum tdl_dtype dtype;         /**< of the elements */
     uint32_t rank;                /**< 0 (scalar) to TDL_MAX_RANK */
     uint32_t shape[TDL_MAX_RANK]; /**< elements; every dimension ≥ 1 */
-    enum tdl_layout layout;
-    uint32_t usage;       /**< enum tdl_tensor_usage, ored */
-    const char *label;    /**< for messages; copied; may be NULL */
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    enum tdl_layout layout;       /**< of rank 4 */
+    uint32_t usage;               /**< enum tdl_tensor_usage, ored */
+    const char *label;            /**< for messages; copied; may be NULL */
+    uint64_t reserved[4];         /**< 0: room for later versions */
 };
 
 /** Bytes of one element. */
@@ -530,12 +530,12 @@ typedef bool (*tdl_progress_fn)(void *data, uint32_t done, uint32_t total);
 struct tdl_compile_params {
     uint32_t threads;         /**< that compile; 0: one for each core; 8 at most */
     tdl_progress_fn progress; /**< may be NULL */
-    void *progress_data;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    void *progress_data;      /**< for `progress` */
+    uint64_t reserved[4];     /**< 0: room for later versions */
 };
 
 struct tdl_build_params {
-    enum tdl_precision precision;
+    enum tdl_precision precision; /**< of activations */
     /** No fusion and no rewrites: each operator its own dispatch. For
      *  debugging and for comparing. */
     bool no_fuse;
@@ -600,8 +600,8 @@ TDL_API enum tdl_result tdl_graph_compile(struct tdl_graph *graph,
 TDL_API void tdl_graph_destroy(struct tdl_graph **graph);
 
 struct tdl_binding {
-    const char *name;
-    struct tdl_tensor *tensor;
+    const char *name;          /**< of the graph's input or output */
+    struct tdl_tensor *tensor; /**< what it is in this run */
 };
 
 /** What tensors the graph takes: descriptors by index, in the order of the
@@ -637,9 +637,9 @@ struct tdl_graph_step {
     uint64_t reserved[4];   /**< 0: room for later versions */
 };
 struct tdl_graph_stats {
-    uint32_t operators; /**< of the builder */
-    uint32_t steps;     /**< dispatches of a run */
-    uint64_t macs;
+    uint32_t operators;    /**< of the builder */
+    uint32_t steps;        /**< dispatches of a run */
+    uint64_t macs;         /**< multiply-accumulates of a run */
     uint64_t arena_bytes;  /**< planned activations */
     uint64_t tensor_bytes; /**< sum of the activations without planning */
     /** On the device: those that operators share count once, and those that it shares with
@@ -690,11 +690,11 @@ struct tdl_operand_limits {
 };
 /** What an operator takes on a context. */
 struct tdl_operator_limits {
-    const char *name; /**< constant */
-    uint32_t operand_count;
-    struct tdl_operand_limits operands[TDL_MAX_OPERATOR_OPERANDS];
-    struct tdl_operand_limits output; /**< what came of those */
-    uint64_t reserved[4];             /**< 0: room for later versions */
+    const char *name;                                              /**< constant */
+    uint32_t operand_count;                                        /**< of `operands` */
+    struct tdl_operand_limits operands[TDL_MAX_OPERATOR_OPERANDS]; /**< in an order of their own */
+    struct tdl_operand_limits output;                              /**< what came of those */
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /** The operators by index: what their functions are called behind `tdl_builder_`; of
  *  reduce one for each kind, "reduce_mean". Constant; NULL past the end. Thread-safe. */
@@ -727,8 +727,8 @@ TDL_API enum tdl_result tdl_builder_explain(struct tdl_builder *builder,
 
 /** Order statistics of one quantity over several runs, ns. */
 struct tdl_times {
-    double mean, deviation; /**< standard deviation of the sample; 0 of one run */
-    double min, median, max;
+    double mean, deviation;  /**< standard deviation of the sample; 0 of one run */
+    double min, median, max; /**< of the same runs */
 };
 struct tdl_benchmark_params {
     uint32_t warmup;     /**< runs that do not count; 0: 10 */
@@ -741,8 +741,8 @@ struct tdl_benchmark_result {
     struct tdl_times wall; /**< from the call until the CPU knows of the end */
     struct tdl_times gpu;  /**< the device's own time; all 0 on a device without timestamps */
     double first_ns;       /**< wall time of the very first run */
-    uint32_t iterations;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint32_t iterations;   /**< runs that counted */
+    uint64_t reserved[4];  /**< 0: room for later versions */
 };
 /**
  * Run a graph again and again, one run at a time, and time each. The tensors

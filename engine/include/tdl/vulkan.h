@@ -25,12 +25,12 @@ extern "C" {
 
 /** A VkDevice with all that libtdl has to know of it. */
 struct tdl_vulkan_device {
-    VkInstance instance;
-    VkPhysicalDevice physical_device;
-    VkDevice device;
-    VkQueue queue; /**< of a family that computes */
-    uint32_t queue_family;
-    uint32_t instance_version; /**< VkApplicationInfo.apiVersion of the instance */
+    VkInstance instance;              /**< that the device was found by */
+    VkPhysicalDevice physical_device; /**< what `device` was made of */
+    VkDevice device;                  /**< with what is enabled below */
+    VkQueue queue;                    /**< of a family that computes */
+    uint32_t queue_family;            /**< the queue's */
+    uint32_t instance_version;        /**< VkApplicationInfo.apiVersion of the instance */
     /** Enabled on the device; the versions' own need not be named. */
     const char *const *extensions;
     uint32_t extension_count;
@@ -125,8 +125,8 @@ TDL_API enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out
 struct tdl_image;
 
 struct tdl_image_import_params {
-    enum tdl_format format;
-    uint32_t plane;
+    enum tdl_format format; /**< of the picture */
+    uint32_t plane;         /**< of that format */
     uint32_t width, height; /**< of the picture, px */
     uint64_t modifier;      /**< DRM's; 0 is linear */
     int fd;                 /**< borrowed: duplicated inside */
@@ -164,8 +164,8 @@ TDL_API enum tdl_result tdl_image_modifiers(struct tdl_context *context, enum td
                                             uint32_t capacity, uint32_t *out_count);
 
 struct tdl_image_create_params {
-    enum tdl_format format;
-    uint32_t plane;
+    enum tdl_format format; /**< of the picture */
+    uint32_t plane;         /**< of that format */
     uint32_t width, height; /**< of the picture, px */
     uint64_t modifier;      /**< DRM's; 0 is linear */
     uint64_t reserved[4];   /**< 0: room for later versions */
@@ -195,10 +195,10 @@ TDL_API enum tdl_result tdl_image_export(struct tdl_image *image,
                                          struct tdl_image_place *out_place);
 
 struct tdl_image_wrap_params {
-    VkImage image; /**< of the context's VkDevice; level 0, layer 0 */
-    VkFormat vk_format;
+    VkImage image;          /**< of the context's VkDevice; level 0, layer 0 */
+    VkFormat vk_format;     /**< that it was created with */
     enum tdl_format format; /**< what its bytes are */
-    uint32_t plane;
+    uint32_t plane;         /**< of that format */
     uint32_t width, height; /**< of the picture, px */
     /** 0: COLOR. PLANE_0… of images with several planes, not disjoint. */
     VkImageAspectFlags aspect;
@@ -215,9 +215,9 @@ TDL_API void tdl_image_destroy(struct tdl_image **image);
 
 /** What was last done to a VkImage, and who has it. */
 struct tdl_image_state {
-    VkImageLayout layout;
-    VkAccessFlags2 access;
-    VkPipelineStageFlags2 stage;
+    VkImageLayout layout;        /**< that it is in */
+    VkAccessFlags2 access;       /**< what was last done */
+    VkPipelineStageFlags2 stage; /**< where */
     /** The owner: VK_QUEUE_FAMILY_IGNORED (or the context's own) for nobody
      *  else; another family has released it to ours, without changing `layout`. */
     uint32_t queue_family;
@@ -309,12 +309,12 @@ enum tdl_order {
 /** A tensor in other hands: memory, and from when on. Plain data; the fds are
  *  the receiver's to close, -1 where there is none. */
 struct tdl_rental {
-    enum tdl_handle_type type;
-    int memory_fd;
-    size_t size; /**< of the buffer, bytes */
-    enum tdl_order order;
-    int semaphore_fd;    /**< TIMELINE: an opaque fd; SYNC_FILE: that */
-    uint64_t wait_value; /**< TIMELINE: own from here on */
+    enum tdl_handle_type type; /**< of `memory_fd` */
+    int memory_fd;             /**< -1 of VK_BUFFER and KNOWN */
+    size_t size;               /**< of the buffer, bytes */
+    enum tdl_order order;      /**< how it is known when */
+    int semaphore_fd;          /**< TIMELINE: an opaque fd; SYNC_FILE: that */
+    uint64_t wait_value;       /**< TIMELINE: own from here on */
     /** On the tensor's own VkDevice; valid as long as the tensor. */
     VkBuffer buffer;
     VkSemaphore semaphore; /**< TIMELINE only */
