@@ -13,8 +13,8 @@
 // FRAG_N channels × channels, halves with float32 sums. A workgroup makes
 // TILE_M pixels × TILE_N channels with GRID_M × GRID_N subgroups.
 //
-// Values are rounded to halves on the way into shared memory, and clamped to
-// their range: ±65504.
+// Halves go from memory into the tiles as they are. Two tiles take turns: while one is
+// multiplied, the next one comes.
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 
@@ -50,7 +50,7 @@ layout(constant_id = 30) const uint RESIDUAL = 0;
 layout(constant_id = 31) const uint LANES = 32;    // invocations of a subgroup
 layout(constant_id = 32) const uint LAST_CHANNELS = 4;
 
-layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
+layout(std430, set = 0, binding = 0) readonly buffer In { f16vec4 x[]; };
 // [tap][in channel][COLUMNS] packs of halves, steps filled up with zeros.
 layout(std430, set = 0, binding = 1) readonly buffer Weights { f16vec4 weights[]; };
 layout(std430, set = 0, binding = 2) readonly buffer Bias { vec4 bias[]; };
@@ -65,49 +65,49 @@ const uint B_ROW = TILE_N / 4 + 2;
 const uint OWN_M = TILE_M / GRID_M / FRAG_M; // fragments of a subgroup
 const uint OWN_N = TILE_N / GRID_N / FRAG_N;
 
-shared f16vec4 a_tile[TILE_M * A_ROW];
-shared f16vec4 b_tile[STEP * 4 * B_ROW];
+const uint A_SIZE = TILE_M * A_ROW, B_SIZE = STEP * 4 * B_ROW;
+
+shared f16vec4 a_tile[2 * A_SIZE];
+shared f16vec4 b_tile[2 * B_SIZE];
 shared vec4 stage[GRID_M * GRID_N * FRAG_M * FRAG_N / 4];
 
 f16vec4 a_next[A_LOADS], b_next[B_LOADS];
 
-f16vec4 fetch(uint plane, uint k, ivec2 corner, bool used)
-{
-    uint tap = k / IN_PACKS, c = k % IN_PACKS;
-    ivec2 at = corner + ivec2(tap % KERNEL_W * DILATION_W, tap / KERNEL_W * DILATION_H);
-    bool inside = used && k < TAPS * IN_PACKS && all(greaterThanEqual(at, ivec2(0))) &&
-                  all(lessThan(at, ivec2(IN_W, IN_H)));
-    vec4 v = unpack(x[inside ? ((plane + c) * IN_H + uint(at.y)) * IN_W + uint(at.x) : 0]);
-    return inside ? f16vec4(clamp(v, -65504.0, 65504.0)) : f16vec4(0.0);
-}
-
+// Where a step lies within one tap, that is the same for all invocations.
 void load_step(uint s, uint plane)
 {
-    uint size = gl_WorkGroupSize.x;
+    const bool one_tap = IN_PACKS % STEP == 0;
     [[unroll]] for (uint i = 0; i < A_LOADS; i++) {
-        uint e = gl_LocalInvocationIndex + i * size;
+        uint e = gl_LocalInvocationIndex + i * gl_WorkGroupSize.x;
+        uint k = s * STEP + e / TILE_M;
+        uint tap = (one_tap ? s * STEP : k) / IN_PACKS, c = k - tap * IN_PACKS;
         uint pixel = gl_WorkGroupID.x * TILE_M + e % TILE_M;
-        ivec2 corner = ivec2(pixel % OUT_W, pixel / OUT_W) * ivec2(STRIDE_W, STRIDE_H) -
-                       ivec2(PAD_LEFT, PAD_TOP);
-        a_next[i] = fetch(plane, s * STEP + e / TILE_M, corner, pixel < PIXELS);
+        ivec2 at = ivec2(pixel % OUT_W, pixel / OUT_W) * ivec2(STRIDE_W, STRIDE_H) -
+                   ivec2(PAD_LEFT, PAD_TOP) +
+                   ivec2(tap % KERNEL_W * DILATION_W, tap / KERNEL_W * DILATION_H);
+        bool inside = pixel < PIXELS && (one_tap || tap < TAPS) && uint(at.x) < IN_W &&
+                      uint(at.y) < IN_H;
+        a_next[i] = f16vec4(0.0);
+        if (inside)
+            a_next[i] = x[((plane + c) * IN_H + uint(at.y)) * IN_W + uint(at.x)];
     }
     [[unroll]] for (uint i = 0; i < B_LOADS; i++) {
-        uint e = gl_LocalInvocationIndex + i * size;
+        uint e = gl_LocalInvocationIndex + i * gl_WorkGroupSize.x;
         b_next[i] = weights[(s * STEP * 4 + e / (TILE_N / 4)) * COLUMNS +
                             gl_WorkGroupID.y * (TILE_N / 4) + e % (TILE_N / 4)];
     }
 }
 
-void store_step()
+void store_step(uint s)
 {
-    uint size = gl_WorkGroupSize.x;
+    uint a_at = s % 2 * A_SIZE, b_at = s % 2 * B_SIZE;
     [[unroll]] for (uint i = 0; i < A_LOADS; i++) {
-        uint e = gl_LocalInvocationIndex + i * size;
-        a_tile[e % TILE_M * A_ROW + e / TILE_M] = a_next[i];
+        uint e = gl_LocalInvocationIndex + i * gl_WorkGroupSize.x;
+        a_tile[a_at + e % TILE_M * A_ROW + e / TILE_M] = a_next[i];
     }
     [[unroll]] for (uint i = 0; i < B_LOADS; i++) {
-        uint e = gl_LocalInvocationIndex + i * size;
-        b_tile[e / (TILE_N / 4) * B_ROW + e % (TILE_N / 4)] = b_next[i];
+        uint e = gl_LocalInvocationIndex + i * gl_WorkGroupSize.x;
+        b_tile[b_at + e / (TILE_N / 4) * B_ROW + e % (TILE_N / 4)] = b_next[i];
     }
 }
 
@@ -131,40 +131,41 @@ void main()
     [[unroll]] for (uint i = 0; i < OWN_M * OWN_N; i++)
         sum[i] = coopmat<float, gl_ScopeSubgroup, FRAG_M, FRAG_N, gl_MatrixUseAccumulator>(0.0);
     load_step(0, plane);
+    store_step(0);
+    barrier();
     [[dont_unroll]] for (uint s = 0; s < STEPS; s++) {
-        barrier();
-        store_step();
-        barrier();
+        uint a_at = s % 2 * A_SIZE, b_at = s % 2 * B_SIZE;
         if (s + 1 < STEPS)
             load_step(s + 1, plane);
         [[unroll]] for (uint k = 0; k < STEP * 4; k += FRAG_K) {
             coopmat<float16_t, gl_ScopeSubgroup, FRAG_M, FRAG_K, gl_MatrixUseA> a[OWN_M];
+            coopmat<float16_t, gl_ScopeSubgroup, FRAG_K, FRAG_N, gl_MatrixUseB> b[OWN_N];
             [[unroll]] for (uint m = 0; m < OWN_M; m++)
-                coopMatLoad(a[m], a_tile, (row + m * FRAG_M) * A_ROW + k / 4, A_ROW,
+                coopMatLoad(a[m], a_tile, a_at + (row + m * FRAG_M) * A_ROW + k / 4, A_ROW,
                             gl_CooperativeMatrixLayoutRowMajor);
-            [[unroll]] for (uint n = 0; n < OWN_N; n++) {
-                coopmat<float16_t, gl_ScopeSubgroup, FRAG_K, FRAG_N, gl_MatrixUseB> b;
-                coopMatLoad(b, b_tile, k * B_ROW + (column + n * FRAG_N) / 4, B_ROW,
+            [[unroll]] for (uint n = 0; n < OWN_N; n++)
+                coopMatLoad(b[n], b_tile, b_at + k * B_ROW + (column + n * FRAG_N) / 4, B_ROW,
                             gl_CooperativeMatrixLayoutRowMajor);
-                [[unroll]] for (uint m = 0; m < OWN_M; m++)
-                    sum[m * OWN_N + n] = coopMatMulAdd(a[m], b, sum[m * OWN_N + n]);
-            }
+            [[unroll]] for (uint i = 0; i < OWN_M * OWN_N; i++)
+                sum[i] = coopMatMulAdd(a[i / OWN_N], b[i % OWN_N], sum[i]);
         }
+        if (s + 1 < STEPS)
+            store_step(s + 1);
+        barrier();
     }
     // Fragment by fragment through shared memory: only there is it known which
     // value is whose.
     uint own = gl_SubgroupID * (FRAG_M * FRAG_N / 4);
-    [[unroll]] for (uint m = 0; m < OWN_M; m++)
-        [[unroll]] for (uint n = 0; n < OWN_N; n++) {
-            coopMatStore(sum[m * OWN_N + n], stage, own, FRAG_N / 4,
-                         gl_CooperativeMatrixLayoutRowMajor);
-            controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared,
-                           gl_SemanticsAcquireRelease);
-            [[unroll]] for (uint e = gl_SubgroupInvocationID; e < FRAG_M * FRAG_N / 4; e += LANES)
-                write(gl_WorkGroupID.x * TILE_M + row + m * FRAG_M + e % FRAG_M,
-                      (gl_WorkGroupID.y * TILE_N + column + n * FRAG_N) / 4 + e / FRAG_M,
-                      stage[own + e % FRAG_M * (FRAG_N / 4) + e / FRAG_M]);
-            controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared,
-                           gl_SemanticsAcquireRelease);
-        }
+    [[unroll]] for (uint i = 0; i < OWN_M * OWN_N; i++) {
+        uint m = i / OWN_N, n = i % OWN_N;
+        coopMatStore(sum[i], stage, own, FRAG_N / 4, gl_CooperativeMatrixLayoutRowMajor);
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+        [[unroll]] for (uint e = gl_SubgroupInvocationID; e < FRAG_M * FRAG_N / 4; e += LANES)
+            write(gl_WorkGroupID.x * TILE_M + row + m * FRAG_M + e % FRAG_M,
+                  (gl_WorkGroupID.y * TILE_N + column + n * FRAG_N) / 4 + e / FRAG_M,
+                  stage[own + e % FRAG_M * (FRAG_N / 4) + e / FRAG_M]);
+        controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+    }
 }

@@ -2,8 +2,8 @@
 /*
  * A matrix product on the device's matrix units (VK_KHR_cooperative_matrix):
  * halves in, float32 sums. Only for 16-bit storage, as it rounds both sides to
- * halves; activations are clamped to their range. The kernel is in the library
- * only if the build's shader compiler knows GL_KHR_cooperative_matrix.
+ * halves. The kernel is in the library only if the build's shader compiler knows
+ * GL_KHR_cooperative_matrix.
  */
 #include "conv.h"
 
@@ -12,12 +12,14 @@
 #include <math.h>
 #include <string.h>
 
-/* v: pixels, channels, subgroups across pixels and across channels, packs a step. */
+/* v: pixels, channels, subgroups across pixels and across channels, packs a step. Of
+ * equals the first is taken. */
 static const struct tdl_conv_variant variants[] = {
-    {"128x128", {128, 128, 2, 4, 8}}, {"128x64", {128, 64, 4, 2, 8}},
-    {"128x64-4", {128, 64, 2, 2, 8}}, {"64x64", {64, 64, 2, 2, 8}},
-    {"64x128", {64, 128, 2, 4, 8}},   {"64x32", {64, 32, 2, 1, 8}},
-    {"32x32", {32, 32, 1, 1, 8}},     {"32x64", {32, 64, 1, 2, 8}},
+    {"128x64", {128, 64, 4, 2, 8}},   {"64x64", {64, 64, 2, 2, 8}},
+    {"128x128", {128, 128, 2, 4, 8}}, {"64x128", {64, 128, 1, 8, 8}},
+    {"32x64", {32, 64, 1, 4, 8}},     {"32x32", {32, 32, 1, 2, 8}},
+    {"64x64-64", {64, 64, 2, 2, 16}}, {"32x64-64", {32, 64, 1, 4, 16}},
+    {"32x32-64", {32, 32, 1, 2, 16}},
 };
 
 static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
@@ -29,7 +31,7 @@ static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv
 static uint64_t shared_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     const uint32_t *frag = g->device->cooperative_matrix;
-    return 8ull * v->v[0] * (v->v[4] + 2) + 8ull * v->v[4] * 4 * (v->v[1] / 4 + 2) +
+    return 16ull * v->v[0] * (v->v[4] + 2) + 16ull * v->v[4] * 4 * (v->v[1] / 4 + 2) +
            4ull * v->v[2] * v->v[3] * frag[0] * frag[1];
 }
 
@@ -59,13 +61,17 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     double x = TDL_DIV_UP(pixels, v->v[0]), y = TDL_DIV_UP(packs * 4, v->v[1]);
     double filled = (double)pixels * packs * 4 / (x * y * v->v[0] * v->v[1]);
     double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
-    /* In units of what plain arithmetic does: unpacking what it gathers bounds
-     * it, not the matrix units (measured on an H200). */
-    double efficiency = tdl_conv_tastes(g)->efficiency.cooperative;
-    if (!efficiency)
-        efficiency = 0.9 * reuse / (reuse + 16);
-    return tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g), 1,
-                         x * y * g->in.n * threads(g, v) / 128.0);
+    /* In units of what plain arithmetic does. A processor of the device keeps up with
+     * one workgroup of four subgroups or more; a step takes so long even where nothing
+     * else runs (measured on an H100). */
+    const bool long_step = v->v[4] > 8;
+    double peak = tdl_conv_tastes(g)->efficiency.cooperative;
+    double efficiency = (peak ? peak : 0.9) * reuse / (reuse + 16) * (long_step ? 0.85 : 1);
+    double groups = x * y * g->in.n * fmin(1, threads(g, v) / 128.0);
+    double steps = TDL_DIV_UP(tdl_conv_taps(g) * tdl_packs(g->in.c), v->v[4]);
+    double latency = (steps + 2) * (long_step ? 950 : 700) + tdl_conv_tastes(g)->speed.dispatch;
+    return fmax(latency, tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g),
+                                       1, groups));
 }
 
 /* To the nearest half, clamped to the largest. */
