@@ -150,6 +150,9 @@ struct tdl_device {
     /* The last reference has gone: free it when the timeline has passed its last use.
      * The caller drops its reference of the context. */
     void (*buffer_destroy)(struct tdl_buffer *buffer);
+    /* Kernels can work on it as on a tensor of so many bytes, or why not. NULL: if it has
+     * these, rounded up to 16. */
+    enum tdl_result (*buffer_check_tensor)(const struct tdl_buffer *buffer, size_t size);
     /* The point after which it is written, or written and read. */
     uint64_t (*buffer_point)(const struct tdl_buffer *buffer, bool and_read);
 

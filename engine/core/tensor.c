@@ -3,6 +3,8 @@
 
 #include "notifier.h"
 
+#include <tdl/batch.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,25 @@ struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params)
     return t;
 }
 
+/* What tensors may be on this device. */
+static enum tdl_result check_params(const struct tdl_context *context,
+                                    const struct tdl_tensor_params *params)
+{
+    const char *label = params->label ? params->label : "tensor";
+    const uint32_t known = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE | TDL_TENSOR_EXPORTABLE |
+                           TDL_TENSOR_EXPORTABLE_DMA_BUF;
+    enum tdl_result r = tdl_tensor_params_check(params);
+    if (r != TDL_OK)
+        return r;
+    if (params->usage & ~known)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no usage %#x", label,
+                        params->usage & ~known);
+    if ((params->dtype == TDL_INT64 || params->dtype == TDL_UINT64) && !context->info.shader_int64)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks", label,
+                        tdl_dtype_name(params->dtype), context->info.name);
+    return TDL_OK;
+}
+
 enum tdl_result tdl_tensor_create(struct tdl_context *context,
                                   const struct tdl_tensor_params *params,
                                   struct tdl_tensor **out_tensor)
@@ -30,19 +51,9 @@ enum tdl_result tdl_tensor_create(struct tdl_context *context,
     TDL_NEED(out_tensor, "out_tensor");
     struct tdl_batch *batch = NULL;
     *out_tensor = NULL;
-    enum tdl_result r = tdl_tensor_params_check(params);
+    enum tdl_result r = check_params(context, params);
     if (r != TDL_OK)
-        return r;
-    const uint32_t known = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE | TDL_TENSOR_EXPORTABLE |
-                           TDL_TENSOR_EXPORTABLE_DMA_BUF;
-    if (params->usage & ~known)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no usage %#x",
-                        params->label ? params->label : "tensor", params->usage & ~known);
-    if ((params->dtype == TDL_INT64 || params->dtype == TDL_UINT64) &&
-        !tdl_context_device(context)->shader_int64)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: %s needs shaderInt64, which %s lacks",
-                        params->label ? params->label : "tensor", tdl_dtype_name(params->dtype),
-                        tdl_context_device(context)->name);
+        return tdl_logged(context, r);
     struct tdl_tensor *t = tdl_tensor_new(params);
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
@@ -62,6 +73,46 @@ fail:
     if (r != TDL_OK)
         tdl_tensor_destroy(&t);
     return tdl_logged(context, r);
+}
+
+static enum tdl_result check_buffer(const struct tdl_buffer *buffer,
+                                    const struct tdl_tensor_params *params)
+{
+    const size_t size = tdl_tensor_params_size(params);
+    const char *label = params->label ? params->label : "tensor";
+    if (params->usage & (TDL_TENSOR_EXPORTABLE | TDL_TENSOR_EXPORTABLE_DMA_BUF))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: what can be rented out has memory of its own: tdl_tensor_create()",
+                        label);
+    if (TDL_TENSOR_BYTES(size) > buffer->size)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: %zu bytes, rounded up to 16, on a buffer of %zu", label, size,
+                        buffer->size);
+    return buffer->ctx->on->buffer_check_tensor ? buffer->ctx->on->buffer_check_tensor(buffer, size)
+                                                : TDL_OK;
+}
+
+enum tdl_result tdl_tensor_create_on(struct tdl_buffer *buffer,
+                                     const struct tdl_tensor_params *params,
+                                     struct tdl_tensor **out_tensor)
+{
+    TDL_NEED_KNOWN(params);
+    TDL_NEED(buffer, "buffer");
+    TDL_NEED(params, "params");
+    TDL_NEED(out_tensor, "out_tensor");
+    struct tdl_tensor *t = NULL;
+    enum tdl_result r;
+    *out_tensor = NULL;
+    TRY(tdl_context_check(buffer->ctx));
+    TRY(check_params(buffer->ctx, params));
+    TRY(check_buffer(buffer, params));
+    t = tdl_tensor_new(params);
+    if (!t)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    t->buffer = tdl_buffer_ref(buffer);
+    *out_tensor = t;
+fail:
+    return tdl_logged(buffer->ctx, r);
 }
 
 void tdl_tensor_destroy(struct tdl_tensor **tensor)

@@ -68,6 +68,18 @@ void tdl_cpu_buffer_destroy(struct tdl_buffer *buffer)
     tdl_cpu_timeline_defer(tdl_cpu(ctx), tdl_cpu_buffer_point(buffer, true), free_buffer, b);
 }
 
+enum tdl_result tdl_cpu_buffer_check_tensor(const struct tdl_buffer *buffer, size_t size)
+{
+    const struct tdl_cpu_buffer *b = (const struct tdl_cpu_buffer *)buffer;
+    if (!b->borrowed || ((uintptr_t)b->memory % ALIGNMENT == 0 && buffer->size >= BEHIND &&
+                         size <= buffer->size - BEHIND))
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                    "host memory of %zu bytes at %p for a tensor of %zu: it has to begin at a "
+                    "multiple of %d and to have %d bytes more",
+                    buffer->size, (void *)b->memory, size, ALIGNMENT, BEHIND);
+}
+
 uint64_t tdl_cpu_buffer_point(const struct tdl_buffer *buffer, bool and_read)
 {
     const struct tdl_cpu_buffer *b = (const struct tdl_cpu_buffer *)buffer;

@@ -96,6 +96,7 @@ const struct tdl_device tdl_device_cpu = {
     .buffer_create = tdl_cpu_buffer_create,
     .buffer_import_host = tdl_cpu_buffer_import_host,
     .buffer_destroy = tdl_cpu_buffer_destroy,
+    .buffer_check_tensor = tdl_cpu_buffer_check_tensor,
     .buffer_point = tdl_cpu_buffer_point,
     .batch_create = tdl_cpu_batch_create,
     .batch_destroy = tdl_cpu_batch_destroy,

@@ -28,6 +28,7 @@ enum tdl_result tdl_cpu_buffer_create(struct tdl_context *ctx, const struct tdl_
 enum tdl_result tdl_cpu_buffer_import_host(struct tdl_context *ctx, void *pointer, size_t size,
                                            struct tdl_buffer **out_buffer, uint64_t *out_offset);
 void tdl_cpu_buffer_destroy(struct tdl_buffer *buffer);
+enum tdl_result tdl_cpu_buffer_check_tensor(const struct tdl_buffer *buffer, size_t size);
 uint64_t tdl_cpu_buffer_point(const struct tdl_buffer *buffer, bool and_read);
 
 /* batch.c */

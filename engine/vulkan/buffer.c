@@ -50,7 +50,8 @@ static void buffer_free(struct tdl_context *ctx, void *data)
     struct tdl_buffer *b = data;
     if (tdl_vkb(b)->forget)
         tdl_vkb(b)->forget(b);
-    vkDestroyBuffer(tdl_vk(ctx)->device, tdl_vkb(b)->buffer, NULL);
+    if (!tdl_vkb(b)->borrowed)
+        vkDestroyBuffer(tdl_vk(ctx)->device, tdl_vkb(b)->buffer, NULL);
     if (tdl_vkb(b)->memory) {
         vkFreeMemory(tdl_vk(ctx)->device, tdl_vkb(b)->memory, NULL); /* unmaps too */
         atomic_fetch_sub(&ctx->stats.memory_bytes, b->size);

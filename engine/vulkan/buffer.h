@@ -15,6 +15,7 @@ struct tdl_vk_buffer {
     VkDeviceMemory memory;
     uint32_t memory_type;
     bool host_visible;                /* the CPU reads what the GPU writes here */
+    bool borrowed;                    /* `buffer` is somebody else's */
     uint64_t read_point, write_point; /* last submitted uses, under the context's lock */
 
     /* Memory that others see, too (external.c). With `shared`, every batch

@@ -72,6 +72,17 @@ void tdl_context_unlock_queue(struct tdl_context *ctx)
 
 /* ----------------------------------------------------------------- memory */
 
+enum tdl_result tdl_buffer_wrap(struct tdl_context *ctx,
+                                const struct tdl_buffer_wrap_params *params,
+                                struct tdl_buffer **out_buffer)
+{
+    (void)ctx;
+    (void)params;
+    if (out_buffer)
+        *out_buffer = NULL;
+    return unsupported();
+}
+
 enum tdl_result tdl_buffer_import_fd(struct tdl_context *ctx, enum tdl_handle_type type, int fd,
                                      size_t size, struct tdl_buffer **out_buffer)
 {

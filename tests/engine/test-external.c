@@ -163,6 +163,27 @@ static void check_shared(struct tdl_context *a, struct tdl_context *b, enum tdl_
 
 /* ----------------------------------------------------------------- dma-bufs */
 
+/* The dma-buf's memory as a tensor: what others wrote there is read, and the other way. */
+static void check_tensor_on(struct tdl_context *ctx, struct tdl_buffer *buffer, int fd)
+{
+    enum { BYTES = 1008 };
+    const struct tdl_tensor_params p = {.dtype = TDL_UINT8, .rank = 1, .shape = {BYTES},
+                                        .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    static uint8_t in[BYTES], out[BYTES];
+    struct tdl_tensor *t;
+    OK(tdl_tensor_create_on(buffer, &p, &t));
+    fds_pattern(in, BYTES, 31);
+    fds_write(fd, in, BYTES);
+    OK(tdl_tensor_read(t, out, BYTES));
+    CHECK(!memcmp(in, out, BYTES), "the tensor has other bytes than the dma-buf");
+    fds_pattern(in, BYTES, 32);
+    OK(tdl_tensor_write(t, in, BYTES, NULL));
+    OK(tdl_context_sync(ctx));
+    fds_read(fd, out, BYTES);
+    CHECK(!memcmp(in, out, BYTES), "the dma-buf has other bytes than the tensor");
+    tdl_tensor_destroy(&t);
+}
+
 /* Rounds of camera frames: the CPU plays the camera. */
 static void check_dma_buf(struct tdl_context *ctx)
 {
@@ -195,6 +216,9 @@ static void check_dma_buf(struct tdl_context *ctx)
     tdl_buffer_destroy(&again);
     FAILS(tdl_buffer_import_fd(ctx, TDL_HANDLE_DMA_BUF, fd, 100000, &again),
           TDL_ERROR_INVALID_ARGUMENT, "100000 were asked for");
+    check_tensor_on(ctx, buffer, fd);
+    fds_read(fd, out, SIZE);
+    memcpy(in, out, SIZE);
     close(fd); /* the import has its own */
     fds_download(ctx, buffer, out, SIZE);
     CHECK(!memcmp(in, out, SIZE), "the memory went with the fd");

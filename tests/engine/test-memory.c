@@ -218,6 +218,90 @@ static void test_parts(void)
     tdl_tensor_destroy(&other);
 }
 
+/* Tensors on buffers: written and read by tensor and by mapping, one input and one output
+ * of a graph without a copy. */
+static void test_on_buffers(void)
+{
+    const struct tdl_tensor_params p = picture(SIDE), half = picture(SIDE - 1);
+    const size_t size = ELEMENTS * sizeof(float);
+    struct tdl_buffer *in, *out;
+    struct tdl_tensor *x, *y, *part;
+    struct run r;
+    uint64_t point;
+    check_begin("tensors on buffers");
+    run_open(&r);
+    OK(tdl_buffer_create(ctx, size, TDL_BUFFER_UPLOAD, &in));
+    OK(tdl_buffer_create(ctx, size + 64, TDL_BUFFER_READBACK, &out));
+    memcpy(tdl_buffer_data(in), r.in, size);
+    OK(tdl_tensor_create_on(in, &p, &x));
+    OK(tdl_tensor_create_on(out, &p, &y));
+    OK(tdl_tensor_create_on(out, &half, &part));
+    OK(tdl_graph_dispatch(r.graph, &(struct tdl_binding){"x", x}, 1,
+                          &(struct tdl_binding){"y", y}, 1, &point));
+    tdl_tensor_destroy(&y);
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    run_check(&r);
+    CHECK(!memcmp(tdl_buffer_data(out), r.out, size), "the mapping has another result");
+    OK(tdl_tensor_read(part, r.out, tdl_tensor_params_size(&half)));
+    CHECK(!memcmp(tdl_buffer_data(out), r.out, tdl_tensor_params_size(&half)), "another tensor");
+    tdl_buffer_destroy(&in);
+    OK(tdl_tensor_read(x, r.out, size)); /* which holds the memory */
+    CHECK(!memcmp(r.in, r.out, size), "other bytes");
+    tdl_tensor_destroy(&x);
+    tdl_tensor_destroy(&part);
+
+    FAILS(tdl_tensor_create_on(out, &(struct tdl_tensor_params){.rank = 1, .shape = {200}}, &x),
+          TDL_ERROR_INVALID_ARGUMENT, "on a buffer of");
+    FAILS(tdl_tensor_create_on(
+              out,
+              &(struct tdl_tensor_params){.rank = 1, .shape = {4}, .usage = TDL_TENSOR_EXPORTABLE},
+              &x),
+          TDL_ERROR_INVALID_ARGUMENT, "rented out");
+    tdl_buffer_destroy(&out);
+    run_close(&r);
+}
+
+/* On the caller's own memory, where the device can have it. */
+static void test_on_host_memory(void)
+{
+    enum { PAGE = 1 << 16, COUNT_OF = 1000 };
+    const struct tdl_tensor_params p = {
+        .rank = 1, .shape = {COUNT_OF}, .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    static float got[COUNT_OF];
+    struct tdl_buffer *b;
+    struct tdl_tensor *t;
+    uint64_t offset, point;
+    check_begin("tensors on host memory");
+    float *memory = aligned_alloc(PAGE, PAGE);
+    REQUIRE(memory, "out of memory");
+    for (int i = 0; i < COUNT_OF; i++)
+        memory[i] = (float)i;
+    const enum tdl_result r = tdl_buffer_import_host(ctx, memory, PAGE, &b, &offset);
+    if (r == TDL_ERROR_UNSUPPORTED) {
+        printf("not run: %s\n", tdl_last_error());
+        free(memory);
+        return;
+    }
+    REQUIRE(r == TDL_OK && !offset, "%s, offset %llu", tdl_last_error(),
+            (unsigned long long)offset);
+    OK(tdl_tensor_create_on(b, &p, &t));
+    OK(tdl_tensor_read(t, got, sizeof(got)));
+    CHECK(!memcmp(got, memory, sizeof(got)), "the tensor has other values");
+    got[7] = -1;
+    OK(tdl_tensor_write(t, got, sizeof(got), &point));
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    CHECK(memory[7] == -1 && memory[8] == 8, "the memory has other values");
+    tdl_tensor_destroy(&t);
+    tdl_buffer_destroy(&b);
+    if (!ctx->on->wants_steps) {
+        OK(tdl_buffer_import_host(ctx, memory, sizeof(got), &b, &offset));
+        FAILS(tdl_tensor_create_on(b, &p, &t), TDL_ERROR_INVALID_ARGUMENT, "64 bytes more");
+        tdl_buffer_destroy(&b);
+    }
+    OK(tdl_context_sync(ctx));
+    free(memory);
+}
+
 /* ----------------------------------------------------------------------- queue */
 
 enum { QUEUED = 3 };
@@ -354,6 +438,8 @@ int main(void)
         test_pipelines();
     test_staging();
     test_parts();
+    test_on_buffers();
+    test_on_host_memory();
     check_context_close(ctx);
     test_queue();
     test_busy();

@@ -213,6 +213,7 @@ static const struct size {
     {"tdl_image_modifier", 48, 4},
     {"tdl_image_create_params", 56, 4},
     {"tdl_image_place", 56, 4},
+    {"tdl_buffer_wrap_params", 56, 4},
     {"tdl_image_wrap_params", 72, 4},
     {"tdl_image_state", 64, 4},
     {"tdl_rental", 104, 4},

@@ -94,6 +94,91 @@ static void test_adopted(void)
     neighbour_close(&d);
 }
 
+/* ------------------------------------------------------------------- buffers */
+
+/* A VkBuffer with memory that the CPU can look into. */
+struct theirs {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    float *map;
+};
+
+static void theirs_open(const struct tdl_vulkan_device *vk, struct theirs *t, uint64_t size)
+{
+    VkMemoryRequirements needs;
+    VkPhysicalDeviceMemoryProperties types;
+    const VkMemoryPropertyFlags mapped =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint32_t type = 0;
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = size,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                              VK_BUFFER_USAGE_TRANSFER_DST_BIT};
+    REQUIRE(vkCreateBuffer(vk->device, &info, NULL, &t->buffer) == VK_SUCCESS, "no buffer");
+    vkGetBufferMemoryRequirements(vk->device, t->buffer, &needs);
+    vkGetPhysicalDeviceMemoryProperties(vk->physical_device, &types);
+    while (type < types.memoryTypeCount &&
+           (!(needs.memoryTypeBits >> type & 1) ||
+            (types.memoryTypes[type].propertyFlags & mapped) != mapped))
+        type++;
+    const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                         .allocationSize = needs.size,
+                                         .memoryTypeIndex = type};
+    REQUIRE(vkAllocateMemory(vk->device, &memory, NULL, &t->memory) == VK_SUCCESS &&
+                vkBindBufferMemory(vk->device, t->buffer, t->memory, 0) == VK_SUCCESS &&
+                vkMapMemory(vk->device, t->memory, 0, VK_WHOLE_SIZE, 0, (void **)&t->map) ==
+                    VK_SUCCESS,
+            "no memory");
+}
+
+static void theirs_close(const struct tdl_vulkan_device *vk, struct theirs *t)
+{
+    vkDestroyBuffer(vk->device, t->buffer, NULL);
+    vkFreeMemory(vk->device, t->memory, NULL);
+}
+
+/* Theirs becomes a tensor: what they wrote is read, what is written they see, and it stays
+ * theirs. */
+static void test_wrapped(void)
+{
+    enum { COUNT_OF = 100, BYTES = COUNT_OF * sizeof(float) };
+    const struct tdl_tensor_params p = {.rank = 1, .shape = {COUNT_OF},
+                                        .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    float data[COUNT_OF];
+    struct neighbour d;
+    struct theirs t;
+    struct tdl_buffer *b;
+    struct tdl_tensor *x;
+    uint64_t point;
+    neighbour_open(&d, false);
+    check_begin("a VkBuffer from outside");
+    struct tdl_context *ctx = adopt(&d.vk);
+    theirs_open(&d.vk, &t, BYTES);
+    for (int i = 0; i < COUNT_OF; i++)
+        t.map[i] = (float)i;
+    struct tdl_buffer_wrap_params w = {.buffer = t.buffer, .size = BYTES};
+    OK(tdl_buffer_wrap(ctx, &w, &b));
+    OK(tdl_tensor_create_on(b, &p, &x));
+    OK(tdl_tensor_read(x, data, BYTES));
+    CHECK(!memcmp(data, t.map, BYTES), "the tensor has other values");
+    data[9] = -9;
+    OK(tdl_tensor_write(x, data, BYTES, &point));
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    CHECK(!memcmp(data, t.map, BYTES), "the VkBuffer has other values");
+    tdl_buffer_destroy(&b);
+    tdl_tensor_destroy(&x);
+
+    w.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+    FAILS(tdl_buffer_wrap(ctx, &w, &b), TDL_ERROR_INVALID_ARGUMENT, "TRANSFER_SRC");
+    w = (struct tdl_buffer_wrap_params){.buffer = t.buffer};
+    FAILS(tdl_buffer_wrap(ctx, &w, &b), TDL_ERROR_INVALID_ARGUMENT, "the size");
+    tdl_context_destroy(&ctx);
+    CHECK(t.map[9] == -9, "the memory went with the context");
+    theirs_close(&d.vk, &t);
+    neighbour_close(&d);
+}
+
 static void test_ours(void)
 {
     struct tdl_context *ctx = check_context_open(), *second;
@@ -372,6 +457,7 @@ static void test_order(void)
 int main(void)
 {
     test_adopted();
+    test_wrapped();
     test_ours();
     test_bare();
     test_order();

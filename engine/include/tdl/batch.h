@@ -39,6 +39,22 @@ TDL_API enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t si
 TDL_API enum tdl_result tdl_buffer_import_host(struct tdl_context *context, void *pointer,
                                                size_t size, struct tdl_buffer **out_buffer,
                                                uint64_t *out_offset);
+/**
+ * A tensor on the memory of a buffer, from its begin: of one that was created, or that
+ * others share (tdl_buffer_import_host(), and tdl_buffer_import_fd() and tdl_buffer_wrap()
+ * in vulkan.h). Nothing is copied or zeroed; the memory lives as long as buffer or tensor
+ * does. What mapped kinds hold is in tdl_buffer_data() when the timeline has passed the
+ * point of what wrote it. Several tensors on one buffer are ordered with each other, as
+ * views are; who else uses the memory has to be waited for, and to wait.
+ * @param params  as of tdl_tensor_create(); EXPORTABLE ones have memory of their own.
+ *                In TDL_LAYOUT_NC4HW4 the missing channels have to be zero
+ * @return TDL_ERROR_INVALID_ARGUMENT for a buffer that is too small: the tensor's bytes
+ *         rounded up to 16, and on the CPU, of the caller's memory, 64 more, at an
+ *         address that is a multiple of 64
+ */
+TDL_API enum tdl_result tdl_tensor_create_on(struct tdl_buffer *buffer,
+                                             const struct tdl_tensor_params *params,
+                                             struct tdl_tensor **out_tensor);
 /** Deferred: the memory goes when the device has passed the last use. */
 TDL_API void tdl_buffer_destroy(struct tdl_buffer **buffer);
 /** The mapping, or NULL for TDL_BUFFER_DEVICE and imported memory. */

@@ -118,6 +118,26 @@ TDL_API enum tdl_result tdl_buffer_create_exportable(struct tdl_context *context
  */
 TDL_API enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out_fd);
 
+struct tdl_buffer_wrap_params {
+    VkBuffer buffer; /**< of the context's VkDevice, with memory bound to it */
+    uint64_t size;   /**< that it was created with, bytes */
+    /** That it was created with; 0: STORAGE_BUFFER, TRANSFER_SRC and TRANSFER_DST, which it
+     *  has to have. */
+    VkBufferUsageFlags usage;
+    uint64_t reserved[4]; /**< 0: room for later versions */
+};
+/**
+ * Borrow a VkBuffer, for frames, copies and tensors (tdl_tensor_create_on()), without
+ * copying. The caller keeps it and its memory alive until the buffer and its tensors have
+ * been destroyed and the point of the last batch that used them has passed; and it stays
+ * with the context's queue family, or EXCLUSIVE ones are handed over by the caller. For
+ * order with the caller's own work see tdl_batch_wait_semaphore(); on the same queue,
+ * submitted between tdl_context_lock_queue() and tdl_context_unlock_queue(), a barrier does.
+ */
+TDL_API enum tdl_result tdl_buffer_wrap(struct tdl_context *context,
+                                        const struct tdl_buffer_wrap_params *params,
+                                        struct tdl_buffer **out_buffer);
+
 /* ----------------------------------------------------------------- images */
 
 /** One plane of a picture in a VkImage: of its own, or an aspect of one that

@@ -267,6 +267,50 @@ fail:
     return b ? tdl_buffer_abandon(b, r) : r;
 }
 
+/* ----------------------------------------------------------------- wrapping */
+
+static enum tdl_result check_wrapped(const struct tdl_context *ctx,
+                                     const struct tdl_buffer_wrap_params *p)
+{
+    if (!p->buffer || !p->size || p->size > SIZE_MAX)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tdl_buffer_wrap: give a VkBuffer and the size that it was created with");
+    if (p->usage && (p->usage & TDL_BUFFER_USAGE) != TDL_BUFFER_USAGE)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tdl_buffer_wrap: a buffer of usage %#x; it has to be created with "
+                        "STORAGE_BUFFER, TRANSFER_SRC and TRANSFER_DST",
+                        p->usage);
+    if (p->size > ctx->info.max_buffer_bytes)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "tdl_buffer_wrap: a buffer of %llu bytes; this device's kernels reach %llu",
+                        (unsigned long long)p->size,
+                        (unsigned long long)ctx->info.max_buffer_bytes);
+    return TDL_OK;
+}
+
+enum tdl_result tdl_buffer_wrap(struct tdl_context *ctx,
+                                const struct tdl_buffer_wrap_params *params,
+                                struct tdl_buffer **out_buffer)
+{
+    TDL_NEED_KNOWN(params);
+    TDL_NEED(ctx, "context");
+    TDL_NEED(params, "params");
+    TDL_NEED(out_buffer, "out_buffer");
+    enum tdl_result r;
+    *out_buffer = NULL;
+    TRY(tdl_vk_context_check(ctx));
+    TRY(check_wrapped(ctx, params));
+    struct tdl_buffer *b = tdl_buffer_new(ctx, (size_t)params->size);
+    if (!b)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    tdl_vkb(b)->buffer = params->buffer;
+    tdl_vkb(b)->borrowed = true;
+    tdl_vkb(b)->host_visible = true; /* perhaps: then its owner may look */
+    *out_buffer = b;
+fail:
+    return tdl_logged(ctx, r);
+}
+
 /* ------------------------------------------------------------------- export */
 
 static enum tdl_result create_exportable(struct tdl_context *ctx, enum tdl_handle_type type,
