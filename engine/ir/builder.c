@@ -101,8 +101,10 @@ void tdl_builder_own(struct tdl_builder *builder, void *memory, void (*release)(
 
 void tdl_builder_set_label(struct tdl_builder *builder, const char *label)
 {
-    if (builder)
-        snprintf(builder->label, sizeof(builder->label), "%s", label ? label : "");
+    if (!builder)
+        return;
+    builder->ir->labels += label != NULL;
+    snprintf(builder->label, sizeof(builder->label), "%s", label ? label : "");
 }
 
 /* ------------------------------------------------- inputs and constants */

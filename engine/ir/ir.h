@@ -232,6 +232,7 @@ struct tdl_ir {
     uint32_t operand_count, operand_capacity;
     struct tdl_node **nodes;
     uint32_t node_count, node_capacity;
+    uint32_t labels; /* given by tdl_builder_set_label(): a file's operators */
     struct tdl_operand *inputs[TDL_MAX_INPUTS], *outputs[TDL_MAX_OUTPUTS];
     uint32_t input_count, output_count;
     void **owned; /* memory of constants that passes made */

@@ -130,6 +130,19 @@ static void print_bindings(const char *kind, struct tdl_operand *const *operands
                tool_shape(&operands[i]->desc, text, sizeof(text)));
 }
 
+/* What a file's operators became: those that left no node were computed when it was read,
+ * as what shapes are made of, or gave what they took. */
+static void print_read(const struct tdl_ir *ir)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        kept += !i || strcmp(ir->nodes[i]->label, ir->nodes[i - 1]->label) != 0;
+    if (ir->labels >= kept)
+        printf("%u operators in the file, %u of them computed when it was read\n", ir->labels,
+               ir->labels - kept);
+}
+
 /* Operators as the file has them; constants are only counted. */
 static void print_operators(const struct tdl_ir *ir)
 {
@@ -157,6 +170,7 @@ static void print_operators(const struct tdl_ir *ir)
     }
     printf("\n%.2f million multiply-accumulates, %.1f KiB of constants, %.2f MiB of results\n",
            (double)macs / 1e6, (double)weights / 1024, (double)values / (1 << 20));
+    print_read(ir);
 }
 
 static void print_plan(const struct tdl_context *context, const struct tdl_graph *graph)

@@ -78,6 +78,8 @@ if [ -e "$model" ]; then
     expect 0 'operator [0-9]+ Convolution2DTransposeBias +float32.1,72,128,16. +float32.1,144,256,1.' \
         "$info" --operators-only "$model"
     expect 0 '^33\.32 million multiply-accumulates' "$info" --operators-only "$model"
+    expect 0 '^246 operators in the file, 110 of them computed when it was read' "$info" \
+        --operators-only "$model"
 fi
 
 for format in NV12 RGBx P010 GRAY16_LE; do
