@@ -153,6 +153,7 @@ static void check_cancelled(uint32_t threads, uint32_t stop_at)
     OK(tdl_graph_compile(g, &stop)); /* nothing to do, so nothing to hear */
     CHECK(h.calls == stop_at + 1, "a compiled graph was compiled again");
     OK(dispatch(g, values));
+    CHECK(pipelines() - before == h.total, "the first dispatch made pipelines");
     tdl_graph_destroy(&g);
 }
 

@@ -6,6 +6,8 @@
  */
 #include "subject.h"
 
+#include <sys/resource.h>
+
 #include <cpu/graph/graph.h>
 #include <ops/ops.h>
 
@@ -313,6 +315,49 @@ static void check_convs(void)
         check_conv(&rows[i], i);
 }
 
+/* A compiled graph has the memory that its first run works in: the system is asked for
+ * far fewer pages than lie in the arena. */
+static void check_first_run(void)
+{
+    enum { SIZE = 512, DEPTH = 4, PAGE = 4096 };
+    static float pixels[SIZE * SIZE * DEPTH];
+    struct rng rng = {8};
+    struct tdl_graph_stats stats;
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    struct tdl_tensor *x, *y;
+    struct rusage before, after;
+    float mean[DEPTH];
+    check_begin("the first run");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *o =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIZE, SIZE, DEPTH));
+    for (int i = 0; i < 2; i++)
+        o = tdl_builder_conv2d(b, o, subject_filter(b, &rng, DEPTH, 3, 3, DEPTH), NULL);
+    OK(tdl_builder_output(b, "y", tdl_builder_average_pool2d(b, o, NULL)));
+    OK(tdl_builder_build(b, NULL, &g));
+    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL), q = *tdl_graph_output(g, 0, NULL);
+    p.usage = TDL_TENSOR_WRITABLE;
+    q.usage = TDL_TENSOR_READABLE;
+    OK(tdl_tensor_create(ctx, &p, &x));
+    OK(tdl_tensor_create(ctx, &q, &y));
+    OK(tdl_tensor_write(x, pixels, sizeof(pixels), NULL));
+    OK(tdl_tensor_read(y, mean, sizeof(mean)));
+    tdl_graph_get_stats(g, &stats);
+    getrusage(RUSAGE_SELF, &before);
+    OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
+                          NULL));
+    OK(tdl_tensor_read(y, mean, sizeof(mean)));
+    getrusage(RUSAGE_SELF, &after);
+    CHECK((uint64_t)(after.ru_minflt - before.ru_minflt) < stats.arena_bytes / PAGE / 2,
+          "%ld pages, the arena has %llu", after.ru_minflt - before.ru_minflt,
+          (unsigned long long)(stats.arena_bytes / PAGE));
+    tdl_tensor_destroy(&x);
+    tdl_tensor_destroy(&y);
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
 int main(void)
 {
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
@@ -323,6 +368,7 @@ int main(void)
     check_special_values();
     check_lifetimes();
     check_convs();
+    check_first_run();
     check_context_close(ctx);
     return check_result();
 }

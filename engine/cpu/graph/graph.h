@@ -120,6 +120,9 @@ bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot);
 enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count,
                                    struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn);
 void tdl_cpu_xnn_destroy(struct tdl_cpu_xnn **xnn);
+/* Have the tables that runs need; where `values` has none, as if at `stand_in`, of which
+ * nothing is read. A run does it anew for what lies elsewhere, in the same memory. */
+enum tdl_result tdl_cpu_xnn_setup(struct tdl_cpu_xnn *xnn, void *const *values, void *stand_in);
 enum tdl_result tdl_cpu_xnn_run(struct tdl_cpu_xnn *xnn, void *const *values);
 
 #endif

@@ -72,11 +72,20 @@ fail:
 enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
                                         const struct tdl_compile_params *params)
 {
-    (void)g;
+    enum { PAGE = 4096 };
+    struct tdl_program *p = g->program;
+    enum tdl_result r = TDL_OK;
     if (params && params->progress && !params->progress(params->progress_data, 0, 0))
         return tdl_fail(TDL_ERROR_CANCELED, "tdl_graph_compile: cancelled by the progress "
                                             "function");
-    return TDL_OK;
+    /* The system gives memory when it is touched: by the first run else, which would take
+     * several times as long. */
+    for (uint64_t i = 0; i < p->arena_size; i += PAGE)
+        p->arena[i] = 0;
+    for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++)
+        if (p->steps[i].xnn)
+            r = tdl_cpu_xnn_setup(p->steps[i].xnn, p->values, p->arena);
+    return r;
 }
 
 void tdl_cpu_program_destroy(struct tdl_graph *g)

@@ -179,16 +179,22 @@ fail:
 
 /* ------------------------------------------------------------------- running */
 
-enum tdl_result tdl_cpu_xnn_run(struct tdl_cpu_xnn *x, void *const *values)
+enum tdl_result tdl_cpu_xnn_setup(struct tdl_cpu_xnn *x, void *const *values, void *stand_in)
 {
-    enum tdl_result r = TDL_OK;
     bool moved = false;
     for (uint32_t i = 0; i < x->count; i++) {
-        moved |= x->values[i].data != values[x->operands[i]];
-        x->values[i].data = values[x->operands[i]];
+        void *value = values[x->operands[i]];
+        value = value ? value : stand_in;
+        moved |= x->values[i].data != value;
+        x->values[i].data = value;
     }
-    if (moved)
-        r = tdl_cpu_xnn_check(xnn_setup_runtime(x->runtime, x->count, x->values),
-                              "setting up a runtime");
+    return moved ? tdl_cpu_xnn_check(xnn_setup_runtime(x->runtime, x->count, x->values),
+                                     "setting up a runtime")
+                 : TDL_OK;
+}
+
+enum tdl_result tdl_cpu_xnn_run(struct tdl_cpu_xnn *x, void *const *values)
+{
+    const enum tdl_result r = tdl_cpu_xnn_setup(x, values, NULL);
     return r == TDL_OK ? tdl_cpu_xnn_check(xnn_invoke_runtime(x->runtime), "running") : r;
 }

@@ -26,6 +26,12 @@ void tdl_cpu_xnn_destroy(struct tdl_cpu_xnn **xnn)
     (void)xnn;
 }
 
+enum tdl_result tdl_cpu_xnn_setup(struct tdl_cpu_xnn *xnn, void *const *values, void *stand_in)
+{
+    (void)xnn, (void)values, (void)stand_in;
+    return TDL_ERROR_UNSUPPORTED;
+}
+
 enum tdl_result tdl_cpu_xnn_run(struct tdl_cpu_xnn *xnn, void *const *values)
 {
     (void)xnn, (void)values;

@@ -589,7 +589,9 @@ TDL_API enum tdl_result tdl_builder_build(struct tdl_builder *builder,
 /**
  * Compile the kernels of a graph that was built with `defer_compile`; until
  * that has succeeded it cannot be dispatched. Does nothing if they are. After
- * a failure it may be called again, and does not compile anew what it has.
+ * a failure it may be called again, and does not compile anew what it has. The first
+ * dispatch then takes about as long as later ones: on Vulkan it makes no pipeline, but
+ * records a command buffer; on the CPU it works in memory that is there.
  * @param params  NULL: with defaults
  * @return TDL_ERROR_CANCELED if the progress function returned false
  * Thread-safe, blocking: as tdl_builder_build().
