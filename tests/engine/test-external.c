@@ -135,6 +135,28 @@ static void check_errors(struct tdl_context *ctx)
 
 /* ------------------------------------------------------------ two contexts */
 
+/* Tensors on both ends of it: what one writes the other reads. */
+static void check_tensors_between(struct tdl_context *a, struct tdl_buffer *ours,
+                                  struct tdl_context *b, struct tdl_buffer *theirs)
+{
+    enum { BYTES = 496 };
+    const struct tdl_tensor_params p = {.dtype = TDL_UINT8, .rank = 1, .shape = {BYTES},
+                                        .usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE};
+    uint8_t in[BYTES], out[BYTES];
+    struct tdl_tensor *x, *y;
+    OK(tdl_tensor_create_on(ours, &p, &x));
+    OK(tdl_tensor_create_on(theirs, &p, &y));
+    for (int round = 0; round < 4; round++) {
+        fds_pattern(in, BYTES, (uint64_t)round + 41);
+        OK(tdl_tensor_write(round & 1 ? y : x, in, BYTES, NULL));
+        OK(tdl_context_sync(round & 1 ? b : a));
+        OK(tdl_tensor_read(round & 1 ? x : y, out, BYTES));
+        CHECK(!memcmp(in, out, BYTES), "round %d: other bytes arrived in the tensor", round);
+    }
+    tdl_tensor_destroy(&x);
+    tdl_tensor_destroy(&y);
+}
+
 /* What one device writes the other reads, and the other way round. */
 static void check_shared(struct tdl_context *a, struct tdl_context *b, enum tdl_handle_type type)
 {
@@ -152,6 +174,8 @@ static void check_shared(struct tdl_context *a, struct tdl_context *b, enum tdl_
         fds_download(round & 1 ? a : b, round & 1 ? ours : theirs, out, SIZE);
         CHECK(!memcmp(in, out, SIZE), "round %d: other bytes arrived", round);
     }
+    check_tensors_between(a, ours, b, theirs);
+    fds_upload(a, ours, in, SIZE);
     tdl_buffer_destroy(&ours);
     fds_download(b, theirs, out, SIZE);
     CHECK(!memcmp(in, out, SIZE), "the memory went with its exporter");
