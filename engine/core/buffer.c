@@ -89,6 +89,13 @@ struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer)
     return buffer;
 }
 
+void tdl_buffer_loosen(struct tdl_buffer *buffer)
+{
+    struct tdl_context *ctx = buffer->ctx;
+    buffer->is_loose = true;
+    tdl_context_destroy(&ctx);
+}
+
 void tdl_buffer_destroy(struct tdl_buffer **buffer)
 {
     struct tdl_buffer *b = tdl_take(buffer);

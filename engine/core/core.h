@@ -23,6 +23,9 @@ void tdl_cpu_describe(struct tdl_device_info *out_info);
 bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector);
 
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
+/* Drop its reference of the context, which is not the last: of one that goes on a thread
+ * that the context's end waits for. */
+void tdl_buffer_loosen(struct tdl_buffer *buffer);
 /* As tdl_buffer_create(), with a name for messages and captures. */
 enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
@@ -49,8 +52,6 @@ enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batc
 enum tdl_result tdl_staging_take(struct tdl_context *ctx, size_t size,
                                  enum tdl_buffer_access access, struct tdl_buffer **out_buffer);
 void tdl_staging_give_back(struct tdl_buffer **buffer);
-/* Let one outlive its context's last reference: on a thread that context_destroy waits for. */
-void tdl_staging_loosen(struct tdl_buffer *buffer);
 /* As giving back, of one that is loose. */
 void tdl_staging_keep(struct tdl_buffer *buffer);
 /* The end of the context: the last reference has gone. */

@@ -78,13 +78,6 @@ static void destroy_all(struct tdl_buffer *list)
     }
 }
 
-void tdl_staging_loosen(struct tdl_buffer *buffer)
-{
-    struct tdl_context *ctx = buffer->ctx;
-    buffer->is_loose = true;
-    tdl_context_destroy(&ctx);
-}
-
 void tdl_staging_keep(struct tdl_buffer *b)
 {
     struct tdl_staging *s = &b->ctx->staging;

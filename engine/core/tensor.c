@@ -279,7 +279,7 @@ static enum tdl_result read_part_async(struct tdl_tensor *t, uint64_t offset,
     if (r == TDL_OK && out_point)
         *out_point = read->point;
     if (r == TDL_OK)
-        tdl_staging_loosen(read->staging);
+        tdl_buffer_loosen(read->staging);
     tdl_notifier_add(ctx, r == TDL_OK ? read : NULL);
     if (r != TDL_OK)
         free(read);

@@ -172,6 +172,7 @@ static enum tdl_result add_rest(struct tdl_context *ctx, const struct tdl_weight
         write_blocks(w, blocks, count, w->count, m->buffer, size);
     else
         TRY(upload(ctx, w, blocks, count, m->buffer, size));
+    tdl_buffer_loosen(m->buffer); /* the CPU's worker may be the last to use it */
     m->next = ctx->weights.first;
     ctx->weights.first = m;
     use(w, m);

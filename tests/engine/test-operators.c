@@ -24,7 +24,8 @@ static const char *const functions[] = {
 
 /* What appends no operator, or one under another name. */
 static const char *const others[] = {"create",   "status", "input",      "constant", "output",
-                                     "evaluate", "build",  "activation", "explain",  "fail"};
+                                     "evaluate", "build",  "activation", "explain",  "fail",
+                                     "resize"};
 
 static bool has_name(const char *function)
 {
