@@ -26,7 +26,7 @@ static const struct tdl_tastes tastes[] = {
                                  .gemm = 0.1,
                                  .cooperative = 0.01}},
     [INTEGRATED] = {ANY_GPU, .speed = {800, 50, 3000, 16}},
-    [NVIDIA] = {ANY_GPU, .speed = {20000, 2000, 2000, 128}, .efficiency.cooperative = 4.2},
+    [NVIDIA] = {ANY_GPU, .speed = {20000, 2000, 2000, 128, 110}, .efficiency.cooperative = 4.2},
     [AMD] = {ANY_GPU, .speed = {10000, 1000, 2500, 64}},
     [OTHER] = {ANY_GPU, .speed = {5000, 400, 3000, 32}},
 };

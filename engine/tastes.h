@@ -29,9 +29,10 @@ struct tdl_tastes {
     bool dozes;
     /* What it does at best: orders of magnitude, which is all that a choice
      * between algorithms needs. Multiply-accumulates and bytes in a ns, ns a
-     * dispatch, workgroups at work at once. */
+     * dispatch, workgroups at work at once; ns until a pack that an invocation loads
+     * is there, where one waits for the next (0: not measured). */
     struct {
-        double macs, bytes, dispatch, groups;
+        double macs, bytes, dispatch, groups, load;
     } speed;
     /* Which share of these multiply-accumulates the kernels of conv2d reach; 0
      * where that depends on their tiles. */

@@ -49,6 +49,7 @@ layout(constant_id = 29) const uint ACTIVATION = 0;
 layout(constant_id = 30) const uint RESIDUAL = 0;
 layout(constant_id = 31) const uint LANES = 32;    // invocations of a subgroup
 layout(constant_id = 32) const uint LAST_CHANNELS = 4;
+layout(constant_id = 33) const uint PARTS = 1;     // of the steps, by workgroups of their own
 
 layout(std430, set = 0, binding = 0) readonly buffer In { f16vec4 x[]; };
 // [tap][in channel][COLUMNS] packs of halves, steps filled up with zeros.
@@ -56,6 +57,8 @@ layout(std430, set = 0, binding = 1) readonly buffer Weights { f16vec4 weights[]
 layout(std430, set = 0, binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
+// [part][image][pack][pixel], for conv2d_parts.comp.
+layout(std430, set = 0, binding = 6) writeonly buffer Sums { vec4 sums[]; };
 
 const uint TAPS = KERNEL_W * KERNEL_H;
 const uint PIXELS = OUT_W * OUT_H;
@@ -115,7 +118,12 @@ void write(uint pixel, uint n, vec4 v)
 {
     if (pixel >= PIXELS || n >= OUT_PACKS)
         return;
-    uint o = (gl_WorkGroupID.z * OUT_PACKS + n) * PIXELS + pixel;
+    uint o = (gl_WorkGroupID.z / PARTS * OUT_PACKS + n) * PIXELS + pixel;
+    if (PARTS > 1) {
+        uint images = gl_NumWorkGroups.z / PARTS;
+        sums[gl_WorkGroupID.z % PARTS * images * OUT_PACKS * PIXELS + o] = v;
+        return;
+    }
     v = filled_up(activate(ACTIVATION, v + bias[n]), n == OUT_PACKS - 1, LAST_CHANNELS);
     if (RESIDUAL != 0)
         v += unpack(residual[o]);
@@ -125,17 +133,18 @@ void write(uint pixel, uint n, vec4 v)
 void main()
 {
     coopmat<float, gl_ScopeSubgroup, FRAG_M, FRAG_N, gl_MatrixUseAccumulator> sum[OWN_M * OWN_N];
-    uint plane = gl_WorkGroupID.z * IN_PACKS;
+    uint plane = gl_WorkGroupID.z / PARTS * IN_PACKS, part = gl_WorkGroupID.z % PARTS;
+    uint first = part * STEPS / PARTS, end = (part + 1) * STEPS / PARTS;
     uint row = gl_SubgroupID % GRID_M * (TILE_M / GRID_M);
     uint column = gl_SubgroupID / GRID_M * (TILE_N / GRID_N);
     [[unroll]] for (uint i = 0; i < OWN_M * OWN_N; i++)
         sum[i] = coopmat<float, gl_ScopeSubgroup, FRAG_M, FRAG_N, gl_MatrixUseAccumulator>(0.0);
-    load_step(0, plane);
-    store_step(0);
+    load_step(first, plane);
+    store_step(first);
     barrier();
-    [[dont_unroll]] for (uint s = 0; s < STEPS; s++) {
+    [[dont_unroll]] for (uint s = first; s < end; s++) {
         uint a_at = s % 2 * A_SIZE, b_at = s % 2 * B_SIZE;
-        if (s + 1 < STEPS)
+        if (s + 1 < end)
             load_step(s + 1, plane);
         [[unroll]] for (uint k = 0; k < STEP * 4; k += FRAG_K) {
             coopmat<float16_t, gl_ScopeSubgroup, FRAG_M, FRAG_K, gl_MatrixUseA> a[OWN_M];
@@ -149,7 +158,7 @@ void main()
             [[unroll]] for (uint i = 0; i < OWN_M * OWN_N; i++)
                 sum[i] = coopMatMulAdd(a[i / OWN_N], b[i % OWN_N], sum[i]);
         }
-        if (s + 1 < STEPS)
+        if (s + 1 < end)
             store_step(s + 1);
         barrier();
     }

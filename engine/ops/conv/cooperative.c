@@ -12,19 +12,40 @@
 #include <math.h>
 #include <string.h>
 
-/* v: pixels, channels, subgroups across pixels and across channels, packs a step. Of
- * equals the first is taken. */
+/* v: pixels, channels, subgroups across pixels and across channels, packs a step, parts
+ * that the steps are summed in where there are several. Of equals the first is taken. */
 static const struct tdl_conv_variant variants[] = {
-    {"128x64", {128, 64, 4, 2, 8}},   {"64x64", {64, 64, 2, 2, 8}},
-    {"128x128", {128, 128, 2, 4, 8}}, {"64x128", {64, 128, 1, 8, 8}},
-    {"32x64", {32, 64, 1, 4, 8}},     {"32x32", {32, 32, 1, 2, 8}},
-    {"64x64-64", {64, 64, 2, 2, 16}}, {"32x64-64", {32, 64, 1, 4, 16}},
-    {"32x32-64", {32, 32, 1, 2, 16}},
+    {"128x64", {128, 64, 4, 2, 8}},    {"64x64", {64, 64, 2, 2, 8}},
+    {"128x128", {128, 128, 2, 4, 8}},  {"64x128", {64, 128, 1, 8, 8}},
+    {"32x64", {32, 64, 1, 4, 8}},      {"32x32", {32, 32, 1, 2, 8}},
+    {"64x64-64", {64, 64, 2, 2, 16}},  {"32x64-64", {32, 64, 1, 4, 16}},
+    {"32x32-64", {32, 32, 1, 2, 16}},  {"64x64-2", {64, 64, 2, 2, 8, 2}},
+    {"64x64-4", {64, 64, 2, 2, 8, 4}}, {"64x64-8", {64, 64, 2, 2, 8, 8}},
+    {"32x32-4", {32, 32, 1, 2, 8, 4}}, {"32x64-4", {32, 64, 1, 4, 8, 4}},
+    {"32x64-8", {32, 64, 1, 4, 8, 8}},
 };
+
+/* Of large images there are workgroups enough, and their sums are not worth their memory. */
+enum { MAX_SUM_BYTES = 64 << 20 };
 
 static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     return v->v[2] * v->v[3] * g->device->subgroup_size;
+}
+
+static uint32_t parts(const struct tdl_conv_variant *v)
+{
+    return TDL_MAX(1, v->v[5]);
+}
+
+static uint32_t step_count(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return TDL_DIV_UP(tdl_conv_taps(g) * tdl_packs(g->in.c), v->v[4]);
+}
+
+static uint64_t sum_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    return 16ull * parts(v) * g->in.n * tdl_packs(g->out.c) * tdl_conv_pixels(g);
 }
 
 /* As the kernel declares it. */
@@ -48,6 +69,9 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
         return false;
     uint32_t size = threads(g, v);
     bool smallest = v->v[1] == 32;
+    if (parts(v) > 1 &&
+        sum_bytes(g, v) > TDL_MIN(g->device->max_buffer_bytes, (uint64_t)MAX_SUM_BYTES))
+        return false;
     return size <= g->device->max_workgroup_invocations &&
            shared_bytes(g, v) <= g->device->max_shared_memory &&
            divides(frag[0], v->v[0] / v->v[2]) && divides(frag[1], v->v[1] / v->v[3]) &&
@@ -67,11 +91,12 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     const bool long_step = v->v[4] > 8;
     double peak = tdl_conv_tastes(g)->efficiency.cooperative;
     double efficiency = (peak ? peak : 0.9) * reuse / (reuse + 16) * (long_step ? 0.85 : 1);
-    double groups = x * y * g->in.n * fmin(1, threads(g, v) / 128.0);
-    double steps = TDL_DIV_UP(tdl_conv_taps(g) * tdl_packs(g->in.c), v->v[4]);
-    double latency = (steps + 2) * (long_step ? 950 : 700) + tdl_conv_tastes(g)->speed.dispatch;
-    return fmax(latency, tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g),
-                                       1, groups));
+    double groups = x * y * g->in.n * parts(v) * fmin(1, threads(g, v) / 128.0);
+    double steps = TDL_DIV_UP(step_count(g, v), parts(v)) + 2;
+    double latency = steps * (long_step ? 950 : 700) + tdl_conv_tastes(g)->speed.dispatch;
+    double adding = parts(v) > 1 ? tdl_conv_time(g, 0, 1, 2 * (double)sum_bytes(g, v), 1, 1) : 0;
+    return adding + fmax(latency, tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency,
+                                                tdl_conv_bytes(g), 1, groups));
 }
 
 /* To the nearest half, clamped to the largest. */
@@ -98,22 +123,58 @@ static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_nod
 struct cooperative_spec {
     struct tdl_conv_window_spec window;
     uint32_t in_packs, out_packs, tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k;
-    uint32_t a_loads, b_loads, steps, columns, activation, residual, lanes, last_channels;
+    uint32_t a_loads, b_loads, steps, columns, activation, residual, lanes, last_channels, parts;
+};
+/* shaders/conv2d_parts.comp */
+struct parts_spec {
+    uint32_t pixels, packs, count, parts, activation, residual, last_channels;
 };
 
-static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
-                  const struct tdl_conv_variant *v)
+static void add_bias(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
+                     const struct tdl_conv_geometry *g, const struct tdl_node *n, uint32_t columns)
 {
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
+    const struct tdl_weights_key key = tdl_conv_bias_key(n);
+    float *w = tdl_plan_weights(plan, s, binding, columns, &key);
+    for (uint32_t o = 0; w && bias && o < g->out.c; o++)
+        w[o] = bias[o];
+}
+
+static void add_parts(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                      const struct tdl_conv_variant *v, struct tdl_operand *sums)
+{
+    const uint32_t packs = tdl_packs(g->out.c), pixels = tdl_conv_pixels(g);
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_parts", n, 64, 1, 1);
+    const struct parts_spec spec = {
+        .pixels = pixels,
+        .packs = packs,
+        .count = g->in.n * packs * pixels,
+        .parts = parts(v),
+        .activation = g->p->activation,
+        .residual = g->residual,
+        .last_channels = tdl_last_channels(g->out.c),
+    };
+    TDL_PLAN_SPECS(s, spec);
+    tdl_plan_read(s, 6, sums);
+    if (g->residual)
+        tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
+    tdl_plan_write(s, 5, n->output);
+    add_bias(plan, s, 1, g, n, packs * 4);
+    tdl_plan_groups(s, TDL_DIV_UP(spec.count, 64), 1, 1);
+    if (s)
+        s->macs = 0;
+}
+
+static struct cooperative_spec cooperative_spec(const struct tdl_conv_geometry *g,
+                                                const struct tdl_conv_variant *v)
+{
     const uint32_t *frag = g->device->cooperative_matrix, size = threads(g, v);
-    uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = tdl_conv_pixels(g);
-    uint32_t steps = TDL_DIV_UP(tdl_conv_taps(g) * in, v->v[4]);
-    uint32_t groups = TDL_DIV_UP(out * 4, v->v[1]), columns = groups * v->v[1];
-    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, size, 1, 1);
-    const struct cooperative_spec spec = {
+    const bool whole = parts(v) == 1; /* or conv2d_parts does the rest */
+
+    return (struct cooperative_spec){
         .window = tdl_conv_window_spec(g),
-        .in_packs = in,
-        .out_packs = out,
+        .in_packs = tdl_packs(g->in.c),
+        .out_packs = tdl_packs(g->out.c),
         .tile_m = v->v[0],
         .tile_n = v->v[1],
         .step = v->v[4],
@@ -124,27 +185,43 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         .frag_k = frag[2],
         .a_loads = v->v[0] * v->v[4] / size,
         .b_loads = v->v[1] * v->v[4] / size,
-        .steps = steps,
-        .columns = columns / 4,
-        .activation = g->p->activation,
-        .residual = g->residual,
+        .steps = step_count(g, v),
+        .columns = TDL_DIV_UP(tdl_packs(g->out.c) * 4, v->v[1]) * v->v[1] / 4,
+        .activation = whole ? g->p->activation : TDL_ACTIVATION_NONE,
+        .residual = whole && g->residual,
         .lanes = g->device->subgroup_size,
         .last_channels = tdl_last_channels(g->out.c),
+        .parts = parts(v),
     };
+}
+
+static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
+                  const struct tdl_conv_variant *v)
+{
+    struct tdl_operand *sums = parts(v) > 1 ? tdl_plan_scratch(plan, sum_bytes(g, v)) : NULL;
+    if (parts(v) > 1 && !sums)
+        return;
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, threads(g, v), 1, 1);
+    const struct cooperative_spec spec = cooperative_spec(g, v);
+    const uint32_t rows = spec.steps * v->v[4] * 4, columns = spec.columns * 4;
     TDL_PLAN_SPECS(s, spec);
-    tdl_conv_bind(s, n);
     tdl_plan_shared(s, shared_bytes(g, v));
-    const struct tdl_weights_key bias_key = tdl_conv_bias_key(n);
-    float *w = tdl_plan_weights(plan, s, 2, columns, &bias_key);
-    for (uint32_t o = 0; w && bias && o < g->out.c; o++)
-        w[o] = bias[o];
-    uint32_t rows = steps * v->v[4] * 4;
+    if (sums) {
+        tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+        tdl_plan_write(s, 6, sums);
+    } else {
+        tdl_conv_bind(s, n);
+        add_bias(plan, s, 2, g, n, columns);
+    }
     const struct tdl_weights_key key =
         tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(pack_weights), rows, columns, 0);
-    w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2, &key);
+    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2, &key);
     if (w)
         pack_weights(g, n, rows, columns, w);
-    tdl_plan_groups(s, TDL_DIV_UP(pixels, v->v[0]), groups, g->in.n);
+    tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(g), v->v[0]), columns / v->v[1],
+                    g->in.n * parts(v));
+    if (sums)
+        add_parts(plan, n, g, v, sums);
 }
 
 const struct tdl_conv_algorithm tdl_conv_cooperative = {

@@ -2,6 +2,8 @@
 /* k×k, one group: a few output packs of one pixel an invocation. */
 #include "conv.h"
 
+#include <math.h>
+
 /* v: packs, workgroup size; 0: the most that is useful, 64. */
 static const struct tdl_conv_variant variants[] = {
     {"", {0, 0}},
@@ -41,7 +43,9 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
     const struct tdl_tastes *likes = tdl_conv_tastes(g);
     double efficiency = t.unroll ? likes->efficiency.direct : likes->efficiency.direct_looped;
-    return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
+    double loads = (double)tdl_conv_taps(g) * tdl_packs(g->in.c) * likes->speed.load;
+    return fmax(likes->speed.dispatch + loads,
+                tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups)) *
            (v->v[0] ? 1.1 : 1);
 }
 
