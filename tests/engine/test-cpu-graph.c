@@ -349,7 +349,7 @@ static void check_first_run(void)
                           NULL));
     OK(tdl_tensor_read(y, mean, sizeof(mean)));
     getrusage(RUSAGE_SELF, &after);
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* they have pages of their own */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* have pages, too */
     CHECK((uint64_t)(after.ru_minflt - before.ru_minflt) < stats.arena_bytes / PAGE / 2,
           "%ld pages, the arena has %llu", after.ru_minflt - before.ru_minflt,
           (unsigned long long)(stats.arena_bytes / PAGE));
