@@ -5,6 +5,7 @@
 #include "ops/ops.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* What is in the context's figures beside shared weights, which are there by themselves. */
@@ -69,6 +70,20 @@ fail:
     return r;
 }
 
+/* Addresses as many as the largest value has bytes, at which nothing else lies: XNNPACK
+ * knows what it reads for padding by its address, and takes for padding what seems to
+ * lie at the same. */
+static void *reserve_addresses(const struct tdl_program *p, size_t *out_size)
+{
+    enum { BEHIND = 4096 }; /* it may count a little beyond */
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < p->ir->operand_count; i++)
+        size = TDL_MAX(size, tdl_tensor_params_size(&p->ir->operands[i]->desc));
+    *out_size = size + BEHIND;
+    void *at = mmap(NULL, *out_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
 enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
                                         const struct tdl_compile_params *params)
 {
@@ -82,9 +97,13 @@ enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
      * several times as long. */
     for (uint64_t i = 0; i < p->arena_size; i += PAGE)
         p->arena[i] = 0;
-    for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++)
+    size_t size;
+    void *stand_in = reserve_addresses(p, &size);
+    for (uint32_t i = 0; stand_in && i < p->step_count && r == TDL_OK; i++)
         if (p->steps[i].xnn)
-            r = tdl_cpu_xnn_setup(p->steps[i].xnn, p->values, p->arena);
+            r = tdl_cpu_xnn_setup(p->steps[i].xnn, p->values, stand_in);
+    if (stand_in)
+        munmap(stand_in, size);
     return r;
 }
 
