@@ -279,6 +279,10 @@ struct tdl_op {
     /* Take anew what the builder's function took from the inputs' shapes, which have changed;
      * what it was told holds for those, too (else false). NULL: it may not. */
     bool (*resize)(struct tdl_node *node);
+    /* The first dimension, which was 1, of the inputs in these slots (bits) has become another:
+     * change options that say 1 of it. True if each result along the output's first dimension
+     * then depends on what has the same place in these inputs alone. NULL: it may not. */
+    bool (*stack)(struct tdl_node *node, uint32_t stacked);
     uint64_t (*macs)(const struct tdl_node *node); /* may be NULL: 0 */
     /* Bytes that the reference goes through. NULL: inputs and output, or four for
      * each of macs(). */
@@ -390,6 +394,10 @@ enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const 
 
 /* The tdl_op.resize of operators that take nothing from shapes. */
 bool tdl_resize_freely(struct tdl_node *node);
+/* The tdl_op.stack of operators on one input that keep pictures apart whatever their options,
+ * and of functions of elements. */
+bool tdl_stack_first(struct tdl_node *node, uint32_t stacked);
+bool tdl_stack_broadcast(struct tdl_node *node, uint32_t stacked);
 
 /* The builder's IR, for tools and tests. */
 struct tdl_ir *tdl_builder_ir(struct tdl_builder *builder);

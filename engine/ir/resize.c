@@ -144,3 +144,103 @@ bool tdl_resize_freely(struct tdl_node *n)
     (void)n;
     return true;
 }
+
+/* ---------------------------------------------------------------- several pictures */
+
+/*
+ * Several pictures in the place of one: the first dimension alone changes, so that what was
+ * computed from widths and heights holds, in models that were read, too. But each operator
+ * has to keep the pictures apart.
+ */
+
+bool tdl_stack_first(struct tdl_node *n, uint32_t stacked)
+{
+    (void)n;
+    return stacked == 1;
+}
+
+bool tdl_stack_broadcast(struct tdl_node *n, uint32_t stacked)
+{
+    const uint32_t rank = n->output->desc.rank;
+    for (uint32_t i = 0; i < n->input_count; i++) {
+        const struct tdl_tensor_params *p = n->inputs[i] ? &n->inputs[i]->desc : NULL;
+        if (p && (stacked >> i & 1 ? p->rank != rank : p->rank == rank && p->shape[0] != 1))
+            return false;
+    }
+    return true;
+}
+
+static enum tdl_result fail_apart(const struct tdl_node *n)
+{
+    return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                    "tdl_builder_stack: %s (%s) may not keep several pictures apart: run graphs of "
+                    "one picture",
+                    n->label, n->op->name);
+}
+
+static enum tdl_result stack_node(struct tdl_node *n, struct kept *k)
+{
+    struct tdl_tensor_params desc, *was = &n->output->desc;
+    uint32_t stacked = 0, count = 0;
+    enum tdl_result r;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i] && k->changed[n->inputs[i]->id]) {
+            stacked |= 1u << i;
+            count = n->inputs[i]->desc.shape[0];
+        }
+    if (!stacked)
+        return TDL_OK;
+    if (!n->op->stack || !n->op->stack(n, stacked))
+        return fail_apart(n);
+    TRY(n->op->infer(n, &desc));
+    TRY(tdl_tensor_params_check(&desc));
+    if (!was->rank || was->shape[0] != 1 || desc.rank != was->rank || desc.shape[0] != count ||
+        memcmp(desc.shape + 1, was->shape + 1, (was->rank - 1) * sizeof(*was->shape)) != 0)
+        return fail_apart(n);
+    k->changed[n->output->id] = true;
+    was->shape[0] = count;
+fail:
+    return r;
+}
+
+static enum tdl_result stack_input(struct tdl_operand *o, uint32_t count, struct kept *k)
+{
+    char text[96];
+    if (!o->desc.rank || o->desc.shape[0] != 1)
+        return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                        "tdl_builder_stack: input \"%s\" is %s; the first dimension of all has to "
+                        "be 1",
+                        o->name, tdl_tensor_params_text(&o->desc, text, sizeof(text)));
+    o->desc.shape[0] = count;
+    k->changed[o->id] = true;
+    return tdl_tensor_params_check(&o->desc);
+}
+
+static enum tdl_result stack(struct tdl_ir *ir, uint32_t count)
+{
+    struct kept k = {NULL, NULL, NULL};
+    enum tdl_result r = keep(ir, &k);
+    if (r != TDL_OK) {
+        finish(&k);
+        return r;
+    }
+    for (uint32_t i = 0; i < ir->input_count; i++)
+        TRY(stack_input(ir->inputs[i], count, &k));
+    for (uint32_t i = 0; i < ir->node_count; i++)
+        TRY(stack_node(ir->nodes[i], &k));
+fail:
+    if (r != TDL_OK)
+        go_back(ir, &k);
+    finish(&k);
+    return r;
+}
+
+enum tdl_result tdl_builder_stack(struct tdl_builder *b, uint32_t count)
+{
+    TDL_NEED(b, "builder");
+    if (b->status != TDL_OK)
+        return tdl_fail(b->status, "%s", b->error);
+    if (!count)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_builder_stack: 0 pictures; 1 or more");
+    return count == 1 ? TDL_OK : stack(b->ir, count);
+}

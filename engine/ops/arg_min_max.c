@@ -105,10 +105,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_finish_step(s, plan, n, TDL_DIV_UP(count, local / team));
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.arg.axis > 0;
+}
+
 const struct tdl_op tdl_op_arg_max = {
     .name = "argMax",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .stack = stack,
     .reads_packs = over_channels,
     .lower = lower,
     .reference_linear = reference_linear,
@@ -117,6 +123,7 @@ const struct tdl_op tdl_op_arg_min = {
     .name = "argMin",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .stack = stack,
     .reads_packs = over_channels,
     .lower = lower,
     .reference_linear = reference_linear,

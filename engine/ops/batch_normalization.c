@@ -60,6 +60,7 @@ const struct tdl_op tdl_op_batch_normalization = {
     .name = "batchNormalization",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
     .weight_slots = TDL_NORM_WEIGHTS,

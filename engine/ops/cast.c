@@ -70,6 +70,7 @@ const struct tdl_op tdl_op_cast = {
     .name = "cast",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = tdl_stack_first,
     .lower = lower,
     .storage = TDL_STORAGE_LINEAR,
     .reference_linear = reference,

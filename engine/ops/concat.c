@@ -109,10 +109,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return n->attr.concat.axis > 0 && stacked == (1u << n->input_count) - 1;
+}
+
 const struct tdl_op tdl_op_concat = {
     .name = "concat",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .reference_linear = reference,

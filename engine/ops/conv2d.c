@@ -130,6 +130,7 @@ const struct tdl_op tdl_op_conv2d = {
     .name = "conv2d",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
     .macs = macs,

@@ -344,6 +344,7 @@ const struct tdl_op tdl_op_conv_transpose2d = {
     .name = "convTranspose2d",
     .infer = infer,
     .resize = resize,
+    .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
     .macs = macs,

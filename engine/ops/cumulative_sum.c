@@ -82,11 +82,17 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.cumulative_sum.axis > 0;
+}
+
 const struct tdl_op tdl_op_cumulative_sum = {
     .name = "cumulativeSum",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -222,11 +222,22 @@ static bool resize(struct tdl_node *n)
     return tdl_function_of(n) != TDL_EXPAND; /* which was told a shape */
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    if (tdl_function_of(n) == TDL_EXPAND) {
+        if (n->attr.shape.rank != n->inputs[0]->desc.rank || n->attr.shape.size[0] != 1)
+            return false;
+        n->attr.shape.size[0] = n->inputs[0]->desc.shape[0];
+    }
+    return tdl_stack_broadcast(n, stacked);
+}
+
 #define ROW(function, text)                                                                        \
     [function] = {                                                                                 \
         .name = text,                                                                              \
         .infer = infer,                                                                            \
         .resize = resize,                                                                          \
+        .stack = stack,                                                                            \
         .lower = lower,                                                                            \
         .storage = TDL_STORAGE_EITHER,                                                             \
         .reference_linear = tdl_eltwise_reference,                                                 \

@@ -78,10 +78,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.gather.axis > 0;
+}
+
 const struct tdl_op tdl_op_gather = {
     .name = "gather",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
     .work = tdl_output_work,

@@ -37,11 +37,20 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     return TDL_OK;
 }
 
+/* Rows of a, with the same b and c for each. */
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    const struct tdl_operand *c = n->inputs[TDL_MATMUL_C];
+    return stacked == 1u << TDL_MATMUL_A && !n->attr.matmul.a_transpose &&
+           (!c || c->desc.rank < 2 || c->desc.shape[0] == 1);
+}
+
 const struct tdl_op tdl_op_gemm = {
     .name = "gemm",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = tdl_matmul_lower,
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,

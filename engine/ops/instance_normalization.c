@@ -51,6 +51,7 @@ const struct tdl_op tdl_op_instance_normalization = {
     .name = "instanceNormalization",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
     .weight_slots = TDL_NORM_WEIGHTS,

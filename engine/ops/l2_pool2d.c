@@ -34,6 +34,7 @@ const struct tdl_op tdl_op_l2_pool2d = {
     .name = "l2Pool2d",
     .infer = tdl_pool2d_infer,
     .resize = tdl_pool2d_resize,
+    .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
     .activation = tdl_pool2d_activation,

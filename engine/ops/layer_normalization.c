@@ -280,10 +280,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && !(n->attr.norm.axes & 1);
+}
+
 const struct tdl_op tdl_op_layer_normalization = {
     .name = "layerNormalization",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .can_pack = can_pack,

@@ -293,11 +293,21 @@ enum tdl_activation *tdl_matmul_activation(struct tdl_node *n)
     return &n->attr.matmul.activation;
 }
 
+/* Matrices side by side, or rows of a. */
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    const uint32_t rank = n->output->desc.rank;
+    if (rank == 2)
+        return stacked == 1u << TDL_MATMUL_A;
+    return rank > 2 && tdl_stack_broadcast(n, stacked);
+}
+
 const struct tdl_op tdl_op_matmul = {
     .name = "matmul",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = tdl_matmul_lower,
     .reference_linear = tdl_matmul_reference,
     .macs = tdl_matmul_macs,

@@ -115,10 +115,16 @@ static bool can_pack(const struct tdl_node *n)
     return isfinite((float)n->attr.pad.value);
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && !n->attr.pad.before[0] && !n->attr.pad.after[0];
+}
+
 const struct tdl_op tdl_op_pad = {
     .name = "pad",
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .can_pack = can_pack,

@@ -362,11 +362,17 @@ static uint64_t work(const struct tdl_node *n)
     return (uint64_t)tdl_tensor_params_size(&n->inputs[0]->desc) * tdl_operand_count(n->output);
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && !(n->attr.reduce.axes & 1);
+}
+
 const struct tdl_op tdl_op_reduce = {
     .name = "reduce",
     .storage = TDL_STORAGE_EITHER,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
     .work = work,

@@ -244,6 +244,7 @@ const struct tdl_op tdl_op_resample2d = {
     .name = "resample2d",
     .infer = infer,
     .resize = resize,
+    .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
 };

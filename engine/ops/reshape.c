@@ -53,9 +53,18 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    if (!tdl_stack_first(n, stacked) || !n->attr.shape.rank || n->attr.shape.size[0] != 1)
+        return false;
+    n->attr.shape.size[0] = n->inputs[0]->desc.shape[0];
+    return true;
+}
+
 const struct tdl_op tdl_op_reshape = {
     .name = "reshape",
     .infer = infer,
+    .stack = stack,
     .lower = lower,
     .storage = TDL_STORAGE_LINEAR,
     .reference_linear = reference,

@@ -63,9 +63,19 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    struct tdl_slice_params *p = &n->attr.slice;
+    if (!tdl_stack_first(n, stacked) || p->step[0] != 1)
+        return false;
+    p->size[0] = n->inputs[0]->desc.shape[0];
+    return true;
+}
+
 const struct tdl_op tdl_op_slice = {
     .name = "slice",
     .infer = infer,
+    .stack = stack,
     .lower = lower,
     .storage = TDL_STORAGE_EITHER,
     .reference_linear = reference,

@@ -129,11 +129,17 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_finish_step(s, plan, n, TDL_DIV_UP(count, local / team));
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.softmax.axis > 0;
+}
+
 const struct tdl_op tdl_op_softmax = {
     .name = "softmax",
     .storage = TDL_STORAGE_EITHER,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
 };

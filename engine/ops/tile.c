@@ -42,11 +42,17 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_move_linear(plan, n, &r);
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.tile.repetitions[0] == 1;
+}
+
 const struct tdl_op tdl_op_tile = {
     .name = "tile",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -122,10 +122,16 @@ static uint64_t work(const struct tdl_node *n)
            4;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.top_k.axis > 0;
+}
+
 const struct tdl_op tdl_op_top_k = {
     .name = "topK",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
     .work = work,

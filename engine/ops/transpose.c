@@ -76,6 +76,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return tdl_move_linear(plan, n, &r);
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->attr.transpose.permutation[0] == 0;
+}
+
 const struct tdl_op tdl_op_transpose = {
     .name = "transpose",
     .storage = TDL_STORAGE_EITHER,
@@ -83,6 +88,7 @@ const struct tdl_op tdl_op_transpose = {
     .relabels = true,
     .infer = infer,
     .resize = tdl_resize_freely,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -52,10 +52,16 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+static bool stack(struct tdl_node *n, uint32_t stacked)
+{
+    return tdl_stack_first(n, stacked) && n->inputs[0]->desc.rank > 2;
+}
+
 const struct tdl_op tdl_op_triangular = {
     .name = "triangular",
     .storage = TDL_STORAGE_LINEAR,
     .infer = infer,
+    .stack = stack,
     .lower = lower,
     .reference_linear = reference_linear,
 };

@@ -322,6 +322,24 @@ static bool reserve_use(struct tdl_vk_batch *b)
     return true;
 }
 
+static uint64_t start_of(const struct tdl_bind *bind)
+{
+    return bind->exact ? bind->offset : 0;
+}
+
+static uint64_t end_of(const struct tdl_bind *bind)
+{
+    return bind->exact ? bind->offset + bind->size : UINT64_MAX;
+}
+
+/* Copies to several places of one buffer need no order. */
+static bool conflicts(const struct tdl_vk_batch *b, const struct tdl_batch_use *use,
+                      const struct tdl_bind *bind)
+{
+    return bind->buffer && use->epoch == b->epoch && use->buffer == bind->buffer &&
+           (use->write || bind->write) && use->start < end_of(bind) && start_of(bind) < use->end;
+}
+
 /* Note the uses of one piece of work; records a barrier first if one of them
  * conflicts with a use since the last barrier. */
 static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *uses, uint32_t count)
@@ -333,9 +351,8 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
             return r;
     }
     for (uint32_t i = 0; i < count && !conflict; i++)
-        for (uint32_t j = 0; j < b->use_count && !conflict && uses[i].buffer; j++)
-            conflict = b->uses[j].epoch == b->epoch && b->uses[j].buffer == uses[i].buffer &&
-                       (b->uses[j].write || uses[i].write);
+        for (uint32_t j = 0; j < b->use_count && !conflict; j++)
+            conflict = conflicts(b, &b->uses[j], &uses[i]);
     if (conflict) {
         VkCommandBuffer cb;
         enum tdl_result r = tdl_batch_open_commands(b, &cb);
@@ -355,9 +372,13 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
             if (!reserve_use(b))
                 return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while adding to a batch");
             u = &b->uses[b->use_count++];
-            *u =
-                (struct tdl_batch_use){.buffer = tdl_buffer_ref(uses[i].buffer), .epoch = b->epoch};
+            *u = (struct tdl_batch_use){.buffer = tdl_buffer_ref(uses[i].buffer),
+                                        .start = start_of(&uses[i]),
+                                        .end = end_of(&uses[i]),
+                                        .epoch = b->epoch};
         }
+        u->start = TDL_MIN(u->start, start_of(&uses[i]));
+        u->end = TDL_MAX(u->end, end_of(&uses[i]));
         u->read |= uses[i].read;
         u->write |= uses[i].write;
         b->writes_host |= uses[i].write && tdl_vkb(uses[i].buffer)->host_visible;
@@ -422,8 +443,10 @@ enum tdl_result tdl_vk_batch_copy(struct tdl_batch *batch, struct tdl_buffer *so
     enum tdl_result r = tdl_batch_open_commands(b, &cb);
     if (r == TDL_OK)
         r = add_uses(b,
-                     (struct tdl_bind[]){{.buffer = source, .read = true},
-                                         {.buffer = target, .write = true}},
+                     (struct tdl_bind[]){
+                         {source, source_offset, size, .read = true, .exact = true},
+                         {target, target_offset, size, .write = true, .exact = true},
+                     },
                      2);
     if (r == TDL_OK)
         vkCmdCopyBuffer(cb, tdl_vkb(source)->buffer, tdl_vkb(target)->buffer, 1,

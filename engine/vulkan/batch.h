@@ -21,6 +21,7 @@ struct tdl_bind {
     uint64_t offset; /* bytes, multiple of minStorageBufferOffsetAlignment (256 does) */
     uint64_t size;   /* bytes, 0: to the end */
     bool read, write;
+    bool exact; /* nothing of the buffer is touched but these bytes, and size is not 0 */
 };
 
 /* Add one dispatch. Push constants start at byte 0. */

@@ -19,6 +19,7 @@ enum {
 /* One buffer's use; `epoch` counts the barriers recorded before it. */
 struct tdl_batch_use {
     struct tdl_buffer *buffer;
+    uint64_t start, end; /* bytes, of all uses of the epoch */
     uint32_t epoch;
     bool read, write;
     uint32_t give; /* the queue family that it goes to with this batch, or 0 */

@@ -6,6 +6,8 @@
  */
 #include "subject.h"
 
+#include <math.h>
+
 typedef struct tdl_operand *O;
 
 enum { CHANNELS = 8, MOST = 4 * 32 * 32 * CHANNELS };
@@ -197,6 +199,162 @@ static void check_refused(void)
     }
 }
 
+/* -------------------------------------------------------------- several pictures */
+
+enum { PICTURES = 3, SIDE = 8 };
+
+/* All that keeps pictures apart, with shapes in the way of models that were read. */
+static O apart(struct tdl_builder *b, O x)
+{
+    struct rng rng = {17};
+    const uint32_t rows[] = {1, SIDE * SIDE, CHANNELS}, image[] = {1, SIDE, SIDE, CHANNELS};
+    const uint32_t wide[] = {1, SIDE, SIDE, CHANNELS}, thin[] = {1, SIDE, SIDE, 1};
+    static const int32_t taken[] = {3, 0, 7, 3, 1, 2, 5, 4};
+    float w[CHANNELS * CHANNELS];
+    for (size_t i = 0; i < COUNT(w); i++)
+        w[i] = rng_float(&rng, -1, 1);
+    O y = tdl_builder_resample2d(b, conv(b, &rng, x, 2),
+                                 &(struct tdl_resample2d_params){.size = {SIDE, SIDE}});
+    O m = tdl_builder_reshape(b, tdl_builder_add(b, x, y), 3, rows);
+    m = tdl_builder_matmul(b, m, subject_constant(b, 2, (const uint32_t[]){CHANNELS, CHANNELS}, w));
+    m = tdl_builder_layer_normalization(b, m, NULL);
+    m = tdl_builder_matmul(b, tdl_builder_softmax(b, m, 2),
+                           tdl_builder_matmul(b, tdl_builder_transpose(
+                                                     b, m, (const uint32_t[]){0, 2, 1}), m));
+    m = tdl_builder_reshape(b, m, 4, image);
+    const struct tdl_tensor_params list = {.dtype = TDL_INT32, .rank = 1, .shape = {CHANNELS}};
+    m = tdl_builder_gather(b, m, tdl_builder_constant(b, &list, taken, sizeof(taken)), 3);
+    const struct tdl_reduce_params mean = {.axes = {3}, .axis_count = 1, .keep_dimensions = true};
+    O s = tdl_builder_reduce(b, m, TDL_REDUCE_MEAN, &mean);
+    s = tdl_builder_expand(b, tdl_builder_reshape(b, s, 4, thin), 4, wide);
+    m = tdl_builder_pad(b, tdl_builder_mul(b, m, s),
+                        &(struct tdl_pad_params){.before = {0, 1}, .after = {0, 0, 2}});
+    m = tdl_builder_slice(b, m, &(struct tdl_slice_params){.start = {0, 1, 2, 0}});
+    return tdl_builder_concat(b, (O[]){m, x}, 2, 3);
+}
+
+static struct tdl_builder *open_apart(void)
+{
+    struct tdl_builder *b;
+    OK(tdl_builder_create(ctx, &b));
+    O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE, SIDE, CHANNELS));
+    OK(tdl_builder_output(b, "y", apart(b, x)));
+    tdl_builder_fix_sizes(b); /* as of a file */
+    return b;
+}
+
+static void dispatch(struct tdl_graph *g, const float *in, float *out)
+{
+    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL), q = *tdl_graph_output(g, 0, NULL);
+    struct tdl_tensor *x, *y;
+    p.usage = TDL_TENSOR_WRITABLE;
+    q.usage = TDL_TENSOR_READABLE;
+    OK(tdl_tensor_create(ctx, &p, &x));
+    OK(tdl_tensor_create(ctx, &q, &y));
+    OK(tdl_tensor_write(x, in, tdl_tensor_params_size(&p), NULL));
+    OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
+                          NULL));
+    OK(tdl_tensor_read(y, out, tdl_tensor_params_size(&q)));
+    tdl_tensor_destroy(&x);
+    tdl_tensor_destroy(&y);
+}
+
+/* Together as alone; the graph that was there before is as it was. */
+static void check_stacked(struct tdl_builder *(*make)(void), size_t in, uint32_t pictures)
+{
+    struct tdl_builder *b = make();
+    struct rng rng = {23};
+    float *values = malloc(pictures * in * sizeof(float));
+    struct tdl_graph *one, *all;
+    REQUIRE(values, "no memory");
+    for (size_t i = 0; i < pictures * in; i++)
+        values[i] = rng_float(&rng, -1, 1);
+    OK(tdl_builder_build(b, NULL, &one));
+    OK(tdl_builder_stack(b, pictures));
+    OK(tdl_builder_build(b, NULL, &all));
+    const struct tdl_tensor_params *p = tdl_graph_output(one, 0, NULL);
+    const size_t out = tdl_tensor_params_size(p) / sizeof(float);
+    CHECK(tdl_graph_output(all, 0, NULL)->shape[0] == pictures, "not so many pictures");
+    REQUIRE(pictures * out <= 4 * MOST, "too large");
+    dispatch(all, values, got);
+    for (uint32_t i = 0; i < pictures; i++) {
+        dispatch(one, values + i * in, want);
+        for (size_t k = 0; k < out; k++)
+            CHECK(fabsf(want[k] - got[i * out + k]) <= 1e-4f * (1 + fabsf(want[k])),
+                  "picture %u, %zu: %g, alone %g", i, k, (double)got[i * out + k],
+                  (double)want[k]);
+    }
+    FAILS(tdl_builder_stack(b, 2), TDL_ERROR_UNSUPPORTED, "has to be 1");
+    tdl_graph_destroy(&one);
+    tdl_graph_destroy(&all);
+    tdl_builder_destroy(&b);
+    free(values);
+}
+
+static struct tdl_builder *open_network(void)
+{
+    return open((struct size){1, 16, 16});
+}
+
+static O flatten(struct tdl_builder *b, O x)
+{
+    return tdl_builder_reshape(b, x, 2, (const uint32_t[]){4, 16});
+}
+
+static O first(struct tdl_builder *b, O x)
+{
+    return tdl_builder_softmax(b, x, 0);
+}
+
+static O all_of_it(struct tdl_builder *b, O x)
+{
+    return tdl_builder_reduce(b, x, TDL_REDUCE_MEAN, NULL);
+}
+
+static O swapped(struct tdl_builder *b, O x)
+{
+    return tdl_builder_transpose(b, x, (const uint32_t[]){1, 0, 2, 3});
+}
+
+static O beside(struct tdl_builder *b, O x)
+{
+    return tdl_builder_concat(b, (O[]){x, x}, 2, 0);
+}
+
+static O outer(struct tdl_builder *b, O x)
+{
+    return tdl_builder_add(b, x, tdl_builder_reshape(b, x, 3, (const uint32_t[]){4, 4, 4}));
+}
+
+static O many(struct tdl_builder *b, O x)
+{
+    float values[3] = {1, 2, 3};
+    return tdl_builder_add(b, x, subject_constant(b, 4, (const uint32_t[]){3, 1, 1, 1}, values));
+}
+
+/* What mixes pictures; nothing has changed then. */
+static void check_mixed(void)
+{
+    O (*const made[])(struct tdl_builder *, O) = {flatten, first,  all_of_it, swapped,
+                                                  beside,  outer, many};
+    for (size_t i = 0; i < COUNT(made); i++) {
+        struct tdl_builder *b;
+        check_begin("stack: refused, %zu", i);
+        OK(tdl_builder_create(ctx, &b));
+        O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 4, 4, 4));
+        O y = made[i](b, tdl_builder_relu(b, x));
+        OK(tdl_builder_output(b, "y", y));
+        const struct tdl_tensor_params was = *tdl_operand_get_desc(y);
+        FAILS(tdl_builder_stack(b, 2), TDL_ERROR_UNSUPPORTED, "apart");
+        FAILS(tdl_builder_stack(b, 0), TDL_ERROR_INVALID_ARGUMENT, "1 or more");
+        CHECK(tdl_operand_get_desc(x)->shape[0] == 1 &&
+                  !memcmp(&was, tdl_operand_get_desc(y), sizeof(was)),
+              "something has changed");
+        OK(tdl_builder_stack(b, 1));
+        tdl_builder_destroy(&b);
+    }
+}
+
 int main(void)
 {
     ctx = check_context_open();
@@ -206,6 +364,11 @@ int main(void)
     check_sizes();
     check_two();
     check_refused();
+    check_begin("stack: a network of shapes");
+    check_stacked(open_apart, SIDE * SIDE * CHANNELS, PICTURES);
+    check_begin("stack: a network of images");
+    check_stacked(open_network, (size_t)16 * 16 * CHANNELS, PICTURES);
+    check_mixed();
     free(want);
     free(got);
     check_context_close(ctx);

@@ -533,6 +533,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size) /* which most graphs refuse */
         tdl_builder_resize(f.builder,
                            &(struct tdl_input_size){"image", {1, 1 + data[size / 2] % 9, 4, 8}}, 1);
+    if (size && data[size / 3] % 4 == 0) /* likewise */
+        tdl_builder_stack(f.builder, 1 + data[size / 3] % 5);
     if (tdl_builder_status(f.builder) == TDL_OK)
         fuzz_compile(f.builder);
     tdl_builder_destroy(&other.builder);

@@ -468,6 +468,18 @@ struct tdl_input_size {
  */
 TDL_API enum tdl_result tdl_builder_resize(struct tdl_builder *builder,
                                            const struct tdl_input_size *sizes, uint32_t count);
+/**
+ * Have graphs that are built from then on take `count` pictures at once: the first dimension of
+ * all inputs, which is 1, becomes `count`, and so does that of what follows from them. Each
+ * picture gets what a graph of one makes of it, but for rounding: picture i of an output follows
+ * from picture i of the inputs alone. Graphs that there are stay as they are, and share the
+ * weights. Of models that were read from files, too.
+ * @return TDL_ERROR_UNSUPPORTED, naming the operator or the input, where an input's first
+ *         dimension is not 1, or where an operator may mix pictures (a reshape, softmax or
+ *         reduction over the first dimension, recurrent operators, non-maximum suppression and
+ *         the like). After an error all sizes are what they were.
+ */
+TDL_API enum tdl_result tdl_builder_stack(struct tdl_builder *builder, uint32_t count);
 /** What was added so far follows from the sizes of the inputs, as readers of model files
  *  compute it: tdl_builder_resize() is TDL_ERROR_UNSUPPORTED from now on. */
 TDL_API void tdl_builder_fix_sizes(struct tdl_builder *builder);
