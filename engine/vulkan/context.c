@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-enum { NAP_NS = 500000 };
 
 struct tdl_deferred {
     struct tdl_deferred *next;
@@ -115,48 +112,6 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
     *out_point = point.value;
     atomic_fetch_add(&ctx->stats.submits, 1);
     return TDL_OK;
-}
-
-/* The driver had no memory to wait with. The work is under way and ends all the same,
- * and whoever went on without it would read or overwrite what it works on. */
-static VkResult wait_by_asking(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    VkResult result = VK_SUCCESS;
-    uint64_t value = 0;
-
-    for (uint64_t slept = 0; result >= 0 && value < point; slept += NAP_NS) {
-        if (slept >= timeout_ns)
-            return VK_TIMEOUT;
-        nanosleep(&nap, NULL);
-        result =
-            tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value);
-    }
-    return result;
-}
-
-enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
-{
-    uint64_t value = 0;
-    enum tdl_result r = VK(ctx, tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device,
-                                                                    tdl_vk(ctx)->timeline, &value));
-    if (r != TDL_OK || value >= point)
-        return r;
-    if (timeout_ns)
-        tdl_context_count_wait(ctx);
-    VkResult result = tdl_vk(ctx)->fn.wait_semaphores(
-        tdl_vk(ctx)->device,
-        &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-                               .semaphoreCount = 1,
-                               .pSemaphores = &tdl_vk(ctx)->timeline,
-                               .pValues = &point},
-        timeout_ns);
-    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
-        result = wait_by_asking(ctx, point, timeout_ns);
-    if (result == VK_TIMEOUT)
-        return tdl_fail(TDL_ERROR_TIMEOUT, "point %llu was not reached in %llu ns",
-                        (unsigned long long)point, (unsigned long long)timeout_ns);
-    return result < 0 ? tdl_vk_fail(ctx, result, "vkWaitSemaphores(") : TDL_OK;
 }
 
 uint64_t tdl_vk_context_last_point(struct tdl_context *ctx)

@@ -13,6 +13,7 @@
 
 #include "setup.h"
 #include "vk.h"
+#include "wait.h"
 
 #include "core/core.h"
 
@@ -58,6 +59,7 @@ struct tdl_vk_context {
      * barrier_point is ordered by a barrier before anything submitted now. */
     VkSemaphore timeline;
     uint64_t last_point, barrier_point;
+    struct tdl_waiters waiters;
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;

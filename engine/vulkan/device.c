@@ -192,6 +192,7 @@ static struct tdl_context *context_new(const struct tdl_context_params *params)
     tdl_context_init(&vk->base, &tdl_device_vulkan, params);
     pthread_mutex_init(&vk->lock, NULL);
     pthread_mutex_init(&vk->queue_lock, NULL);
+    tdl_waiters_init(&vk->waiters);
     pthread_mutex_init(&vk->pipeline_lock, NULL);
     return &vk->base;
 }
@@ -300,6 +301,7 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
     tdl_setup_finish(&tdl_vk(ctx)->setup);
     pthread_mutex_destroy(&tdl_vk(ctx)->lock);
     pthread_mutex_destroy(&tdl_vk(ctx)->queue_lock);
+    tdl_waiters_finish(&tdl_vk(ctx)->waiters);
     pthread_mutex_destroy(&tdl_vk(ctx)->pipeline_lock);
     tdl_context_finish(ctx);
     free(ctx);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Waiting for a point of the timeline. One thread at a time waits in the driver, for
+ * the earliest point that anybody asks for; the others wait for that thread, and the
+ * next of them goes in when it is back. Two threads in vkWaitSemaphores for one
+ * semaphore halve the frame rate of a stream on NVIDIA's driver (580), which then
+ * wakes them late; and where there are many streams, one wake-up does for all.
+ */
+#include "wait.h"
+
+#include "context.h"
+#include "table.h"
+
+#include <errno.h>
+#include <time.h>
+
+enum { NAP_NS = 500000, SECOND_NS = 1000000000 };
+
+/* A thread that waits; on its stack, and under the lock. */
+struct tdl_waiter {
+    struct tdl_waiter *next;
+    uint64_t point;
+    bool in_driver;
+};
+
+void tdl_waiters_init(struct tdl_waiters *waiters)
+{
+    pthread_condattr_t monotonic;
+    *waiters = (struct tdl_waiters){.first = NULL};
+    pthread_mutex_init(&waiters->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&waiters->returned, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void tdl_waiters_finish(struct tdl_waiters *waiters)
+{
+    pthread_cond_destroy(&waiters->returned);
+    pthread_mutex_destroy(&waiters->lock);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+static void enter(struct tdl_waiters *waiters, struct tdl_waiter *self)
+{
+    self->next = waiters->first;
+    waiters->first = self;
+}
+
+/* Whose turn it is may be another's now. */
+static void leave(struct tdl_waiters *waiters, struct tdl_waiter *self)
+{
+    struct tdl_waiter **at = &waiters->first;
+    while (*at != self)
+        at = &(*at)->next;
+    *at = self->next;
+    pthread_cond_broadcast(&waiters->returned);
+}
+
+/* Whether another is in the driver for this point or one before, or should be. One for
+ * an earlier point than all that are there goes in beside them: it need not pass later. */
+static bool another_first(const struct tdl_waiters *waiters, const struct tdl_waiter *self)
+{
+    for (const struct tdl_waiter *w = waiters->first; w; w = w->next)
+        if (w != self && (w->point < self->point || (w->point == self->point && w->in_driver)))
+            return true;
+    return false;
+}
+
+/* FALSE: the time is up. */
+static bool wait_for_others(struct tdl_waiters *waiters, uint64_t deadline)
+{
+    const struct timespec until = {.tv_sec = (time_t)(deadline / SECOND_NS),
+                                   .tv_nsec = (long)(deadline % SECOND_NS)};
+    return pthread_cond_timedwait(&waiters->returned, &waiters->lock, &until) != ETIMEDOUT;
+}
+
+/* The driver had no memory to wait with. The work is under way and ends all the same,
+ * and whoever went on without it would read or overwrite what it works on. */
+static VkResult wait_by_asking(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    VkResult result = VK_SUCCESS;
+    uint64_t value = 0;
+
+    while (result >= 0 && value < point) {
+        if (now_ns() >= deadline)
+            return VK_TIMEOUT;
+        nanosleep(&nap, NULL);
+        result = vk->fn.get_semaphore_value(vk->device, vk->timeline, &value);
+    }
+    return result;
+}
+
+static VkResult wait_in_driver(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
+{
+    const uint64_t now = now_ns();
+    const VkSemaphoreWaitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+        .semaphoreCount = 1,
+        .pSemaphores = &vk->timeline,
+        .pValues = &point,
+    };
+    const VkResult result =
+        vk->fn.wait_semaphores(vk->device, &wait, deadline > now ? deadline - now : 0);
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY
+               ? wait_by_asking(vk, point, deadline)
+               : result;
+}
+
+/* Until the point has passed, it was this thread's turn, or the time is up. */
+static VkResult wait_in_turn(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
+{
+    struct tdl_waiters *waiters = &vk->waiters;
+    struct tdl_waiter self = {.point = point};
+    VkResult result = VK_SUCCESS;
+    bool in_time = true;
+    uint64_t value = 0;
+
+    pthread_mutex_lock(&waiters->lock);
+    enter(waiters, &self);
+    while (in_time && result >= 0 && value < point && another_first(waiters, &self)) {
+        in_time = wait_for_others(waiters, deadline);
+        result = vk->fn.get_semaphore_value(vk->device, vk->timeline, &value);
+    }
+    if (result >= 0 && value < point && in_time) {
+        self.in_driver = true;
+        pthread_mutex_unlock(&waiters->lock);
+        result = wait_in_driver(vk, point, deadline);
+        pthread_mutex_lock(&waiters->lock);
+    } else if (result >= 0 && value < point) {
+        result = VK_TIMEOUT;
+    }
+    leave(waiters, &self);
+    pthread_mutex_unlock(&waiters->lock);
+    return result;
+}
+
+enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
+{
+    struct tdl_vk_context *vk = tdl_vk(ctx);
+    const uint64_t start = now_ns(), deadline = start + TDL_MIN(timeout_ns, UINT64_MAX / 4);
+    uint64_t value = 0;
+    const enum tdl_result r = VK(ctx, vk->fn.get_semaphore_value(vk->device, vk->timeline, &value));
+    if (r != TDL_OK || value >= point)
+        return r;
+    if (timeout_ns)
+        tdl_context_count_wait(ctx);
+    const VkResult result = timeout_ns ? wait_in_turn(vk, point, deadline) : VK_TIMEOUT;
+    if (result == VK_TIMEOUT)
+        return tdl_fail(TDL_ERROR_TIMEOUT, "point %llu was not reached in %llu ns",
+                        (unsigned long long)point, (unsigned long long)timeout_ns);
+    return result < 0 ? tdl_vk_fail(ctx, result, "vkWaitSemaphores(") : TDL_OK;
+}
