@@ -24,7 +24,6 @@ static struct tdl_operand *add_constant(struct tdl_ir *ir, const struct tdl_tens
 static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *a, const float *b)
 {
     struct tdl_operand *filter = conv->inputs[TDL_CONV_FILTER], *bias = conv->inputs[TDL_CONV_BIAS];
-    const float *old = tdl_constant_data(filter), *old_bias = tdl_constant_data(bias);
     struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 1};
     float *values, *biases;
     desc.shape[0] = tdl_operand_dims(conv->output).c;
@@ -33,12 +32,16 @@ static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *
         return false;
     struct tdl_operand *scaled = add_constant(ir, &filter->desc, &values);
     struct tdl_operand *moved = add_constant(ir, &desc, &biases);
-    if (!scaled || !moved)
+    if (!scaled || !moved || !tdl_operand_expand(filter) || (bias && !tdl_operand_expand(bias)))
         return false;
+    const float *old = tdl_constant_data(filter), *old_bias = tdl_constant_data(bias);
     for (size_t i = 0; i < tdl_operand_count(filter); i++)
         values[i] = old[i] * a[conv->op->filter_channel(conv, i)];
     for (uint32_t c = 0; c < desc.shape[0]; c++)
         biases[c] = (old_bias ? old_bias[c] * a[c] : 0) + b[c];
+    tdl_operand_shrink(filter);
+    if (bias)
+        tdl_operand_shrink(bias);
     tdl_ir_set_input(ir, conv, TDL_CONV_FILTER, scaled);
     tdl_ir_set_input(ir, conv, TDL_CONV_BIAS, moved);
     return true;
@@ -51,9 +54,8 @@ static struct tdl_node *scalable(struct tdl_ir *ir, const struct tdl_operand *o,
 {
     struct tdl_node *conv = o ? o->producer : NULL;
     if (!conv || !conv->op->filter_channel || tdl_ir_only_user(ir, conv->output) != n ||
-        conv->input_count > TDL_CONV_BIAS + 1 ||
-        !tdl_constant_data(conv->inputs[TDL_CONV_FILTER]) ||
-        (conv->inputs[TDL_CONV_BIAS] && !tdl_constant_data(conv->inputs[TDL_CONV_BIAS])))
+        conv->input_count > TDL_CONV_BIAS + 1 || !tdl_is_known(conv->inputs[TDL_CONV_FILTER]) ||
+        (conv->inputs[TDL_CONV_BIAS] && !tdl_is_known(conv->inputs[TDL_CONV_BIAS])))
         return NULL;
     const enum tdl_activation *a = tdl_fuse_activation_of(conv);
     return a && *a == TDL_ACTIVATION_NONE ? conv : NULL;

@@ -66,9 +66,12 @@ static void make_constant(struct tdl_node *n, const void *data)
 static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
 {
     if (n->op->renames) {
-        make_constant(n, n->inputs[0]->data);
+        n->output->compact = n->inputs[0]->compact;
+        make_constant(n, n->inputs[0]->expanded ? NULL : n->inputs[0]->data);
         return TDL_OK;
     }
+    if (tdl_node_expand(n) != TDL_OK)
+        return TDL_ERROR_OUT_OF_MEMORY;
     const void *inputs[TDL_MAX_NODE_INPUTS] = {0};
     void *copies[TDL_MAX_NODE_INPUTS] = {0};
     void *data = tdl_ir_alloc(ir, tdl_tensor_params_size(&n->output->desc));
@@ -93,15 +96,35 @@ static enum tdl_result fold_node(struct tdl_ir *ir, struct tdl_node *n)
     return ok ? TDL_OK : tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while folding constants");
 }
 
+/* Halves stay halves until what reads them is made ready for the device. */
+static bool keep_halves(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const struct tdl_operand *from = n->inputs[0];
+    const size_t count = tdl_operand_count(n->output);
+    if (n->op != &tdl_op_cast || from->desc.dtype != TDL_FLOAT16 ||
+        n->output->desc.dtype != TDL_FLOAT32 || count <= TDL_COMPACT_LEAST)
+        return false;
+    struct tdl_compact *c = tdl_ir_alloc(ir, sizeof(*c));
+    if (!c)
+        return false;
+    *c = (struct tdl_compact){.data = from->data, .dtype = TDL_FLOAT16, .count = 1, .stride = 1};
+    tdl_compact_order(c, count);
+    n->output->compact = c;
+    make_constant(n, NULL);
+    return true;
+}
+
 enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
 {
     for (uint32_t i = 0; i < ir->node_count; i++) {
-        if (!folds(ir, ir->nodes[i]))
+        if (!folds(ir, ir->nodes[i]) || keep_halves(ir, ir->nodes[i]))
             continue;
         enum tdl_result r = fold_node(ir, ir->nodes[i]);
         if (r != TDL_OK)
             return r;
     }
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        tdl_operand_shrink(ir->operands[i]);
     tdl_ir_sweep(ir);
     tdl_ir_dump(ir, "fold");
     return TDL_OK;
@@ -134,6 +157,22 @@ static bool pays(struct tdl_builder *b, const struct tdl_node *n)
     return true;
 }
 
+/* What was given in fewer bits is floats from here on. */
+static const void *data_of(struct tdl_builder *b, struct tdl_operand *o)
+{
+    const uint64_t bytes = tdl_tensor_params_size(&o->desc);
+    if (o->kind != TDL_OPERAND_CONSTANT || o->data || !o->compact)
+        return o->kind == TDL_OPERAND_CONSTANT ? o->data : NULL;
+    if (bytes > EVALUATED_BYTES - b->evaluated)
+        return NULL;
+    void *data = tdl_ir_alloc(b->ir, bytes);
+    if (!data)
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    b->evaluated += bytes;
+    tdl_compact_expand(o->compact, data);
+    return o->data = data;
+}
+
 const void *tdl_builder_evaluate(struct tdl_builder *b, struct tdl_operand *operand)
 {
     if (!b || b->status != TDL_OK || !operand || operand->ir != b->ir)
@@ -146,5 +185,5 @@ const void *tdl_builder_evaluate(struct tdl_builder *b, struct tdl_operand *oper
             return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
         drop_node(b->ir, n);
     }
-    return operand->kind == TDL_OPERAND_CONSTANT ? operand->data : NULL;
+    return data_of(b, operand);
 }

@@ -37,7 +37,7 @@ static bool is_gate_of(const struct tdl_operand *o, const struct tdl_operand *x)
 static bool has_constants(const struct tdl_node *n)
 {
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
-    return tdl_constant_data(n->inputs[TDL_CONV_FILTER]) && (!bias || tdl_constant_data(bias));
+    return tdl_is_known(n->inputs[TDL_CONV_FILTER]) && (!bias || tdl_is_known(bias));
 }
 
 static bool is_pointwise(const struct tdl_node *n)

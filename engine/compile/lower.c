@@ -36,9 +36,13 @@ static enum tdl_result check_chain(const struct tdl_plan *plan, const struct tdl
 
 enum tdl_result tdl_plan_build(struct tdl_plan *plan)
 {
+    tdl_nodes_count_readers(plan->ir->nodes, plan->ir->node_count);
     for (uint32_t i = 0; i < plan->ir->node_count; i++) {
         const uint32_t first = plan->step_count;
-        enum tdl_result r = plan->ir->nodes[i]->op->lower(plan, plan->ir->nodes[i]);
+        enum tdl_result r = tdl_node_expand(plan->ir->nodes[i]);
+        if (r == TDL_OK)
+            r = plan->ir->nodes[i]->op->lower(plan, plan->ir->nodes[i]);
+        tdl_node_shrink(plan->ir->nodes[i]);
         if (r == TDL_OK)
             r = plan->status;
         if (r == TDL_OK)

@@ -29,8 +29,11 @@ void tdl_ir_destroy(struct tdl_ir **pointer)
 
 void tdl_ir_forget_constants(struct tdl_ir *ir)
 {
-    for (uint32_t i = 0; i < ir->operand_count; i++)
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        tdl_operand_shrink(ir->operands[i]);
         ir->operands[i]->data = NULL;
+        ir->operands[i]->compact = NULL;
+    }
     for (uint32_t i = 0; i < ir->owned_count; i++)
         free(ir->owned[i]);
     free(ir->owned);
@@ -120,7 +123,8 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir)
             goto fail;
         memcpy(o->name, from->name, sizeof(o->name));
         o->is_output = from->is_output;
-        o->data = from->data;
+        o->data = from->expanded ? NULL : from->data;
+        o->compact = from->compact;
     }
     for (uint32_t i = 0; i < ir->node_count; i++) {
         const struct tdl_node *from = ir->nodes[i];

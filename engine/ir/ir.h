@@ -36,6 +36,21 @@ enum tdl_operand_kind {
 
 struct tdl_use;
 
+/* What a constant of float32 was given as: fewer bits. */
+struct tdl_compact {
+    const void *data;     /* borrowed; need not be aligned */
+    enum tdl_dtype dtype; /* int8, uint8, float16 */
+    /* Element i of `data` stands for (it − zeros[k]) · scales[k], k = i / stride % count;
+     * both NULL: for itself. */
+    const float *scales, *zeros;
+    size_t count, stride;
+    /* The constant's elements in their order are those of `data` at
+     * i · step[0] + j · step[1] + k · step[2], the last index the fastest. */
+    size_t size[3], step[3];
+};
+/* Constants of no more elements are floats at once. */
+#define TDL_COMPACT_LEAST 4096
+
 struct tdl_operand {
     struct tdl_ir *ir;
     uint32_t id; /* index in ir->operands */
@@ -44,6 +59,11 @@ struct tdl_operand {
     char name[64]; /* of inputs and outputs */
     bool is_output;
     const void *data; /* constants: borrowed */
+    /* Of constants that were given in fewer bits: `data` is there while tdl_operand_expand()
+     * has made it. Memory of the IR that it came with. */
+    const struct tdl_compact *compact;
+    void *expanded;
+    uint32_t readers; /* slots that tdl_node_shrink() was not told of yet */
     struct tdl_node *producer;
     struct tdl_use *uses; /* while the IR is indexed: see tdl_ir_index() */
 
@@ -332,6 +352,19 @@ bool tdl_ir_budget_init(struct tdl_ir *ir);
 /* Spend on a constant of `bytes`, and on `work` bytes to read and write for it.
  * False, and nothing spent, if that is too much. */
 bool tdl_ir_spend(struct tdl_ir *ir, uint64_t bytes, uint64_t work);
+/* Have the data of a constant, and let go of it where it was made. False when out of
+ * memory. */
+bool tdl_operand_expand(struct tdl_operand *operand);
+void tdl_operand_shrink(struct tdl_operand *operand);
+/* The same for all that a node reads, of a list of which each is made ready in its turn:
+ * what several read is made once, and goes with the last. */
+void tdl_nodes_count_readers(struct tdl_node *const *nodes, uint32_t count);
+enum tdl_result tdl_node_expand(const struct tdl_node *node);
+void tdl_node_shrink(const struct tdl_node *node);
+void tdl_compact_expand(const struct tdl_compact *compact, float *out);
+/* Its elements lie in the constant's order: have it so; do they? */
+void tdl_compact_order(struct tdl_compact *compact, size_t elements);
+bool tdl_compact_is_plain(const struct tdl_compact *compact);
 /* Let go of the constants' data, borrowed or made, once the device has them. */
 void tdl_ir_forget_constants(struct tdl_ir *ir);
 /* End what tdl_ir_index() began. */

@@ -40,19 +40,30 @@ static uint64_t count_bytes(struct range *ranges, uint32_t count)
     return bytes;
 }
 
+/* Of those whose elements were given in so many bytes; 0: as they are. */
+static uint64_t count_given(const struct tdl_ir *ir, size_t element, struct range *ranges)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        const struct tdl_operand *o = ir->operands[i];
+        const struct tdl_compact *c = o->compact;
+        const uintptr_t start = (uintptr_t)(c ? c->data : o->data);
+        if (o->kind == TDL_OPERAND_CONSTANT && (c ? tdl_dtype_size(c->dtype) : 0) == element)
+            ranges[count++] = (struct range){start, start + (c ? tdl_operand_count(o) * element
+                                                               : tdl_tensor_params_size(&o->desc))};
+    }
+    return count_bytes(ranges, count);
+}
+
 bool tdl_ir_budget_init(struct tdl_ir *ir)
 {
     struct range *ranges = calloc(ir->operand_count + (size_t)1, sizeof(*ranges));
-    uint32_t count = 0;
     if (!ranges)
         return false;
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        const struct tdl_operand *o = ir->operands[i];
-        uintptr_t start = (uintptr_t)o->data;
-        if (o->kind == TDL_OPERAND_CONSTANT)
-            ranges[count++] = (struct range){start, start + tdl_tensor_params_size(&o->desc)};
-    }
-    ir->budget = (struct tdl_ir_budget){.given = count_bytes(ranges, count)};
+    /* What was given in fewer bits counts as the floats that it stands for. */
+    ir->budget = (struct tdl_ir_budget){.given = count_given(ir, 0, ranges) +
+                                                 4 * count_given(ir, 1, ranges) +
+                                                 2 * count_given(ir, 2, ranges)};
     ir->budget.made_limit = MADE_TIMES * ir->budget.given + MADE_FREE;
     ir->budget.work_limit = WORK_TIMES * ir->budget.given + WORK_FREE;
     free(ranges);

@@ -113,7 +113,7 @@ static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_o
 static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o)
 {
     uint64_t size = tdl_tensor_params_size(&o->desc);
-    const uint64_t data = (uintptr_t)o->data;
+    const uint64_t data = (uintptr_t)(o->compact ? (const void *)o->compact : o->data);
     const struct tdl_weights_key key = {
         .layout = TDL_WEIGHTS_LAYOUT(bind_constant),
         .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size, (uint32_t)(size >> 32)}};

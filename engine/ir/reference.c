@@ -90,6 +90,8 @@ enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const 
                 source = inputs[j];
         if (source)
             memcpy(out_values[i], source, size);
+        else if (o->kind == TDL_OPERAND_CONSTANT && o->compact)
+            tdl_compact_expand(o->compact, out_values[i]);
     }
     for (uint32_t i = 0; i < ir->node_count && r == TDL_OK; i++)
         r = run_node(ir->nodes[i], out_values);

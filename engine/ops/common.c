@@ -80,11 +80,14 @@ struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct td
     return p;
 }
 
+bool tdl_is_known(const struct tdl_operand *operand)
+{
+    return operand && operand->kind == TDL_OPERAND_CONSTANT && operand->desc.dtype == TDL_FLOAT32;
+}
+
 const float *tdl_constant_data(const struct tdl_operand *operand)
 {
-    return operand && operand->kind == TDL_OPERAND_CONSTANT && operand->desc.dtype == TDL_FLOAT32
-               ? operand->data
-               : NULL;
+    return tdl_is_known(operand) ? operand->data : NULL;
 }
 
 uint64_t tdl_output_work(const struct tdl_node *n)

@@ -81,8 +81,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_conv_geometry g = {.device = plan->device, .storage = plan->storage};
     if (!tdl_conv_resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
-    if (!tdl_constant_data(n->inputs[TDL_CONV_FILTER]) ||
-        (n->inputs[TDL_CONV_BIAS] && !tdl_constant_data(n->inputs[TDL_CONV_BIAS])))
+    if (!tdl_is_known(n->inputs[TDL_CONV_FILTER]) ||
+        (n->inputs[TDL_CONV_BIAS] && !tdl_is_known(n->inputs[TDL_CONV_BIAS])))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s: the filter and bias of conv2d must be float32 constants, given by "
                         "tdl_builder_constant; a bias that is computed or bound at dispatch is "
@@ -170,8 +170,29 @@ static struct tdl_dims ohwi_dims(enum tdl_filter_layout layout, const uint32_t *
     }
 }
 
+/* The same of one that was given in fewer bits, which stay where they are. */
+static struct tdl_operand *reorder_compact(struct tdl_builder *b, const struct tdl_operand *filter,
+                                           enum tdl_filter_layout layout, struct tdl_dims d)
+{
+    const struct tdl_tensor_params desc = {
+        .dtype = TDL_FLOAT32, .rank = 4, .shape = {d.n, d.h, d.w, d.c}};
+    struct tdl_operand *o = tdl_ir_add_operand(b->ir, TDL_OPERAND_CONSTANT, &desc);
+    struct tdl_compact *c = o ? tdl_ir_alloc(b->ir, sizeof(*c)) : NULL;
+    if (!c)
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    *c = *filter->compact;
+    /* Rows follow each other in every order. */
+    const size_t size[] = {d.n, (size_t)d.h * d.w, d.c};
+    const size_t step[] = {index_in(layout, d, 1, 0, 0, 0), index_in(layout, d, 0, 0, 1, 0),
+                           index_in(layout, d, 0, 0, 0, 1)};
+    memcpy(c->size, size, sizeof(size));
+    memcpy(c->step, step, sizeof(step));
+    o->compact = c;
+    return o;
+}
+
 /* A constant in "ohwi" with the values of one in another order. */
-static struct tdl_operand *reorder_constant(struct tdl_builder *b, const struct tdl_operand *filter,
+static struct tdl_operand *reorder_constant(struct tdl_builder *b, struct tdl_operand *filter,
                                             enum tdl_filter_layout layout)
 {
     const size_t size = tdl_tensor_params_size(&filter->desc);
@@ -179,9 +200,13 @@ static struct tdl_operand *reorder_constant(struct tdl_builder *b, const struct 
     struct tdl_dims d = ohwi_dims(layout, filter->desc.shape);
     struct tdl_tensor_params desc = {
         .dtype = filter->desc.dtype, .rank = 4, .shape = {d.n, d.h, d.w, d.c}};
+    if (filter->compact && tdl_compact_is_plain(filter->compact))
+        return reorder_compact(b, filter, layout, d);
     char *data = malloc(size), *to = data;
-    if (!data)
+    if (!data || !tdl_operand_expand(filter)) {
+        free(data);
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    }
     for (uint32_t o = 0; o < d.n; o++)
         for (uint32_t y = 0; y < d.h; y++)
             for (uint32_t x = 0; x < d.w; x++)
@@ -189,6 +214,7 @@ static struct tdl_operand *reorder_constant(struct tdl_builder *b, const struct 
                     memcpy(to,
                            (const char *)filter->data + element * index_in(layout, d, o, y, x, i),
                            element);
+    tdl_operand_shrink(filter);
     tdl_builder_own(b, data, free);
     return tdl_builder_constant(b, &desc, data, size);
 }

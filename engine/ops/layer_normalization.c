@@ -56,7 +56,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 
 static bool is_constant(const struct tdl_operand *o)
 {
-    return !o || tdl_constant_data(o);
+    return !o || tdl_is_known(o);
 }
 
 static bool can_pack(const struct tdl_node *n)

@@ -88,7 +88,10 @@ enum tdl_result tdl_fail_layouts(const char *what, const struct tdl_operand *a,
 /* A params struct of the given dims in the layout and data type of `like`. */
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
 
-/* The data of a float32 constant, else NULL. */
+/* Is it a float32 constant? */
+bool tdl_is_known(const struct tdl_operand *operand);
+/* The data of one, else NULL; also where it was given in fewer bits, but while what reads it
+ * is lowered (tdl_operand_expand()). */
 const float *tdl_constant_data(const struct tdl_operand *operand);
 
 /* True if there is a kernel for both in one. */

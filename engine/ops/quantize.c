@@ -69,12 +69,91 @@ static bool check(struct tdl_builder *b, const char *name, O x, O scale, O zero,
     return b->status == TDL_OK;
 }
 
+/* ---------------------------------------------------------------- constants */
+
+/* What broadcasts to x along one axis at most: element i of x has number
+ * i / stride % count. */
+static bool lies_along(const struct tdl_operand *o, const struct tdl_operand *x, size_t *count,
+                       size_t *stride)
+{
+    const uint32_t rank = o->desc.rank, before = x->desc.rank - rank;
+    *count = *stride = 1;
+    if (rank > x->desc.rank)
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (o->desc.shape[i] == 1)
+            continue;
+        if (*count > 1 || o->desc.shape[i] != x->desc.shape[before + i])
+            return false;
+        *count = o->desc.shape[i];
+        for (uint32_t k = before + i + 1; k < x->desc.rank; k++)
+            *stride *= x->desc.shape[k];
+    }
+    return true;
+}
+
+static float zero_at(const struct tdl_operand *zero, size_t i)
+{
+    const uint8_t *data = zero->data;
+    return zero->desc.dtype == TDL_INT8 ? (int8_t)data[i] : data[i];
+}
+
+/* The scales, and as many zero points; NULL with the builder in error. */
+static const float *copy_factors(struct tdl_builder *b, O scale, O zero, size_t count)
+{
+    const size_t scales = tdl_operand_count(scale), zeros = zero ? tdl_operand_count(zero) : 1;
+    float *out = tdl_ir_alloc(b->ir, 2 * count * sizeof(*out));
+    if (!out) {
+        tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&out[i], (const float *)scale->data + (scales > 1 ? i : 0), sizeof(*out));
+        out[count + i] = zero ? zero_at(zero, zeros > 1 ? i : 0) : 0;
+    }
+    return out;
+}
+
+/* Weights stay as they were given. NULL if they are none, or the builder failed. */
+static O keep_compact(struct tdl_builder *b, O input, O scale, O zero)
+{
+    const bool small = input->desc.dtype == TDL_INT8 || input->desc.dtype == TDL_UINT8;
+    struct tdl_compact c = {.data = input->data, .dtype = input->desc.dtype};
+    struct tdl_tensor_params desc = input->desc;
+    size_t zeros = 1, stride = 1;
+    if (!small || input->kind != TDL_OPERAND_CONSTANT || scale->desc.dtype != TDL_FLOAT32 ||
+        tdl_operand_count(input) <= TDL_COMPACT_LEAST ||
+        !lies_along(scale, input, &c.count, &c.stride) ||
+        (zero && !lies_along(zero, input, &zeros, &stride)) ||
+        (c.count > 1 && zeros > 1 && c.stride != stride) || !tdl_builder_evaluate(b, scale) ||
+        (zero && !tdl_builder_evaluate(b, zero)))
+        return NULL;
+    if (zeros > c.count) {
+        c.count = zeros;
+        c.stride = stride;
+    }
+    desc.dtype = TDL_FLOAT32;
+    c.scales = copy_factors(b, scale, zero, c.count);
+    O o = c.scales ? tdl_ir_add_operand(b->ir, TDL_OPERAND_CONSTANT, &desc) : NULL;
+    struct tdl_compact *kept = o ? tdl_ir_alloc(b->ir, sizeof(*kept)) : NULL;
+    if (!kept)
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+    c.zeros = c.scales + c.count;
+    tdl_compact_order(&c, tdl_operand_count(input));
+    *kept = c;
+    o->compact = kept;
+    return o;
+}
+
 struct tdl_operand *tdl_builder_dequantize_linear(struct tdl_builder *b, O input, O scale,
                                                   O zero_point)
 {
     const char *name = "dequantizeLinear";
     if (!check(b, name, input, scale, zero_point, scale, input))
         return NULL;
+    O known = keep_compact(b, input, scale, zero_point);
+    if (known || b->status != TDL_OK)
+        return known;
     O x = tdl_builder_cast(b, input, TDL_FLOAT32), factor = spread(b, name, scale, input);
     if (zero_point)
         x = tdl_builder_sub(b, x, spread(b, name, zero_point, input));

@@ -295,6 +295,8 @@ static enum tdl_result program_create(struct tdl_graph *g)
         const struct tdl_operand *from = g->plan.ir->operands[i];
         if (from->external && from->bound.layout == TDL_LAYOUT_NC4HW4)
             return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: this device has no packs", from->name);
+        if (!tdl_operand_expand(o))
+            return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
         if (!o->data)
             continue;
         const size_t size = tdl_tensor_params_size(&o->desc);

@@ -420,6 +420,45 @@ static void test_scales(int64_t axis)
     tdl_builder_destroy(&builder);
 }
 
+/* Filters of so many numbers are floats only when their convolution is made ready. */
+static void test_small_weights(void)
+{
+    enum { CHANNELS = 40, INPUTS = 20, TAPS = 9, NUMBERS = CHANNELS * INPUTS * TAPS };
+    static int8_t numbers[NUMBERS];
+    static float scales[CHANNELS], floats[NUMBERS];
+    const int64_t channels = CHANNELS;
+    bytes g = {0}, a = {0};
+    struct tdl_builder *builder;
+
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = (int8_t)(i * 7 % 251 - 125);
+    for (int i = 0; i < CHANNELS; i++)
+        scales[i] = (float)(i + 1);
+    onnx_initializer(&g, "q", INT8, 4, (const int64_t[]){CHANNELS, INPUTS, 3, 3}, numbers,
+                     sizeof(numbers));
+    onnx_initializer(&g, "s", FLOAT, 1, &channels, scales, sizeof(scales));
+    onnx_input(&g, "x", FLOAT, 4, (const int64_t[]){1, INPUTS, 8, 8});
+    onnx_attr_int(&a, "axis", 0);
+    onnx_node(&g, "DequantizeLinear", "q s", "f", &a);
+    onnx_node(&g, "Conv", "x f", "y", NULL);
+    onnx_output(&g, "y");
+    builder = load(&g, TDL_OK, "");
+    const struct tdl_operand *o = read_by(builder, "conv2d", 1);
+    if (!o || !o->compact || o->data || o->compact->dtype != TDL_INT8)
+        FAIL("weights of 8 bits: not kept");
+    else
+        tdl_compact_expand(o->compact, floats);
+    for (int i = 0; i < NUMBERS; i++) { /* channel, tap, input */
+        const int c = i / (INPUTS * TAPS), k = i % INPUTS * TAPS + i / INPUTS % TAPS;
+
+        if (floats[i] != numbers[c * INPUTS * TAPS + k] * scales[c]) {
+            FAIL("weights of 8 bits: element %d is %g", i, (double)floats[i]);
+            break;
+        }
+    }
+    tdl_builder_destroy(&builder);
+}
+
 /* ---------------------------------------------------------------------- layouts */
 
 /* [1, h, w, channels] to a convolution; the transposition that a file with the channels
@@ -477,6 +516,7 @@ int main(void)
     test_transposed_filter(true);
     test_scales(0);
     test_scales(1);
+    test_small_weights();
     expect_layout(16, 24, 3, TDL_LAYOUT_NHWC);
     expect_layout(64, 64, 1, TDL_LAYOUT_NHWC);
     expect_layout(16, 16, 4, TDL_LAYOUT_NHWC);

@@ -203,6 +203,44 @@ static void test_depthwise(void)
     check("depthwise", &m, input, want, 8);
 }
 
+/* Weights of so many numbers stay in 8 bits; of 4 bits, too, of which two lie in a byte. */
+static void test_large(int type)
+{
+    enum { CHANNELS = 512, TAPS = 9 };
+    static uint8_t numbers[CHANNELS * TAPS];
+    static float each[CHANNELS], input[CHANNELS * TAPS], want[CHANNELS];
+    static int64_t middle[CHANNELS];
+    const int bits = type == 17 ? 4 : 8, zero = type == 3 ? 120 : -1;
+    struct writer_model m = {
+        .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 3,
+        .tensors = {{"in", 0, 4, {1, 3, 3, CHANNELS}},
+                    {.name = "w", .type = type, .rank = 4, .shape = {1, 3, 3, CHANNELS},
+                     .data = numbers, .data_size = sizeof(numbers) * (size_t)bits / 8,
+                     .scales = each, .scale_count = CHANNELS, .zeros = middle,
+                     .zero_count = CHANNELS, .axis = 3},
+                    {"out", 0, 4, {1, 1, 1, CHANNELS}}},
+        .op_count = 1,
+        .ops = {{.code = 4, .version = 3, .input_count = 2, .inputs = {0, 1}, .output_count = 1,
+                 .outputs = {2}, .options_type = 2,
+                 .options = {{0, 1, 1}, {1, 4, 1}, {2, 4, 1}, {3, 4, 1}}}},
+        .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {2}};
+
+    memset(numbers, 0, sizeof(numbers));
+    memset(want, 0, sizeof(want));
+    for (int c = 0; c < CHANNELS; c++) {
+        each[c] = 0.01f * (float)(1 + c % 5);
+        middle[c] = zero;
+    }
+    for (int i = 0; i < CHANNELS * TAPS; i++) {
+        const int whole = bits == 4 ? i * 7 % 16 - 8 : i * 7 % 256 - (type == 3 ? 0 : 128);
+
+        input[i] = (float)(i % 11 - 5);
+        numbers[i * bits / 8] |= (uint8_t)((whole & ((1 << bits) - 1)) << i * bits % 8);
+        want[i % CHANNELS] += input[i] * (float)(whole - zero) * each[i % CHANNELS];
+    }
+    check("large", &m, input, want, CHANNELS);
+}
+
 /* ------------------------------------------------------------- shapes, patterns */
 
 /* reshape(x, [shape(x)[0], 2 · 3]), whose size was open. */
@@ -321,6 +359,9 @@ int main(int argc, char **argv)
     test_quantised();
     test_dynamic_range();
     test_depthwise();
+    test_large(3);
+    test_large(9);
+    test_large(17);
     test_shapes();
     test_open();
     test_dilated();

@@ -59,6 +59,7 @@ struct tdl_cpu_step {
     struct tdl_node **nodes; /* a part of the program's list */
     uint32_t node_count;
     bool by_xnn;
+    bool goes_on;                        /* where the step before ends, which is too long */
     struct tdl_cpu_xnn *xnn;             /* the run, where it is one of XNNPACK's */
     const struct tdl_cpu_kernel *kernel; /* of others; NULL: by the reference */
     struct tdl_cpu_prepared made;
@@ -116,8 +117,8 @@ enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);
 bool tdl_cpu_xnn_takes(const struct tdl_node *n);
 /* True if it reads what is in the slot when the runtime is created, and not later. */
 bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot);
-/* A runtime for nodes in their order. Values lie where `values` says by operand. */
-enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count,
+/* A runtime for nodes in their order, of a run of so many multiply-accumulates. */
+enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count, uint64_t macs,
                                    struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn);
 void tdl_cpu_xnn_destroy(struct tdl_cpu_xnn **xnn);
 /* Have the tables that runs need; where `values` has none, as if at `stand_in`, of which

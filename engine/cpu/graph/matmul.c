@@ -76,7 +76,7 @@ static enum tdl_result prepare(const struct tdl_node *n, struct tdl_cpu_prepared
         .n = out->shape[out->rank - 1],
         .k = a->shape[a->rank - 1 - n->attr.matmul.a_transpose],
         .dims = out->rank - 2,
-        .packed = tdl_constant_data(b) &&
+        .packed = tdl_is_known(b) &&
                   tdl_operand_count(b) ==
                       b->desc.shape[b->desc.rank - 1] * (size_t)b->desc.shape[b->desc.rank - 2],
     };

@@ -108,12 +108,13 @@ static enum tdl_result copy_constant(struct tdl_program *p, struct tdl_operand *
         memcpy(copy, o->data, size);
         p->weight_bytes += size;
     }
+    o->compact = NULL;
     o->data = p->values[o->id] = p->constants[tdl_operand_root(o)->id];
     return TDL_OK;
 }
 
 /* Copies of those that are read: the caller's memory may go, need not be aligned, and
- * may end where it ends. */
+ * may end where it ends. What was given in fewer bits is so until its step is made. */
 static enum tdl_result copy_constants(struct tdl_program *p)
 {
     struct tdl_map copied = {0};
@@ -121,7 +122,7 @@ static enum tdl_result copy_constants(struct tdl_program *p)
     for (uint32_t i = 0; i < p->node_count; i++)
         for (uint32_t j = 0; j < p->nodes[i]->input_count; j++) {
             struct tdl_operand *o = p->nodes[i]->inputs[j];
-            if (o && o->kind == TDL_OPERAND_CONSTANT && !p->values[o->id])
+            if (o && o->data && o->kind == TDL_OPERAND_CONSTANT && !p->values[o->id])
                 TRY(copy_constant(p, o, &copied));
         }
 fail:
@@ -150,9 +151,14 @@ static void find_uses(struct tdl_program *p, uint8_t *uses)
                 else if (n->inputs[j] && p->steps[i].xnn)
                     uses[tdl_operand_root(n->inputs[j])->id] |= XNN_HAS;
         }
-    for (uint32_t i = 0; i < p->ir->operand_count; i++)
-        if (p->constants[i] && uses[i] == XNN_HAS)
-            p->xnn_bytes += tdl_tensor_params_size(&p->ir->operands[i]->desc);
+    for (uint32_t i = 0; i < p->ir->operand_count; i++) {
+        const struct tdl_operand *o = p->ir->operands[i];
+        const uint64_t size = tdl_tensor_params_size(&o->desc);
+        if ((p->constants[i] || o->compact) && uses[i] == XNN_HAS)
+            p->xnn_bytes += size;
+        if (o->compact && uses[i])
+            p->weight_bytes += size;
+    }
 }
 
 /* What runs read of constants, and what steps have made of them; where[] by operand. */
@@ -226,15 +232,59 @@ static void begin_step(struct tdl_program *p, struct tdl_node **nodes, bool xnn)
     s->kernel = xnn ? NULL : tdl_cpu_kernel_of(nodes[0]);
 }
 
+/* Floats that making a step of the node makes of what was given in fewer bits. */
+static uint64_t bytes_expanded(const struct tdl_node *n)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n->input_count; i++)
+        if (n->inputs[i] && n->inputs[i]->compact)
+            bytes += tdl_tensor_params_size(&n->inputs[i]->desc);
+    return bytes;
+}
+
+/* Runs of XNNPACK's are as long as can be, but that all their weights are floats while they
+ * are made. */
 static void cut(struct tdl_program *p, bool no_fuse, bool without_xnn)
 {
+    enum { MOST_EXPANDED = 16 << 20 };
+    uint64_t expanded = 0;
     for (uint32_t i = 0; i < p->node_count; i++) {
         const bool xnn = !without_xnn && tdl_cpu_xnn_takes(p->nodes[i]);
         struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
-        if (xnn && !no_fuse && last && last->by_xnn)
+        const bool goes_on = xnn && !no_fuse && last && last->by_xnn;
+        const uint64_t bytes = bytes_expanded(p->nodes[i]);
+        if (goes_on && (!bytes || expanded + bytes <= MOST_EXPANDED)) {
             last->node_count++;
-        else
-            begin_step(p, p->nodes + i, xnn);
+            expanded += bytes;
+            continue;
+        }
+        begin_step(p, p->nodes + i, xnn);
+        p->steps[p->step_count - 1].goes_on = goes_on;
+        expanded = bytes;
+    }
+}
+
+/* Of the run that the step is a part of: it goes on in the steps behind, and before. */
+static uint64_t macs_of_run(const struct tdl_program *p, const struct tdl_cpu_step *s)
+{
+    const struct tdl_cpu_step *end = p->steps + p->step_count;
+    uint64_t macs = 0;
+    while (s->goes_on)
+        s--;
+    do
+        for (uint32_t i = 0; i < s->node_count; i++)
+            macs += s->nodes[i]->op->macs ? s->nodes[i]->op->macs(s->nodes[i]) : 0;
+    while (++s < end && s->goes_on);
+    return macs;
+}
+
+/* Floats of what was given in fewer bits, which the node reads: kept for runs that do, too. */
+static void keep_read(struct tdl_program *p, const struct tdl_cpu_step *s, const struct tdl_node *n)
+{
+    for (uint32_t j = 0; j < n->input_count; j++) {
+        struct tdl_operand *o = n->inputs[j];
+        if (o && o->expanded && reads_later(s, n, j))
+            p->constants[o->id] = p->values[o->id] = tdl_take(&o->expanded);
     }
 }
 
@@ -243,7 +293,7 @@ static enum tdl_result check_constants(const struct tdl_node *n)
 {
     for (uint32_t i = 0; i < n->input_count; i++)
         if (n->op->reference && n->inputs[i] && n->op->weight_slots >> i & 1 &&
-            !tdl_constant_data(n->inputs[i]))
+            !tdl_is_known(n->inputs[i]))
             return tdl_fail(TDL_ERROR_UNSUPPORTED,
                             "%s: filters, biases and other parameters of %s must be float32 "
                             "constants, given by tdl_builder_constant; those that are computed "
@@ -255,11 +305,17 @@ static enum tdl_result check_constants(const struct tdl_node *n)
 static enum tdl_result make_step(struct tdl_program *p, struct tdl_cpu_step *s)
 {
     enum tdl_result r = TDL_OK;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        TRY(tdl_node_expand(s->nodes[i]));
     if (s->by_xnn)
-        TRY(tdl_cpu_xnn_create(s->nodes, s->node_count, p->threads, &s->xnn));
+        TRY(tdl_cpu_xnn_create(s->nodes, s->node_count, macs_of_run(p, s), p->threads, &s->xnn));
     else if (s->kernel && s->kernel->prepare)
         TRY(s->kernel->prepare(s->nodes[0], &s->made));
+    for (uint32_t i = 0; i < s->node_count; i++)
+        keep_read(p, s, s->nodes[i]);
 fail:
+    for (uint32_t i = 0; i < s->node_count; i++)
+        tdl_node_shrink(s->nodes[i]);
     return r;
 }
 
@@ -267,6 +323,7 @@ static enum tdl_result make_steps(struct tdl_program *p, bool no_fuse, bool with
 {
     enum tdl_result r = TDL_OK;
     cut(p, no_fuse, without_xnn);
+    tdl_nodes_count_readers(p->nodes, p->node_count);
     for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++)
         r = make_step(p, &p->steps[i]);
     return r;

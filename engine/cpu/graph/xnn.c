@@ -135,18 +135,14 @@ static enum tdl_result define_all(struct tdl_cpu_xnn_making *m, struct tdl_node 
  * neighbours on both cores, two threads instead of one took 60 ms instead of 3 for a
  * person network, 13 instead of 3 for a convolution of 150 million, 31 instead of 20
  * for one of 600 million, and the same time for one of 10 billion. */
-static void *choose_pool(struct tdl_node *const *nodes, uint32_t count,
-                         struct tdl_cpu_threads *threads)
+static void *choose_pool(uint64_t macs, struct tdl_cpu_threads *threads)
 {
     enum { LEAST = 10000000, WORTH = 500000000 }; /* multiply-accumulates */
     const uint64_t least = tdl_cpu_threads_insisted(threads) ? LEAST : WORTH;
-    uint64_t macs = 0;
-    for (uint32_t i = 0; i < count; i++)
-        macs += nodes[i]->op->macs ? nodes[i]->op->macs(nodes[i]) : 0;
     return macs < least ? NULL : tdl_cpu_threads_pool(threads);
 }
 
-enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count,
+enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count, uint64_t macs,
                                    struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn)
 {
     struct tdl_cpu_xnn *x = *out_xnn = calloc(1, sizeof(*x));
@@ -163,7 +159,7 @@ enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count
     }
     TRY(tdl_cpu_xnn_check(initialized, "starting"));
     TRY(define_all(&m, nodes, count));
-    TRY(create_runtime(x, &m, choose_pool(nodes, count, threads)));
+    TRY(create_runtime(x, &m, choose_pool(macs, threads)));
 fail:
     if (m.subgraph)
         xnn_delete_subgraph(m.subgraph);

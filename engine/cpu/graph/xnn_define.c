@@ -186,8 +186,8 @@ static bool is_fully_connected(const struct tdl_node *n)
     const struct tdl_operand *b = n->inputs[TDL_MATMUL_B];
     const struct tdl_operand *c = n->input_count > TDL_MATMUL_C ? n->inputs[TDL_MATMUL_C] : NULL;
     const uint32_t columns = n->output->desc.shape[n->output->desc.rank - 1];
-    return !p->a_transpose && p->alpha == 1 && b->desc.rank == 2 && tdl_constant_data(b) &&
-           (!c || (p->beta == 1 && tdl_constant_data(c) && tdl_operand_count(c) == columns &&
+    return !p->a_transpose && p->alpha == 1 && b->desc.rank == 2 && tdl_is_known(b) &&
+           (!c || (p->beta == 1 && tdl_is_known(c) && tdl_operand_count(c) == columns &&
                    c->desc.shape[c->desc.rank - 1] == columns));
 }
 

@@ -14,10 +14,10 @@ bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot)
     return false;
 }
 
-enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count,
+enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count, uint64_t macs,
                                    struct tdl_cpu_threads *threads, struct tdl_cpu_xnn **out_xnn)
 {
-    (void)nodes, (void)count, (void)threads, (void)out_xnn;
+    (void)nodes, (void)count, (void)macs, (void)threads, (void)out_xnn;
     return tdl_fail(TDL_ERROR_UNSUPPORTED, "this build has no XNNPACK");
 }
 

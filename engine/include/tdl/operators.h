@@ -536,7 +536,9 @@ TDL_API struct tdl_operand *tdl_builder_quantize_linear(struct tdl_builder *buil
                                                         struct tdl_operand *scale,
                                                         struct tdl_operand *zero_point);
 /**
- * WebNN dequantizeLinear: (input − zero_point) · scale. Computed in float32.
+ * WebNN dequantizeLinear: (input − zero_point) · scale. Computed in float32. A constant
+ * of more than 4096 int8 or uint8, with constant scales along one dimension at most, becomes
+ * a constant that stays as it is until what reads it is made ready for the device.
  * @param input  int8, uint8, int32 or uint32
  * @param scale  as of quantizeLinear
  * @param zero_point  of the input's type, likewise, or NULL: 0

@@ -218,6 +218,8 @@ bool onnx_is_constant(struct onnx_import *im, uint32_t i);
 /* Makes `operand` (NULL after an error) output 0, or `i`, of the node. */
 bool onnx_give(struct onnx_import *im, struct tdl_operand *operand);
 bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand);
+/* The same of what may be weights, and then stays as it is. */
+bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand);
 /* The same of a value that may have no elements: dimensions of 0 in its shape.
  * `operand` if it has. */
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc);

@@ -87,6 +87,29 @@ static float along_at(const struct along *a, size_t i, float otherwise)
     return a->data ? value_at(a->dtype, a->data, i / a->stride % a->size) : otherwise;
 }
 
+/* Weights that the builder keeps in 8 bits: where constants are large, and what they are
+ * taken off and multiplied by is known. They count as the floats that they will be. False,
+ * and nothing made, else. */
+static bool keep_small(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *scale,
+                       struct tdl_operand *zero, struct tdl_operand **out)
+{
+    enum { LEAST = 4096 };
+    const struct tdl_tensor_params *desc = onnx_desc_of(x);
+    struct along scales, zeros;
+
+    if ((desc->dtype != TDL_UINT8 && desc->dtype != TDL_INT8) ||
+        tdl_tensor_params_size(desc) <= LEAST || !tdl_builder_evaluate(im->builder, x) ||
+        (scale && onnx_desc_of(scale)->dtype != TDL_FLOAT32) ||
+        (zero && onnx_desc_of(zero)->dtype != desc->dtype) || !take_along(im, scale, x, &scales) ||
+        !take_along(im, zero, x, &zeros))
+        return false;
+    *out = NULL;
+    if (onnx_spend(im, 4 * (uint64_t)tdl_tensor_params_size(desc)) &&
+        (scale || (scale = onnx_number(im, TDL_FLOAT32, 1))))
+        *out = tdl_builder_dequantize_linear(im->builder, x, scale, zero);
+    return true;
+}
+
 /* Weights become floats here: filters have to be constants. False, and nothing made,
  * if not all is known. */
 static bool dequantize_known(struct onnx_import *im, const struct tdl_operand *x,
@@ -118,6 +141,8 @@ static struct tdl_operand *dequantize(struct onnx_import *im, struct tdl_operand
 {
     struct tdl_operand *known;
 
+    if (x && keep_small(im, x, scale, zero, &known))
+        return known;
     if (x && dequantize_known(im, x, tdl_builder_evaluate(im->builder, x), scale, zero, &known))
         return known;
     x = to_float(im, x);
@@ -165,7 +190,7 @@ static bool add_dequantize(struct onnx_import *im)
     scale = spread(im, scale, onnx_rank(x), axis);
     if (!scale || (zero && !(zero = spread(im, zero, onnx_rank(x), axis))))
         return false;
-    return onnx_give(im, dequantize(im, x, scale, zero));
+    return onnx_give_weights(im, dequantize(im, x, scale, zero));
 }
 
 static bool add_quantize(struct onnx_import *im)

@@ -266,7 +266,7 @@ bool onnx_ints(struct onnx_import *im, uint32_t i, int64_t *list, uint32_t capac
 
 /* ------------------------------------------------------------------- outputs */
 
-bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand)
+static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand, bool evaluate)
 {
     struct onnx_value *v;
 
@@ -274,12 +274,26 @@ bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operan
         return false;
     if (!onnx_wanted(im, i))
         return true;
-    tdl_builder_evaluate(im->builder, operand);
+    if (evaluate)
+        tdl_builder_evaluate(im->builder, operand);
     v = onnx_add_value(im, &im->node.outputs[i]);
     if (!v)
         return false;
     v->operand = operand;
     return v->given = true;
+}
+
+bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand)
+{
+    return give(im, i, operand, true);
+}
+
+bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand)
+{
+    enum { LARGE = 4096 }; /* elements: of sizes and axes there are fewer */
+    const struct tdl_tensor_params *desc = tdl_operand_get_desc(operand);
+
+    return give(im, 0, operand, desc && tdl_tensor_params_size(desc) <= 4 * LARGE);
 }
 
 bool onnx_give(struct onnx_import *im, struct tdl_operand *operand)

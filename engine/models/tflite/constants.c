@@ -3,8 +3,9 @@
  * Operands of the constants of a TensorFlow Lite file.
  *
  * Quantised tensors stand for real values, scale · (number − zero point), and
- * are float32 operands: constants are computed once, for all operators that
- * read the same bytes by the same scales.
+ * are float32 operands: large constants of 8 bits and less are handed to the builder
+ * as they are, others are computed once, for all operators that read the same bytes
+ * by the same scales.
  */
 #include "tflite.h"
 
@@ -16,26 +17,31 @@
  * for depthwise convolutions; twice that where there is int4. */
 #define MADE_TIMES 8
 
+/* Different constants have different bytes, but nothing in the format says
+ * so; and the same ones can be read in many shapes. */
+static bool spend(struct tflite_import *im, uint64_t bytes)
+{
+    const int times = im->has_int4 ? 2 * MADE_TIMES : MADE_TIMES;
+
+    im->made_bytes += bytes;
+    return im->made_bytes <= (uint64_t)times * im->fb.size ||
+           tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                       "the model file is damaged: its constants overlap, and together are more "
+                       "than %d times the file",
+                       times);
+}
+
 void *tflite_make(struct tflite_import *im, const struct tflite_made *key, bool *out_found)
 {
     const uint64_t *found = tdl_map_find(&im->made, key, sizeof(*key));
     void *memory;
 
-    im->has_int4 |= key->kind == TFLITE_MADE_REAL && key->type == TFLITE_INT4;
-    const int times = im->has_int4 ? 2 * MADE_TIMES : MADE_TIMES;
+    im->has_int4 |= key->type == TFLITE_INT4;
     *out_found = found != NULL;
     if (found)
         return (void *)(uintptr_t)*found;
-    /* Different constants have different bytes, but nothing in the format says
-     * so; and the same ones can be read in many shapes. */
-    im->made_bytes += key->bytes;
-    if (im->made_bytes > (uint64_t)times * im->fb.size) {
-        tflite_fail(im, TDL_ERROR_INVALID_MODEL,
-                    "the model file is damaged: its constants overlap, and together are more than "
-                    "%d times the file",
-                    times);
+    if (!spend(im, key->bytes))
         return NULL;
-    }
     memory = malloc(key->bytes);
     if (memory)
         tdl_builder_own(im->builder, memory, free);
@@ -139,10 +145,110 @@ static bool dequantise(struct tflite_import *im, struct tflite_tensor *t)
     return true;
 }
 
+/* ---------------------------------------------------------- as they are */
+
+static int64_t zero_at(struct tflite_import *im, const struct tflite_tensor *t, uint32_t i)
+{
+    return t->zeros.count ? tdl_fb_vector_i64(&im->fb, &t->zeros, t->zeros.count > 1 ? i : 0) : 0;
+}
+
+/* Weights that the builder keeps in 8 bits. */
+static bool stays_small(struct tflite_import *im, const struct tflite_tensor *t)
+{
+    enum { LEAST = 4096 };
+    const int64_t least = t->type == TFLITE_UINT8 ? 0 : -128;
+
+    if ((t->type != TFLITE_INT8 && t->type != TFLITE_UINT8 && t->type != TFLITE_INT4) ||
+        !tflite_is_quantised(t) || t->elements <= LEAST)
+        return false;
+    for (uint32_t i = 0; i < t->scales.count; i++)
+        if (!isfinite(tdl_fb_vector_f32(&im->fb, &t->scales, i)) || zero_at(im, t, i) < least ||
+            zero_at(im, t, i) > least + 255)
+            return false;
+    return true;
+}
+
+/* A byte each. */
+static bool unpack(struct tflite_import *im, struct tflite_tensor *t)
+{
+    const struct tflite_made key = {.from = (uintptr_t)t->data,
+                                    .size = t->data_size,
+                                    .bytes = t->elements,
+                                    .kind = TFLITE_MADE_BYTES,
+                                    .type = t->type};
+    bool found;
+    uint8_t *bytes = tflite_make(im, &key, &found);
+
+    for (uint64_t i = 0; i < t->elements && bytes && !found; i++)
+        bytes[i] = (uint8_t)integer_at(t, i);
+    t->data = bytes;
+    t->data_size = t->elements;
+    t->type = TFLITE_INT8;
+    return bytes != NULL;
+}
+
 bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out)
 {
-    return tflite_get_constant(im, index, out) &&
-           (!tflite_is_quantised(out) || dequantise(im, out));
+    if (!tflite_get_constant(im, index, out))
+        return false;
+    if (!tflite_is_quantised(out))
+        return true;
+    if (!stays_small(im, out))
+        return dequantise(im, out);
+    return out->type != TFLITE_INT4 || unpack(im, out);
+}
+
+/* The scales, or the zero points (NULL: all are 0), along their dimension. */
+static struct tdl_operand *factors(struct tflite_import *im, const struct tflite_tensor *t,
+                                   enum tdl_dtype dtype)
+{
+    const bool scales = dtype == TDL_FLOAT32;
+    const uint32_t count = scales ? t->scales.count : t->zeros.count;
+    const struct tflite_made key = {.from = scales ? t->scales.pos : t->zeros.pos,
+                                    .bytes = (uint64_t)count * sizeof(float),
+                                    .kind = TFLITE_MADE_FACTORS,
+                                    .type = dtype};
+    struct tdl_tensor_params desc = {.dtype = dtype, .rank = count > 1 ? t->rank : 0};
+    bool found;
+    uint8_t *memory = tflite_make(im, &key, &found);
+
+    for (uint32_t i = 0; i < count && memory && !found; i++) {
+        const float scale = scales ? tdl_fb_vector_f32(&im->fb, &t->scales, i) : 0;
+
+        if (scales)
+            memcpy(memory + i * sizeof(scale), &scale, sizeof(scale));
+        else
+            memory[i] = (uint8_t)zero_at(im, t, i);
+    }
+    for (uint32_t i = 0; i < desc.rank; i++)
+        desc.shape[i] = i == t->axis ? count : 1;
+    return memory ? tdl_builder_constant(im->builder, &desc, memory, tdl_tensor_params_size(&desc))
+                  : NULL;
+}
+
+/* Of the numbers as they lie there: once, however many tensors are the same constant. */
+static struct tdl_operand *scaled(struct tflite_import *im, const struct tflite_tensor *t,
+                                  struct tdl_operand *numbers)
+{
+    const struct tflite_made key = {.from = (uintptr_t)numbers,
+                                    .kind = TFLITE_MADE_SCALED,
+                                    .scales = t->scales.pos,
+                                    .zeros = t->zeros.pos,
+                                    .channels = t->axis};
+    const uint64_t *found = tdl_map_find(&im->made, &key, sizeof(key));
+    struct tdl_operand *scale, *zero = NULL, *real;
+
+    if (found)
+        return (struct tdl_operand *)(uintptr_t)*found;
+    if (!spend(im, t->elements * sizeof(float)) || !(scale = factors(im, t, TDL_FLOAT32)) ||
+        (t->zeros.count && !(zero = factors(im, t, tdl_operand_get_desc(numbers)->dtype))))
+        return NULL;
+    real = tdl_builder_dequantize_linear(im->builder, numbers, scale, zero);
+    if (real && !tdl_map_add(&im->made, &key, sizeof(key), (uintptr_t)real)) {
+        tflite_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        return NULL;
+    }
+    return real;
 }
 
 /* Kernels read constants through typed pointers. Converters align them; the
@@ -185,7 +291,7 @@ static struct tdl_operand *widen(struct tflite_import *im, struct tdl_operand *h
 struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
                                             const struct tflite_tensor *constant)
 {
-    const bool half = constant->type == TFLITE_FLOAT16;
+    const bool half = constant->type == TFLITE_FLOAT16, small = tflite_is_quantised(constant);
     const void *data = aligned_data(im, constant);
     struct tdl_tensor_params desc = {.rank = constant->rank};
     struct tdl_operand *operand;
@@ -195,8 +301,12 @@ struct tdl_operand *tflite_constant_operand(struct tflite_import *im,
     tflite_dtype(constant, &desc.dtype);
     if (half)
         desc.dtype = TDL_FLOAT16;
+    else if (small)
+        desc.dtype = constant->type == TFLITE_INT8 ? TDL_INT8 : TDL_UINT8;
     memcpy(desc.shape, constant->shape, sizeof(desc.shape));
     operand = tdl_builder_constant(im->builder, &desc, data, constant->data_size);
+    if (operand && small)
+        return scaled(im, constant, operand);
     return operand && half ? widen(im, operand) : operand;
 }
 

@@ -33,7 +33,7 @@ bool tflite_add_conv2d(struct tflite_import *im, const struct tflite_op *op)
  * builder owns. */
 static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *filter)
 {
-    const size_t element = filter->type == TFLITE_FLOAT16 ? 2 : 4;
+    const size_t element = tflite_type_size(filter->type);
     const uint32_t taps = filter->shape[1] * filter->shape[2], channels = filter->shape[3];
     const struct tflite_made key = {.from = (uintptr_t)filter->data,
                                     .size = filter->data_size,
@@ -54,6 +54,8 @@ static bool transpose_depthwise(struct tflite_import *im, struct tflite_tensor *
     filter->data = memory;
     filter->shape[0] = channels;
     filter->shape[3] = 1;
+    if (filter->axis == 0 || filter->axis == 3) /* of scales */
+        filter->axis = 3 - filter->axis;
     return true;
 }
 
@@ -76,7 +78,8 @@ bool tflite_add_depthwise(struct tflite_import *im, const struct tflite_op *op)
     channels = tdl_operand_get_desc(input)->shape[3];
     /* The multiplier is in the filter's shape; the option of that name is
      * redundant, and not every converter fills it in. */
-    if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16) ||
+    if ((constant.type != TFLITE_FLOAT32 && constant.type != TFLITE_FLOAT16 &&
+         !tflite_is_quantised(&constant)) ||
         constant.rank != 4 || constant.shape[0] != 1 || constant.shape[3] % channels != 0)
         return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
                            "a depthwise filter %s[%u,%u,%u,%u] does not fit %u channels",

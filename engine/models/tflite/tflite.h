@@ -57,9 +57,12 @@ enum tflite_made_kind {
     TFLITE_MADE_DEPTHWISE,
     TFLITE_MADE_WIDE,
     TFLITE_MADE_REAL,
+    TFLITE_MADE_BYTES,
+    TFLITE_MADE_FACTORS,
+    TFLITE_MADE_SCALED,
 };
 struct tflite_made {
-    uint64_t from, size; /* the constant's place in memory; of WIDE: the operand */
+    uint64_t from, size; /* the constant's place in memory; of WIDE and SCALED: the operand */
     uint64_t bytes;      /* of what is made */
     uint32_t kind, type;
     uint32_t taps, channels;
@@ -118,7 +121,7 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index);
 /* The constant behind a tensor, looking through DEQUANTIZE. False when it is
  * not constant or damaged, with the builder in error. */
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
-/* The same, a quantised one as float32. */
+/* The same, a quantised one as float32, or where it is large as int8 or uint8. */
 bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
 /* The numbers of a constant of integers, as many as it has; false for floats. */
 bool tflite_integers(const struct tflite_tensor *constant, int64_t *out);
