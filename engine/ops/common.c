@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the operators' files share. */
+#include "ir/builder.h"
 #include "ops.h"
 
 #include <math.h>
@@ -88,6 +89,13 @@ bool tdl_is_known(const struct tdl_operand *operand)
 const float *tdl_constant_data(const struct tdl_operand *operand)
 {
     return tdl_is_known(operand) ? operand->data : NULL;
+}
+
+struct tdl_operand *tdl_parameter(struct tdl_builder *b, struct tdl_operand *operand)
+{
+    return b && operand && operand->ir == b->ir && operand->desc.dtype == TDL_FLOAT16
+               ? tdl_builder_cast(b, operand, TDL_FLOAT32)
+               : operand;
 }
 
 uint64_t tdl_output_work(const struct tdl_node *n)

@@ -84,7 +84,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (!tdl_is_known(n->inputs[TDL_CONV_FILTER]) ||
         (n->inputs[TDL_CONV_BIAS] && !tdl_is_known(n->inputs[TDL_CONV_BIAS])))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s: the filter and bias of conv2d must be float32 constants, given by "
+                        "%s: the filter and bias of conv2d must be constants, given by "
                         "tdl_builder_constant; a bias that is computed or bound at dispatch is "
                         "for a filter that is so, too",
                         n->label);
@@ -268,7 +268,7 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         return tdl_conv2d_dynamic(b, input, filter, p);
     filter = order_filter(b, filter, p->filter_layout);
     p->filter_layout = TDL_FILTER_OHWI;
-    struct tdl_operand *inputs[] = {input, filter, p->bias};
+    struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};
     for (int i = 0; i < 2; i++) {
         p->stride[i] = tdl_or_one(p->stride[i]);
         p->dilation[i] = tdl_or_one(p->dilation[i]);

@@ -311,8 +311,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct geometry g;
     if (!resolve(n, &g) || !f || (n->inputs[TDL_CONV_BIAS] && !bias))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s: the filter and bias of convTranspose2d must be float32 constants",
-                        n->label);
+                        "%s: the filter and bias of convTranspose2d must be constants", n->label);
     if (is_block(&g))
         lower_block(plan, n, &g, f, bias);
     else
@@ -362,7 +361,7 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
     union tdl_attr attr = {.conv_transpose =
                                params ? *params : (struct tdl_conv_transpose2d_params){0}};
     struct tdl_conv_transpose2d_params *p = &attr.conv_transpose;
-    struct tdl_operand *inputs[] = {input, filter, p->bias};
+    struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};
     for (int i = 0; i < 2; i++)
         p->stride[i] = tdl_or_one(p->stride[i]);
     p->bias = NULL;

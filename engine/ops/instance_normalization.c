@@ -67,7 +67,7 @@ struct tdl_operand *tdl_builder_instance_normalization(
     if (params)
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
-    struct tdl_operand *inputs[] = {input, p.scale, p.bias};
+    struct tdl_operand *inputs[] = {input, tdl_parameter(b, p.scale), tdl_parameter(b, p.bias)};
     if (!tdl_norm_known(b, &tdl_op_instance_normalization, p.epsilon, p.activation))
         return NULL;
     return tdl_builder_add_node(b, &tdl_op_instance_normalization, &attr, inputs, TDL_COUNT(inputs),

@@ -9,7 +9,7 @@ bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **ou
     if (!o || *out)
         return true;
     tdl_fail(TDL_ERROR_UNSUPPORTED,
-             "%s: scale, bias, mean and variance of %s must be float32 constants", n->label,
+             "%s: scale, bias, mean and variance of %s must be constants", n->label,
              n->op->name);
     return false;
 }

@@ -93,6 +93,8 @@ bool tdl_is_known(const struct tdl_operand *operand);
 /* The data of one, else NULL; also where it was given in fewer bits, but while what reads it
  * is lowered (tdl_operand_expand()). */
 const float *tdl_constant_data(const struct tdl_operand *operand);
+/* A parameter that has to be a float32 constant: one of float16 through a cast, which folds. */
+struct tdl_operand *tdl_parameter(struct tdl_builder *b, struct tdl_operand *operand);
 
 /* True if there is a kernel for both in one. */
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);

@@ -295,7 +295,7 @@ static enum tdl_result check_constants(const struct tdl_node *n)
         if (n->op->reference && n->inputs[i] && n->op->weight_slots >> i & 1 &&
             !tdl_is_known(n->inputs[i]))
             return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                            "%s: filters, biases and other parameters of %s must be float32 "
+                            "%s: filters, biases and other parameters of %s must be "
                             "constants, given by tdl_builder_constant; those that are computed "
                             "or bound at dispatch are not supported",
                             n->label, n->op->name);

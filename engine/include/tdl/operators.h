@@ -57,9 +57,9 @@ struct tdl_conv2d_params {
     uint64_t reserved[4];                 /**< 0: room for later versions */
 };
 /**
- * @param filter  a constant float32 (or one cast from float16), as
- *                `filter_layout` says; of "ohwi": [out, kh, kw, in / groups]; a
- *                depthwise filter (groups == in) is [in · multiplier, kh, kw, 1].
+ * @param filter  a constant, float32 or float16, as `filter_layout` says; of "ohwi":
+ *                [out, kh, kw, in / groups]; a depthwise filter (groups == in) is
+ *                [in · multiplier, kh, kw, 1].
  *                Other orders are put into "ohwi" here, in a copy that the
  *                builder owns. One that is computed or bound at dispatch, of the
  *                input's data type, becomes a product of matrices by im2col, which is
@@ -109,7 +109,8 @@ struct tdl_conv_transpose2d_params {
     uint64_t reserved[4];           /**< 0: room for later versions */
 };
 /**
- * @param filter  "ohwi": [out / groups, kh, kw, in], a float32 constant
+ * @param filter  "ohwi": [out / groups, kh, kw, in], a constant, float32 or
+ *                float16, as is the bias
  * out size = (in − 1) · stride + (k − 1) · dilation + 1 − pads + output padding.
  * The input's layout (NHWC or NCHW) is the output's.
  */
@@ -265,7 +266,7 @@ TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *build
 
 /* ----------------------------------------------------------- normalizations */
 
-/* Scales, biases, means and variances are float32 constants, but for
+/* Scales, biases, means and variances are constants, float32 or float16, but for
  * layerNormalization; scale is 1 and bias 0 where they are NULL; an epsilon of
  * 0 means 1e-5, one below 0 is an error. The output has the input's shape and layout. */
 
