@@ -8,9 +8,8 @@ bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **ou
     *out = tdl_constant_data(o);
     if (!o || *out)
         return true;
-    tdl_fail(TDL_ERROR_UNSUPPORTED,
-             "%s: scale, bias, mean and variance of %s must be constants", n->label,
-             n->op->name);
+    tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: scale, bias, mean and variance of %s must be constants",
+             n->label, n->op->name);
     return false;
 }
 

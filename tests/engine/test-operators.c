@@ -25,7 +25,7 @@ static const char *const functions[] = {
 /* What appends no operator, or one under another name. */
 static const char *const others[] = {"create",   "status", "input",      "constant", "output",
                                      "evaluate", "build",  "activation", "explain",  "fail",
-                                     "resize"};
+                                     "resize",   "stack"};
 
 static bool has_name(const char *function)
 {
@@ -270,7 +270,8 @@ static void test_explain(void)
     x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, 4, 4, 3));
     struct tdl_operand *f = subject_input(b, "f", SUBJECT_SHAPE(TDL_FLOAT32, 2, 1, 1, 3));
     subject_output(b, tdl_builder_conv_transpose2d(b, x, f, NULL));
-    FAILS(tdl_builder_explain(b, NULL, note_step, &told), TDL_ERROR_UNSUPPORTED, "must be constants");
+    FAILS(tdl_builder_explain(b, NULL, note_step, &told), TDL_ERROR_UNSUPPORTED,
+          "must be constants");
     CHECK(strstr(tdl_builder_error(b), "must be constants"), "the builder: \"%s\"",
           tdl_builder_error(b));
     tdl_builder_destroy(&b);
