@@ -43,6 +43,7 @@ struct _GstTdlFilter {
 
     struct gst_tdl_vulkan vulkan; /* what the neighbours share; has a lock of its own */
     struct gst_tdl_begin begin;   /* compiles the first network; likewise */
+    struct gst_tdl_seat seat;     /* among streams that share the network; likewise */
 };
 
 /* The properties of paths, each told when it changes; NULL: as it was. */

@@ -151,6 +151,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     }
     session->compile = (struct tdl_compile_params){ .progress = gst_tdl_begin_goes_on,
                                                     .progress_data = &self->begin };
+    self->seat = (struct gst_tdl_seat){ 0 };
+    session->seat = &self->seat;
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
     gst_tdl_cut_init(&self->cut);
@@ -180,8 +182,14 @@ static void gst_tdl_filter_compiled(GstElement *element)
 static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
                                                         GstStateChange transition)
 {
-    if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-        gst_tdl_begin_cancel(&GST_TDL_FILTER(element)->begin);
+    GstTdlFilter *self = GST_TDL_FILTER(element);
+
+    if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
+        gst_tdl_seat_rest(&self->seat);
+    if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+        gst_tdl_begin_cancel(&self->begin);
+        gst_tdl_seat_set_flushing(&self->seat, TRUE);
+    }
     return GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->change_state(element, transition);
 }
 

@@ -12,7 +12,8 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
     struct tdl_tensor_params output = *infer->model->output_params;
     enum tdl_result r;
 
-    input.usage = output.usage = 0;
+    input.usage = TDL_TENSOR_READABLE; /* by batches, which copy both */
+    output.usage = TDL_TENSOR_WRITABLE;
     input.label = "picture";
     output.label = "mask";
     r = tdl_tensor_create(context, &input, &infer->input);
@@ -158,8 +159,8 @@ enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch 
     return r == TDL_OK ? run_network(infer, batch) : r;
 }
 
-enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
-                                     const struct tdl_frame *frame, gfloat pixel_aspect)
+enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                      const struct tdl_frame *frame, gfloat pixel_aspect)
 {
     struct tdl_frame_to_tensor_params picture;
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
@@ -169,11 +170,22 @@ enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_bat
         gst_tdl_infer_forget(infer);
     infer->frame[0] = frame->width;
     infer->frame[1] = frame->height;
-    if (r == TDL_OK)
-        r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
-    if (r == TDL_OK)
-        r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
+    return r == TDL_OK ? tdl_frame_to_tensor(batch, frame, infer->input, &picture) : r;
+}
+
+enum tdl_result gst_tdl_infer_network(struct gst_tdl_infer *infer, struct tdl_batch *batch)
+{
+    enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
+
     return r == TDL_OK ? run_network(infer, batch) : r;
+}
+
+enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                     const struct tdl_frame *frame, gfloat pixel_aspect)
+{
+    enum tdl_result r = gst_tdl_infer_picture(infer, batch, frame, pixel_aspect);
+
+    return r == TDL_OK ? gst_tdl_infer_network(infer, batch) : r;
 }
 
 void gst_tdl_infer_ran(struct gst_tdl_infer *infer)

@@ -36,6 +36,10 @@ enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct 
  * width to height; 0: 1. Never blocks. */
 enum tdl_result gst_tdl_infer_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                      const struct tdl_frame *frame, gfloat pixel_aspect);
+/* The two parts of that: the picture, and the network's run on it. */
+enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_batch *batch,
+                                      const struct tdl_frame *frame, gfloat pixel_aspect);
+enum tdl_result gst_tdl_infer_network(struct gst_tdl_infer *infer, struct tdl_batch *batch);
 /* The part of that behind the fit: the picture as it is named, network. */
 enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                   const struct tdl_frame *frame,

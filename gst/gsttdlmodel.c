@@ -6,6 +6,7 @@
  */
 #include "gsttdlmodel.h"
 
+#include "gsttdlbatcher.h"
 #include "gsttdlfile.h"
 #include "gsttdlmodelinfo.h"
 #include "gsttdlpreset.h"
@@ -73,6 +74,7 @@ static void entry_free(struct entry *entry)
 {
     if (!entry)
         return;
+    gst_tdl_batcher_free(entry->model.batcher);
     tdl_graph_destroy(&entry->model.graph);
     g_free(entry->model.name);
     g_free(entry->key);
@@ -122,6 +124,8 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     g_mutex_unlock(&lock);
 
     ok = gst_tdl_read(&entry->model, params, path, error);
+    if (ok)
+        entry->model.batcher = gst_tdl_batcher_new(&entry->model, params, path);
 
     g_mutex_lock(&lock);
     entry->loading = FALSE;

@@ -12,7 +12,10 @@
 struct gst_tdl_model_params {
     struct tdl_context *context;
     const struct gst_tdl_sources *sources;
+    guint stack; /* pictures at once, of gst_tdl_read_stacked() */
 };
+
+struct gst_tdl_batcher;
 
 struct gst_tdl_model {
     gchar *name;
@@ -27,6 +30,7 @@ struct gst_tdl_model {
     struct gst_tdl_states states;              /* of a recurrent one */
     struct tdl_tensor_params image;            /* its output as an image of rank 4 */
     gboolean guessed;                          /* … which it may not be */
+    struct gst_tdl_batcher *batcher;           /* of those who share it */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet
@@ -40,7 +44,8 @@ gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint
  * hears of the progress and may cancel its own waiting. Blocking. Thread-safe. */
 enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model, tdl_progress_fn progress,
                                       void *progress_data);
-/* Never waits for a compilation that goes on elsewhere. */
+/* Never waits for a compilation that goes on elsewhere, but the last one for the kernel that
+ * is being compiled for batches. */
 void gst_tdl_model_release(const struct gst_tdl_model **model);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlproperties.h"
 
+#include "gsttdlbatcher.h"
+
 const struct gst_tdl_property gst_tdl_properties[] = {
     { "model", "Model",
       "The network: \"person\" or empty for the bundled person model (256x256 px), "
@@ -156,6 +158,18 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       UINT, GST_TDL_LIVE, GST_TDL_AT(live.interval), 1, G_MAXINT, 1 },
     { "latency-mode", "Latency mode", "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE,
       GST_TDL_AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT },
+    { "batch-size", "Batch size",
+      "Elements of one process with the same model, device and precision run the network on up "
+      "to so many frames at once, one of each stream; each with a value other than 1 takes part. "
+      "0: as many as there are streams, up to 16; 1: each frame alone. Of use on GPUs that one "
+      "frame does not keep busy. Models with a state, input-fit=tiles, latency-mode=freshest and "
+      "networks that cannot take several pictures go alone: stats says why",
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.batch_size), 0, GST_TDL_MOST_STACKED, 1 },
+    { "batch-timeout", "Batch timeout",
+      "How long a frame waits for those of other streams, in ms, which the latency grows by "
+      "where there are any; -1: one frame interval. A batch begins as soon as each stream that is "
+      "running has brought its frame",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.batch_timeout), -1, 600000, -1 },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
@@ -267,7 +281,8 @@ static GType enum_type(enum gst_tdl_kind kind)
 static gboolean is_controllable(const struct gst_tdl_property *p)
 {
     return (p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && p->kind != CLASSES &&
-           p->kind != LATENCY && p->offset != GST_TDL_AT(live.require_zero_copy);
+           p->kind != LATENCY && p->offset != GST_TDL_AT(live.require_zero_copy) &&
+           p->offset != GST_TDL_AT(live.batch_size) && p->offset != GST_TDL_AT(live.batch_timeout);
 }
 
 static GParamFlags param_flags(const struct gst_tdl_property *p)

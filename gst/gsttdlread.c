@@ -194,6 +194,8 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
             ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
                         decode.others->str);
     }
+    if (ok && r == TDL_OK && params->stack > 1)
+        r = tdl_builder_stack(builder, params->stack);
     if (ok && r == TDL_OK)
         r = tdl_builder_build(builder, &build, &model->graph);
     ok = ok && tell(error, r, path, name);
@@ -234,4 +236,16 @@ gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_pa
         return TRUE;
     tdl_graph_destroy(&model->graph);
     return FALSE;
+}
+
+struct tdl_graph *gst_tdl_read_stacked(const struct gst_tdl_model_params *params, const gchar *path,
+                                       GError **error)
+{
+    struct gst_tdl_model model = { 0 };
+    struct gst_tdl_links links;
+
+    if (gst_tdl_links_parse(&links, params->sources, error))
+        build(&model, params, &links, path, *path ? path : "person", error);
+    gst_tdl_links_clear(&links);
+    return model.graph;
 }

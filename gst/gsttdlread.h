@@ -14,5 +14,9 @@ gboolean gst_tdl_read_is_bundled_name(const gchar *name);
 /* Fills the model, but for its name and "fit". Blocking. FALSE with `error`. */
 gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,
                       const gchar *path, GError **error);
+/* The same network for `params->stack` pictures at once, not compiled. Blocking. NULL with
+ * `error`. */
+struct tdl_graph *gst_tdl_read_stacked(const struct gst_tdl_model_params *params, const gchar *path,
+                                       GError **error);
 
 #endif

@@ -70,7 +70,9 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "stats", "Statistics",
             "Since the last start: device (its name), frames, dropped, mismatched (of the dropped: "
             "not "
-            "the picture that the caps say), network-runs, imports, "
+            "the picture that the caps say), network-runs, batching (\"off\", \"shared\" with "
+            "other streams, or \"alone: \" and why), batches (that frames of this stream were in) "
+            "and batched-frames (of all streams in these), imports, "
             "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
             "its neighbours from its pools), cpu-copied-bytes, cpu-waits (for fences "
             "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
@@ -86,7 +88,9 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
     return gst_structure_new(
         "tdl-stats", "device", G_TYPE_STRING, stats->device, "frames", G_TYPE_UINT64, stats->frames,
         "dropped", G_TYPE_UINT64, stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched,
-        "network-runs", G_TYPE_UINT64, stats->network_runs, "imports", G_TYPE_UINT64,
+        "network-runs", G_TYPE_UINT64, stats->network_runs, "batching", G_TYPE_STRING,
+        stats->batching ? stats->batching : "off", "batches", G_TYPE_UINT64, stats->batches,
+        "batched-frames", G_TYPE_UINT64, stats->batched_frames, "imports", G_TYPE_UINT64,
         stats->import.imports, "cache-hits", G_TYPE_UINT64, stats->import.cache_hits,
         "cpu-mapped-bytes", G_TYPE_UINT64, stats->import.cpu_mapped_bytes, "cpu-copied-bytes",
         G_TYPE_UINT64, stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64,

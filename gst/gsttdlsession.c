@@ -11,6 +11,9 @@
  * own, unless the run before has not finished yet. So a frame never waits for
  * its own mask, and a network that is too slow for the frame rate runs on as
  * many frames as it has time for.
+ *
+ * shared, where other streams are at the model's batcher: exact in two batches, the picture,
+ * then the composition, and between the two the run for all of them.
  */
 #include "gsttdlsession.h"
 
@@ -76,6 +79,8 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
         return;
     if (session->device)
         gst_tdl_flight_finish(&session->flight);
+    if (session->seat)
+        gst_tdl_seat_leave(session->seat);
     gst_tdl_importer_forget(&session->importer);
     gst_tdl_compose_finish(&session->compose);
     gst_tdl_infer_free(session->infer);
@@ -140,6 +145,8 @@ void gst_tdl_session_set_ready(struct gst_tdl_session *session)
 
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)
 {
+    if (session->seat)
+        gst_tdl_seat_leave(session->seat);
     gst_tdl_infer_free(session->infer);
     session->infer = infer;
     gst_tdl_session_reset(session); /* masks of two models do not mix */
@@ -348,11 +355,13 @@ static enum tdl_result compose(struct gst_tdl_session *session, struct gst_tdl_s
     return r;
 }
 
-/* The input is read, and the outputs written if `composes`. */
+/* What a batch of a frame does. The first one that has the input copies its images. */
+enum part { READS = 1, COMPOSES = 2, IS_FIRST = 4 };
+
 static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                              struct work *work, gboolean composes)
+                              struct work *work, enum part part)
 {
-    gboolean target = composes && work->has_target, mask = composes && work->has_mask;
+    gboolean target = part & COMPOSES && work->has_target, mask = part & COMPOSES && work->has_mask;
     struct gst_tdl_fences fences = { .count = 0 };
     enum tdl_result r = TDL_OK;
 
@@ -368,11 +377,24 @@ static enum tdl_result submit(struct gst_tdl_session *session, struct gst_tdl_sl
     if (mask)
         gst_tdl_fences_add(&fences, &work->mask, TRUE);
     r = gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
-    if (r == TDL_OK && composes) /* a run behind reads the copy of the images */
+    if (r == TDL_OK && part & IS_FIRST)
         gst_tdl_import_submitted(&work->source, slot->point);
     if (r == TDL_OK && target)
         gst_tdl_import_submitted(&work->target, slot->point);
     return r;
+}
+
+/* Whether other streams are there to run the network with. */
+static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_live *live)
+{
+    const gchar *why = live->batch_size == 1                            ? "off"
+                       : live->latency_mode == GST_TDL_LATENCY_FRESHEST ? "alone: latency-mode="
+                                                                          "freshest waits for none"
+                                                                        : NULL;
+
+    if (!session->seat || (live->batch_size == 1 && !session->seat->batcher))
+        return FALSE;
+    return gst_tdl_seat_take(session->seat, session->infer, live->batch_size, why);
 }
 
 /* Every frame, as the network keeps none of them. */
@@ -382,17 +404,64 @@ static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_t
 {
     enum tdl_result r = TDL_OK;
 
+    is_shared(session, live); /* it says why not */
     if (work->frames.cropped)
         r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
     if (r == TDL_OK)
         r = gst_tdl_tiles_record(session->infer, slot->batch, &work->frames, out->finfo,
                                  live->tile_overlap);
     if (r == TDL_OK)
-        r = submit(session, slot, work, TRUE);
+        r = submit(session, slot, work, COMPOSES | IS_FIRST);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK)
         network_ran(session);
+    return r;
+}
+
+/* A mask of the frame's own is submitted. */
+static void mask_made(struct gst_tdl_session *session)
+{
+    network_ran(session);
+    session->has_mask = TRUE;
+    session->cut = FALSE;
+    session->running = FALSE; /* this mask is newer than any run's before */
+}
+
+static gint64 batch_wait(const struct gst_tdl_session *session, const struct gst_tdl_live *live)
+{
+    return live->batch_timeout < 0 ? session->interval / 1000 : live->batch_timeout * 1000;
+}
+
+static enum tdl_result frame_shared(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    const struct gst_tdl_live *live, struct work *work)
+{
+    enum gst_tdl_turn turn = GST_TDL_TURN_FLUSHING;
+    enum tdl_result r = gst_tdl_infer_picture(session->infer, slot->batch,
+                                              &work->frames.source_part, work->frames.pixel_aspect);
+
+    if (r == TDL_OK)
+        r = submit(session, slot, work, READS | IS_FIRST);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK)
+        turn = gst_tdl_seat_run(session->seat, batch_wait(session, live));
+    if (r == TDL_OK && turn == GST_TDL_TURN_FLUSHING)
+        r = TDL_ERROR_CANCELED;
+    if (r == TDL_OK)
+        r = gst_tdl_flight_begin(&session->flight, &slot);
+    if (r != TDL_OK)
+        return r;
+    if (turn == GST_TDL_TURN_ALONE)
+        r = gst_tdl_infer_network(session->infer, slot->batch);
+    if (r == TDL_OK)
+        r = compose(session, slot, live, work, session->infer->mask);
+    if (r == TDL_OK)
+        r = submit(session, slot, work, COMPOSES);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK)
+        mask_made(session);
     return r;
 }
 
@@ -402,21 +471,21 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     gboolean run = network_is_due(session, live, work);
     enum tdl_result r = TDL_OK;
 
+    if (run && is_shared(session, live))
+        return frame_shared(session, slot, live, work);
+    if (!run && session->seat && session->seat->batcher)
+        gst_tdl_seat_rest(session->seat);
     if (run)
         r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
                                  work->frames.pixel_aspect);
     if (r == TDL_OK)
         r = compose(session, slot, live, work, run ? session->infer->mask : NULL);
     if (r == TDL_OK)
-        r = submit(session, slot, work, TRUE);
+        r = submit(session, slot, work, COMPOSES | IS_FIRST);
     else
         gst_tdl_flight_cancel(slot);
-    if (r == TDL_OK && run) {
-        network_ran(session);
-        session->has_mask = TRUE;
-        session->cut = FALSE;
-        session->running = FALSE; /* this mask is newer than any run's before */
-    }
+    if (r == TDL_OK && run)
+        mask_made(session);
     return r;
 }
 
@@ -430,7 +499,7 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, struct work *
     r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
                              work->frames.pixel_aspect);
     if (r == TDL_OK)
-        r = submit(session, slot, work, FALSE);
+        r = submit(session, slot, work, READS);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK) {
@@ -446,8 +515,9 @@ static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gs
 {
     enum tdl_result r = compose(session, slot, live, work, take_finished_mask(session));
 
+    is_shared(session, live); /* it says why not */
     if (r == TDL_OK)
-        r = submit(session, slot, work, TRUE);
+        r = submit(session, slot, work, COMPOSES | IS_FIRST);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK && network_is_due(session, live, work) && !session->running)
@@ -463,6 +533,14 @@ static guint64 frame_bytes(const GstVideoInfo *info)
         bytes += (guint64)gst_tdl_plane_row(info->finfo, p, info->width) *
                  gst_tdl_plane_rows(info->finfo, p, info->height);
     return bytes;
+}
+
+/* Of frames in these caps; where they say nothing, what most cameras have. */
+static GstClockTime frame_interval(const GstVideoInfo *info)
+{
+    if (info->fps_n <= 0 || info->fps_d <= 0)
+        return GST_SECOND / 30;
+    return MIN(gst_util_uint64_scale(GST_SECOND, info->fps_d, info->fps_n), GST_SECOND);
 }
 
 static void release(struct work *work)
@@ -488,6 +566,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
     if (!mask)
         mask = &none;
+    session->interval = frame_interval(&in->info);
     if (output->buffer)
         work.mode = frame_mode(live, in, output->video);
     importer->stats.gpu_bytes = frame_bytes(&in->info) +
@@ -506,6 +585,8 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     else
         r = frame_exact(session, slot, live, &work);
     release(&work);
+    if (r == TDL_ERROR_CANCELED)
+        return FALSE;
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
                                  in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));
@@ -517,9 +598,13 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live)
 {
     enum tdl_device_type type;
+    guint64 shared;
 
     if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         return 0;
+    shared = session->seat ? gst_tdl_seat_network_ns(session->seat) : 0;
+    if (shared)
+        return MAX(shared, session->infer->network_ns) + batch_wait(session, live) * 1000;
     if (session->ready)
         return session->infer->network_ns * MAX(session->tiles, 1);
     type = tdl_context_device(session->device->context)->type;
@@ -534,6 +619,9 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->device = g_intern_string(tdl_context_device(session->device->context)->name);
     out_stats->frames = session->frames;
     out_stats->network_runs = session->network_runs;
+    out_stats->batching = session->seat ? session->seat->state : NULL;
+    out_stats->batches = session->seat ? session->seat->batches : 0;
+    out_stats->batched_frames = session->seat ? session->seat->frames : 0;
     out_stats->import = session->importer.stats;
     out_stats->import.cpu_mapped_bytes += gst_tdl_allocator_mapped_bytes(session->upload) +
                                           gst_tdl_allocator_mapped_bytes(session->readback);

@@ -5,6 +5,7 @@
 #ifndef GST_TDL_SESSION_H
 #define GST_TDL_SESSION_H
 
+#include "gsttdlbatcher.h"
 #include "gsttdlcompose.h"
 #include "gsttdlflight.h"
 #include "gsttdlimport.h"
@@ -21,6 +22,9 @@ struct gst_tdl_session {
     struct gst_tdl_importer importer;
     struct gst_tdl_flight flight;
 
+    struct gst_tdl_seat *seat; /* borrowed; NULL: it goes alone */
+    GstClockTime interval;     /* between the last frames, as their caps say */
+
     gboolean cut;          /* the next frame does not follow the last one */
     gboolean has_mask;     /* the composer has one to use again */
     guint since_run;       /* frames since the network's last run */
@@ -34,6 +38,8 @@ struct gst_tdl_stats {
     const gchar *device; /* its name; never freed */
     guint64 frames, dropped, mismatched, network_runs;
     struct gst_tdl_import_stats import;
+    const gchar *batching;            /* struct gst_tdl_seat's state, or NULL; never freed */
+    guint64 batches, batched_frames;  /* likewise */
     guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */
 };
 
@@ -77,7 +83,8 @@ struct gst_tdl_target {
 };
 /* Queue one frame, and the mask that it is composed with as a picture of its own
  * (`mask` may be NULL), of the two at least one. The outputs may be pushed at once:
- * their maps wait. */
+ * their maps wait. May wait for other streams. FALSE with `error`, or without when that
+ * was cut off by a flush. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output,

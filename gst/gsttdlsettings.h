@@ -69,8 +69,10 @@ struct gst_tdl_live {
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
     gboolean refine, close_holes, invert, require_zero_copy;
-    guint interval;     /* frames */
-    guint tile_overlap; /* px */
+    guint interval;       /* frames */
+    guint tile_overlap;   /* px */
+    guint batch_size;     /* frames of several streams; 0: of as many as there are, 1: no batches */
+    gfloat batch_timeout; /* ms; less than 0: one frame interval */
 };
 
 /* What is read when something is loaded. */

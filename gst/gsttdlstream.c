@@ -33,8 +33,10 @@ static void activate(GstTdlFilter *self)
     if (new_latency)
         self->latency = gst_tdl_session_latency(self->session, &self->active);
     GST_OBJECT_UNLOCK(self);
-    if (passthrough)
+    if (passthrough) {
         gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
+        gst_tdl_seat_rest(&self->seat);
+    }
     if (gst_base_transform_is_passthrough(base) != passthrough) {
         gst_tdl_session_reset(self->session);
         gst_base_transform_set_passthrough(base, passthrough);
@@ -193,6 +195,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
     struct gst_tdl_target mask = { NULL, &self->mask.video };
+    const gchar *batching = self->seat.state;
     GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
 
@@ -210,9 +213,13 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
         ((output || mask.buffer) &&
          !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask, &error))) {
         gst_clear_buffer(&mask.buffer);
+        if (!error)
+            return GST_FLOW_FLUSHING;
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return GST_FLOW_ERROR;
     }
+    if (self->seat.state != batching)
+        update_latency(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->stats);
     GST_OBJECT_UNLOCK(self);
@@ -385,9 +392,11 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
         break;
     case GST_EVENT_FLUSH_START:
         gst_tdl_begin_set_flushing(&self->begin, TRUE);
+        gst_tdl_seat_set_flushing(&self->seat, TRUE);
         break;
     case GST_EVENT_FLUSH_STOP:
         gst_tdl_begin_set_flushing(&self->begin, FALSE);
+        gst_tdl_seat_set_flushing(&self->seat, FALSE);
         /* fall through */
     case GST_EVENT_STREAM_START:
         gst_tdl_session_drain(self->session);
@@ -399,6 +408,7 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
         gst_tdl_session_cut(self->session, TRUE);
         break;
     case GST_EVENT_EOS:
+        gst_tdl_seat_rest(&self->seat);
         end(self);
         break;
     default:

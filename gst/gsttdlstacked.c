@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The pictures are copied by the device: each stream keeps its own tensors, of any
+ * alignment, and may go on or come to an end when it has submitted its part. What that
+ * costs is far below what a run for each of them does.
+ */
+#include "gsttdlstacked.h"
+
+#include "gsttdlflight.h"
+#include "gsttdlread.h"
+
+#include <string.h>
+
+static gboolean is_stack_of(const struct tdl_tensor_params *many,
+                            const struct tdl_tensor_params *one, guint count)
+{
+    return many && many->rank == one->rank && one->rank > 0 && one->shape[0] == 1 &&
+           many->shape[0] == count && many->dtype == one->dtype && many->layout == one->layout &&
+           !memcmp(many->shape + 1, one->shape + 1, (one->rank - 1) * sizeof(one->shape[0]));
+}
+
+/* Zeros at first: what is computed for nobody should be numbers, too. */
+static enum tdl_result create_tensor(struct tdl_context *context,
+                                     const struct tdl_tensor_params *params, const gchar *label,
+                                     struct tdl_buffer **out_buffer, struct tdl_tensor **out_tensor)
+{
+    const gsize size = tdl_tensor_params_size(params);
+    struct tdl_tensor_params mine = *params;
+    enum tdl_result r =
+        tdl_buffer_create(context, (size + 15) / 16 * 16, TDL_BUFFER_DEVICE, out_buffer);
+
+    mine.usage = TDL_TENSOR_WRITABLE;
+    mine.label = label;
+    if (r == TDL_OK)
+        r = tdl_tensor_create_on(*out_buffer, &mine, out_tensor);
+    if (r == TDL_OK) {
+        g_autofree guint8 *zeros = g_malloc0(size);
+
+        r = tdl_tensor_write(*out_tensor, zeros, size, NULL);
+    }
+    return r;
+}
+
+static enum tdl_result run(struct gst_tdl_stacked *s, struct tdl_batch *batch)
+{
+    const struct tdl_binding input = { s->input_name, s->input };
+    const struct tdl_binding output = { s->output_name, s->output };
+
+    return tdl_batch_graph(batch, s->graph, &input, 1, &output, 1);
+}
+
+/* The first run compiles on some drivers; the second is timed. */
+static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *context)
+{
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r = tdl_batch_create(context, &batch);
+
+    for (guint i = 0; i < 2 && r == TDL_OK && s->network_ns < GST_SECOND; i++) {
+        const gint64 start = g_get_monotonic_time();
+        uint64_t point = 0;
+
+        r = tdl_batch_begin(batch);
+        if (r == TDL_OK)
+            r = run(s, batch);
+        if (r == TDL_OK)
+            r = tdl_batch_submit(batch, &point);
+        if (r == TDL_OK)
+            r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
+        s->network_ns = (g_get_monotonic_time() - start) * 1000;
+    }
+    tdl_batch_destroy(&batch);
+    if (r == TDL_OK)
+        tdl_context_save_cache(context);
+    return r;
+}
+
+static gboolean set_up(struct gst_tdl_stacked *s, const struct gst_tdl_model *model,
+                       struct tdl_context *context, const struct tdl_compile_params *compile,
+                       GError **error)
+{
+    const struct tdl_tensor_params *in = tdl_graph_input(s->graph, 0, &s->input_name);
+    const struct tdl_tensor_params *out = tdl_graph_output(s->graph, 0, &s->output_name);
+    enum tdl_result r;
+
+    if (!is_stack_of(in, model->input_params, s->count) ||
+        !is_stack_of(out, model->output_params, s->count) || tdl_graph_input(s->graph, 1, NULL) ||
+        tdl_graph_output(s->graph, 1, NULL)) {
+        g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                    "its output for several pictures has no place for each");
+        return FALSE;
+    }
+    s->in_size = tdl_tensor_params_size(model->input_params);
+    s->out_size = tdl_tensor_params_size(model->output_params);
+    r = create_tensor(context, in, "pictures", &s->in, &s->input);
+    if (r == TDL_OK)
+        r = create_tensor(context, out, "masks", &s->out, &s->output);
+    if (r == TDL_OK)
+        r = tdl_graph_compile(s->graph, compile);
+    if (r == TDL_OK)
+        r = warm_up(s, context);
+    if (r != TDL_OK && r != TDL_ERROR_CANCELED)
+        gst_tdl_error_set(error, r, "Cannot run model \"%s\" on %u frames at once", model->name,
+                          s->count);
+    return r == TDL_OK;
+}
+
+struct gst_tdl_stacked *gst_tdl_stacked_new(const struct gst_tdl_model *model,
+                                            const struct gst_tdl_model_params *params,
+                                            const gchar *path,
+                                            const struct tdl_compile_params *compile,
+                                            GError **error)
+{
+    struct gst_tdl_stacked *s = g_new0(struct gst_tdl_stacked, 1);
+
+    s->count = params->stack;
+    s->graph = gst_tdl_read_stacked(params, path, error);
+    if (!s->graph || !set_up(s, model, params->context, compile, error))
+        g_clear_pointer(&s, gst_tdl_stacked_free);
+    return s;
+}
+
+void gst_tdl_stacked_free(struct gst_tdl_stacked *s)
+{
+    if (!s)
+        return;
+    tdl_tensor_destroy(&s->input);
+    tdl_tensor_destroy(&s->output);
+    tdl_buffer_destroy(&s->in);
+    tdl_buffer_destroy(&s->out);
+    tdl_graph_destroy(&s->graph);
+    g_free(s);
+}
+
+enum tdl_result gst_tdl_stacked_record(struct gst_tdl_stacked *s, struct tdl_batch *batch,
+                                       struct gst_tdl_infer *const *infers, guint count)
+{
+    enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
+
+    for (guint i = 0; i < count && r == TDL_OK; i++)
+        r = tdl_batch_tensor_to_buffer(batch, infers[i]->input, 0, s->in, i * s->in_size,
+                                       s->in_size);
+    if (r == TDL_OK)
+        r = run(s, batch);
+    for (guint i = 0; i < count && r == TDL_OK; i++)
+        r = tdl_batch_buffer_to_tensor(batch, s->out, i * s->out_size, infers[i]->output, 0,
+                                       s->out_size);
+    return r;
+}
