@@ -149,6 +149,8 @@ struct gst_tdl_batcher *gst_tdl_batcher_new(const struct gst_tdl_model *model,
     g_mutex_init(&b->submitting);
     if (model->states.count)
         b->alone = g_intern_static_string("alone: the model has a state of its own in each stream");
+    else if (model->pictures.count > 1)
+        b->alone = g_intern_static_string("alone: the model takes several pictures");
     else if (model->fit == GST_TDL_FIT_TILES)
         b->alone = g_intern_static_string("alone: a frame is several tiles (input-fit=tiles)");
     return b;

@@ -26,7 +26,8 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 
 /* What a run reads and writes. */
 struct bindings {
-    struct tdl_binding inputs[1 + GST_TDL_MAX_LINKS], outputs[1 + GST_TDL_MAX_LINKS];
+    struct tdl_binding inputs[GST_TDL_MAX_PICTURES + GST_TDL_MAX_LINKS];
+    struct tdl_binding outputs[1 + GST_TDL_MAX_LINKS];
     guint input_count, output_count;
 };
 
@@ -34,9 +35,11 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
 {
     b->inputs[0] = (struct tdl_binding){ infer->model->input, infer->input };
     b->outputs[0] = (struct tdl_binding){ infer->model->output, infer->output };
-    b->input_count = 1 + infer->model->states.count;
-    b->output_count = 1 + gst_tdl_carry_bind(&infer->memory, &infer->model->states, b->inputs + 1,
-                                             b->outputs + 1);
+    b->input_count =
+        1 + gst_tdl_others_bind(&infer->others, &infer->model->pictures, b->inputs + 1);
+    b->output_count = 1 + gst_tdl_carry_bind(&infer->memory, &infer->model->states,
+                                             b->inputs + b->input_count, b->outputs + 1);
+    b->input_count += infer->model->states.count;
 }
 
 static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context)
@@ -75,6 +78,8 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
         gst_tdl_error_set(error, r, "Cannot run model \"%s\"", infer->model->name);
         goto fail;
     }
+    if (!gst_tdl_others_init(&infer->others, params->context, &infer->model->pictures, error))
+        goto fail;
     return infer;
 fail:
     gst_tdl_infer_free(infer);
@@ -93,6 +98,9 @@ gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *
     gst_tdl_progress_begin(progress);
     r = gst_tdl_model_compile(infer->model, gst_tdl_progress_kernels, progress);
     if (r == TDL_OK)
+        r = gst_tdl_others_fill(&infer->others, context, &infer->model->pictures,
+                                infer->model->fit);
+    if (r == TDL_OK)
         r = warm_up(infer, context);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)
         gst_tdl_error_set(&failure, r, "Cannot run model \"%s\"", infer->model->name);
@@ -110,6 +118,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->mask);
     tdl_tensor_destroy(&infer->output);
     gst_tdl_carry_finish(&infer->memory);
+    gst_tdl_others_finish(&infer->others);
     gst_tdl_model_release(&infer->model);
     g_free(infer);
 }
@@ -117,7 +126,11 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
 enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,
                                       const struct tdl_compile_params *compile)
 {
-    return tdl_frame_to_tensor_prepare(frame, infer->input, compile);
+    enum tdl_result r = tdl_frame_to_tensor_prepare(frame, infer->input, compile);
+
+    return r == TDL_OK
+               ? gst_tdl_others_prepare(&infer->others, &infer->model->pictures, frame, compile)
+               : r;
 }
 
 /* Width and height of one image. */
@@ -170,7 +183,11 @@ enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_ba
         gst_tdl_infer_forget(infer);
     infer->frame[0] = frame->width;
     infer->frame[1] = frame->height;
-    return r == TDL_OK ? tdl_frame_to_tensor(batch, frame, infer->input, &picture) : r;
+    if (r == TDL_OK)
+        r = tdl_frame_to_tensor(batch, frame, infer->input, &picture);
+    return r == TDL_OK ? gst_tdl_others_record(&infer->others, &infer->model->pictures,
+                                               infer->model->fit, batch, frame, pixel_aspect)
+                       : r;
 }
 
 enum tdl_result gst_tdl_infer_network(struct gst_tdl_infer *infer, struct tdl_batch *batch)

@@ -15,6 +15,7 @@ struct gst_tdl_infer {
     struct tdl_tensor *input, *mask; /* the mask: [1, h, w, 1] float32 */
     struct tdl_tensor *output;       /* the same memory, as the graph writes it */
     struct gst_tdl_carry memory;     /* of a recurrent network */
+    struct gst_tdl_others others;    /* pictures beside the input */
     guint frame[2];                  /* size of its last frame, px */
     struct gst_tdl_mask_part part;   /* of it, that covers the frame of the last run */
     guint64 network_ns;              /* wall time of a run on an idle device */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdllinks.h"
 
+#include "gsttdlinputs.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,8 +56,13 @@ static gboolean check_names(const gchar *const *pairs, guint count, const gchar 
     return TRUE;
 }
 
-static void open_dimensions(struct gst_tdl_links *links)
+static void open_dimensions(struct gst_tdl_links *links, const struct gst_tdl_sources *sources)
 {
+    const guint states = links->state_count * GST_TDL_STATE_DIMS;
+
+    links->dimension_count =
+        states + gst_tdl_inputs_dimensions(sources, links->dimensions + states,
+                                           links->places + states, GST_TDL_LINK_DIMS - states);
     for (guint i = 0; i < links->state_count * GST_TDL_STATE_DIMS; i++) {
         g_snprintf(links->places[i], sizeof(links->places[i]), "%s:%u",
                    links->states[i / GST_TDL_STATE_DIMS * 2], i % GST_TDL_STATE_DIMS);
@@ -90,8 +97,16 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
             return fail(error, "model-constants", sources->model_constants,
                         "NAME=NUMBER,…, such as downsample_ratio=0.25, with numbers up to 3.4e38");
     }
-    open_dimensions(links);
-    return check_names((const gchar *const *)links->constants, links->constant_count,
+    if (*sources->model_pictures) {
+        links->pictures = parse(sources->model_pictures, &links->picture_count);
+        if (!links->pictures)
+            return fail(error, "model-pictures", sources->model_pictures,
+                        "INPUT=FILE,…, such as bgr=empty-room.png");
+    }
+    open_dimensions(links, sources);
+    return check_names((const gchar *const *)links->pictures, links->picture_count,
+                       "model-pictures", error) &&
+           check_names((const gchar *const *)links->constants, links->constant_count,
                        "model-constants", error) &&
            check_names((const gchar *const *)links->states, links->state_count, "model-state",
                        error);
@@ -101,6 +116,7 @@ void gst_tdl_links_clear(struct gst_tdl_links *links)
 {
     g_clear_pointer(&links->constants, g_strfreev);
     g_clear_pointer(&links->states, g_strfreev);
+    g_clear_pointer(&links->pictures, g_strfreev);
 }
 
 /* ------------------------------------------------------------------- reading */
@@ -141,7 +157,7 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
     reading->numbers = links->numbers;
     reading->number_count = links->constant_count;
     reading->dimensions = links->dimensions;
-    reading->dimension_count = links->state_count * GST_TDL_STATE_DIMS;
+    reading->dimension_count = links->dimension_count;
     reading->output = read_output;
     reading->output_data = links;
 }
@@ -237,13 +253,14 @@ static gboolean is_one_of(const gchar *const *list, guint count, const gchar *na
 }
 
 gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_graph *graph,
-                           struct gst_tdl_states *out, guint *out_picture, guint *out_mask,
-                           gboolean *out_open)
+                           struct gst_tdl_states *out, guint *out_pictures,
+                           guint *out_picture_count, guint *out_mask, gboolean *out_open)
 {
-    const gchar *name, *picture = NULL;
+    const gchar *name;
     gchar *fault = NULL;
 
     *out_open = FALSE;
+    *out_picture_count = 0;
     *out = (struct gst_tdl_states){ .count = links->state_count };
     for (guint i = 0; i < out->count && !fault; i++) {
         fault = find_pair(links, graph, i, out, out_open);
@@ -254,18 +271,17 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
     for (guint i = 0; tdl_graph_input(graph, i, &name); i++) {
         if (is_one_of(out->inputs, out->count, name))
             continue;
-        if (picture)
-            return g_strdup_printf("tdlfilter gives a model one picture, and this one has the "
-                                   "input \"%s\" beside \"%s\"; \"model-constants\" and "
+        if (*out_picture_count == GST_TDL_MAX_PICTURES)
+            return g_strdup_printf("tdlfilter gives a model %d pictures at most, and this one has "
+                                   "the input \"%s\" beside as many; \"model-constants\" and "
                                    "\"model-state\" say what others get",
-                                   name, picture);
-        picture = name;
-        *out_picture = i;
+                                   GST_TDL_MAX_PICTURES, name);
+        out_pictures[(*out_picture_count)++] = i;
     }
     for (guint i = 0; tdl_graph_output(graph, i, &name); i++)
         if (!is_one_of(out->outputs, out->count, name))
             *out_mask = i;
-    return picture ? NULL : g_strdup("it has no input that could be a picture");
+    return *out_picture_count ? NULL : g_strdup("it has no input that could be a picture");
 }
 
 /* ------------------------------------------------------------------ the memory */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Inputs of a network beside the picture. A state is an output that the next run gets as
- * an input ("model-state"); what is the same in every run is a constant
- * ("model-constants").
+ * Inputs of a network beside the frame. A state is an output that the next run gets as
+ * an input ("model-state"); what is the same in every run is a constant, a number
+ * ("model-constants") or a file's picture ("model-pictures").
  *
  * A file may leave the sizes of a state open: it is read with 1 for each first, and once
  * more with those that its output has then.
@@ -16,14 +16,17 @@
 
 #define GST_TDL_MAX_LINKS 12 /* of each kind: graphs have 32 inputs and outputs */
 #define GST_TDL_STATE_DIMS 4
+#define GST_TDL_MAX_PICTURES 4 /* that a model takes, the frame among them */
+#define GST_TDL_LINK_DIMS (GST_TDL_STATE_DIMS * (GST_TDL_MAX_LINKS + GST_TDL_MAX_PICTURES))
 
 /* What the properties say, while a model is read. */
 struct gst_tdl_links {
-    GStrv constants, states; /* name, value, name, value … */
-    guint constant_count, state_count;
+    GStrv constants, states, pictures; /* name, value, name, value … */
+    guint constant_count, state_count, picture_count;
     struct tdl_model_number numbers[GST_TDL_MAX_LINKS];
-    struct tdl_model_dimension dimensions[GST_TDL_MAX_LINKS * GST_TDL_STATE_DIMS];
-    gchar places[GST_TDL_MAX_LINKS * GST_TDL_STATE_DIMS][96];
+    struct tdl_model_dimension dimensions[GST_TDL_LINK_DIMS]; /* of states; said of pictures */
+    gchar places[GST_TDL_LINK_DIMS][96];
+    guint dimension_count;
     struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* of outputs that were seen */
     struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* these; NULL: not among the outputs */
     struct gst_tdl_decode *decode;
@@ -49,12 +52,12 @@ struct gst_tdl_states {
     const struct tdl_tensor_params *params[GST_TDL_MAX_LINKS];
     guint of[GST_TDL_MAX_LINKS]; /* the first with the same output: itself, mostly */
 };
-/* Find them in the graph, and which input is the picture and which output the mask.
- * NULL, or what is wrong, to be freed; *out_open: states whose input and output are not
- * alike, which reading it again may mend. */
+/* Find them in the graph, and which inputs are pictures (GST_TDL_MAX_PICTURES) and which
+ * output the mask. NULL, or what is wrong, to be freed; *out_open: states whose input and
+ * output are not alike, which reading it again may mend. */
 gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_graph *graph,
-                           struct gst_tdl_states *out_states, guint *out_picture, guint *out_mask,
-                           gboolean *out_open);
+                           struct gst_tdl_states *out_states, guint *out_pictures,
+                           guint *out_picture_count, guint *out_mask, gboolean *out_open);
 
 /* An element's states: each twice, one read and one written. */
 struct gst_tdl_carry {

@@ -26,6 +26,20 @@ static GMutex lock;
 static GCond changed;
 static GPtrArray *entries; /* of struct entry *, guarded by `lock` */
 
+static void append_inputs(GString *key, const GArray *inputs)
+{
+    for (guint i = 0; inputs && i < inputs->len; i++) {
+        const struct gst_tdl_said_input *said =
+            &g_array_index(inputs, struct gst_tdl_said_input, i);
+
+        g_string_append_printf(key, "|%s", said->name);
+        for (guint k = 0; k < 6 && said->has_ranges; k++)
+            g_string_append_printf(key, ",%g", (gdouble)said->ranges[k / 2][k % 2]);
+        for (guint k = 0; k < 4; k++)
+            g_string_append_printf(key, ":%d", said->dims[k]);
+    }
+}
+
 /* A file that was written anew is another model, and one that is read otherwise. */
 static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *path)
 {
@@ -41,8 +55,9 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
         (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->model_size,
         s->model_output, s->input_range, s->input_mean, s->input_deviation,
         (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
-    g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
-                           s->palette, s->model_state, s->model_constants);
+    g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
+                           s->palette, s->model_state, s->model_constants, s->model_pictures);
+    append_inputs(key, s->inputs);
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
     return g_string_free(key, FALSE);
@@ -76,6 +91,7 @@ static void entry_free(struct entry *entry)
         return;
     gst_tdl_batcher_free(entry->model.batcher);
     tdl_graph_destroy(&entry->model.graph);
+    gst_tdl_inputs_clear(&entry->model.pictures);
     g_free(entry->model.name);
     g_free(entry->key);
     g_free(entry);

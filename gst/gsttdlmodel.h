@@ -5,7 +5,7 @@
 #define GST_TDL_MODEL_H
 
 #include "gsttdlerror.h"
-#include "gsttdllinks.h"
+#include "gsttdlinputs.h"
 #include "gsttdloutput.h"
 #include "gsttdlsettings.h"
 
@@ -23,6 +23,7 @@ struct gst_tdl_model {
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;
     struct tdl_frame_to_tensor_params picture; /* how it wants its input */
+    struct gst_tdl_model_pictures pictures;    /* that input, and others */
     gint fit;                                  /* enum gst_tdl_input_fit */
     enum gst_tdl_output kind;                  /* what its output was made */
     struct tdl_frame_from_tensor_params shown; /* how that is shown, but as a mask */

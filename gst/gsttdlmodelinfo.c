@@ -105,14 +105,15 @@ static gboolean is_quantised(const struct info *info, const gchar *group)
     return type && strstr(type, "int") != NULL;
 }
 
-static gboolean read_ranges(const struct info *info, const gchar *group,
-                            struct gst_tdl_sources *sources, GError **error)
+/* Black and white for each colour; *out_count pairs were there, 0: none that count. */
+static gboolean read_ranges(const struct info *info, const gchar *group, gdouble pairs[3][2],
+                            guint *out_count, GError **error)
 {
     g_autofree gchar *text = g_key_file_get_string(info->keys, group, "ranges", NULL);
     g_auto(GStrv) list = text ? g_strsplit(text, ";", -1) : NULL;
     guint count = list ? g_strv_length(list) : 0;
-    gdouble pairs[3][2];
 
+    *out_count = 0;
     if (!text)
         return TRUE;
     while (count > 1 && !*g_strstrip(list[count - 1]))
@@ -125,7 +126,7 @@ static gboolean read_ranges(const struct info *info, const gchar *group,
             return refuse(info, group, "ranges",
                           "a pair is MIN,MAX, two numbers that differ, as 0.0,255.0", error);
     if (!is_quantised(info, group))
-        fill_ranges(sources, pairs, count);
+        *out_count = count;
     return TRUE;
 }
 
@@ -141,13 +142,14 @@ static void fill_size(struct gst_tdl_sources *sources, const gdouble *dims)
     gst_tdl_sources_fill(sources, "model-size", text);
 }
 
+/* *out_count: of a picture's. */
 static gboolean read_dims(const struct info *info, const gchar *group, gboolean input,
-                          struct gst_tdl_sources *sources, GError **error)
+                          gdouble *dims, guint *out_count, GError **error)
 {
     g_autofree gchar *text = g_key_file_get_string(info->keys, group, "dims", NULL);
-    gdouble dims[MAX_DIMS];
     guint count;
 
+    *out_count = 0;
     if (!text)
         return TRUE;
     count = parse(text, dims, MAX_DIMS);
@@ -160,7 +162,7 @@ static gboolean read_dims(const struct info *info, const gchar *group, gboolean 
     if (!input)
         return TRUE;
     if (count == 4)
-        fill_size(sources, dims);
+        *out_count = count;
     else if (g_key_file_has_key(info->keys, group, "ranges", NULL))
         return refuse(info, group, "dims", "a picture has four sizes, as 1,3,-1,-1", error);
     return TRUE;
@@ -192,30 +194,55 @@ static gboolean check_order(const struct info *info, const gchar *group, GError 
 
 /* What the groups of tensors come to. */
 struct tensors {
-    gboolean has_picture;
+    gboolean own_ranges, own_size; /* the user has set them */
+    GArray *inputs;                /* of struct gst_tdl_said_input */
     guint outputs;
     const gchar *output; /* the last one's name */
 };
+
+/* What is said of an input holds for it; the first ranges, and sizes, for all of which
+ * nothing is said. */
+static gboolean read_input(const struct info *info, const gchar *group, struct tensors *t,
+                           struct gst_tdl_sources *sources, GError **error)
+{
+    struct gst_tdl_said_input said = { 0 };
+    gdouble dims[MAX_DIMS], pairs[3][2];
+    guint sizes, ranges;
+
+    if (!read_dims(info, group, TRUE, dims, &sizes, error) ||
+        !read_ranges(info, group, pairs, &ranges, error))
+        return FALSE;
+    if (sizes)
+        fill_size(sources, dims);
+    if (ranges)
+        fill_ranges(sources, pairs, ranges);
+    g_strlcpy(said.name, group, sizeof(said.name));
+    said.has_ranges = ranges && !t->own_ranges;
+    for (guint i = 0; said.has_ranges && i < 6; i++)
+        said.ranges[i / 2][i % 2] = pairs[ranges == 1 ? 0 : i / 2][i % 2];
+    for (guint i = 0; sizes && !t->own_size && i < 4; i++)
+        said.dims[i] = dims[i];
+    g_array_append_val(t->inputs, said);
+    return TRUE;
+}
 
 static gboolean read_tensor(const struct info *info, const gchar *group, struct tensors *t,
                             struct gst_tdl_sources *sources, GError **error)
 {
     g_autofree gchar *dir = g_key_file_get_string(info->keys, group, "dir", NULL);
-    gboolean input = dir && !strcmp(dir, "input"), picture;
+    gboolean input = dir && !strcmp(dir, "input");
+    gdouble dims[MAX_DIMS];
+    guint count;
 
     if (!input && (!dir || strcmp(dir, "output") != 0))
         return refuse(info, group, "dir", "a tensor is \"input\" or \"output\"", error);
     if (!check_type(info, group, error) || !check_order(info, group, error))
         return FALSE;
-    /* Of several inputs the picture is the one with ranges. */
-    picture = input && !t->has_picture && g_key_file_has_key(info->keys, group, "ranges", NULL);
-    t->has_picture |= picture;
-    if (!input) {
-        t->outputs++;
-        t->output = group;
-    }
-    return read_dims(info, group, input, sources, error) &&
-           (!picture || read_ranges(info, group, sources, error));
+    if (input)
+        return read_input(info, group, t, sources, error);
+    t->outputs++;
+    t->output = group;
+    return read_dims(info, group, FALSE, dims, &count, error);
 }
 
 /* Properties by their names. */
@@ -239,10 +266,14 @@ static gboolean read_groups(const struct info *info, struct gst_tdl_sources *sou
                             GError **error)
 {
     g_auto(GStrv) groups = g_key_file_get_groups(info->keys, NULL);
-    struct tensors tensors = { FALSE, 0, NULL };
+    struct tensors tensors = { 0 };
 
     if (!check_version(info, error) || !read_ours(info, sources, error))
         return FALSE;
+    tensors.own_ranges = *sources->input_range || *sources->input_mean || *sources->input_deviation;
+    tensors.own_size = *sources->model_size != '\0';
+    g_clear_pointer(&sources->inputs, g_array_unref);
+    sources->inputs = tensors.inputs = g_array_new(FALSE, FALSE, sizeof(struct gst_tdl_said_input));
     for (guint i = 0; groups[i]; i++)
         if (strcmp(groups[i], HEAD) != 0 && strcmp(groups[i], OURS) != 0 &&
             !read_tensor(info, groups[i], &tensors, sources, error))

@@ -10,7 +10,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "pipelines/fetch-models.sh has fetched (\"isnet\", \"text\", \"pose\", \"enlarge\"), or the "
       "path (or "
       "file:// URI) of a model file "
-      "(TensorFlow Lite, ONNX or ncnn) with one picture in and a mask, or a probability for each "
+      "(TensorFlow Lite, ONNX or ncnn) with pictures in and a mask, or a probability for each "
       "class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person" },
@@ -55,6 +55,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "model-constants", "Model constants",
       "Inputs that are the same number in every run, as \"downsample_ratio=0.25\"", STRING,
       GST_TDL_MODEL, GST_TDL_AT(sources.model_constants) },
+    { "model-pictures", "Model pictures",
+      "Of a model that takes several pictures, which inputs get the picture of a file, the same in "
+      "every run, as \"bgr=empty-room.png\"; the others get the frame",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_pictures) },
     { "decoder", "Decoder", "What the model's output says", DECODER, GST_TDL_MODEL,
       GST_TDL_AT(sources.decoder), .def = GST_TDL_DECODE_AUTO },
     { "score-threshold", "Score threshold",

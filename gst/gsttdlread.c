@@ -24,14 +24,6 @@ static enum tdl_result import(struct tdl_builder *builder, const gchar *name,
     return tdl_model_load(builder, name, params);
 }
 
-/* Channels of one image; 0 of what is none. */
-static guint channels_of(const struct tdl_tensor_params *p)
-{
-    if (!p || p->rank != 4 || p->shape[0] != 1)
-        return 0;
-    return p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
-}
-
 static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
     G_GNUC_PRINTF(3, 4);
 static gboolean refuse(GError **error, const gchar *name, const gchar *format, ...)
@@ -69,6 +61,11 @@ static gboolean check_tiles(const struct gst_tdl_model *model, gint decoder, con
         return refuse(error, name,
                       "input-fit=tiles has no model-state: a tile knows nothing of "
                       "the tile before");
+    if (model->pictures.count > 1)
+        return refuse(error, name,
+                      "input-fit=tiles is for models of one picture, and it takes \"%s\" and "
+                      "\"%s\"",
+                      model->pictures.list[0].name, model->pictures.list[1].name);
     if (decoder == GST_TDL_DECODE_DEPTH)
         return refuse(error, name,
                       "input-fit=tiles and decoder=depth, which stretches each "
@@ -82,17 +79,11 @@ static gboolean check_tiles(const struct gst_tdl_model *model, gint decoder, con
     return TRUE;
 }
 
-/* The element feeds one picture; a mask was made of the output already. */
+/* A mask was made of the output already. */
 static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *name, GError **error)
 {
     const struct tdl_tensor_params *in = model->input_params;
 
-    if (channels_of(in) != 3 || in->dtype != TDL_FLOAT32)
-        return refuse(
-            error, name,
-            "tdlfilter gives a model one picture of float32 with 3 channels, and its input "
-            "\"%s\" has %u",
-            model->input, channels_of(in));
     if (model->guessed && !has_aspect(&model->image, in))
         return refuse(error, name,
                       "none of its outputs is a picture: \"%s\" has %ux%u numbers for "
@@ -112,17 +103,23 @@ static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *na
 /* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
  * and then, that this may mend what is wrong: no error yet. */
 static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
-                          const gchar *name, gboolean *again, GError **error)
+                          const struct gst_tdl_sources *sources, const gchar *name, gboolean *again,
+                          GError **error)
 {
-    guint picture = 0, mask = 0;
+    guint pictures[GST_TDL_MAX_PICTURES], count = 0, mask = 0;
     gboolean open = FALSE;
     g_autofree gchar *fault =
-        gst_tdl_states_find(links, model->graph, &model->states, &picture, &mask, &open);
+        gst_tdl_states_find(links, model->graph, &model->states, pictures, &count, &mask, &open);
 
     *again = *again && open;
+    if (!fault)
+        fault = gst_tdl_inputs_find(&model->pictures, links, sources, model->graph, pictures, count,
+                                    &model->picture);
     if (fault)
         return *again ? FALSE : refuse(error, name, "%s", fault);
-    model->input_params = tdl_graph_input(model->graph, picture, &model->input);
+    model->input = model->pictures.list[0].name;
+    model->input_params = model->pictures.list[0].params;
+    model->picture = model->pictures.list[0].how;
     model->output_params = tdl_graph_output(model->graph, mask, &model->output);
     model->image = gst_tdl_decode_image(model->output_params);
     return TRUE;
@@ -214,11 +211,12 @@ static gboolean build_linked(struct gst_tdl_model *model, const struct gst_tdl_m
 
     while (ok) {
         ok = build(model, params, &links, path, name, error);
-        if (!ok || find_ends(model, &links, name, &again, error))
+        if (!ok || find_ends(model, &links, params->sources, name, &again, error))
             break;
         ok = again;
         again = FALSE;
         tdl_graph_destroy(&model->graph);
+        gst_tdl_inputs_clear(&model->pictures);
         gst_tdl_links_resize(&links);
     }
     gst_tdl_links_clear(&links);

@@ -217,6 +217,8 @@ static gpointer in_sources(const struct gst_tdl_property *p, struct gst_tdl_sour
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to)
 {
     *to = *from;
+    if (to->inputs)
+        g_array_ref(to->inputs);
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         gpointer field = in_sources(&gst_tdl_properties[i], to);
 
@@ -229,6 +231,7 @@ void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sou
 
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources)
 {
+    g_clear_pointer(&sources->inputs, g_array_unref);
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         gpointer field = in_sources(&gst_tdl_properties[i], sources);
 

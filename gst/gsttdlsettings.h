@@ -80,18 +80,27 @@ struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
     gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
-    gchar *model_state, *model_constants;   /* other inputs; never NULL */
-    gint decoder;                           /* enum gst_tdl_decoder */
-    gint input_fit;                         /* enum gst_tdl_input_fit */
-    gint input_order;                       /* enum gst_tdl_input_order */
-    gchar *output_range, *palette, *labels; /* never NULL */
-    gint output;                            /* enum gst_tdl_output: of the mode */
-    gint colormap;                          /* enum gst_tdl_colormap */
+    gchar *model_state, *model_constants, *model_pictures; /* other inputs; never NULL */
+    gint decoder;                                          /* enum gst_tdl_decoder */
+    gint input_fit;                                        /* enum gst_tdl_input_fit */
+    gint input_order;                                      /* enum gst_tdl_input_order */
+    gchar *output_range, *palette, *labels;                /* never NULL */
+    gint output;                                           /* enum gst_tdl_output: of the mode */
+    gint colormap;                                         /* enum gst_tdl_colormap */
     guint threads;
     gint precision; /* enum tdl_precision */
     gboolean fuse;
     GArray *classes;                       /* of gint */
     gfloat score_threshold, iou_threshold; /* of objects in boxes */
+    GArray *inputs; /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
+};
+
+/* What a modelinfo file says of an input, where the user has said nothing. */
+struct gst_tdl_said_input {
+    gchar name[64];
+    gboolean has_ranges;
+    gfloat ranges[3][2]; /* for black and white, by colour */
+    gint dims[4];        /* below 1: open */
 };
 
 struct gst_tdl_settings {

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Networks that take several pictures: the frame at several sizes, and files' pictures. The
+ * networks are written here. */
+#include "onnx-writer.h"
+#include "util.h"
+
+#include <glib/gstdio.h>
+
+#define SIDE 16 /* of the first picture and the mask, px; SMALL of the second */
+#define SMALL 8
+#define PLAIN "mode=mask threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
+#define WIDE "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
+#define HEAD "[modelinfo]\nversion=1.0\n"
+
+enum { FLOAT = 1 };
+
+/* mask = the first channel of `src` · the mean of those of `small`, of which a filter as
+ * large makes one number. */
+static gchar *write_model(gboolean open, gboolean third)
+{
+    static const gfloat first[] = { 1, 0, 0 };
+    static gfloat mean[3 * SMALL * SMALL];
+    const gint64 small = open ? -1 : SMALL;
+    struct onnx_bytes graph = { 0 };
+    gchar *path;
+    size_t size;
+    gint fd;
+
+    for (guint i = 0; i < SMALL * SMALL; i++)
+        mean[i] = 1.0f / (SMALL * SMALL);
+    onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
+    onnx_input(&graph, "small", FLOAT, 4, (const int64_t[]){ 1, 3, small, small });
+    if (third)
+        onnx_input(&graph, "trimap", FLOAT, 4, (const int64_t[]){ 1, 1, SIDE, SIDE });
+    onnx_initializer(&graph, "w", FLOAT, 4, (const int64_t[]){ 1, 3, 1, 1 }, first, sizeof(first));
+    onnx_initializer(&graph, "m", FLOAT, 4, (const int64_t[]){ 1, 3, SMALL, SMALL }, mean,
+                     sizeof(mean));
+    onnx_node(&graph, "Conv", "src w", "a", NULL);
+    onnx_node(&graph, "Conv", "small m", "b", NULL);
+    onnx_node(&graph, "Mul", "a b", "c", NULL);
+    onnx_node(&graph, third ? "Add" : "Identity", third ? "c trimap" : "c", "mask", NULL);
+    onnx_output(&graph, "mask");
+    uint8_t *data = onnx_model(&graph, 13, &size);
+    fd = g_file_open_tmp("tdl-inputs-XXXXXX.onnx", &path, NULL);
+    fail_unless(fd >= 0 && g_close(fd, NULL));
+    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
+    free(data);
+    return path;
+}
+
+static gchar *write_picture(guint argb)
+{
+    g_autofree gchar *line = NULL;
+    GstElement *pipeline;
+    gchar *path;
+    gint fd = g_file_open_tmp("tdl-inputs-XXXXXX.png", &path, NULL);
+
+    fail_unless(fd >= 0 && g_close(fd, NULL));
+    line = g_strdup_printf("videotestsrc num-buffers=1 pattern=solid-color foreground-color=%u ! "
+                           "video/x-raw,format=RGB,width=40,height=30 ! pngenc ! "
+                           "filesink location=%s",
+                           argb, path);
+    pipeline = gst_parse_launch(line, NULL);
+    fail_unless(pipeline != NULL);
+    pipeline_play_to_end(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+    return path;
+}
+
+/* What the mask of a frame of one colour is all over. */
+static void expect(struct filter *f, guint argb, guint8 want)
+{
+    GstVideoInfo in, out;
+    GstBuffer *mask;
+    GstMapInfo map;
+
+    caps_info(WIDE, &in);
+    mask = filter_run(f, picture_new_color(&in, argb));
+    filter_output_info(f, &out);
+    fail_unless(gst_buffer_map(mask, &map, GST_MAP_READ));
+    fail_unless(ABS(map.data[17] - want) < 4, "the mask is %u instead of %u", map.data[17], want);
+    gst_buffer_unmap(mask, &map);
+    gst_buffer_unref(mask);
+}
+
+/* The frame goes to both, red to the one as to the other. */
+GST_START_TEST(frame_at_two_sizes)
+{
+    g_autofree gchar *model = write_model(FALSE, FALSE);
+    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s input-fit=%s", model,
+                                             __i__ ? "letterbox" : "stretch");
+    struct filter f;
+
+    filter_start(&f, line, WIDE);
+    if (__i__) /* half of the small one is grey, 114 of 255 */
+        expect(&f, 0xffff0000, 255 / 2 + 114 / 2);
+    else
+        expect(&f, 0xffff0000, 255);
+    expect(&f, 0xff00ffff, 0);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* Ranges and open sizes of each, beside the model; a property speaks for all. */
+GST_START_TEST(sidecar)
+{
+    static const struct {
+        const gchar *text, *properties;
+        guint8 white;
+    } rows[] = {
+        { HEAD "[small]\ndir=input\ndims=1,3,8,8\n", "", 255 },
+        { HEAD "[src]\ndir=input\nranges=0,1\n[small]\ndir=input\ndims=1,3,8,8\nranges=1,0.5\n", "",
+          128 },
+        { HEAD "[small]\ndir=input\ndims=1,3,8,8\nranges=1,0\n[src]\ndir=input\nranges=0,1\n", "",
+          0 },
+        { HEAD "[small]\ndir=input\ndims=1,3,8,8\nranges=1,0\n", "input-range=0,1", 255 },
+    };
+    g_autofree gchar *model = write_model(TRUE, FALSE);
+    g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s %s", model, rows[__i__].properties);
+    struct filter f;
+
+    fail_unless(g_file_set_contents(info, rows[__i__].text, -1, NULL));
+    filter_start(&f, line, WIDE);
+    expect(&f, 0xffffffff, rows[__i__].white);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(info);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* A file's picture for either of them, in every run, and another one while playing. */
+GST_START_TEST(file)
+{
+    static const gchar *const inputs[] = { "small", "src" };
+    g_autofree gchar *model = write_model(FALSE, FALSE);
+    g_autofree gchar *white = write_picture(0xffffffff), *black = write_picture(0xff000000);
+    g_autofree gchar *line =
+        g_strdup_printf(PLAIN "model=%s model-pictures=%s=%s", model, inputs[__i__], white);
+    g_autofree gchar *other = g_strdup_printf("%s=%s", inputs[__i__], black);
+    struct filter f;
+
+    filter_start(&f, line, WIDE);
+    for (guint i = 0; i < 3; i++)
+        expect(&f, 0xffff0000, 255);
+    expect(&f, 0xff000000, 0);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_clear_pointer(&line, g_free);
+    line = g_strdup_printf(PLAIN "model=%s model-pictures=%s", model, other);
+    filter_start(&f, line, WIDE);
+    expect(&f, 0xffffffff, 0);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(white);
+    g_unlink(black);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+static const struct {
+    const gchar *properties;
+    gboolean third;
+    const char *words[4];
+} wrong[] = {
+    { "model-pictures=back=/nonexistent.png", FALSE, { "model-pictures", "\"back\"" } },
+    { "model-pictures=small=/nonexistent.png", FALSE,
+      { "model-pictures", "\"small\"", "/nonexistent.png" } },
+    { "model-pictures=small", FALSE, { "model-pictures", "INPUT=FILE" } },
+    { "model-pictures=small=a,small=b", FALSE, { "model-pictures", "\"small\" twice" } },
+    { "model-pictures=small=a,src=b", FALSE, { "model-pictures", "none for the frame" } },
+    { "mode=picture input-fit=tiles", FALSE, { "tiles", "\"src\"", "\"small\"" } },
+    { "model-output=mask", TRUE, { "\"trimap\" has 1", "3 channels", "model-state" } },
+};
+
+GST_START_TEST(wrong_pictures)
+{
+    g_autofree gchar *model = write_model(FALSE, wrong[__i__].third);
+    g_autofree gchar *line =
+        g_strdup_printf("tdlfilter model=%s %s", model, wrong[__i__].properties);
+    GstElement *element = gst_parse_launch(line, NULL);
+    GstBus *bus = gst_bus_new();
+
+    gst_object_ref_sink(element);
+    gst_element_set_bus(element, bus);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_FAILURE);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR,
+                   wrong[__i__].words);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+static Suite *inputs_suite(void)
+{
+    Suite *suite = suite_create("inputs");
+    TCase *tcase = tcase_create("general");
+
+    tcase_set_timeout(tcase, 0);
+    suite_add_tcase(suite, tcase);
+    tcase_add_loop_test(tcase, frame_at_two_sizes, 0, 2);
+    tcase_add_loop_test(tcase, sidecar, 0, 4);
+    tcase_add_loop_test(tcase, file, 0, 2);
+    tcase_add_loop_test(tcase, wrong_pictures, 0, G_N_ELEMENTS(wrong));
+    return suite;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main_one_device(argc, argv, inputs_suite(), "inputs");
+}
