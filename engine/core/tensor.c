@@ -159,14 +159,24 @@ static enum tdl_result check_part(const char *whose, size_t whole, uint64_t offs
                     whose, size, (unsigned long long)offset, whole);
 }
 
-static enum tdl_result write_part(struct tdl_tensor *t, uint64_t offset, const void *data,
-                                  size_t size, uint64_t *out_point)
+/* All of a tensor, where `whole` says what is done with it, or a part. */
+static enum tdl_result check_reach(const struct tdl_tensor *t, uint32_t usage, const char *whole,
+                                   uint64_t offset, size_t size)
+{
+    const enum tdl_result r = check_usage(t, usage);
+    if (r != TDL_OK)
+        return r;
+    return whole ? check_size(t, size, whole) : check_part(t->label, t->size, offset, size);
+}
+
+static enum tdl_result write_to(struct tdl_tensor *t, const char *whole, uint64_t offset,
+                                const void *data, size_t size, uint64_t *out_point)
 {
     struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
     enum tdl_result r;
-    TRY(check_usage(t, TDL_TENSOR_WRITABLE));
+    TRY(check_reach(t, TDL_TENSOR_WRITABLE, whole, offset, size));
     TRY(tdl_staging_take(ctx, size, TDL_BUFFER_UPLOAD, &staging));
     memcpy(tdl_buffer_data(staging), data, size);
     TRY(tdl_batch_borrow_queued(ctx, &batch));
@@ -175,17 +185,18 @@ static enum tdl_result write_part(struct tdl_tensor *t, uint64_t offset, const v
 fail:
     tdl_batch_give_back(&batch);
     tdl_staging_give_back(&staging);
-    return r;
+    return tdl_logged(ctx, r);
 }
 
-static enum tdl_result read_part(struct tdl_tensor *t, uint64_t offset, void *out_data, size_t size)
+static enum tdl_result read_from(struct tdl_tensor *t, const char *whole, uint64_t offset,
+                                 void *out_data, size_t size)
 {
     struct tdl_context *ctx = t->buffer->ctx;
     struct tdl_buffer *staging = NULL;
     struct tdl_batch *batch = NULL;
     uint64_t point;
     enum tdl_result r;
-    TRY(check_usage(t, TDL_TENSOR_READABLE));
+    TRY(check_reach(t, TDL_TENSOR_READABLE, whole, offset, size));
     TRY(tdl_staging_take(ctx, size, TDL_BUFFER_READBACK, &staging));
     TRY(tdl_batch_borrow(ctx, &batch));
     TRY(tdl_batch_copy(batch, t->buffer, offset, staging, 0, size));
@@ -195,7 +206,7 @@ static enum tdl_result read_part(struct tdl_tensor *t, uint64_t offset, void *ou
 fail:
     tdl_batch_give_back(&batch);
     tdl_staging_give_back(&staging);
-    return r;
+    return tdl_logged(ctx, r);
 }
 
 enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t size,
@@ -203,24 +214,14 @@ enum tdl_result tdl_tensor_write(struct tdl_tensor *t, const void *data, size_t 
 {
     TDL_NEED(t, "tensor");
     TDL_NEED(data, "data");
-    enum tdl_result r = check_usage(t, TDL_TENSOR_WRITABLE);
-    if (r == TDL_OK)
-        r = check_size(t, size, "write");
-    if (r == TDL_OK)
-        r = write_part(t, 0, data, size, out_point);
-    return tdl_logged(t->buffer->ctx, r);
+    return write_to(t, "write", 0, data, size, out_point);
 }
 
 enum tdl_result tdl_tensor_read(struct tdl_tensor *t, void *out_data, size_t size)
 {
     TDL_NEED(t, "tensor");
     TDL_NEED(out_data, "out_data");
-    enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
-    if (r == TDL_OK)
-        r = check_size(t, size, "read");
-    if (r == TDL_OK)
-        r = read_part(t, 0, out_data, size);
-    return tdl_logged(t->buffer->ctx, r);
+    return read_from(t, "read", 0, out_data, size);
 }
 
 enum tdl_result tdl_tensor_write_part(struct tdl_tensor *t, uint64_t offset, const void *data,
@@ -228,10 +229,7 @@ enum tdl_result tdl_tensor_write_part(struct tdl_tensor *t, uint64_t offset, con
 {
     TDL_NEED(t, "tensor");
     TDL_NEED(data, "data");
-    enum tdl_result r = check_part(t->label, t->size, offset, size);
-    if (r == TDL_OK)
-        r = write_part(t, offset, data, size, out_point);
-    return tdl_logged(t->buffer->ctx, r);
+    return write_to(t, NULL, offset, data, size, out_point);
 }
 
 enum tdl_result tdl_tensor_read_part(struct tdl_tensor *t, uint64_t offset, void *out_data,
@@ -239,10 +237,7 @@ enum tdl_result tdl_tensor_read_part(struct tdl_tensor *t, uint64_t offset, void
 {
     TDL_NEED(t, "tensor");
     TDL_NEED(out_data, "out_data");
-    enum tdl_result r = check_part(t->label, t->size, offset, size);
-    if (r == TDL_OK)
-        r = read_part(t, offset, out_data, size);
-    return tdl_logged(t->buffer->ctx, r);
+    return read_from(t, NULL, offset, out_data, size);
 }
 
 /* Queue the copy of a part; its point is the read's. */
@@ -262,17 +257,19 @@ fail:
     return r;
 }
 
-static enum tdl_result read_part_async(struct tdl_tensor *t, uint64_t offset,
-                                       const struct tdl_read *wanted, uint64_t *out_point)
+static enum tdl_result read_later(struct tdl_tensor *t, const char *whole, uint64_t offset,
+                                  const struct tdl_read *wanted, uint64_t *out_point)
 {
     struct tdl_context *ctx = t->buffer->ctx;
-    enum tdl_result r = tdl_notifier_reserve(ctx);
-    if (r != TDL_OK)
-        return r;
-    struct tdl_read *read = malloc(sizeof(*read));
+    struct tdl_read *read;
+    enum tdl_result r;
+    TRY(check_reach(t, TDL_TENSOR_READABLE, whole, offset, wanted->size));
+    TRY(tdl_notifier_reserve(ctx));
+    read = malloc(sizeof(*read));
     if (!read) {
         tdl_notifier_add(ctx, NULL);
-        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while reading %s", t->label);
+        r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while reading %s", t->label);
+        goto fail;
     }
     *read = *wanted;
     r = queue_read(t, offset, read);
@@ -283,7 +280,8 @@ static enum tdl_result read_part_async(struct tdl_tensor *t, uint64_t offset,
     tdl_notifier_add(ctx, r == TDL_OK ? read : NULL);
     if (r != TDL_OK)
         free(read);
-    return r;
+fail:
+    return tdl_logged(ctx, r);
 }
 
 enum tdl_result tdl_tensor_read_async(struct tdl_tensor *t, void *out_data, size_t size,
@@ -292,14 +290,10 @@ enum tdl_result tdl_tensor_read_async(struct tdl_tensor *t, void *out_data, size
     TDL_NEED(t, "tensor");
     TDL_NEED(out_data, "out_data");
     TDL_NEED(done, "done");
-    const struct tdl_read read = {
-        .out_data = out_data, .size = size, .done = done, .done_data = done_data};
-    enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
-    if (r == TDL_OK)
-        r = check_size(t, size, "read");
-    if (r == TDL_OK)
-        r = read_part_async(t, 0, &read, out_point);
-    return tdl_logged(t->buffer->ctx, r);
+    return read_later(t, "read", 0,
+                      &(struct tdl_read){
+                          .out_data = out_data, .size = size, .done = done, .done_data = done_data},
+                      out_point);
 }
 
 enum tdl_result tdl_tensor_read_part_async(struct tdl_tensor *t, uint64_t offset, void *out_data,
@@ -309,32 +303,31 @@ enum tdl_result tdl_tensor_read_part_async(struct tdl_tensor *t, uint64_t offset
     TDL_NEED(t, "tensor");
     TDL_NEED(out_data, "out_data");
     TDL_NEED(done, "done");
-    const struct tdl_read read = {
-        .out_data = out_data, .size = size, .done = done, .done_data = done_data};
-    enum tdl_result r = check_usage(t, TDL_TENSOR_READABLE);
-    if (r == TDL_OK)
-        r = check_part(t->label, t->size, offset, size);
-    if (r == TDL_OK)
-        r = read_part_async(t, offset, &read, out_point);
-    return tdl_logged(t->buffer->ctx, r);
+    return read_later(t, NULL, offset,
+                      &(struct tdl_read){
+                          .out_data = out_data, .size = size, .done = done, .done_data = done_data},
+                      out_point);
 }
 
-/* Of tensor and buffer in a batch. */
-static enum tdl_result check_copy(const struct tdl_batch *batch, const struct tdl_tensor *t,
-                                  uint64_t offset, const struct tdl_buffer *buffer,
-                                  uint64_t buffer_offset, size_t size, uint32_t usage)
+/* Between a tensor and a buffer, in a batch. */
+static enum tdl_result copy(struct tdl_batch *batch, struct tdl_tensor *t, uint64_t offset,
+                            struct tdl_buffer *buffer, uint64_t buffer_offset, size_t size,
+                            bool to_tensor)
 {
     enum tdl_result r;
     if (t->buffer->ctx != batch->ctx || buffer->ctx != batch->ctx)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: batch, tensor and buffer are not of one context", t->label);
+        return tdl_logged(
+            batch->ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                 "%s: batch, tensor and buffer are not of one context", t->label));
     if (buffer == t->buffer)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the buffer is the tensor's own", t->label);
-    TRY(check_usage(t, usage));
-    TRY(check_part(t->label, t->size, offset, size));
+        return tdl_logged(batch->ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                               "%s: the buffer is the tensor's own", t->label));
+    TRY(check_reach(t, to_tensor ? TDL_TENSOR_WRITABLE : TDL_TENSOR_READABLE, NULL, offset, size));
     TRY(check_part("the buffer", buffer->size, buffer_offset, size));
+    r = to_tensor ? tdl_batch_copy(batch, buffer, buffer_offset, t->buffer, offset, size)
+                  : tdl_batch_copy(batch, t->buffer, offset, buffer, buffer_offset, size);
 fail:
-    return r;
+    return tdl_logged(batch->ctx, r);
 }
 
 enum tdl_result tdl_batch_buffer_to_tensor(struct tdl_batch *batch, struct tdl_buffer *buffer,
@@ -344,11 +337,7 @@ enum tdl_result tdl_batch_buffer_to_tensor(struct tdl_batch *batch, struct tdl_b
     TDL_NEED(batch, "batch");
     TDL_NEED(buffer, "buffer");
     TDL_NEED(tensor, "tensor");
-    enum tdl_result r =
-        check_copy(batch, tensor, offset, buffer, buffer_offset, size, TDL_TENSOR_WRITABLE);
-    if (r == TDL_OK)
-        r = tdl_batch_copy(batch, buffer, buffer_offset, tensor->buffer, offset, size);
-    return tdl_logged(batch->ctx, r);
+    return copy(batch, tensor, offset, buffer, buffer_offset, size, true);
 }
 
 enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch, struct tdl_tensor *tensor,
@@ -358,11 +347,7 @@ enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch, struct tdl_t
     TDL_NEED(batch, "batch");
     TDL_NEED(tensor, "tensor");
     TDL_NEED(buffer, "buffer");
-    enum tdl_result r =
-        check_copy(batch, tensor, offset, buffer, buffer_offset, size, TDL_TENSOR_READABLE);
-    if (r == TDL_OK)
-        r = tdl_batch_copy(batch, tensor->buffer, offset, buffer, buffer_offset, size);
-    return tdl_logged(batch->ctx, r);
+    return copy(batch, tensor, offset, buffer, buffer_offset, size, false);
 }
 
 enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const uint32_t *shape,
