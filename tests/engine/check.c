@@ -136,3 +136,32 @@ void check_context_close(struct tdl_context *ctx)
           (unsigned long long)stats.memory_bytes);
     tdl_context_destroy(&ctx);
 }
+
+static void bind(struct tdl_context *ctx, struct tdl_tensor_params p, struct tdl_tensor **out)
+{
+    p.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
+    OK(tdl_tensor_create(ctx, &p, out));
+}
+
+void check_bind(struct tdl_context *ctx, const struct tdl_graph *g, struct tdl_binding *in,
+                struct tdl_binding *out)
+{
+    bind(ctx, *tdl_graph_input(g, 0, &in->name), &in->tensor);
+    bind(ctx, *tdl_graph_output(g, 0, &out->name), &out->tensor);
+}
+
+void check_unbind(struct tdl_binding *in, struct tdl_binding *out)
+{
+    tdl_tensor_destroy(&in->tensor);
+    tdl_tensor_destroy(&out->tensor);
+}
+
+void check_dispatch(struct tdl_context *ctx, struct tdl_graph *g, const void *in, void *out)
+{
+    struct tdl_binding x, y;
+    check_bind(ctx, g, &x, &y);
+    OK(tdl_tensor_write(x.tensor, in, tdl_tensor_params_size(tdl_graph_input(g, 0, NULL)), NULL));
+    OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+    OK(tdl_tensor_read(y.tensor, out, tdl_tensor_params_size(tdl_graph_output(g, 0, NULL))));
+    check_unbind(&x, &y);
+}

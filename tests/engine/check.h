@@ -82,4 +82,14 @@ void check_device(void);
  * device was not destroyed; destroys the context. */
 void check_context_close(struct tdl_context *ctx);
 
+/* ------------------------------------------------------------------ graphs */
+
+/* Tensors, readable and writable, for the only input and the only output of a graph, by its
+ * names for them. */
+void check_bind(struct tdl_context *ctx, const struct tdl_graph *g, struct tdl_binding *in,
+                struct tdl_binding *out);
+void check_unbind(struct tdl_binding *in, struct tdl_binding *out);
+/* One run of it, with all of the input's elements, to all of the output's. */
+void check_dispatch(struct tdl_context *ctx, struct tdl_graph *g, const void *in, void *out);
+
 #endif

@@ -35,22 +35,6 @@ static struct tdl_graph *build(bool no_fuse)
     return g;
 }
 
-static void bind(const struct tdl_graph *g, struct tdl_binding *x, struct tdl_binding *y)
-{
-    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL);
-    x->name = "x";
-    y->name = "y";
-    p.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
-    OK(tdl_tensor_create(ctx, &p, &x->tensor));
-    OK(tdl_tensor_create(ctx, &p, &y->tensor));
-}
-
-static void unbind(struct tdl_binding *x, struct tdl_binding *y)
-{
-    tdl_tensor_destroy(&x->tensor);
-    tdl_tensor_destroy(&y->tensor);
-}
-
 /* Each step has a kernel, and what it computes; the profile has times. */
 static void check_plan(bool no_fuse)
 {
@@ -67,7 +51,7 @@ static void check_plan(bool no_fuse)
     CHECK(no_fuse ? stats.steps == 5 : stats.steps <= 4, "%u steps", stats.steps);
     CHECK(stats.arena_bytes && stats.arena_bytes <= stats.tensor_bytes, "an arena of %llu bytes",
           (unsigned long long)stats.arena_bytes);
-    bind(g, &x, &y);
+    check_bind(ctx, g, &x, &y);
     OK(tdl_graph_profile(g, &x, 1, &y, 1));
     for (; (s = tdl_graph_get_step(g, count)); count++) {
         CHECK(!strcmp(s->kernel, "xnnpack") || !strncmp(s->kernel, "cpu: ", 5), "a kernel %s",
@@ -78,7 +62,7 @@ static void check_plan(bool no_fuse)
     }
     CHECK(count == stats.steps && ns, "%u of %u steps, %llu ns", count, stats.steps,
           (unsigned long long)ns);
-    unbind(&x, &y);
+    check_unbind(&x, &y);
     tdl_graph_destroy(&g);
 }
 
@@ -89,7 +73,7 @@ static void check_destruction(void)
     struct tdl_graph *g = build(false);
     struct tdl_binding x, y;
     check_begin("a graph that goes before its runs");
-    bind(g, &x, &y);
+    check_bind(ctx, g, &x, &y);
     for (int i = 0; i < 20; i++)
         OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
     tdl_graph_destroy(&g);
@@ -97,7 +81,7 @@ static void check_destruction(void)
     for (int i = 0; i < VALUES; i++) /* of nothing but zeros */
         if (!CHECK(fabsf(values[i] - 1.0f / CHANNELS) < 1e-6f, "%d: %g", i, (double)values[i]))
             break;
-    unbind(&x, &y);
+    check_unbind(&x, &y);
 }
 
 static struct tdl_context_stats stats_of(void)
@@ -127,10 +111,10 @@ static void check_memory(void)
           (unsigned long long)figures.arena_bytes, (unsigned long long)figures.weight_bytes);
     CHECK(with.allocations == before.allocations + 2, "%llu allocations",
           (unsigned long long)(with.allocations - before.allocations));
-    bind(g, &x, &y);
+    check_bind(ctx, g, &x, &y);
     OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
     tdl_graph_destroy(&g);
-    unbind(&x, &y);
+    check_unbind(&x, &y);
     OK(tdl_context_sync(ctx));
     CHECK(stats_of().memory_bytes == before.memory_bytes, "%llu bytes are left",
           (unsigned long long)(stats_of().memory_bytes - before.memory_bytes));
@@ -182,25 +166,16 @@ static void run_unguarded(struct subject *s)
 {
     const struct tdl_operand *y = s->ir->outputs[0];
     const size_t size = tdl_tensor_params_size(&y->desc);
-    struct tdl_binding in = {"x", NULL}, out = {y->name, NULL};
-    struct tdl_tensor_params from = s->ir->inputs[0]->desc, to = y->desc;
     struct tdl_graph_stats stats;
     struct tdl_graph *g;
     void *got = malloc(size);
     REQUIRE(got, "out of memory");
-    from.usage = TDL_TENSOR_WRITABLE;
-    to.usage = TDL_TENSOR_READABLE;
     OK(tdl_builder_build(s->builder, &(struct tdl_build_params){.no_fuse = true}, &g));
     tdl_graph_get_stats(g, &stats);
     CHECK(stats.arena_bytes < stats.tensor_bytes / 2, "%llu bytes of %llu: nothing is shared",
           (unsigned long long)stats.arena_bytes, (unsigned long long)stats.tensor_bytes);
-    OK(tdl_tensor_create(ctx, &from, &in.tensor));
-    OK(tdl_tensor_create(ctx, &to, &out.tensor));
-    OK(tdl_tensor_write(in.tensor, s->inputs[0], tdl_tensor_params_size(&from), NULL));
-    OK(tdl_graph_dispatch(g, &in, 1, &out, 1, NULL));
-    OK(tdl_tensor_read(out.tensor, got, size));
+    check_dispatch(ctx, g, s->inputs[0], got);
     subject_compare("y", &y->desc, s->values[y->id], got, false, 1);
-    unbind(&in, &out);
     tdl_graph_destroy(&g);
     free(got);
 }
@@ -325,7 +300,7 @@ static void check_first_run(void)
     struct tdl_graph_stats stats;
     struct tdl_builder *b;
     struct tdl_graph *g;
-    struct tdl_tensor *x, *y;
+    struct tdl_binding x, y;
     struct rusage before, after;
     float mean[DEPTH];
     check_begin("the first run");
@@ -336,26 +311,20 @@ static void check_first_run(void)
         o = tdl_builder_conv2d(b, o, subject_filter(b, &rng, DEPTH, 3, 3, DEPTH), NULL);
     OK(tdl_builder_output(b, "y", tdl_builder_average_pool2d(b, o, NULL)));
     OK(tdl_builder_build(b, NULL, &g));
-    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL), q = *tdl_graph_output(g, 0, NULL);
-    p.usage = TDL_TENSOR_WRITABLE;
-    q.usage = TDL_TENSOR_READABLE;
-    OK(tdl_tensor_create(ctx, &p, &x));
-    OK(tdl_tensor_create(ctx, &q, &y));
-    OK(tdl_tensor_write(x, pixels, sizeof(pixels), NULL));
-    OK(tdl_tensor_read(y, mean, sizeof(mean)));
+    check_bind(ctx, g, &x, &y);
+    OK(tdl_tensor_write(x.tensor, pixels, sizeof(pixels), NULL));
+    OK(tdl_tensor_read(y.tensor, mean, sizeof(mean)));
     tdl_graph_get_stats(g, &stats);
     getrusage(RUSAGE_SELF, &before);
-    OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
-                          NULL));
-    OK(tdl_tensor_read(y, mean, sizeof(mean)));
+    OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+    OK(tdl_tensor_read(y.tensor, mean, sizeof(mean)));
     getrusage(RUSAGE_SELF, &after);
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* have pages, too */
     CHECK((uint64_t)(after.ru_minflt - before.ru_minflt) < stats.arena_bytes / PAGE / 2,
           "%ld pages, the arena has %llu", after.ru_minflt - before.ru_minflt,
           (unsigned long long)(stats.arena_bytes / PAGE));
 #endif
-    tdl_tensor_destroy(&x);
-    tdl_tensor_destroy(&y);
+    check_unbind(&x, &y);
     tdl_graph_destroy(&g);
     tdl_builder_destroy(&b);
 }

@@ -69,24 +69,13 @@ static size_t run(struct tdl_builder *b, float *out)
     static float values[MOST];
     struct rng rng = {5};
     struct tdl_graph *g;
-    struct tdl_tensor *x, *y;
     OK(tdl_builder_build(b, NULL, &g));
-    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL), q = *tdl_graph_output(g, 0, NULL);
-    p.usage = TDL_TENSOR_WRITABLE;
-    q.usage = TDL_TENSOR_READABLE;
-    OK(tdl_tensor_create(ctx, &p, &x));
-    OK(tdl_tensor_create(ctx, &q, &y));
-    const size_t count = tdl_tensor_params_size(&p) / sizeof(float);
-    const size_t bytes = tdl_tensor_params_size(&q);
+    const size_t count = tdl_tensor_params_size(tdl_graph_input(g, 0, NULL)) / sizeof(float);
+    const size_t bytes = tdl_tensor_params_size(tdl_graph_output(g, 0, NULL));
     REQUIRE(count <= MOST && bytes <= 4 * MOST * sizeof(float), "too large");
     for (size_t i = 0; i < count; i++)
         values[i] = rng_float(&rng, -1, 1);
-    OK(tdl_tensor_write(x, values, count * sizeof(float), NULL));
-    OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
-                          NULL));
-    OK(tdl_tensor_read(y, out, bytes));
-    tdl_tensor_destroy(&x);
-    tdl_tensor_destroy(&y);
+    check_dispatch(ctx, g, values, out);
     tdl_graph_destroy(&g);
     return bytes;
 }
@@ -243,22 +232,6 @@ static struct tdl_builder *open_apart(void)
     return b;
 }
 
-static void dispatch(struct tdl_graph *g, const float *in, float *out)
-{
-    struct tdl_tensor_params p = *tdl_graph_input(g, 0, NULL), q = *tdl_graph_output(g, 0, NULL);
-    struct tdl_tensor *x, *y;
-    p.usage = TDL_TENSOR_WRITABLE;
-    q.usage = TDL_TENSOR_READABLE;
-    OK(tdl_tensor_create(ctx, &p, &x));
-    OK(tdl_tensor_create(ctx, &q, &y));
-    OK(tdl_tensor_write(x, in, tdl_tensor_params_size(&p), NULL));
-    OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, &(struct tdl_binding){"y", y}, 1,
-                          NULL));
-    OK(tdl_tensor_read(y, out, tdl_tensor_params_size(&q)));
-    tdl_tensor_destroy(&x);
-    tdl_tensor_destroy(&y);
-}
-
 /* Together as alone; the graph that was there before is as it was. */
 static void check_stacked(struct tdl_builder *(*make)(void), size_t in, uint32_t pictures)
 {
@@ -276,9 +249,9 @@ static void check_stacked(struct tdl_builder *(*make)(void), size_t in, uint32_t
     const size_t out = tdl_tensor_params_size(p) / sizeof(float);
     CHECK(tdl_graph_output(all, 0, NULL)->shape[0] == pictures, "not so many pictures");
     REQUIRE(pictures * out <= 4 * MOST, "too large");
-    dispatch(all, values, got);
+    check_dispatch(ctx, all, values, got);
     for (uint32_t i = 0; i < pictures; i++) {
-        dispatch(one, values + i * in, want);
+        check_dispatch(ctx, one, values + i * in, want);
         for (size_t k = 0; k < out; k++)
             CHECK(fabsf(want[k] - got[i * out + k]) <= 1e-4f * (1 + fabsf(want[k])),
                   "picture %u, %zu: %g, alone %g", i, k, (double)got[i * out + k],
