@@ -165,6 +165,7 @@ int bench_run(struct bench *b)
 void bench_finish(struct bench *b)
 {
     bench_devices_finish(b);
+    bench_streams_finish(b);
     bench_frame_finish(b);
     for (uint32_t i = 0; i < b->input_count; i++)
         tdl_tensor_destroy(&b->inputs[i].tensor);

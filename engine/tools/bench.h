@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The parts of tdl-bench: bench_op.c builds one operator, bench.c runs a graph,
  * bench_tune.c its convolutions in every way, bench_devices.c on every device,
- * bench_frame.c whole frames,
+ * bench_frame.c whole frames, bench_streams.c those of several streams,
  * bench_picture.c draws one, bench_print.c, bench_frame_print.c and bench_svg.c
  * report. */
 #ifndef TDL_BENCH_H
@@ -33,11 +33,22 @@ struct bench_frame_options {
     bool device_memory; /* not mapped: as frames that never see the CPU */
 };
 
+#define BENCH_MAX_STREAMS 64
+#define BENCH_MAX_BATCH 16
+#define BENCH_MAX_BATCHES 8
+
+/* What --streams and --batch ask for; 0 streams: not given. */
+struct bench_stream_options {
+    uint32_t streams;
+    uint32_t batches[BENCH_MAX_BATCHES], batch_count;
+};
+
 struct bench {
     const char *model, *device;
     struct tool_model_options model_options;
     uint32_t threads;
     struct bench_frame_options frame_options;
+    struct bench_stream_options stream_options;
     struct bench_operator op;
     struct tdl_build_params build;
     uint32_t warmup, iterations;
@@ -63,7 +74,8 @@ struct bench {
     struct bench_tuned *tuned; /* of --tune and --compare */
     uint32_t tuned_count;
 
-    struct bench_frame *frame; /* of --frame */
+    struct bench_frame *frame;     /* of --frame */
+    struct bench_streams *streams; /* of --streams */
 
     bool every_device; /* --compare-devices */
     struct bench_device *devices;
@@ -156,8 +168,24 @@ struct bench_frame {
 /* Run whole frames as the element does. Prints its own error. */
 int bench_frame_run(struct bench *bench);
 void bench_frame_finish(struct bench *bench);
+/* Parts of that: make bench->frame for the compiled graph, with pictures drawn; record a frame
+ * into its slot's batch, or its composition into one that is begun. */
+int bench_frame_open(struct bench *bench);
+enum tdl_result bench_frame_record(struct bench *bench, struct bench_slot *slot);
+enum tdl_result bench_frame_compose(struct bench *bench, struct bench_slot *slot);
 void bench_frame_print_text(const struct bench *bench);
 void bench_frame_print_json(const struct bench *bench);
+
+/* -------------------------------------------------------- several streams */
+
+/* "1,4,16", rising. */
+bool bench_streams_parse(const char *text, struct bench_stream_options *out);
+/* Run frames of several streams, with the network on batches of each size. Prints its own
+ * error. */
+int bench_streams_run(struct bench *bench);
+void bench_streams_finish(struct bench *bench);
+void bench_streams_print_text(const struct bench *bench);
+void bench_streams_print_json(const struct bench *bench);
 
 /* Draw somebody in front of a wall into a frame, the same in every run: the
  * work of some kernels depends on what they see. Waits until it is there. */

@@ -104,9 +104,10 @@ static int create_tensors(struct bench *b)
         return tool_fail("%s: --frame takes models with one picture of three channels in and one "
                          "mask of one channel out",
                          b->model);
-    status = create_tensor(b, in, 0, &b->frame->input);
+    /* Batches of several streams copy both. */
+    status = create_tensor(b, in, TDL_TENSOR_READABLE, &b->frame->input);
     if (status == TOOL_OK)
-        status = create_tensor(b, out, TDL_TENSOR_READABLE, &b->frame->mask);
+        status = create_tensor(b, out, TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE, &b->frame->mask);
     b->inputs[0].tensor = b->frame->input;
     b->outputs[0].tensor = b->frame->mask;
     return status;
@@ -138,7 +139,17 @@ static int set_up(struct bench *b)
 
 /* -------------------------------------------------------------- one frame */
 
-static enum tdl_result record(struct bench *b, struct bench_slot *slot)
+enum tdl_result bench_frame_compose(struct bench *b, struct bench_slot *slot)
+{
+    struct bench_frame *f = b->frame;
+    enum tdl_result r = tdl_batch_stage(slot->batch, BENCH_COMPOSE);
+
+    return r == TDL_OK ? tdl_compose(slot->batch, f->composer, &slot->source,
+                                     f->network ? f->mask : NULL, &slot->target, &f->compose)
+                       : r;
+}
+
+enum tdl_result bench_frame_record(struct bench *b, struct bench_slot *slot)
 {
     struct bench_frame *f = b->frame;
     enum tdl_result r = tdl_batch_begin(slot->batch);
@@ -152,19 +163,14 @@ static enum tdl_result record(struct bench *b, struct bench_slot *slot)
         if (r == TDL_OK)
             r = tdl_batch_graph(slot->batch, b->graph, b->inputs, 1, b->outputs, 1);
     }
-    if (r == TDL_OK)
-        r = tdl_batch_stage(slot->batch, BENCH_COMPOSE);
-    if (r == TDL_OK)
-        r = tdl_compose(slot->batch, f->composer, &slot->source, f->network ? f->mask : NULL,
-                        &slot->target, &f->compose);
-    return r;
+    return r == TDL_OK ? bench_frame_compose(b, slot) : r;
 }
 
 static int submit(struct bench *b, uint32_t index, uint64_t *out_point)
 {
     struct bench_slot *slot = &b->frame->slots[index % BENCH_FLIGHT];
 
-    if (record(b, slot) != TDL_OK || tdl_batch_submit(slot->batch, out_point) != TDL_OK)
+    if (bench_frame_record(b, slot) != TDL_OK || tdl_batch_submit(slot->batch, out_point) != TDL_OK)
         return tool_fail("%s", tdl_last_error());
     return TOOL_OK;
 }
@@ -297,11 +303,9 @@ static const struct tdl_compose_params element_defaults = {
     .close_holes = true,
 };
 
-int bench_frame_run(struct bench *b)
+static int create(struct bench *b)
 {
-    const uint64_t start = tool_now();
     struct bench_frame *f = b->frame = calloc(1, sizeof(*b->frame));
-    int status;
 
     if (!f)
         return tool_fail("no memory for a frame");
@@ -309,6 +313,26 @@ int bench_frame_run(struct bench *b)
     f->compose.mode = b->frame_options.mode;
     f->network = f->compose.mode != TDL_MODE_PASSTHROUGH;
     f->target_format = choose_target(&b->frame_options);
+    return TOOL_OK;
+}
+
+int bench_frame_open(struct bench *b)
+{
+    int status = create(b);
+
+    if (status == TOOL_OK)
+        status = set_up(b);
+    return status == TOOL_OK ? draw(b) : status;
+}
+
+int bench_frame_run(struct bench *b)
+{
+    const uint64_t start = tool_now();
+    int status = create(b);
+    struct bench_frame *f = b->frame;
+
+    if (status != TOOL_OK)
+        return status;
     b->build.input_layout = TDL_LAYOUT_NC4HW4;
     status = tool_create_context(b->device, b->threads, &b->context);
     f->context_ms = (double)(tool_now() - start) / 1e6;

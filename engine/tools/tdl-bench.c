@@ -69,6 +69,11 @@ static const char help_behind_formats[] =
     "                          alpha, passthrough (without the network)\n"
     "      --frame-memory M    mapped (default): written and read by the CPU, without\n"
     "                          a copy; device: as frames that never see the CPU\n"
+    "      --streams N         frames of N streams (2 to 64), each with its own pictures, as\n"
+    "                          elements with batch-size run them\n"
+    "      --batch LIST        of them, how many frames the network takes at once, as 1,4,16\n"
+    "                          (1,2,4,8,16, up to N); a batch is gathered when each of its\n"
+    "                          streams has submitted its picture\n"
     "They are run twice: one at a time, which gives wall time and GPU time of a frame,\n"
     "and with three under way, which gives frames/s. first_frame_ms in --json counts\n"
     "from before the device was opened; it is much shorter when the pipeline cache\n"
@@ -91,6 +96,8 @@ enum {
     OPT_FORMAT,
     OPT_MODE,
     OPT_FRAME_MEMORY,
+    OPT_STREAMS,
+    OPT_BATCH,
     OPT_COMPARE,
     OPT_COMPARE_DEVICES,
     OPT_TUNE,
@@ -120,6 +127,8 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
     {"mode", required_argument, NULL, OPT_MODE},
     {"frame-memory", required_argument, NULL, OPT_FRAME_MEMORY},
+    {"streams", required_argument, NULL, OPT_STREAMS},
+    {"batch", required_argument, NULL, OPT_BATCH},
     {"algorithm", required_argument, NULL, 'a'},
     {"compare", no_argument, NULL, OPT_COMPARE},
     {"compare-devices", no_argument, NULL, OPT_COMPARE_DEVICES},
@@ -150,6 +159,8 @@ static const struct {
     {OPT_FRAME, "width x height in px, such as 1280x720"},
     {OPT_MODE, "mask, overlay, blur, replace, alpha or passthrough"},
     {OPT_FRAME_MEMORY, "mapped or device"},
+    {OPT_STREAMS, "a number, 2 to 64"},
+    {OPT_BATCH, "up to 8 rising numbers, 1 to 16, such as 1,4,16"},
     {OPT_PATIENCE, "a number of 1 or more"},
 };
 
@@ -256,6 +267,12 @@ static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
     case OPT_SVG:
         b->svg = text;
         return true;
+    case OPT_STREAMS:
+        *out_ok = tool_parse_u32(text, 2, BENCH_MAX_STREAMS, &b->stream_options.streams);
+        return true;
+    case OPT_BATCH:
+        *out_ok = bench_streams_parse(text, &b->stream_options);
+        return true;
     case TOOL_OPTION_BIND:
     case TOOL_OPTION_NUMBER:
     case TOOL_OPTION_SIZE:
@@ -274,6 +291,11 @@ static int check(int argc, char **argv, bool frame_option, const struct bench *b
 {
     if (b->frame_options.size[0] && (b->tune || b->compare || b->svg))
         return tool_usage_error("--tune, --compare and --svg do not go with --frame");
+    if ((b->stream_options.streams && !b->frame_options.size[0]) ||
+        (b->stream_options.batch_count && !b->stream_options.streams))
+        return tool_usage_error("--streams belongs to --frame WxH, and --batch to --streams");
+    if (b->stream_options.streams && b->frame_options.mode == TDL_MODE_PASSTHROUGH)
+        return tool_usage_error("--streams is for modes that run the network");
     if (b->every_device && (b->frame_options.size[0] || b->tune || b->compare || b->device))
         return tool_usage_error("--compare-devices goes without --frame, --tune, --compare and "
                                 "--device");
@@ -353,6 +375,10 @@ static void print(const struct bench *bench)
         bench_devices_print_json(bench);
     else if (bench->devices)
         bench_devices_print_text(bench);
+    else if (bench->streams && bench->json)
+        bench_streams_print_json(bench);
+    else if (bench->streams)
+        bench_streams_print_text(bench);
     else if (bench->frame && bench->json)
         bench_frame_print_json(bench);
     else if (bench->frame)
@@ -380,9 +406,10 @@ int main(int argc, char **argv)
     tool_set_name("tdl-bench");
     status = parse(argc, argv, &bench);
     if (status == TOOL_OK)
-        status = bench.every_device            ? bench_devices_run(&bench)
-                 : bench.frame_options.size[0] ? bench_frame_run(&bench)
-                                               : bench_run(&bench);
+        status = bench.every_device             ? bench_devices_run(&bench)
+                 : bench.stream_options.streams ? bench_streams_run(&bench)
+                 : bench.frame_options.size[0]  ? bench_frame_run(&bench)
+                                                : bench_run(&bench);
     if (status == TOOL_OK)
         print(&bench);
     if (status == TOOL_OK && bench.svg)

@@ -56,6 +56,11 @@ expect 2 "'64' is not a value of --frame, which takes width x height" "$bench" -
 expect 2 "'NV99' is not a value of --format, which takes .*NV12,.* P010" "$bench" --frame 64x48 --format NV99 model.tflite
 expect 2 "'fog' is not a value of --mode, which takes mask, overlay" "$bench" --frame 64x48 --mode fog \
     model.tflite
+expect 2 '--streams belongs to --frame' "$bench" --streams 4 model.tflite
+expect 2 '--batch to --streams' "$bench" --frame 64x48 --batch 2 model.tflite
+expect 2 'modes that run the network' "$bench" --frame 64x48 --streams 4 --mode passthrough m.tflite
+expect 2 "'4,2' is not a value of --batch, which takes up to 8 rising" "$bench" --frame 64x48 \
+    --streams 4 --batch 4,2 model.tflite
 expect 2 "'fp8' is not a value of --precision, which takes auto, fp32 or fp16" "$bench" -p fp8 m.tflite
 expect 2 "'-1' is not a value of --threads" "$bench" -t -1 model.tflite
 expect 2 "'0.5' is not a value of --patience, which takes a number of 1" "$bench" --patience 0.5 m.tflite
@@ -171,6 +176,9 @@ if [ -e "$model" ]; then
         frame GRAY8 --mode passthrough --format GRAY8
     fi
     expect 0 'frames/s with 3 under way' "$bench" --frame 64x48 -w 1 -i 2 "$model"
+    expect 0 '"batches"' "$bench" --frame 64x48 --streams 3 --batch 1,2 -w 0 -i 2 --json "$model"
+    json '[r["batch"] for r in o["batches"]] == [1, 2]'
+    json 'all(r["frames_per_second"] > 0 and r["p99_ms"] >= r["median_ms"] > 0 for r in o["batches"])'
     expect 1 'too large' "$bench" --frame 40000x2 "$model"
 fi
 [ $failed = 0 ] && echo "all as expected"
