@@ -196,11 +196,19 @@ part_nightly() {
     export TDL_TEST_CASES=${TDL_TEST_CASES:-500} # of each kind; there are some twenty kinds
     export TDL_FUZZ_SECONDS=${TDL_FUZZ_SECONDS:-1800}
     meson_tests "$TDL_BUILD" --timeout-multiplier 100 --suite engine --suite models --suite element
+    nightly_slurm
     expect "a million runs" in_build tests/engine/test-runs 1000000
     expect "200,000 frames" in_build tests/pipelines/soak 200000
     part_validation none
     TDL_TEST_CASES=10 part_sanitizers none
     part_fuzz
+}
+
+# Packages that only this needs, and two minutes until Slurm tries a piece again.
+nightly_slurm() {
+    [ "$(id -u)" != 0 ] || apt-get install -y --no-install-recommends slurmctld slurmd slurm-client munge \
+        >"$logs/slurm-packages" 2>&1
+    meson_tests "$TDL_BUILD" --suite slurm
 }
 
 # in_build PROGRAM [ARGUMENT...] : with the surroundings that meson gives tests.

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A long recording through tdlfilter in pieces, by several processes, GPUs or hosts.
+#   pipelines/farm.sh [OPTION...] VIDEO OUT.mkv [PROPERTY=VALUE...]
+#   --engine E      who runs the pieces: parallel (GNU parallel, the default) or slurm
+#   --workers N     how many at once (default: GPUs, or half of the cores)
+#   --hosts FILE    GNU parallel's --sshloginfile; each host has the plugin and the
+#                   folders under the same paths
+#   --seconds S     length of a piece, to the next keyframe (default 60)
+#   --before N      frames of the piece before that the filter sees first (default 24)
+#   --encoder E     elements that encode (default: x264enc, else vp8enc)
+#   --retries N     how often a piece is tried (default 3)
+# The recording is cut at keyframes into OUT.mkv.farm/, where what is done stays if
+# anything fails: the same line again does the rest. The sound is the recording's.
+set -eu
+. "$(dirname "$0")/common.sh"
+export TDL_BUILD
+
+engine=parallel workers='' hosts='' seconds=60 before=24 encoder='' retries=3 properties=''
+farm=$TDL_BUILD/pipelines/farm
+
+# devices : the GPUs by index; none: the processor alone.
+devices() {
+    "$TDL_BUILD/engine/tools/tdl-info" | awk '
+        /^[0-9]+:/ { device = $1 + 0 }
+        /^ +type +(discrete|integrated|virtual)/ { print device }'
+}
+
+# piece FOLDER NUMBER [SLOT] : what a worker does; whatever was begun before starts anew.
+piece() {
+    local folder=$1 in out gpus
+    local -a words=()
+    printf -v in '%s/in-%05d.mkv' "$folder" "$2"
+    printf -v out '%s/out-%05d.mkv' "$folder" "$2"
+    [ ! -e "$out" ] || return 0
+    mapfile -t starts <"$folder/starts"
+    mapfile -t filter <"$folder/filter"
+    [ "$2" = 0 ] || words=("$(printf '%s/in-%05d.mkv' "$folder" $(($2 - 1)))"
+        $((starts[$2] - starts[$2 - 1])) "${filter[2]}")
+    mapfile -t gpus < <(devices)
+    [ ${#gpus[@]} = 0 ] || export TDL_DEVICE=${TDL_DEVICE:-${gpus[$((${3:-$2} % ${#gpus[@]}))]}}
+    "$farm" process "$out.part" "${filter[0]}" "${filter[1]}" "$in" "${words[@]}"
+    mv -- "$out.part" "$out"
+}
+
+# A job of a Slurm array; a piece that fails is put back into the queue.
+slurm_piece() {
+    piece "$1" "$SLURM_ARRAY_TASK_ID" && return
+    [ "${SLURM_RESTART_COUNT:-0}" -ge $(($2 - 1)) ] ||
+        scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+    return 1
+}
+
+run_pieces() {
+    local last=$((${#starts[@]} - 1)) self
+    self=$(cd "$(dirname "$0")" && pwd)/farm.sh
+    case $engine in
+    parallel)
+        command -v parallel >/dev/null || die "GNU parallel is missing: apt install parallel"
+        seq 0 $last | parallel --will-cite --jobs "$workers" --retries "$retries" \
+            ${hosts:+--sshloginfile "$hosts" --env TDL_BUILD --env TDL_DEVICE} \
+            --joblog "$folder/jobs" "$self" --piece "$folder" '{}' '{%}'
+        ;;
+    slurm)
+        command -v sbatch >/dev/null || die "Slurm is missing: apt install slurm-wlm"
+        sbatch --wait --requeue --open-mode=append --array="0-$last%$workers" --job-name=tdl-farm \
+            --output="$folder/log-%a" --chdir="$PWD" --wrap \
+            "$(printf '%q ' "$self" --slurm-piece "$folder" "$retries")"
+        ;;
+    *) misused "there is no engine '$engine'" ;;
+    esac
+}
+
+default_encoder() {
+    if gst-inspect-1.0 --exists x264enc; then
+        say "x264enc speed-preset=veryfast"
+    else
+        say "vp8enc deadline=1 cpu-used=4 end-usage=cq cq-level=10 target-bitrate=20000000"
+    fi
+}
+
+case ${1:-} in
+--piece) use_plugin; shift; piece "$@"; exit ;;
+--slurm-piece) use_plugin; shift; slurm_piece "$@"; exit ;;
+esac
+while [ $# -gt 0 ]; do
+    case $1 in
+    -h | --help) usage; exit 0 ;;
+    --engine | --workers | --hosts | --seconds | --before | --encoder | --retries)
+        [ $# -gt 1 ] || misused "$1 needs a value"
+        declare "${1#--}=$2"
+        shift 2
+        ;;
+    -*) misused "'$1' is not an option here" ;;
+    *) break ;;
+    esac
+done
+[ $# -ge 2 ] || misused "a video and the name of the result are needed"
+[ -e "$1" ] || die "there is no $1"
+use_plugin
+[ -x "$farm" ] || die "the plugin is not built yet: run pipelines/setup.sh first"
+video=$(realpath -- "$1") out=$(realpath -m -- "$2")
+folder=$out.farm
+shift 2
+if [ -z "$workers" ]; then
+    workers=$(devices | wc -l)
+    [ "$workers" -gt 0 ] || workers=$((($(nproc) + 1) / 2))
+fi
+# Values may have spaces in them.
+for word in "$@"; do
+    [[ $word == ?*=* ]] || misused "'$word' is no PROPERTY=VALUE"
+    value=${word#*=} value=${value//\\/\\\\}
+    properties+=" ${word%%=*}=\"${value//\"/\\\"}\""
+done
+line=$(say "tdlfilter$properties" "${encoder:-$(default_encoder)}" "$before" "$video" "$seconds")
+if [ -e "$folder/filter" ] && [ "$(cat "$folder/filter")" != "$line" ]; then
+    die "$folder is of another line: remove it first"
+fi
+mkdir -p -- "$folder"
+say "$line" >"$folder/filter"
+if [ ! -e "$folder/starts" ]; then
+    "$farm" cut "$video" "$folder" "$seconds" >"$folder/starts.part"
+    mv -- "$folder/starts.part" "$folder/starts"
+fi
+mapfile -t starts <"$folder/starts"
+say "${#starts[@]} pieces, $workers at once" >&2
+run_pieces || die "not every piece came through; what is done lies in $folder, the same line goes on"
+"$farm" join "$out.part" "$video" "$folder/out-*.mkv"
+mv -- "$out.part" "$out"
+rm -r -- "$folder"

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A recording in pieces is the recording in one: the same frames within a step, the
+# same sound, also when a worker is killed on the way.
+. "$(dirname "$0")/common.sh"
+command -v parallel >/dev/null || skip "GNU parallel is not installed"
+gst-inspect-1.0 --exists vp8enc || skip "vp8enc is missing: install gstreamer1.0-plugins-good"
+real=${GST_PLUGIN_PATH%/gst}
+export TDL_DEVICE=cpu # the device is not what is tried here
+frames=60 size=$((160 * 120 * 3 / 2))
+raw=video/x-raw,format=I420
+cd "$temp"
+
+# A build whose worker dies in its first try at the second piece, in the middle.
+mkdir -p build/pipelines
+ln -s "$real/gst" "$real/engine" build
+cat >build/pipelines/farm <<END
+#!/bin/bash
+[[ \$* == *out-00001* ]] && [ ! -e "$temp/killed" ] || exec "$real/pipelines/farm" "\$@"
+touch "$temp/killed"
+"$real/pipelines/farm" "\$@" &
+sleep 0.2
+kill -KILL \$! \$\$
+END
+chmod +x build/pipelines/farm
+
+gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=$frames ! \
+    $raw,width=160,height=120,framerate=30/1 ! vp8enc deadline=1 keyframe-max-dist=15 ! \
+    queue max-size-time=0 ! matroskamux name=m ! filesink location=in.mkv \
+    audiotestsrc num-buffers=86 ! audio/x-raw,rate=44100 ! vorbisenc ! queue ! m.
+
+stream() { # stream FILE PAD OUT : what the container holds
+    gst-launch-1.0 -q filesrc "location=$1" ! matroskademux name=d "d.$2" ! queue ! \
+        filesink "location=$3"
+}
+farm() { TDL_BUILD=$1 "$root/pipelines/farm.sh" --workers 4 --encoder $raw "${@:2}"; }
+
+"$real/pipelines/farm" process one.mkv tdlfilter $raw in.mkv
+status=0
+farm "$temp/build" --seconds 0.5 in.mkv four.mkv mode=overlay >log 2>&1 || status=$?
+cat log
+check "four workers, one of them killed" test $status = 0
+check "in four pieces" grep -q '^4 pieces, 4 at once' log
+check "one was killed" test -e killed
+check "the folder is gone" not test -e four.mkv.farm
+stream one.mkv video_0 one.raw
+stream four.mkv video_0 four.raw
+stream in.mkv audio_0 in.ogg
+stream four.mkv audio_0 four.ogg
+check "as many frames" test "$(stat -c %s one.raw four.raw | sort -u)" = $((frames * size))
+# cmp prints octal values.
+most=$(cmp -l one.raw four.raw | awk '
+    function value(o) { return int(o / 100) * 64 + int(o % 100 / 10) * 8 + o % 10 }
+    { d = value($2) - value($3); d = d < 0 ? -d : d; if (d > most) most = d }
+    END { print most + 0 }')
+check "frames are equal but for $most steps" test "$most" -le 1
+check "there is sound" test -s in.ogg
+check "the sound is the same" cmp in.ogg four.ogg
+
+# What is done stays, and is not of another line.
+farm "$real" --seconds 0.5 --retries 1 in.mkv bad.mkv mode=nonsense >log 2>&1 || status=$?
+check "no such mode: an error" test $status = 1
+check "it says what stays" grep -q 'the same line goes on' log
+status=0
+farm "$real" --seconds 0.5 in.mkv bad.mkv mode=mask >log 2>&1 || status=$?
+check "another line is refused" test $status = 1
+check "it says so" grep -q 'bad.mkv.farm is of another line: remove it first' log
+finish
