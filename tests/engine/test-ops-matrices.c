@@ -160,6 +160,22 @@ static void check_fusion(struct tdl_context *ctx)
     CHECK(count == (subject_has_kernels(ctx) ? 1 : 2), "a layer takes %u steps", count);
 }
 
+/* c of any rank, beside constants: layers of networks, which devices know. */
+static void check_constants(struct tdl_context *ctx, uint32_t n, uint32_t c_rank)
+{
+    static const float values[] = {0.5f, -2, 3, 0.25f};
+    static const uint32_t ones[] = {1, 1};
+    struct rng rng = {n};
+    struct tdl_builder *b;
+    check_begin("gemm with constants, n %u, c of rank %u", n, c_rank);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 3, 2));
+    struct tdl_operand *y = subject_constant(b, 2, (const uint32_t[]){2, n}, values);
+    const struct tdl_gemm_params p = {.c = subject_constant(b, c_rank, ones, &values[2])};
+    subject_output(b, tdl_builder_gemm(b, x, y, &p));
+    subject_check(ctx, b, &rng, false);
+}
+
 int main(int argc, char **argv)
 {
     const long random = check_cases(argc, argv, 5);
@@ -171,6 +187,8 @@ int main(int argc, char **argv)
         check_many_tiles(ctx, TDL_FLOAT32);
         check_many_tiles(ctx, TDL_FLOAT16);
         check_fusion(ctx);
+        for (uint32_t i = 0; i < 6; i++)
+            check_constants(ctx, 1 + i % 2, i / 2);
     }
     for (long i = 0; i < random; i++, seed++) {
         struct rng rng = {seed};

@@ -188,7 +188,7 @@ static bool is_fully_connected(const struct tdl_node *n)
     const uint32_t columns = n->output->desc.shape[n->output->desc.rank - 1];
     return !p->a_transpose && p->alpha == 1 && b->desc.rank == 2 && tdl_is_known(b) &&
            (!c || (p->beta == 1 && tdl_is_known(c) && tdl_operand_count(c) == columns &&
-                   c->desc.shape[c->desc.rank - 1] == columns));
+                   c->desc.rank > 0 && c->desc.shape[c->desc.rank - 1] == columns));
 }
 
 static enum tdl_result define_fully_connected(struct tdl_cpu_xnn_making *m,
