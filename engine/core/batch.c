@@ -15,7 +15,7 @@ enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch *
 void tdl_batch_destroy(struct tdl_batch **batch)
 {
     struct tdl_batch *b = tdl_take(batch);
-    if (b)
+    if (b && !tdl_context_is_forked(b->ctx))
         b->ctx->on->batch_destroy(b);
 }
 
@@ -26,14 +26,16 @@ struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
 
 enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
 {
+    const enum tdl_result r = tdl_context_check_process(ctx);
     *out_batch = NULL;
-    return ctx->on->batch_borrow(ctx, true, out_batch);
+    return r == TDL_OK ? ctx->on->batch_borrow(ctx, true, out_batch) : r;
 }
 
 enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch)
 {
+    const enum tdl_result r = tdl_context_check_process(ctx);
     *out_batch = NULL;
-    return ctx->on->batch_borrow(ctx, !ctx->busy_when_full, out_batch);
+    return r == TDL_OK ? ctx->on->batch_borrow(ctx, !ctx->busy_when_full, out_batch) : r;
 }
 
 enum tdl_result tdl_fail_busy(const struct tdl_context *ctx)
@@ -54,19 +56,21 @@ void tdl_batch_give_back(struct tdl_batch **batch)
 enum tdl_result tdl_batch_begin(struct tdl_batch *batch)
 {
     TDL_NEED(batch, "batch");
-    return tdl_logged(batch->ctx, batch->ctx->on->batch_begin(batch));
+    enum tdl_result r = tdl_context_check_process(batch->ctx);
+    return tdl_logged(batch->ctx, r == TDL_OK ? batch->ctx->on->batch_begin(batch) : r);
 }
 
 void tdl_batch_cancel(struct tdl_batch *batch)
 {
-    if (batch)
+    if (batch && !tdl_context_is_forked(batch->ctx))
         batch->ctx->on->batch_cancel(batch);
 }
 
 enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
 {
     TDL_NEED(batch, "batch");
-    return tdl_logged(batch->ctx, batch->ctx->on->batch_submit(batch, out_point));
+    enum tdl_result r = tdl_context_check_process(batch->ctx);
+    return tdl_logged(batch->ctx, r == TDL_OK ? batch->ctx->on->batch_submit(batch, out_point) : r);
 }
 
 enum tdl_result tdl_batch_stage(struct tdl_batch *batch, uint32_t stage)

@@ -99,7 +99,7 @@ void tdl_buffer_loosen(struct tdl_buffer *buffer)
 void tdl_buffer_destroy(struct tdl_buffer **buffer)
 {
     struct tdl_buffer *b = tdl_take(buffer);
-    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+    if (!b || tdl_context_is_forked(b->ctx) || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
     struct tdl_context *ctx = b->ctx;
     const bool is_loose = b->is_loose;

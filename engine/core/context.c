@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Contexts: the part that is the same on every device. */
 #include "notifier.h"
+#include "thread.h"
 #include "tuning_file.h"
 #include "weights.h"
 
@@ -48,6 +49,7 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
 {
     ctx->on = on;
     atomic_init(&ctx->refs, 1);
+    ctx->forks = tdl_forks();
     pthread_mutex_init(&ctx->tuning_lock, NULL);
     pthread_mutex_init(&ctx->staging.lock, NULL);
     tdl_notifier_init(&ctx->notifier);
@@ -80,7 +82,7 @@ struct tdl_context *tdl_context_ref(struct tdl_context *context)
 void tdl_context_destroy(struct tdl_context **context)
 {
     struct tdl_context *ctx = tdl_take(context);
-    if (!ctx || atomic_fetch_sub(&ctx->refs, 1) != 1)
+    if (!ctx || tdl_context_is_forked(ctx) || atomic_fetch_sub(&ctx->refs, 1) != 1)
         return;
     if (tdl_notifier_end(ctx))
         tdl_context_end(ctx);
@@ -94,6 +96,20 @@ void tdl_context_end(struct tdl_context *ctx)
 
 /* -------------------------------------------------------------- timeline */
 
+bool tdl_context_is_forked(const struct tdl_context *ctx)
+{
+    return ctx->forks != tdl_forks();
+}
+
+enum tdl_result tdl_context_check_process(const struct tdl_context *ctx)
+{
+    if (!tdl_context_is_forked(ctx))
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_INVALID_STATE,
+                    "this process was forked from the one that made the context, whose threads "
+                    "and device it does not have: create one here, or fork before the first");
+}
+
 enum tdl_result tdl_context_check(struct tdl_context *ctx)
 {
     if (!ctx)
@@ -103,7 +119,7 @@ enum tdl_result tdl_context_check(struct tdl_context *ctx)
         return tdl_fail(TDL_ERROR_DEVICE_LOST,
                         "the device %s was lost: destroy this context and create a new one",
                         ctx->info.name);
-    return TDL_OK;
+    return tdl_context_check_process(ctx);
 }
 
 enum tdl_result tdl_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
@@ -128,7 +144,8 @@ enum tdl_result tdl_context_sync(struct tdl_context *ctx)
 {
     TDL_NEED(ctx, "context");
     enum tdl_result r = tdl_context_wait(ctx, tdl_context_last_point(ctx), TDL_WAIT_FOREVER);
-    ctx->on->context_collect(ctx);
+    if (!tdl_context_is_forked(ctx))
+        ctx->on->context_collect(ctx);
     return r;
 }
 
@@ -137,7 +154,8 @@ enum tdl_result tdl_context_sync(struct tdl_context *ctx)
 enum tdl_result tdl_context_save_cache(struct tdl_context *ctx)
 {
     TDL_NEED(ctx, "context");
-    return tdl_logged(ctx, ctx->on->context_save_cache(ctx));
+    enum tdl_result r = tdl_context_check_process(ctx);
+    return tdl_logged(ctx, r == TDL_OK ? ctx->on->context_save_cache(ctx) : r);
 }
 
 const struct tdl_device_info *tdl_context_device(const struct tdl_context *ctx)

@@ -29,6 +29,7 @@ struct tdl_device;
 struct tdl_context {
     const struct tdl_device *on;
     atomic_int refs;
+    unsigned forks; /* of the process that made it (thread.h) */
     tdl_log_fn log;
     void *log_data;
     enum tdl_log_level log_level;
@@ -235,7 +236,11 @@ enum tdl_result tdl_fail_busy(const struct tdl_context *ctx);
 void tdl_context_lose(struct tdl_context *ctx);
 /* A thread of the caller's sleeps for the device. */
 void tdl_context_count_wait(struct tdl_context *ctx);
-/* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. */
+/* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. And INVALID_STATE
+ * in a forked process, which has nothing of the context but its memory. */
 enum tdl_result tdl_context_check(struct tdl_context *ctx);
+/* That alone. */
+bool tdl_context_is_forked(const struct tdl_context *ctx);
+enum tdl_result tdl_context_check_process(const struct tdl_context *ctx);
 
 #endif

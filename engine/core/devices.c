@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The devices that there are, and the choice of one. */
 #include "core.h"
+#include "thread.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,9 +13,12 @@ enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint32_t capa
                                 uint32_t *out_count)
 {
     TDL_NEED(out_count, "out_count");
+    sigset_t before;
+    tdl_signals_block(&before); /* of drivers' threads */
     /* No loader, no driver: there is the CPU. */
     if (tdl_vulkan_device_list(out_infos, capacity, out_count) != TDL_OK)
         *out_count = 0;
+    tdl_signals_restore(&before);
     if (out_infos && *out_count < capacity)
         tdl_cpu_describe(&out_infos[*out_count]);
     ++*out_count;
@@ -99,6 +103,21 @@ static enum tdl_result create_named(const struct tdl_context_params *params,
                : r;
 }
 
+static enum tdl_result create(struct tdl_context_params *params, struct tdl_context **out_context)
+{
+    const char *instead = getenv("TDL_DEVICE");
+    if (!is_auto(params->device))
+        return create_named(params, out_context);
+    if (is_auto(instead))
+        return create_best(params, out_context);
+    params->device = instead;
+    enum tdl_result r = create_named(params, out_context);
+    if (r != TDL_OK) /* nobody who asked for "auto" would know which device that is about */
+        tdl_fail(r, "%s (TDL_DEVICE=%.100s in the environment asks for it: change or unset that)",
+                 tdl_last_error(), instead);
+    return r;
+}
+
 enum tdl_result tdl_context_create(const struct tdl_context_params *params,
                                    struct tdl_context **out_context)
 {
@@ -106,16 +125,10 @@ enum tdl_result tdl_context_create(const struct tdl_context_params *params,
     TDL_NEED(out_context, "out_context");
     static const struct tdl_context_params defaults;
     struct tdl_context_params chosen = params ? *params : defaults;
-    const char *instead = getenv("TDL_DEVICE");
+    sigset_t before;
     *out_context = NULL;
-    if (!is_auto(chosen.device))
-        return create_named(&chosen, out_context);
-    if (is_auto(instead))
-        return create_best(&chosen, out_context);
-    chosen.device = instead;
-    enum tdl_result r = create_named(&chosen, out_context);
-    if (r != TDL_OK) /* nobody who asked for "auto" would know which device that is about */
-        tdl_fail(r, "%s (TDL_DEVICE=%.100s in the environment asks for it: change or unset that)",
-                 tdl_last_error(), instead);
+    tdl_signals_block(&before); /* of drivers' threads */
+    enum tdl_result r = create(&chosen, out_context);
+    tdl_signals_restore(&before);
     return r;
 }

@@ -388,13 +388,13 @@ enum tdl_result tdl_composer_create(struct tdl_context *context, struct tdl_comp
 void tdl_composer_destroy(struct tdl_composer **composer)
 {
     struct tdl_composer *c = tdl_take(composer);
-    if (c)
+    if (c && !tdl_context_is_forked(c->ctx))
         c->ctx->on->composer_destroy(c);
 }
 
 void tdl_composer_reset(struct tdl_composer *composer)
 {
-    if (composer)
+    if (composer && !tdl_context_is_forked(composer->ctx))
         composer->ctx->on->composer_reset(composer);
 }
 

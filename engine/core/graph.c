@@ -187,7 +187,9 @@ enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_
 {
     TDL_NEED_KNOWN(params);
     TDL_NEED(g, "graph");
-    enum tdl_result r = TDL_OK;
+    enum tdl_result r = tdl_context_check_process(g->ctx);
+    if (r != TDL_OK)
+        return r;
     pthread_mutex_lock(&g->compile_lock);
     if (!atomic_load(&g->compiled))
         r = g->ctx->on->program_compile(g, params);
@@ -200,7 +202,7 @@ enum tdl_result tdl_graph_compile(struct tdl_graph *g, const struct tdl_compile_
 void tdl_graph_destroy(struct tdl_graph **graph)
 {
     struct tdl_graph *g = tdl_take(graph);
-    if (!g)
+    if (!g || tdl_context_is_forked(g->ctx))
         return;
     g->ctx->on->program_destroy(g);
     tdl_plan_finish(&g->plan);
@@ -372,6 +374,8 @@ enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding 
     struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
     if (!g->ctx->info.timestamps)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s has no timestamps", g->ctx->info.name);
-    enum tdl_result r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
+    enum tdl_result r = tdl_context_check_process(g->ctx);
+    if (r == TDL_OK)
+        r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
     return r == TDL_OK ? g->ctx->on->program_profile(g, bound) : r;
 }

@@ -10,6 +10,8 @@
  */
 #include "notifier.h"
 
+#include "thread.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -104,7 +106,7 @@ static enum tdl_result start(struct tdl_context *ctx)
     struct tdl_notifier *n = &ctx->notifier;
     if (n->running)
         return TDL_OK;
-    const int error = pthread_create(&n->thread, NULL, run, ctx);
+    const int error = tdl_thread_start(&n->thread, "tdl-calls", run, ctx);
     if (error)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "there is no thread to call back from: %s",
                         strerror(error));
@@ -131,8 +133,11 @@ bool tdl_notifier_end(struct tdl_context *ctx)
 enum tdl_result tdl_notifier_reserve(struct tdl_context *ctx)
 {
     struct tdl_notifier *n = &ctx->notifier;
+    enum tdl_result r = tdl_context_check_process(ctx);
+    if (r != TDL_OK)
+        return r;
     pthread_mutex_lock(&n->lock);
-    enum tdl_result r = start(ctx);
+    r = start(ctx);
     if (r == TDL_OK && n->reads >= ctx->max_queued) {
         if (ctx->busy_when_full || is_own_thread(n)) /* which would wait for itself */
             r = tdl_fail_busy(ctx);
@@ -178,7 +183,9 @@ enum tdl_result tdl_context_on_lost(struct tdl_context *context, tdl_lost_fn los
 {
     TDL_NEED(context, "context");
     struct tdl_notifier *n = &context->notifier;
-    enum tdl_result r = TDL_OK;
+    enum tdl_result r = tdl_context_check_process(context);
+    if (r != TDL_OK)
+        return tdl_logged(context, r);
     pthread_mutex_lock(&n->lock);
     while (n->telling && !is_own_thread(n))
         pthread_cond_wait(&n->eased, &n->lock);

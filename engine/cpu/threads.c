@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "threads.h"
 
+#include "core/thread.h"
 #include "cores.h"
 
 #include <pthread.h>
@@ -16,6 +17,7 @@ enum { MAX_HELPERS = 63 };
 struct tdl_cpu_threads {
     struct tdl_cpu_threads *next;
     uint32_t wanted, count, refs; /* of the list */
+    unsigned forks;               /* of the process that has the threads */
 
     pthread_mutex_t lock;
     pthread_cond_t came, left;
@@ -127,11 +129,12 @@ static struct tdl_cpu_threads *create(uint32_t wanted)
     if (!t)
         return NULL;
     t->wanted = wanted;
+    t->forks = tdl_forks();
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->came, NULL);
     pthread_cond_init(&t->left, NULL);
     while (t->helper_count + 1 < count && t->helper_count < MAX_HELPERS &&
-           !pthread_create(&t->helpers[t->helper_count], NULL, help, t))
+           !tdl_thread_start(&t->helpers[t->helper_count], "tdl-cpu-help", help, t))
         t->helper_count++;
     t->count = t->helper_count + 1;
     return t;
@@ -158,7 +161,7 @@ enum tdl_result tdl_cpu_threads_open(uint32_t wanted, struct tdl_cpu_threads **o
 {
     struct tdl_cpu_threads *t;
     pthread_mutex_lock(&list_lock);
-    for (t = list; t && t->wanted != wanted;)
+    for (t = list; t && (t->wanted != wanted || t->forks != tdl_forks());)
         t = t->next;
     if (!t && (t = create(wanted))) {
         t->next = list;
@@ -206,8 +209,12 @@ void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads)
     if (!threads || threads->count < 2)
         return NULL;
     pthread_mutex_lock(&threads->lock);
-    if (!threads->pool)
+    if (!threads->pool) {
+        sigset_t before;
+        tdl_signals_block(&before);
         threads->pool = pthreadpool_create(threads->count);
+        tdl_signals_restore(&before);
+    }
     void *pool = threads->pool;
     pthread_mutex_unlock(&threads->lock);
     return pool;

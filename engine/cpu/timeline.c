@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The thread that runs batches in the order in which they were submitted. */
 #include "batch.h"
+#include "core/thread.h"
 #include "table.h"
 
 #include <errno.h>
@@ -93,7 +94,7 @@ enum tdl_result tdl_cpu_timeline_start(struct tdl_cpu_context *ctx)
     pthread_cond_init(&ctx->passed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     ctx->last = &ctx->first;
-    const int error = pthread_create(&ctx->worker, NULL, work, ctx);
+    const int error = tdl_thread_start(&ctx->worker, "tdl-cpu", work, ctx);
     if (!error)
         return TDL_OK;
     finish(ctx);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "context.h"
 
+#include "core/thread.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -101,9 +102,15 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
         .signalSemaphoreCount = signals.count,
         .pSignalSemaphores = signals.handles,
     };
+    /* Layers and drivers may start threads for the first one. */
+    sigset_t before;
+    if (point.value == 1)
+        tdl_signals_block(&before);
     tdl_context_lock_queue(ctx);
     enum tdl_result r = VK(ctx, vkQueueSubmit(tdl_vk(ctx)->queue, 1, &submit, VK_NULL_HANDLE));
     tdl_context_unlock_queue(ctx);
+    if (point.value == 1)
+        tdl_signals_restore(&before);
     if (r != TDL_OK)
         return r;
     if (s->prepend_barrier)

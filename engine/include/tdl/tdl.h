@@ -29,6 +29,13 @@
  *   it, may be used from several threads. A builder and a batch belong to one
  *   thread at a time. Destroying an object while another thread is inside a
  *   call on it is the caller's error.
+ * - Threads of the library: on the CPU a context's worker and those that compute (`threads`),
+ *   one of a context that calls back, those that compile while a graph is built, and what a
+ *   driver of Vulkan has. Signals of the program go by them: they block all but their own
+ *   faults.
+ * - A context is of the process that made it. In a fork()ed one calls on it, and on what was
+ *   made from it, are TDL_ERROR_INVALID_STATE, and destroying does nothing. Fork before the
+ *   first context; after it the child can still make one of the CPU, not of Vulkan.
  */
 #ifndef TDL_TDL_H
 #define TDL_TDL_H

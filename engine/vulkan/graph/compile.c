@@ -15,6 +15,7 @@
  */
 #include "compile.h"
 
+#include "core/thread.h"
 #include "vulkan/batch.h"
 
 #include <stdio.h>
@@ -229,7 +230,7 @@ static void call_helpers(struct work *work, void *(*function)(void *), uint32_t 
     const uint32_t left = work->total - TDL_MIN(work->total, next + own);
     const uint32_t wanted = TDL_MIN(count_threads(work) - 1, left);
     while (work->helper_count < wanted &&
-           pthread_create(&work->helpers[work->helper_count], NULL, function, work) == 0)
+           !tdl_thread_start(&work->helpers[work->helper_count], "tdl-compile", function, work))
         work->helper_count++;
 }
 

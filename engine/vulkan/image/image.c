@@ -105,7 +105,7 @@ void tdl_image_release(struct tdl_context *ctx, void *data)
 void tdl_image_destroy(struct tdl_image **image)
 {
     struct tdl_image *i = tdl_take(image);
-    if (i)
+    if (i && !tdl_context_is_forked(i->ctx))
         tdl_image_release(i->ctx, i);
 }
 
