@@ -10,6 +10,7 @@
 #include "gsttdlmisfit.h"
 #include "gsttdlreload.h"
 #include "gsttdlreport.h"
+#include "gsttdltiles.h"
 
 struct _GstTdlFilter {
     GstBaseTransform base;
@@ -19,6 +20,7 @@ struct _GstTdlFilter {
     struct gst_tdl_report report;
     struct gst_tdl_misfits misfits;
     struct gst_tdl_cut cut;
+    struct gst_tdl_overlap overlap;
     GString *export_reason; /* why the path is no better */
     struct gst_tdl_mask_pad mask;
     gint fitted[2];            /* the frame's size that the network was made for; 0: none, */

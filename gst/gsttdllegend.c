@@ -17,10 +17,9 @@ static void append(GValue *array, GType type, const gchar *name, guint color)
     gst_value_array_append_and_take_value(array, &item);
 }
 
-static GstStructure *make_legend(gchar *text, const gchar *palette)
+static GstStructure *make_legend(GStrv lines, const gchar *palette)
 {
     GstStructure *legend = gst_structure_new_empty("tdl-legend");
-    g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
     GValue names = G_VALUE_INIT, values = G_VALUE_INIT;
     guint32 colors[GST_TDL_MAX_COLORS];
 
@@ -36,12 +35,31 @@ static GstStructure *make_legend(gchar *text, const gchar *palette)
     return legend;
 }
 
-void gst_tdl_legend_post(GstElement *element, const gchar *labels, const gchar *palette)
+/* Of models whose output is a class for each pixel nobody else knows how many there are. */
+static void warn_of_classes(GstElement *element, const gchar *labels, guint count,
+                            const GArray *classes)
+{
+    for (guint i = 0; i < classes->len; i++) {
+        GError *error = NULL;
+
+        if (g_array_index(classes, gint, i) < (gint)count)
+            continue;
+        g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                    "\"classes\" has %d, and the labels \"%s\" name %u classes: 0 to %u.",
+                    g_array_index(classes, gint, i), labels, count, count - 1);
+        gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
+        return;
+    }
+}
+
+void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources, gboolean shown)
 {
     g_autofree gchar *path = NULL, *text = NULL;
+    const gchar *labels = sources->labels;
+    g_auto(GStrv) lines = NULL;
     GError *error = NULL;
 
-    if (!*labels)
+    if (!*labels || (!shown && !sources->classes->len))
         return;
     path = gst_tdl_file_path(labels, &error);
     if (path && gst_tdl_file_check(path, &error) && !g_file_get_contents(path, &text, NULL, &error))
@@ -54,6 +72,11 @@ void gst_tdl_legend_post(GstElement *element, const gchar *labels, const gchar *
         gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
         return;
     }
-    gst_element_post_message(
-        element, gst_message_new_element(GST_OBJECT(element), make_legend(text, palette)));
+    lines = g_strsplit(g_strchomp(text), "\n", -1);
+    if (shown)
+        gst_element_post_message(
+            element,
+            gst_message_new_element(GST_OBJECT(element), make_legend(lines, sources->palette)));
+    if (lines[0])
+        warn_of_classes(element, labels, g_strv_length(lines), sources->classes);
 }

@@ -3,11 +3,12 @@
 #ifndef GST_TDL_LEGEND_H
 #define GST_TDL_LEGEND_H
 
-#include <gst/gst.h>
+#include "gsttdlsettings.h"
 
-/* Posts the element message "tdl-legend" with arrays of equal length, "names" and "colors"
- * (0xRRGGBB), of the lines of `labels`; nothing if that is empty, and a warning if it
- * cannot be read. */
-void gst_tdl_legend_post(GstElement *element, const gchar *labels, const gchar *palette);
+/* Where classes are `shown`, posts the element message "tdl-legend" with arrays of equal
+ * length, "names" and "colors" (0xRRGGBB), of the lines of `labels`; nothing if that is empty.
+ * A warning if it cannot be read, and where `classes` has one that it does not name. */
+void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources,
+                         gboolean shown);
 
 #endif

@@ -130,6 +130,7 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
         return FALSE;
     }
     gst_tdl_session_reset(self->session);
+    self->overlap.refused = 0; /* by frames of another size, it may be */
     if (passthrough ||
         (check_size(self, &self->in.info, &error) && check_size(self, &self->out.info, &error) &&
          gst_tdl_session_prepare(self->session, &self->active, &self->in, &self->out, &error)))

@@ -27,6 +27,7 @@ static void activate(GstTdlFilter *self)
     old_mode = self->active.mode;
     new_latency = self->active.latency_mode != self->settings.live.latency_mode;
     gst_tdl_filter_adopt(self);
+    self->active.tile_overlap = gst_tdl_overlap_known(&self->overlap, self->active.tile_overlap);
     self->streaming = TRUE;
     passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
     new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
@@ -63,17 +64,15 @@ static void update_latency(GstTdlFilter *self)
         gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-/* A network that shows classes comes to work. */
+/* A network comes to work that may show classes. */
 static void tell_legend(GstTdlFilter *self)
 {
     struct gst_tdl_sources sources;
 
-    if (self->output != GST_TDL_OUTPUT_CLASSES)
-        return;
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     GST_OBJECT_UNLOCK(self);
-    gst_tdl_legend_post(GST_ELEMENT(self), sources.labels, sources.palette);
+    gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES);
     gst_tdl_sources_clear(&sources);
 }
 
@@ -189,6 +188,25 @@ static GstFlowReturn fit(GstTdlFilter *self)
     return GST_FLOW_OK;
 }
 
+/* An overlap that makes too many tiles of a frame leaves the one before: what cannot be at
+ * the beginning is an error, but this was changed meanwhile. */
+static void choose_overlap(GstTdlFilter *self)
+{
+    const struct gst_tdl_model *model = self->session->infer->model;
+    GError *error = NULL;
+    guint overlap;
+
+    if (model->fit != GST_TDL_FIT_TILES || !self->in.info.finfo)
+        return;
+    overlap = gst_tdl_overlap_choose(&self->overlap, model, self->in.info.width,
+                                     self->in.info.height, self->active.tile_overlap, &error);
+    GST_OBJECT_LOCK(self);
+    self->active.tile_overlap = overlap;
+    GST_OBJECT_UNLOCK(self);
+    if (error)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
+}
+
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
  * `output` NULL: the mask alone. */
 static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
@@ -205,6 +223,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
         flow = wait_for_network(self);
     if (flow == GST_FLOW_OK && !error && (output || mask.buffer))
         flow = fit(self);
+    choose_overlap(self);
     if (flow != GST_FLOW_OK) {
         gst_clear_buffer(&mask.buffer);
         return flow;

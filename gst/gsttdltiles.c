@@ -54,6 +54,28 @@ guint gst_tdl_tiles_count(const struct gst_tdl_model *model, guint width, guint 
     return gst_tdl_tile_axis_count(&x) * gst_tdl_tile_axis_count(&y);
 }
 
+guint gst_tdl_overlap_known(struct gst_tdl_overlap *overlap, guint wanted)
+{
+    if (!overlap->refused || wanted != overlap->refused)
+        overlap->refused = 0;
+    return overlap->refused ? overlap->used : wanted;
+}
+
+guint gst_tdl_overlap_choose(struct gst_tdl_overlap *overlap, const struct gst_tdl_model *model,
+                             guint width, guint height, guint wanted, GError **error)
+{
+    const guint tiles = gst_tdl_tiles_count(model, width, height, wanted);
+
+    if (tiles <= GST_TDL_MAX_TILES)
+        return overlap->used = wanted;
+    overlap->refused = wanted;
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "tile-overlap=%u makes %u tiles of %ux%u px, and a frame may have %d: it goes on "
+                "with %u. Have the model take more at once (model-size), or less tile-overlap.",
+                wanted, tiles, width, height, GST_TDL_MAX_TILES, overlap->used);
+    return overlap->used;
+}
+
 /* One tile: a run of the network, and what is kept of it in its place. */
 static enum tdl_result record(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                               const struct gst_tdl_frames *frames, const GstVideoFormatInfo *target,

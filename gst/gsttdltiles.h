@@ -25,6 +25,15 @@ void gst_tdl_tile_axis_get(const struct gst_tdl_tile_axis *axis, guint number, g
 /* Runs of the network for a frame of this size. */
 guint gst_tdl_tiles_count(const struct gst_tdl_model *model, guint width, guint height,
                           guint margin);
+/* Of tiles, as a stream had it last; and what makes too many of a frame, 0: nothing did. */
+struct gst_tdl_overlap {
+    guint used, refused;
+};
+/* What is wanted, but what was used last in the place of what was refused. */
+guint gst_tdl_overlap_known(struct gst_tdl_overlap *overlap, guint wanted);
+/* The same for a frame of this size; what is too many is refused from now on, with `error`. */
+guint gst_tdl_overlap_choose(struct gst_tdl_overlap *overlap, const struct gst_tdl_model *model,
+                             guint width, guint height, guint wanted, GError **error);
 /* Add to the batch: all tiles of the source, shown in the target, whose layout `target`
  * has. Never blocks. */
 enum tdl_result gst_tdl_tiles_record(struct gst_tdl_infer *infer, struct tdl_batch *batch,

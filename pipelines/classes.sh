@@ -17,6 +17,9 @@ case $model in
 esac
 [[ -f $labels && -r $labels ]] ||
     die "'$labels' is no file that can be read: give one with the classes' names, one a line"
+# What the element says of the model comes before the legend.
+gst-launch-1.0 -q videotestsrc num-buffers=0 ! tdlfilter mode=classes "model=$model" "$@" ! fakesink ||
+    die "the model cannot be used"
 most=24 # lines that a window has room for
 
 # color CLASS : as PASCAL VOC has them: its bits, by threes, from the colours' highest down.

@@ -440,6 +440,50 @@ GST_START_TEST(legend)
 }
 GST_END_TEST;
 
+/* A class that the labels do not name, in each mode that counts them. */
+GST_START_TEST(unnamed_class)
+{
+    static const gchar *const modes[] = { "classes", "mask" };
+    g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
+    g_autofree gchar *properties =
+        g_strdup_printf("mode=%s labels=%s decoder=softmax classes=<0,2>", modes[__i__], labels);
+    GstVideoInfo info;
+    struct filter f;
+
+    fail_unless(g_file_set_contents(labels, "background\ncat\n", -1, NULL));
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, same(properties), CAPS("RGB", 32, 18));
+    gst_buffer_unref(run_color(&f, &info, 0));
+    message_expect(filter_message(&f, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING,
+                   (const char *[]){ "\"classes\" has 2", "labels.txt", "0 to 1", NULL });
+    filter_stop(&f);
+}
+GST_END_TEST;
+
+/* Raised to more tiles than a frame may have, the overlap stays as it was, and once says so. */
+GST_START_TEST(overlap_too_large)
+{
+    GstVideoInfo info;
+    struct filter f;
+
+    caps_info(CAPS("RGB", 200, 60), &info);
+    start(&f, blurred("40x20", "input-fit=tiles tile-overlap=1"), CAPS("RGB", 200, 60));
+    gst_buffer_unref(run_color(&f, &info, 0));
+    for (guint overlap = 100; overlap < 102; overlap++) {
+        g_object_set(f.element, "tile-overlap", overlap, NULL);
+        for (guint i = 0; i < 2; i++)
+            gst_buffer_unref(run_color(&f, &info, 0));
+        message_expect(filter_message(&f, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING,
+                       (const char *[]){ "tile-overlap=10", "goes on with 1", NULL });
+        fail_unless(filter_message(&f, GST_MESSAGE_WARNING) == NULL);
+    }
+    g_object_set(f.element, "tile-overlap", 2, NULL);
+    gst_buffer_unref(run_color(&f, &info, 0));
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* What cannot start says what to do. */
 static void refused(gchar *properties, const gchar *const *words)
 {
@@ -504,6 +548,8 @@ int main(int argc, char **argv)
     tcase_add_test(tc, frame_sized);
     tcase_add_test(tc, interval);
     tcase_add_test(tc, legend);
+    tcase_add_loop_test(tc, unnamed_class, 0, 2);
+    tcase_add_test(tc, overlap_too_large);
     tcase_add_test(tc, errors);
     failed = util_main_one_device(argc, argv, suite, "pictures");
     for (const gchar *const *name =

@@ -83,6 +83,9 @@ check "enlarge makes a clip" "$recipes/enlarge.sh" "$temp/video.mkv" "$temp/larg
     "model=$temp/twice.param"
 printf '%s\n' background "cats & dogs" birds >"$temp/labels.txt"
 writes classes $frames "$recipes/classes.sh" "$temp/same.param" "$temp/labels.txt"
+"$recipes/classes.sh" "$temp/labels.txt" "$temp/labels.txt" >"$temp/log" 2>&1 || true
+check "classes says what is wrong with a model" grep -q "no model of a kind" "$temp/log"
+check "... and then shows no legend" sh -c '! grep -q birds "$1"' - "$temp/log"
 
 # A recipe that is not here is not tested.
 for recipe in "$recipes"/*.sh; do
