@@ -2,15 +2,33 @@
 /* The tensor's colours to the target, over a source of its coding. */
 #include "blocks.h"
 
+#include <string.h>
+
+enum { MOST_COLUMNS = 2 * TDL_TILE_ROW };
+
 /* The pixels of a tile and the one on its left, in the tensor: what a row of them is
- * mixed of, counted in floats. */
+ * mixed of, counted in floats. The tensor's rows are mixed first, where it has a column
+ * that is wanted, and then columns: growing, there are fewer of these than pixels. */
 struct canvas {
     const struct tdl_cpu_from_tensor *job;
     struct tdl_tile front, behind;
-    int32_t column[TDL_TILE_ROW], next[TDL_TILE_ROW];
+    int32_t from[MOST_COLUMNS], columns;              /* of the tensor, and how many */
+    int32_t column[TDL_TILE_ROW], next[TDL_TILE_ROW]; /* among those, of each pixel */
     float part[TDL_TILE_ROW];
-    bool whole; /* no pixel lies between two columns */
+    bool whole; /* no pixel lies between two columns: they are the pixels */
+    float mixed[MOST_COLUMNS];
 };
+
+/* The place of a column that is no less than those before, but maybe the last one. */
+static int32_t place_column(struct canvas *c, int32_t from)
+{
+    int32_t i = TDL_MAX(c->columns - 2, 0);
+    while (i < c->columns && c->from[i] != from)
+        i++;
+    if (i == c->columns)
+        c->from[c->columns++] = from;
+    return i;
+}
 
 static void place_columns(struct canvas *c)
 {
@@ -18,13 +36,18 @@ static void place_columns(struct canvas *c)
     const int width = f->front.target.width, last = f->width - 1;
     const float scale = (float)f->width / (float)width;
     c->whole = f->width == width;
+    c->columns = 0;
     for (int i = 0; i <= c->front.blocks; i++) {
         const int x = tdl_clamp_int(c->front.x + i - 1, 0, width - 1);
         const float u = tdl_position(x, scale, (float)last);
-        const int column = c->whole ? x : (int)u;
-        c->column[i] = column * f->step;
-        c->next[i] = TDL_MIN(column + 1, last) * f->step;
-        c->part[i] = c->whole ? 0 : u - (float)column;
+        const int column = (int)u;
+        if (c->whole) {
+            c->from[c->columns++] = x * f->step;
+            continue;
+        }
+        c->column[i] = place_column(c, column * f->step);
+        c->next[i] = place_column(c, TDL_MIN(column + 1, last) * f->step);
+        c->part[i] = u - (float)column;
     }
 }
 
@@ -45,62 +68,67 @@ static struct row find_row(const struct tdl_cpu_from_tensor *f, int y)
     return (struct row){top, down > 0 && row + 1 < f->height ? top + stride : top, down};
 }
 
+/* Mixed columns to n pixels. */
+static void mix_columns(const struct canvas *c, int n, float *restrict out)
+{
+    const int32_t *restrict column = c->column, *restrict next = c->next;
+    const float *restrict part = c->part, *restrict mixed = c->mixed;
+    if (c->whole)
+        memcpy(out, mixed, (size_t)n * sizeof(*out));
+    else
+        for (int i = 0; i < n; i++)
+            out[i] = mixed[column[i]] + (mixed[next[i]] - mixed[column[i]]) * part[i];
+}
+
 /* Component k of a row, limited; n values. Grey is red, green and blue. */
-static void mix_channel(const struct canvas *c, int k, int y, int n, float *restrict out)
+static void mix_channel(struct canvas *c, int k, int y, int n, float *restrict out)
 {
     const struct tdl_cpu_from_tensor *f = c->job;
     const struct row row = find_row(f, y);
-    const int first = f->channels > 1 ? k : 0;
+    const int first = f->channels > 1 ? k : 0, columns = c->columns;
     const float *restrict top = row.top + first, *restrict low = row.low + first;
-    const float down = row.down;
-    const int32_t *restrict column = c->column, *restrict next = c->next;
-    const float *restrict part = c->part;
+    const int32_t *restrict from = c->from;
     const float m = f->scale[k], b = f->bias[k];
-    if (c->whole && low == top)
-        for (int i = 0; i < n; i++)
-            out[i] = tdl_clamp(top[column[i]] * m + b, 0, 1);
-    else
-        for (int i = 0; i < n; i++) {
-            const float s = top[column[i]] + (top[next[i]] - top[column[i]]) * part[i];
-            const float t = low[column[i]] + (low[next[i]] - low[column[i]]) * part[i];
-            out[i] = tdl_clamp((s + (t - s) * down) * m + b, 0, 1);
-        }
+    float *restrict mixed = c->mixed;
+    for (int i = 0; i < columns; i++)
+        mixed[i] = top[from[i]] + (low[from[i]] - top[from[i]]) * row.down;
+    mix_columns(c, n, out);
+    for (int i = 0; i < n; i++)
+        out[i] = tdl_clamp(out[i] * m + b, 0, 1);
 }
 
 /* Alpha likewise, and with `k` a colour that counts as much as its alpha. */
-static void mix_alpha(const struct canvas *c, int y, int n, float *restrict out)
+static void mix_alpha(struct canvas *c, int y, int n, float *restrict out)
 {
     const struct row row = find_row(c->job, y);
     const float *restrict top = row.top + 3, *restrict low = row.low + 3;
-    const int32_t *restrict column = c->column, *restrict next = c->next;
-    for (int i = 0; i < n; i++) {
-        const int p = column[i], q = next[i];
-        const float part = c->part[i], a = tdl_clamp(top[p], 0, 1), b = tdl_clamp(low[p], 0, 1);
-        const float s = a + (tdl_clamp(top[q], 0, 1) - a) * part;
-        const float t = b + (tdl_clamp(low[q], 0, 1) - b) * part;
-        out[i] = s + (t - s) * row.down;
+    const int32_t *restrict from = c->from;
+    const int columns = c->columns;
+    float *restrict mixed = c->mixed;
+    for (int i = 0; i < columns; i++) {
+        const float a = tdl_clamp(top[from[i]], 0, 1);
+        mixed[i] = a + (tdl_clamp(low[from[i]], 0, 1) - a) * row.down;
     }
+    mix_columns(c, n, out);
 }
 
-static void mix_by_alpha(const struct canvas *c, int k, int y, int n, const float *restrict alpha,
+static void mix_by_alpha(struct canvas *c, int k, int y, int n, const float *restrict alpha,
                          float *restrict out)
 {
     const struct tdl_cpu_from_tensor *f = c->job;
     const struct row row = find_row(f, y);
     const float *restrict top = row.top, *restrict low = row.low;
-    const int32_t *restrict column = c->column, *restrict next = c->next;
+    const int32_t *restrict from = c->from;
     const float m = f->scale[k], b = f->bias[k], least = 1 / 1024.f; /* seen: nothing */
-    for (int i = 0; i < n; i++) {
-        const int p = column[i], q = next[i];
-        const float part = c->part[i];
-        const float a0 = top[p + k] * tdl_clamp(top[p + 3], 0, 1);
-        const float a1 = top[q + k] * tdl_clamp(top[q + 3], 0, 1);
-        const float b0 = low[p + k] * tdl_clamp(low[p + 3], 0, 1);
-        const float b1 = low[q + k] * tdl_clamp(low[q + 3], 0, 1);
-        const float s = a0 + (a1 - a0) * part, t = b0 + (b1 - b0) * part;
-        const float sum = s + (t - s) * row.down;
-        out[i] = tdl_clamp(sum / (alpha[i] > least ? alpha[i] : least) * m + b, 0, 1);
+    const int columns = c->columns;
+    float *restrict mixed = c->mixed;
+    for (int i = 0; i < columns; i++) {
+        const float a = top[from[i] + k] * tdl_clamp(top[from[i] + 3], 0, 1);
+        mixed[i] = a + (low[from[i] + k] * tdl_clamp(low[from[i] + 3], 0, 1) - a) * row.down;
     }
+    mix_columns(c, n, out);
+    for (int i = 0; i < n; i++)
+        out[i] = tdl_clamp(out[i] / (alpha[i] > least ? alpha[i] : least) * m + b, 0, 1);
 }
 
 /* Two rows of the tensor, from the pixel on the tile's left on, and their alpha. */
