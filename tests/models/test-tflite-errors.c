@@ -326,7 +326,7 @@ static const struct row rows[] = {
      "operator 0 DEQUANTIZE: the model file is damaged: tensors 1 and 2 differ"},
     {"buffer past end", buffer_past_end, NULL, DAMAGED "an index is larger than its list"},
     {"variable", variable, NULL, TDL_ERROR_UNSUPPORTED, "'offset' is a variable"},
-    {"sparse", sparse, NULL, TDL_ERROR_UNSUPPORTED, "'offset' is sparse"},
+    {"sparse", sparse, NULL, DAMAGED "what the sparse tensor 'offset' has does not fit"},
     {"axes", bad_axes, NULL, TDL_ERROR_INVALID_MODEL, "operator 4 MEAN: there is no axis 4"},
     {"huge axis", huge_axis, NULL, TDL_ERROR_INVALID_MODEL, "no axis -2147483648"},
     {"dropped dimensions", dropped_dimensions, NULL, TDL_ERROR_INVALID_MODEL,

@@ -241,6 +241,112 @@ static void test_large(int type)
     check("large", &m, input, want, CHANNELS);
 }
 
+/* ----------------------------------------------------------------- sparse weights */
+
+static struct writer_model fully_connected(const struct writer_sparsity *s, const void *data,
+                                           size_t size, int type, const float *scale)
+{
+    return (struct writer_model){
+        .identifier = "TFL3", .version = 3, .subgraphs = 1, .tensor_count = 4,
+        .tensors = {{"in", 0, 2, {1, 6}},
+                    {.name = "w", .type = type, .rank = 2, .shape = {4, 6}, .data = data,
+                     .data_size = size, .sparsity = s, .scales = scale, .scale_count = !!scale},
+                    {.name = "dense", .type = type, .rank = 2, .shape = {4, 6}, .scales = scale,
+                     .scale_count = !!scale},
+                    {"out", 0, 2, {1, 4}}},
+        .op_count = 2,
+        .ops = {{.code = 124, .version = 1, .input_count = 1, .inputs = {1}, .output_count = 1,
+                 .outputs = {2}},
+                {.code = 9, .version = 1, .input_count = 2, .inputs = {0, 2}, .output_count = 1,
+                 .outputs = {3}}},
+        .input_count = 1, .inputs = {0}, .output_count = 1, .outputs = {3}};
+}
+
+/* Rows, columns of rows, and blocks of two columns of pairs of rows. */
+static const struct writer_sparsity by_rows = {
+    2, {0, 1}, 0, {0}, 2,
+    {{.size = 4},
+     {1, 0, 3, 5, {0, 2, 2, 3, 5}, 5, {0, 5, 2, 1, 4}}}};
+static const struct writer_sparsity by_columns = {
+    2, {1, 0}, 0, {0}, 2,
+    {{1, 0, 1, 2, {0, 3}, 3, {0, 2, 5}},
+     {1, 0, 2, 4, {0, 2, 3, 5}, 5, {0, 3, 2, 0, 1}}}};
+static const struct writer_sparsity by_blocks = {
+    4, {0, 1, 2, 3}, 2, {0, 1}, 4,
+    {{.size = 2},
+     {1, 0, 2, 3, {0, 1, 3}, 3, {2, 0, 1}},
+     {.size = 2},
+     {.size = 2}}};
+
+/* Each number of the file in its place: row, column. */
+static void expect_sparse(const char *name, const struct writer_sparsity *s, int count,
+                          const int (*places)[2])
+{
+    static const float scale = 0.5f;
+    const float input[6] = {1, 10, 100, 1000, 10000, 100000};
+    float numbers[12], real[4] = {0}, scaled[4] = {0};
+    int8_t small[12];
+    struct writer_model m;
+
+    for (int i = 0; i < count; i++) {
+        small[i] = (int8_t)(i + 1);
+        numbers[i] = (float)(i + 1);
+        real[places[i][0]] += numbers[i] * input[places[i][1]];
+        scaled[places[i][0]] += numbers[i] * input[places[i][1]] * scale;
+    }
+    m = fully_connected(s, numbers, sizeof(*numbers) * (size_t)count, 0, NULL);
+    check(name, &m, input, real, 4);
+    m = fully_connected(s, small, (size_t)count, 9, &scale);
+    check(name, &m, input, scaled, 4);
+}
+
+static void test_sparse(void)
+{
+    expect_sparse("sparse-rows", &by_rows, 5,
+                  (const int[][2]){{0, 0}, {0, 5}, {2, 2}, {3, 1}, {3, 4}});
+    expect_sparse("sparse-columns", &by_columns, 5,
+                  (const int[][2]){{0, 0}, {3, 0}, {2, 2}, {0, 5}, {1, 5}});
+    expect_sparse("sparse-blocks", &by_blocks, 12,
+                  (const int[][2]){{0, 4}, {0, 5}, {1, 4}, {1, 5}, {2, 0}, {2, 1}, {3, 0}, {3, 1},
+                                   {2, 2}, {2, 3}, {3, 2}, {3, 3}});
+}
+
+/* One thing of a good description changed: refused, and nothing read that is not there. */
+static void test_sparse_damage(void)
+{
+    static const float numbers[12];
+    struct tdl_builder *b = NULL;
+
+    for (int i = 0; i < 12; i++) {
+        struct writer_sparsity s = by_blocks;
+        struct writer_model m = fully_connected(&s, numbers, sizeof(numbers), 0, NULL);
+        size_t size;
+        uint8_t *data;
+
+        switch (i) {
+        case 0: s.order_count = 3; break;
+        case 1: s.order[1] = 0; break;
+        case 2: s.order[0] = 2; break;
+        case 3: s.order[3] = -1; break;
+        case 4: s.blocks[0] = 2; break;
+        case 5: s.dim_count = 3; break;
+        case 6: s.dims[0].size = 4; break;
+        case 7: s.dims[3].size = 0; break;
+        case 8: s.dims[2].size = 3; break;
+        case 9: s.dims[1].indices[1] = 3; break;
+        case 10: s.dims[1].segments[2] = 4; break;
+        default: m.tensors[1].data_size -= 4; break;
+        }
+        data = write_tflite(&m, &size);
+        if (tdl_builder_create(NULL, &b) != TDL_OK ||
+            tdl_model_import(b, data, size, NULL) != TDL_ERROR_INVALID_MODEL ||
+            !strstr(tdl_builder_error(b), "damaged"))
+            FAIL("damage %d to a sparse tensor: \"%s\"", i, tdl_builder_error(b));
+        tdl_builder_destroy(&b);
+        free(data);
+    }
+}
+
 /* ------------------------------------------------------------- shapes, patterns */
 
 /* reshape(x, [shape(x)[0], 2 · 3]), whose size was open. */
@@ -362,6 +468,8 @@ int main(int argc, char **argv)
     test_large(3);
     test_large(9);
     test_large(17);
+    test_sparse();
+    test_sparse_damage();
     test_shapes();
     test_open();
     test_dilated();

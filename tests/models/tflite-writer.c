@@ -141,6 +141,40 @@ static void write_quantisation(struct writer *w, size_t slot, const struct write
         put(w, list + 8 * (size_t)i, (uint64_t)tensor->zeros[i], 8);
 }
 
+static void write_list(struct writer *w, size_t pos, uint32_t number, int width, const int *list,
+                       int count)
+{
+    static const size_t sizes[] = {1, 4, 2, 1};
+    size_t values;
+
+    scalar(w, pos, number, (uint64_t)width, 1);
+    values = table_for(w, field(w, pos, number + 1), 1);
+    values = vector(w, field(w, values, 0), (size_t)count, 4);
+    for (int i = 0; i < count; i++)
+        put(w, values + sizes[width & 3] * (size_t)i, (uint64_t)list[i], sizes[width & 3]);
+}
+
+static void write_sparsity(struct writer *w, size_t slot, const struct writer_sparsity *s)
+{
+    const size_t pos = table_for(w, slot, 3);
+    size_t list;
+
+    ints(w, field(w, pos, 0), s->order, s->order_count);
+    ints(w, field(w, pos, 1), s->blocks, s->block_count);
+    list = offsets(w, field(w, pos, 2), s->dim_count);
+    for (int i = 0; i < s->dim_count; i++) {
+        const struct writer_dimension *d = &s->dims[i];
+        const size_t dim = table_for(w, list + 4 * (size_t)i, 6);
+
+        scalar(w, dim, 0, (uint64_t)d->format, 1);
+        scalar(w, dim, 1, (uint64_t)d->size, 4);
+        if (!d->width)
+            continue;
+        write_list(w, dim, 2, d->width, d->segments, d->segment_count);
+        write_list(w, dim, 4, d->width, d->indices, d->index_count);
+    }
+}
+
 /* The position of its table. */
 static size_t write_tensor(struct writer *w, size_t slot, const struct writer_tensor *tensor,
                            int number)
@@ -165,7 +199,9 @@ static size_t write_tensor(struct writer *w, size_t slot, const struct writer_te
     }
     if (tensor->scales)
         write_quantisation(w, field(w, pos, 4), tensor);
-    if (tensor->sparse)
+    if (tensor->sparsity)
+        write_sparsity(w, field(w, pos, 6), tensor->sparsity);
+    else if (tensor->sparse)
         table_for(w, field(w, pos, 6), 1);
     return pos;
 }

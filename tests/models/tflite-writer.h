@@ -11,6 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a sparse constant has; `width` of lists: 1 int32, 2 uint16, 3 uint8, as in the union. */
+struct writer_sparsity {
+    int order_count, order[8], block_count, blocks[4], dim_count;
+    struct writer_dimension {
+        int format, size, width;
+        int segment_count, segments[8], index_count, indices[16];
+    } dims[8];
+};
+
 struct writer_tensor {
     const char *name;     /* NULL: no name stored */
     int type;             /* TensorType: 0 float32, 1 float16, 2 int32, 3 uint8, 4 int64,
@@ -24,6 +33,7 @@ struct writer_tensor {
     const int64_t *zeros;
     int scale_count, zero_count, axis;
     int open;             /* bits of dimensions that the signature says are not known */
+    const struct writer_sparsity *sparsity;
     int table;            /* 1 + number of an earlier tensor, whose table serves; 0: its own */
 };
 

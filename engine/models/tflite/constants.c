@@ -16,12 +16,13 @@
 /* What is made of constants, in sizes of the file: int8 weights four times, and once more
  * for depthwise convolutions; twice that where there is int4. */
 #define MADE_TIMES 8
+#define SPARSE_TIMES 8 /* of a dozen numbers one is there */
 
 /* Different constants have different bytes, but nothing in the format says
  * so; and the same ones can be read in many shapes. */
 static bool spend(struct tflite_import *im, uint64_t bytes)
 {
-    const int times = im->has_int4 ? 2 * MADE_TIMES : MADE_TIMES;
+    const int times = MADE_TIMES * (im->has_sparse ? SPARSE_TIMES : im->has_int4 ? 2 : 1);
 
     im->made_bytes += bytes;
     return im->made_bytes <= (uint64_t)times * im->fb.size ||

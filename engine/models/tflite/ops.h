@@ -71,6 +71,7 @@ TFLITE_ROW(transpose);
 TFLITE_ROW(unpack);
 /* ops_quantise.c */
 TFLITE_ROW(cast);
+TFLITE_ROW(densify);
 TFLITE_ROW(dequantize);
 TFLITE_ROW(quantize);
 /* ops_reduce.c */

@@ -27,6 +27,23 @@ static bool note_source(struct tflite_import *im, int32_t in, int32_t out,
     return true;
 }
 
+bool tflite_add_densify(struct tflite_import *im, const struct tflite_op *op)
+{
+    const int32_t in = op->inputs[0], out = op->outputs[0];
+    struct tflite_tensor constant, result;
+
+    if (!tflite_get_constant(im, in, &constant) || !tflite_get_tensor(im, out, &result) ||
+        !tflite_is_new(im, out, &result))
+        return false;
+    if (constant.type != result.type || constant.rank != result.rank ||
+        memcmp(constant.shape, result.shape, sizeof(result.shape)) != 0)
+        return tflite_fail(im, TDL_ERROR_INVALID_MODEL,
+                           "the model file is damaged: tensors %d and %d differ in type or shape",
+                           in, out);
+    im->values[out].source = im->values[in].source ? im->values[in].source : in + 1;
+    return true;
+}
+
 bool tflite_add_dequantize(struct tflite_import *im, const struct tflite_op *op)
 {
     const int32_t in = op->inputs[0], out = op->outputs[0];

@@ -25,6 +25,7 @@ static const struct tflite_op_row rows[] = {
     {TFLITE_CONV_2D, "CONV_2D", 8, TFLITE_CONV_2D_OPTIONS, 2, 3, 1, tflite_add_conv2d, 0},
     {TFLITE_COS, "COS", 2, 0, 1, 1, 1, tflite_add_unary, 0},
     {TFLITE_CUMSUM, "CUMSUM", 1, TFLITE_CUMSUM_OPTIONS, 2, 2, 1, tflite_add_cumulative_sum, 0},
+    {TFLITE_DENSIFY, "DENSIFY", 1, 0, 1, 1, 1, tflite_add_densify, 0},
     {TFLITE_DEPTHWISE_CONV_2D, "DEPTHWISE_CONV_2D", 7, TFLITE_DEPTHWISE_CONV_2D_OPTIONS, 2, 3, 1,
      tflite_add_depthwise, 0},
     {TFLITE_DEPTH_TO_SPACE, "DEPTH_TO_SPACE", 2, TFLITE_DEPTH_TO_SPACE_OPTIONS, 1, 1, 1,

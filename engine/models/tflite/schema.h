@@ -47,6 +47,21 @@ enum {
     TFLITE_TENSOR_SHAPE_SIGNATURE = 7,
 };
 
+/* table SparsityParameters */
+enum {
+    TFLITE_SPARSITY_TRAVERSAL_ORDER = 0,
+    TFLITE_SPARSITY_BLOCK_MAP = 1,
+    TFLITE_SPARSITY_DIM_METADATA = 2,
+};
+
+/* table DimensionMetadata; behind the type of a union follows its table */
+enum {
+    TFLITE_DIMENSION_FORMAT = 0,
+    TFLITE_DIMENSION_DENSE_SIZE = 1,
+    TFLITE_DIMENSION_SEGMENTS_TYPE = 2,
+    TFLITE_DIMENSION_INDICES_TYPE = 4,
+};
+
 /* table QuantizationParameters */
 enum {
     TFLITE_QUANTISATION_SCALE = 2,
@@ -184,6 +199,7 @@ enum tflite_code {
     TFLITE_HARD_SWISH = 117,
     TFLITE_SCATTER_ND = 122,
     TFLITE_SELECT_V2 = 123,
+    TFLITE_DENSIFY = 124,
     TFLITE_BATCH_MATMUL = 126,
     TFLITE_CUMSUM = 128,
     TFLITE_BROADCAST_TO = 130,

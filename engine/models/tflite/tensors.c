@@ -165,11 +165,14 @@ bool tflite_get_tensor(struct tflite_import *im, int32_t index, struct tflite_te
                            "tensor %d '%.80s' is a variable kept between runs; convert the model "
                            "with its state as inputs and outputs",
                            index, out->name);
-    if (tdl_fb_has(&im->fb, &table, TFLITE_TENSOR_SPARSITY))
-        return tflite_fail(im, TDL_ERROR_UNSUPPORTED,
-                           "tensor %d '%.80s' is sparse; convert the model with dense weights",
-                           index, out->name);
-    return read_quantisation(im, &table, index, out) && read_buffer(im, &table, index, out);
+    out->sparse = tdl_fb_has(&im->fb, &table, TFLITE_TENSOR_SPARSITY);
+    if (!read_quantisation(im, &table, index, out) || !read_buffer(im, &table, index, out))
+        return false;
+    return !out->sparse || out->data ||
+           tflite_fail(im, TDL_ERROR_UNSUPPORTED,
+                       "tensor %d '%.80s' is sparse and computed; convert the model with dense "
+                       "ones, but for weights",
+                       index, out->name);
 }
 
 bool tflite_fail_type(struct tflite_import *im, int32_t index, const struct tflite_tensor *tensor)
@@ -242,6 +245,15 @@ bool tflite_dtype(const struct tflite_tensor *tensor, enum tdl_dtype *out)
     return false;
 }
 
+static bool densify(struct tflite_import *im, int32_t index, struct tflite_tensor *t)
+{
+    const struct tdl_fb_table table = tdl_fb_vector_table(&im->fb, &im->tensors, (uint32_t)index);
+    const struct tdl_fb_table sparsity = tdl_fb_sub_table(&im->fb, &table, TFLITE_TENSOR_SPARSITY);
+
+    t->sparse = false;
+    return tflite_check(im) && tflite_densify(im, &sparsity, t);
+}
+
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out)
 {
     if (index >= 0 && (uint32_t)index < im->tensors.count && im->values[index].source)
@@ -253,6 +265,8 @@ bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_
                            "tensor %d '%.80s' must be constant and is computed", index, out->name);
     if (tflite_type_size(out->type) == 0)
         return tflite_fail_type(im, index, out);
+    if (out->sparse && !densify(im, index, out))
+        return false;
     const uint64_t needed = out->type == TFLITE_INT4 ? (out->elements + 1) / 2
                                                      : out->elements * tflite_type_size(out->type);
     if (out->data_size != needed)

@@ -26,6 +26,7 @@ struct tflite_tensor {
     uint32_t axis;
     const uint8_t *data; /* NULL unless constant; not aligned */
     uint64_t data_size;  /* bytes */
+    bool sparse;         /* as they lie in the file, which tflite_get_constant() mends */
 };
 
 /* What the importer knows about one tensor while it walks the operators. */
@@ -48,7 +49,7 @@ struct tflite_import {
      * by struct tflite_made. */
     struct tdl_map made;
     uint64_t made_bytes;
-    bool has_int4; /* among what was made */
+    bool has_int4, has_sparse; /* among what was made */
 };
 
 /* A constant, and what was made of it. */
@@ -60,13 +61,14 @@ enum tflite_made_kind {
     TFLITE_MADE_BYTES,
     TFLITE_MADE_FACTORS,
     TFLITE_MADE_SCALED,
+    TFLITE_MADE_DENSE,
 };
 struct tflite_made {
     uint64_t from, size; /* the constant's place in memory; of WIDE and SCALED: the operand */
     uint64_t bytes;      /* of what is made */
     uint32_t kind, type;
     uint32_t taps, channels;
-    uint64_t scales, zeros, inner; /* of REAL */
+    uint64_t scales, zeros, inner; /* of REAL; of DENSE: where it is described */
 };
 
 /* One operator; tensors by index in the file, -1 for one left out. */
@@ -123,6 +125,9 @@ struct tdl_operand *tflite_operand(struct tflite_import *im, int32_t index);
 bool tflite_get_constant(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
 /* The same, a quantised one as float32, or where it is large as int8 or uint8. */
 bool tflite_get_weights(struct tflite_import *im, int32_t index, struct tflite_tensor *out);
+/* sparse.c: the data of a sparse constant as those of a dense one. */
+bool tflite_densify(struct tflite_import *im, const struct tdl_fb_table *sparsity,
+                    struct tflite_tensor *tensor);
 /* The numbers of a constant of integers, as many as it has; false for floats. */
 bool tflite_integers(const struct tflite_tensor *constant, int64_t *out);
 /* Makes `operand` (NULL after a builder's error) the operator's output `number`,
