@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Waiting for a point of the timeline. One thread at a time waits in the driver, for
- * the earliest point that anybody asks for; the others wait for that thread, and the
- * next of them goes in when it is back. Two threads in vkWaitSemaphores for one
+ * the earliest point that anybody asks for; the others wait for that thread, and it
+ * sends the next of them in when it is back. Two threads in vkWaitSemaphores for one
  * semaphore halve the frame rate of a stream on NVIDIA's driver (580), which then
  * wakes them late; and where there are many streams, one wake-up does for all.
  */
@@ -19,24 +19,22 @@ enum { NAP_NS = 500000, SECOND_NS = 1000000000 };
 /* A thread that waits; on its stack, and under the lock. */
 struct tdl_waiter {
     struct tdl_waiter *next;
+    pthread_cond_t called; /* it is to look */
     uint64_t point;
-    bool in_driver;
+    bool in_driver, passed;
 };
 
 void tdl_waiters_init(struct tdl_waiters *waiters)
 {
-    pthread_condattr_t monotonic;
     *waiters = (struct tdl_waiters){.first = NULL};
     pthread_mutex_init(&waiters->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&waiters->returned, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    pthread_condattr_init(&waiters->monotonic);
+    pthread_condattr_setclock(&waiters->monotonic, CLOCK_MONOTONIC);
 }
 
 void tdl_waiters_finish(struct tdl_waiters *waiters)
 {
-    pthread_cond_destroy(&waiters->returned);
+    pthread_condattr_destroy(&waiters->monotonic);
     pthread_mutex_destroy(&waiters->lock);
 }
 
@@ -45,22 +43,6 @@ static uint64_t now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
-static void enter(struct tdl_waiters *waiters, struct tdl_waiter *self)
-{
-    self->next = waiters->first;
-    waiters->first = self;
-}
-
-/* Whose turn it is may be another's now. */
-static void leave(struct tdl_waiters *waiters, struct tdl_waiter *self)
-{
-    struct tdl_waiter **at = &waiters->first;
-    while (*at != self)
-        at = &(*at)->next;
-    *at = self->next;
-    pthread_cond_broadcast(&waiters->returned);
 }
 
 /* Whether another is in the driver for this point or one before, or should be. One for
@@ -73,12 +55,39 @@ static bool another_first(const struct tdl_waiters *waiters, const struct tdl_wa
     return false;
 }
 
-/* FALSE: the time is up. */
-static bool wait_for_others(struct tdl_waiters *waiters, uint64_t deadline)
+static void enter(struct tdl_waiters *waiters, struct tdl_waiter *self)
+{
+    pthread_cond_init(&self->called, &waiters->monotonic);
+    self->next = waiters->first;
+    waiters->first = self;
+}
+
+/* Only those are woken whose point has passed, and whose turn it is now: with many
+ * streams waking all costs whole cores. */
+static void leave(struct tdl_waiters *waiters, struct tdl_waiter *self, uint64_t value)
+{
+    struct tdl_waiter **at = &waiters->first, *next = NULL;
+    while (*at != self)
+        at = &(*at)->next;
+    *at = self->next;
+    for (struct tdl_waiter *w = waiters->first; w; w = w->next) {
+        w->passed |= w->point <= value;
+        if (w->passed)
+            pthread_cond_signal(&w->called);
+        else if (!w->in_driver && (!next || w->point < next->point))
+            next = w;
+    }
+    if (next && !another_first(waiters, next))
+        pthread_cond_signal(&next->called);
+    pthread_cond_destroy(&self->called);
+}
+
+/* Call when another is first. FALSE: the time is up. */
+static bool wait_for_others(struct tdl_waiters *waiters, struct tdl_waiter *self, uint64_t deadline)
 {
     const struct timespec until = {.tv_sec = (time_t)(deadline / SECOND_NS),
                                    .tv_nsec = (long)(deadline % SECOND_NS)};
-    return pthread_cond_timedwait(&waiters->returned, &waiters->lock, &until) != ETIMEDOUT;
+    return pthread_cond_timedwait(&self->called, &waiters->lock, &until) != ETIMEDOUT;
 }
 
 /* The driver had no memory to wait with. The work is under way and ends all the same,
@@ -114,7 +123,7 @@ static VkResult wait_in_driver(struct tdl_vk_context *vk, uint64_t point, uint64
                : result;
 }
 
-/* Until the point has passed, it was this thread's turn, or the time is up. */
+/* Until the point has passed, or the time is up. */
 static VkResult wait_in_turn(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
 {
     struct tdl_waiters *waiters = &vk->waiters;
@@ -125,19 +134,19 @@ static VkResult wait_in_turn(struct tdl_vk_context *vk, uint64_t point, uint64_t
 
     pthread_mutex_lock(&waiters->lock);
     enter(waiters, &self);
-    while (in_time && result >= 0 && value < point && another_first(waiters, &self)) {
-        in_time = wait_for_others(waiters, deadline);
-        result = vk->fn.get_semaphore_value(vk->device, vk->timeline, &value);
-    }
-    if (result >= 0 && value < point && in_time) {
+    while (in_time && !self.passed && another_first(waiters, &self))
+        in_time = wait_for_others(waiters, &self, deadline);
+    if (!self.passed && in_time) {
         self.in_driver = true;
         pthread_mutex_unlock(&waiters->lock);
         result = wait_in_driver(vk, point, deadline);
+        if (result == VK_SUCCESS)
+            vk->fn.get_semaphore_value(vk->device, vk->timeline, &value);
         pthread_mutex_lock(&waiters->lock);
-    } else if (result >= 0 && value < point) {
+    } else if (!self.passed) {
         result = VK_TIMEOUT;
     }
-    leave(waiters, &self);
+    leave(waiters, &self, value);
     pthread_mutex_unlock(&waiters->lock);
     return result;
 }

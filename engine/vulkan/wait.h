@@ -9,7 +9,7 @@ struct tdl_waiter;
 
 struct tdl_waiters {
     pthread_mutex_t lock;
-    pthread_cond_t returned;  /* somebody waits no longer */
+    pthread_condattr_t monotonic;
     struct tdl_waiter *first; /* in no order */
 };
 
