@@ -20,6 +20,11 @@ static void load(const struct tdl_compact *c, size_t from, size_t step, size_t c
     else if (c->dtype == TDL_UINT8)
         for (size_t i = 0; i < count; i++)
             out[i] = at[i * stride];
+    else if (c->dtype == TDL_FLOAT32 && step == 1)
+        memcpy(out, at, count * sizeof(*out));
+    else if (c->dtype == TDL_FLOAT32)
+        for (size_t i = 0; i < count; i++)
+            memcpy(&out[i], at + i * stride, sizeof(*out));
     else
         for (size_t i = 0; i < count; i++) {
             uint16_t half; /* the caller's memory need not be aligned */

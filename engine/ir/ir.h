@@ -39,7 +39,7 @@ struct tdl_use;
 /* What a constant of float32 was given as: fewer bits. */
 struct tdl_compact {
     const void *data;     /* borrowed; need not be aligned */
-    enum tdl_dtype dtype; /* int8, uint8, float16 */
+    enum tdl_dtype dtype; /* int8, uint8, float16; float32, of which a copy is put off */
     /* Element i of `data` stands for (it − zeros[k]) · scales[k], k = i / stride % count;
      * both NULL: for itself. */
     const float *scales, *zeros;

@@ -113,6 +113,42 @@ static enum tdl_result copy_constant(struct tdl_program *p, struct tdl_operand *
     return TDL_OK;
 }
 
+/* Large ones that are no other's, too, are copied when their step is made: most of them
+ * XNNPACK packs, and then nobody reads the copy. */
+static enum tdl_result put_off_large(struct tdl_program *p)
+{
+    const uint32_t count = p->ir->operand_count;
+    bool *shared = calloc(count + (size_t)1, sizeof(*shared));
+    struct tdl_map seen = {0};
+    enum tdl_result r = shared ? TDL_OK : out_of_memory();
+    for (uint32_t i = 0; i < count && r == TDL_OK; i++) {
+        const struct tdl_operand *o = p->ir->operands[i];
+        const uint64_t key = (uintptr_t)o->data, *same = tdl_map_find(&seen, &key, sizeof(key));
+        if (same)
+            shared[i] = shared[*same] = true;
+        else if (o->data && !tdl_map_add(&seen, &key, sizeof(key), i))
+            r = out_of_memory();
+    }
+    for (uint32_t i = 0; i < count && r == TDL_OK; i++) {
+        struct tdl_operand *o = p->ir->operands[i];
+        const size_t elements = tdl_operand_count(o);
+        if (!tdl_constant_data(o) || shared[i] || elements <= TDL_COMPACT_LEAST)
+            continue;
+        struct tdl_compact *c = tdl_ir_alloc(p->ir, sizeof(*c));
+        if (!c) {
+            r = out_of_memory();
+            break;
+        }
+        *c = (struct tdl_compact){.data = o->data, .dtype = TDL_FLOAT32, .count = 1, .stride = 1};
+        tdl_compact_order(c, elements);
+        o->compact = c;
+        o->data = NULL;
+    }
+    tdl_map_finish(&seen);
+    free(shared);
+    return r;
+}
+
 /* Copies of those that are read: the caller's memory may go, need not be aligned, and
  * may end where it ends. What was given in fewer bits is so until its step is made. */
 static enum tdl_result copy_constants(struct tdl_program *p)
@@ -372,6 +408,7 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g)
         TRY(check_constants(p->nodes[i]));
     TRY(place_values(p, g->plan.guard));
     TRY(place_memory(p));
+    TRY(put_off_large(p));
     TRY(copy_constants(p));
     TRY(make_steps_somehow(p, g));
     TRY(share_constants(p));
