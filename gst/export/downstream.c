@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Downstream's own pool: what it will show or encode is written in place. It is of
- * dma-bufs, or, where the CPU is the device, of anything. */
+/* Downstream's own pool, or memory of its allocator: what it will show or encode is
+ * written in place. It is of dma-bufs, or, where the CPU is the device, of anything. */
 #include "exporter.h"
 
 #include "gsttdlerror.h"
@@ -85,6 +85,28 @@ static const gchar *try_pool(const struct gst_tdl_export_request *request, GstBu
     return try_buffer(request->session, pool, request->video, mapped);
 }
 
+/* Of the allocator that downstream names without a pool, as unixfdsink does, which sends
+ * the memory's descriptor on; else NULL. */
+static GstBufferPool *pool_of_allocator(const struct gst_tdl_export_request *request, GstCaps *caps)
+{
+    GstAllocator *allocator = NULL;
+    GstAllocationParams params;
+    GstStructure *config;
+    GstBufferPool *pool;
+
+    if (gst_query_get_n_allocation_params(request->query) > 0)
+        gst_query_parse_nth_allocation_param(request->query, 0, &allocator, &params);
+    if (!allocator)
+        return NULL;
+    pool = gst_video_buffer_pool_new();
+    config = gst_buffer_pool_get_config(pool);
+    gst_buffer_pool_config_set_params(config, caps, request->video->info.size, 0, 0);
+    gst_buffer_pool_config_set_allocator(config, allocator, &params);
+    gst_buffer_pool_set_config(pool, config);
+    gst_object_unref(allocator);
+    return pool;
+}
+
 static const gchar *export_to(const struct gst_tdl_export_request *request, gboolean mapped)
 {
     GstBufferPool *pool;
@@ -93,6 +115,8 @@ static const gchar *export_to(const struct gst_tdl_export_request *request, gboo
     GstCaps *caps;
 
     gst_tdl_export_asked(request->query, &caps, &pool, &size, &min, &max);
+    if (!pool && mapped)
+        pool = pool_of_allocator(request, caps);
     if (!pool)
         return "downstream has no pool";
     size = MAX(size, request->video->info.size);

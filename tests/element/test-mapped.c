@@ -257,13 +257,18 @@ static void propose(GstHarness *harness, GstAllocator *allocator)
 static gboolean answer(GstPad *pad, GstObject *parent, GstQuery *query)
 {
     GstBufferPool *pool = g_object_get_data(G_OBJECT(pad), "pool");
+    GstAllocator *allocator = g_object_get_data(G_OBJECT(pad), "allocator");
 
-    if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || !pool)
+    if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || (!pool && !allocator))
         return gst_pad_query_default(pad, parent, query);
-    gst_query_add_allocation_pool(query, pool, SIZE, 0, 0);
+    if (pool)
+        gst_query_add_allocation_pool(query, pool, SIZE, 0, 0);
+    else
+        gst_query_add_allocation_param(query, allocator, NULL);
     return TRUE;
 }
 
+/* With its pool (0), or with its allocator alone, as unixfdsink has it (1). */
 GST_START_TEST(output_in_downstreams_memory)
 {
     GstAllocator *allocator = odd_allocator_new();
@@ -272,7 +277,10 @@ GST_START_TEST(output_in_downstreams_memory)
 
     caps_info(PLAIN, &info);
     filter_start(&filter, "device=cpu mode=overlay opacity=0", NULL);
-    propose(filter.harness, allocator);
+    if (__i__ == 0)
+        propose(filter.harness, allocator);
+    else
+        g_object_set_data(G_OBJECT(filter.harness->sinkpad), "allocator", allocator);
     gst_pad_set_query_function(filter.harness->sinkpad, answer);
     gst_harness_set_sink_caps_str(filter.harness, PLAIN);
     gst_harness_set_src_caps_str(filter.harness, PLAIN);
@@ -324,7 +332,7 @@ int main(int argc, char **argv)
     tcase_add_test(tests, dma_bufs_are_mapped_once);
     tcase_add_test(tests, zero_copy_wants_a_gpu);
     tcase_add_test(tests, other_memory_is_held);
-    tcase_add_test(tests, output_in_downstreams_memory);
+    tcase_add_loop_test(tests, output_in_downstreams_memory, 0, 2);
     tcase_add_test(tests, device_is_told);
     suite_add_tcase(suite, tests);
     return util_main(argc, argv, suite, "test-mapped");
