@@ -188,6 +188,16 @@ static guint limit(const struct gst_tdl_batcher *b, const struct gst_tdl_round *
     return most;
 }
 
+/* It may bring a frame while `round` waits: two elements in a row, or behind a tee without
+ * queues, have one thread, and what waits in the one keeps the other from its frame. */
+static gboolean may_come(const struct gst_tdl_seat *seat, const struct gst_tdl_round *round)
+{
+    for (guint i = 0; i < round->count; i++)
+        if (round->seats[i]->thread == seat->thread)
+            return FALSE;
+    return seat->present;
+}
+
 static gboolean is_full(const struct gst_tdl_batcher *b, const struct gst_tdl_round *round)
 {
     if (round->count >= limit(b, round))
@@ -195,7 +205,7 @@ static gboolean is_full(const struct gst_tdl_batcher *b, const struct gst_tdl_ro
     for (guint i = 0; i < b->seats->len; i++) {
         const struct gst_tdl_seat *seat = g_ptr_array_index(b->seats, i);
 
-        if (seat->present && seat->round != round)
+        if (may_come(seat, round))
             return FALSE;
     }
     return TRUE;
@@ -329,6 +339,7 @@ static void get_up(struct gst_tdl_seat *seat)
     struct gst_tdl_batcher *b = g_steal_pointer(&seat->batcher);
 
     seat->present = FALSE;
+    g_clear_pointer(&seat->thread, g_thread_unref);
     if (!b)
         return;
     g_ptr_array_remove_fast(b->seats, seat);
@@ -342,7 +353,7 @@ static gboolean has_others(const struct gst_tdl_seat *seat)
     for (guint i = 0; i < b->seats->len; i++) {
         const struct gst_tdl_seat *other = g_ptr_array_index(b->seats, i);
 
-        if (other != seat && other->present)
+        if (other != seat && other->present && other->thread != seat->thread)
             return TRUE;
     }
     return FALSE;
@@ -358,6 +369,10 @@ static const gchar *sit_down(struct gst_tdl_seat *seat, struct gst_tdl_infer *in
         g_ptr_array_add(b->seats, seat);
     }
     seat->infer = infer;
+    if (seat->thread != g_thread_self()) {
+        g_clear_pointer(&seat->thread, g_thread_unref);
+        seat->thread = g_thread_ref(g_thread_self());
+    }
     seat->most = most ? MIN(most, GST_TDL_MOST_STACKED) : GST_TDL_MOST_STACKED;
     seat->present = !seat->flushing;
     if (b->alone)

@@ -31,6 +31,7 @@ struct gst_tdl_seat {
     struct gst_tdl_batcher *batcher; /* NULL: none */
     struct gst_tdl_infer *infer;     /* borrowed */
     struct gst_tdl_round *round;     /* that its frame is in now */
+    GThread *thread;                 /* of its last frame; held, so that no other is taken for it */
     guint most;                      /* frames of a batch */
     gboolean present;                /* it is waited for */
     gboolean flushing;

@@ -178,6 +178,20 @@ static enum tdl_result fail_apart(const struct tdl_node *n)
                     n->label, n->op->name);
 }
 
+/* Only what outputs need has to keep pictures apart: readers of files leave outputs out. The
+ * nodes stand in the order of their running. */
+static void mark_needed(const struct tdl_ir *ir, bool *needed)
+{
+    for (uint32_t i = 0; i < ir->output_count; i++)
+        needed[ir->outputs[i]->id] = true;
+    for (uint32_t i = ir->node_count; i-- > 0;) {
+        const struct tdl_node *n = ir->nodes[i];
+        for (uint32_t k = 0; k < n->input_count && needed[n->output->id]; k++)
+            if (n->inputs[k])
+                needed[n->inputs[k]->id] = true;
+    }
+}
+
 static enum tdl_result stack_node(struct tdl_node *n, struct kept *k)
 {
     struct tdl_tensor_params desc, *was = &n->output->desc;
@@ -220,15 +234,19 @@ static enum tdl_result stack(struct tdl_ir *ir, uint32_t count)
 {
     struct kept k = {NULL, NULL, NULL};
     enum tdl_result r = keep(ir, &k);
-    if (r != TDL_OK) {
+    bool *needed = r == TDL_OK ? calloc(ir->operand_count + (size_t)1, sizeof(*needed)) : NULL;
+    if (!needed) {
         finish(&k);
-        return r;
+        return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while stacking a builder's inputs");
     }
+    mark_needed(ir, needed);
     for (uint32_t i = 0; i < ir->input_count; i++)
         TRY(stack_input(ir->inputs[i], count, &k));
     for (uint32_t i = 0; i < ir->node_count; i++)
-        TRY(stack_node(ir->nodes[i], &k));
+        if (needed[ir->nodes[i]->output->id])
+            TRY(stack_node(ir->nodes[i], &k));
 fail:
+    free(needed);
     if (r != TDL_OK)
         go_back(ir, &k);
     finish(&k);

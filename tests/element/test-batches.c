@@ -264,14 +264,41 @@ GST_START_TEST(at_most)
 }
 GST_END_TEST;
 
-/* ------------------------------------------------------------- who is away */
-
-/* How one of three stops to bring frames, while the others wait for it. */
 static void end(struct stream *s)
 {
     fail_unless(gst_harness_push_event(s->filter.harness, gst_event_new_eos()));
 }
 
+/* Two in a row, which one thread runs, wait for nobody but the other stream's. */
+GST_START_TEST(in_a_row)
+{
+    g_autofree gchar *model = network();
+    g_autofree gchar *line = g_strdup_printf(
+        "videotestsrc num-buffers=6 ! video/x-raw,width=64,height=48 ! "
+        "tdlfilter batch-size=0 " FOREVER "model=%s mode=blur ! "
+        "tdlfilter batch-size=0 " FOREVER "model=%s mode=mask ! fakesink",
+        model, model);
+    struct stream streams[2];
+    GstElement *pipeline;
+
+    for (guint i = 0; i < 2; i++) /* while these keep the graphs */
+        stream_start(&streams[i], i, model, FOREVER "batch-size=0");
+    run_until_together(streams, 2);
+    for (guint i = 0; i < 2; i++)
+        end(&streams[i]);
+    pipeline = gst_parse_launch(line, NULL);
+    pipeline_play_to_end(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+    for (guint i = 0; i < 2; i++)
+        stream_stop(&streams[i]);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* ------------------------------------------------------------- who is away */
+
+/* How one of three stops to bring frames, while the others wait for it. */
 static void flush(struct stream *s)
 {
     gst_harness_push_event(s->filter.harness, gst_event_new_flush_start());
@@ -449,6 +476,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, as_alone);
     tcase_add_test(tcase, at_most);
+    tcase_add_test(tcase, in_a_row);
     tcase_add_loop_test(tcase, others_go_on, 0, G_N_ELEMENTS(away));
     tcase_add_test(tcase, flushed_while_waiting);
     tcase_add_test(tcase, blocked);

@@ -305,6 +305,23 @@ static O many(struct tdl_builder *b, O x)
     return tdl_builder_add(b, x, subject_constant(b, 4, (const uint32_t[]){3, 1, 1, 1}, values));
 }
 
+/* What mixes them is no part of the graph. */
+static void check_unneeded(O (*make)(struct tdl_builder *, O))
+{
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(tdl_builder_create(ctx, &b));
+    O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 4, 4, 4));
+    O y = tdl_builder_relu(b, x);
+    CHECK(make(b, y) != NULL, "%s", tdl_last_error());
+    OK(tdl_builder_output(b, "y", y));
+    OK(tdl_builder_stack(b, 2));
+    OK(tdl_builder_build(b, NULL, &g));
+    CHECK(tdl_graph_output(g, 0, NULL)->shape[0] == 2, "not two pictures");
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
 /* What mixes pictures; nothing has changed then. */
 static void check_mixed(void)
 {
@@ -320,6 +337,7 @@ static void check_mixed(void)
         const struct tdl_tensor_params was = *tdl_operand_get_desc(y);
         FAILS(tdl_builder_stack(b, 2), TDL_ERROR_UNSUPPORTED, "apart");
         FAILS(tdl_builder_stack(b, 0), TDL_ERROR_INVALID_ARGUMENT, "1 or more");
+        check_unneeded(made[i]);
         CHECK(tdl_operand_get_desc(x)->shape[0] == 1 &&
                   !memcmp(&was, tdl_operand_get_desc(y), sizeof(was)),
               "something has changed");

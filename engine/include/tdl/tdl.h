@@ -480,7 +480,8 @@ TDL_API enum tdl_result tdl_builder_resize(struct tdl_builder *builder,
  * all inputs, which is 1, becomes `count`, and so does that of what follows from them. Each
  * picture gets what a graph of one makes of it, but for rounding: picture i of an output follows
  * from picture i of the inputs alone. Graphs that there are stay as they are, and share the
- * weights. Of models that were read from files, too.
+ * weights. Of models that were read from files, too. To be called when the outputs are named:
+ * what none of them needs is left as it is.
  * @return TDL_ERROR_UNSUPPORTED, naming the operator or the input, where an input's first
  *         dimension is not 1, or where an operator may mix pictures (a reshape, softmax or
  *         reduction over the first dimension, recurrent operators, non-maximum suppression and
