@@ -114,10 +114,55 @@ static bool keep_halves(struct tdl_ir *ir, struct tdl_node *n)
     return true;
 }
 
+/* The order of a transposition, as three dimensions and the steps between them; false: it
+ * takes more. */
+static bool order_transposed(const struct tdl_node *n, struct tdl_compact *c)
+{
+    const struct tdl_tensor_params *p = &n->inputs[0]->desc;
+    size_t stride[TDL_MAX_RANK], inner = 1, size[3] = {1, 1, 1}, step[3] = {0};
+    uint32_t count = 0;
+    for (uint32_t d = p->rank; d-- > 0; inner *= p->shape[d])
+        stride[d] = inner;
+    for (uint32_t i = 0; i < p->rank; i++) {
+        const uint32_t d = n->attr.transpose.permutation[i];
+        if (p->shape[d] == 1)
+            continue;
+        if (!count || step[count - 1] != stride[d] * p->shape[d]) {
+            if (count == 3)
+                return false;
+            size[count++] = 1;
+        }
+        size[count - 1] *= p->shape[d];
+        step[count - 1] = stride[d];
+    }
+    for (uint32_t i = 3; i-- > 0;) {
+        const bool there = i + count >= 3;
+        c->size[i] = there ? size[i + count - 3] : 1;
+        c->step[i] = there ? step[i + count - 3] : i < 2 ? c->size[i + 1] * c->step[i + 1] : 1;
+    }
+    return true;
+}
+
+/* Transposed, fewer bits stay fewer bits. */
+static bool keep_transposed(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const struct tdl_operand *from = n->inputs[0];
+    if (n->op != &tdl_op_transpose || !from->compact || !tdl_compact_is_plain(from->compact))
+        return false;
+    struct tdl_compact c = *from->compact, *kept;
+    if (!order_transposed(n, &c) || !(kept = tdl_ir_alloc(ir, sizeof(*kept))))
+        return false;
+    *kept = c;
+    n->output->compact = kept;
+    make_constant(n, NULL);
+    return true;
+}
+
 enum tdl_result tdl_pass_fold(struct tdl_ir *ir)
 {
     for (uint32_t i = 0; i < ir->node_count; i++) {
-        if (!folds(ir, ir->nodes[i]) || keep_halves(ir, ir->nodes[i]))
+        if (!folds(ir, ir->nodes[i]) || keep_halves(ir, ir->nodes[i]) ||
+            keep_transposed(ir, ir->nodes[i]))
             continue;
         enum tdl_result r = fold_node(ir, ir->nodes[i]);
         if (r != TDL_OK)

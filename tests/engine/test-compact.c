@@ -72,7 +72,7 @@ static O constant(struct tdl_builder *b, const struct weights *w, bool compact)
     return o;
 }
 
-enum use { CONV, TURNED, DEPTHWISE, PRODUCT, ADDED, MOVED, USES };
+enum use { CONV, TURNED, DEPTHWISE, PRODUCT, ADDED, MOVED, ROTATED, SCATTERED, USES };
 
 /* y of x by what reads the weights. */
 static O use(struct tdl_builder *b, const struct weights *w, enum use how, bool compact,
@@ -100,9 +100,14 @@ static O use(struct tdl_builder *b, const struct weights *w, enum use how, bool 
     case ADDED:
         x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1, s[1]));
         return tdl_builder_add(b, x, k);
-    default:
+    case MOVED:
         x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 3, s[1]));
         return tdl_builder_matmul(b, x, tdl_builder_transpose(b, k, NULL));
+    default: /* in three steps of their own, and in more */
+        k = tdl_builder_transpose(b, k, how == ROTATED ? (const uint32_t[]){1, 2, 3, 0, 4}
+                                                       : (const uint32_t[]){3, 1, 4, 0, 2});
+        x = subject_input(b, "x", SUBJECT_SHAPE(TDL_FLOAT32, 1));
+        return tdl_builder_add(b, x, k);
     }
 }
 
@@ -139,14 +144,15 @@ static void check_use(struct tdl_context *ctx, uint64_t seed, enum use how)
     struct rng rng = {seed};
     const uint32_t layout = how == CONV ? rng_below(&rng, 4) : 0;
     struct weights w = {.desc = {.dtype = RNG_PICK(&rng, TDL_INT8, TDL_UINT8),
-                                 .rank = how < PRODUCT ? 4 : 2}};
-    static const uint32_t shapes[USES][4] = {{24, 3, 5, 24}, {13, 3, 3, 37}, {57, 9, 9, 1},
-                                             {60, 80},       {64, 70},       {63, 70}};
+                                 .rank = how < PRODUCT ? 4 : how < ROTATED ? 2 : 5}};
+    static const uint32_t shapes[USES][5] = {{24, 3, 5, 24}, {13, 3, 3, 37}, {57, 9, 9, 1},
+                                             {60, 80},       {64, 70},       {63, 70},
+                                             {7, 5, 3, 6, 8}, {4, 6, 5, 9, 7}};
     memcpy(w.desc.shape, shapes[how], sizeof(shapes[how]));
     if (how == CONV && layout == TDL_FILTER_OIHW)
-        memcpy(w.desc.shape, (uint32_t[]){24, 23, 3, 5}, sizeof(shapes[how]));
+        memcpy(w.desc.shape, (uint32_t[]){24, 23, 3, 5}, 4 * sizeof(uint32_t));
     if (how == CONV && layout == TDL_FILTER_HWIO)
-        memcpy(w.desc.shape, (uint32_t[]){3, 5, 23, 24}, sizeof(shapes[how]));
+        memcpy(w.desc.shape, (uint32_t[]){3, 5, 23, 24}, 4 * sizeof(uint32_t));
     w.axis = rng_below(&rng, w.desc.rank);
     const uint32_t all = w.desc.shape[w.axis] <= COUNT(w.scale) ? w.desc.shape[w.axis] : 1;
     w.scales = RNG_PICK(&rng, 1, all);

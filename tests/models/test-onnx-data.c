@@ -459,6 +459,54 @@ static void test_small_weights(void)
     tdl_builder_destroy(&builder);
 }
 
+/* What a transposed convolution by the filter gives, computed by references. */
+static void run_transposed(bytes *g, float *out, size_t count)
+{
+    static float input[40 * 3 * 3];
+    struct tdl_builder *builder;
+
+    for (int i = 0; i < 40 * 3 * 3; i++)
+        input[i] = (float)(i % 17 - 8);
+    onnx_input(g, "x", FLOAT, 4, (const int64_t[]){1, 40, 3, 3});
+    onnx_node(g, "ConvTranspose", "x f", "y", NULL);
+    onnx_output(g, "y");
+    builder = load(g, TDL_OK, "");
+    const struct tdl_ir *ir = tdl_builder_ir(builder);
+    void **values = calloc(ir->operand_count + 1, sizeof(*values));
+    if (!values || !ir->output_count ||
+        tdl_ir_run_reference(ir, (const void *const[]){input}, values) != TDL_OK)
+        FAIL("transposed by 8 bits: %s", tdl_last_error());
+    else
+        memcpy(out, values[ir->outputs[0]->id], count * sizeof(*out));
+    for (uint32_t i = 0; values && i < ir->operand_count; i++)
+        free(values[i]);
+    free(values);
+    tdl_builder_destroy(&builder);
+}
+
+static void test_small_transposed(void)
+{
+    enum { INS = 40, OUTS = 20, NUMBERS = INS * OUTS * 9, RESULTS = OUTS * 5 * 5 };
+    static const int64_t shape[] = {INS, OUTS, 3, 3};
+    static int8_t numbers[NUMBERS];
+    static float floats[NUMBERS], results[2][RESULTS];
+    const float scale = 0.25f;
+    bytes g = {0};
+
+    for (int i = 0; i < NUMBERS; i++) {
+        numbers[i] = (int8_t)(i * 7 % 251 - 125);
+        floats[i] = numbers[i] * scale;
+    }
+    onnx_initializer(&g, "f", FLOAT, 4, shape, floats, sizeof(floats));
+    run_transposed(&g, results[0], RESULTS);
+    onnx_initializer(&g, "q", INT8, 4, shape, numbers, sizeof(numbers));
+    onnx_initializer(&g, "s", FLOAT, 0, NULL, &scale, sizeof(scale));
+    onnx_node(&g, "DequantizeLinear", "q s", "f", NULL);
+    run_transposed(&g, results[1], RESULTS);
+    if (memcmp(results[0], results[1], sizeof(results[0])) != 0)
+        FAIL("transposed by 8 bits: other results than by floats");
+}
+
 /* ---------------------------------------------------------------------- layouts */
 
 /* [1, h, w, channels] to a convolution; the transposition that a file with the channels
@@ -517,6 +565,7 @@ int main(void)
     test_scales(0);
     test_scales(1);
     test_small_weights();
+    test_small_transposed();
     expect_layout(16, 24, 3, TDL_LAYOUT_NHWC);
     expect_layout(64, 64, 1, TDL_LAYOUT_NHWC);
     expect_layout(16, 16, 4, TDL_LAYOUT_NHWC);

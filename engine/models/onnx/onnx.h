@@ -44,6 +44,7 @@ struct onnx_value {
     struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
     const void *bytes;              /* of what was turned */
     const void *stored;             /* the halves that the file has of an initializer */
+    bool kept;                      /* its numbers may be in the builder in fewer bits */
     struct tdl_tensor_params empty; /* of one without elements */
 };
 

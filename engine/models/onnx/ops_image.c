@@ -243,8 +243,14 @@ static const void *filter_data(struct onnx_import *im, struct tdl_operand *filte
 /* [in, out / groups, kh, kw] as [out / groups, kh, kw, in]. */
 static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operand *filter)
 {
+    const struct onnx_value *v = onnx_find(im, &im->node.inputs[1]);
     const uint32_t *s = onnx_shape(filter);
     const size_t area = (size_t)s[2] * s[3], ins = s[0], outs = s[1];
+
+    if (v && v->kept) /* so it stays until the graph is built, which then turns it */
+        return tdl_builder_relabel(
+            im->builder, tdl_builder_transpose(im->builder, filter, (const uint32_t[]){1, 2, 3, 0}),
+            TDL_LAYOUT_NHWC);
     struct tdl_tensor_params desc = {.rank = 4, .shape = {s[1], s[2], s[3], s[0]}};
     const char *from = filter_data(im, filter, &desc.dtype);
     const size_t size = tdl_dtype_size(desc.dtype);

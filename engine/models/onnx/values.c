@@ -280,6 +280,7 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
     if (!v)
         return false;
     v->operand = operand;
+    v->kept = !evaluate;
     return v->given = true;
 }
 
