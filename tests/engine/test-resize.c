@@ -264,6 +264,45 @@ static void check_stacked(struct tdl_builder *(*make)(void), size_t in, uint32_t
     free(values);
 }
 
+/* The others that do. */
+static O seldom(struct tdl_builder *b, O x)
+{
+    struct rng rng = {29};
+    O mean = subject_bias(b, &rng, CHANNELS), ones;
+    O y = tdl_builder_instance_normalization(b, x, NULL);
+    float one[CHANNELS], w[4 * CHANNELS];
+    for (size_t i = 0; i < COUNT(one); i++)
+        one[i] = 1 + (float)i / 8;
+    for (size_t i = 0; i < COUNT(w); i++)
+        w[i] = rng_float(&rng, -1, 1);
+    ones = subject_constant(b, 1, (const uint32_t[]){CHANNELS}, one);
+    y = tdl_builder_batch_normalization(b, y, mean, ones, NULL);
+    y = tdl_builder_depth_to_space(b, y, 2, TDL_BLOCK_DEPTH_FIRST);
+    y = tdl_builder_space_to_depth(b, y, 2, TDL_BLOCK_DEPTH_FIRST);
+    y = tdl_builder_cumulative_sum(b, y, 1, NULL);
+    O most = tdl_builder_top_k(b, y, 3, &(struct tdl_top_k_params){.count = 2});
+    const struct tdl_arg_min_max_params keep = {.keep_dimensions = true};
+    O which = tdl_builder_cast(b, tdl_builder_arg_max(b, y, 3, &keep), TDL_FLOAT32);
+    y = tdl_builder_where(b, tdl_builder_greater(b, x, y), x, tdl_builder_add(b, y, which));
+    y = tdl_builder_concat(b, (O[]){y, tdl_builder_cast(b, most, TDL_FLOAT32)}, 2, 3);
+    y = tdl_builder_tile(b, tdl_builder_triangular(b, y, NULL), (const uint32_t[]){1, 1, 2, 1});
+    const struct tdl_reduce_params image = {.axes = {1, 2}, .axis_count = 2};
+    y = tdl_builder_slice(b, tdl_builder_reduce(b, y, TDL_REDUCE_MAX, &image),
+                          &(struct tdl_slice_params){.size = {0, CHANNELS}});
+    return tdl_builder_gemm(b, y, subject_constant(b, 2, (const uint32_t[]){CHANNELS, 4}, w),
+                            &(struct tdl_gemm_params){
+                                .c = subject_constant(b, 1, (const uint32_t[]){4}, w)});
+}
+
+static struct tdl_builder *open_seldom(void)
+{
+    struct tdl_builder *b;
+    OK(tdl_builder_create(ctx, &b));
+    O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE, SIDE, CHANNELS));
+    OK(tdl_builder_output(b, "y", seldom(b, x)));
+    return b;
+}
+
 static struct tdl_builder *open_network(void)
 {
     return open((struct size){1, 16, 16});
@@ -357,6 +396,8 @@ int main(void)
     check_refused();
     check_begin("stack: a network of shapes");
     check_stacked(open_apart, SIDE * SIDE * CHANNELS, PICTURES);
+    check_begin("stack: a network of what is seldom");
+    check_stacked(open_seldom, SIDE * SIDE * CHANNELS, PICTURES);
     check_begin("stack: a network of images");
     check_stacked(open_network, (size_t)16 * 16 * CHANNELS, PICTURES);
     check_mixed();
