@@ -170,8 +170,8 @@ static struct tdl_dims ohwi_dims(enum tdl_filter_layout layout, const uint32_t *
     }
 }
 
-/* The same of one that was given in fewer bits, which stay where they are. */
-static struct tdl_operand *reorder_compact(struct tdl_builder *b, const struct tdl_operand *filter,
+/* A constant in "ohwi" of one that was given in fewer bits, which stay where they are. */
+static struct tdl_operand *reorder_compact(struct tdl_builder *b, const struct tdl_compact *given,
                                            enum tdl_filter_layout layout, struct tdl_dims d)
 {
     const struct tdl_tensor_params desc = {
@@ -180,7 +180,7 @@ static struct tdl_operand *reorder_compact(struct tdl_builder *b, const struct t
     struct tdl_compact *c = o ? tdl_ir_alloc(b->ir, sizeof(*c)) : NULL;
     if (!c)
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
-    *c = *filter->compact;
+    *c = *given;
     /* Rows follow each other in every order. */
     const size_t size[] = {d.n, (size_t)d.h * d.w, d.c};
     const size_t step[] = {index_in(layout, d, 1, 0, 0, 0), index_in(layout, d, 0, 0, 1, 0),
@@ -201,7 +201,7 @@ static struct tdl_operand *reorder_constant(struct tdl_builder *b, struct tdl_op
     struct tdl_tensor_params desc = {
         .dtype = filter->desc.dtype, .rank = 4, .shape = {d.n, d.h, d.w, d.c}};
     if (filter->compact && tdl_compact_is_plain(filter->compact))
-        return reorder_compact(b, filter, layout, d);
+        return reorder_compact(b, filter->compact, layout, d);
     char *data = malloc(size), *to = data;
     if (!data || !tdl_operand_expand(filter)) {
         free(data);
@@ -232,6 +232,12 @@ static struct tdl_operand *order_filter(struct tdl_builder *b, struct tdl_operan
                                 "conv2d: only a constant filter of rank 4 can be given in another "
                                 "order than ohwi; %s is none",
                                 tdl_operand_text(filter));
+    if (is_cast && from->desc.dtype == TDL_FLOAT16 && filter->desc.dtype == TDL_FLOAT32 &&
+        tdl_operand_count(from) > TDL_COMPACT_LEAST) {
+        const struct tdl_compact halves = {
+            .data = from->data, .dtype = TDL_FLOAT16, .count = 1, .stride = 1};
+        return reorder_compact(b, &halves, layout, ohwi_dims(layout, from->desc.shape));
+    }
     from = reorder_constant(b, from, layout);
     return is_cast && from ? tdl_builder_cast(b, from, filter->desc.dtype) : from;
 }

@@ -171,6 +171,37 @@ static void check_use(struct tdl_context *ctx, uint64_t seed, enum use how)
     free(w.floats);
 }
 
+/* Filters of halves in each order. */
+static void check_halves(struct tdl_context *ctx, uint64_t seed, uint32_t layout)
+{
+    enum { COUNT_OF = 24 * 23 * 15 };
+    static const uint32_t shapes[][4] = {{24, 3, 5, 23}, {24, 23, 3, 5}, {3, 5, 23, 24},
+                                         {23, 3, 5, 24}};
+    static uint16_t halves[COUNT_OF];
+    static float floats[COUNT_OF], got[2][8192];
+    struct rng rng = {seed};
+    struct tdl_tensor_params p = {.dtype = TDL_FLOAT32, .rank = 4};
+    const struct tdl_conv2d_params conv = {.filter_layout = (enum tdl_filter_layout)layout};
+    memcpy(p.shape, shapes[layout], sizeof(shapes[layout]));
+    check_begin("seed %llu: halves in order %u", (unsigned long long)seed, layout);
+    for (size_t i = 0; i < COUNT_OF; i++) {
+        halves[i] = tdl_float_to_half(rng_float(&rng, -1, 1));
+        floats[i] = tdl_half_to_float(halves[i]);
+    }
+    for (int half = 0; half < 2; half++) {
+        struct tdl_builder *b;
+        OK(tdl_builder_create(ctx, &b));
+        p.dtype = half ? TDL_FLOAT16 : TDL_FLOAT32;
+        O k = tdl_builder_constant(b, &p, half ? (const void *)halves : floats,
+                                   tdl_tensor_params_size(&p));
+        k = half ? tdl_builder_cast(b, k, TDL_FLOAT32) : k;
+        O x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, 5, 6, 23));
+        OK(tdl_builder_output(b, "y", tdl_builder_conv2d(b, x, k, &conv)));
+        run(ctx, b, seed, got[half], sizeof(got[half]));
+    }
+    CHECK(!memcmp(got[0], got[1], sizeof(got[0])), "other results");
+}
+
 /* Of another shape, or looked into, it is what it was. */
 static void check_known(void)
 {
@@ -194,6 +225,8 @@ int main(int argc, char **argv)
     const uint64_t seed = check_seed(argc, argv, 2);
     struct tdl_context *ctx = check_context_open();
     check_known();
+    for (uint32_t layout = 0; layout < 4; layout++)
+        check_halves(ctx, seed, layout);
     for (long i = 0; i < cases; i++)
         for (enum use how = 0; how < USES; how++)
             check_use(ctx, seed + (uint64_t)i, how);
