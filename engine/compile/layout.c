@@ -271,7 +271,7 @@ static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
         for (size_t i = 0; i < TDL_COUNT(factors) && fits; i++)
             fits = !__builtin_mul_overflow(o->size, factors[i], &o->size);
     if (!fits || !o->size || o->size > UINT32_MAX)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: a value of %s is more than 4 GiB",
+        return tdl_fail(TDL_ERROR_UNSUPPORTED, "%.400s: a value of %s is more than 4 GiB",
                         o->producer ? o->producer->label : o->name, tdl_operand_text(o));
     return TDL_OK;
 }

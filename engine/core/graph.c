@@ -278,17 +278,17 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
             continue;
         const struct tdl_tensor *t = list[i].tensor;
         if (!t)
-            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\" has no tensor", what,
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%.400s\" has no tensor", what,
                             operand->name);
         const struct tdl_tensor_params *p = &t->params, *q = &operand->bound;
         if (t->buffer->ctx != g->ctx)
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "%s \"%s\": the tensor is of another context", what, operand->name);
+                            "%s \"%.400s\": the tensor is of another context", what, operand->name);
         if (p->dtype != q->dtype || p->rank != q->rank ||
             memcmp(p->shape, q->shape, p->rank * sizeof(p->shape[0])) != 0 ||
             (p->rank == 4 && p->layout != q->layout))
             return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                            "%s \"%s\": the tensor is %s%s%s; the graph has %s%s%s", what,
+                            "%s \"%.400s\": the tensor is %s%s%s; the graph has %s%s%s", what,
                             operand->name, tdl_tensor_params_text(p, have, sizeof(have)),
                             p->rank == 4 ? " " : "", layout_text(p),
                             tdl_tensor_params_text(q, want, sizeof(want)), q->rank == 4 ? " " : "",
@@ -296,7 +296,7 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
         *out_buffer = t->buffer;
         return TDL_OK;
     }
-    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%s\" was not given", what, operand->name);
+    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%.400s\" was not given", what, operand->name);
 }
 
 static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct tdl_binding *inputs,
@@ -327,7 +327,7 @@ static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct 
         for (struct tdl_buffer **b = bound; b < out; b++)
             if (*b == *out)
                 return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                                "output \"%s\" shares its memory with another tensor of this "
+                                "output \"%.400s\" shares its memory with another tensor of this "
                                 "dispatch",
                                 ir->outputs[i]->name);
     }

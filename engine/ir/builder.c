@@ -79,7 +79,7 @@ struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result resu
 /* Takes over the text that tdl_fail() left. */
 static struct tdl_operand *fail_with_last(struct tdl_builder *b, enum tdl_result result)
 {
-    char text[400];
+    char text[sizeof(b->error)];
     snprintf(text, sizeof(text), "%s", tdl_last_error());
     return tdl_builder_fail(b, result, "%s", text);
 }
@@ -129,33 +129,45 @@ static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_k
     return o ? o : tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
 }
 
+/* NULL and an error for what is none. */
+static const char *check_name(struct tdl_builder *b, const char *what, const char *name)
+{
+    const size_t length = name ? strnlen(name, TDL_MAX_NAME + 1) : 0;
+    if (length > 0 && length <= TDL_MAX_NAME)
+        return name;
+    tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "an %s needs a name of 1 to %d bytes%s%.60s",
+                     what, TDL_MAX_NAME, length ? "; this one is longer: " : "",
+                     length ? name : "");
+    return NULL;
+}
+
 struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
                                       const struct tdl_tensor_params *desc)
 {
     if (tdl_builder_status(b) != TDL_OK)
         return NULL;
-    if (!name || !*name || strlen(name) >= sizeof(((struct tdl_operand *)0)->name))
-        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                                "an input needs a name of 1 to 63 bytes");
+    if (!check_name(b, "input", name))
+        return NULL;
     for (uint32_t i = 0; i < b->ir->input_count; i++)
         if (!strcmp(b->ir->inputs[i]->name, name))
             return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                                    "there are two inputs named \"%s\"", name);
+                                    "there are two inputs named \"%.400s\"", name);
     if (b->ir->input_count == TDL_COUNT(b->ir->inputs))
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu inputs",
                                 TDL_COUNT(b->ir->inputs));
     if (!desc)
-        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "input \"%s\" has no description",
-                                name);
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "input \"%.400s\" has no description", name);
     if ((desc->dtype == TDL_INT64 || desc->dtype == TDL_UINT64) && b->ctx &&
         !tdl_context_device(b->ctx)->shader_int64)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
-                                "input \"%s\": %s needs shaderInt64, which %s lacks", name,
+                                "input \"%.300s\": %s needs shaderInt64, which %s lacks", name,
                                 tdl_dtype_name(desc->dtype), tdl_context_device(b->ctx)->name);
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_INPUT, desc);
     if (!o)
         return NULL;
-    snprintf(o->name, sizeof(o->name), "%s", name);
+    if (!tdl_operand_set_name(o, name))
+        return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     b->ir->inputs[b->ir->input_count++] = o;
     return o;
 }
@@ -198,21 +210,20 @@ enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
     if (!operand || operand->ir != b->ir)
         tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                          "an output must be an operand of this builder");
-    else if (!name || !*name || strlen(name) >= sizeof(operand->name))
-        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "an output needs a name of 1 to 63 bytes");
-    else if (b->ir->output_count == TDL_COUNT(b->ir->outputs))
+    else if (check_name(b, "output", name) && b->ir->output_count == TDL_COUNT(b->ir->outputs))
         tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu outputs",
                          TDL_COUNT(b->ir->outputs));
     for (uint32_t i = 0; i < b->ir->output_count && b->status == TDL_OK; i++)
         if (!strcmp(b->ir->outputs[i]->name, name))
-            tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "there are two outputs named \"%s\"",
-                             name);
+            tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                             "there are two outputs named \"%.400s\"", name);
     /* A tensor cannot be bound twice: such a value is copied. */
     if (b->status == TDL_OK && (operand->kind != TDL_OPERAND_VALUE || operand->is_output))
         operand = tdl_builder_identity(b, operand);
+    if (b->status == TDL_OK && !tdl_operand_set_name(operand, name))
+        tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     if (b->status != TDL_OK)
         return b->status;
-    snprintf(operand->name, sizeof(operand->name), "%s", name);
     operand->is_output = true;
     b->ir->outputs[b->ir->output_count++] = operand;
     return TDL_OK;

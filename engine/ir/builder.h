@@ -9,7 +9,7 @@ struct tdl_builder {
     struct tdl_context *ctx; /* may be NULL */
     struct tdl_ir *ir;
     enum tdl_result status;
-    char error[768];
+    char error[1024];
     char label[96];
     bool sizes_fixed;                   /* tdl_builder_fix_sizes() */
     struct tdl_map constants;           /* operands by data and description */

@@ -18,8 +18,11 @@ void tdl_ir_destroy(struct tdl_ir **pointer)
         return;
     tdl_ir_forget_constants(ir);
     tdl_ir_forget_uses(ir);
-    for (uint32_t i = 0; i < ir->operand_count; i++)
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        if (*ir->operands[i]->name)
+            free((char *)ir->operands[i]->name);
         free(ir->operands[i]);
+    }
     for (uint32_t i = 0; i < ir->node_count; i++)
         free(ir->nodes[i]);
     free(ir->operands);
@@ -68,10 +71,19 @@ struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind 
     o->ir = ir;
     o->id = ir->operand_count;
     o->kind = kind;
+    o->name = "";
     o->desc = *desc;
     o->desc.label = NULL;
     ir->operands[ir->operand_count++] = o;
     return o;
+}
+
+bool tdl_operand_set_name(struct tdl_operand *o, const char *name)
+{
+    char *copy = strdup(name);
+    if (copy)
+        o->name = copy;
+    return copy != NULL;
 }
 
 struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op)
@@ -119,9 +131,8 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const struct tdl_operand *from = ir->operands[i];
         struct tdl_operand *o = tdl_ir_add_operand(copy, from->kind, &from->desc);
-        if (!o)
+        if (!o || (*from->name && !tdl_operand_set_name(o, from->name)))
             goto fail;
-        memcpy(o->name, from->name, sizeof(o->name));
         o->is_output = from->is_output;
         o->data = from->expanded ? NULL : from->data;
         o->compact = from->compact;

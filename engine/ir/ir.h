@@ -56,7 +56,7 @@ struct tdl_operand {
     uint32_t id; /* index in ir->operands */
     enum tdl_operand_kind kind;
     struct tdl_tensor_params desc;
-    char name[64]; /* of inputs and outputs */
+    const char *name; /* of inputs and outputs, "" of others: tdl_operand_set_name() */
     bool is_output;
     const void *data; /* constants: borrowed */
     /* Of constants that were given in fewer bits: `data` is there while tdl_operand_expand()
@@ -338,6 +338,8 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir);
 /* NULL when out of memory. */
 struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind kind,
                                        const struct tdl_tensor_params *desc);
+/* Copied; once an operand. False when out of memory. */
+bool tdl_operand_set_name(struct tdl_operand *operand, const char *name);
 struct tdl_node *tdl_ir_add_node(struct tdl_ir *ir, const struct tdl_op *op);
 /* The same, placed behind `before`: where two orders are right, the earlier
  * node runs earlier. */

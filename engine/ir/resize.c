@@ -221,10 +221,11 @@ static enum tdl_result stack_input(struct tdl_operand *o, uint32_t count, struct
 {
     char text[96];
     if (!o->desc.rank || o->desc.shape[0] != 1)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "tdl_builder_stack: input \"%s\" is %s; the first dimension of all has to "
-                        "be 1",
-                        o->name, tdl_tensor_params_text(&o->desc, text, sizeof(text)));
+        return tdl_fail(
+            TDL_ERROR_UNSUPPORTED,
+            "tdl_builder_stack: input \"%.400s\" is %s; the first dimension of all has to "
+            "be 1",
+            o->name, tdl_tensor_params_text(&o->desc, text, sizeof(text)));
     o->desc.shape[0] = count;
     k->changed[o->id] = true;
     return tdl_tensor_params_check(&o->desc);

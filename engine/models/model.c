@@ -328,9 +328,9 @@ uint32_t tdl_model_said_size(const struct tdl_model_source *source, const char *
                              uint64_t *bound)
 {
     const struct tdl_model_params *params = source->params;
-    char place[96];
+    char place[TDL_MAX_NAME + 16];
 
-    snprintf(place, sizeof(place), "%.80s:%u", input, d);
+    snprintf(place, sizeof(place), "%s:%u", input, d);
     for (uint32_t i = 0; i < params->dimension_count && i < 64; i++)
         if (params->dimensions[i].name && !strcmp(params->dimensions[i].name, place)) {
             *bound |= UINT64_C(1) << i;
@@ -350,7 +350,7 @@ bool tdl_model_check_bound(struct tdl_builder *builder, const struct tdl_model_s
         if (params->dimensions[i].optional || (i < 64 && bound >> i & 1))
             continue;
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
-                         "the model leaves no dimension '%.64s' open that could be bound; name an "
+                         "the model leaves no dimension '%.400s' open that could be bound; name an "
                          "input's, as in 'input:1'",
                          name ? name : "");
         return false;

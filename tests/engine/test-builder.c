@@ -196,7 +196,7 @@ CASE(input_without_name) { input(t, NULL, 1, 1, 1, 1); }
 CASE(input_with_empty_name) { input(t, "", 1, 1, 1, 1); }
 CASE(input_with_long_name)
 {
-    char name[200];
+    char name[TDL_MAX_NAME + 2];
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = 0;
     input(t, name, 1, 1, 1, 1);
@@ -415,6 +415,34 @@ static void check_label(void)
     bench_close(&t);
 }
 
+/* Names that differ behind hundreds of bytes are different, and come out whole. */
+static void check_names(void)
+{
+    static char name[TDL_MAX_NAME + 2], other[TDL_MAX_NAME + 2];
+    struct bench t;
+    check_begin("names");
+    bench_open(&t);
+    memset(name, 'n', TDL_MAX_NAME);
+    memcpy(other, name, sizeof(name));
+    other[TDL_MAX_NAME - 1] = 'm';
+    struct tdl_operand *a = tdl_builder_input(t.b, name, &four);
+    struct tdl_operand *b = tdl_builder_input(t.b, other, &four);
+    OK(tdl_builder_output(t.b, name, tdl_builder_sub(t.b, a, b)));
+    OK(tdl_builder_output(t.b, other, tdl_builder_sub(t.b, b, a)));
+    const struct tdl_ir *ir = tdl_builder_ir(t.b);
+    CHECK(!strcmp(ir->inputs[1]->name, name) && !strcmp(ir->inputs[2]->name, other) &&
+              !strcmp(ir->outputs[0]->name, name) && !strcmp(ir->outputs[1]->name, other),
+          "names were changed");
+    CHECK(!tdl_builder_input(t.b, other, &four) && strstr(tdl_builder_error(t.b), "two inputs"),
+          "\"%s\"", tdl_builder_error(t.b));
+    bench_close(&t);
+    bench_open(&t);
+    name[TDL_MAX_NAME] = 'n';
+    CHECK(!tdl_builder_input(t.b, name, &four) && strstr(tdl_builder_error(t.b), "4095 bytes"),
+          "\"%s\"", tdl_builder_error(t.b));
+    bench_close(&t);
+}
+
 static unsigned released;
 static void release(void *memory)
 {
@@ -444,6 +472,7 @@ int main(void)
         check_row(&rows[i]);
     check_build();
     check_label();
+    check_names();
     check_ownership();
     return check_result();
 }

@@ -576,6 +576,39 @@ static void check_two_contexts(void)
     check_context_close(both[1]);
 }
 
+/* As files have them, of which only the ends differ. */
+static void check_long_names(void)
+{
+#define LONG "StatefulPartitionedCall/model/feature_pyramid_network/box_predictor/stage/"
+    const struct tdl_tensor_params p = image(0);
+    struct tdl_tensor *a = tensor_of(ctx, WRITE), *b = tensor_of(ctx, WRITE);
+    struct tdl_tensor *y = tensor_of(ctx, READ);
+    struct tdl_builder *builder;
+    struct tdl_graph *g;
+    const char *name;
+    check_begin("long names");
+    OK(tdl_builder_create(ctx, &builder));
+    struct tdl_operand *x = tdl_builder_input(builder, LONG "a", &p);
+    OK(tdl_builder_output(builder, LONG "y",
+                          tdl_builder_sub(builder, x, tdl_builder_input(builder, LONG "b", &p))));
+    OK(tdl_builder_build(builder, NULL, &g));
+    tdl_builder_destroy(&builder);
+    tdl_graph_input(g, 1, &name);
+    CHECK(!strcmp(name, LONG "b"), "\"%s\"", name);
+    write_all(a, 7);
+    write_all(b, 2);
+    OK(tdl_graph_dispatch(g, (struct tdl_binding[]){{LONG "b", b}, {LONG "a", a}}, 2,
+                          &(struct tdl_binding){LONG "y", y}, 1, NULL));
+    CHECK(expect_all(y, 5), "the inputs were taken for each other");
+    FAILS(tdl_graph_dispatch(g, (struct tdl_binding[]){{LONG "b", b}, {LONG "c", a}}, 2,
+                             &(struct tdl_binding){LONG "y", y}, 1, NULL),
+          TDL_ERROR_INVALID_ARGUMENT, "\"" LONG "a\" was not given");
+    tdl_graph_destroy(&g);
+    tdl_tensor_destroy(&a);
+    tdl_tensor_destroy(&b);
+    tdl_tensor_destroy(&y);
+}
+
 int main(int argc, char **argv)
 {
     ctx = check_context_open();
@@ -591,6 +624,7 @@ int main(int argc, char **argv)
     check_steady_state();
     check_memory_returns();
     check_two_contexts();
+    check_long_names();
     check_threads();
     check_destruction(check_seed(argc, argv, 1));
     check_context_close(ctx);

@@ -299,6 +299,34 @@ static void test_hostile(void)
     }
 }
 
+/* Only the ends differ, and one is what is asked for. */
+static void test_names(void)
+{
+#define LONG "StatefulPartitionedCall/model/feature_pyramid_network/box_predictor/stage/"
+    static const char text[] = START "3 4\nInput in 0 1 " LONG "in\nSplit s 1 2 " LONG "in " LONG
+                                     "a " LONG "b\nReLU r 1 1 " LONG "a " LONG "c\n";
+    const struct tdl_model_dimension sizes[] = {{.name = LONG "in:1", .size = 3},
+                                                {.name = LONG "in:2", .size = 2},
+                                                {.name = LONG "in:3", .size = 5}};
+    const struct tdl_model_params params = {.dimensions = sizes, .dimension_count = 3};
+    struct tdl_builder *b = NULL;
+
+    ncnn_write_files(path, text, strlen(text), NULL, 0);
+    if (tdl_builder_create(NULL, &b) != TDL_OK)
+        abort();
+    if (tdl_model_load(b, param, &params) != TDL_OK) {
+        FAIL("long names: %s", tdl_builder_error(b));
+    } else {
+        const struct tdl_ir *ir = tdl_builder_ir(b);
+
+        if (strcmp(ir->inputs[0]->name, LONG "in") != 0 || ir->output_count != 2 ||
+            strcmp(ir->outputs[0]->name, LONG "b") != 0 ||
+            strcmp(ir->outputs[1]->name, LONG "c") != 0)
+            FAIL("long names: \"%s\", \"%s\"", ir->inputs[0]->name, ir->outputs[0]->name);
+    }
+    tdl_builder_destroy(&b);
+}
+
 int main(void)
 {
     alarm(300);
@@ -312,6 +340,7 @@ int main(void)
     test_errors();
     test_damage();
     test_files();
+    test_names();
     test_hostile();
     unlink(param);
     unlink(bin);

@@ -546,6 +546,63 @@ static void expect_layout(int64_t h, int64_t w, int64_t channels, enum tdl_layou
     tdl_builder_destroy(&builder);
 }
 
+/* ------------------------------------------------------------------------ names */
+
+/* As long as converters make them, in any language, and only their ends differ; no file's
+ * names reach a terminal with what that would obey. */
+static void test_names(void)
+{
+#define LONG "StatefulPartitionedCall/model/feature_pyramid_network/box_predictor/stage/"
+    static const char x[] = "serving_default_" LONG "in:0", scores[] = LONG "gr\303\266\303\237e:0",
+                      boxes[] = LONG "k\303\244sten\033[2J:0", seen[] = LONG "k\303\244sten?[2J:0";
+    const struct tdl_model_dimension open = {.name = "serving_default_" LONG "in:0:0", .size = 5};
+    const struct tdl_model_params params = {.dimensions = &open, .dimension_count = 1};
+    struct tdl_builder *builder = NULL;
+    bytes g = {0};
+    size_t size;
+
+    onnx_node(&g, "Relu", x, scores, NULL);
+    onnx_node(&g, "Exp", x, boxes, NULL);
+    onnx_input(&g, x, FLOAT, 1, (const int64_t[]){-1});
+    onnx_output(&g, scores);
+    onnx_output(&g, boxes);
+    uint8_t *file = onnx_model(&g, 13, &size);
+    if (tdl_builder_create(NULL, &builder) != TDL_OK)
+        abort();
+    if (tdl_model_import(builder, file, size, &params) != TDL_OK) {
+        FAIL("long names: %s", tdl_builder_error(builder));
+    } else {
+        const struct tdl_ir *ir = tdl_builder_ir(builder);
+
+        if (strcmp(ir->inputs[0]->name, x) != 0 || strcmp(ir->outputs[0]->name, scores) != 0 ||
+            strcmp(ir->outputs[1]->name, seen) != 0)
+            FAIL("names: \"%s\", \"%s\", \"%s\"", ir->inputs[0]->name, ir->outputs[0]->name,
+                 ir->outputs[1]->name);
+        if (ir->inputs[0]->desc.shape[0] != 5)
+            FAIL("a dimension of an input with a long name was not bound");
+    }
+    tdl_builder_destroy(&builder);
+    free(file);
+}
+
+/* A megabyte is no name; to refuse it costs little. */
+static void test_endless_name(void)
+{
+    enum { ENDLESS = 1 << 20 };
+    char *x = malloc(ENDLESS + 1);
+    bytes g = {0};
+    struct tdl_builder *builder;
+
+    memset(x, 'x', ENDLESS);
+    x[ENDLESS] = 0;
+    onnx_node(&g, "Relu", x, "y", NULL);
+    onnx_input(&g, x, FLOAT, 1, (const int64_t[]){3});
+    onnx_output(&g, "y");
+    builder = load(&g, TDL_ERROR_INVALID_ARGUMENT, "a name of 1 to 4095 bytes");
+    tdl_builder_destroy(&builder);
+    free(x);
+}
+
 int main(void)
 {
     static const char *const readers[] = {"", "branch", "node", "output"};
@@ -566,6 +623,8 @@ int main(void)
     test_scales(1);
     test_small_weights();
     test_small_transposed();
+    test_names();
+    test_endless_name();
     expect_layout(16, 24, 3, TDL_LAYOUT_NHWC);
     expect_layout(64, 64, 1, TDL_LAYOUT_NHWC);
     expect_layout(16, 16, 4, TDL_LAYOUT_NHWC);

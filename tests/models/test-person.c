@@ -294,7 +294,11 @@ static void test_all_networks(const struct model *model, struct tdl_context *con
 
 static void mark(struct tdl_ir *ir, struct tdl_operand *operand)
 {
-    snprintf(operand->name, sizeof(operand->name), "value %u", operand->id);
+    char name[32];
+
+    snprintf(name, sizeof(name), "value %u", operand->id);
+    if (!tdl_operand_set_name(operand, name))
+        abort();
     operand->is_output = true;
     ir->outputs[ir->output_count++] = operand;
 }

@@ -459,6 +459,29 @@ static void test_dilated(void)
     check("dilated", &m, input, want, 6);
 }
 
+/* Whole, however long. */
+static void test_names(void)
+{
+#define LONG "StatefulPartitionedCall/model/feature_pyramid_network/box_predictor/stage/"
+    struct writer_model m = convolution();
+    struct tdl_builder *b = NULL;
+    uint8_t *file;
+    size_t size;
+
+    m.tensors[0].name = LONG "in";
+    m.tensors[3].name = LONG "out";
+    file = write_tflite(&m, &size);
+    if (tdl_builder_create(NULL, &b) != TDL_OK)
+        abort();
+    if (tdl_model_import(b, file, size, NULL) != TDL_OK)
+        FAIL("long names: %s", tdl_builder_error(b));
+    else if (strcmp(tdl_builder_ir(b)->inputs[0]->name, LONG "in") != 0 ||
+             strcmp(tdl_builder_ir(b)->outputs[0]->name, LONG "out") != 0)
+        FAIL("long names: \"%s\"", tdl_builder_ir(b)->inputs[0]->name);
+    tdl_builder_destroy(&b);
+    free(file);
+}
+
 int main(int argc, char **argv)
 {
     folder = argc > 1 ? argv[1] : NULL;
@@ -473,6 +496,7 @@ int main(int argc, char **argv)
     test_shapes();
     test_open();
     test_dilated();
+    test_names();
     printf("%d failures\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

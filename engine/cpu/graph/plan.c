@@ -58,7 +58,7 @@ static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
         o->last_step = 0;
         o->size = tdl_tensor_params_size(&o->desc);
         if (!o->size || o->size > UINT32_MAX) /* as everywhere; references count with 32 bits */
-            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: a value of %s is more than 4 GiB",
+            return tdl_fail(TDL_ERROR_UNSUPPORTED, "%.400s: a value of %s is more than 4 GiB",
                             o->producer ? o->producer->label : o->name, tdl_operand_text(o));
         o->size = TDL_ALIGN(o->size, 64);
     }

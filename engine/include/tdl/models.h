@@ -70,8 +70,10 @@ struct tdl_model_params {
 };
 
 /**
- * Add a model to a builder: inputs and outputs take the names of the file, whose
- * kind is recognised by its first bytes. `data` is not copied and must stay
+ * Add a model to a builder: inputs and outputs take the names of the file, whole, though
+ * without control characters, and nameless ones of TensorFlow Lite "input_0" and such; a
+ * name of more than TDL_MAX_NAME bytes is refused. The kind of file is recognised by its first
+ * bytes. `data` is not copied and must stay
  * valid until the builder is destroyed. Every offset is checked; a damaged file, or one of no
  * kind that is known, is TDL_ERROR_INVALID_MODEL, an operator that libtdl lacks
  * TDL_ERROR_UNSUPPORTED naming it and its index.

@@ -75,6 +75,8 @@ extern "C" {
 /** Most inputs and outputs of a graph. */
 #define TDL_MAX_INPUTS 64
 #define TDL_MAX_OUTPUTS 64
+/** Most bytes of the name of an input or output, without its end. */
+#define TDL_MAX_NAME 4095
 /** Bytes of a device UUID (VK_UUID_SIZE). */
 #define TDL_UUID_SIZE 16
 /** Wait for ever, in functions that take a timeout in ns. */
@@ -342,7 +344,7 @@ struct tdl_tensor_params {
     uint32_t shape[TDL_MAX_RANK]; /**< elements; every dimension ≥ 1 */
     enum tdl_layout layout;       /**< of rank 4 */
     uint32_t usage;               /**< enum tdl_tensor_usage, ored */
-    const char *label;            /**< for messages; copied; may be NULL */
+    const char *label;            /**< for messages; 63 bytes are copied; may be NULL */
     uint64_t reserved[4];         /**< 0: room for later versions */
 };
 
@@ -491,14 +493,15 @@ TDL_API enum tdl_result tdl_builder_stack(struct tdl_builder *builder, uint32_t 
 /** What was added so far follows from the sizes of the inputs, as readers of model files
  *  compute it: tdl_builder_resize() is TDL_ERROR_UNSUPPORTED from now on. */
 TDL_API void tdl_builder_fix_sizes(struct tdl_builder *builder);
-/** Name put before error texts of the operators added from now on (copied),
+/** Name put before error texts of the operators added from now on (95 bytes are copied),
  *  such as "operator 12 CONV_2D"; NULL for none. */
 TDL_API void tdl_builder_set_label(struct tdl_builder *builder, const char *label);
 
 /** Type and shape of an operand. Owned by the operand. */
 TDL_API const struct tdl_tensor_params *tdl_operand_get_desc(const struct tdl_operand *operand);
 
-/** A named input, TDL_MAX_INPUTS of them at most. Names are unique among inputs. */
+/** A named input, TDL_MAX_INPUTS of them at most. Names are unique among inputs, and have
+ *  1 to TDL_MAX_NAME bytes. A run binds all inputs, those that no operator reads, too. */
 TDL_API struct tdl_operand *tdl_builder_input(struct tdl_builder *builder, const char *name,
                                               const struct tdl_tensor_params *desc);
 /** A constant. `data` is not copied: it must stay valid, and as it is, until the builder
@@ -516,8 +519,8 @@ TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
  * for as long as it computes.
  */
 TDL_API const void *tdl_builder_evaluate(struct tdl_builder *builder, struct tdl_operand *operand);
-/** Name an operand as an output of the graph, TDL_MAX_OUTPUTS at most. An
- *  input, a constant, or what is an output already is copied.
+/** Name an operand as an output of the graph, TDL_MAX_OUTPUTS at most; names are as
+ *  inputs', and unique among outputs. An input, a constant, or what is an output already is copied.
  *  @return of a builder that has failed, its first error, with its text */
 TDL_API enum tdl_result tdl_builder_output(struct tdl_builder *builder, const char *name,
                                            struct tdl_operand *operand);

@@ -22,12 +22,13 @@
 #define MAGIC "7767517"
 #define MAX_SIZE 65536 /* of steps, windows, sizes and counts of channels */
 #define MAX_LAYERS 1000000
-#define MAX_NAME 64        /* of an input or output, with its NUL; the builder's limit */
+/* Of an input or output, with its NUL; one byte more than the builder takes, which says so. */
+#define MAX_NAME (TDL_MAX_NAME + 2)
 #define MAX_OPEN_INPUTS 16 /* for whose channels the text is searched */
 
 void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
 {
-    char text[512];
+    char text[1024];
     va_list args;
 
     va_start(args, format);
@@ -212,11 +213,12 @@ static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, con
         if (tdl_builder_status(im->builder) != TDL_OK)
             return false;
         if (desc->shape[d] == 0)
-            return ncnn_fail(im, TDL_ERROR_UNSUPPORTED,
-                             "the file leaves the %s of input '%s' open; say it when the model is "
-                             "loaded, as the height and width of pictures or as dimension '%s:%u' "
-                             "(tdl_model_params)",
-                             names[d], name, name, d) != NULL;
+            return ncnn_fail(
+                       im, TDL_ERROR_UNSUPPORTED,
+                       "the file leaves the %s of input '%.200s' open; say it when the model is "
+                       "loaded, as the height and width of pictures or as dimension '%.400s:%u' "
+                       "(tdl_model_params)",
+                       names[d], name, name, d) != NULL;
         if (!ncnn_in_range(im, names[d], desc->shape[d], 1))
             return false;
     }
@@ -225,7 +227,10 @@ static bool open_sizes(struct ncnn_import *im, const struct ncnn_blob *blob, con
 
 static void blob_name(const struct ncnn_blob *blob, char text[MAX_NAME])
 {
-    snprintf(text, MAX_NAME, "%.*s", (int)blob->length, blob->name);
+    const size_t length = blob->length < MAX_NAME - 1 ? blob->length : MAX_NAME - 1;
+
+    memcpy(text, blob->name, length);
+    text[length] = 0;
 }
 
 static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t *searched)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAME 64 /* of an input, with its NUL; the builder's limit */
+/* Of an input, with its NUL; one byte more than the builder takes, which says so. */
+#define MAX_NAME (TDL_MAX_NAME + 2)
 
 #define LEAST_PICTURE 16 /* px; what is smaller may as well be channels */
 
@@ -81,7 +82,7 @@ static bool read_input(struct onnx_import *im, struct tdl_pb message, struct inp
         else if (f.number == ONNX_VALUE_TYPE)
             ok = read_type(f.in, in);
     }
-    tdl_pb_text(&in->name, in->text, sizeof(in->text));
+    tdl_pb_name(&in->name, in->text, sizeof(in->text));
     return (ok && !message.broken) || onnx_fail_damaged(im, "an input");
 }
 
@@ -127,7 +128,7 @@ static uint32_t default_size(const struct onnx_import *im, const struct input *i
 /* What is still open, of all inputs: told at once. */
 struct open_sizes {
     uint32_t count, dimension;
-    char input[MAX_NAME], names[320]; /* the first one's; "'h', 'w'" */
+    char input[MAX_NAME], names[640]; /* the first one's; "'h', 'w'" */
 };
 
 static void note_open(const struct input *in, uint32_t i, struct open_sizes *open)
@@ -136,7 +137,7 @@ static void note_open(const struct input *in, uint32_t i, struct open_sizes *ope
     char name[MAX_NAME + 16], quoted[sizeof(name) + 2];
 
     if (in->dimensions[i].name.size > 0)
-        tdl_pb_text(&in->dimensions[i].name, name, sizeof(name));
+        tdl_pb_name(&in->dimensions[i].name, name, sizeof(name));
     else
         snprintf(name, sizeof(name), "%s:%u", in->text, i);
     snprintf(quoted, sizeof(quoted), "'%s'", name);
@@ -156,10 +157,11 @@ static void note_open(const struct input *in, uint32_t i, struct open_sizes *ope
 static bool fail_open(struct onnx_import *im, const struct open_sizes *open)
 {
     if (open->count == 1)
-        return onnx_lacks(im,
-                          "the model leaves dimension %u of its input '%s' open: give it a size by "
-                          "the name %s (tdl_model_params)",
-                          open->dimension, open->input, open->names);
+        return onnx_lacks(
+            im,
+            "the model leaves dimension %u of its input '%.200s' open: give it a size by "
+            "the name %s (tdl_model_params)",
+            open->dimension, open->input, open->names);
     return onnx_lacks(im,
                       "the model leaves %u sizes of its inputs open: give each by its name, which "
                       "are %s (tdl_model_params)",
@@ -184,7 +186,7 @@ static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tens
         }
         if (size > INT32_MAX)
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the input '%s' has %lld elements in dimension %u", in->text,
+                             "the input '%.400s' has %lld elements in dimension %u", in->text,
                              (long long)size, i);
         desc->shape[i] = (uint32_t)size;
     }
@@ -226,9 +228,11 @@ static bool add_input(struct onnx_import *im, const struct input *in, struct ope
     struct onnx_value *v;
 
     if (!in->is_tensor)
-        return onnx_lacks(im, "the input '%s' is no tensor; libtdl takes tensors only", in->text);
+        return onnx_lacks(im, "the input '%.400s' is no tensor; libtdl takes tensors only",
+                          in->text);
     if (in->too_many)
-        return onnx_lacks(im, "the input '%s' has more than %d dimensions", in->text, TDL_MAX_RANK);
+        return onnx_lacks(im, "the input '%.400s' has more than %d dimensions", in->text,
+                          TDL_MAX_RANK);
     if (!onnx_dtype(im, in->type, &desc.dtype) || !bind(im, in, &desc, open))
         return false;
     v = onnx_add_value(im, &in->name);
@@ -253,12 +257,12 @@ static bool check_bound(struct onnx_import *im)
     for (uint32_t i = 0; i < im->params->dimension_count; i++)
         if (i < 64 && !(im->bound >> i & 1) && !im->params->dimensions[i].optional)
             return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
-                             "the model leaves no dimension '%.64s' open that could be bound",
+                             "the model leaves no dimension '%.400s' open that could be bound",
                              im->params->dimensions[i].name ? im->params->dimensions[i].name : "");
     for (uint32_t i = 0; i < im->params->number_count; i++)
         if (i < 64 && !(im->numbered >> i & 1))
             return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
-                             "the model has no input '%.64s' that could be a number",
+                             "the model has no input '%.400s' that could be a number",
                              im->params->numbers[i].input ? im->params->numbers[i].input : "");
     return true;
 }

@@ -24,7 +24,7 @@
 
 bool onnx_fail(struct onnx_import *im, enum tdl_result result, const char *format, ...)
 {
-    char text[512];
+    char text[1024];
     va_list args;
 
     va_start(args, format);
@@ -244,7 +244,8 @@ static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
     return true;
 }
 
-#define MAX_NAME 64 /* of an output, with its NUL; the builder's limit */
+/* Of an output, with its NUL; one byte more than the builder takes, which says so. */
+#define MAX_NAME (TDL_MAX_NAME + 2)
 
 static uint64_t element_type(const struct tdl_pb *message)
 {
@@ -286,14 +287,14 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
                 type = element_type(&h.in);
         }
         v = onnx_find(im, &name);
-        tdl_pb_text(&name, text, sizeof(text));
+        tdl_pb_name(&name, text, sizeof(text));
         if (!v)
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                             "the model file is damaged: no node writes the output '%s'", text);
+                             "the model file is damaged: no node writes the output '%.400s'", text);
         if (!onnx_settle(im, v))
             return false;
         if (!v->operand)
-            return onnx_lacks(im, "the output '%s' has no elements", text);
+            return onnx_lacks(im, "the output '%.400s' has no elements", text);
         if (!tdl_model_output(im->builder, im->source, text, as_declared(im, v->operand, type)))
             return false;
         count++;

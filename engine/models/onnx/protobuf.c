@@ -95,6 +95,16 @@ const char *tdl_pb_text(const struct tdl_pb *string, char *text, size_t size)
     return text;
 }
 
+const char *tdl_pb_name(const struct tdl_pb *string, char *text, size_t size)
+{
+    const size_t length = string->size < size - 1 ? string->size : size - 1;
+
+    for (size_t i = 0; i < length; i++)
+        text[i] = string->data[i] < 0x20 || string->data[i] == 0x7f ? '?' : (char)string->data[i];
+    text[length] = 0;
+    return text;
+}
+
 bool tdl_pb_varints(const struct tdl_pb_field *field, int64_t *list, size_t capacity, size_t *count)
 {
     struct tdl_pb packed = field->in;

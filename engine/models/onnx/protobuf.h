@@ -40,6 +40,8 @@ bool tdl_pb_next(struct tdl_pb *message, struct tdl_pb_field *out);
 bool tdl_pb_is(const struct tdl_pb *string, const char *text);
 /* The string as text, cut to what fits, with '?' for what no terminal should see. */
 const char *tdl_pb_text(const struct tdl_pb *string, char *text, size_t size);
+/* Likewise a name by which callers go on: only control characters are '?'. */
+const char *tdl_pb_name(const struct tdl_pb *string, char *text, size_t size);
 
 /*
  * Repeated numbers come packed, one field with a length, or one field each.

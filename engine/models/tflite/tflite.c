@@ -241,9 +241,10 @@ static bool open_model(struct tflite_import *im)
     return true;
 }
 
-#define MAX_NAME 64 /* of an input or output, with its NUL; the builder's limit */
+/* Of an input or output, with its NUL; one byte more than the builder takes, which says so. */
+#define MAX_NAME (TDL_MAX_NAME + 2)
 
-/* Nameless inputs and outputs take a name from their place, long names are cut. */
+/* Nameless inputs and outputs take a name from their place. */
 static const char *binding_name(const struct tflite_tensor *tensor, const char *kind,
                                 uint32_t number, char text[MAX_NAME])
 {
