@@ -87,8 +87,10 @@ enum tdl_result tdl_tensor_params_check(const struct tdl_tensor_params *params)
     if (params->rank > TDL_MAX_RANK)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: rank %u; %d at most", label, params->rank,
                         TDL_MAX_RANK);
-    if ((unsigned)params->layout > TDL_LAYOUT_NC4HW4 ||
-        (params->layout == TDL_LAYOUT_NC4HW4 && params->rank != 4))
+    if ((unsigned)params->layout > TDL_LAYOUT_NC4HW4)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: there is no layout %d", label,
+                        params->layout);
+    if (params->layout == TDL_LAYOUT_NC4HW4 && params->rank != 4)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: layout NC4HW4 needs rank 4", label);
     if (!tdl_tensor_params_size(params))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

@@ -18,7 +18,7 @@ static enum tdl_result create(struct tdl_context *ctx, const struct tdl_buffer_w
     if (r != TDL_OK)
         return r;
     if (!wish->size)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "a buffer of 0 bytes was asked for (%s)",
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: 0 bytes were asked for; it has 1 or more",
                         wish->name);
     return ctx->on->buffer_create(ctx, wish, out_buffer);
 }
@@ -55,7 +55,7 @@ enum tdl_result tdl_buffer_create(struct tdl_context *context, size_t size,
 {
     TDL_NEED(context, "context");
     TDL_NEED(out_buffer, "out_buffer");
-    static const char *const names[] = {"frame (device)", "frame (upload)", "frame (readback)"};
+    static const char *const names[] = {"buffer (device)", "buffer (upload)", "buffer (readback)"};
     *out_buffer = NULL;
     if ((unsigned)access >= TDL_COUNT(names))
         return tdl_logged(context, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
@@ -80,6 +80,10 @@ enum tdl_result tdl_buffer_import_host(struct tdl_context *ctx, void *pointer, s
                      pointer);
     if (r == TDL_OK)
         r = ctx->on->buffer_import_host(ctx, pointer, size, out_buffer, out_offset);
+    if (r == TDL_OK) {
+        (*out_buffer)->given = size;
+        (*out_buffer)->before = *out_offset;
+    }
     return tdl_logged(ctx, r);
 }
 

@@ -77,6 +77,8 @@ struct tdl_buffer {
     uint64_t id; /* unique in the process, never used again */
     size_t size;
     void *map;                          /* persistent mapping, NULL for device-only and imported */
+    uint64_t given, before;             /* of imported memory: the caller's bytes, and those of its
+                                           page in front of them; else 0 */
     bool is_loose;                      /* it holds no reference of the context */
     struct tdl_buffer *next_idle;       /* staging */
     enum tdl_buffer_access idle_access; /* likewise */

@@ -127,6 +127,10 @@ enum tdl_result tdl_context_create(const struct tdl_context_params *params,
     struct tdl_context_params chosen = params ? *params : defaults;
     sigset_t before;
     *out_context = NULL;
+    if ((unsigned)chosen.log_level > TDL_LOG_TRACE)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tdl_context_params.log_level: there is no level %d; the last is %d",
+                        chosen.log_level, TDL_LOG_TRACE);
     tdl_signals_block(&before); /* of drivers' threads */
     enum tdl_result r = create(&chosen, out_context);
     tdl_signals_restore(&before);

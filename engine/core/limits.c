@@ -205,6 +205,13 @@ enum tdl_result tdl_context_get_operator_limits(struct tdl_context *context, con
     return tdl_logged(context, r);
 }
 
+/* 0 where what there are addresses for does. */
+static uint64_t bound(const struct tdl_context *context)
+{
+    const uint64_t bytes = context->info.max_buffer_bytes;
+    return bytes < SIZE_MAX / 2 ? bytes : 0;
+}
+
 void tdl_context_get_limits(struct tdl_context *context, struct tdl_limits *out)
 {
     if (!out)
@@ -217,8 +224,8 @@ void tdl_context_get_limits(struct tdl_context *context, struct tdl_limits *out)
         .max_inputs = TDL_MAX_INPUTS,
         .max_outputs = TDL_MAX_OUTPUTS,
         .dtypes = (1u << DTYPES) - 1,
-        .max_tensor_bytes = context->info.max_buffer_bytes,
-        .max_value_bytes = context->info.max_buffer_bytes,
+        .max_tensor_bytes = bound(context),
+        .max_value_bytes = bound(context),
     };
     if (!context->info.shader_int64)
         out->dtypes &= ~(1u << TDL_INT64 | 1u << TDL_UINT64);

@@ -84,10 +84,16 @@ static enum tdl_result check_buffer(const struct tdl_buffer *buffer,
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "%s: what can be rented out has memory of its own: tdl_tensor_create()",
                         label);
-    if (TDL_TENSOR_BYTES(size) > buffer->size)
+    const size_t whole = buffer->given ? (size_t)buffer->given : buffer->size;
+    if (buffer->before)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                        "%s: %zu bytes, rounded up to 16, on a buffer of %zu", label, size,
-                        buffer->size);
+                        "%s: the imported memory begins %llu bytes inside of a page, and a tensor "
+                        "would write what lies there before it: import memory that begins with a "
+                        "page, as aligned_alloc() and mmap() give it",
+                        label, (unsigned long long)buffer->before);
+    if (TDL_TENSOR_BYTES(size) > whole)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "%s: %zu bytes, rounded up to 16, on a buffer of %zu", label, size, whole);
     return buffer->ctx->on->buffer_check_tensor ? buffer->ctx->on->buffer_check_tensor(buffer, size)
                                                 : TDL_OK;
 }

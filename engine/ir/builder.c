@@ -64,6 +64,8 @@ struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result resu
         tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "the builder is NULL; tdl_builder_create() makes one");
     if (!b || b->status != TDL_OK)
         return NULL;
+    if (result == TDL_OK) /* who calls this has failed */
+        result = TDL_ERROR_INVALID_STATE;
     va_list args;
     size_t used = 0;
     if (*b->label)
@@ -280,6 +282,19 @@ bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const cha
     return value <= last;
 }
 
+bool tdl_builder_fits_window(struct tdl_builder *b, const struct tdl_op *op, const char *what,
+                             const uint32_t *pixels, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (pixels[i] > INT32_MAX) {
+            tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                             "%s: %s %u is more than %d px; is it a negative number?", op->name,
+                             what, pixels[i], INT32_MAX);
+            return false;
+        }
+    return true;
+}
+
 bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
                               enum tdl_padding padding, const uint32_t pad[4],
                               enum tdl_activation activation)
@@ -290,6 +305,7 @@ bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
         tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                          "%s: pad is %u,%u,%u,%u, and padding chooses its own: give one of them",
                          op->name, pad[0], pad[1], pad[2], pad[3]);
-    return !twice && tdl_builder_known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
+    return !twice && (!pad || tdl_builder_fits_window(b, op, "pad", pad, 4)) &&
+           tdl_builder_known(b, op, "padding", padding, TDL_PADDING_SAME_UPPER) &&
            tdl_builder_known(b, op, "activation", activation, TDL_ACTIVATION_TANH);
 }

@@ -35,6 +35,9 @@ bool tdl_builder_known(struct tdl_builder *b, const struct tdl_op *op, const cha
 bool tdl_builder_known_window(struct tdl_builder *b, const struct tdl_op *op,
                               enum tdl_padding padding, const uint32_t pad[4],
                               enum tdl_activation activation);
+/* False, with an error that names them, for pads, strides or dilations that no picture has. */
+bool tdl_builder_fits_window(struct tdl_builder *b, const struct tdl_op *op, const char *what,
+                             const uint32_t *pixels, uint32_t count);
 /* Zero means 1, as for strides. */
 static inline uint32_t tdl_or_one(uint32_t value)
 {

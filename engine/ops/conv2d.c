@@ -11,10 +11,16 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     const struct tdl_operand *x = n->inputs[TDL_CONV_INPUT], *f = n->inputs[TDL_CONV_FILTER];
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
     struct tdl_conv_geometry g;
-    if (x->desc.rank != 4 || f->desc.rank != 4 || f->desc.layout != TDL_LAYOUT_NHWC)
+    if (x->desc.rank != 4 || f->desc.rank != 4)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "conv2d: input %s and filter %s must have rank 4, the filter as ohwi",
                         tdl_operand_text(x), tdl_operand_text(f));
+    if (f->desc.layout != TDL_LAYOUT_NHWC)
+        return tdl_fail(
+            TDL_ERROR_INVALID_ARGUMENT,
+            "conv2d: the description of filter %s says layout %s; leave that 0, and say "
+            "the filter's order in filter_layout",
+            tdl_operand_text(f), tdl_layout_name(f->desc.layout));
     struct tdl_dims d = tdl_operand_dims(x), k = tdl_operand_dims(f);
     uint32_t groups = n->attr.conv.p.groups;
     if (d.c % groups || k.n % groups || k.c != d.c / groups)
@@ -268,7 +274,9 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
     struct tdl_conv2d_params *p = &attr.conv.p;
     if (!tdl_builder_known(b, &tdl_op_conv2d, "filter layout", p->filter_layout, TDL_FILTER_IHWO))
         return NULL;
-    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->pad, p->activation))
+    if (!tdl_builder_known_window(b, &tdl_op_conv2d, p->padding, p->pad, p->activation) ||
+        !tdl_builder_fits_window(b, &tdl_op_conv2d, "stride", p->stride, 2) ||
+        !tdl_builder_fits_window(b, &tdl_op_conv2d, "dilation", p->dilation, 2))
         return NULL;
     if (is_dynamic(b, input, filter))
         return tdl_conv2d_dynamic(b, input, filter, p);

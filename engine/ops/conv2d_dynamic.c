@@ -65,6 +65,12 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
     filter = turn(b, filter, p->filter_layout);
     if (!x || !filter)
         return NULL;
+    if (filter->desc.dtype != x->desc.dtype || (p->bias && p->bias->desc.dtype != x->desc.dtype))
+        return tdl_builder_fail(
+            b, TDL_ERROR_INVALID_ARGUMENT,
+            "conv2d: filter %s and bias have to be of the type of the input %s: "
+            "cast them",
+            tdl_operand_text(filter), tdl_operand_text(x));
     const uint32_t *k = filter->desc.shape, groups = tdl_or_one(p->groups), c = x->desc.shape[3];
     if (c % groups || k[0] % groups || k[3] != c / groups)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,

@@ -67,6 +67,11 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
     const uint32_t groups = tdl_or_one(n->attr.conv_transpose.groups);
     struct geometry g;
+    if (f->desc.rank == 4 && f->desc.layout != TDL_LAYOUT_NHWC)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "convTranspose2d: the description of filter %s says layout %s; leave that "
+                        "0, and say the filter's order in filter_layout",
+                        tdl_operand_text(f), tdl_layout_name(f->desc.layout));
     if (x->desc.rank != 4 || f->desc.rank != 4 || f->desc.layout != TDL_LAYOUT_NHWC ||
         tdl_operand_dims(f).c != tdl_operand_dims(x).c || tdl_operand_dims(x).c % groups != 0)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
@@ -365,7 +370,9 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
     for (int i = 0; i < 2; i++)
         p->stride[i] = tdl_or_one(p->stride[i]);
     p->bias = NULL;
-    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, p->padding, p->pad, p->activation))
+    if (!tdl_builder_known_window(b, &tdl_op_conv_transpose2d, p->padding, p->pad, p->activation) ||
+        !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "stride", p->stride, 2) ||
+        !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "dilation", p->dilation, 2))
         return NULL;
     return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }

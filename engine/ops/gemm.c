@@ -3,6 +3,8 @@
 #include "ir/builder.h"
 #include "matmul.h"
 
+#include <math.h>
+
 static bool broadcasts(const struct tdl_tensor_params *c, uint32_t m, uint32_t n)
 {
     uint32_t rows = c->rank == 2 ? c->shape[0] : 1, columns = c->rank ? c->shape[c->rank - 1] : 1;
@@ -71,5 +73,8 @@ struct tdl_operand *tdl_builder_gemm(struct tdl_builder *b, struct tdl_operand *
                            }};
     if (!tdl_builder_known(b, &tdl_op_gemm, "activation", p.activation, TDL_ACTIVATION_TANH))
         return NULL;
+    if (isnan(p.alpha) || isnan(p.beta))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "gemm: %s is no number",
+                                isnan(p.alpha) ? "alpha" : "beta");
     return tdl_builder_add_node(b, &tdl_op_gemm, &attr, (struct tdl_operand *[]){x, y, p.c}, 3, 2);
 }

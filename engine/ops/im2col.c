@@ -99,7 +99,9 @@ struct tdl_operand *tdl_builder_im2col(struct tdl_builder *b, struct tdl_operand
     union tdl_attr attr = {0};
     if (!params)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "im2col: no window was given");
-    if (!tdl_builder_known(b, &tdl_op_im2col, "padding", params->padding, TDL_PADDING_SAME_UPPER))
+    if (!tdl_builder_known(b, &tdl_op_im2col, "padding", params->padding, TDL_PADDING_SAME_UPPER) ||
+        !tdl_builder_fits_window(b, &tdl_op_im2col, "pad", params->pad, 4) ||
+        !tdl_builder_fits_window(b, &tdl_op_im2col, "stride", params->stride, 2))
         return NULL;
     attr.im2col.p.padding = params->padding;
     attr.im2col.p.groups = 1;

@@ -4,6 +4,8 @@
 #include "ir/builder.h"
 #include "rows.h"
 
+#include <math.h>
+
 #define MAX_BOXES 4096 /* a word of shared memory each */
 
 static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params *out)
@@ -98,5 +100,8 @@ struct tdl_operand *tdl_builder_non_max_suppression(struct tdl_builder *b,
                                                     struct tdl_operand *boxes, float iou_threshold)
 {
     const union tdl_attr attr = {.suppression.iou_threshold = iou_threshold};
+    if (isnan(iou_threshold))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "nonMaxSuppression: the threshold is no number");
     return tdl_builder_add_node(b, &tdl_op_non_max_suppression, &attr, &boxes, 1, 1);
 }

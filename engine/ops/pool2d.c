@@ -79,6 +79,7 @@ struct tdl_operand *tdl_pool2d_add(struct tdl_builder *b, const struct tdl_op *o
     union tdl_attr attr = {.pool = params ? *params : (struct tdl_pool2d_params){0}};
     struct tdl_pool2d_params *p = &attr.pool;
     if (!tdl_builder_known_window(b, op, p->padding, p->pad, p->activation) ||
+        !tdl_builder_fits_window(b, op, "stride", p->stride, 2) ||
         !tdl_builder_known(b, op, "rounding", p->rounding, TDL_ROUNDING_CEIL))
         return NULL;
     uint8_t whole = 0;

@@ -94,8 +94,13 @@ struct tdl_operand *tdl_builder_relabel(struct tdl_builder *b, struct tdl_operan
                                         enum tdl_layout layout)
 {
     union tdl_attr attr = {.shape = {.rank = 4, .relabels = true, .layout = layout}};
-    if (!tdl_builder_known(b, &tdl_op_reshape, "layout", layout, TDL_LAYOUT_NCHW))
-        return NULL;
+    if ((unsigned)layout > TDL_LAYOUT_NCHW)
+        return tdl_builder_fail(
+            b, TDL_ERROR_INVALID_ARGUMENT, "relabel: %s %d%s",
+            layout == TDL_LAYOUT_NC4HW4 ? "NC4HW4 is layout" : "there is no layout", layout,
+            layout == TDL_LAYOUT_NC4HW4 ? ", which operands do not have: it is chosen in "
+                                          "tdl_build_params, for inputs and outputs"
+                                        : "");
     if (x && x->desc.rank != 4)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "relabel: %s has no rank of 4",
                                 tdl_operand_text(x));

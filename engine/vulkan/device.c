@@ -260,8 +260,10 @@ enum tdl_result tdl_context_create_from_vulkan(const struct tdl_context_params *
     static const struct tdl_context_params defaults;
     enum tdl_result r;
     *out_context = NULL;
-    if (!device)
-        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "no Vulkan device was given");
+    if (params && (unsigned)params->log_level > TDL_LOG_TRACE)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "tdl_context_params.log_level: there is no level %d; the last is %d",
+                        params->log_level, TDL_LOG_TRACE);
     struct tdl_context *ctx = context_new(params ? params : &defaults);
     if (!ctx)
         return TDL_ERROR_OUT_OF_MEMORY;

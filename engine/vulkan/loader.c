@@ -34,10 +34,10 @@ static struct {
 
 static void fill(void)
 {
-    if (!dlopen(LOADER, RTLD_NOW | RTLD_GLOBAL)) {
-        const char *why = dlerror();
-        snprintf(missing, sizeof(missing), "%s", why ? why : LOADER);
-    }
+    const bool found = dlopen(LOADER, RTLD_NOW | RTLD_GLOBAL) != NULL;
+    const char *why = found ? NULL : dlerror();
+    snprintf(missing, sizeof(missing), "%s%s", why ? why : LOADER,
+             found ? " has no vkCreateInstance" : "");
 #define FIND(name, parameters, arguments) table.name = (PFN_##name)dlsym(RTLD_DEFAULT, #name);
 #define RESULT FIND
 #define FUNCTION FIND

@@ -5,6 +5,8 @@
  */
 #include "subject.h"
 
+#include <math.h>
+
 struct bench {
     struct tdl_builder *b, *other;
     struct rng rng;
@@ -249,6 +251,41 @@ CASE(output_names_twice)
     tdl_builder_output(t->b, "y", tdl_builder_global_average_pool(t->b, t->x));
     tdl_builder_output(t->b, "y", tdl_builder_global_average_pool(t->b, t->x));
 }
+CASE(input_layout)
+{
+    struct tdl_tensor_params p = {.rank = 4, .shape = {1, 1, 1, 1}, .layout = (enum tdl_layout)9};
+    tdl_builder_input(t->b, "y", &p);
+}
+CASE(relabel_packed) { tdl_builder_relabel(t->b, t->x, TDL_LAYOUT_NC4HW4); }
+CASE(relabel_unknown) { tdl_builder_relabel(t->b, t->x, (enum tdl_layout)9); }
+CASE(conv_filter_layout)
+{
+    struct tdl_tensor_params p = {.rank = 4, .shape = {1, 1, 1, 4}, .layout = TDL_LAYOUT_NCHW};
+    CONV(tdl_builder_constant(t->b, &p, values, 16), .groups = 1);
+}
+CASE(conv_negative_pad) { CONV(filter(t, 4, 1, 4), .pad = {0, 0, UINT32_MAX, 0}); }
+CASE(conv_negative_stride) { CONV(filter(t, 4, 1, 4), .stride = {1, 1u << 31}); }
+CASE(pool_negative_pad) { POOL(.window = {2, 2}, .pad = {UINT32_MAX}); }
+CASE(im2col_negative_pad)
+{
+    tdl_builder_im2col(t->b, t->x, &(struct tdl_im2col_params){.pad = {0, UINT32_MAX}});
+}
+CASE(conv_computed_type)
+{
+    struct tdl_tensor_params p = {.dtype = TDL_FLOAT16, .rank = 4, .shape = {4, 1, 1, 4}};
+    CONV(tdl_builder_input(t->b, "f", &p), .groups = 1);
+}
+CASE(gemm_without_number)
+{
+    struct tdl_operand *m = tdl_builder_reshape(t->b, t->x, 2, (const uint32_t[]){48, 4});
+    tdl_builder_gemm(t->b, m, m, &(struct tdl_gemm_params){.b_transpose = true, .beta = NAN});
+}
+CASE(suppression_without_number)
+{
+    tdl_builder_non_max_suppression(
+        t->b, tdl_builder_reshape(t->b, t->x, 2, (const uint32_t[]){48, 4}), NAN);
+}
+CASE(failed_with_ok) { tdl_builder_fail(t->b, TDL_OK, "what was wrong"); }
 /* Parts of the text: the operator, then what is wrong. */
 static const struct row {
     const char *name;
@@ -304,8 +341,8 @@ static const struct row {
     ROW(conv_groups, ARG, "conv2d", "3 groups", X),
     ROW(conv_more_groups_than_channels, ARG, "conv2d", "8 groups", X),
     ROW(conv_window, ARG, "conv2d", "float32[4,7,7,4]", X),
-    ROW(conv_dilation, ARG, "conv2d", "float32[4,2,2,4]", X),
-    ROW(conv_padding, ARG, "conv2d", "float32[4,1,1,4]", X),
+    ROW(conv_dilation, ARG, "conv2d", "dilation 4294967295"),
+    ROW(conv_padding, ARG, "conv2d", "pad 4294967295"),
     ROW(conv_filter_rank, ARG, "conv2d", "float32[4]", X),
     ROW(conv_input_rank, ARG, "conv2d", "float32[6,4]", "rank 4"),
     ROW(conv_bias, ARG, "conv2d", "float32[4]", "5 output channels"),
@@ -347,6 +384,18 @@ static const struct row {
     ROW(output_foreign, ARG, "output"),
     ROW(output_without_name, ARG, "output", "name"),
     ROW(output_names_twice, ARG, "two outputs", "\"y\""),
+    ROW(input_layout, ARG, "there is no layout 9"),
+    ROW(relabel_packed, ARG, "relabel", "NC4HW4", "tdl_build_params"),
+    ROW(relabel_unknown, ARG, "relabel", "there is no layout 9"),
+    ROW(conv_filter_layout, ARG, "conv2d", "layout NCHW", "filter_layout"),
+    ROW(conv_negative_pad, ARG, "conv2d", "pad 4294967295", "negative"),
+    ROW(conv_negative_stride, ARG, "conv2d", "stride 2147483648"),
+    ROW(pool_negative_pad, ARG, "averagePool2d", "pad 4294967295"),
+    ROW(im2col_negative_pad, ARG, "im2col", "pad 4294967295"),
+    ROW(conv_computed_type, ARG, "conv2d", "float16[4,1,1,4]", X, "cast"),
+    ROW(gemm_without_number, ARG, "gemm", "beta"),
+    ROW(suppression_without_number, ARG, "nonMaxSuppression", "threshold"),
+    ROW(failed_with_ok, TDL_ERROR_INVALID_STATE, "what was wrong"),
 };
 
 static void bench_open(B t)

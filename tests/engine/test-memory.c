@@ -261,6 +261,35 @@ static void test_on_buffers(void)
     run_close(&r);
 }
 
+/* Neither what lies in front of the caller's memory in its page nor what lies behind is
+ * written by a tensor on it. */
+static void test_inside_of_page(float *memory)
+{
+    enum { BEFORE = 256, SIZE = 4096 };
+    const struct tdl_tensor_params small = {.rank = 1, .shape = {16}, .usage = TDL_TENSOR_WRITABLE};
+    static const float ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct tdl_buffer *b;
+    struct tdl_tensor *t;
+    uint64_t offset, point;
+    const float first = memory[0];
+    OK(tdl_buffer_import_host(ctx, memory + BEFORE, SIZE, &b, &offset));
+    if (offset) {
+        FAILS(tdl_tensor_create_on(b, &small, &t), TDL_ERROR_INVALID_ARGUMENT, "inside of a page");
+    } else {
+        OK(tdl_tensor_create_on(b, &small, &t));
+        OK(tdl_tensor_write(t, ones, sizeof(ones), &point));
+        OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+        CHECK(memory[0] == first && memory[BEFORE] == 1, "another place was written");
+        tdl_tensor_destroy(&t);
+    }
+    tdl_buffer_destroy(&b);
+    /* Its page is larger than what was given of it. */
+    OK(tdl_buffer_import_host(ctx, memory, 256, &b, &offset));
+    FAILS(tdl_tensor_create_on(b, &(struct tdl_tensor_params){.rank = 1, .shape = {128}}, &t),
+          TDL_ERROR_INVALID_ARGUMENT, "on a buffer of 256");
+    tdl_buffer_destroy(&b);
+}
+
 /* On the caller's own memory, where the device can have it. */
 static void test_on_host_memory(void)
 {
@@ -292,7 +321,11 @@ static void test_on_host_memory(void)
     OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
     CHECK(memory[7] == -1 && memory[8] == 8, "the memory has other values");
     tdl_tensor_destroy(&t);
+    FAILS(tdl_tensor_create_on(
+              b, &(struct tdl_tensor_params){.rank = 1, .shape = {PAGE / sizeof(float) + 1}}, &t),
+          TDL_ERROR_INVALID_ARGUMENT, "on a buffer of");
     tdl_buffer_destroy(&b);
+    test_inside_of_page(memory);
     if (!ctx->on->wants_steps) {
         OK(tdl_buffer_import_host(ctx, memory, sizeof(got), &b, &offset));
         FAILS(tdl_tensor_create_on(b, &p, &t), TDL_ERROR_INVALID_ARGUMENT, "64 bytes more");

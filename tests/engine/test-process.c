@@ -176,8 +176,18 @@ static void check_fork(struct tdl_context *ctx)
     tdl_tensor_destroy(&t.y);
 }
 
+/* A level that there is not was taken for one that lets all pass. */
+static void check_log_level(void)
+{
+    const struct tdl_context_params params = {.device = "cpu", .log_level = (enum tdl_log_level)77};
+    struct tdl_context *ctx;
+    check_begin("log level");
+    FAILS(tdl_context_create(&params, &ctx), TDL_ERROR_INVALID_ARGUMENT, "no level 77");
+}
+
 int main(void)
 {
+    check_log_level();
     struct tdl_context *ctx = check_context_open();
     check_threads(false);
     use(ctx);

@@ -91,7 +91,7 @@ enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
     struct tdl_program *p = g->program;
     enum tdl_result r = TDL_OK;
     if (params && params->progress && !params->progress(params->progress_data, 0, 0))
-        return tdl_fail(TDL_ERROR_CANCELED, "tdl_graph_compile: cancelled by the progress "
+        return tdl_fail(TDL_ERROR_CANCELED, "compilation was cancelled by the progress "
                                             "function");
     /* The system gives memory when it is touched: by the first run else, which would take
      * several times as long. */

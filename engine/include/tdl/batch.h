@@ -50,7 +50,9 @@ TDL_API enum tdl_result tdl_buffer_import_host(struct tdl_context *context, void
  *                In TDL_LAYOUT_NC4HW4 the missing channels have to be zero
  * @return TDL_ERROR_INVALID_ARGUMENT for a buffer that is too small: the tensor's bytes
  *         rounded up to 16, and on the CPU, of the caller's memory, 64 more, at an
- *         address that is a multiple of 64
+ *         address that is a multiple of 64. On Vulkan likewise for imported memory that does
+ *         not begin with a page (`out_offset` is not 0). What begins with a page, and has 64
+ *         bytes more, does on every device
  */
 TDL_API enum tdl_result tdl_tensor_create_on(struct tdl_buffer *buffer,
                                              const struct tdl_tensor_params *params,

@@ -194,7 +194,7 @@ TDL_API enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint3
 struct tdl_context;
 
 struct tdl_context_params {
-    /** NULL or "auto": the best GPU (discrete, integrated, virtual); where there is
+    /** NULL, "" or "auto": the best GPU (discrete, integrated, virtual); where there is
      *  none, or only software Vulkan, the CPU, which computes the same in a fraction
      *  of the time. "gpu": not the CPU. "vulkan": the best Vulkan device, be it
      *  software. "cpu"; an index in tdl_device_list(); a UUID in hex; a DRM node; part
@@ -204,7 +204,8 @@ struct tdl_context_params {
     /** Threads that compute on the CPU, the context's own among them. 0, and more than
      *  that: as many as cores that the process may use (its affinity mask, and the time
      *  that its control groups give it); with 0 a small network has one. Contexts with
-     *  the same number share them. */
+     *  the same number share them. Where others keep the cores busy a number can make small
+     *  networks many times slower, as threads wait for each other at every operator. */
     uint32_t threads;
     /** Folder of the pipeline cache, which the CPU has no use for; NULL:
      *  $XDG_CACHE_HOME/tdl, then ~/.cache/tdl. "" keeps none. Safe to delete at any time. */
@@ -453,7 +454,8 @@ TDL_API enum tdl_result tdl_builder_status(const struct tdl_builder *builder);
 TDL_API const char *tdl_builder_error(const struct tdl_builder *builder);
 /**
  * Put the builder into its error state, as an importer does when a file is
- * wrong. Only the first failure is kept. Returns NULL for convenience.
+ * wrong. Only the first failure is kept; TDL_OK is none, and taken for
+ * TDL_ERROR_INVALID_STATE. Returns NULL for convenience.
  */
 TDL_API struct tdl_operand *tdl_builder_fail(struct tdl_builder *builder, enum tdl_result result,
                                              const char *format, ...) TDL_PRINTF(3, 4);
