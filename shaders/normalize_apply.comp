@@ -2,9 +2,9 @@
 #version 430
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-// x · a + b with factor and offset of each channel, or of each channel of each
-// image; then, for layerNormalization, scale and bias of each element. What
-// batchNormalization is, and the last step of the others.
+// (x − mean) · a + b with the values of each channel, which batchNormalization is, or
+// x · a + b with factor and offset of each channel of each image, the last step of the other
+// normalizations; then, for layerNormalization, scale and bias of each element.
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 
@@ -24,12 +24,16 @@ layout(std430, set = 0, binding = 3) writeonly buffer Out { PACK result[]; };
 void main()
 {
     uint pixel = gl_GlobalInvocationID.x, k = gl_WorkGroupID.y, image = gl_WorkGroupID.z;
-    uint coefficient = EACH_IMAGE != 0 ? (image * PACKS + k) * 2 : k * 2;
+    uint coefficient = EACH_IMAGE != 0 ? (image * PACKS + k) * 2 : k * 3;
     vec4 a = factors[coefficient], b = factors[coefficient + 1];
     if (pixel >= PIXELS)
         return;
     uint at = (image * PACKS + k) * PIXELS + pixel;
-    vec4 v = unpack(x[at]) * a + b;
+    vec4 v = unpack(x[at]);
+    if (EACH_IMAGE != 0)
+        v = v * a + b;
+    else // their difference is small where they are alike: no offset in its place
+        v = (v - factors[coefficient + 2]) * a + b;
     if (ELEMENTS != 0) {
         uint element = (k * PIXELS + pixel) * 2;
         v = v * elements[element] + elements[element + 1];

@@ -109,7 +109,7 @@ bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n)
     uint32_t channels = tdl_operand_dims(conv->output).c;
     float *factors = calloc(channels, 2 * sizeof(*factors));
     bool done = factors &&
-                tdl_batch_normalization_factors(n, factors, factors + channels) == TDL_OK &&
+                tdl_batch_normalization_factors(n, factors, factors + channels, NULL) == TDL_OK &&
                 scale_filter(ir, conv, factors, factors + channels);
     free(factors);
     if (!done)

@@ -27,7 +27,8 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
     }
 }
 
-enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float *a, float *b)
+enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float *a, float *b,
+                                                float *means)
 {
     const float *scale, *bias, *mean, *variance;
     if (!tdl_norm_constant(n, TDL_NORM_SCALE, &scale) ||
@@ -38,7 +39,9 @@ enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float 
     for (uint32_t c = 0; c < tdl_operand_dims(n->output).c; c++) {
         double factor = (scale ? scale[c] : 1) / sqrt((double)variance[c] + tdl_norm_epsilon(n));
         a[c] = (float)factor;
-        b[c] = (float)((bias ? bias[c] : 0) - mean[c] * factor);
+        b[c] = (float)((bias ? bias[c] : 0) - (means ? 0 : mean[c] * factor));
+        if (means)
+            means[c] = mean[c];
     }
     return TDL_OK;
 }
@@ -46,13 +49,14 @@ enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     uint32_t channels = tdl_operand_dims(n->output).c;
-    float *factors = calloc(channels, 2 * sizeof(*factors));
-    if (!factors)
+    float *parts = calloc(channels, 3 * sizeof(*parts));
+    if (!parts)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning");
-    enum tdl_result r = tdl_batch_normalization_factors(n, factors, factors + channels);
+    enum tdl_result r =
+        tdl_batch_normalization_factors(n, parts, parts + channels, parts + 2 * (size_t)channels);
     if (r == TDL_OK)
-        tdl_norm_apply(plan, n, NULL, factors, factors + channels, NULL, NULL);
-    free(factors);
+        tdl_norm_apply(plan, n, NULL, parts, NULL, NULL);
+    free(parts);
     return r == TDL_OK ? plan->status : r;
 }
 

@@ -43,7 +43,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return TDL_ERROR_UNSUPPORTED;
     struct tdl_operand *factors = tdl_norm_moments(plan, n, false, scale, bias);
     if (factors)
-        tdl_norm_apply(plan, n, factors, NULL, NULL, NULL, NULL);
+        tdl_norm_apply(plan, n, factors, NULL, NULL, NULL);
     return plan->status;
 }
 

@@ -274,7 +274,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     spread(n, scale, elements);
     spread(n, bias, elements + count);
     if (factors)
-        tdl_norm_apply(plan, n, factors, NULL, NULL, scale ? elements : NULL,
+        tdl_norm_apply(plan, n, factors, NULL, scale ? elements : NULL,
                        bias ? elements + count : NULL);
     free(elements);
     return plan->status;

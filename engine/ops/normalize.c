@@ -130,13 +130,24 @@ static void bind_elements(struct tdl_plan *plan, struct tdl_plan_step *s, const 
         }
 }
 
+/* Packs of factor, offset and mean of each channel. */
+static void bind_parts(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
+                       const float *parts, uint32_t channels)
+{
+    const struct tdl_weights_key key = tdl_norm_weights_key(n, TDL_WEIGHTS_LAYOUT(bind_parts));
+    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)tdl_packs(channels) * 12, &key);
+    for (uint32_t i = 0; w && i < tdl_packs(channels) * 4; i++)
+        for (uint32_t part = 0; part < 3; part++)
+            w[i / 4 * 12 + part * 4 + i % 4] = i < channels ? parts[part * channels + i] : 0;
+}
+
 /* shaders/normalize_apply.comp */
 struct apply_spec {
     uint32_t pixels, packs, last_channels, each_image, elements, activation;
 };
 
 void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *factors,
-                    const float *a, const float *b, const float *scale, const float *bias)
+                    const float *parts, const float *scale, const float *bias)
 {
     struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
     uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c), local = 64;
@@ -154,7 +165,7 @@ void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operan
     if (factors)
         tdl_plan_read(s, 1, factors);
     else
-        bind_pairs(plan, s, 1, n, a, b, d.c);
+        bind_parts(plan, s, n, parts, d.c);
     if (scale || bias)
         bind_elements(plan, s, n, d, scale, bias);
     tdl_plan_write(s, 3, n->output);

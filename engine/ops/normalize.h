@@ -33,11 +33,11 @@ enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_
  * the device; returns factor and offset for tdl_norm_apply(). */
 struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, bool channels,
                                      const float *scale, const float *bias);
-/* out = activate(x · a + b): a and b of `factors`, or, where that is NULL, of
- * `a` and `b` (a value a channel). Then scale and bias for each element, in
- * NHWC of one image, if given. */
+/* out = activate(x · a + b), a and b of `factors`, or, where that is NULL, activate((x − mean) ·
+ * a + b) of `parts`: a, b and mean, a value a channel each. Then scale and bias for each
+ * element, in NHWC of one image, if given. */
 void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *factors,
-                    const float *a, const float *b, const float *scale, const float *bias);
+                    const float *parts, const float *scale, const float *bias);
 /* A key for weights that `layout` makes of the node's parameters. */
 struct tdl_weights_key tdl_norm_weights_key(const struct tdl_node *n, uintptr_t layout);
 /* Pairs of packs of two lists of `count` values, either of them NULL. */

@@ -103,9 +103,11 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
-/* x · a + b for each channel is what the node computes before its activation.
- * An error if its parameters are not constant. */
-enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float *a, float *b);
+/* (x − mean) · a + b for each channel is what the node computes before its activation; with
+ * NULL for means x · a + b, which is less exact where x is about the mean. An error if its
+ * parameters are not constant. */
+enum tdl_result tdl_batch_normalization_factors(const struct tdl_node *n, float *a, float *b,
+                                                float *means);
 /* True for a pool of one window that is the whole image. */
 bool tdl_pool2d_is_global(const struct tdl_node *pool);
 /* `work` of operators that read no more than they write. */

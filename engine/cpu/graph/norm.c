@@ -42,7 +42,9 @@ static enum tdl_result prepare_batch(const struct tdl_node *n, struct tdl_cpu_pr
     enum tdl_result r = prepare(n, 1, &f);
     const size_t c = tdl_operand_dims(n->output).c;
     out->state = f;
-    return r == TDL_OK ? tdl_batch_normalization_factors(n, f->values + c, f->values + 2 * c) : r;
+    return r == TDL_OK
+               ? tdl_batch_normalization_factors(n, f->values + c, f->values + 2 * c, f->values)
+               : r;
 }
 
 static enum tdl_result prepare_instance(const struct tdl_node *n, struct tdl_cpu_prepared *out)

@@ -351,6 +351,8 @@ def normalizations():
         place = {} if axis is None else {'axis': axis}
         case('batchNormalization', input=positive(*shape), mean=Const(-positive(channels)),
              variance=Const(positive(channels)), **place)
+    case('batchNormalization', input=positive(2, 3, 4, 2), mean=Const(positive(3)),
+         variance=Const(positive(3)))  # values about the mean
     for options in [{'scale': positive(3)}, {'bias': positive(3)}, {'epsilon': 0.25},
                     {'scale': positive(3), 'bias': positive(3), 'epsilon': 1e-3}]:
         for const in (Const, lambda x: x):
