@@ -98,6 +98,24 @@ struct tdl_operand *tdl_parameter(struct tdl_builder *b, struct tdl_operand *ope
                : operand;
 }
 
+bool tdl_becomes_known(struct tdl_builder *b, struct tdl_operand *operand)
+{
+    const struct tdl_node *n = operand ? operand->producer : NULL;
+    return !operand || tdl_builder_status(b) != TDL_OK || operand->ir != b->ir ||
+           operand->kind == TDL_OPERAND_CONSTANT ||
+           (n && n->op == &tdl_op_cast && n->inputs[0]->kind == TDL_OPERAND_CONSTANT) ||
+           tdl_builder_evaluate(b, operand);
+}
+
+struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *values,
+                                   const struct tdl_operand *x)
+{
+    const uint32_t shape[] = {values->desc.shape[0], 1, 1};
+    if (values->desc.dtype != x->desc.dtype)
+        values = tdl_builder_cast(b, values, x->desc.dtype);
+    return tdl_builder_reshape(b, values, x->desc.layout == TDL_LAYOUT_NCHW ? 3 : 1, shape);
+}
+
 uint64_t tdl_output_work(const struct tdl_node *n)
 {
     return tdl_tensor_params_size(&n->output->desc);

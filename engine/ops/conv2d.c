@@ -90,9 +90,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (!tdl_is_known(n->inputs[TDL_CONV_FILTER]) ||
         (n->inputs[TDL_CONV_BIAS] && !tdl_is_known(n->inputs[TDL_CONV_BIAS])))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "%s: the filter and bias of conv2d must be constants, given by "
-                        "tdl_builder_constant; a bias that is computed or bound at dispatch is "
-                        "for a filter that is so, too",
+                        "%s: the filter and bias of conv2d must be constants when the graph "
+                        "is built, and are not",
                         n->label);
     return tdl_conv_lower(plan, n, &g);
 }
@@ -248,21 +247,12 @@ static struct tdl_operand *order_filter(struct tdl_builder *b, struct tdl_operan
     return is_cast && from ? tdl_builder_cast(b, from, filter->desc.dtype) : from;
 }
 
-/* Is it, or will be, what lower() asks for? */
-static bool is_known(struct tdl_builder *b, struct tdl_operand *o)
-{
-    const struct tdl_node *n = o->producer;
-    return o->kind == TDL_OPERAND_CONSTANT ||
-           (n && n->op == &tdl_op_cast && n->inputs[0]->kind == TDL_OPERAND_CONSTANT) ||
-           tdl_builder_evaluate(b, o);
-}
-
 static bool is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
                        struct tdl_operand *filter)
 {
     return x && filter && tdl_builder_status(b) == TDL_OK && x->ir == b->ir &&
            filter->ir == b->ir && x->desc.rank == 4 && filter->desc.rank == 4 &&
-           x->desc.layout != TDL_LAYOUT_NC4HW4 && !is_known(b, filter);
+           x->desc.layout != TDL_LAYOUT_NC4HW4 && !tdl_becomes_known(b, filter);
 }
 
 struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand *input,
@@ -280,6 +270,12 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         return NULL;
     if (is_dynamic(b, input, filter))
         return tdl_conv2d_dynamic(b, input, filter, p);
+    if (!tdl_becomes_known(b, p->bias)) {
+        const struct tdl_conv2d_params all = *p;
+        p->bias = NULL;
+        p->activation = TDL_ACTIVATION_NONE;
+        return tdl_add_bias(b, tdl_builder_conv2d(b, input, filter, p), all.bias, all.activation);
+    }
     filter = order_filter(b, filter, p->filter_layout);
     p->filter_layout = TDL_FILTER_OHWI;
     struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};

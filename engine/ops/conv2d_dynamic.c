@@ -47,8 +47,8 @@ static struct tdl_operand *turn(struct tdl_builder *b, struct tdl_operand *filte
     return tdl_builder_transpose(b, filter, permutations[layout]);
 }
 
-static struct tdl_operand *to_layout(struct tdl_builder *b, struct tdl_operand *x,
-                                     enum tdl_layout layout)
+struct tdl_operand *tdl_to_layout(struct tdl_builder *b, struct tdl_operand *x,
+                                  enum tdl_layout layout)
 {
     static const uint32_t to_nhwc[] = {0, 2, 3, 1}, to_nchw[] = {0, 3, 1, 2};
     if (!x || x->desc.layout == layout)
@@ -56,12 +56,25 @@ static struct tdl_operand *to_layout(struct tdl_builder *b, struct tdl_operand *
     return tdl_builder_transpose(b, x, layout == TDL_LAYOUT_NCHW ? to_nchw : to_nhwc);
 }
 
+struct tdl_operand *tdl_add_bias(struct tdl_builder *b, struct tdl_operand *x,
+                                 struct tdl_operand *bias, enum tdl_activation activation)
+{
+    if (!x)
+        return NULL;
+    if (bias->desc.rank != 1 || bias->desc.shape[0] != tdl_operand_dims(x).c)
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
+                                "%s: bias %s does not fit %u output channels", x->producer->label,
+                                tdl_operand_text(bias), tdl_operand_dims(x).c);
+    x = tdl_builder_add(b, x, tdl_by_channel(b, bias, x));
+    return tdl_builder_activation(b, x, activation);
+}
+
 struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand *x,
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *p)
 {
     const enum tdl_layout layout = x->desc.layout;
-    x = to_layout(b, x, TDL_LAYOUT_NHWC);
+    x = tdl_to_layout(b, x, TDL_LAYOUT_NHWC);
     filter = turn(b, filter, p->filter_layout);
     if (!x || !filter)
         return NULL;
@@ -99,5 +112,5 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
     y = tdl_builder_reshape(b, y, 4, (const uint32_t[]){out[0], out[1], out[2], k[0]});
     if (y && y->desc.layout != TDL_LAYOUT_NHWC)
         y = tdl_builder_relabel(b, y, TDL_LAYOUT_NHWC);
-    return to_layout(b, tdl_builder_activation(b, y, p->activation), layout);
+    return tdl_to_layout(b, tdl_builder_activation(b, y, p->activation), layout);
 }

@@ -11,4 +11,17 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *builder, struct tdl_o
                                        struct tdl_operand *filter,
                                        const struct tdl_conv2d_params *params);
 
+/* The same of convTranspose2d, by an "ohwi" filter: `out` is the size of the output, `pad` how
+ * many rows and columns are cut away before it. */
+struct tdl_operand *tdl_conv_transpose2d_dynamic(struct tdl_builder *builder, struct tdl_operand *x,
+                                                 struct tdl_operand *filter,
+                                                 const struct tdl_conv_transpose2d_params *params,
+                                                 const uint32_t out[2], const uint32_t pad[2]);
+/* x in that layout: the same picture. */
+struct tdl_operand *tdl_to_layout(struct tdl_builder *builder, struct tdl_operand *x,
+                                  enum tdl_layout layout);
+/* What a convolution without bias and activation gave, with a bias that is no constant. */
+struct tdl_operand *tdl_add_bias(struct tdl_builder *builder, struct tdl_operand *x,
+                                 struct tdl_operand *bias, enum tdl_activation activation);
+
 #endif

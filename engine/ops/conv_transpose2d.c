@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "ir/builder.h"
-#include "ops.h"
+#include "conv2d_dynamic.h"
 
 struct geometry {
     struct tdl_dims in, out;
@@ -18,19 +17,21 @@ static uint32_t resolve_axis(struct geometry *g, int i, uint32_t in, uint32_t *o
     const uint64_t extent = (uint64_t)(g->kernel[i] - 1) * g->dilation[i] + 1;
     const uint64_t full = (in - 1) * stride + extent;
     const uint64_t cut = (uint64_t)p->pad[2 * i] + p->pad[2 * i + 1];
-    uint64_t size = full > cut ? full - cut : 0;
+    const int64_t least = (int64_t)(full - cut);
+    uint64_t size = 0;
     *out_pad = p->pad[2 * i];
+    if (full > INT32_MAX)
+        return 0;
     if (p->padding == TDL_PADDING_SAME_UPPER) {
         /* The gradient of TensorFlow's SAME convolution. */
         uint64_t over = extent > stride ? extent - stride : 0;
         *out_pad = (uint32_t)TDL_MIN(over / 2, INT32_MAX);
-        size = in * stride;
-        if (asked || more)
-            return 0;
+        if (!asked && !more)
+            size = in * stride;
     } else if (asked) {
-        size = asked >= size && asked < size + stride ? asked : 0;
-    } else {
-        size = more < stride ? size + more : 0;
+        size = (int64_t)asked >= least && (int64_t)asked < least + (int64_t)stride ? asked : 0;
+    } else if (more < stride) {
+        size = (uint64_t)TDL_MAX(least + (int64_t)more, 0);
     }
     /* What the kernel counts with. */
     return extent <= INT32_MAX && stride <= INT32_MAX && *out_pad <= INT32_MAX &&
@@ -358,6 +359,33 @@ const struct tdl_op tdl_op_conv_transpose2d = {
     .writes_linear = writes_linear,
 };
 
+static bool is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
+                       struct tdl_operand *filter, const struct tdl_operand *bias)
+{
+    return x && filter && tdl_builder_status(b) == TDL_OK && x->ir == b->ir &&
+           (!bias || bias->ir == b->ir) && x->desc.layout != TDL_LAYOUT_NC4HW4 &&
+           tdl_is_float(x->desc.dtype) && !tdl_becomes_known(b, filter);
+}
+
+/* By a filter that is no constant. */
+static struct tdl_operand *compose(struct tdl_builder *b, const union tdl_attr *attr,
+                                   struct tdl_operand *x, struct tdl_operand *filter,
+                                   struct tdl_operand *bias)
+{
+    struct tdl_node n = {.op = &tdl_op_conv_transpose2d, .attr = *attr, .input_count = 3};
+    struct tdl_conv_transpose2d_params p = attr->conv_transpose;
+    struct tdl_tensor_params desc;
+    struct geometry g;
+    n.inputs[TDL_CONV_INPUT] = x;
+    n.inputs[TDL_CONV_FILTER] = filter;
+    n.inputs[TDL_CONV_BIAS] = p.bias = bias;
+    const enum tdl_result r = infer(&n, &desc);
+    if (r != TDL_OK || !resolve(&n, &g))
+        return tdl_builder_fail(b, r, "%s", tdl_last_error());
+    return tdl_conv_transpose2d_dynamic(b, x, filter, &p, (const uint32_t[]){g.out.h, g.out.w},
+                                        (const uint32_t[]){g.pad_top, g.pad_left});
+}
+
 struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct tdl_operand *input,
                                                  struct tdl_operand *filter,
                                                  const struct tdl_conv_transpose2d_params *params)
@@ -366,7 +394,7 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
     union tdl_attr attr = {.conv_transpose =
                                params ? *params : (struct tdl_conv_transpose2d_params){0}};
     struct tdl_conv_transpose2d_params *p = &attr.conv_transpose;
-    struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};
+    struct tdl_operand *bias = p->bias;
     for (int i = 0; i < 2; i++)
         p->stride[i] = tdl_or_one(p->stride[i]);
     p->bias = NULL;
@@ -374,5 +402,13 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "stride", p->stride, 2) ||
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "dilation", p->dilation, 2))
         return NULL;
+    if (is_dynamic(b, input, filter, bias))
+        return compose(b, &attr, input, filter, bias);
+    if (!tdl_becomes_known(b, bias)) {
+        const enum tdl_activation activation = p->activation;
+        p->activation = TDL_ACTIVATION_NONE;
+        return tdl_add_bias(b, tdl_builder_conv_transpose2d(b, input, filter, p), bias, activation);
+    }
+    struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, bias)};
     return tdl_builder_add_node(b, &tdl_op_conv_transpose2d, &attr, inputs, TDL_COUNT(inputs), 2);
 }

@@ -25,6 +25,14 @@ enum tdl_activation *tdl_norm_activation(struct tdl_node *n);
 /* The float32 constant in a slot, NULL in *out if there is none. False, with
  * an error, if it is not constant. */
 bool tdl_norm_constant(const struct tdl_node *n, uint32_t slot, const float **out);
+/* Is one of these parameters, by their slots, no constant? */
+bool tdl_norm_is_dynamic(struct tdl_builder *b, const struct tdl_operand *x,
+                         struct tdl_operand *const *inputs, uint32_t count);
+/* (x − mean) · scale / √(variance + epsilon) + bias of parameters that may be computed or bound
+ * at dispatch, from operators that are there; without mean and variance x · scale + bias. */
+struct tdl_operand *tdl_norm_compose(struct tdl_builder *b, const struct tdl_op *op,
+                                     struct tdl_operand *const *inputs, uint32_t count,
+                                     const union tdl_attr *attr);
 /* An error unless the input is a float32 image, and what is in the slots from
  * `first` to `last` is one value a channel. */
 enum tdl_result tdl_norm_check(const struct tdl_node *n, uint32_t first, uint32_t last);

@@ -96,6 +96,13 @@ const float *tdl_constant_data(const struct tdl_operand *operand);
 /* A parameter that has to be a float32 constant: one of float16 through a cast, which folds. */
 struct tdl_operand *tdl_parameter(struct tdl_builder *b, struct tdl_operand *operand);
 
+/* Is it, or will it be when kernels are chosen, a constant? So is NULL, and what is wrong in
+ * another way. */
+bool tdl_becomes_known(struct tdl_builder *b, struct tdl_operand *operand);
+/* Values by channel as they broadcast to the images of x: of its layout and data type. */
+struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *values,
+                                   const struct tdl_operand *x);
+
 /* True if there is a kernel for both in one. */
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);
 /* True if one workgroup of any device can hold a gate of so many channels;

@@ -249,6 +249,29 @@ const struct tdl_op tdl_op_resample2d = {
     .reference = reference,
 };
 
+static struct tdl_operand *labelled(struct tdl_builder *b, struct tdl_operand *x,
+                                    enum tdl_layout layout)
+{
+    return !x || x->desc.layout == layout ? x : tdl_builder_relabel(b, x, layout);
+}
+
+/* Dimensions that are no neighbours become the middle ones for a while. */
+static struct tdl_operand *resample_apart(struct tdl_builder *b, struct tdl_operand *x,
+                                          struct tdl_resample2d_params *p)
+{
+    const enum tdl_layout layout = x->desc.layout;
+    uint32_t order[4] = {0, p->axes[0], p->axes[1], 0}, back[4], place = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != p->axes[0] && i != p->axes[1])
+            order[3 * place++] = i;
+    for (uint32_t i = 0; i < 4; i++)
+        back[order[i]] = i;
+    p->axes[0] = p->axes[1] = 0;
+    x = labelled(b, tdl_builder_transpose(b, x, order), TDL_LAYOUT_NHWC);
+    x = tdl_builder_transpose(b, tdl_builder_resample2d(b, x, p), back);
+    return labelled(b, x, layout);
+}
+
 /* Along other dimensions than the layout's height and width: under shape and layout that
  * make these of them. */
 static struct tdl_operand *resample_along(struct tdl_builder *b, struct tdl_operand *x,
@@ -257,16 +280,16 @@ static struct tdl_operand *resample_along(struct tdl_builder *b, struct tdl_oper
     const enum tdl_layout layout = x->desc.layout;
     const uint32_t *s = x->desc.shape, first = p->axes[0];
     struct tdl_resample2d_params inner = *p;
-    inner.axes[0] = inner.axes[1] = 0;
-    if (x->desc.rank != 4 || first > 2 || p->axes[1] != first + 1)
+    if (x->desc.rank != 4 || p->axes[1] > 3 || p->axes[1] <= first || layout == TDL_LAYOUT_NC4HW4)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                                "resample2d: axes %u and %u of %s; they are neighbours, of rank 4",
-                                first, p->axes[1], tdl_operand_text(x));
+                                "resample2d: axes %u and %u of %s; they rise, of rank 4", first,
+                                p->axes[1], tdl_operand_text(x));
+    if (p->axes[1] != first + 1)
+        return resample_apart(b, x, &inner);
+    inner.axes[0] = inner.axes[1] = 0;
     if (first > 0) {
-        const enum tdl_layout needed = first == 1 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
-        x = needed == layout ? x : tdl_builder_relabel(b, x, needed);
-        x = tdl_builder_resample2d(b, x, &inner);
-        return needed == layout ? x : tdl_builder_relabel(b, x, layout);
+        x = labelled(b, x, first == 1 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
+        return labelled(b, tdl_builder_resample2d(b, x, &inner), layout);
     }
     const uint32_t rest[] = {s[2], s[3]};
     x = tdl_builder_reshape(b, x, 4, (const uint32_t[]){1, s[0], s[1], s[2] * s[3]});

@@ -341,7 +341,7 @@ static const struct row {
     ROW(middle_read_twice, "squeezeExcite(1) conv2d"),
     ROW(windowed_pool, "averagePool2d conv2d"),
     ROW(pool_of_batch, "averagePool2d conv2d"),
-    ROW(gate_with_input_bias, "averagePool2d conv2d"),
+    ROW(gate_with_input_bias, "reshape squeezeExcite(1) add"),
     ROW(gated, "conv2d(gate)"),
     ROW(gated_from_left, "conv2d(gate)"),
     ROW(gated_by_one_channel, "mul conv2d"),

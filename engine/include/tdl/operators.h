@@ -63,7 +63,7 @@ struct tdl_conv2d_params {
  *                Other orders are put into "ohwi" here, in a copy that the
  *                builder owns. One that is computed or bound at dispatch, of the
  *                input's data type, becomes a product of matrices by im2col, which is
- *                slower. A bias beside a constant filter is a constant.
+ *                slower. So is a bias that is no constant, which is added behind.
  * The input's layout (NHWC or NCHW) is the output's. How it is computed is
  * chosen when the graph is built: tdl_build_params.conv2d_algorithm, tdl_tune().
  */
@@ -110,7 +110,9 @@ struct tdl_conv_transpose2d_params {
 };
 /**
  * @param filter  "ohwi": [out / groups, kh, kw, in], a constant, float32 or
- *                float16, as is the bias
+ *                float16. One that is computed or bound at dispatch, of the input's data
+ *                type, makes it a conv2d by such a filter of an input with zeros between
+ *                its pixels, which is slower.
  * out size = (in − 1) · stride + (k − 1) · dilation + 1 − pads + output padding.
  * The input's layout (NHWC or NCHW) is the output's.
  */
@@ -187,8 +189,8 @@ struct tdl_resample2d_params {
     float scale[2];              /**< vertical, horizontal, without a size; 0 means 1 */
     enum tdl_resample_coordinates coordinates; /**< where pixels lie */
     enum tdl_resample_rounding rounding;       /**< of TDL_RESAMPLE_NEAREST */
-    /** Two neighbours, rising: which dimensions `size` and `scale` are of; both 0: height
-     *  and width of the layout. */
+    /** Rising: which dimensions `size` and `scale` are of; both 0: height and width of the
+     *  layout. Others than neighbours cost two transpositions. */
     uint32_t axes[2];
     uint64_t reserved[4]; /**< 0: room for later versions */
 };
@@ -266,9 +268,10 @@ TDL_API struct tdl_operand *tdl_builder_space_to_depth(struct tdl_builder *build
 
 /* ----------------------------------------------------------- normalizations */
 
-/* Scales, biases, means and variances are constants, float32 or float16, but for
- * layerNormalization; scale is 1 and bias 0 where they are NULL; an epsilon of
- * 0 means 1e-5, one below 0 is an error. The output has the input's shape and layout. */
+/* Scales, biases, means and variances are float32 or float16. Those that are computed or bound
+ * at dispatch make batch and instanceNormalization several operators. Scale is 1 and bias 0
+ * where they are NULL; an epsilon of 0 means 1e-5, one below 0 is an error. The output has
+ * the input's shape and layout. */
 
 struct tdl_batch_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */

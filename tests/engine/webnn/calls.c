@@ -6,6 +6,7 @@
  */
 #include "calls.h"
 
+#include <math.h>
 #include <shape.h>
 
 O at_operand(const struct at *a, const char *key)
@@ -149,12 +150,12 @@ static O clamp(const struct at *a)
 {
     const O x = at_operand(a, "input");
     uint64_t least = 0, most = 0;
-    const bool has_least = call_argument(a->call, "minValue"),
-               has_most = call_argument(a->call, "maxValue");
+    const bool has_least = !isnan(at_number(a, "minValue", NAN)),
+               has_most = !isnan(at_number(a, "maxValue", NAN));
     if (!x)
         return NULL;
-    store(tdl_operand_get_desc(x)->dtype, at_number(a, "minValue", 0), &least);
-    store(tdl_operand_get_desc(x)->dtype, at_number(a, "maxValue", 0), &most);
+    store(tdl_operand_get_desc(x)->dtype, has_least ? at_number(a, "minValue", 0) : 0, &least);
+    store(tdl_operand_get_desc(x)->dtype, has_most ? at_number(a, "maxValue", 0) : 0, &most);
     return tdl_builder_clamp(a->b, x, has_least ? &least : NULL, has_most ? &most : NULL);
 }
 

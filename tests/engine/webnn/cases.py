@@ -278,6 +278,10 @@ def convolutions():
                 case('conv2d', input=image(layout, 2, 3, 5, 4, positive),
                      filter=const(weights(order, o=5, i=3, h=2, w=2)), inputLayout=layout,
                      filterLayout=order)
+    case('conv2d', input=positive(1, 2, 4, 4), filter=Const(positive(3, 2, 2, 2)),
+         bias=positive(3))
+    case('convTranspose2d', input=positive(1, 2, 3, 3), filter=Const(positive(2, 4, 2, 2)),
+         bias=positive(4))
     for multiplier in (1, 2):  # each channel by itself
         case('conv2d', input=positive(1, 3, 5, 5),
              filter=Const(weights('oihw', o=3 * multiplier, i=1, h=3, w=3)), groups=3)
@@ -291,8 +295,7 @@ def convolutions():
         groups = options.get('groups', 1)
         for const in (Const, lambda x: x):
             own = {k: const(v) if k == 'bias' else v for k, v in options.items()}
-            case('convTranspose2d', None if const is Const else TRANSPOSED,
-                 input=positive(1, 2, 3, 3),
+            case('convTranspose2d', input=positive(1, 2, 3, 3),
                  filter=const(weights('iohw', i=2, o=4 // groups, h=3, w=2)), **own)
     for layout in ('nchw', 'nhwc'):
         for order in ('iohw', 'hwoi', 'ohwi'):
@@ -302,9 +305,6 @@ def convolutions():
 
 
 # What libtdl does not have.
-TRANSPOSED = 'convTranspose2d by a filter that is no constant'
-NORMS = 'batchNormalization and instanceNormalization by parameters that are no constants'
-RESAMPLED_AXES = 'resample2d over dimensions that are no neighbours'
 RESAMPLED_BYTES = 'resample2d of integers, which WebNN allows and does not require'
 
 
@@ -333,7 +333,7 @@ def resampling():
                 {'sizes': [3, 4], 'axes': [0, 1]}, {'sizes': [5, 3], 'axes': [3, 2]}]:
             case('resample2d', input=x, mode=mode, **options)
         for axes in ([1, 3], [0, 2], [3, 1]):
-            case('resample2d', RESAMPLED_AXES, input=x, mode=mode, sizes=[5, 3], axes=axes)
+            case('resample2d', input=x, mode=mode, sizes=[5, 3], axes=axes)
         for dtype in ('uint8', 'int8'):
             if mode != 'linear':
                 case('resample2d', RESAMPLED_BYTES, input=whole(dtype, 1, 2, 3, 4), mode=mode,
@@ -357,12 +357,9 @@ def normalizations():
                     {'scale': positive(3), 'bias': positive(3), 'epsilon': 1e-3}]:
         for const in (Const, lambda x: x):
             own = {k: v if k == 'epsilon' else const(v) for k, v in options.items()}
-            case('batchNormalization', None if const is Const else NORMS,
-                 input=positive(2, 3, 4, 2), mean=const(-positive(3)),
+            case('batchNormalization', input=positive(2, 3, 4, 2), mean=const(-positive(3)),
                  variance=const(positive(3)), **own)
-            case('instanceNormalization',
-                 None if const is Const or len(own) == 1 and 'epsilon' in own else NORMS,
-                 input=some(2, 3, 4, 2), **own)
+            case('instanceNormalization', input=some(2, 3, 4, 2), **own)
     for layout in ('nchw', 'nhwc'):
         case('instanceNormalization', input=image(layout, 2, 3, 4, 2), layout=layout,
              scale=Const(positive(3)), bias=Const(some(3)))
