@@ -467,7 +467,7 @@ TDL_API struct tdl_operand *tdl_builder_sigmoid(struct tdl_builder *builder, str
 TDL_API struct tdl_operand *tdl_builder_hard_sigmoid(struct tdl_builder *builder,
                                                      struct tdl_operand *x, float alpha,
                                                      float beta);
-/** x · min(max(x + 3, 0), 6) / 6. */
+/** x · min(max(x + 3, 0), 6) / 6, within 1e-6 of x: next to −3 the result is smaller. */
 TDL_API struct tdl_operand *tdl_builder_hard_swish(struct tdl_builder *builder,
                                                    struct tdl_operand *x);
 /** The hyperbolic tangent. */
