@@ -71,6 +71,9 @@ struct gst_tdl_offer {
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);
 void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
 
+/* Whether a frame is several runs, as the model is fed in tiles. */
+gboolean gst_tdl_session_in_tiles(const struct gst_tdl_session *session);
+
 /* Compile what frames of these caps will need, unless that is cancelled.
  * Blocking. */
 gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
@@ -98,6 +101,9 @@ void gst_tdl_session_reset(struct gst_tdl_session *session);
  * has failed. */
 enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session);
 
+/* How long a frame waits for those of other streams at most, µs. */
+gint64 gst_tdl_session_batch_wait(const struct gst_tdl_session *session,
+                                  const struct gst_tdl_live *live);
 /* ns that the network's run adds to a frame; a guess until it is compiled. */
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Exact and freshest. The device has one queue, on which work runs in the
+ * order of its submission.
+ *
+ * exact: one batch a frame, preprocess → network → compose. The frame is
+ * finished when its own mask is.
+ *
+ * freshest: the composition goes first, with the newest mask that is already
+ * finished, and the network's run for this frame behind it in a batch of its
+ * own, unless the run before has not finished yet. So a frame never waits for
+ * its own mask, and a network that is too slow for the frame rate runs on as
+ * many frames as it has time for.
+ *
+ * shared, where other streams are at the model's batcher: exact in two batches, the picture,
+ * then the composition, and between the two the run for all of them.
+ */
+#include "gsttdltiles.h"
+#include "gsttdlwork.h"
+
+/* Is it time for the network? The interval counts frames, run or not. */
+static gboolean network_is_due(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               const struct gst_tdl_work *work)
+{
+    if (!gst_tdl_work_shows_mask(live, work))
+        return FALSE;
+    return !session->has_mask || session->cut || ++session->since_run >= live->interval;
+}
+
+static void network_ran(struct gst_tdl_session *session)
+{
+    gst_tdl_infer_ran(session->infer);
+    session->since_run = 0;
+    session->network_runs++;
+}
+
+/* A finished run's mask that no frame has used yet; at most once per run. */
+static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
+{
+    if (!session->running ||
+        tdl_context_wait(session->device->context, session->running_point, 0) != TDL_OK)
+        return NULL;
+    session->running = FALSE;
+    return session->infer->mask;
+}
+
+/* Whether other streams are there to run the network with. */
+static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_live *live)
+{
+    const gchar *why = live->batch_size == 1                            ? "off"
+                       : live->latency_mode == GST_TDL_LATENCY_FRESHEST ? "alone: latency-mode="
+                                                                          "freshest waits for none"
+                                                                        : NULL;
+
+    if (!session->seat || (live->batch_size == 1 && !session->seat->batcher))
+        return FALSE;
+    return gst_tdl_seat_take(session->seat, session->infer, live->batch_size, why);
+}
+
+/* Every frame, as the network keeps none of them. */
+static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                   const struct gst_tdl_live *live, const GstVideoInfo *out,
+                                   struct gst_tdl_work *work)
+{
+    enum tdl_result r = TDL_OK;
+
+    is_shared(session, live); /* it says why not */
+    if (work->frames.cropped)
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
+    if (r == TDL_OK)
+        r = gst_tdl_tiles_record(session->infer, slot->batch, &work->frames, out->finfo,
+                                 live->tile_overlap);
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK)
+        network_ran(session);
+    return r;
+}
+
+/* A mask of the frame's own is submitted. */
+static void mask_made(struct gst_tdl_session *session)
+{
+    network_ran(session);
+    session->has_mask = TRUE;
+    session->cut = FALSE;
+    session->running = FALSE; /* this mask is newer than any run's before */
+}
+
+static enum tdl_result frame_shared(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    const struct gst_tdl_live *live, struct gst_tdl_work *work)
+{
+    enum gst_tdl_turn turn = GST_TDL_TURN_FLUSHING;
+    enum tdl_result r = gst_tdl_infer_picture(session->infer, slot->batch,
+                                              &work->frames.source_part, work->frames.pixel_aspect);
+
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_READS | GST_TDL_PART_FIRST);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK)
+        turn = gst_tdl_seat_run(session->seat, gst_tdl_session_batch_wait(session, live));
+    if (r == TDL_OK && turn == GST_TDL_TURN_FLUSHING)
+        r = TDL_ERROR_CANCELED;
+    if (r == TDL_OK)
+        r = gst_tdl_flight_begin(&session->flight, &slot);
+    if (r != TDL_OK)
+        return r;
+    if (turn == GST_TDL_TURN_ALONE)
+        r = gst_tdl_infer_network(session->infer, slot->batch);
+    if (r == TDL_OK)
+        r = gst_tdl_work_compose(session, slot, live, work, session->infer->mask);
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK)
+        mask_made(session);
+    return r;
+}
+
+static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                   const struct gst_tdl_live *live, struct gst_tdl_work *work)
+{
+    gboolean run = network_is_due(session, live, work);
+    enum tdl_result r = TDL_OK;
+
+    if (run && is_shared(session, live))
+        return frame_shared(session, slot, live, work);
+    if (!run && session->seat && session->seat->batcher)
+        gst_tdl_seat_rest(session->seat);
+    if (run)
+        r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
+                                 work->frames.pixel_aspect);
+    if (r == TDL_OK)
+        r = gst_tdl_work_compose(session, slot, live, work, run ? session->infer->mask : NULL);
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK && run)
+        mask_made(session);
+    return r;
+}
+
+static enum tdl_result run_behind(struct gst_tdl_session *session, struct gst_tdl_work *work)
+{
+    struct gst_tdl_slot *slot;
+    enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
+
+    if (r != TDL_OK)
+        return r;
+    r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
+                             work->frames.pixel_aspect);
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_READS);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK) {
+        network_ran(session);
+        session->running = TRUE;
+        session->running_point = slot->point;
+    }
+    return r;
+}
+
+static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                      const struct gst_tdl_live *live, struct gst_tdl_work *work)
+{
+    enum tdl_result r =
+        gst_tdl_work_compose(session, slot, live, work, take_finished_mask(session));
+
+    is_shared(session, live); /* it says why not */
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
+    else
+        gst_tdl_flight_cancel(slot);
+    if (r == TDL_OK && network_is_due(session, live, work) && !session->running)
+        r = run_behind(session, work);
+    return r;
+}
+
+static guint64 frame_bytes(const GstVideoInfo *info)
+{
+    guint64 bytes = 0;
+
+    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
+        bytes += (guint64)gst_tdl_plane_row(info->finfo, p, info->width) *
+                 gst_tdl_plane_rows(info->finfo, p, info->height);
+    return bytes;
+}
+
+/* Of frames in these caps; where they say nothing, what most cameras have. */
+static GstClockTime frame_interval(const GstVideoInfo *info)
+{
+    if (info->fps_n <= 0 || info->fps_d <= 0)
+        return GST_SECOND / 30;
+    return MIN(gst_util_uint64_scale(GST_SECOND, info->fps_d, info->fps_n), GST_SECOND);
+}
+
+gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               const struct gst_tdl_target *input,
+                               const struct gst_tdl_target *output,
+                               const struct gst_tdl_target *mask, GError **error)
+{
+    static const struct gst_tdl_target none = { NULL, NULL };
+    struct gst_tdl_importer *importer = &session->importer;
+    const struct gst_tdl_video *in = input->video;
+    struct gst_tdl_work work = { .input = input->buffer, .mode = TDL_MODE_MASK };
+    struct gst_tdl_slot *slot;
+    enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
+
+    if (r != TDL_OK)
+        return gst_tdl_error_set(error, r, "Cannot begin a frame");
+    if (!mask)
+        mask = &none;
+    session->interval = frame_interval(&in->info);
+    if (output->buffer)
+        work.mode = gst_tdl_work_mode(live, in, output->video);
+    importer->stats.gpu_bytes = frame_bytes(&in->info) +
+                                (output->buffer ? frame_bytes(&output->video->info) : 0) +
+                                (mask->buffer ? frame_bytes(&mask->video->info) : 0);
+    if (!gst_tdl_work_import(session, live, slot, in, output, mask, &work, error)) {
+        gst_tdl_work_release(&work);
+        gst_tdl_flight_cancel(slot);
+        return FALSE;
+    }
+    if (work.mode == (enum tdl_mode)GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
+        r = frame_tiles(session, slot, live, &output->video->info, &work);
+    else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask && !session->cut)
+        r = frame_freshest(session, slot, live, &work);
+    else
+        r = frame_exact(session, slot, live, &work);
+    gst_tdl_work_release(&work);
+    if (r == TDL_ERROR_CANCELED)
+        return FALSE;
+    if (r != TDL_OK)
+        return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
+                                 in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));
+    session->frames++;
+    return TRUE;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Buffers in, pictures for the device out of them, and the batches on their way. */
+#include "gsttdlwork.h"
+
+enum tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                                const struct gst_tdl_video *out)
+{
+    return gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(&in->info),
+                             GST_VIDEO_INFO_FORMAT(&out->info));
+}
+
+gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info)
+{
+    return (gfloat)GST_VIDEO_INFO_PAR_N(info) / GST_VIDEO_INFO_PAR_D(info);
+}
+
+/* The picture in a buffer, which may be a part of what lies there, or of which only
+ * a part is to be looked at: the caps are of the whole then. */
+static gboolean import_source(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                              struct gst_tdl_slot *slot, const struct gst_tdl_video *in,
+                              struct gst_tdl_work *work, GError **error)
+{
+    const GstVideoCropMeta *meta = gst_buffer_get_video_crop_meta(work->input);
+    struct gst_tdl_frames *frames = &work->frames;
+    struct gst_tdl_video whole = *in;
+    struct gst_tdl_rect part;
+    gboolean is_part = gst_tdl_video_is_part(in, work->input, &whole, &part);
+
+    if (!gst_tdl_import(&session->importer, work->input, &whole, !live->require_zero_copy,
+                        slot->batch, &slot->staging, &work->source, error))
+        return FALSE;
+    frames->pixel_aspect = gst_tdl_pixel_aspect(&in->info);
+    frames->source = work->source.frame;
+    if (is_part)
+        gst_tdl_frame_crop(&work->source.frame, in->info.finfo, &part, &frames->source);
+    frames->source_part = frames->source;
+    if (!meta || is_part)
+        return TRUE;
+    work->crop = (struct gst_tdl_rect){ meta->x, meta->y, meta->width, meta->height };
+    frames->cropped = gst_tdl_rect_align(frames->source.width, frames->source.height, &work->crop);
+    if (frames->cropped)
+        gst_tdl_frame_crop(&frames->source, in->info.finfo, &work->crop, &frames->source_part);
+    return TRUE;
+}
+
+/* From the source to that target. */
+static void set_target(const struct gst_tdl_work *work, const struct tdl_frame *target,
+                       const GstVideoInfo *info, struct gst_tdl_frames *out_frames)
+{
+    *out_frames = work->frames;
+    out_frames->target = out_frames->target_part = *target;
+    if (target->width != work->frames.source.width || target->height != work->frames.source.height)
+        out_frames->cropped = FALSE; /* a larger picture of all of it */
+    if (!out_frames->cropped)
+        out_frames->source_part = out_frames->source;
+    if (out_frames->cropped)
+        gst_tdl_frame_crop(target, info->finfo, &work->crop, &out_frames->target_part);
+}
+
+/* The outputs' buffers as the GPU sees them. */
+static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                               const struct gst_tdl_target *output,
+                               const struct gst_tdl_target *mask, struct gst_tdl_work *work,
+                               GError **error)
+{
+    work->has_target = output->buffer != NULL;
+    work->has_mask = mask->buffer != NULL;
+    if (work->has_target &&
+        !gst_tdl_import_target(&session->importer, output->buffer, output->video, &slot->staging,
+                               &work->target, error))
+        return FALSE;
+    if (work->has_mask && !gst_tdl_import_target(&session->importer, mask->buffer, mask->video,
+                                                 &slot->staging, &work->mask, error))
+        return FALSE;
+    if (work->has_mask)
+        set_target(work, &work->mask.frame, &mask->video->info, &work->mask_frames);
+    if (work->has_target)
+        set_target(work, &work->target.frame, &output->video->info, &work->frames);
+    else
+        work->frames = work->mask_frames; /* what the network looks at */
+    return TRUE;
+}
+
+/* Whether any output shows the mask. */
+gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_work *work)
+{
+    return work->has_mask || (work->mode != TDL_MODE_PASSTHROUGH &&
+                              (work->mode != TDL_MODE_BLUR ||
+                               gst_tdl_compose_blur(live, work->frames.source.height) > 0));
+}
+
+/* What the network has made, shown: of this frame, or of one before. */
+static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                            const struct gst_tdl_live *live, const struct gst_tdl_work *work)
+{
+    enum tdl_result r = TDL_OK;
+
+    if (work->frames.cropped)
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
+    return r == TDL_OK ? gst_tdl_output_record(slot->batch, session->infer->mask,
+                                               &session->infer->model->shown, &session->infer->part,
+                                               live, work->mode, &work->frames)
+                       : r;
+}
+
+/* All outputs, of one mask: the first one takes it in, the others use it again. */
+enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                     const struct gst_tdl_live *live,
+                                     const struct gst_tdl_work *work, struct tdl_tensor *mask)
+{
+    GstClockTime time = GST_BUFFER_PTS(work->input);
+    enum tdl_result r = TDL_OK;
+
+    if (mask)
+        session->compose.mask_part = session->infer->part;
+    if (work->has_mask) {
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
+                                   &work->mask_frames, mask, time);
+        mask = NULL;
+    }
+    if (r == TDL_OK && work->has_target && gst_tdl_output_of(work->mode) != GST_TDL_OUTPUT_MASK)
+        r = show(session, slot, live, work);
+    else if (r == TDL_OK && work->has_target)
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, work->mode, &work->frames,
+                                   mask, time);
+    return r;
+}
+
+enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    struct gst_tdl_work *work, enum gst_tdl_part part)
+{
+    gboolean target = part & GST_TDL_PART_COMPOSES && work->has_target,
+             mask = part & GST_TDL_PART_COMPOSES && work->has_mask;
+    struct gst_tdl_fences fences = { .count = 0 };
+    enum tdl_result r = TDL_OK;
+
+    if (target)
+        r = gst_tdl_import_write_images(&session->importer, &work->target, slot->batch);
+    if (r != TDL_OK) {
+        gst_tdl_flight_cancel(slot);
+        return r;
+    }
+    gst_tdl_fences_add(&fences, &work->source, FALSE);
+    if (target)
+        gst_tdl_fences_add(&fences, &work->target, TRUE);
+    if (mask)
+        gst_tdl_fences_add(&fences, &work->mask, TRUE);
+    r = gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
+    if (r == TDL_OK && part & GST_TDL_PART_FIRST)
+        gst_tdl_import_submitted(&work->source, slot->point);
+    if (r == TDL_OK && target)
+        gst_tdl_import_submitted(&work->target, slot->point);
+    return r;
+}
+
+void gst_tdl_work_release(struct gst_tdl_work *work)
+{
+    gst_tdl_import_release(&work->source);
+    gst_tdl_import_release(&work->target);
+    gst_tdl_import_release(&work->mask);
+}
+
+gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                             struct gst_tdl_slot *slot, const struct gst_tdl_video *in,
+                             const struct gst_tdl_target *output, const struct gst_tdl_target *mask,
+                             struct gst_tdl_work *work, GError **error)
+{
+    return import_source(session, live, slot, in, work, error) &&
+           import_targets(session, slot, output, mask, work, error);
+}
