@@ -28,8 +28,11 @@ export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$work
 export LD_LIBRARY_PATH=${pc%/pkgconfig/tdl.pc}
 read -ra flags < <(pkg-config --cflags --libs tdl)
 
-# What its headers include is found, too, where that lies in a folder of its own.
-check "tdl.pc names Vulkan's headers" grep -q '^Requires.private:.*vulkan' "$pc"
+# Of Vulkan's loader, which is opened at run time, nothing is asked for; its headers are for
+# those who include <tdl/vulkan.h>.
+check "tdl.pc needs no other file" env PKG_CONFIG_LIBDIR="${pc%/*}" PKG_CONFIG_PATH= \
+    pkg-config --static --cflags --libs tdl
+check "tdl.pc links no loader" sh -c '! pkg-config --static --libs tdl | grep -e -lvulkan'
 
 for header in "$source"/engine/include/tdl/*.h; do
     check "${header##*/} is installed" \
@@ -37,12 +40,15 @@ for header in "$source"/engine/include/tdl/*.h; do
 done
 reference=$(find "$work" -name 'libtdl-reference.md')
 check "the reference is installed" test -s "${reference:-/nowhere}"
+examples=${reference%/*}/examples
+check "the examples are installed" diff -r "$source/pipelines/examples" "$examples"
 
-for file in "$source"/pipelines/examples/*.c; do
+for file in "$examples"/*.c; do
     name=${file##*/} name=${name%.c}
     # Nothing of the source tree is in the path but the file itself.
     libraries=(-lm)
-    [ "$name" != effect-loop ] || libraries+=(-lvulkan) # which has a device of its own
+    # Which has a device of its own.
+    [ "$name" != effect-loop ] || read -ra libraries < <(echo -lm; pkg-config --cflags --libs vulkan)
     check "$name builds" cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror "$file" \
         "${flags[@]}" "${libraries[@]}" -o "$work/$name"
     case $name in

@@ -28,9 +28,16 @@ DESTDIR=$work quietly meson install -C "$build" --no-rebuild
 pc=$(find "$work" -name tdl.pc)
 grep -q '^vulkan=no$' "$pc"
 
-# A program that has the library in itself.
+# Public names alone, so that a program's own functions are its own.
+nm -g --defined-only "$(find "$work" -name libtdl.a)" | grep ' [A-Z] ' >"$work/names"
+! grep -v ' tdl_' "$work/names" || { echo "FAILED: names of libtdl.a" && exit 1; }
+grep -q ' T tdl_context_create$' "$work/names"
+
+# A program that has the library in itself, and a function with a name of its inside.
 cat >"$work/alone.c" <<'END'
-#include <tdl/tdl.h>
+#include <tdl/models.h>
+int ncnn_find_blob(void);
+int ncnn_find_blob(void) { return 0; }
 int main(void)
 {
     struct tdl_context *context;

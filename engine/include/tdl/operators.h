@@ -49,7 +49,7 @@ struct tdl_conv2d_params {
     uint32_t stride[2];                   /**< vertical, horizontal */
     uint32_t dilation[2];                 /**< vertical, horizontal */
     uint32_t pad[4];                      /**< top, bottom, left, right, px */
-    enum tdl_padding padding;             /**< whether `pad` counts */
+    enum tdl_padding padding;             /**< SAME_UPPER: with a `pad` of 0 alone */
     uint32_t groups;                      /**< of channels that do not meet */
     struct tdl_operand *bias;             /**< [out channels], or NULL */
     enum tdl_activation activation;       /**< of the sum with the bias */
@@ -59,7 +59,7 @@ struct tdl_conv2d_params {
 /**
  * @param filter  a constant, float32 or float16, as `filter_layout` says; of "ohwi":
  *                [out, kh, kw, in / groups]; a depthwise filter (groups == in) is
- *                [in · multiplier, kh, kw, 1].
+ *                [in · multiplier, kh, kw, 1]. Its description's layout stays 0.
  *                Other orders are put into "ohwi" here, in a copy that the
  *                builder owns. One that is computed or bound at dispatch, of the
  *                input's data type, becomes a product of matrices by im2col, which is
@@ -77,7 +77,7 @@ struct tdl_im2col_params {
     uint32_t stride[2];       /**< vertical, horizontal */
     uint32_t dilation[2];     /**< vertical, horizontal */
     uint32_t pad[4];          /**< top, bottom, left, right, px; zeros */
-    enum tdl_padding padding; /**< whether `pad` counts */
+    enum tdl_padding padding; /**< SAME_UPPER: with a `pad` of 0 alone */
     uint64_t reserved[4];     /**< 0: room for later versions */
 };
 /**
@@ -131,7 +131,7 @@ struct tdl_pool2d_params {
     uint32_t stride[2];         /**< vertical, horizontal, px */
     uint32_t dilation[2];       /**< vertical, horizontal, px */
     uint32_t pad[4];            /**< top, bottom, left, right, px */
-    enum tdl_padding padding;   /**< whether `pad` counts */
+    enum tdl_padding padding;   /**< SAME_UPPER: with a `pad` of 0 alone */
     enum tdl_rounding rounding; /**< of the output size, where none is asked for */
     /** Height, width, px; 0: from `rounding`. What either rounding gives. */
     uint32_t output_size[2];

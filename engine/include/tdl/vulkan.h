@@ -10,6 +10,8 @@
  * over before its first use and gives it back after its last. What it cannot
  * know is when the others are done: say so with a semaphore or a sync file
  * (tdl_batch_wait_…), and tell them in the same way (tdl_batch_signal_…).
+ *
+ * Needs Vulkan's headers, for which tdl.pc does not ask: `pkg-config --cflags tdl vulkan`.
  */
 #ifndef TDL_VULKAN_H
 #define TDL_VULKAN_H
@@ -114,7 +116,7 @@ TDL_API enum tdl_result tdl_buffer_create_exportable(struct tdl_context *context
                                                      struct tdl_buffer **out_buffer);
 /**
  * A new fd for the memory of a buffer made by tdl_buffer_create_exportable().
- * The caller closes it; it keeps the memory alive on its own. -1 on failure.
+ * The caller closes it; it keeps the memory alive on its own. *out_fd is -1 on failure.
  */
 TDL_API enum tdl_result tdl_buffer_export_fd(struct tdl_buffer *buffer, int *out_fd);
 
