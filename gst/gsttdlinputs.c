@@ -110,8 +110,7 @@ void gst_tdl_inputs_clear(struct gst_tdl_model_pictures *pictures)
 }
 
 guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
-                                struct tdl_model_dimension *dimensions, gchar (*places)[96],
-                                guint room)
+                                struct tdl_model_dimension *dimensions, gchar **places, guint room)
 {
     guint count = 0;
 
@@ -122,7 +121,7 @@ guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
         for (guint d = 0; d < G_N_ELEMENTS(said->dims) && count < room; d++) {
             if (said->dims[d] < 1)
                 continue;
-            g_snprintf(places[count], sizeof(places[count]), "%s:%u", said->name, d);
+            places[count] = g_strdup_printf("%s:%u", said->name, d);
             dimensions[count] = (struct tdl_model_dimension){ .name = places[count],
                                                               .size = said->dims[d],
                                                               .optional = true };

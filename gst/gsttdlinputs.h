@@ -34,8 +34,7 @@ gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_
 void gst_tdl_inputs_clear(struct gst_tdl_model_pictures *pictures);
 /* What is not said elsewhere of the sizes that a file leaves open. */
 guint gst_tdl_inputs_dimensions(const struct gst_tdl_sources *sources,
-                                struct tdl_model_dimension *dimensions, gchar (*places)[96],
-                                guint room);
+                                struct tdl_model_dimension *dimensions, gchar **places, guint room);
 
 /* An element's tensors for all but the first, in their order. */
 struct gst_tdl_others {

@@ -64,8 +64,8 @@ static void open_dimensions(struct gst_tdl_links *links, const struct gst_tdl_so
         states + gst_tdl_inputs_dimensions(sources, links->dimensions + states,
                                            links->places + states, GST_TDL_LINK_DIMS - states);
     for (guint i = 0; i < links->state_count * GST_TDL_STATE_DIMS; i++) {
-        g_snprintf(links->places[i], sizeof(links->places[i]), "%s:%u",
-                   links->states[i / GST_TDL_STATE_DIMS * 2], i % GST_TDL_STATE_DIMS);
+        links->places[i] = g_strdup_printf("%s:%u", links->states[i / GST_TDL_STATE_DIMS * 2],
+                                           i % GST_TDL_STATE_DIMS);
         links->dimensions[i] =
             (struct tdl_model_dimension){ .name = links->places[i], .size = 1, .optional = true };
     }
@@ -117,6 +117,8 @@ void gst_tdl_links_clear(struct gst_tdl_links *links)
     g_clear_pointer(&links->constants, g_strfreev);
     g_clear_pointer(&links->states, g_strfreev);
     g_clear_pointer(&links->pictures, g_strfreev);
+    for (guint i = 0; i < GST_TDL_LINK_DIMS; i++)
+        g_clear_pointer(&links->places[i], g_free);
 }
 
 /* ------------------------------------------------------------------- reading */

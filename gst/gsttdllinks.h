@@ -25,7 +25,7 @@ struct gst_tdl_links {
     guint constant_count, state_count, picture_count;
     struct tdl_model_number numbers[GST_TDL_MAX_LINKS];
     struct tdl_model_dimension dimensions[GST_TDL_LINK_DIMS]; /* of states; said of pictures */
-    gchar places[GST_TDL_LINK_DIMS][96];
+    gchar *places[GST_TDL_LINK_DIMS];                         /* names of these */
     guint dimension_count;
     struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* of outputs that were seen */
     struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* these; NULL: not among the outputs */

@@ -216,7 +216,7 @@ static gboolean read_input(const struct info *info, const gchar *group, struct t
         fill_size(sources, dims);
     if (ranges)
         fill_ranges(sources, pairs, ranges);
-    g_strlcpy(said.name, group, sizeof(said.name));
+    said.name = g_intern_string(group);
     said.has_ranges = ranges && !t->own_ranges;
     for (guint i = 0; said.has_ranges && i < 6; i++)
         said.ranges[i / 2][i % 2] = pairs[ranges == 1 ? 0 : i / 2][i % 2];

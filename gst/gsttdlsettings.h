@@ -97,7 +97,7 @@ struct gst_tdl_sources {
 
 /* What a modelinfo file says of an input, where the user has said nothing. */
 struct gst_tdl_said_input {
-    gchar name[64];
+    const gchar *name; /* interned */
     gboolean has_ranges;
     gfloat ranges[3][2]; /* for black and white, by colour */
     gint dims[4];        /* below 1: open */

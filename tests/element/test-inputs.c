@@ -14,6 +14,9 @@
 
 enum { FLOAT = 1 };
 
+/* As long as converters make them. */
+#define LONG "StatefulPartitionedCall/model/feature_pyramid_network/box_predictor/stage/of/many/"
+
 /* mask = the first channel of `src` · the mean of those of `small`, of which a filter as
  * large makes one number. */
 static gchar *write_model(gboolean open, gboolean third)
@@ -21,6 +24,7 @@ static gchar *write_model(gboolean open, gboolean third)
     static const gfloat first[] = { 1, 0, 0 };
     static gfloat mean[3 * SMALL * SMALL];
     const gint64 small = open ? -1 : SMALL;
+    const gchar *name = open ? LONG "small" : "small";
     struct onnx_bytes graph = { 0 };
     gchar *path;
     size_t size;
@@ -29,14 +33,15 @@ static gchar *write_model(gboolean open, gboolean third)
     for (guint i = 0; i < SMALL * SMALL; i++)
         mean[i] = 1.0f / (SMALL * SMALL);
     onnx_input(&graph, "src", FLOAT, 4, (const int64_t[]){ 1, 3, SIDE, SIDE });
-    onnx_input(&graph, "small", FLOAT, 4, (const int64_t[]){ 1, 3, small, small });
+    onnx_input(&graph, name, FLOAT, 4, (const int64_t[]){ 1, 3, small, small });
     if (third)
         onnx_input(&graph, "trimap", FLOAT, 4, (const int64_t[]){ 1, 1, SIDE, SIDE });
     onnx_initializer(&graph, "w", FLOAT, 4, (const int64_t[]){ 1, 3, 1, 1 }, first, sizeof(first));
     onnx_initializer(&graph, "m", FLOAT, 4, (const int64_t[]){ 1, 3, SMALL, SMALL }, mean,
                      sizeof(mean));
     onnx_node(&graph, "Conv", "src w", "a", NULL);
-    onnx_node(&graph, "Conv", "small m", "b", NULL);
+    onnx_node(&graph, "Identity", name, "s", NULL);
+    onnx_node(&graph, "Conv", "s m", "b", NULL);
     onnx_node(&graph, "Mul", "a b", "c", NULL);
     onnx_node(&graph, third ? "Add" : "Identity", third ? "c trimap" : "c", "mask", NULL);
     onnx_output(&graph, "mask");
@@ -111,12 +116,14 @@ GST_START_TEST(sidecar)
         const gchar *text, *properties;
         guint8 white;
     } rows[] = {
-        { HEAD "[small]\ndir=input\ndims=1,3,8,8\n", "", 255 },
-        { HEAD "[src]\ndir=input\nranges=0,1\n[small]\ndir=input\ndims=1,3,8,8\nranges=1,0.5\n", "",
-          128 },
-        { HEAD "[small]\ndir=input\ndims=1,3,8,8\nranges=1,0\n[src]\ndir=input\nranges=0,1\n", "",
-          0 },
-        { HEAD "[small]\ndir=input\ndims=1,3,8,8\nranges=1,0\n", "input-range=0,1", 255 },
+        { HEAD "[" LONG "small]\ndir=input\ndims=1,3,8,8\n", "", 255 },
+        { HEAD "[src]\ndir=input\nranges=0,1\n[" LONG
+               "small]\ndir=input\ndims=1,3,8,8\nranges=1,0.5\n",
+          "", 128 },
+        { HEAD "[" LONG
+               "small]\ndir=input\ndims=1,3,8,8\nranges=1,0\n[src]\ndir=input\nranges=0,1\n",
+          "", 0 },
+        { HEAD "[" LONG "small]\ndir=input\ndims=1,3,8,8\nranges=1,0\n", "input-range=0,1", 255 },
     };
     g_autofree gchar *model = write_model(TRUE, FALSE);
     g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
