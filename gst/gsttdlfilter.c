@@ -21,7 +21,10 @@
 
 #include <string.h>
 
-G_DEFINE_FINAL_TYPE(GstTdlFilter, gst_tdl_filter, GST_TYPE_BASE_TRANSFORM)
+static void gst_tdl_filter_preset_init(gpointer interface, gpointer data);
+
+G_DEFINE_FINAL_TYPE_WITH_CODE(GstTdlFilter, gst_tdl_filter, GST_TYPE_BASE_TRANSFORM,
+                              G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, gst_tdl_filter_preset_init))
 GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_FILTER)
 
 /* -------------------------------------------------------------- properties */
@@ -74,6 +77,19 @@ static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value
     else if (!gst_tdl_settings_get(&self->settings, id, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     GST_OBJECT_UNLOCK(self);
+}
+
+/* The default would store the name, the device and the model, too. */
+static gchar **gst_tdl_filter_preset_names(GstPreset *preset)
+{
+    (void)preset;
+    return gst_tdl_settings_preset_names();
+}
+
+static void gst_tdl_filter_preset_init(gpointer interface, gpointer data)
+{
+    (void)data;
+    ((GstPresetInterface *)interface)->get_property_names = gst_tdl_filter_preset_names;
 }
 
 /* -------------------------------------------------------------- start, stop */

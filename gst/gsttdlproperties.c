@@ -84,7 +84,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "tile-overlap", "Tile overlap",
       "Of input-fit=tiles: px at a tile's borders that its neighbour shows, as the network sees "
       "too little there",
-      UINT, GST_TDL_LIVE, GST_TDL_AT(live.tile_overlap), 0, 1024, 16 },
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.tile_overlap), 0, 1024, 16, .local = TRUE },
     { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
       GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
     { "output-range", "Output range",
@@ -168,18 +168,18 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "0: as many as there are streams, up to 16; 1: each frame alone. Of use on GPUs that one "
       "frame does not keep busy. Models with a state, input-fit=tiles, latency-mode=freshest and "
       "networks that cannot take several pictures go alone: stats says why",
-      UINT, GST_TDL_LIVE, GST_TDL_AT(live.batch_size), 0, GST_TDL_MOST_STACKED, 1 },
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.batch_size), 0, GST_TDL_MOST_STACKED, 1, .local = TRUE },
     { "batch-timeout", "Batch timeout",
       "How long a frame waits for those of other streams, in ms, which the latency grows by "
       "where there are any; -1: one frame interval. A batch begins as soon as each stream that is "
       "running has brought its frame",
-      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.batch_timeout), -1, 600000, -1 },
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.batch_timeout), -1, 600000, -1, .local = TRUE },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
       "once (element message tdl-fallback: side, path, reason). Where the CPU itself computes, "
       "frames of a device are such an error, and those in memory are not",
-      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.require_zero_copy), .def = FALSE },
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.require_zero_copy), .def = FALSE, .local = TRUE },
 };
 
 const guint gst_tdl_property_count = G_N_ELEMENTS(gst_tdl_properties);

@@ -31,6 +31,7 @@ struct gst_tdl_property {
     gsize offset; /* in struct gst_tdl_settings */
     gdouble min, max, def;
     const gchar *text; /* the default of a string; NULL: empty */
+    gboolean local;    /* of this machine, pipeline or model: no part of GStreamer's presets */
 };
 #define GST_TDL_AT(field) offsetof(struct gst_tdl_settings, field)
 

@@ -131,6 +131,22 @@ gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id,
     return TRUE;
 }
 
+gchar **gst_tdl_settings_preset_names(void)
+{
+    GStrvBuilder *names = g_strv_builder_new();
+    gchar **all;
+
+    for (guint i = 0; i < gst_tdl_property_count; i++) {
+        const struct gst_tdl_property *p = &gst_tdl_properties[i];
+
+        if ((p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && !p->local)
+            g_strv_builder_add(names, p->name);
+    }
+    all = g_strv_builder_end(names);
+    g_strv_builder_unref(names);
+    return all;
+}
+
 /* Whether the property is as it was before anybody set it. */
 static gboolean is_unset(const struct gst_tdl_property *p, gconstpointer field)
 {

@@ -116,6 +116,10 @@ void gst_tdl_settings_finish(struct gst_tdl_settings *settings);
 gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const GValue *value,
                               enum gst_tdl_effect *out_effect);
 gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id, GValue *value);
+/* Properties of which GStreamer's presets (GstPreset) are made: what the picture looks
+ * like, and when the network runs; not what belongs to a model, machine or pipeline. Nor
+ * paths: GStreamer reads strings with spaces otherwise than it has saved them. */
+gchar **gst_tdl_settings_preset_names(void);
 
 /* What a model wants of the property `name`, as text, unless the user has set it. FALSE:
  * there is no such property of models, or it cannot be that. */

@@ -55,11 +55,12 @@ seconds_since() {
     printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10))
 }
 
-# Let gst-launch-1.0 find the plugin of the build tree.
+# Let gst-launch-1.0 find the plugin of the build tree, and its presets.
 use_plugin() {
     [ -e "$TDL_BUILD/gst/libgsttdlfilter.so" ] ||
         die "the plugin is not built yet: run pipelines/setup.sh first"
     export GST_PLUGIN_PATH=$TDL_BUILD/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+    export GST_PRESET_PATH=$TDL_ROOT/gst${GST_PRESET_PATH:+:$GST_PRESET_PATH}
 }
 
 # show WORD... : a command as one could type it, with no more quotes than needed.
