@@ -65,7 +65,7 @@ output() {
         ;;
     unixfd:*)
         needs unixfdsink "$bad of GStreamer 1.24"
-        to=(unixfdsink "socket-path=${1#unixfd:}")
+        to=("video/x-raw(memory:DMABuf);video/x-raw" ! unixfdsink "socket-path=${1#unixfd:}")
         ;;
     *) misused "'$1' is no place for a stream to go" ;;
     esac
