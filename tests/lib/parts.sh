@@ -153,7 +153,7 @@ build_tests() {
 }
 
 part_threads() {
-    local build=$root/build-tsan tests=(engine-{async,compile,context,tensor,dispatch,strangers}
+    local build=$root/build-tsan tests=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
         engine-cpu-{async,dispatch,frames,graph,scenarios})
     expect "set-up with ThreadSanitizer" configure "$build" -Dgst=disabled \
         -Db_sanitize=thread -Db_lundef=false -Doptimization=1
