@@ -54,8 +54,10 @@ gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
 {
     gdouble range[2] = { 0, 1 }, mean[3] = { 0, 0, 0 }, deviation[3] = { 1, 1, 1 };
 
-    if (*sources->input_range && !parse(sources->input_range, ',', range, 2))
-        return fail(error, "input-range", sources->input_range, "two numbers, such as -1,1");
+    if (*sources->input_range &&
+        (!parse(sources->input_range, ',', range, 2) || range[0] == range[1]))
+        return fail(error, "input-range", sources->input_range,
+                    "two numbers that differ, such as -1,1");
     if (*sources->input_mean && !parse(sources->input_mean, ',', mean, 3))
         return fail(error, "input-mean", sources->input_mean,
                     "three numbers, such as 0.485,0.456,0.406");

@@ -121,9 +121,10 @@ static gboolean gst_tdl_filter_load_picture(GstTdlFilter *self, struct gst_tdl_s
 
     if (!*name)
         return TRUE;
-    picture = gst_tdl_picture_load(session->device->context, name, &error);
+    picture =
+        gst_tdl_picture_load(session->device->context, name, GST_TDL_PICTURE_BACKGROUND, &error);
     if (picture)
-        error = gst_tdl_picture_notice(picture, name);
+        error = gst_tdl_picture_notice(picture, name, GST_TDL_PICTURE_BACKGROUND);
     if (error)
         gst_tdl_error_post(self, picture || !needed ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR,
                            error);

@@ -138,12 +138,12 @@ static gboolean load(struct gst_tdl_others *others, guint i, struct tdl_context 
 {
     g_autoptr(GError) notice = NULL;
 
-    others->files[i] = gst_tdl_picture_load(context, picture->file, error);
+    others->files[i] = gst_tdl_picture_load(context, picture->file, GST_TDL_PICTURE_INPUT, error);
     if (!others->files[i]) {
         g_prefix_error(error, "\"model-pictures\", input \"%s\": ", picture->name);
         return FALSE;
     }
-    notice = gst_tdl_picture_notice(others->files[i], picture->file);
+    notice = gst_tdl_picture_notice(others->files[i], picture->file, GST_TDL_PICTURE_INPUT);
     if (notice)
         GST_WARNING("\"model-pictures\", input \"%s\": %s", picture->name, notice->message);
     return TRUE;

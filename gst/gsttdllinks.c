@@ -10,21 +10,21 @@
 
 /* ------------------------------------------------------------- the properties */
 
-static gboolean fail(GError **error, const gchar *property, const gchar *text, const gchar *wanted)
+static gboolean fail(GError **error, const gchar *property, const gchar *text, const gchar *wanted,
+                     guint most)
 {
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                "\"%s\" is \"%s\": give it as %s, %u at most.", property, text, wanted,
-                GST_TDL_MAX_LINKS);
+                "\"%s\" is \"%s\": give it as %s, %u at most.", property, text, wanted, most);
     return FALSE;
 }
 
 /* "a=b,c=d" as a, b, c, d; NULL: it is something else. */
-static GStrv parse(const gchar *text, guint *out_count)
+static GStrv parse(const gchar *text, guint most, guint *out_count)
 {
     g_auto(GStrv) items = g_strsplit(text, ",", -1);
     GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
     guint count = g_strv_length(items);
-    gboolean ok = count <= GST_TDL_MAX_LINKS;
+    gboolean ok = count <= most;
 
     for (guint i = 0; ok && i < count; i++) {
         g_auto(GStrv) sides = g_strsplit(items[i], "=", 2);
@@ -76,16 +76,17 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
 {
     *links = (struct gst_tdl_links){ 0 };
     if (*sources->model_constants) {
-        links->constants = parse(sources->model_constants, &links->constant_count);
+        links->constants =
+            parse(sources->model_constants, GST_TDL_MAX_LINKS, &links->constant_count);
         if (!links->constants)
             return fail(error, "model-constants", sources->model_constants,
-                        "NAME=NUMBER,…, such as downsample_ratio=0.25");
+                        "NAME=NUMBER,…, such as downsample_ratio=0.25", GST_TDL_MAX_LINKS);
     }
     if (*sources->model_state) {
-        links->states = parse(sources->model_state, &links->state_count);
+        links->states = parse(sources->model_state, GST_TDL_MAX_LINKS, &links->state_count);
         if (!links->states)
             return fail(error, "model-state", sources->model_state,
-                        "INPUT=OUTPUT,…, such as r1i=r1o,r2i=r2o");
+                        "INPUT=OUTPUT,…, such as r1i=r1o,r2i=r2o", GST_TDL_MAX_LINKS);
     }
     for (guint i = 0; i < links->constant_count; i++) {
         const gchar *text = links->constants[2 * i + 1];
@@ -95,13 +96,15 @@ gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_s
         links->numbers[i].value = g_ascii_strtod(text, &end);
         if (end == text || *end || !(fabs(links->numbers[i].value) <= G_MAXFLOAT))
             return fail(error, "model-constants", sources->model_constants,
-                        "NAME=NUMBER,…, such as downsample_ratio=0.25, with numbers up to 3.4e38");
+                        "NAME=NUMBER,…, such as downsample_ratio=0.25, with numbers up to 3.4e38",
+                        GST_TDL_MAX_LINKS);
     }
     if (*sources->model_pictures) {
-        links->pictures = parse(sources->model_pictures, &links->picture_count);
+        links->pictures =
+            parse(sources->model_pictures, GST_TDL_MAX_PICTURES - 1, &links->picture_count);
         if (!links->pictures)
             return fail(error, "model-pictures", sources->model_pictures,
-                        "INPUT=FILE,…, such as bgr=empty-room.png");
+                        "INPUT=FILE,…, such as bgr=empty-room.png", GST_TDL_MAX_PICTURES - 1);
     }
     open_dimensions(links, sources);
     return check_names((const gchar *const *)links->pictures, links->picture_count,

@@ -18,6 +18,7 @@
 
 struct load {
     gchar *path;
+    enum gst_tdl_picture_use use;
     guint orientation;
     gboolean is_video;
     GstBuffer *pixels; /* RGBA, packed, of `info` */
@@ -65,7 +66,7 @@ static GstElement *make_pipeline(const gchar *path, GstElement **out_decoder, Gs
                 gst_object_unref(gst_object_ref_sink(made[i]));
         gst_object_unref(pipeline);
         g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-                    "The background picture needs GStreamer's filesrc and decodebin. Install "
+                    "Pictures from files need GStreamer's filesrc and decodebin. Install "
                     "gst-plugins-base (Debian: gstreamer1.0-plugins-base).");
         return NULL;
     }
@@ -80,18 +81,26 @@ static GstElement *make_pipeline(const gchar *path, GstElement **out_decoder, Gs
     return pipeline;
 }
 
-static void set_error(const gchar *path, const gchar *cause, GError **error)
+/* What the picture is for, before its name. */
+static const gchar *kind(enum gst_tdl_picture_use use)
 {
-    gboolean missing = !g_file_test(path, G_FILE_TEST_EXISTS);
+    return use == GST_TDL_PICTURE_BACKGROUND ? "The background picture" : "The picture";
+}
+
+static void set_error(struct load *load, const gchar *cause)
+{
+    const gboolean missing = !g_file_test(load->path, G_FILE_TEST_EXISTS);
+    const gboolean background = load->use == GST_TDL_PICTURE_BACKGROUND;
 
     g_set_error(
-        error, GST_RESOURCE_ERROR,
+        &load->error, GST_RESOURCE_ERROR,
         missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
-        "The background picture \"%s\" %s: %s Set \"background\" to a picture that GStreamer "
-        "decodes (try: gst-launch-1.0 filesrc location=FILE ! decodebin ! fakesink), or "
-        "leave it empty for background-color.",
-        path, missing ? "does not exist" : "cannot be decoded",
-        cause ? cause : "there is no picture in the file.");
+        "%s \"%s\" %s: %s %s that GStreamer decodes (try: gst-launch-1.0 filesrc location=FILE ! "
+        "decodebin ! fakesink)%s.",
+        kind(load->use), load->path, missing ? "does not exist" : "cannot be decoded",
+        cause ? cause : "there is no picture in the file.",
+        background ? "Set \"background\" to a picture" : "Give the input a picture",
+        background ? ", or leave it empty for background-color" : "");
 }
 
 static gboolean is_video(GstElement *decoder)
@@ -148,7 +157,7 @@ static GstSample *preroll(GstElement *pipeline, GstElement *sink, struct load *l
     }
     gst_object_unref(bus);
     if (!sample)
-        set_error(load->path, cause ? cause->message : NULL, &load->error);
+        set_error(load, cause ? cause->message : NULL);
     return sample;
 }
 
@@ -248,7 +257,7 @@ static void load_run(gpointer data)
     GstSample *sample;
 
     if (!gst_tdl_file_check(load->path, &cause)) {
-        set_error(load->path, cause->message, &load->error);
+        set_error(load, cause->message);
         g_error_free(cause);
         return;
     }
@@ -261,7 +270,7 @@ static void load_run(gpointer data)
     if (sample) {
         load->is_video = is_video(decoder);
         if (!convert(sample, load))
-            set_error(load->path, "its pixels cannot be converted.", &load->error);
+            set_error(load, "its pixels cannot be converted.");
         gst_sample_unref(sample);
     }
     gst_element_set_state(pipeline, GST_STATE_NULL);
@@ -304,8 +313,7 @@ static struct gst_tdl_picture *upload(struct tdl_context *context, const struct 
         picture->frame.planes[0].buffer = picture->buffer;
     } else {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-                    "No memory on the device for the background picture of %ux%u px: %s. Use a "
-                    "smaller one.",
+                    "No memory on the device for a picture of %ux%u px: %s. Use a smaller one.",
                     width, height, tdl_last_error());
         g_clear_pointer(&picture, g_free);
     }
@@ -314,19 +322,20 @@ static struct gst_tdl_picture *upload(struct tdl_context *context, const struct 
 }
 
 struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const gchar *text,
-                                             GError **error)
+                                             enum gst_tdl_picture_use use, GError **error)
 {
     struct gst_tdl_picture *picture = NULL;
     struct load *load = g_new0(struct load, 1);
 
+    load->use = use;
     load->path = gst_tdl_file_path(text, error);
     if (!load->path) {
-        g_prefix_error(error, "The background picture: ");
+        g_prefix_error(error, "%s: ", kind(use));
     } else if (!gst_tdl_errand("tdl-picture", load_run, load, load_free, LOAD_TIMEOUT)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-                    "The background picture \"%s\" was not decoded within %d s, and is given up. "
-                    "Copy it to a disk of this machine, or use another one.",
-                    text, (gint)(LOAD_TIMEOUT / G_USEC_PER_SEC));
+                    "%s \"%s\" was not decoded within %d s, and is given up. Copy it to a disk of "
+                    "this machine, or use another one.",
+                    kind(use), text, (gint)(LOAD_TIMEOUT / G_USEC_PER_SEC));
         return NULL; /* what there is is the errand's */
     } else if (load->error) {
         g_propagate_error(error, g_steal_pointer(&load->error));
@@ -337,10 +346,14 @@ struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const 
     return picture;
 }
 
-GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gchar *text)
+GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gchar *text,
+                               enum gst_tdl_picture_use use)
 {
     if (!picture || !picture->is_video)
         return NULL;
+    if (use != GST_TDL_PICTURE_BACKGROUND)
+        return g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+                           "\"%s\" is a video, and the input gets its first frame.", text);
     return g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
                        "The background \"%s\" is a video, and stands still at its first frame: "
                        "\"background\" takes pictures. To put the person in front of a video use "

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The background picture: a file decoded by GStreamer into GPU memory. */
+/* Pictures from files, decoded by GStreamer into GPU memory: the background, and what
+ * inputs of models get. */
 #ifndef GST_TDL_PICTURE_H
 #define GST_TDL_PICTURE_H
 
 #include <gst/gst.h>
 #include <tdl/frame.h>
+
+/* Whose words messages take. */
+enum gst_tdl_picture_use {
+    GST_TDL_PICTURE_BACKGROUND,
+    GST_TDL_PICTURE_INPUT, /* of a model; the caller says which */
+};
 
 struct gst_tdl_picture {
     struct tdl_frame frame; /* RGBA if it has transparent pixels, else RGBX */
@@ -20,9 +27,10 @@ struct gst_tdl_picture {
  * up on what takes too long, such as a file system that does not answer. NULL
  * with `error` when it is no picture. */
 struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const gchar *text,
-                                             GError **error);
+                                             enum gst_tdl_picture_use use, GError **error);
 /* What to say of a picture that is a video; NULL for others. */
-GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gchar *text);
+GError *gst_tdl_picture_notice(const struct gst_tdl_picture *picture, const gchar *text,
+                               enum gst_tdl_picture_use use);
 void gst_tdl_picture_free(struct gst_tdl_picture *picture);
 
 /* The size in which a picture of that size is kept: as it is, or smaller. */

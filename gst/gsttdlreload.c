@@ -90,7 +90,8 @@ static struct gst_tdl_loaded job_load(struct job *job, GError **error)
     if (job->which == GST_TDL_WISH_MODEL)
         loaded.infer = job_load_model(job, &params, error);
     else if (*job->sources.background)
-        loaded.picture = gst_tdl_picture_load(job->device->context, job->sources.background, error);
+        loaded.picture = gst_tdl_picture_load(job->device->context, job->sources.background,
+                                              GST_TDL_PICTURE_BACKGROUND, error);
     return loaded;
 }
 
@@ -128,7 +129,8 @@ static void job_run(GstElement *element, gpointer data)
         } else if (error) {
             gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
         } else {
-            error = gst_tdl_picture_notice(loaded.picture, job->sources.background);
+            error = gst_tdl_picture_notice(loaded.picture, job->sources.background,
+                                           GST_TDL_PICTURE_BACKGROUND);
             if (error)
                 gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
             job_hand_over(job, &loaded);

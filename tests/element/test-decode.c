@@ -330,6 +330,7 @@ static const struct {
     { AT(model_size), "1e9x1", "WIDTHxHEIGHT" },
     { AT(input_range), "1", "two numbers" },
     { AT(input_range), "1,2,3", "two numbers" },
+    { AT(input_range), "1,1", "numbers that differ" },
     { AT(input_mean), "0.5", "three numbers" },
     { AT(input_mean), "a,b,c", "three numbers" },
     { AT(input_deviation), "1,0,1", "other than 0" },

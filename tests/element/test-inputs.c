@@ -172,11 +172,13 @@ GST_END_TEST;
 static const struct {
     const gchar *properties;
     gboolean third;
-    const char *words[4];
+    const char *words[5];
 } wrong[] = {
     { "model-pictures=back=/nonexistent.png", FALSE, { "model-pictures", "\"back\"" } },
     { "model-pictures=small=/nonexistent.png", FALSE,
-      { "model-pictures", "\"small\"", "/nonexistent.png" } },
+      { "model-pictures", "\"small\"", "The picture \"/nonexistent.png\" does not exist",
+        "Give the input a picture" } },
+    { "model-pictures=a=b,c=d,e=f,g=h", FALSE, { "model-pictures", "3 at most" } },
     { "model-pictures=small", FALSE, { "model-pictures", "INPUT=FILE" } },
     { "model-pictures=small=a,small=b", FALSE, { "model-pictures", "\"small\" twice" } },
     { "model-pictures=small=a,src=b", FALSE, { "model-pictures", "none for the frame" } },
