@@ -100,6 +100,37 @@ static struct tdl_operand *as_image(struct tdl_builder *builder, struct tdl_oper
     return tdl_builder_reshape(builder, x, 4, shape);
 }
 
+/* How far h × w px are from the frame's aspect, as it comes to the model; G_MAXINT64: too far. */
+static gint64 misfit(const struct tdl_tensor_params *picture, gint64 h, gint64 w)
+{
+    const guint first = picture->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+    const gint64 height = picture->shape[first], width = picture->shape[first + 1];
+    const gint64 off = ABS(h * width - w * height);
+
+    return off <= 2 * (height + width) ? off : G_MAXINT64;
+}
+
+/* ONNX does not say where an output has its channels: behind an operator it is taken for
+ * NCHW. Where that is no shape of the picture, and NHWC is one, it is that; where the picture
+ * itself is NHWC, of two that fit equally well, too. NULL: there it is neither. */
+static struct tdl_operand *find_channels(const struct tdl_tensor_params *picture,
+                                         struct tdl_builder *builder, struct tdl_operand *x)
+{
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    const gboolean last = picture->layout != TDL_LAYOUT_NCHW;
+    gint64 nchw, nhwc;
+
+    if (!picture->rank || p->rank != 4 || p->layout != TDL_LAYOUT_NCHW)
+        return x;
+    nchw = misfit(picture, p->shape[2], p->shape[3]);
+    nhwc = misfit(picture, p->shape[1], p->shape[2]);
+    if (nhwc == G_MAXINT64)
+        return last && nchw == G_MAXINT64 ? NULL : x;
+    if (last ? nhwc <= nchw : nchw == G_MAXINT64)
+        return tdl_builder_relabel(builder, x, TDL_LAYOUT_NHWC);
+    return x;
+}
+
 /* Class of each pixel, in whole numbers: those that count become 1. */
 static struct tdl_operand *decode_labels(struct tdl_builder *b, struct tdl_operand *x,
                                          const GArray *classes)
@@ -270,7 +301,8 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
 
     if (!d->found && d->sources->decoder != GST_TDL_DECODE_YOLO_SEG &&
         (!*wanted || !strcmp(wanted, name)))
-        image = as_image(builder, operand);
+        image = find_channels(&d->picture, builder, operand);
+    image = image ? as_image(builder, image) : NULL;
     if (!image) {
         note(d, name, tdl_operand_get_desc(operand));
         return NULL;
@@ -342,7 +374,7 @@ const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources)
     if (sources->decoder == GST_TDL_DECODE_YOLO_SEG)
         return "decoder=yolo-seg wants two outputs, candidates [1, 4 + classes + M, N] and "
                "prototypes [1, M, h, w]";
-    return *sources->model_output
-               ? "\"model-output\" names none of its outputs that is a picture"
-               : "none of its outputs is a picture, of shape [1, h, w] or with channels";
+    return *sources->model_output ? "\"model-output\" names none of its outputs that is a picture"
+                                  : "none of its outputs is a picture of the input's aspect, [1, "
+                                    "h, w] or with channels";
 }

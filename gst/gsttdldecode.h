@@ -15,7 +15,8 @@ struct gst_tdl_decode {
     gboolean guessed; /* it has no axis of channels, and is a picture if its aspect is one's */
     GString *others;  /* names and shapes of outputs that were left out */
     GArray *kept;     /* outputs that may be a part of the mask; NULL: none yet */
-    gboolean flat;    /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
+    struct tdl_tensor_params picture; /* the input that gets the frame; rank 0: not known */
+    gboolean flat; /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
                         layout of images */
 };
 

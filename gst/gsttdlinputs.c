@@ -51,6 +51,53 @@ static const gchar *file_of(const struct gst_tdl_links *links, const gchar *inpu
     return NULL;
 }
 
+static gboolean is_state(const struct gst_tdl_links *links, const gchar *input)
+{
+    for (guint i = 0; i < links->state_count; i++)
+        if (!strcmp(links->states[2 * i], input))
+            return TRUE;
+    return FALSE;
+}
+
+struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder, const char *name,
+                                        const struct tdl_tensor_params *params)
+{
+    const guint axis = params->layout == TDL_LAYOUT_NCHW ? 1 : 3;
+    const gboolean bytes = params->dtype == TDL_UINT8;
+    struct gst_tdl_links *links = data;
+    struct tdl_tensor_params real = *params;
+    struct tdl_operand *x;
+
+    if (params->rank != 4 || params->shape[axis] != 3 || is_state(links, name))
+        return NULL;
+    if (params->shape[0] != 1)
+        return tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                                "its input \"%s\" takes batches of %u pictures, and tdlfilter "
+                                "gives a model one: export it with a batch of 1, or an open one",
+                                name, params->shape[0]);
+    if (!links->decode->picture.rank && !file_of(links, name))
+        links->decode->picture = *params;
+    if (!bytes && params->dtype != TDL_FLOAT16)
+        return NULL;
+    real.dtype = TDL_FLOAT32;
+    x = tdl_builder_input(builder, name, &real);
+    if (!x || !bytes)
+        return x;
+    g_ptr_array_add(links->bytes, g_strdup(name));
+    return tdl_builder_cast(builder, tdl_builder_round_even(builder, x), TDL_UINT8);
+}
+
+/* Bytes are 0 to 255, unless a property says more. */
+static void set_bytes(const struct gst_tdl_links *links, const struct gst_tdl_sources *sources,
+                      struct gst_tdl_model_picture *picture)
+{
+    const gboolean bytes =
+        g_ptr_array_find_with_equal_func(links->bytes, picture->name, g_str_equal, NULL);
+
+    for (guint c = 0; bytes && !*sources->input_range && c < 3; c++)
+        picture->how.scale[c] *= 255;
+}
+
 static gchar *check_names(const struct gst_tdl_links *links,
                           const struct gst_tdl_model_pictures *pictures)
 {
@@ -67,6 +114,19 @@ static gchar *check_names(const struct gst_tdl_links *links,
     return NULL;
 }
 
+static gchar *refuse(const struct gst_tdl_model_picture *picture)
+{
+    const guint channels = channels_of(picture->params);
+    g_autofree gchar *is = channels ? g_strdup_printf("has %u, of %s", channels,
+                                                      tdl_dtype_name(picture->params->dtype))
+                                    : gst_tdl_links_shape_text(picture->params);
+
+    return g_strdup_printf("tdlfilter gives a model pictures of 3 channels, of float32, float16 or "
+                           "uint8, and its input \"%s\" %s%s; \"model-constants\" and "
+                           "\"model-state\" say what others get",
+                           picture->name, channels ? "" : "is ", is);
+}
+
 gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_tdl_links *links,
                            const struct gst_tdl_sources *sources, const struct tdl_graph *graph,
                            const guint *ids, guint count,
@@ -80,15 +140,13 @@ gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_
 
         picture->params = tdl_graph_input(graph, ids[i], &picture->name);
         picture->how = *how;
+        set_bytes(links, sources, picture);
         set_ranges(sources, picture);
         picture->file = g_strdup(file_of(links, picture->name));
         if (!picture->file && frame == count)
             frame = i;
         if (channels_of(picture->params) != 3 || picture->params->dtype != TDL_FLOAT32)
-            return g_strdup_printf("tdlfilter gives a model pictures of float32 with 3 channels, "
-                                   "and its input \"%s\" has %u; \"model-constants\" and "
-                                   "\"model-state\" say what others get",
-                                   picture->name, channels_of(picture->params));
+            return refuse(picture);
     }
     if (frame == count)
         return g_strdup("\"model-pictures\" has a file for each of its pictures, and leaves none "

@@ -25,6 +25,10 @@ struct gst_tdl_model_pictures {
     guint count;
     struct gst_tdl_model_picture list[GST_TDL_MAX_PICTURES];
 };
+/* Of tdl_model_params.input, with a struct gst_tdl_links: pictures of float16 and of bytes
+ * take float32 from here on. */
+struct tdl_operand *gst_tdl_inputs_read(void *links, struct tdl_builder *builder, const char *name,
+                                        const struct tdl_tensor_params *params);
 /* Of the graph's inputs `ids`; `how` is what the properties say of all. NULL, or what is
  * wrong, to be freed. */
 gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_tdl_links *links,

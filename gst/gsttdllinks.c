@@ -74,7 +74,7 @@ static void open_dimensions(struct gst_tdl_links *links, const struct gst_tdl_so
 gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_sources *sources,
                              GError **error)
 {
-    *links = (struct gst_tdl_links){ 0 };
+    *links = (struct gst_tdl_links){ .bytes = g_ptr_array_new_with_free_func(g_free) };
     if (*sources->model_constants) {
         links->constants =
             parse(sources->model_constants, GST_TDL_MAX_LINKS, &links->constant_count);
@@ -120,6 +120,7 @@ void gst_tdl_links_clear(struct gst_tdl_links *links)
     g_clear_pointer(&links->constants, g_strfreev);
     g_clear_pointer(&links->states, g_strfreev);
     g_clear_pointer(&links->pictures, g_strfreev);
+    g_clear_pointer(&links->bytes, g_ptr_array_unref);
     for (guint i = 0; i < GST_TDL_LINK_DIMS; i++)
         g_clear_pointer(&links->places[i], g_free);
 }
@@ -158,6 +159,7 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
                         struct tdl_model_params *reading)
 {
     links->decode = decode;
+    g_ptr_array_set_size(links->bytes, 0);
     decode->flat = links->state_count > 0;
     reading->numbers = links->numbers;
     reading->number_count = links->constant_count;
@@ -165,6 +167,8 @@ void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *deco
     reading->dimension_count = links->dimension_count;
     reading->output = read_output;
     reading->output_data = links;
+    reading->input = gst_tdl_inputs_read;
+    reading->input_data = links;
 }
 
 void gst_tdl_links_finish(struct gst_tdl_links *links, struct tdl_builder *builder)
@@ -216,7 +220,7 @@ static gboolean alike(const struct tdl_tensor_params *a, const struct tdl_tensor
            (a->rank != 4 || a->layout == b->layout);
 }
 
-static gchar *shape_text(const struct tdl_tensor_params *p)
+gchar *gst_tdl_links_shape_text(const struct tdl_tensor_params *p)
 {
     GString *text = g_string_new(tdl_dtype_name(p->dtype));
 
@@ -242,8 +246,8 @@ static gchar *find_pair(const struct gst_tdl_links *links, const struct tdl_grap
     if (alike(from, to))
         return NULL;
     *out_open = TRUE;
-    a = shape_text(from);
-    b = shape_text(to);
+    a = gst_tdl_links_shape_text(from);
+    b = gst_tdl_links_shape_text(to);
     return g_strdup_printf("\"model-state\" gives its output \"%s\", %s, to its input \"%s\", "
                            "which takes %s",
                            output, a, input, b);

@@ -29,6 +29,7 @@ struct gst_tdl_links {
     guint dimension_count;
     struct tdl_tensor_params shapes[GST_TDL_MAX_LINKS]; /* of outputs that were seen */
     struct tdl_operand *seen[GST_TDL_MAX_LINKS];        /* these; NULL: not among the outputs */
+    GPtrArray *bytes;                                   /* names of pictures of uint8 */
     struct gst_tdl_decode *decode;
 };
 
@@ -36,6 +37,8 @@ struct gst_tdl_links {
 gboolean gst_tdl_links_parse(struct gst_tdl_links *links, const struct gst_tdl_sources *sources,
                              GError **error);
 void gst_tdl_links_clear(struct gst_tdl_links *links);
+/* "uint8[1,3,64,64]", to be freed. */
+gchar *gst_tdl_links_shape_text(const struct tdl_tensor_params *params);
 /* Say in `reading` what the model's inputs are, and that outputs go to `decode` but for
  * the states, which become outputs of the graph. */
 void gst_tdl_links_read(struct gst_tdl_links *links, struct gst_tdl_decode *decode,

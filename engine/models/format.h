@@ -38,6 +38,12 @@ struct tdl_model_format {
 bool tdl_model_output(struct tdl_builder *builder, const struct tdl_model_source *source,
                       const char *name, struct tdl_operand *operand);
 
+/* An input of the file, or what the caller has for it; of float16 it may be float32. NULL
+ * with the builder in error. */
+struct tdl_operand *tdl_model_input(struct tdl_builder *builder,
+                                    const struct tdl_model_source *source, const char *name,
+                                    const struct tdl_tensor_params *desc);
+
 /* The file `name` in the folder of the source's own, read into memory that the builder
  * owns. Names come from files: what has a folder in it is refused, and what is no
  * regular file of up to 1 GiB. False with the builder in error, also where the source

@@ -123,6 +123,34 @@ bool tdl_model_output(struct tdl_builder *builder, const struct tdl_model_source
     return tdl_builder_output(builder, name, operand) == TDL_OK;
 }
 
+static bool stands_for(const struct tdl_tensor_params *own, const struct tdl_tensor_params *desc)
+{
+    const bool types =
+        own->dtype == desc->dtype || (own->dtype == TDL_FLOAT32 && desc->dtype == TDL_FLOAT16);
+
+    return types && own->rank == desc->rank && (own->rank != 4 || own->layout == desc->layout) &&
+           !memcmp(own->shape, desc->shape, own->rank * sizeof(own->shape[0]));
+}
+
+struct tdl_operand *tdl_model_input(struct tdl_builder *builder,
+                                    const struct tdl_model_source *source, const char *name,
+                                    const struct tdl_tensor_params *desc)
+{
+    const struct tdl_model_params *p = source->params;
+    struct tdl_operand *own = p->input ? p->input(p->input_data, builder, name, desc) : NULL;
+
+    if (tdl_builder_status(builder) != TDL_OK)
+        return NULL;
+    if (!own)
+        return tdl_builder_input(builder, name, desc);
+    if (stands_for(tdl_operand_get_desc(own), desc))
+        return own;
+    tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
+                     "what is given for the input '%.400s' has another shape, layout or type",
+                     name);
+    return NULL;
+}
+
 /* ------------------------------------------------------------------- files */
 
 /* "cannot read the model file 'x': no such file": false for convenience. */

@@ -12,7 +12,7 @@
 #define WIDE "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
 #define HEAD "[modelinfo]\nversion=1.0\n"
 
-enum { FLOAT = 1 };
+enum { FLOAT = 1, UINT8 = 2, INT32 = 6, FLOAT16 = 10 };
 
 /* As long as converters make them. */
 #define LONG "StatefulPartitionedCall/model/feature_pyramid_network/box_predictor/stage/of/many/"
@@ -169,6 +169,107 @@ GST_START_TEST(file)
 }
 GST_END_TEST;
 
+/* y: the mean over an axis of x, a number of another type perhaps, or x transposed. */
+struct small {
+    int type;
+    int64_t dims[4];
+    int64_t axis;    /* of the mean; 0: none */
+    int64_t perm[4]; /* of a transposition, then */
+};
+
+static gchar *write_small(const struct small *small)
+{
+    struct onnx_bytes graph = { 0 }, to = { 0 }, how = { 0 };
+    gchar *path;
+    size_t size;
+    gint fd;
+
+    onnx_input(&graph, "x", small->type, 4, small->dims);
+    onnx_attr_int(&to, "to", FLOAT);
+    onnx_node(&graph, "Cast", "x", "f", &to);
+    if (small->axis)
+        onnx_attr_ints(&how, "axes", &small->axis, 1);
+    else
+        onnx_attr_ints(&how, "perm", small->perm, 4);
+    onnx_node(&graph, small->axis ? "ReduceMean" : "Transpose", "f", "y", &how);
+    onnx_output(&graph, "y");
+    uint8_t *data = onnx_model(&graph, 13, &size);
+    fd = g_file_open_tmp("tdl-inputs-XXXXXX.onnx", &path, NULL);
+    fail_unless(fd >= 0 && g_close(fd, NULL));
+    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
+    free(data);
+    return path;
+}
+
+/* A frame of blue, 204 of 255. Bytes come as 0 to 255, unless the range says otherwise. Of
+ * layouts that are read wrongly other numbers come out, as classes of a softmax. */
+static const struct {
+    struct small model;
+    const gchar *properties;
+    guint8 want;
+} smalls[] = {
+    { { FLOAT16, { 1, 3, 16, 16 }, 1 }, "", 68 },
+    { { FLOAT16, { 1, 16, 16, 3 }, 3 }, "", 68 },
+    { { FLOAT16, { 1, 3, 16, 16 }, 1 }, "input-range=0,3", 204 },
+    { { UINT8, { 1, 3, 16, 16 }, 1 }, "mode=picture output-range=0,255", 68 },
+    { { UINT8, { 1, 16, 16, 3 }, 3 }, "mode=picture output-range=0,255", 68 },
+    { { UINT8, { 1, 3, 16, 16 }, 1 }, "input-range=0,3", 170 }, /* 2.4 is 2 */
+    { { FLOAT, { 1, 16, 24, 3 }, 3 }, "", 68 },
+    { { FLOAT, { 1, 64, 40, 3 }, 3 }, "mode=picture", 68 },
+    { { FLOAT, { 1, 16, 24, 3 }, 0, { 0, 3, 1, 2 } }, "mode=picture", 204 },
+    { { FLOAT, { 1, 3, 16, 24 }, 0, { 0, 2, 3, 1 } }, "mode=picture", 204 },
+    { { FLOAT, { 1, 3, 16, 24 }, 1 }, "", 68 },
+};
+
+GST_START_TEST(types_and_layouts)
+{
+    g_autofree gchar *model = write_small(&smalls[__i__].model);
+    g_autofree gchar *line =
+        g_strdup_printf(PLAIN "model=%s %s", model, smalls[__i__].properties);
+    struct filter f;
+
+    filter_start(&f, line, WIDE);
+    expect(&f, 0xff0000cc, smalls[__i__].want);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+static void expect_refusal(const gchar *model, const gchar *properties, const char *const *words)
+{
+    g_autofree gchar *line = g_strdup_printf("tdlfilter model=%s %s", model, properties);
+    GstElement *element = gst_parse_launch(line, NULL);
+    GstBus *bus = gst_bus_new();
+
+    gst_object_ref_sink(element);
+    gst_element_set_bus(element, bus);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_FAILURE);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(bus);
+    gst_object_unref(element);
+}
+
+GST_START_TEST(wrong_types_and_layouts)
+{
+    static const struct {
+        struct small model;
+        const char *words[4];
+    } rows[] = {
+        { { INT32, { 1, 3, 16, 16 }, 1 }, { "\"x\" has 3, of int32", "float16 or uint8" } },
+        { { FLOAT, { 2, 3, 16, 16 }, 1 }, { "\"x\" takes batches of 2", "batch of 1" } },
+        { { FLOAT, { 1, 16, 24, 3 }, 1 }, { "none of its outputs", "aspect", "[1,1,24,3]" } },
+    };
+    g_autofree gchar *model = write_small(&rows[__i__].model);
+
+    expect_refusal(model, "", rows[__i__].words);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 static const struct {
     const gchar *properties;
     gboolean third;
@@ -183,27 +284,14 @@ static const struct {
     { "model-pictures=small=a,small=b", FALSE, { "model-pictures", "\"small\" twice" } },
     { "model-pictures=small=a,src=b", FALSE, { "model-pictures", "none for the frame" } },
     { "mode=picture input-fit=tiles", FALSE, { "tiles", "\"src\"", "\"small\"" } },
-    { "model-output=mask", TRUE, { "\"trimap\" has 1", "3 channels", "model-state" } },
+    { "model-output=mask", TRUE, { "\"trimap\" has 1, of float32", "3 channels", "model-state" } },
 };
 
 GST_START_TEST(wrong_pictures)
 {
     g_autofree gchar *model = write_model(FALSE, wrong[__i__].third);
-    g_autofree gchar *line =
-        g_strdup_printf("tdlfilter model=%s %s", model, wrong[__i__].properties);
-    GstElement *element = gst_parse_launch(line, NULL);
-    GstBus *bus = gst_bus_new();
 
-    gst_object_ref_sink(element);
-    gst_element_set_bus(element, bus);
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
-                           GST_STATE_CHANGE_FAILURE);
-    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR,
-                   wrong[__i__].words);
-    gst_element_set_state(element, GST_STATE_NULL);
-    gst_element_set_bus(element, NULL);
-    gst_object_unref(bus);
-    gst_object_unref(element);
+    expect_refusal(model, wrong[__i__].properties, wrong[__i__].words);
     g_unlink(model);
 }
 GST_END_TEST;
@@ -219,6 +307,8 @@ static Suite *inputs_suite(void)
     tcase_add_loop_test(tcase, sidecar, 0, 4);
     tcase_add_loop_test(tcase, file, 0, 2);
     tcase_add_loop_test(tcase, wrong_pictures, 0, G_N_ELEMENTS(wrong));
+    tcase_add_loop_test(tcase, types_and_layouts, 0, G_N_ELEMENTS(smalls));
+    tcase_add_loop_test(tcase, wrong_types_and_layouts, 0, 3);
     return suite;
 }
 

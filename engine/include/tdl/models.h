@@ -15,7 +15,8 @@
  * integers int32; quantised operators are computed in float32. Sizes, axes and all
  * that shapes depend on must follow from the file and struct tdl_model_params.
  * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
- * last; rank-4 outputs are NCHW, but behind a transposition to NHWC. NonMaxSuppression
+ * last; rank-4 outputs are NCHW, but behind a transposition to NHWC, and a caller that knows
+ * more relabels them (tdl_builder_relabel()). NonMaxSuppression
  * gives as many rows as may be left, and -1 in those behind the ones that are. Weights in
  * other files (external data) must lie in the model's own folder.
  *
@@ -66,7 +67,14 @@ struct tdl_model_params {
     struct tdl_operand *(*output)(void *data, struct tdl_builder *builder, const char *name,
                                   struct tdl_operand *operand);
     void *output_data;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    /** Called for each input of the file that is no number, before it is added: what is
+     *  returned stands for it, an operand of its shape, layout and type (of float16, float32
+     *  will do, too), such as what operators make of an input of another type that the caller
+     *  adds; NULL: it is added as it is. May fail the builder. NULL: all, as they are. */
+    struct tdl_operand *(*input)(void *data, struct tdl_builder *builder, const char *name,
+                                 const struct tdl_tensor_params *params);
+    void *input_data;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 
 /**

@@ -254,7 +254,7 @@ static bool add_input(struct ncnn_import *im, const struct ncnn_layer *l, uint32
     } else if (!open_sizes(im, &im->blobs[l->tops[0]], name, &desc, searched)) {
         return false;
     }
-    im->blobs[l->tops[0]].operand = tdl_builder_input(im->builder, name, &desc);
+    im->blobs[l->tops[0]].operand = tdl_model_input(im->builder, im->source, name, &desc);
     return im->blobs[l->tops[0]].operand != NULL;
 }
 

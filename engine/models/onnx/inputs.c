@@ -242,11 +242,11 @@ static bool add_input(struct onnx_import *im, const struct input *in, struct ope
         v->operand = number_operand(im, &desc, number->value);
     } else if (in->type == ONNX_FLOAT16) {
         desc.dtype = TDL_FLOAT16; /* as the file says; inside it is float32 */
-        v->operand = tdl_builder_input(im->builder, in->text, &desc);
-        if (v->operand)
+        v->operand = tdl_model_input(im->builder, im->source, in->text, &desc);
+        if (v->operand && tdl_operand_get_desc(v->operand)->dtype == TDL_FLOAT16)
             v->operand = tdl_builder_cast(im->builder, v->operand, TDL_FLOAT32);
     } else {
-        v->operand = tdl_builder_input(im->builder, in->text, &desc);
+        v->operand = tdl_model_input(im->builder, im->source, in->text, &desc);
     }
     return v->given = v->operand != NULL;
 }

@@ -288,8 +288,11 @@ static bool import_inputs(struct tflite_import *im)
         desc.rank = tensor.rank;
         memcpy(desc.shape, tensor.shape, sizeof(desc.shape));
         bind_open(im, &tensor, binding_name(&tensor, "input", i, text), &desc);
-        im->values[index].operand = tdl_builder_input(im->builder, text, &desc);
-        if (!im->values[index].operand)
+        struct tdl_operand *x = tdl_model_input(im->builder, im->source, text, &desc);
+        if (x && tdl_operand_get_desc(x)->dtype != desc.dtype)
+            x = tdl_builder_cast(im->builder, x, desc.dtype);
+        im->values[index].operand = x;
+        if (!x)
             return false;
     }
     return tdl_model_check_bound(im->builder, im->source, im->bound);
