@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "run_files.h"
 #include "run_npy.h"
+#include "shape.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static bool ends_with(const char *path, const char *end)
     return length > size && !strcmp(path + length - size, end);
 }
 
-/* Where channel c of pixel (x, y) lies, of one image of floats. */
+/* Where channel c of pixel (x, y) lies, of one image. */
 struct picture {
     uint32_t width, height, channels;
     size_t step_x, step_y, step_c;
@@ -25,7 +26,8 @@ static bool as_picture(const struct tdl_tensor_params *p, struct picture *out)
 {
     const bool nchw = p->layout == TDL_LAYOUT_NCHW;
 
-    if (p->rank != 4 || p->shape[0] != 1 || p->dtype != TDL_FLOAT32)
+    if (p->rank != 4 || p->shape[0] != 1 ||
+        (p->dtype != TDL_FLOAT32 && p->dtype != TDL_FLOAT16 && p->dtype != TDL_UINT8))
         return false;
     out->height = p->shape[nchw ? 2 : 1];
     out->width = p->shape[nchw ? 3 : 2];
@@ -97,28 +99,47 @@ static bool is_png(const char *path)
     return false;
 }
 
+/* In place: no element becomes larger. */
+static void narrow(void *data, size_t count, enum tdl_dtype dtype)
+{
+    const float *from = data;
+    uint16_t *halves = data;
+    uint8_t *bytes = data;
+
+    for (size_t i = 0; i < count && dtype == TDL_FLOAT16; i++)
+        halves[i] = tdl_float_to_half(from[i]);
+    for (size_t i = 0; i < count && dtype == TDL_UINT8; i++)
+        bytes[i] = (uint8_t)(fminf(fmaxf(from[i], 0), 255) + 0.5f);
+}
+
 static void *read_png(const char *path, const struct tdl_tensor_params *params,
                       const struct run_range *range)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
+    struct run_range used = *range;
     struct picture to;
     png_byte *pixels = NULL;
     float *data = NULL;
     char shape[96];
 
     if (!as_picture(params, &to)) {
-        tool_fail("%s: the input %s is no picture of floats", path,
-                  tool_shape(params, shape, sizeof(shape)));
+        tool_fail("%s: the input %s is no picture of 1, 3 or 4 channels of float32, float16 or "
+                  "uint8; give a .npy",
+                  path, tool_shape(params, shape, sizeof(shape)));
         return NULL;
     }
     if (!is_png(path))
         return NULL;
+    const size_t count = (size_t)to.width * to.height * to.channels;
+    if (params->dtype == TDL_UINT8 && !range->said)
+        used.high = 255;
     if (png_image_begin_read_from_file(&image, path)) {
         image.format = png_format(to.channels);
         pixels = malloc(PNG_IMAGE_SIZE(image));
-        data = malloc(tdl_tensor_params_size(params));
+        data = malloc(count * sizeof(*data));
         if (pixels && data && png_image_finish_read(&image, NULL, pixels, 0, NULL)) {
-            fill(&to, pixels, image.width, image.height, range, data);
+            fill(&to, pixels, image.width, image.height, &used, data);
+            narrow(data, count, params->dtype);
             free(pixels);
             return data;
         }
@@ -154,7 +175,7 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
     char shape[96];
     int ok;
 
-    if (!as_picture(params, &from))
+    if (!as_picture(params, &from) || params->dtype != TDL_FLOAT32)
         return tool_fail("%s: the output %s is no picture of floats; write it as .npy", path,
                          tool_shape(params, shape, sizeof(shape)));
     image.width = from.width;

@@ -9,6 +9,7 @@
  * mean) / deviation, by channel. */
 struct run_range {
     float low, high, mean[3], deviation[3];
+    bool said; /* low and high; of bytes they are 0 and 255 else */
 };
 
 /* Before anything runs: can a tensor be read from, or written to, a file of this name? A

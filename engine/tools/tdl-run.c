@@ -21,7 +21,8 @@ static const char help[] =
     "\n"
     "  -i, --input [NAME=]FILE    elements of an input; zeros where none is given\n"
     "  -o, --output [NAME=]FILE   where an output goes\n"
-    "      --range LOW,HIGH       of pictures as the model wants them (default 0,1)\n"
+    "      --range LOW,HIGH       of pictures as the model wants them (default 0,1;\n"
+    "                             of uint8 0,255)\n"
     "      --mean R,G,B           taken off then (default 0,0,0)\n"
     "      --deviation R,G,B      divided by at last (default 1,1,1)\n" TOOL_MODEL_HELP
     "  -d, --device DEVICE        auto (default), cpu, gpu, vulkan, an index, a UUID, a\n"
@@ -286,6 +287,7 @@ static bool parse_range(const char *text, struct run_range *out)
         return false;
     out->low = range[0];
     out->high = range[1];
+    out->said = true;
     return true;
 }
 

@@ -54,16 +54,74 @@ def write_png(path, width, height, rgb):
                 chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
+def field(number, value):
+    """A field of a protobuf message: a number, or bytes."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def write_onnx(path, kind, dims):
+    """An ONNX file: "x", of that type and of these dimensions, names or numbers, as floats."""
+    shape = b"".join(field(1, field(1, d) if isinstance(d, int) else field(2, d.encode()))
+                     for d in dims)
+    tensor = field(1, kind) + field(2, shape)
+    node = (field(1, b"x") + field(2, b"y") + field(4, b"Cast") +
+            field(5, field(1, b"to") + field(3, 1) + field(20, 2)))
+    graph = (field(1, node) + field(2, b"g") + field(12, field(1, b"y")) +
+             field(11, field(1, b"x") + field(2, field(1, tensor))))
+    with open(path, "wb") as f:
+        f.write(field(1, 8) + field(7, graph) + field(8, field(1, b"") + field(2, 13)))
+
+
+def check_types(tool, folder):
+    """Pictures for inputs that are no float32, and of sides that the file calls by one name."""
+    def path(name):
+        return os.path.join(folder, name)
+
+    def run(*args):
+        r = subprocess.run([tool, path("x.onnx"), *args], capture_output=True, text=True,
+                           check=False)
+        return r.returncode, r.stdout + r.stderr
+
+    write_png(path("grey.png"), 2, 2, bytes([51, 102, 204] * 4))
+    for kind, args, wanted in (
+            (10, (), (0.2, 0.4, 0.8)),                    # float16
+            (10, ("--range", "0,100"), (20, 40, 80)),
+            (2, (), (51, 102, 204)),                      # uint8
+            (2, ("--range", "0,1"), (0, 0, 1)),
+            (2, ("--range", "0,500"), (100, 200, 255))):
+        write_onnx(path("x.onnx"), kind, (1, 3, 2, 2))
+        status, text = run("-i", path("grey.png"), "-o", path("y.npy"), *args)
+        if "without libpng" in text:
+            return
+        check("type %d %s" % (kind, args), status == 0, text)
+        got = read_npy(path("y.npy"))[1][::4]
+        check("its numbers", all(abs(a - b) <= b / 1000 for a, b in zip(got, wanted)), list(got))
+    write_onnx(path("x.onnx"), 7, (1, 3, 2, 2))           # int64
+    status, text = run("-i", path("grey.png"))
+    check("int64", status == 1 and "int64[1,3,2,2] is no picture of" in text, text)
+    write_onnx(path("x.onnx"), 1, (1, 3, "S", "S"))
+    status, text = run("--input-size", "40x50")
+    check("one size for two", status == 1 and "'S', and 40x50 px" in text, text)
+    check("one size", run("--input-size", "40x40")[0] == 0)
+    check("by places", run("--bind", "x:2=40", "--bind", "x:3=50")[0] == 0)
+
+
 def largest(a, b):
     return max(abs(x - y) for x, y in zip(a, b))
 
 
 def main():
     tool, models, data = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        check_types(tool, folder)
     model = os.path.join(models, "selfie_segmentation_landscape.tflite")
     if not os.path.exists(model):
         print("skipped: no models; run pipelines/fetch-models.sh")
-        return 77
+        return 1 if failures else 77
     with open(os.path.join(data, "grace_hopper.land.rgb"), "rb") as f:
         rgb = f.read()
     with open(os.path.join(data, "grace_hopper.land.mask.f32"), "rb") as f:

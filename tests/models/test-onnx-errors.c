@@ -450,6 +450,16 @@ static void open_picture(bytes *g)
     open_input(g, 4, DIMS(-2, 3, -3, -4));
 }
 
+static void open_square(bytes *g)
+{
+    open_input(g, 4, DIMS(-2, 3, -3, -3));
+}
+
+static void open_square_behind(bytes *g)
+{
+    open_input(g, 4, DIMS(-2, -3, -3, 3));
+}
+
 static void seven_dimensions(bytes *g)
 {
     open_input(g, 7, DIMS(1, 1, 1, 1, 1, 1, 1));
@@ -485,6 +495,31 @@ static const struct tdl_model_params bind_place = {
 static const struct tdl_model_params bind_nothing = {
     .dimensions = (const struct tdl_model_dimension[]){{"batch", 5}}, .dimension_count = 1};
 static const struct tdl_model_params bind_size = {.size = {32, 48}};
+static const struct tdl_model_params bind_square = {.size = {32, 32}};
+static const struct tdl_model_params bind_sides = {
+    .dimensions = (struct tdl_model_dimension[]){{"x:2", 32}, {"x:3", 48}},
+    .dimension_count = 2,
+    .size = {8, 24},
+};
+
+/* What stands for an input: half of it, or what does not fit. */
+static struct tdl_operand *replace(void *data, struct tdl_builder *b, const char *name,
+                                   const struct tdl_tensor_params *params)
+{
+    struct tdl_operand *x = tdl_builder_input(b, name, params);
+
+    if (!strcmp(data, "flat"))
+        return x ? tdl_builder_reshape(b, x, 1, (const uint32_t[]){3 * 32 * 48}) : NULL;
+    return !strcmp(data, "bytes") ? tdl_builder_cast(b, x, TDL_UINT8)
+                                  : tdl_builder_linear(b, x, 0.5f, 0);
+}
+
+static const struct tdl_model_params own_input = {
+    .size = {32, 48}, .input = replace, .input_data = ""};
+static const struct tdl_model_params own_flat = {
+    .size = {32, 48}, .input = replace, .input_data = "flat"};
+static const struct tdl_model_params own_bytes = {
+    .size = {32, 48}, .input = replace, .input_data = "bytes"};
 static const struct tdl_model_params bind_number = {
     .numbers = (const struct tdl_model_number[]){{"n", 16}}, .number_count = 1};
 static const struct tdl_model_params bind_no_input = {
@@ -899,6 +934,16 @@ static const struct row rows[] = {
     {"open picture", open_picture, LACKS,
      "leaves 2 sizes of its inputs open: give each by its name, which are 'd1', 'd2'"},
     {"picture of a size", open_picture, OK, &bind_size},
+    {"square of another size", open_square, LACKS,
+     "height and width of the input 'x' are one size, 'd1', and 48x32 px", &bind_size},
+    {"the same behind", open_square_behind, LACKS, "as high as wide", &bind_size},
+    {"square", open_square, OK, &bind_square},
+    {"square by places", open_square, OK, &bind_sides},
+    {"own input", open_picture, OK, &own_input},
+    {"own input of another shape", open_picture, TDL_ERROR_INVALID_ARGUMENT,
+     "for the input 'x' has another shape", &own_flat},
+    {"own input of another type", open_picture, TDL_ERROR_INVALID_ARGUMENT, "layout or type",
+     &own_bytes},
     {"seven dimensions", seven_dimensions, LACKS, "more than 6 dimensions"},
     {"wide input", wide_input, MODEL, "9223372036854775807 elements in dimension 0"},
     {"input of text", text_input, LACKS, "(string)"},

@@ -168,6 +168,25 @@ static bool fail_open(struct onnx_import *im, const struct open_sizes *open)
                       open->count, open->names);
 }
 
+/* Are the picture's height and width one size to the file, and two to the caller? By their
+ * places they may be given nevertheless, as names can be careless. */
+static bool check_square(struct onnx_import *im, const struct input *in)
+{
+    const uint32_t height = is_nhwc(in) ? 1 : 2, *size = im->params->size;
+    const struct dimension *h = &in->dimensions[height], *w = h + 1;
+    char name[64];
+
+    if (in->rank != 4 || h->size > 0 || w->size > 0 || h->name.size == 0 ||
+        h->name.size != w->name.size || memcmp(h->name.data, w->name.data, h->name.size) != 0 ||
+        size[0] == size[1] || bound_size(im, in, height) || bound_size(im, in, height + 1))
+        return true;
+    return onnx_lacks(
+        im,
+        "height and width of the input '%.200s' are one size, '%s', and %ux%u px were "
+        "asked for: give it pictures as high as wide",
+        in->text, tdl_pb_text(&h->name, name, sizeof(name)), size[1], size[0]);
+}
+
 /* What is open is noted, and 1 meanwhile. */
 static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tensor_params *desc,
                  struct open_sizes *open)
@@ -190,7 +209,7 @@ static bool bind(struct onnx_import *im, const struct input *in, struct tdl_tens
                              (long long)size, i);
         desc->shape[i] = (uint32_t)size;
     }
-    return true;
+    return check_square(im, in);
 }
 
 /* ---------------------------------------------------------------------- inputs */
