@@ -159,6 +159,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     session = gst_tdl_session_new(&sources, &self->vulkan, &error);
     if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+    else if ((error = gst_tdl_model_notice(session->infer->model, &sources)) != NULL)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
     self->fitted[0] = !strcmp(sources.model_size, "frame") ? GST_TDL_NOT_FITTED : 0;
     complete = session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
     gst_tdl_sources_clear(&sources);

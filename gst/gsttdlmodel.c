@@ -179,6 +179,22 @@ gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint
     return p->shape[first] == (guint)height && p->shape[first + 1] == (guint)width;
 }
 
+GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
+                             const struct gst_tdl_sources *sources)
+{
+    const struct tdl_tensor_params *p = model->input_params;
+    const guint first = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+    uint32_t size[2];
+
+    if (!*sources->model_size || !strcmp(sources->model_size, "frame") ||
+        !gst_tdl_decode_size(sources, size, NULL) || gst_tdl_model_takes(model, size[1], size[0]))
+        return NULL;
+    return g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                       "model-size=%s changes nothing: the file of model \"%s\" fixes its picture, "
+                       "which has %ux%u px. Leave model-size empty.",
+                       sources->model_size, model->name, p->shape[first + 1], p->shape[first]);
+}
+
 /* The one who compiles, telling those who wait. */
 struct compiler {
     struct entry *entry;

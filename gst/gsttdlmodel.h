@@ -41,6 +41,9 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
                                                   GError **error);
 /* Whether its picture has this size. */
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height);
+/* What to say of a "model-size" that the file leaves no room for; NULL: nothing. */
+GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
+                             const struct gst_tdl_sources *sources);
 /* Have the kernels compiled, by this thread or by whoever is at it already; each
  * hears of the progress and may cancel its own waiting. Blocking. Thread-safe. */
 enum tdl_result gst_tdl_model_compile(const struct gst_tdl_model *model, tdl_progress_fn progress,

@@ -129,8 +129,9 @@ static void job_run(GstElement *element, gpointer data)
         } else if (error) {
             gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
         } else {
-            error = gst_tdl_picture_notice(loaded.picture, job->sources.background,
-                                           GST_TDL_PICTURE_BACKGROUND);
+            error = loaded.infer ? gst_tdl_model_notice(loaded.infer->model, &job->sources)
+                                 : gst_tdl_picture_notice(loaded.picture, job->sources.background,
+                                                          GST_TDL_PICTURE_BACKGROUND);
             if (error)
                 gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
             job_hand_over(job, &loaded);

@@ -296,6 +296,33 @@ GST_START_TEST(wrong_pictures)
 }
 GST_END_TEST;
 
+static GstMessage *next_warning(struct filter *f)
+{
+    return gst_bus_timed_pop_filtered(f->bus, UTIL_HANG, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+}
+
+/* Said at the start and while playing; the size that it has is no mistake. */
+GST_START_TEST(size_that_is_fixed)
+{
+    static const char *const words[] = { "model-size=64x48 changes nothing", "16x16 px", NULL };
+    static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
+    g_autofree gchar *model = write_small(&small);
+    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s model-size=64x48", model);
+    struct filter f;
+
+    filter_start(&f, line, WIDE);
+    message_expect(next_warning(&f), GST_MESSAGE_WARNING, words);
+    expect(&f, 0xff0000cc, 68);
+    g_object_set(f.element, "model-size", "16x16", NULL);
+    expect(&f, 0xff0000cc, 68);
+    filter_expect_no_error(&f);
+    g_object_set(f.element, "model-size", "64x48", NULL);
+    message_expect(next_warning(&f), GST_MESSAGE_WARNING, words);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 static Suite *inputs_suite(void)
 {
     Suite *suite = suite_create("inputs");
@@ -308,6 +335,7 @@ static Suite *inputs_suite(void)
     tcase_add_loop_test(tcase, file, 0, 2);
     tcase_add_loop_test(tcase, wrong_pictures, 0, G_N_ELEMENTS(wrong));
     tcase_add_loop_test(tcase, types_and_layouts, 0, G_N_ELEMENTS(smalls));
+    tcase_add_test(tcase, size_that_is_fixed);
     tcase_add_loop_test(tcase, wrong_types_and_layouts, 0, 3);
     return suite;
 }
