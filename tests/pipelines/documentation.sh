@@ -21,6 +21,14 @@ sed -n 's/^Formats in and out[^:]*: \([^.]*\)\. .*/\1/p' "$readme" | tr -d ' ' |
 check "gst-inspect-1.0 shows formats" [ "$(wc -l <"$temp/offered")" -gt 10 ]
 check "README.md has the element's formats" diff "$temp/offered" "$temp/listed"
 
+# Fields of the property "stats".
+sed -n '/"tdl-stats"/,/NULL);/p' "$root/gst/gsttdlreport.c" | tr -d '\n ' |
+    grep -oE '"[a-z-]+",G_TYPE' | cut -d '"' -f 2 >"$temp/fields"
+check "the element has statistics" [ "$(wc -l <"$temp/fields")" -gt 10 ]
+while read -r field; do
+    check "README.md has the statistics' $field" grep -q "^| .stats.*\`$field\`" "$readme"
+done <"$temp/fields"
+
 for page in README.md CONTRIBUTING.md engine/README.md engine/CONVOLUTION.md gst/ZERO-COPY.md; do
     check "$page is there" [ -s "$root/$page" ]
     while read -r link; do
