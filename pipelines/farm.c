@@ -2,16 +2,22 @@
 /*
  * The steps of farm.sh, which need an eye on single frames:
  *
+ *     farm try FILTER ENCODER
+ *         three frames, so that what cannot work is said before anything is cut
  *     farm cut VIDEO FOLDER SECONDS
  *         the first video stream, cut at keyframes into FOLDER/in-00000.mkv and so on,
  *         nothing encoded anew; prints the start of each in ns
  *     farm process OUT FILTER ENCODER FILE [PREDECESSOR LENGTH BEFORE]
  *         one piece through FILTER and ENCODER; the filter sees the last BEFORE frames
  *         of the predecessor first, which is LENGTH ns long
- *     farm join OUT VIDEO PATTERN
- *         the pieces one after the other, with the sound of VIDEO
+ *     farm join OUT VIDEO FOLDER
+ *         the pieces FOLDER/out-00000.mkv and so on, one after the other, each at its time
+ *         in FOLDER/starts, with the sound of VIDEO
  */
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
+#include <gst/pbutils/pbutils.h>
 #include <gst/video/video.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,86 +81,127 @@ static gboolean run(GstElement *pipeline)
 
 /* ----------------------------------------------------- streams of a container */
 
-struct wanted {
+/* The first stream whose caps begin so goes into the element "wanted", if that is there;
+ * the others are not linked. */
+struct stream {
     GstElement *pipeline;
-    const char *kinds[2]; /* how their caps begin */
-    const char *to;       /* the element by name that takes the first of them */
-    const char *pad;      /* its template */
+    const char *kinds[2];
     gboolean found;
 };
 
-static gboolean is_wanted(const struct wanted *wanted, GstPad *pad)
+static const struct stream any_pictures = {.kinds = {"video/", "image/"}};
+static const struct stream any_sound = {.kinds = {"audio/"}};
+
+static void look_at_pad(GstElement *parser, GstPad *pad, gpointer data)
 {
+    struct stream *stream = data;
+    GstElement *to = gst_bin_get_by_name(GST_BIN(stream->pipeline), "wanted");
     GstCaps *caps = gst_pad_get_current_caps(pad);
     const char *name = caps ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : "";
     gboolean is = FALSE;
 
-    for (guint i = 0; i < G_N_ELEMENTS(wanted->kinds); i++)
-        is |= wanted->kinds[i] && g_str_has_prefix(name, wanted->kinds[i]);
-    gst_clear_caps(&caps);
-    return is && !wanted->found;
-}
-
-/* The first stream that is wanted; the others come to nothing. */
-static void link_stream(GstElement *parser, GstPad *pad, gpointer data)
-{
-    struct wanted *wanted = data;
-    GstElement *queue = gst_element_factory_make("queue", NULL), *to;
-    GstPad *sink = gst_element_get_static_pad(queue, "sink");
-
     (void)parser;
-    to = is_wanted(wanted, pad) ? gst_bin_get_by_name(GST_BIN(wanted->pipeline), wanted->to)
-                                : gst_element_factory_make("fakesink", NULL);
-    gst_bin_add(GST_BIN(wanted->pipeline), queue);
-    if (GST_OBJECT_PARENT(to)) {
-        wanted->found = TRUE;
-        gst_element_link_pads(queue, "src", to, wanted->pad);
-        gst_object_unref(to);
-    } else {
-        g_object_set(to, "async", FALSE, NULL);
-        gst_bin_add(GST_BIN(wanted->pipeline), to);
-        gst_element_link(queue, to);
-        gst_element_sync_state_with_parent(to);
+    for (guint i = 0; i < G_N_ELEMENTS(stream->kinds); i++)
+        is |= stream->kinds[i] && g_str_has_prefix(name, stream->kinds[i]);
+    if (is && !stream->found && to) {
+        GstPad *sink = gst_element_get_static_pad(to, "sink");
+
+        gst_pad_link(pad, sink);
+        gst_object_unref(sink);
     }
-    gst_element_sync_state_with_parent(queue);
-    gst_pad_link(pad, sink);
-    gst_object_unref(sink);
+    stream->found |= is;
+    gst_clear_caps(&caps);
+    gst_clear_object(&to);
 }
 
-static void watch(GstElement *pipeline, struct wanted *wanted)
+static void watch(GstElement *pipeline, struct stream *stream)
 {
     GstElement *parser = gst_bin_get_by_name(GST_BIN(pipeline), "streams");
 
-    wanted->pipeline = pipeline;
-    g_signal_connect(parser, "pad-added", G_CALLBACK(link_stream), wanted);
+    stream->pipeline = pipeline;
+    g_signal_connect(parser, "pad-added", G_CALLBACK(look_at_pad), stream);
     gst_object_unref(parser);
+}
+
+/* Whether the file has such a stream; with `error` it is none that GStreamer knows. */
+static gboolean has(const char *file, GType kind, GError **error)
+{
+    char *path = g_canonicalize_filename(file, NULL), *uri = g_filename_to_uri(path, NULL, error);
+    GstDiscoverer *discoverer = uri ? gst_discoverer_new(30 * GST_SECOND, error) : NULL;
+    GstDiscovererInfo *info =
+        discoverer ? gst_discoverer_discover_uri(discoverer, uri, error) : NULL;
+    GList *streams = info ? gst_discoverer_info_get_streams(info, kind) : NULL;
+    const gboolean found = streams != NULL;
+
+    gst_discoverer_stream_info_list_free(streams);
+    g_clear_object(&info);
+    g_clear_object(&discoverer);
+    g_free(uri);
+    g_free(path);
+    return found;
+}
+
+/* ------------------------------------------------------------------------ try */
+
+/* The line of elements, or NULL. */
+static GstElement *parse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static GstElement *parse(GError **error, const char *format, ...)
+{
+    va_list arguments;
+    GstElement *pipeline;
+    char *line;
+
+    va_start(arguments, format);
+    line = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    pipeline = gst_parse_launch(line, error);
+    g_free(line);
+    if (*error) /* a property, say: there is a pipeline all the same */
+        gst_clear_object(&pipeline);
+    return pipeline;
+}
+
+static gboolean try(char **words, GError **error)
+{
+    GstElement *pipeline = parse(error,
+                                 "videotestsrc num-buffers=3 ! video/x-raw,width=320,height=240 ! "
+                                 "%s ! videoconvert ! %s ! matroskamux ! fakesink",
+                                 words[0], words[1]);
+    const gboolean done = pipeline && run(pipeline);
+
+    gst_clear_object(&pipeline);
+    return done;
 }
 
 /* ------------------------------------------------------------------------ cut */
 
 static gboolean cut(char **words, GError **error)
 {
-    struct wanted video = {.kinds = {"video/", "image/"}, .to = "cut", .pad = "video"};
-    GstElement *pipeline = gst_parse_launch("filesrc name=in ! parsebin name=streams "
-                                            "splitmuxsink name=cut muxer-factory=matroskamux",
-                                            error);
-    char *pattern = g_build_filename(words[1], "in-%05d.mkv", NULL);
-    char *ns = g_strdup_printf("%.0f", g_ascii_strtod(words[2], NULL) * GST_SECOND);
-    gboolean done = FALSE;
+    struct stream pictures = any_pictures;
+    GstElement *pipeline = NULL;
+    char *pattern, *ns;
+    gboolean done;
 
-    if (pipeline) {
-        set(pipeline, "in", "location", words[0]);
-        set(pipeline, "cut", "location", pattern);
-        set(pipeline, "cut", "max-size-time", ns);
-        watch(pipeline, &video);
-        done = run(pipeline);
-        gst_object_unref(pipeline);
+    if (!has(words[0], GST_TYPE_DISCOVERER_VIDEO_INFO, NULL)) {
+        g_printerr("farm: %s is no video, or of a kind that GStreamer does not know here\n",
+                   words[0]);
+        return FALSE;
     }
-    if (done && !video.found)
-        g_printerr("farm: %s has no video\n", words[0]);
+    pipeline = parse(error, "filesrc name=in ! parsebin name=streams queue name=wanted "
+                            "splitmuxsink name=cut muxer-factory=matroskamux wanted. ! cut.video");
+    if (!pipeline)
+        return FALSE;
+    pattern = g_build_filename(words[1], "in-%05d.mkv", NULL);
+    ns = g_strdup_printf("%.0f", g_ascii_strtod(words[2], NULL) * GST_SECOND);
+    set(pipeline, "in", "location", words[0]);
+    set(pipeline, "cut", "location", pattern);
+    set(pipeline, "cut", "max-size-time", ns);
+    watch(pipeline, &pictures);
+    done = run(pipeline);
+    gst_object_unref(pipeline);
     g_free(pattern);
     g_free(ns);
-    return done && video.found;
+    return done;
 }
 
 /* -------------------------------------------------------------------- process */
@@ -273,18 +320,16 @@ static gboolean process(char **words, GError **error)
 {
     const gboolean follows = words[4] != NULL;
     struct piece piece = {.frame = GST_SECOND / 30};
-    char *line = g_strdup_printf("splitmuxsrc name=in ! decodebin ! identity name=seam ! "
+    GstElement *pipeline = parse(error,
+                                 "splitmuxsrc name=in ! decodebin ! identity name=seam ! "
                                  "%s ! identity name=gate ! "
                                  "videoconvert ! %s ! matroskamux ! filesink name=out",
-                                 words[1], words[2]);
-    GstElement *pipeline = gst_parse_launch(line, error), *element;
+                                 words[1], words[2]),
+               *element;
     gboolean done;
 
-    g_free(line);
-    if (*error) { /* a property, say: there is a pipeline all the same */
-        gst_clear_object(&pipeline);
+    if (!pipeline)
         return FALSE;
-    }
     piece.pipeline = pipeline;
     piece.files[0] = follows ? words[4] : words[3];
     piece.files[1] = follows ? words[3] : NULL;
@@ -307,23 +352,102 @@ static gboolean process(char **words, GError **error)
 
 /* ----------------------------------------------------------------------- join */
 
-static gboolean join(char **words, GError **error)
+/* What a piece holds goes on, its first picture at `start`. */
+static gboolean append(GstAppSrc *to, const char *file, GstClockTime start)
 {
-    struct wanted sound = {.kinds = {"audio/"}, .to = "mux", .pad = "audio_%u"};
     GstElement *pipeline =
-        gst_parse_launch("splitmuxsrc name=in ! queue ! matroskamux name=mux ! filesink name=out "
-                         "filesrc name=source ! parsebin name=streams",
-                         error);
+        gst_parse_launch("filesrc name=in ! matroskademux ! appsink name=out sync=false", NULL);
+    GstClockTime first = GST_CLOCK_TIME_NONE;
+    GstElement *from;
+    GstSample *sample;
     gboolean done;
 
     if (!pipeline)
         return FALSE;
-    set(pipeline, "in", "location", words[2]);
-    set(pipeline, "source", "location", words[1]);
-    set(pipeline, "out", "location", words[0]);
-    watch(pipeline, &sound);
-    done = run(pipeline);
+    set(pipeline, "in", "location", file);
+    from = gst_bin_get_by_name(GST_BIN(pipeline), "out");
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    while ((sample = gst_app_sink_pull_sample(GST_APP_SINK(from)))) {
+        GstBuffer *buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
+
+        if (!GST_CLOCK_TIME_IS_VALID(first))
+            first = GST_BUFFER_PTS(buffer);
+        GST_BUFFER_PTS(buffer) += start - first;
+        if (GST_BUFFER_DTS_IS_VALID(buffer))
+            GST_BUFFER_DTS(buffer) = MAX(GST_BUFFER_DTS(buffer) + start, first) - first;
+        gst_app_src_set_caps(to, gst_sample_get_caps(sample));
+        gst_sample_unref(sample);
+        if (gst_app_src_push_buffer(to, buffer) != GST_FLOW_OK)
+            break;
+    }
+    done = GST_CLOCK_TIME_IS_VALID(first) && gst_app_sink_is_eos(GST_APP_SINK(from));
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(from);
     gst_object_unref(pipeline);
+    if (!done)
+        g_printerr("farm: cannot join %s\n", file);
+    return done;
+}
+
+struct joined {
+    GstAppSrc *to;
+    const char *folder;
+    char **starts;
+};
+
+/* All of them, one after the other, in a thread of its own. */
+static gpointer append_all(gpointer data)
+{
+    struct joined *joined = data;
+    gboolean done = TRUE;
+
+    for (guint i = 0; done && joined->starts[i] && *joined->starts[i]; i++) {
+        char *file = g_strdup_printf("%s/out-%05u.mkv", joined->folder, i);
+
+        done = append(joined->to, file, g_ascii_strtoull(joined->starts[i], NULL, 10));
+        g_free(file);
+    }
+    if (!done)
+        GST_ELEMENT_ERROR(joined->to, STREAM, FAILED, ("A piece is missing or broken"), (NULL));
+    gst_app_src_end_of_stream(joined->to);
+    return NULL;
+}
+
+static gboolean join(char **words, GError **error)
+{
+    const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO, NULL);
+    struct stream sound = any_sound;
+    struct joined joined = {.folder = words[2]};
+    char *starts = g_build_filename(words[2], "starts", NULL), *text = NULL;
+    GstElement *pipeline = NULL;
+    gboolean done = FALSE;
+    GThread *thread;
+
+    if (g_file_get_contents(starts, &text, NULL, error))
+        pipeline = parse(error,
+                         "appsrc name=pictures format=time block=true max-bytes=16000000 ! "
+                         "matroskamux name=mux ! filesink name=out %s",
+                         sounds ? "filesrc name=source ! parsebin name=streams "
+                                  "queue name=wanted wanted. ! mux.audio_0"
+                                : "");
+    g_free(starts);
+    if (!pipeline)
+        goto out;
+    set(pipeline, "out", "location", words[0]);
+    if (sounds) {
+        set(pipeline, "source", "location", words[1]);
+        watch(pipeline, &sound);
+    }
+    joined.starts = g_strsplit(text, "\n", -1);
+    joined.to = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(pipeline), "pictures"));
+    thread = g_thread_new("pieces", append_all, &joined);
+    done = run(pipeline);
+    g_thread_join(thread);
+    gst_object_unref(joined.to);
+    gst_object_unref(pipeline);
+    g_strfreev(joined.starts);
+out:
+    g_free(text);
     return done;
 }
 
@@ -331,7 +455,10 @@ static const struct {
     const char *name;
     int words[2];
     gboolean (*run)(char **words, GError **error);
-} steps[] = {{"cut", {3, 3}, cut}, {"process", {4, 7}, process}, {"join", {3, 3}, join}};
+} steps[] = {{"try", {2, 2}, try},
+             {"cut", {3, 3}, cut},
+             {"process", {4, 7}, process},
+             {"join", {3, 3}, join}};
 
 int main(int argc, char **argv)
 {

@@ -56,17 +56,24 @@ run_pieces() {
     self=$(cd "$(dirname "$0")" && pwd)/farm.sh
     case $engine in
     parallel)
-        command -v parallel >/dev/null || die "GNU parallel is missing: apt install parallel"
         seq 0 $last | parallel --will-cite --jobs "$workers" --retries "$retries" \
             ${hosts:+--sshloginfile "$hosts" --env TDL_BUILD --env TDL_DEVICE} \
-            --joblog "$folder/jobs" "$self" --piece "$folder" '{}' '{%}'
+            --joblog "$folder/jobs" --quote "$self" --piece "$folder" '{}' '{%}'
         ;;
     slurm)
-        command -v sbatch >/dev/null || die "Slurm is missing: apt install slurm-wlm"
         sbatch --wait --requeue --open-mode=append --array="0-$last%$workers" --job-name=tdl-farm \
             --output="$folder/log-%a" --chdir="$PWD" --wrap \
             "$(printf '%q ' "$self" --slurm-piece "$folder" "$retries")"
         ;;
+    esac
+}
+
+engine_is_there() {
+    case $engine in
+    parallel)
+        command -v parallel >/dev/null || die "GNU parallel is missing: apt install parallel"
+        ;;
+    slurm) command -v sbatch >/dev/null || die "Slurm is missing: apt install slurm-wlm" ;;
     *) misused "there is no engine '$engine'" ;;
     esac
 }
@@ -102,6 +109,13 @@ use_plugin
 video=$(realpath -- "$1") out=$(realpath -m -- "$2")
 folder=$out.farm
 shift 2
+[ ! -e "$out" ] || [ ! "$out" -ef "$video" ] || misused "the result would take the video's place"
+[[ $out == *.mkv ]] || misused "'$out' does not end in .mkv, and Matroska it is"
+[ -d "$(dirname "$out")" ] || die "there is no folder $(dirname "$out")"
+for word in workers seconds before retries; do
+    [[ -z ${!word} || ${!word} =~ ^[0-9]+([.][0-9]+)?$ ]] || misused "--$word takes a number, not '${!word}'"
+done
+[[ ! $workers$retries =~ ^0|[.] ]] || misused "--workers and --retries begin at 1"
 if [ -z "$workers" ]; then
     workers=$(devices | wc -l)
     [ "$workers" -gt 0 ] || workers=$((($(nproc) + 1) / 2))
@@ -114,17 +128,22 @@ for word in "$@"; do
 done
 line=$(say "tdlfilter$properties" "${encoder:-$(default_encoder)}" "$before" "$video" "$seconds")
 if [ -e "$folder/filter" ] && [ "$(cat "$folder/filter")" != "$line" ]; then
-    die "$folder is of another line: remove it first"
+    die "$folder is of another line, with other properties or options: rm -r '$folder' first"
 fi
+engine_is_there
+"$farm" try "$(head -n 1 <<<"$line")" "$(sed -n 2p <<<"$line")" || die "so no piece was begun"
 mkdir -p -- "$folder"
 say "$line" >"$folder/filter"
 if [ ! -e "$folder/starts" ]; then
-    "$farm" cut "$video" "$folder" "$seconds" >"$folder/starts.part"
+    "$farm" cut "$video" "$folder" "$seconds" >"$folder/starts.part" || {
+        rm -r -- "$folder"
+        exit 1
+    }
     mv -- "$folder/starts.part" "$folder/starts"
 fi
 mapfile -t starts <"$folder/starts"
 say "${#starts[@]} pieces, $workers at once" >&2
 run_pieces || die "not every piece came through; what is done lies in $folder, the same line goes on"
-"$farm" join "$out.part" "$video" "$folder/out-*.mkv"
+"$farm" join "$out.part" "$video" "$folder"
 mv -- "$out.part" "$out"
 rm -r -- "$folder"

@@ -4,6 +4,8 @@
 #   pipelines/relay.sh FROM TO [FROM TO]... [PROPERTY=VALUE...]
 # FROM: /dev/videoN, rtp://:PORT (VP8), srt://..., unixfd:SOCKET, or any URI of a file or server
 # TO:   /dev/videoN (v4l2loopback), rtp://HOST:PORT (VP8), srt://... (H.264), unixfd:SOCKET
+# RTP is payload 96 with a clock of 90000 Hz. A frame of a live source that comes too soon
+# replaces the one that waits; a file is read as fast as frames leave. Ctrl-C ends it.
 # Several streams are one process with one device and one set of weights; batch-size=0
 # lets them share the network's runs, too. One process a stream: tdlfilter-relay@.service.
 #   pipelines/relay.sh /dev/video0 srt://:7001?mode=listener mode=blur
@@ -16,11 +18,12 @@ set -eu
 needs() { gst-inspect-1.0 --exists "$1" || die "there is no $1 here: it comes with $2"; }
 bad=gstreamer1.0-plugins-bad
 
-# input FROM : words of the pipeline, into the array `from`.
+# input FROM : words of the pipeline, into the array `from`. What is live is not waited for.
 input() {
+    leaky=downstream
     case $1 in
     /dev/*) from=(v4l2src "device=$1") ;;
-    rtp://:*)
+    rtp://:[0-9]*)
         from=(udpsrc "port=${1#rtp://:}"
             "caps=application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000" !
             rtpjitterbuffer ! rtpvp8depay ! vp8dec)
@@ -33,6 +36,11 @@ input() {
         needs unixfdsrc "$bad of GStreamer 1.24"
         from=(unixfdsrc "socket-path=${1#unixfd:}")
         ;;
+    file://*)
+        from=(uridecodebin "uri=$1")
+        leaky=no
+        ;;
+    rtp://*) misused "'$1' is no source: rtp://:PORT is" ;;
     *://*) from=(uridecodebin "uri=$1") ;;
     *) misused "'$1' is no source" ;;
     esac
@@ -53,7 +61,7 @@ output() {
     local -a encoder
     case $1 in
     /dev/*) to=(video/x-raw,format=YUY2 ! v4l2sink "device=$1") ;;
-    rtp://?*:*)
+    rtp://?*:[0-9]*)
         to=(vp8enc deadline=1 cpu-used=8 keyframe-max-dist=60 ! rtpvp8pay pt=96 picture-id-mode=2 !
             udpsink "host=${host%:*}" "port=${host##*:}")
         ;;
@@ -89,7 +97,7 @@ for ((i = 0; i < ${#pairs[@]}; i += 2)); do
     output "${pairs[i + 1]}"
     convert=(videoconvert !)
     [[ ${pairs[i + 1]} != unixfd:* ]] || convert=()
-    words+=("${from[@]}" ! queue max-size-buffers=2 leaky=downstream !
+    words+=("${from[@]}" ! queue max-size-buffers=2 leaky=$leaky !
         tdlfilter "${properties[@]}" ! queue max-size-buffers=2 ! "${convert[@]}" "${to[@]}")
 done
 launch "${words[@]}"

@@ -80,9 +80,10 @@ struct tdl_operand *tdl_ir_add_operand(struct tdl_ir *ir, enum tdl_operand_kind 
 
 bool tdl_operand_set_name(struct tdl_operand *o, const char *name)
 {
-    char *copy = strdup(name);
+    const size_t size = strlen(name) + 1;
+    char *copy = malloc(size);
     if (copy)
-        o->name = copy;
+        o->name = memcpy(copy, name, size);
     return copy != NULL;
 }
 

@@ -56,12 +56,36 @@ check "frames are equal but for $most steps" test "$most" -le 1
 check "there is sound" test -s in.ogg
 check "the sound is the same" cmp in.ogg four.ogg
 
+# refused STATUS WORDS ARGUMENT... : at once, saying so, and nothing is left.
+refused() {
+    local status=$1 words=$2 got=0
+    shift 2
+    farm "$real" "$@" >log 2>&1 || got=$?
+    [ $got = "$status" ] && grep -q -- "$words" log && [ ! -e bad.mkv.farm ] && return
+    cat log
+    return 1
+}
+cp in.mkv same.mkv
+check "not in the video's place" refused 2 "take the video's place" same.mkv same.mkv
+check "nor is it touched" cmp in.mkv same.mkv
+check "no such mode" refused 1 nonsense in.mkv bad.mkv mode=nonsense
+check "no such property" refused 1 'no property "mod"' in.mkv bad.mkv mod=mask
+check "no folder" refused 1 "there is no folder" in.mkv nowhere/bad.mkv
+check "Matroska alone" refused 2 "does not end in .mkv" in.mkv bad.mp4
+check "no number of workers" refused 2 "takes a number" --workers x in.mkv bad.mkv
+echo words >words.txt
+check "no video" refused 1 "words.txt is no video" words.txt bad.mkv
+rm -rf bad.mkv.farm
+
+check "one piece, a space in its name, and sound" farm "$real" in.mkv "a b.mkv"
+stream "a b.mkv" audio_0 ab.ogg
+check "it is there" cmp in.ogg ab.ogg
+
 # What is done stays, and is not of another line.
-farm "$real" --seconds 0.5 --retries 1 in.mkv bad.mkv mode=nonsense >log 2>&1 || status=$?
-check "no such mode: an error" test $status = 1
-check "it says what stays" grep -q 'the same line goes on' log
+mkdir bad.mkv.farm
+echo "another line" >bad.mkv.farm/filter
 status=0
 farm "$real" --seconds 0.5 in.mkv bad.mkv mode=mask >log 2>&1 || status=$?
 check "another line is refused" test $status = 1
-check "it says so" grep -q 'bad.mkv.farm is of another line: remove it first' log
+check "it says so" grep -q "bad.mkv.farm is of another line" log
 finish
