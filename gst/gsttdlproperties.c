@@ -69,9 +69,8 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "what both cover, the one with the lower score goes",
       FLOAT, GST_TDL_MODEL, GST_TDL_AT(sources.iou_threshold), 0, 1, 0.45 },
     { "input-range", "Input range",
-      "Numbers that the model wants for black and white, as \"0,1\" (what empty means), \"-1,1\" "
-      "or "
-      "\"0,255\"",
+      "Numbers that the model wants for black and white, as \"-1,1\"; empty: \"0,1\", of pictures "
+      "of uint8 \"0,255\"",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_range) },
     { "input-mean", "Input mean",
       "Red, green and blue that are taken off then, as \"0.485,0.456,0.406\"; empty: 0", STRING,

@@ -176,7 +176,7 @@ static int write_png(const char *path, const struct tdl_tensor_params *params, c
     int ok;
 
     if (!as_picture(params, &from) || params->dtype != TDL_FLOAT32)
-        return tool_fail("%s: the output %s is no picture of floats; write it as .npy", path,
+        return tool_fail("%s: the output %s is no picture of float32; write it as .npy", path,
                          tool_shape(params, shape, sizeof(shape)));
     image.width = from.width;
     image.height = from.height;
