@@ -35,7 +35,7 @@ int tdl_thread_start(pthread_t *out_thread, const char *name, void *(*function)(
     tdl_signals_block(&before);
     const int error = pthread_create(out_thread, NULL, function, data);
     tdl_signals_restore(&before);
-    if (!error)
+    if (!error && name)
         pthread_setname_np(*out_thread, name);
     return error;
 }

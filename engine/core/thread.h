@@ -9,7 +9,8 @@
 /* What this thread starts from now on hears of no signal but of its own faults. */
 void tdl_signals_block(sigset_t *out_before);
 void tdl_signals_restore(const sigset_t *before);
-/* As pthread_create(), likewise; `name` is for people, 15 bytes at most. */
+/* As pthread_create(), likewise; `name` is for people, 15 bytes at most; NULL: that of the
+ * thread that starts it. */
 int tdl_thread_start(pthread_t *out_thread, const char *name, void *(*function)(void *data),
                      void *data);
 

@@ -223,14 +223,15 @@ static uint32_t count_threads(const struct work *work)
     return TDL_MIN(threads, MAX_THREADS);
 }
 
-/* No more than there are kernels left, beside the `own` of this thread. */
+/* No more than there are kernels left, beside the `own` of this thread. They go by its name,
+ * so that one sees whose kernels they compile. */
 static void call_helpers(struct work *work, void *(*function)(void *), uint32_t own)
 {
     const uint32_t next = atomic_load(&work->next);
     const uint32_t left = work->total - TDL_MIN(work->total, next + own);
     const uint32_t wanted = TDL_MIN(count_threads(work) - 1, left);
     while (work->helper_count < wanted &&
-           !tdl_thread_start(&work->helpers[work->helper_count], "tdl-compile", function, work))
+           !tdl_thread_start(&work->helpers[work->helper_count], NULL, function, work))
         work->helper_count++;
 }
 
