@@ -112,10 +112,11 @@ shift 2
 [ ! -e "$out" ] || [ ! "$out" -ef "$video" ] || misused "the result would take the video's place"
 [[ $out == *.mkv ]] || misused "'$out' does not end in .mkv, and Matroska it is"
 [ -d "$(dirname "$out")" ] || die "there is no folder $(dirname "$out")"
-for word in workers seconds before retries; do
-    [[ -z ${!word} || ${!word} =~ ^[0-9]+([.][0-9]+)?$ ]] || misused "--$word takes a number, not '${!word}'"
+for word in workers retries; do
+    [[ -z ${!word} || ${!word} =~ ^[1-9][0-9]*$ ]] || misused "--$word takes a number from 1 on, not '${!word}'"
 done
-[[ ! $workers$retries =~ ^0|[.] ]] || misused "--workers and --retries begin at 1"
+[[ $before =~ ^[0-9]+$ ]] || misused "--before takes a number, not '$before'"
+[[ $seconds =~ ^[0-9]+([.][0-9]+)?$ ]] || misused "--seconds takes a number, not '$seconds'"
 if [ -z "$workers" ]; then
     workers=$(devices | wc -l)
     [ "$workers" -gt 0 ] || workers=$((($(nproc) + 1) / 2))
