@@ -81,37 +81,41 @@ static gboolean run(GstElement *pipeline)
 
 /* ----------------------------------------------------- streams of a container */
 
-/* The first stream whose caps begin so goes into the element "wanted", if that is there;
- * the others are not linked. */
+/* The first stream whose caps begin so goes into the element "wanted"; the others are not
+ * linked. */
 struct stream {
     GstElement *pipeline;
     const char *kinds[2];
     gboolean found;
 };
 
-static const struct stream any_pictures = {.kinds = {"video/", "image/"}};
-static const struct stream any_sound = {.kinds = {"audio/"}};
-
-static void look_at_pad(GstElement *parser, GstPad *pad, gpointer data)
+static gboolean is_wanted(const struct stream *stream, GstPad *pad)
 {
-    struct stream *stream = data;
-    GstElement *to = gst_bin_get_by_name(GST_BIN(stream->pipeline), "wanted");
     GstCaps *caps = gst_pad_get_current_caps(pad);
     const char *name = caps ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : "";
     gboolean is = FALSE;
 
-    (void)parser;
     for (guint i = 0; i < G_N_ELEMENTS(stream->kinds); i++)
         is |= stream->kinds[i] && g_str_has_prefix(name, stream->kinds[i]);
-    if (is && !stream->found && to) {
-        GstPad *sink = gst_element_get_static_pad(to, "sink");
-
-        gst_pad_link(pad, sink);
-        gst_object_unref(sink);
-    }
-    stream->found |= is;
     gst_clear_caps(&caps);
-    gst_clear_object(&to);
+    return is;
+}
+
+static void link_wanted(GstElement *parser, GstPad *pad, gpointer data)
+{
+    struct stream *stream = data;
+    GstElement *to;
+    GstPad *sink;
+
+    (void)parser;
+    if (stream->found || !is_wanted(stream, pad))
+        return;
+    stream->found = TRUE;
+    to = gst_bin_get_by_name(GST_BIN(stream->pipeline), "wanted");
+    sink = gst_element_get_static_pad(to, "sink");
+    gst_pad_link(pad, sink);
+    gst_object_unref(sink);
+    gst_object_unref(to);
 }
 
 static void watch(GstElement *pipeline, struct stream *stream)
@@ -119,17 +123,17 @@ static void watch(GstElement *pipeline, struct stream *stream)
     GstElement *parser = gst_bin_get_by_name(GST_BIN(pipeline), "streams");
 
     stream->pipeline = pipeline;
-    g_signal_connect(parser, "pad-added", G_CALLBACK(look_at_pad), stream);
+    g_signal_connect(parser, "pad-added", G_CALLBACK(link_wanted), stream);
     gst_object_unref(parser);
 }
 
-/* Whether the file has such a stream; with `error` it is none that GStreamer knows. */
-static gboolean has(const char *file, GType kind, GError **error)
+/* Whether the file has such a stream; it may be none that GStreamer knows. */
+static gboolean has(const char *file, GType kind)
 {
-    char *path = g_canonicalize_filename(file, NULL), *uri = g_filename_to_uri(path, NULL, error);
-    GstDiscoverer *discoverer = uri ? gst_discoverer_new(30 * GST_SECOND, error) : NULL;
+    char *path = g_canonicalize_filename(file, NULL), *uri = g_filename_to_uri(path, NULL, NULL);
+    GstDiscoverer *discoverer = uri ? gst_discoverer_new(30 * GST_SECOND, NULL) : NULL;
     GstDiscovererInfo *info =
-        discoverer ? gst_discoverer_discover_uri(discoverer, uri, error) : NULL;
+        discoverer ? gst_discoverer_discover_uri(discoverer, uri, NULL) : NULL;
     GList *streams = info ? gst_discoverer_info_get_streams(info, kind) : NULL;
     const gboolean found = streams != NULL;
 
@@ -177,12 +181,12 @@ static gboolean try(char **words, GError **error)
 
 static gboolean cut(char **words, GError **error)
 {
-    struct stream pictures = any_pictures;
+    struct stream pictures = {.kinds = {"video/", "image/"}};
     GstElement *pipeline = NULL;
     char *pattern, *ns;
     gboolean done;
 
-    if (!has(words[0], GST_TYPE_DISCOVERER_VIDEO_INFO, NULL)) {
+    if (!has(words[0], GST_TYPE_DISCOVERER_VIDEO_INFO)) {
         g_printerr("farm: %s is no video, or of a kind that GStreamer does not know here\n",
                    words[0]);
         return FALSE;
@@ -415,8 +419,8 @@ static gpointer append_all(gpointer data)
 
 static gboolean join(char **words, GError **error)
 {
-    const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO, NULL);
-    struct stream sound = any_sound;
+    const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO);
+    struct stream sound = {.kinds = {"audio/"}};
     struct joined joined = {.folder = words[2]};
     char *starts = g_build_filename(words[2], "starts", NULL), *text = NULL;
     GstElement *pipeline = NULL;
