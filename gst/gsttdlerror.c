@@ -19,10 +19,10 @@ static const struct row {
       "The driver gave the device up: stop the pipeline and start it again; if that does not help "
       "look into the kernel's log and update the driver." },
     { TDL_ERROR_INVALID_MODEL, GST_STREAM_ERROR_WRONG_TYPE, TRUE,
-      "Give a model that libtdl reads, or leave \"model\" empty for the bundled person model." },
+      "Give a model that libtdl reads, or leave \"model\" empty for the person model." },
     { TDL_ERROR_UNSUPPORTED, GST_STREAM_ERROR_FORMAT, TRUE,
-      "Choose another model, precision or device, or leave \"model\" empty for the bundled "
-      "person model." },
+      "Choose another model, precision or device, or leave \"model\" empty for the person "
+      "model." },
     { TDL_ERROR_IO, GST_RESOURCE_ERROR_OPEN_READ, FALSE, "Check the path and its permissions." },
     { TDL_ERROR_INVALID_ARGUMENT, GST_RESOURCE_ERROR_SETTINGS, FALSE,
       "Check the element's properties (gst-inspect-1.0 tdlfilter)." },

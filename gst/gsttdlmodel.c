@@ -163,7 +163,7 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
 
     gst_tdl_sources_copy(params->sources, &sources);
     resolved.sources = &sources;
-    if (gst_tdl_read_is_bundled_name(sources.model) || gst_tdl_preset_apply(&sources, error))
+    if (gst_tdl_read_bundled(sources.model) || gst_tdl_preset_apply(&sources, error))
         path = check_file(sources.model, error);
     if (path && (gst_tdl_read_bundled(path) || gst_tdl_modelinfo_apply(&sources, path, error)))
         model = acquire(&resolved, path, error);

@@ -37,7 +37,7 @@ static gchar *build_folder(void)
     return g_build_filename(folder, "models", NULL);
 }
 
-/* The user's, this prefix's, the system's. */
+/* The user's, where tdl-fetch-models puts them for all, this prefix's, the system's. */
 static GStrv folders(void)
 {
     const gchar *const *system = g_get_system_data_dirs();
@@ -47,6 +47,7 @@ static GStrv folders(void)
     if (build)
         g_ptr_array_add(list, build);
     g_ptr_array_add(list, g_build_filename(g_get_user_data_dir(), "tdlfilter", "models", NULL));
+    g_ptr_array_add(list, g_strdup(TDL_MODELS_DIR));
     g_ptr_array_add(list, g_build_filename(TDL_DATA_DIR, "tdlfilter", "models", NULL));
     for (guint i = 0; system[i]; i++)
         g_ptr_array_add(list, g_build_filename(system[i], "tdlfilter", "models", NULL));
@@ -67,10 +68,10 @@ static gchar *find_file(const gchar *name, const gchar *file, const gchar *besid
             return g_steal_pointer(&path);
     }
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                "Model \"%s\" is not fetched yet: run pipelines/fetch-models.sh %s in the source "
-                "tree of tdlfilter, with --user for a tdlfilter that is installed, or put %s%s%s "
-                "into %s/tdlfilter/models.",
-                name, name, file, beside ? " and " : "", beside ? beside : "",
+                "Model \"%s\" is not fetched yet: run tdl-fetch-models %s (in the source tree of "
+                "tdlfilter it is pipelines/fetch-models.sh %s), or put %s%s%s into "
+                "%s/tdlfilter/models, or set model=FILE to a TensorFlow Lite, ONNX or ncnn model.",
+                name, name, name, file, beside ? " and " : "", beside ? beside : "",
                 g_get_user_data_dir());
     return NULL;
 }
@@ -90,8 +91,8 @@ static void fill(struct gst_tdl_sources *sources, GKeyFile *presets, const gchar
 gboolean gst_tdl_preset_apply(struct gst_tdl_sources *sources, GError **error)
 {
     g_autoptr(GKeyFile) presets = open_presets();
-    g_autofree gchar *name = g_strdup(sources->model), *file = NULL, *beside = NULL;
-    g_autofree gchar *path = NULL;
+    g_autofree gchar *name = g_strdup(*sources->model ? sources->model : "person");
+    g_autofree gchar *file = NULL, *beside = NULL, *path = NULL;
 
     if (!g_key_file_has_group(presets, name))
         return TRUE;

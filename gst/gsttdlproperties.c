@@ -5,11 +5,10 @@
 
 const struct gst_tdl_property gst_tdl_properties[] = {
     { "model", "Model",
-      "The network: \"person\" or empty for the bundled person model (256x256 px), "
-      "\"person-landscape\" for its faster 256x144 px sister, a name that "
-      "pipelines/fetch-models.sh has fetched (\"isnet\", \"text\", \"pose\", \"enlarge\"), or the "
-      "path (or "
-      "file:// URI) of a model file "
+      "The network: \"person\" or empty for the person model (256x256 px), "
+      "\"person-landscape\" for its faster 256x144 px sister, another name of a model that "
+      "tdl-fetch-models (in the source tree: pipelines/fetch-models.sh) has fetched (\"isnet\", "
+      "\"text\", \"pose\", \"enlarge\"), or the path (or file:// URI) of a model file "
       "(TensorFlow Lite, ONNX or ncnn) with pictures in and a mask, or a probability for each "
       "class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",

@@ -36,7 +36,7 @@ static gboolean refuse(GError **error, const gchar *name, const gchar *format, .
     va_end(args);
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                 "Model \"%s\" does not fit: %s. Choose another model, or leave \"model\" empty for "
-                "the bundled person model.",
+                "the person model.",
                 name, why);
     return FALSE;
 }
@@ -125,26 +125,6 @@ static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_link
     return TRUE;
 }
 
-gboolean gst_tdl_read_is_bundled_name(const gchar *name)
-{
-    return !*name || !strcmp(name, "person") || !strcmp(name, "person-landscape");
-}
-
-/* Builds without the bundled models may load one from a file. */
-static gboolean check_bundled(const gchar *name, GError **error)
-{
-    if (gst_tdl_read_bundled(name) || !gst_tdl_read_is_bundled_name(name) ||
-        g_file_test(name, G_FILE_TEST_EXISTS))
-        return TRUE;
-    g_set_error(
-        error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-        "This build of tdlfilter has no bundled model \"%s\": run pipelines/fetch-models.sh "
-        "in its source tree, then configure and build it again (meson setup --reconfigure), "
-        "or set model=FILE to a TensorFlow Lite, ONNX or ncnn model.",
-        *name ? name : "person");
-    return FALSE;
-}
-
 static gboolean tell(GError **error, enum tdl_result r, const gchar *path, const gchar *name)
 {
     g_autofree gchar *names = gst_tdl_preset_names();
@@ -229,7 +209,7 @@ gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_pa
     const gchar *name = *path ? path : "person";
 
     model->kind = params->sources->output;
-    if (check_bundled(path, error) && build_linked(model, params, path, name, error) &&
+    if (build_linked(model, params, path, name, error) &&
         check(model, params->sources->decoder, name, error))
         return TRUE;
     tdl_graph_destroy(&model->graph);

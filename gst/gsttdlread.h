@@ -6,10 +6,8 @@
 #include "gsttdlmodel.h"
 #include "gsttdlmodels.h"
 
-/* The bundled model of that name, "" for the first; NULL: it is none, or not in this
- * build, as which names of such are told apart by the other one. */
+/* The model of that name in this build, "" for the first; or NULL. */
 const struct tdl_model *gst_tdl_read_bundled(const gchar *name);
-gboolean gst_tdl_read_is_bundled_name(const gchar *name);
 
 /* Fills the model, but for its name and "fit". Blocking. FALSE with `error`. */
 gboolean gst_tdl_read(struct gst_tdl_model *model, const struct gst_tdl_model_params *params,

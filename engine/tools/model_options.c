@@ -77,7 +77,7 @@ int tool_model_fail(const char *model, const char *text)
                          model, (int)(found - text), text, found + strlen(c_name));
     if (!strpbrk(model, "./") && access(model, F_OK) != 0)
         return tool_fail("%s: %s: such names are the element's; give a file, as those that "
-                         "pipelines/fetch-models.sh puts into models/",
+                         "tdl-fetch-models or pipelines/fetch-models.sh puts where it says",
                          model, text);
     return tool_fail("%s: %s", model, text);
 }

@@ -28,7 +28,9 @@ GST_START_TEST(says_what_to_do)
 
     fail_unless(gst_tdl_model_acquire(&params, &error) == NULL);
     fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));
-    fail_unless(strstr(error->message, "pipelines/fetch-models.sh") != NULL, "%s", error->message);
+    fail_unless(strstr(error->message, __i__ == 2 ? "tdl-fetch-models person-landscape "
+                                                  : "tdl-fetch-models person ") != NULL,
+                "%s", error->message);
     fail_unless(strstr(error->message, "model=FILE") != NULL, "%s", error->message);
     fail_unless(strstr(error->message, __i__ == 2 ? "\"person-landscape\"" : "\"person\"") != NULL,
                 "%s", error->message);

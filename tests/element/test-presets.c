@@ -72,8 +72,9 @@ GST_START_TEST(missing)
     choose(&settings, "text");
     fail_unless(!gst_tdl_preset_apply(&settings.sources, &error));
     fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));
-    fail_unless(strstr(error->message, "pipelines/fetch-models.sh text") != NULL, "%s",
-                error->message);
+    fail_unless(strstr(error->message, "tdl-fetch-models text") != NULL &&
+                    strstr(error->message, "pipelines/fetch-models.sh text") != NULL,
+                "%s", error->message);
     g_error_free(error);
     gst_tdl_settings_finish(&settings);
     /* No name of the table: somebody else's business. */
@@ -133,6 +134,29 @@ GST_START_TEST(found)
 }
 GST_END_TEST;
 
+/* The person model, where it is not built in. */
+GST_START_TEST(person)
+{
+    static const gchar *const names[][2] = {
+        { "", "selfie_segmentation.tflite" },
+        { "person", "selfie_segmentation.tflite" },
+        { "person-landscape", "selfie_segmentation_landscape.tflite" },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree gchar *path = model_path(names[i][1]);
+        struct gst_tdl_settings settings;
+
+        fail_unless(g_file_set_contents(path, "x", 1, NULL));
+        choose(&settings, names[i][0]);
+        fail_unless(gst_tdl_preset_apply(&settings.sources, NULL));
+        fail_unless_equals_string(settings.sources.model, path);
+        gst_tdl_settings_finish(&settings);
+        g_unlink(path);
+    }
+}
+GST_END_TEST;
+
 GST_START_TEST(values_from_text)
 {
     struct gst_tdl_settings settings;
@@ -166,6 +190,7 @@ static Suite *presets_suite(void)
     tcase_add_test(tcase, missing);
     tcase_add_test(tcase, half_of_it);
     tcase_add_test(tcase, found);
+    tcase_add_test(tcase, person);
     tcase_add_test(tcase, values_from_text);
     return suite;
 }

