@@ -28,7 +28,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 
 quick=(build shaders engine models element pipelines)
 all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
-optional=(onnxruntime analyze nightly bookworm trixie)
+optional=(onnxruntime analyze nightly packages bookworm trixie)
 
 list_parts() {
     local name

@@ -20,6 +20,7 @@ describe() {
     onnxruntime) echo "models of others against ONNX Runtime (fetches 150 MB at the first time)" ;;
     analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;
     nightly) echo "ten thousand random cases, a million runs, long fuzzing and soak: some hours" ;;
+    packages) echo "Debian packages of a fresh Debian 12: built, lintian, installed, used, purged (root only)" ;;
     bookworm) echo "demo and quick tests in a fresh Debian 12 (root only)" ;;
     trixie) echo "the same in a fresh Debian 13" ;;
     esac
@@ -216,6 +217,8 @@ in_build() {
     GST_PLUGIN_PATH=$TDL_BUILD/gst GST_REGISTRY=$TDL_BUILD/registry.bin "$TDL_BUILD/$1" "${@:2}"
 }
 
+# TDL_TEST_RELEASE=trixie: those of a Debian 13.
+part_packages() { told_results tests/packages.sh "${TDL_TEST_RELEASE:-bookworm}"; }
 part_bookworm() { fresh_debian bookworm; }
 part_trixie() { fresh_debian trixie; }
 
