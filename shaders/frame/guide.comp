@@ -15,6 +15,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 const uint REUSE = 1u; // no new mask, the one before stands
 const uint LOOK = 2u;  // the guide is needed
 const uint PAIRS = 4u; // guide and mask go out; else the coefficients (0, mask)
+const uint INVERTED = 8u; // background is what the mask is 1 at
 
 layout(push_constant) uniform Push {
     uvec4 source;
@@ -39,12 +40,15 @@ const vec2 MOVING = vec2(0.025, 0.075);
 // Changes of the mask between which it passes from wavering to sure.
 const vec2 SURE = vec2(0.1, 0.3);
 
-// The new mask's value; outside of it there is background.
+// The new mask's value; outside of it there is background. What is no number is what
+// becomes background: the network does not know.
 float mask_at(uvec2 pixel)
 {
     const uvec2 size = uvec2(push.tensor_size & 65535u, push.tensor_size >> 16);
     const uvec2 at = uvec2(ivec2(pixel) + ivec2(push.part_x, push.part_y));
-    return all(lessThan(at, size)) ? mask[at.y * size.x + at.x] : 0.0;
+    const float value = all(lessThan(at, size)) ? mask[at.y * size.x + at.x] : 0.0;
+    const bool known = (floatBitsToUint(value) & 0x7fffffffu) <= 0x7f800000u;
+    return known ? value : (push.flags & INVERTED) != 0u ? 1.0 : 0.0;
 }
 
 float smooth_mask(uvec2 pixel, uint i, inout float guide)

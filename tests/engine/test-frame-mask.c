@@ -70,6 +70,30 @@ static void expect(struct stage *s, const struct map *mask, double tolerance, co
     samples_free(&want);
 }
 
+/* ------------------------------------------------------------ what is no number */
+
+/* Background either way, and in what is smoothed over time. */
+static void test_no_number(void)
+{
+    static const float none[] = {NAN, -NAN};
+    for (int invert = 0; invert < 2; invert++) {
+        struct stage s = stage_new(19, 11, 7, 5);
+        struct map known = map_new(7, 5);
+        s.params.invert = invert;
+        for (int f = 0; f < 3; f++) {
+            for (int i = 0; i < 7 * 5; i++) {
+                const bool is_number = random_below(2);
+                known.at[i] = is_number ? (double)random_below(2) : invert;
+                s.mask.at[i] = is_number ? known.at[i] : (double)none[random_below(2)];
+            }
+            frame(&s);
+            expect(&s, &known, 0.3, invert ? "no number, inverted" : "no number");
+        }
+        map_free(&known);
+        stage_free(&s);
+    }
+}
+
 /* --------------------------------------------------------------- smoothing */
 
 static double between(double low, double high, double v)
@@ -500,6 +524,7 @@ int main(int argc, char **argv)
     ctx = open_context(argc, argv);
     OK(tdl_batch_create(ctx, &batch));
     random_seed();
+    test_no_number();
     test_smoothing();
     test_regions();
     test_rings();

@@ -113,15 +113,15 @@ static inline uint32_t snorm16(float v)
     return (uint32_t)(int)(scaled + (scaled < 0 ? -0.5f : 0.5f)) & 65535;
 }
 
-/* The bits of a float, 0…1; 0 where it is no number, which the compiler need not
+/* The bits of a float, 0…1; `unknown` where it is no number, which the compiler need not
  * know of here. */
-static inline float number_of(uint32_t bits)
+static inline float number_of(uint32_t bits, uint32_t unknown)
 {
     const uint32_t exponent = 0x7f800000;
     union {
         uint32_t bits;
         float value;
-    } v = {.bits = (bits & exponent) == exponent && (bits & ~exponent) << 9 ? 0 : bits};
+    } v = {.bits = (bits & exponent) == exponent && (bits & ~exponent) << 9 ? unknown : bits};
     return tdl_clamp(v.value, 0, 1);
 }
 
@@ -129,6 +129,7 @@ static inline float number_of(uint32_t bits)
 static void read_mask(const struct tdl_cpu_guide *g, int y, float *restrict mask)
 {
     const struct tdl_mask_part *p = &g->part;
+    const uint32_t unknown = g->inverted ? 0x3f800000 : 0; /* the bits of 1 and 0 */
     const int row = y + p->y, left = p->x < 0 ? -p->x : 0;
     int begin = left < g->width ? left : g->width;
     int end = p->mask_width - p->x < g->width ? p->mask_width - p->x : g->width;
@@ -139,7 +140,7 @@ static void read_mask(const struct tdl_cpu_guide *g, int y, float *restrict mask
     for (int i = 0; i < begin; i++)
         mask[i] = 0;
     for (int i = begin; i < end; i++)
-        mask[i] = number_of(in[i + p->x]);
+        mask[i] = number_of(in[i + p->x], unknown);
     for (int i = end; i < g->width; i++)
         mask[i] = 0;
 }

@@ -62,6 +62,7 @@ struct tdl_cpu_guide {
     struct tdl_cpu_bands bands;
     int32_t width, height;
     bool look, reuse, pairs; /* the guide is needed; no new mask; else coefficients go out */
+    bool inverted;           /* background is what the mask is 1 at */
     float keep;
     const float *mask;
     struct tdl_mask_part part; /* of the mask */

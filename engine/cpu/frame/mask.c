@@ -82,6 +82,7 @@ static enum tdl_result add_guide(struct tdl_batch *batch, const struct tdl_cpu_c
     g->look = steps->look;
     g->reuse = !mask;
     g->pairs = !steps->plain;
+    g->inverted = params->invert;
     g->keep = steps->keep;
     if (mask) {
         const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);

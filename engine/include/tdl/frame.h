@@ -193,7 +193,8 @@ struct tdl_compose_params {
      *  to the power of the time since the last frame. */
     float smoothing;
     bool refine; /**< sharpen edges by the full-size luma (guided filter) */
-    bool invert; /**< background and foreground change places */
+    bool invert; /**< background and foreground change places; what is no number in the mask
+                      is shown as background with it, too */
     /** Replacement picture, any format, scaled to cover, what sticks out cut off
      *  evenly; NULL: the colour, which also shows where the picture is transparent.
      *  It is read when first seen and kept: another buffer, or

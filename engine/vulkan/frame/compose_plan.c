@@ -168,7 +168,7 @@ static void add_mask(struct tdl_compose_plan *plan)
         .mask_size = mask_size(plan),
         .keep = steps.keep,
         .flags = (p->reuse_mask ? TDL_GUIDE_REUSE : 0) | (steps.plain ? 0 : TDL_GUIDE_PAIRS) |
-                 (steps.look ? TDL_GUIDE_LOOK : 0),
+                 (steps.look ? TDL_GUIDE_LOOK : 0) | (p->invert ? TDL_GUIDE_INVERTED : 0),
         .tensor_size =
             TDL_PACK_SIZE((uint32_t)plan->part.mask_width, (uint32_t)plan->part.mask_height),
         .part_origin = {plan->part.x, plan->part.y},

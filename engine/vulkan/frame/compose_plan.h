@@ -26,7 +26,12 @@ struct tdl_compose_push { /* frame_compose.glsl */
     uint32_t blur_size;
     float blur_step, blur_share;
 };
-enum tdl_guide_flags { TDL_GUIDE_REUSE = 1, TDL_GUIDE_LOOK = 2, TDL_GUIDE_PAIRS = 4 };
+enum tdl_guide_flags {
+    TDL_GUIDE_REUSE = 1,
+    TDL_GUIDE_LOOK = 2,
+    TDL_GUIDE_PAIRS = 4,
+    TDL_GUIDE_INVERTED = 8,
+};
 struct tdl_guide_push { /* guide.comp */
     uint32_t source[4];
     uint32_t source_size, mask_size;
