@@ -7,16 +7,24 @@
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context)
 {
+    const struct tdl_tensor_params nobody = { .dtype = TDL_FLOAT32,
+                                              .rank = 4,
+                                              .shape = { 1, 1, 1, 1 },
+                                              .layout = TDL_LAYOUT_NHWC,
+                                              .label = "nobody" };
     enum tdl_result r = tdl_composer_create(context, &compose->composer);
 
     compose->mask_time = GST_CLOCK_TIME_NONE;
-    return r == TDL_OK ? tdl_composer_create(context, &compose->around) : r;
+    if (r == TDL_OK)
+        r = tdl_composer_create(context, &compose->around);
+    return r == TDL_OK ? tdl_tensor_create(context, &nobody, &compose->nobody) : r;
 }
 
 void gst_tdl_compose_finish(struct gst_tdl_compose *compose)
 {
     tdl_composer_destroy(&compose->composer);
     tdl_composer_destroy(&compose->around);
+    tdl_tensor_destroy(&compose->nobody);
     g_clear_pointer(&compose->picture, gst_tdl_picture_free);
 }
 
@@ -89,12 +97,33 @@ static gfloat background_aspect(const struct gst_tdl_compose *compose,
     return compose->picture ? CLAMP(compose->picture->aspect / frame, 0.001f, 1000) : 0;
 }
 
+enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct tdl_batch *batch,
+                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_frames *frames)
+{
+    const struct gst_tdl_live all_background = {
+        .background_color = live->background_color,
+        .threshold = 0.5f,
+        .refine = live->refine, /* the kernels are those of other frames */
+    };
+    const struct tdl_frame target = written(&frames->target, mode);
+    struct tdl_compose_params params;
+
+    gst_tdl_compose_params(&all_background, mode,
+                           compose->picture ? &compose->picture->frame : NULL, &params);
+    params.background_aspect = background_aspect(compose, frames);
+    params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
+    return tdl_compose(batch, compose->around, &frames->source, compose->nobody, &target, &params);
+}
+
 enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live,
+                                       const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames)
 {
     struct tdl_compose_params params;
 
+    if (gst_tdl_live_guards(live))
+        return gst_tdl_compose_closed(compose, batch, live, mode, frames);
     gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);
     return tdl_compose(batch, compose->around, &frames->source, NULL, &frames->target, &params);
 }
@@ -109,7 +138,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_COMPOSE);
 
     if (r == TDL_OK && frames->cropped)
-        r = gst_tdl_compose_around(compose, batch, live, frames);
+        r = gst_tdl_compose_around(compose, batch, live, mode, frames);
     if (r != TDL_OK)
         return r;
     gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);

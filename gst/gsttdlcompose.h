@@ -10,9 +10,10 @@
 
 struct gst_tdl_compose {
     struct tdl_composer *composer;
-    /* With a crop the rest of the frame is passed through, by another one, as
-     * a composer remembers one size. */
+    /* With a crop the rest of the frame is passed through, or hidden, by another one, as
+     * a composer remembers one size; so are whole frames that have no mask. */
     struct tdl_composer *around;
+    struct tdl_tensor *nobody;          /* a mask without foreground, of one pixel */
     struct gst_tdl_picture *picture;    /* may be NULL */
     struct gst_tdl_mask_part mask_part; /* of the next new mask, that covers its frame */
     GstClockTime mask_time;             /* of the frame that brought the last mask, or none */
@@ -45,9 +46,14 @@ void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
  * left after 1/30 s. Where a time is not known, 1/30 s has passed. */
 gfloat gst_tdl_compose_smoothing(gfloat left, GstClockTime before, GstClockTime now);
 
-/* Add to the batch: the whole frame as it is, where only a part of it changes. */
+/* Add to the batch: the whole frame as background, whatever any mask says. */
+enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct tdl_batch *batch,
+                                       const struct gst_tdl_live *live, enum tdl_mode mode,
+                                       const struct gst_tdl_frames *frames);
+/* Add to the batch: the whole frame as it is, or where nothing may be seen of it as
+ * background, where only a part of it is composed. */
 enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct tdl_batch *batch,
-                                       const struct gst_tdl_live *live,
+                                       const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames);
 /* Add to the batch. `mask` NULL: the composer's last one. `time` is the
  * frame's, or none. Never blocks. */

@@ -52,7 +52,7 @@ struct _GstTdlFilter {
 void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gchar *export);
 
 /* Work with the settings of now, but for a mode whose network is still to come: what was
- * shown is shown until then. Call with the object lock held. */
+ * shown is shown until then, unless the mode is to hide it. Call with the object lock held. */
 void gst_tdl_filter_adopt(GstTdlFilter *self);
 /* Of the network that the session has now. Call with the object lock held. */
 void gst_tdl_filter_note_output(GstTdlFilter *self);

@@ -36,7 +36,8 @@ void gst_tdl_filter_adopt(GstTdlFilter *self)
     gint before = self->active.mode;
 
     self->active = self->settings.live;
-    if (!self->session || gst_tdl_output_fits(self->output, self->active.mode))
+    if (!self->session || gst_tdl_output_fits(self->output, self->active.mode) ||
+        gst_tdl_live_guards(&self->active))
         return;
     self->active.mode = gst_tdl_output_fits(self->output, before) ? before : TDL_MODE_PASSTHROUGH;
 }
@@ -55,9 +56,9 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
     GST_OBJECT_UNLOCK(self);
     if (!known)
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-    else if (effect == GST_TDL_RENEGOTIATE)
+    else if (effect == GST_TDL_RENEGOTIATE || effect == GST_TDL_OTHER_OUTPUT)
         gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
-    else if (effect == GST_TDL_MODEL || effect == GST_TDL_OTHER_OUTPUT)
+    if (effect == GST_TDL_MODEL || effect == GST_TDL_OTHER_OUTPUT)
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_MODEL);
     else if (effect == GST_TDL_PICTURE)
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);

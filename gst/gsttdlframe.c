@@ -18,12 +18,16 @@
 #include "gsttdltiles.h"
 #include "gsttdlwork.h"
 
+#include <string.h>
+
 /* Is it time for the network? The interval counts frames, run or not. */
 static gboolean network_is_due(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_work *work)
 {
-    if (!gst_tdl_work_shows_mask(live, work))
+    if (!gst_tdl_work_shows_mask(live, work)) {
+        session->cut = TRUE; /* a mask of before would be an old one when one is wanted */
         return FALSE;
+    }
     return !session->has_mask || session->cut || ++session->since_run >= live->interval;
 }
 
@@ -35,13 +39,19 @@ static void network_ran(struct gst_tdl_session *session)
 }
 
 /* A finished run's mask that no frame has used yet; at most once per run. */
-static struct tdl_tensor *take_finished_mask(struct gst_tdl_session *session)
+static enum tdl_result take_finished_mask(struct gst_tdl_session *session,
+                                          struct tdl_tensor **out_mask)
 {
-    if (!session->running ||
-        tdl_context_wait(session->device->context, session->running_point, 0) != TDL_OK)
-        return NULL;
-    session->running = FALSE;
-    return session->infer->mask;
+    enum tdl_result r = TDL_ERROR_TIMEOUT;
+
+    *out_mask = NULL;
+    if (session->running)
+        r = tdl_context_wait(session->device->context, session->running_point, 0);
+    if (r == TDL_OK) {
+        session->running = FALSE;
+        *out_mask = session->infer->mask;
+    }
+    return r == TDL_ERROR_TIMEOUT ? TDL_OK : r;
 }
 
 /* Whether other streams are there to run the network with. */
@@ -66,7 +76,7 @@ static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_t
 
     is_shared(session, live); /* it says why not */
     if (work->frames.cropped)
-        r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, work->mode, &work->frames);
     if (r == TDL_OK)
         r = gst_tdl_tiles_record(session->infer, slot->batch, &work->frames, out->finfo,
                                  live->tile_overlap);
@@ -168,9 +178,11 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, struct gst_td
 static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                       const struct gst_tdl_live *live, struct gst_tdl_work *work)
 {
-    enum tdl_result r =
-        gst_tdl_work_compose(session, slot, live, work, take_finished_mask(session));
+    struct tdl_tensor *mask;
+    enum tdl_result r = take_finished_mask(session, &mask);
 
+    if (r == TDL_OK)
+        r = gst_tdl_work_compose(session, slot, live, work, mask);
     is_shared(session, live); /* it says why not */
     if (r == TDL_OK)
         r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
@@ -179,6 +191,30 @@ static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gs
     if (r == TDL_OK && network_is_due(session, live, work) && !session->running)
         r = run_behind(session, work);
     return r;
+}
+
+/* There is no mask, nor will there be one of this frame: nothing is seen of it. */
+static enum tdl_result frame_closed(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    const struct gst_tdl_live *live, struct gst_tdl_work *work)
+{
+    enum tdl_result r =
+        gst_tdl_compose_closed(&session->compose, slot->batch, live, work->mode, &work->frames);
+
+    if (r == TDL_OK)
+        r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES | GST_TDL_PART_FIRST);
+    else
+        gst_tdl_flight_cancel(slot);
+    session->closed += r == TDL_OK;
+    return r;
+}
+
+/* A mask lies where the crop was that it was made of. */
+static void find_moved_crop(struct gst_tdl_session *session, const struct gst_tdl_work *work)
+{
+    const struct gst_tdl_rect none = { 0 }, crop = work->frames.cropped ? work->crop : none;
+
+    session->cut |= memcmp(&crop, &session->crop, sizeof(crop)) != 0;
+    session->crop = crop;
 }
 
 static guint64 frame_bytes(const GstVideoInfo *info)
@@ -226,7 +262,10 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         gst_tdl_flight_cancel(slot);
         return FALSE;
     }
-    if (work.mode == (enum tdl_mode)GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
+    find_moved_crop(session, &work);
+    if (work.has_target && gst_tdl_session_is_closed(session, live))
+        r = frame_closed(session, slot, live, &work);
+    else if (work.mode == (enum tdl_mode)GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
         r = frame_tiles(session, slot, live, &output->video->info, &work);
     else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask && !session->cut)
         r = frame_freshest(session, slot, live, &work);

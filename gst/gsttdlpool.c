@@ -4,6 +4,7 @@
 #include "gsttdlerror.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
@@ -60,17 +61,21 @@ static void allocator_free(GstAllocator *allocator, GstMemory *base)
 }
 
 /* Whoever was given a frame may touch it, whatever has become of the device: some
- * do not look whether they may. A lost device is not waited for. What lies in the
- * frame is undefined then, and the element ends the stream when it is next. */
+ * do not look whether they may. A lost device is not waited for: what it should have
+ * written is zeros then, as the memory may hold anything, and the element ends the stream
+ * when it is next. */
 static gpointer memory_map(GstMemory *base, GstMapInfo *info, gsize maxsize)
 {
     struct memory *memory = (struct memory *)base;
+    GstTdlAllocator *allocator = (GstTdlAllocator *)base->allocator;
 
     (void)maxsize;
-    if (tdl_buffer_wait(memory->buffer, (info->flags & GST_MAP_WRITE) != 0) != TDL_OK)
-        GST_CAT_ERROR(GST_CAT_DEFAULT, "what lies in a mapped frame is undefined: %s",
-                      tdl_last_error());
-    atomic_fetch_add(&((GstTdlAllocator *)base->allocator)->mapped, base->size);
+    if (tdl_buffer_wait(memory->buffer, (info->flags & GST_MAP_WRITE) != 0) != TDL_OK) {
+        GST_CAT_ERROR(GST_CAT_DEFAULT, "nothing lies in a mapped frame: %s", tdl_last_error());
+        if (allocator->access == TDL_BUFFER_READBACK)
+            memset(tdl_buffer_data(memory->buffer), 0, tdl_buffer_size(memory->buffer));
+    }
+    atomic_fetch_add(&allocator->mapped, base->size);
     return tdl_buffer_data(memory->buffer);
 }
 

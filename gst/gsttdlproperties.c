@@ -172,6 +172,11 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "where there are any; -1: one frame interval. A batch begins as soon as each stream that is "
       "running has brought its frame",
       FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.batch_timeout), -1, 600000, -1, .local = TRUE },
+    { "fail-closed", "Fail closed",
+      "In mode=blur and mode=replace: where there is no mask for a frame, as the network for it is "
+      "still to come or could not be loaded, and round what a GstVideoCropMeta shows, all is "
+      "background, blurred or replaced; off: as mode was before, and round a crop as it comes",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.fail_closed), .def = TRUE, .local = TRUE },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
@@ -284,7 +289,8 @@ static gboolean is_controllable(const struct gst_tdl_property *p)
 {
     return (p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && p->kind != CLASSES &&
            p->kind != LATENCY && p->offset != GST_TDL_AT(live.require_zero_copy) &&
-           p->offset != GST_TDL_AT(live.batch_size) && p->offset != GST_TDL_AT(live.batch_timeout);
+           p->offset != GST_TDL_AT(live.fail_closed) && p->offset != GST_TDL_AT(live.batch_size) &&
+           p->offset != GST_TDL_AT(live.batch_timeout);
 }
 
 static GParamFlags param_flags(const struct gst_tdl_property *p)

@@ -69,8 +69,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
         g_param_spec_boxed(
             "stats", "Statistics",
             "Since the last start: device (its name), frames, dropped, mismatched (of the dropped: "
-            "not "
-            "the picture that the caps say), network-runs, batching (\"off\", \"shared\" with "
+            "not the picture that the caps say), closed (frames that were all background for want "
+            "of a mask: fail-closed), network-runs, batching (\"off\", \"shared\" with "
             "other streams, or \"alone: \" and why), batches (that frames of this stream were in) "
             "and batched-frames (of all streams in these), imports, "
             "cache-hits, cpu-mapped-bytes (of frames mapped, by the element and by "
@@ -88,14 +88,15 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
     return gst_structure_new(
         "tdl-stats", "device", G_TYPE_STRING, stats->device, "frames", G_TYPE_UINT64, stats->frames,
         "dropped", G_TYPE_UINT64, stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched,
-        "network-runs", G_TYPE_UINT64, stats->network_runs, "batching", G_TYPE_STRING,
-        stats->batching ? stats->batching : "off", "batches", G_TYPE_UINT64, stats->batches,
-        "batched-frames", G_TYPE_UINT64, stats->batched_frames, "imports", G_TYPE_UINT64,
-        stats->import.imports, "cache-hits", G_TYPE_UINT64, stats->import.cache_hits,
-        "cpu-mapped-bytes", G_TYPE_UINT64, stats->import.cpu_mapped_bytes, "cpu-copied-bytes",
-        G_TYPE_UINT64, stats->import.cpu_copied_bytes, "cpu-waits", G_TYPE_UINT64,
-        stats->import.cpu_waits, "gpu-bytes-per-frame", G_TYPE_UINT64, stats->import.gpu_bytes,
-        "preprocess-ns", G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns",
-        G_TYPE_UINT64, stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
+        "closed", G_TYPE_UINT64, stats->closed, "network-runs", G_TYPE_UINT64, stats->network_runs,
+        "batching", G_TYPE_STRING, stats->batching ? stats->batching : "off", "batches",
+        G_TYPE_UINT64, stats->batches, "batched-frames", G_TYPE_UINT64, stats->batched_frames,
+        "imports", G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,
+        stats->import.cache_hits, "cpu-mapped-bytes", G_TYPE_UINT64, stats->import.cpu_mapped_bytes,
+        "cpu-copied-bytes", G_TYPE_UINT64, stats->import.cpu_copied_bytes, "cpu-waits",
+        G_TYPE_UINT64, stats->import.cpu_waits, "gpu-bytes-per-frame", G_TYPE_UINT64,
+        stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
+        stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
+        stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_COMPOSE], NULL);
 }

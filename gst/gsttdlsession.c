@@ -142,6 +142,12 @@ void gst_tdl_session_take_picture(struct gst_tdl_session *session, struct gst_td
     session->compose.picture = picture;
 }
 
+gboolean gst_tdl_session_is_closed(const struct gst_tdl_session *session,
+                                   const struct gst_tdl_live *live)
+{
+    return gst_tdl_live_guards(live) && session->infer->model->kind != GST_TDL_OUTPUT_MASK;
+}
+
 gboolean gst_tdl_session_in_tiles(const struct gst_tdl_session *session)
 {
     return session->infer->model->fit == GST_TDL_FIT_TILES;
@@ -211,6 +217,7 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
 
     out_stats->device = g_intern_string(tdl_context_device(session->device->context)->name);
     out_stats->frames = session->frames;
+    out_stats->closed = session->closed;
     out_stats->network_runs = session->network_runs;
     out_stats->batching = session->seat ? session->seat->state : NULL;
     out_stats->batches = session->seat ? session->seat->batches : 0;

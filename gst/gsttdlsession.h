@@ -8,6 +8,7 @@
 #include "gsttdlbatcher.h"
 #include "gsttdlcompose.h"
 #include "gsttdlflight.h"
+#include "gsttdlgeometry.h"
 #include "gsttdlimport.h"
 #include "gsttdlinfer.h"
 #include "gsttdlvulkan.h"
@@ -25,18 +26,19 @@ struct gst_tdl_session {
     struct gst_tdl_seat *seat; /* borrowed; NULL: it goes alone */
     GstClockTime interval;     /* between the last frames, as their caps say */
 
-    gboolean cut;          /* the next frame does not follow the last one */
-    gboolean has_mask;     /* the composer has one to use again */
-    guint since_run;       /* frames since the network's last run */
-    gboolean running;      /* freshest: a run was submitted, its mask not yet used */
-    guint tiles;           /* runs a frame, of input-fit=tiles */
-    guint64 running_point; /* when it is finished */
-    guint64 frames, network_runs;
+    gboolean cut;             /* the next frame does not follow the last one */
+    struct gst_tdl_rect crop; /* of the last frame; zeros: none */
+    gboolean has_mask;        /* the composer has one to use again */
+    guint since_run;          /* frames since the network's last run */
+    gboolean running;         /* freshest: a run was submitted, its mask not yet used */
+    guint tiles;              /* runs a frame, of input-fit=tiles */
+    guint64 running_point;    /* when it is finished */
+    guint64 frames, closed, network_runs;
 };
 
 struct gst_tdl_stats {
     const gchar *device; /* its name; never freed */
-    guint64 frames, dropped, mismatched, network_runs;
+    guint64 frames, dropped, mismatched, closed, network_runs;
     struct gst_tdl_import_stats import;
     const gchar *batching;            /* struct gst_tdl_seat's state, or NULL; never freed */
     guint64 batches, batched_frames;  /* likewise */
@@ -71,6 +73,9 @@ struct gst_tdl_offer {
 void gst_tdl_session_offer(const struct gst_tdl_session *session, struct gst_tdl_offer *out_offer);
 void gst_tdl_offer_clear(struct gst_tdl_offer *offer);
 
+/* Whether nothing is there that could make a mask for frames that are seen by one only. */
+gboolean gst_tdl_session_is_closed(const struct gst_tdl_session *session,
+                                   const struct gst_tdl_live *live);
 /* Whether a frame is several runs, as the model is fed in tiles. */
 gboolean gst_tdl_session_in_tiles(const struct gst_tdl_session *session);
 

@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+gboolean gst_tdl_live_guards(const struct gst_tdl_live *live)
+{
+    return live->fail_closed && (live->mode == TDL_MODE_BLUR || live->mode == TDL_MODE_REPLACE);
+}
+
 void gst_tdl_settings_init(struct gst_tdl_settings *settings)
 {
     *settings = (struct gst_tdl_settings){ 0 }; /* what is no property, too */

@@ -68,7 +68,7 @@ struct gst_tdl_live {
     gint latency_mode;                     /* enum gst_tdl_latency_mode */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
-    gboolean refine, close_holes, invert, require_zero_copy;
+    gboolean refine, close_holes, invert, require_zero_copy, fail_closed;
     guint interval;       /* frames */
     guint tile_overlap;   /* px */
     guint batch_size;     /* frames of several streams; 0: of as many as there are, 1: no batches */
@@ -107,6 +107,9 @@ struct gst_tdl_settings {
     struct gst_tdl_live live;
     struct gst_tdl_sources sources;
 };
+
+/* Whether no frame may be seen but behind its mask: fail-closed, in the modes that hide. */
+gboolean gst_tdl_live_guards(const struct gst_tdl_live *live);
 
 /* Installs every property as ids 1…; returns the first id that is free. */
 guint gst_tdl_settings_install(GObjectClass *klass);

@@ -169,6 +169,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
     GError *error = NULL;
 
     if (!self->fitted[0] || !is_fitted(self) ||
+        gst_tdl_session_is_closed(self->session, &self->active) ||
         (self->fitted[0] == size[0] && self->fitted[1] == size[1]))
         return GST_FLOW_OK;
     infer = load_fitted(self, self->output, &error);

@@ -5,8 +5,11 @@
 enum tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                 const struct gst_tdl_video *out)
 {
-    return gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(&in->info),
-                             GST_VIDEO_INFO_FORMAT(&out->info));
+    const enum tdl_mode mode = gst_tdl_caps_mode(live->mode, GST_VIDEO_INFO_FORMAT(&in->info),
+                                                 GST_VIDEO_INFO_FORMAT(&out->info));
+
+    /* Caps of the mode before, and what those show of the frame is not to be seen. */
+    return gst_tdl_live_guards(live) && mode != TDL_MODE_MASK ? (enum tdl_mode)live->mode : mode;
 }
 
 gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info)
@@ -96,7 +99,7 @@ static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot
     enum tdl_result r = TDL_OK;
 
     if (work->frames.cropped)
-        r = gst_tdl_compose_around(&session->compose, slot->batch, live, &work->frames);
+        r = gst_tdl_compose_around(&session->compose, slot->batch, live, work->mode, &work->frames);
     return r == TDL_OK ? gst_tdl_output_record(slot->batch, session->infer->mask,
                                                &session->infer->model->shown, &session->infer->part,
                                                live, work->mode, &work->frames)

@@ -153,7 +153,19 @@ struct run {
     gboolean ask;    /* map that frame, to have the device asked at once */
     gboolean mapped; /* it could be */
     GPtrArray *kept; /* or NULL: buffers that do not go back to their pool */
+    gboolean looks;  /* at every frame: whether anything is seen in it */
 };
+
+/* Of frames that are all background: one colour, or black, but not what came in. */
+static void expect_one_colour(GstBuffer *buffer)
+{
+    GstMapInfo map;
+
+    fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    for (gsize i = 1; i < 64 * 48; i++) /* luma comes first, in whole rows */
+        fail_unless(map.data[i] == map.data[0], "something is seen at %" G_GSIZE_FORMAT, i);
+    gst_buffer_unmap(buffer, &map);
+}
 
 static void handoff(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
 {
@@ -162,6 +174,8 @@ static void handoff(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer d
 
     (void)sink;
     (void)pad;
+    if (run->looks)
+        expect_one_colour(buffer);
     if (run->kept)
         g_ptr_array_add(run->kept, gst_buffer_ref(buffer));
     if (--run->frames)
@@ -250,6 +264,22 @@ GST_START_TEST(fault_in_a_stream)
             run_start(&run, g_strdup_printf(SOURCE FILTER " ! " SINK, 60, patterns[p], model));
             run_to_error(&run, faults[__i__].word, faults[__i__].advice);
         }
+    g_unlink(model);
+}
+GST_END_TEST;
+
+#define ALL_BACKGROUND " mode=replace threshold=1 feather=0 refine=false "
+
+/* What the device did not write any more does not show what lay in the memory. */
+GST_START_TEST(nothing_is_seen)
+{
+    g_autofree gchar *model = write_model();
+    struct run run = { .frames = 6, .call = faults[__i__].call, .result = faults[__i__].result,
+                       .looks = TRUE };
+
+    run_start(&run, g_strdup_printf(SOURCE FILTER ALL_BACKGROUND " ! " SINK, 60,
+                                    "pattern=snow", model));
+    run_to_error(&run, faults[__i__].word, faults[__i__].advice);
     g_unlink(model);
 }
 GST_END_TEST;
@@ -364,6 +394,7 @@ static Suite *suite(void)
     tcase_set_timeout(tc, 300);
     suite_add_tcase(s, tc);
     tcase_add_loop_test(tc, fault_in_a_stream, 0, G_N_ELEMENTS(faults));
+    tcase_add_loop_test(tc, nothing_is_seen, 1, 3);
     tcase_add_loop_test(tc, wait_without_memory, 0, 2);
     tcase_add_test(tc, lost_with_the_last_frame);
     tcase_add_loop_test(tc, pool_without_memory, 0, 2);

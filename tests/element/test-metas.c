@@ -16,7 +16,7 @@ GST_START_TEST(crop)
     GstMapInfo map, got;
 
     caps_info("video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1", &info);
-    filter_start(&filter, "mode=replace background-color=0xffffffff",
+    filter_start(&filter, "mode=replace fail-closed=false background-color=0xffffffff",
                  "video/x-raw,format=GRAY8,width=64,height=48,framerate=30/1");
     filter_all_background(&filter);
     input = picture_new_color(&info, 0xff404040);
