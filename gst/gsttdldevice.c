@@ -86,6 +86,11 @@ struct gst_tdl_device *gst_tdl_device_new(struct tdl_context *context, GObject *
     return device;
 }
 
+guint gst_tdl_device_next_queue(struct gst_tdl_device *device)
+{
+    return (guint)g_atomic_int_add(&device->streams, 1);
+}
+
 /* The keeper goes last: all the rest is of its device. */
 static void device_clear(gpointer data)
 {

@@ -48,12 +48,13 @@ struct gst_tdl_device_ops {
 /* The engine's. */
 extern const struct gst_tdl_device_ops gst_tdl_device_engine;
 
-/* Made once, then only read. */
+/* Made once, then only read, but for the number of streams. */
 struct gst_tdl_device {
     struct tdl_context *context;
     GObject *keeper; /* the neighbours' queue, if the device is theirs; else NULL */
     const struct gst_tdl_device_ops *ops;
     struct gst_tdl_abilities able; /* its tilings are the device's */
+    gint streams;                  /* that have come so far; atomic */
 };
 
 /* `device` and `threads` as in tdl_context_params; "" is "auto", too. Blocking on first
@@ -68,6 +69,8 @@ void gst_tdl_device_release(struct gst_tdl_device **device);
 
 /* One that nobody shares: of `context`, which it takes; `keeper` may be NULL. */
 struct gst_tdl_device *gst_tdl_device_new(struct tdl_context *context, GObject *keeper);
+/* For a stream's batches, so that those of several run beside each other. Thread-safe. */
+guint gst_tdl_device_next_queue(struct gst_tdl_device *device);
 /* Thread-safe. With the last reference go context and keeper. */
 struct gst_tdl_device *gst_tdl_device_ref(struct gst_tdl_device *device);
 void gst_tdl_device_unref(struct gst_tdl_device *device);

@@ -67,7 +67,8 @@ static gpointer return_inputs(gpointer data)
 
 /* ------------------------------------------------------------ life and slots */
 
-enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context)
+enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context,
+                                    guint queue)
 {
     enum tdl_result r = TDL_OK;
 
@@ -77,6 +78,7 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS && r == TDL_OK; i++) {
         flight->slots[i].flight = flight;
         r = tdl_batch_create(context, &flight->slots[i].batch);
+        tdl_batch_set_queue(flight->slots[i].batch, queue);
     }
     if (r == TDL_OK)
         flight->returner = g_thread_new("tdl-inputs", return_inputs, flight);

@@ -49,7 +49,9 @@ struct gst_tdl_flight {
     guint64 stage_runs[GST_TDL_STAGES]; /* batches with a time for the stage */
 };
 
-enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context);
+/* Its work goes to that queue of the device (tdl_batch_set_queue()). */
+enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context,
+                                    guint queue);
 /* Waits for the GPU. */
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
 

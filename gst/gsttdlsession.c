@@ -40,7 +40,8 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
 
     if (!open_device(session, sources, vulkan, error))
         goto fail;
-    r = gst_tdl_flight_init(&session->flight, session->device->context);
+    r = gst_tdl_flight_init(&session->flight, session->device->context,
+                            gst_tdl_device_next_queue(session->device));
     if (r == TDL_OK)
         r = gst_tdl_compose_init(&session->compose, session->device->context);
     if (r != TDL_OK) {

@@ -12,6 +12,12 @@ enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch *
     return tdl_logged(context, r);
 }
 
+void tdl_batch_set_queue(struct tdl_batch *batch, uint32_t queue)
+{
+    if (batch && !tdl_context_is_forked(batch->ctx) && batch->ctx->on->batch_set_queue)
+        batch->ctx->on->batch_set_queue(batch, queue);
+}
+
 void tdl_batch_destroy(struct tdl_batch **batch)
 {
     struct tdl_batch *b = tdl_take(batch);

@@ -125,6 +125,10 @@ size_t tdl_buffer_size(const struct tdl_buffer *buffer)
 enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
 {
     TDL_NEED(buffer, "buffer");
-    return tdl_context_wait(buffer->ctx, buffer->ctx->on->buffer_point(buffer, for_write),
-                            TDL_WAIT_FOREVER); /* which tells the log */
+    const struct tdl_device *on = buffer->ctx->on;
+    if (!on->buffer_wait)
+        return tdl_context_wait(buffer->ctx, on->buffer_point(buffer, for_write),
+                                TDL_WAIT_FOREVER); /* which tells the log */
+    const enum tdl_result r = tdl_context_check(buffer->ctx);
+    return tdl_logged(buffer->ctx, r == TDL_OK ? on->buffer_wait(buffer, for_write) : r);
 }

@@ -143,10 +143,12 @@ uint64_t tdl_context_last_point(struct tdl_context *ctx)
 enum tdl_result tdl_context_sync(struct tdl_context *ctx)
 {
     TDL_NEED(ctx, "context");
-    enum tdl_result r = tdl_context_wait(ctx, tdl_context_last_point(ctx), TDL_WAIT_FOREVER);
+    enum tdl_result r = tdl_context_check(ctx);
+    if (r == TDL_OK)
+        r = ctx->on->context_wait(ctx, TDL_ALL_POINTS, TDL_WAIT_FOREVER);
     if (!tdl_context_is_forked(ctx))
         ctx->on->context_collect(ctx);
-    return r;
+    return tdl_logged(ctx, r);
 }
 
 /* ----------------------------------------------------------------- other */

@@ -121,6 +121,9 @@ struct tdl_buffer_wish {
     uint32_t exportable;
 };
 
+/* All that was submitted, on whatever queue. */
+#define TDL_ALL_POINTS UINT64_MAX
+
 struct tdl_device {
     const char *name; /* "vulkan" */
     /* Operators are fused and lowered to steps: dispatches of kernels with bindings.
@@ -131,11 +134,11 @@ struct tdl_device {
     /* -- contexts: the device and its timeline, on which all its work is ordered */
     /* The last reference has gone: wait for the device, free the context. */
     void (*context_destroy)(struct tdl_context *ctx);
-    /* `point` is not past the last one. Counts a wait that blocks
+    /* `point` is not past the last one, or TDL_ALL_POINTS. Counts a wait that blocks
      * (tdl_context_count_wait()). */
     enum tdl_result (*context_wait)(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns);
     uint64_t (*context_last_point)(struct tdl_context *ctx);
-    uint64_t (*context_passed)(struct tdl_context *ctx); /* the point that is reached */
+    uint64_t (*context_passed)(struct tdl_context *ctx); /* up to which all is done */
     /* Free what the timeline has passed. */
     void (*context_collect)(struct tdl_context *ctx);
     enum tdl_result (*context_save_cache)(struct tdl_context *ctx);
@@ -158,11 +161,15 @@ struct tdl_device {
     enum tdl_result (*buffer_check_tensor)(const struct tdl_buffer *buffer, size_t size);
     /* The point after which it is written, or written and read. */
     uint64_t (*buffer_point)(const struct tdl_buffer *buffer, bool and_read);
+    /* Wait for that. NULL: to wait for the point does. */
+    enum tdl_result (*buffer_wait)(const struct tdl_buffer *buffer, bool and_read);
 
     /* -- batches: work that is submitted at once. The state (begun or not) is the
      * device's to check. */
     enum tdl_result (*batch_create)(struct tdl_context *ctx, struct tdl_batch **out_batch);
     void (*batch_destroy)(struct tdl_batch *batch);
+    /* NULL: there is but one. */
+    void (*batch_set_queue)(struct tdl_batch *batch, uint32_t queue);
     enum tdl_result (*batch_begin)(struct tdl_batch *batch);
     void (*batch_cancel)(struct tdl_batch *batch);
     enum tdl_result (*batch_submit)(struct tdl_batch *batch, uint64_t *out_point);

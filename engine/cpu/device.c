@@ -41,6 +41,7 @@ void tdl_cpu_describe(struct tdl_device_info *info)
              TDL_XNNPACK_VERSION);
     memcpy(info->uuid, uuid, sizeof(uuid));
     info->type = TDL_DEVICE_CPU;
+    info->queues = 1;
     info->max_buffer_bytes = SIZE_MAX / 2;
     info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     info->usable = true;

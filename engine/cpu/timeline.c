@@ -164,6 +164,7 @@ enum tdl_result tdl_cpu_context_wait(struct tdl_context *context, uint64_t point
     const struct timespec deadline = deadline_after(timeout_ns);
     int error = 0;
     pthread_mutex_lock(&ctx->lock);
+    point = TDL_MIN(point, ctx->last_point);
     if (ctx->done < point && timeout_ns)
         tdl_context_count_wait(context);
     while (ctx->done < point && timeout_ns && error != ETIMEDOUT)

@@ -88,8 +88,10 @@ static int open_stack(struct bench *b, uint32_t count)
     if (r == TDL_OK)
         r = create_tensor(b->context, tdl_graph_output(s->graph, 0, NULL), &s->out, &s->output);
     for (uint32_t i = 0; i < BENCH_FLIGHT; i++)
-        for (uint32_t k = 0; k * count < b->stream_options.streams && r == TDL_OK; k++)
+        for (uint32_t k = 0; k * count < b->stream_options.streams && r == TDL_OK; k++) {
             r = tdl_batch_create(b->context, &s->batches[i][k]);
+            tdl_batch_set_queue(s->batches[i][k], k);
+        }
     return check(r);
 }
 
@@ -115,8 +117,11 @@ static int open_streams(struct bench *b)
         status = bench_frame_open(b);
         s->frames[i] = b->frame;
         b->frame = NULL;
-        for (uint32_t k = 0; k < BENCH_FLIGHT && status == TOOL_OK; k++)
+        for (uint32_t k = 0; k < BENCH_FLIGHT && status == TOOL_OK; k++) {
             status = check(tdl_batch_create(b->context, &s->pictures[i][k]));
+            tdl_batch_set_queue(s->pictures[i][k], i);
+            tdl_batch_set_queue(s->frames[i]->slots[k].batch, i);
+        }
     }
     return status;
 }
@@ -252,7 +257,7 @@ static int measure_rate(struct bench *b, struct result *result)
     for (uint32_t i = 0; i < b->iterations && r == TDL_OK; i++)
         r = submit_round(b, result->batch, i % BENCH_FLIGHT, points);
     if (r == TDL_OK)
-        r = tdl_context_wait(b->context, points[streams - 1], TDL_WAIT_FOREVER);
+        r = tdl_context_sync(b->context);
     result->rate = (double)b->iterations * streams / ((double)(tool_now() - start) / 1e9);
     return check(r);
 }

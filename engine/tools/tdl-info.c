@@ -90,6 +90,7 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
     printf("   opaque fds           %s\n", yes_no(info->external_memory_fd));
     printf("   sync files           %s\n", yes_no(info->sync_fd));
     printf("   shared timelines     %s\n", yes_no(info->timeline_fd));
+    printf("   queues               %llu\n", (unsigned long long)info->queues);
 }
 
 /* All of them, or that which an option names. */

@@ -216,11 +216,22 @@ enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
     if (r != TDL_OK)
         return r;
     tdl_sync_begin(b->base.ctx, &b->sync);
+    b->queue = b->next_queue;
     b->state = TDL_BATCH_RECORDING;
     b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
     b->open = b->writes_host = b->finishing = false;
     return TDL_OK;
+}
+
+void tdl_vk_batch_set_queue(struct tdl_batch *batch, uint32_t queue)
+{
+    tdl_vk_batch(batch)->next_queue = queue % tdl_vk(batch->ctx)->queue_count;
+}
+
+uint32_t tdl_batch_queue(const struct tdl_batch *batch)
+{
+    return tdl_vk_batch(batch)->queue;
 }
 
 void tdl_vk_batch_cancel(struct tdl_batch *batch)

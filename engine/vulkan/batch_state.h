@@ -31,6 +31,7 @@ struct tdl_vk_batch {
     struct tdl_batch base;
     struct tdl_vk_batch *next; /* among the context's idle ones */
     enum tdl_batch_state state;
+    uint32_t queue, next_queue; /* indices among the context's; from the next begin on */
     VkCommandPool pool;
     VkCommandBuffer own[TDL_BATCH_OWN];
     uint32_t own_count, own_used;

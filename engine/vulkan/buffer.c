@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t tdl_memory_type_find(const struct tdl_context *ctx, uint32_t type_bits,
                               VkMemoryPropertyFlags required, VkMemoryPropertyFlags wanted,
@@ -238,8 +239,21 @@ uint64_t tdl_vk_buffer_point(const struct tdl_buffer *b, bool and_read)
 {
     pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
     uint64_t point = tdl_vkb(b)->write_point;
-    if (and_read)
-        point = TDL_MAX(point, tdl_vkb(b)->read_point);
+    for (uint32_t i = 0; i < TDL_MAX_QUEUES && and_read; i++)
+        point = TDL_MAX(point, tdl_vkb(b)->read_points[i]);
     pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
     return point;
+}
+
+enum tdl_result tdl_vk_buffer_wait(const struct tdl_buffer *b, bool and_read)
+{
+    uint64_t points[TDL_MAX_QUEUES + 1];
+    enum tdl_result r = TDL_OK;
+    pthread_mutex_lock(&tdl_vk(b->ctx)->lock);
+    memcpy(points, tdl_vkb(b)->read_points, sizeof(tdl_vkb(b)->read_points));
+    points[TDL_MAX_QUEUES] = tdl_vkb(b)->write_point;
+    pthread_mutex_unlock(&tdl_vk(b->ctx)->lock);
+    for (uint32_t i = and_read ? 0 : TDL_MAX_QUEUES; i <= TDL_MAX_QUEUES && r == TDL_OK; i++)
+        r = tdl_vk_context_wait(b->ctx, points[i], TDL_WAIT_FOREVER);
+    return r;
 }

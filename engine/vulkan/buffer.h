@@ -14,9 +14,10 @@ struct tdl_vk_buffer {
     VkBuffer buffer;
     VkDeviceMemory memory;
     uint32_t memory_type;
-    bool host_visible;                /* the CPU reads what the GPU writes here */
-    bool borrowed;                    /* `buffer` is somebody else's */
-    uint64_t read_point, write_point; /* last submitted uses, under the context's lock */
+    bool host_visible; /* the CPU reads what the GPU writes here */
+    bool borrowed;     /* `buffer` is somebody else's */
+    /* Last submitted uses, under the context's lock. */
+    uint64_t write_point, read_points[TDL_MAX_QUEUES];
 
     /* Memory that others see, too (external.c). With `shared`, every batch
      * takes the buffer from the queue family that stands for them before its

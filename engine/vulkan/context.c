@@ -46,8 +46,8 @@ void tdl_context_unlock_queue(struct tdl_context *ctx)
 
 /* The two halves of VkSubmitInfo and its timeline values. */
 struct semaphores {
-    VkSemaphore handles[TDL_MAX_SEMAPHORES + 1];
-    uint64_t values[TDL_MAX_SEMAPHORES + 1];
+    VkSemaphore handles[TDL_MAX_SEMAPHORES + TDL_MAX_QUEUES];
+    uint64_t values[TDL_MAX_SEMAPHORES + TDL_MAX_QUEUES];
     uint32_t count;
 };
 
@@ -60,12 +60,30 @@ static void add_semaphores(struct semaphores *list, const struct tdl_semaphore_o
     }
 }
 
+/* What a queue has waited for once, all that comes later there is behind. */
+static void add_others(struct tdl_context *ctx, struct semaphores *list,
+                       const struct tdl_submission *s)
+{
+    const struct tdl_queue *own = &tdl_vk(ctx)->queues[s->queue];
+    for (uint32_t i = 0; i < tdl_vk(ctx)->queue_count; i++)
+        if (i != s->queue && s->behind[i] > own->waited[i])
+            add_semaphores(
+                list, &(struct tdl_semaphore_op){tdl_vk(ctx)->queues[i].timeline, s->behind[i]}, 1);
+}
+
+static void note_others(struct tdl_queue *own, const struct tdl_submission *s)
+{
+    for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
+        own->waited[i] = TDL_MAX(own->waited[i], s->behind[i]);
+}
+
 enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct tdl_submission *s,
                                           uint64_t *out_point)
 {
     enum { MAX_COMMANDS = 520 };
     VkCommandBuffer list[MAX_COMMANDS];
-    VkPipelineStageFlags stages[TDL_MAX_SEMAPHORES];
+    VkPipelineStageFlags stages[TDL_MAX_SEMAPHORES + TDL_MAX_QUEUES];
+    struct tdl_queue *own = &tdl_vk(ctx)->queues[s->queue];
     struct semaphores waits = {.count = 0}, signals = {.count = 0};
     uint32_t n = 0;
     if (s->command_count >= MAX_COMMANDS)
@@ -76,13 +94,14 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
     memcpy(&list[n], s->commands, s->command_count * sizeof(*s->commands));
     n += s->command_count;
 
-    const struct tdl_semaphore_op point = {tdl_vk(ctx)->timeline, tdl_vk(ctx)->last_point + 1};
+    const struct tdl_semaphore_op point = {own->timeline, tdl_queue_next_point(ctx, s->queue)};
     /* Ours last: drivers signal in this order, and whoever has waited for the
      * point may destroy the others. */
     add_semaphores(&signals, s->signals, s->signal_count);
     add_semaphores(&signals, &point, 1);
     add_semaphores(&waits, s->waits, s->wait_count);
-    for (uint32_t i = 0; i < s->wait_count; i++)
+    add_others(ctx, &waits, s);
+    for (uint32_t i = 0; i < waits.count; i++)
         stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkTimelineSemaphoreSubmitInfo timeline = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
@@ -104,18 +123,20 @@ enum tdl_result tdl_context_submit_locked(struct tdl_context *ctx, const struct 
     };
     /* Layers and drivers may start threads for the first one. */
     sigset_t before;
-    if (point.value == 1)
+    const bool first = !own->last_point;
+    if (first)
         tdl_signals_block(&before);
     tdl_context_lock_queue(ctx);
-    enum tdl_result r = VK(ctx, vkQueueSubmit(tdl_vk(ctx)->queue, 1, &submit, VK_NULL_HANDLE));
+    enum tdl_result r = VK(ctx, vkQueueSubmit(own->handle, 1, &submit, VK_NULL_HANDLE));
     tdl_context_unlock_queue(ctx);
-    if (point.value == 1)
+    if (first)
         tdl_signals_restore(&before);
     if (r != TDL_OK)
         return r;
     if (s->prepend_barrier)
-        tdl_vk(ctx)->barrier_point = tdl_vk(ctx)->last_point;
-    tdl_vk(ctx)->last_point = point.value;
+        own->barrier_point = own->last_point;
+    note_others(own, s);
+    tdl_queue_submitted(ctx, s->queue, point.value);
     *out_point = point.value;
     atomic_fetch_add(&ctx->stats.submits, 1);
     return TDL_OK;
@@ -131,23 +152,23 @@ uint64_t tdl_vk_context_last_point(struct tdl_context *ctx)
 
 uint64_t tdl_vk_context_passed(struct tdl_context *ctx)
 {
-    uint64_t value = 0;
-    return tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value) <
-                   0
-               ? 0
-               : value;
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
+    uint64_t point = tdl_queues_passed_locked(ctx);
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
+    return point;
 }
 
 void tdl_context_wait_idle(struct tdl_context *ctx)
 {
+    const struct tdl_queue *own = &tdl_vk(ctx)->queues[0];
     if (tdl_vk(ctx)->setup.borrowed) {
-        if (tdl_vk(ctx)->timeline && tdl_vk(ctx)->last_point)
+        if (own->timeline && own->last_point)
             tdl_vk(ctx)->fn.wait_semaphores(
                 tdl_vk(ctx)->device,
                 &(VkSemaphoreWaitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
                                        .semaphoreCount = 1,
-                                       .pSemaphores = &tdl_vk(ctx)->timeline,
-                                       .pValues = &tdl_vk(ctx)->last_point},
+                                       .pSemaphores = &own->timeline,
+                                       .pValues = &own->last_point},
                 UINT64_MAX);
         return;
     }
@@ -187,10 +208,8 @@ void tdl_vk_context_collect(struct tdl_context *ctx)
 {
     struct tdl_deferred *done = NULL;
     pthread_mutex_lock(&tdl_vk(ctx)->lock);
-    uint64_t value = 0;
-    if (tdl_vk(ctx)->deferred &&
-        tdl_vk(ctx)->fn.get_semaphore_value(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, &value) ==
-            VK_SUCCESS) {
+    if (tdl_vk(ctx)->deferred) {
+        const uint64_t value = tdl_queues_passed_locked(ctx);
         for (struct tdl_deferred **p = &tdl_vk(ctx)->deferred; *p;) {
             struct tdl_deferred *d = *p;
             if (d->point <= value) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A context: device, queue, timeline, and what all its users share.
+ * A context: device, queues, timeline, and what all its users share.
  *
- * Locks. `lock` guards the queue, the timeline's last point, the read and
+ * Locks. `lock` guards the queues, the timeline's last point, the read and
  * write points of every buffer and the list of deferred frees; it is held for
  * microseconds. `pipeline_lock` guards the pipeline table; compiling happens
  * outside it. Neither is taken inside the other. `queue_lock`, or the lock of a
- * borrowed queue's owner, is held round each call on the queue, inside `lock`.
+ * borrowed queue's owner, is held round each call on a queue, inside `lock`.
  */
 #ifndef TDL_CONTEXT_H
 #define TDL_CONTEXT_H
 
+#include "queue.h"
 #include "setup.h"
 #include "vk.h"
-#include "wait.h"
 
 #include "core/core.h"
 
@@ -46,7 +46,6 @@ struct tdl_vk_context {
     VkDebugUtilsMessengerEXT messenger;
     VkPhysicalDevice physical;
     VkDevice device;
-    VkQueue queue;
     uint32_t queue_family;
     uint32_t timestamp_bits;
     VkPhysicalDeviceProperties properties;
@@ -55,11 +54,9 @@ struct tdl_vk_context {
     struct tdl_device_functions fn;
     atomic_bool rent_wait_told; /* that rentals wait on the CPU */
 
-    /* Timeline: every submission signals last_point + 1. Work up to
-     * barrier_point is ordered by a barrier before anything submitted now. */
-    VkSemaphore timeline;
-    uint64_t last_point, barrier_point;
-    struct tdl_waiters waiters;
+    struct tdl_queue queues[TDL_MAX_QUEUES];
+    uint32_t queue_count;
+    uint64_t last_point; /* of all queues */
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
@@ -104,9 +101,12 @@ struct tdl_semaphore_op {
 #define TDL_MAX_SEMAPHORES 16 /* others', that a submission waits for or signals */
 
 struct tdl_submission {
+    uint32_t queue;
     const VkCommandBuffer *commands;
     uint32_t command_count;
-    bool prepend_barrier; /* first order it after all earlier work */
+    bool prepend_barrier; /* first order it after all earlier work of its queue */
+    /* Wait for these points of the other queues. */
+    uint64_t behind[TDL_MAX_QUEUES];
     const struct tdl_semaphore_op *waits, *signals;
     uint32_t wait_count, signal_count; /* at most TDL_MAX_SEMAPHORES each */
 };

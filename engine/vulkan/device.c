@@ -42,8 +42,10 @@ const struct tdl_device tdl_device_vulkan = {
     .buffer_import_host = tdl_vk_buffer_import_host,
     .buffer_destroy = tdl_vk_buffer_destroy,
     .buffer_point = tdl_vk_buffer_point,
+    .buffer_wait = tdl_vk_buffer_wait,
     .batch_create = tdl_vk_batch_create,
     .batch_destroy = tdl_vk_batch_destroy,
+    .batch_set_queue = tdl_vk_batch_set_queue,
     .batch_begin = tdl_vk_batch_begin,
     .batch_cancel = tdl_vk_batch_cancel,
     .batch_submit = tdl_vk_batch_submit,
@@ -161,21 +163,6 @@ fail:
     return r;
 }
 
-static enum tdl_result create_timeline(struct tdl_context *ctx)
-{
-    return VK(ctx,
-              vkCreateSemaphore(tdl_vk(ctx)->device,
-                                &(VkSemaphoreCreateInfo){
-                                    .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                    .pNext =
-                                        &(VkSemaphoreTypeCreateInfo){
-                                            .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-                                        },
-                                },
-                                NULL, &tdl_vk(ctx)->timeline));
-}
-
 static bool env_is_on(const char *name)
 {
     const char *value = getenv(name);
@@ -192,7 +179,8 @@ static struct tdl_context *context_new(const struct tdl_context_params *params)
     tdl_context_init(&vk->base, &tdl_device_vulkan, params);
     pthread_mutex_init(&vk->lock, NULL);
     pthread_mutex_init(&vk->queue_lock, NULL);
-    tdl_waiters_init(&vk->waiters);
+    for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
+        tdl_waiters_init(&vk->queues[i].waiters);
     pthread_mutex_init(&vk->pipeline_lock, NULL);
     return &vk->base;
 }
@@ -202,12 +190,10 @@ static enum tdl_result create_objects(struct tdl_context *ctx)
 {
     enum tdl_result r;
     query_limits(ctx);
-    TRY(create_timeline(ctx));
+    TRY(tdl_queues_init(ctx));
     TRY(record_barrier(ctx));
     TRY(tdl_pipelines_init(ctx));
     tdl_tuning_load(ctx, &ctx->tuning);
-    tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)tdl_vk(ctx)->timeline,
-                     "timeline");
     tdl_log(ctx, TDL_LOG_INFO, "device: %s (%s)%s", ctx->info.name, ctx->info.driver,
             tdl_vk(ctx)->setup.borrowed ? ", from outside" : "");
 fail:
@@ -236,8 +222,6 @@ enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *param
     }
     TRY(tdl_device_select(tdl_vk(ctx)->instance, params->device, &tdl_vk(ctx)->physical,
                           &ctx->info));
-    tdl_vk(ctx)->queue_family =
-        tdl_device_queue_family(tdl_vk(ctx)->physical, &tdl_vk(ctx)->timestamp_bits);
     TRY(tdl_setup_create_device(ctx));
     TRY(create_objects(ctx));
     *out_context = ctx;
@@ -288,7 +272,7 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
             tdl_vk_context_save_cache(ctx);
         tdl_pipelines_finish(ctx);
         vkDestroyCommandPool(tdl_vk(ctx)->device, tdl_vk(ctx)->barrier_pool, NULL);
-        vkDestroySemaphore(tdl_vk(ctx)->device, tdl_vk(ctx)->timeline, NULL);
+        tdl_queues_finish(ctx);
         if (!tdl_vk(ctx)->setup.borrowed)
             vkDestroyDevice(tdl_vk(ctx)->device, NULL);
     }
@@ -303,7 +287,8 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
     tdl_setup_finish(&tdl_vk(ctx)->setup);
     pthread_mutex_destroy(&tdl_vk(ctx)->lock);
     pthread_mutex_destroy(&tdl_vk(ctx)->queue_lock);
-    tdl_waiters_finish(&tdl_vk(ctx)->waiters);
+    for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
+        tdl_waiters_finish(&tdl_vk(ctx)->queues[i].waiters);
     pthread_mutex_destroy(&tdl_vk(ctx)->pipeline_lock);
     tdl_context_finish(ctx);
     free(ctx);
@@ -332,7 +317,7 @@ void tdl_context_get_vulkan(struct tdl_context *ctx, struct tdl_vulkan_device *o
         .instance = tdl_vk(ctx)->instance,
         .physical_device = tdl_vk(ctx)->physical,
         .device = tdl_vk(ctx)->device,
-        .queue = tdl_vk(ctx)->queue,
+        .queue = tdl_vk(ctx)->queues[0].handle,
         .queue_family = tdl_vk(ctx)->queue_family,
         .instance_version = tdl_vk(ctx)->setup.instance_version,
         .extensions = tdl_vk(ctx)->setup.extensions,

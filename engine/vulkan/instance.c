@@ -114,7 +114,7 @@ void tdl_instance_destroy(VkInstance instance)
         vkDestroyInstance(instance, NULL);
 }
 
-uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits)
+uint32_t tdl_device_queue_family(VkPhysicalDevice physical, VkQueueFamilyProperties *out_family)
 {
     VkQueueFamilyProperties families[16];
     uint32_t count = TDL_COUNT(families), best = UINT32_MAX;
@@ -127,8 +127,8 @@ uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timest
         if (best == UINT32_MAX || (async && families[best].queueFlags & VK_QUEUE_GRAPHICS_BIT))
             best = i;
     }
-    if (out_timestamp_bits)
-        *out_timestamp_bits = best == UINT32_MAX ? 0 : families[best].timestampValidBits;
+    if (out_family)
+        *out_family = best == UINT32_MAX ? (VkQueueFamilyProperties){0} : families[best];
     return best;
 }
 
@@ -296,9 +296,10 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
         tdl_extensions_have(&extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     if (v11)
         describe_sharing(physical, &extensions, timeline.timelineSemaphore, info);
-    uint32_t timestamp_bits = 0;
-    tdl_device_queue_family(physical, &timestamp_bits);
-    info->timestamps = timestamp_bits > 0 && plain.limits.timestampPeriod > 0;
+    VkQueueFamilyProperties family;
+    tdl_device_queue_family(physical, &family);
+    info->timestamps = family.timestampValidBits > 0 && plain.limits.timestampPeriod > 0;
+    info->queues = tdl_queue_count_wanted(family.queueFlags, family.queueCount);
     describe_memory(physical, info);
     describe_usable(physical, &plain, v11 && timeline.timelineSemaphore, info);
     if (listed != TDL_OK) {

@@ -26,6 +26,6 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
 
 /* The queue family libtdl uses: compute, without graphics if both exist.
  * UINT32_MAX if there is none. */
-uint32_t tdl_device_queue_family(VkPhysicalDevice physical, uint32_t *out_timestamp_bits);
+uint32_t tdl_device_queue_family(VkPhysicalDevice physical, VkQueueFamilyProperties *out_family);
 
 #endif

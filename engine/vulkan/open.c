@@ -91,7 +91,8 @@ static void chain_features(struct tdl_setup *setup, bool int64)
 enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
 {
     const char *names[16];
-    const float priority = 1.0f;
+    const float priorities[TDL_MAX_QUEUES] = {1.0f, 1.0f, 1.0f, 1.0f};
+    VkQueueFamilyProperties family;
     struct tdl_extensions extensions;
     enum tdl_result r = tdl_extensions_init(&extensions, tdl_vk(ctx)->physical);
     if (r != TDL_OK)
@@ -102,6 +103,10 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
     if (r != TDL_OK)
         return r;
     tdl_vk(ctx)->setup.instance_version = VK_API_VERSION_1_2;
+    tdl_vk(ctx)->queue_family = tdl_device_queue_family(tdl_vk(ctx)->physical, &family);
+    tdl_vk(ctx)->timestamp_bits = family.timestampValidBits;
+    tdl_vk(ctx)->queue_count = (uint32_t)ctx->info.queues;
+    const uint32_t handles = TDL_MIN(tdl_vk(ctx)->queue_count, family.queueCount);
     chain_features(&tdl_vk(ctx)->setup, ctx->info.shader_int64);
     if (ctx->info.cooperative_matrix[0])
         tdl_vk(ctx)->setup.timeline.pNext =
@@ -115,8 +120,8 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
                                        &(VkDeviceQueueCreateInfo){
                                            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueFamilyIndex = tdl_vk(ctx)->queue_family,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority,
+                                           .queueCount = handles,
+                                           .pQueuePriorities = priorities,
                                        },
                                    .enabledExtensionCount = count,
                                    .ppEnabledExtensionNames = tdl_vk(ctx)->setup.extensions,
@@ -124,7 +129,9 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
                                NULL, &tdl_vk(ctx)->device));
     if (r != TDL_OK)
         return r;
-    vkGetDeviceQueue(tdl_vk(ctx)->device, tdl_vk(ctx)->queue_family, 0, &tdl_vk(ctx)->queue);
+    for (uint32_t i = 0; i < tdl_vk(ctx)->queue_count; i++)
+        vkGetDeviceQueue(tdl_vk(ctx)->device, tdl_vk(ctx)->queue_family, i % handles,
+                         &tdl_vk(ctx)->queues[i].handle);
     load_functions(ctx);
     return TDL_OK;
 }
@@ -230,7 +237,9 @@ enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx, const struct tdl
     setup->unlock_queue = d->unlock_queue;
     setup->lock_data = d->lock_data;
     tdl_vk(ctx)->queue_family = d->queue_family;
-    tdl_vk(ctx)->queue = d->queue;
+    tdl_vk(ctx)->queues[0].handle = d->queue;
+    tdl_vk(ctx)->queue_count = 1;
+    ctx->info.queues = 1;
     vkGetPhysicalDeviceQueueFamilyProperties(d->physical_device, &count, families);
     tdl_vk(ctx)->timestamp_bits = families[d->queue_family].timestampValidBits;
     ctx->info.timestamps = tdl_vk(ctx)->timestamp_bits > 0 && ctx->info.timestamps;

@@ -48,14 +48,9 @@ bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
         uint64_t value, available;
     } ticks[TDL_BATCH_TIMESTAMPS];
     uint32_t count = b->submitted_marks;
-    uint64_t passed = 0;
     /* The queries keep what the submission before wrote until the device gets
      * to reset them. */
-    if (!count ||
-        tdl_vk(b->base.ctx)
-                ->fn.get_semaphore_value(tdl_vk(b->base.ctx)->device, tdl_vk(b->base.ctx)->timeline,
-                                         &passed) < 0 ||
-        passed < b->point)
+    if (!count || tdl_queue_passed(b->base.ctx, tdl_queue_of(b->base.ctx, b->point)) < b->point)
         return false;
     if (vkGetQueryPoolResults(tdl_vk(b->base.ctx)->device, b->queries, 0, count, sizeof(ticks),
                               ticks, sizeof(ticks[0]),
@@ -72,19 +67,41 @@ bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
 
 /* --------------------------------------------------------------- submission */
 
-/* Does this batch touch what earlier submissions left without a barrier? Only
- * uses before the batch's first own barrier can. Call with the lock held. */
-static bool needs_barrier(const struct tdl_vk_batch *b)
+/* Who acquires memory of others, or gives it away, changes it for all. */
+static bool changes(const struct tdl_batch_use *use)
 {
+    const struct tdl_vk_buffer *buffer = tdl_vkb(use->buffer);
+    return use->write || buffer->shared || buffer->rental;
+}
+
+/* What the batch comes behind: the last uses that conflict with its own, by queue.
+ * Call with the lock held. */
+static void find_conflicts(const struct tdl_vk_batch *b, uint64_t out_points[TDL_MAX_QUEUES])
+{
+    const uint32_t queues = tdl_vk(b->base.ctx)->queue_count;
     for (uint32_t i = 0; i < b->use_count; i++) {
         const struct tdl_batch_use *u = &b->uses[i];
-        if (u->epoch)
-            continue;
-        if (tdl_vkb(u->buffer)->write_point > tdl_vk(b->base.ctx)->barrier_point ||
-            (u->write && tdl_vkb(u->buffer)->read_point > tdl_vk(b->base.ctx)->barrier_point))
-            return true;
+        const struct tdl_vk_buffer *buffer = tdl_vkb(u->buffer);
+        const uint32_t writer = (uint32_t)(buffer->write_point % queues);
+        /* Its own barriers order it behind what its own queue did. */
+        if (writer != b->queue || !u->epoch)
+            out_points[writer] = TDL_MAX(out_points[writer], buffer->write_point);
+        for (uint32_t q = 0; q < queues && changes(u); q++)
+            if (q != b->queue || !u->epoch)
+                out_points[q] = TDL_MAX(out_points[q], buffer->read_points[q]);
     }
-    return false;
+}
+
+static void note_uses(struct tdl_vk_batch *b)
+{
+    for (uint32_t i = 0; i < b->use_count; i++) {
+        struct tdl_vk_buffer *buffer = tdl_vkb(b->uses[i].buffer);
+        if (b->uses[i].read)
+            buffer->read_points[b->queue] = b->point;
+        if (changes(&b->uses[i]))
+            buffer->write_point = b->point;
+        tdl_rental_used(b->uses[i].buffer, b->uses[i].give);
+    }
 }
 
 static enum tdl_result finish_recording(struct tdl_vk_batch *b)
@@ -126,7 +143,8 @@ static enum tdl_result submit_locked(struct tdl_vk_batch *b)
 {
     struct tdl_context *ctx = b->base.ctx;
     VkCommandBuffer list[TDL_BATCH_PARTS + 2];
-    uint64_t before = tdl_vk(ctx)->last_point;
+    struct tdl_queue *own = &tdl_vk(ctx)->queues[b->queue];
+    const uint64_t before = own->last_point;
     bool around;
     enum tdl_result r = hand_over(b, &around);
     if (r != TDL_OK)
@@ -134,28 +152,23 @@ static enum tdl_result submit_locked(struct tdl_vk_batch *b)
     list[0] = b->handover[0];
     memcpy(&list[1], b->parts, b->part_count * sizeof(list[0]));
     list[1 + b->part_count] = b->handover[1];
-    const struct tdl_submission submission = {
+    struct tdl_submission submission = {
+        .queue = b->queue,
         .commands = around ? list : b->parts,
         .command_count = b->part_count + (around ? 2 : 0),
-        .prepend_barrier = needs_barrier(b),
         .waits = b->sync.waits,
         .wait_count = b->sync.wait_count,
         .signals = b->sync.signals,
         .signal_count = b->sync.signal_count,
     };
+    find_conflicts(b, submission.behind);
+    submission.prepend_barrier = submission.behind[b->queue] > own->barrier_point;
     r = tdl_context_submit_locked(ctx, &submission, &b->point);
     if (r != TDL_OK)
         return r;
     if (b->epoch)
-        tdl_vk(ctx)->barrier_point = TDL_MAX(tdl_vk(ctx)->barrier_point, before);
-    for (uint32_t i = 0; i < b->use_count; i++) {
-        struct tdl_buffer *buffer = b->uses[i].buffer;
-        if (b->uses[i].read)
-            tdl_vkb(buffer)->read_point = b->point;
-        if (b->uses[i].write)
-            tdl_vkb(buffer)->write_point = b->point;
-        tdl_rental_used(buffer, b->uses[i].give);
-    }
+        own->barrier_point = TDL_MAX(own->barrier_point, before);
+    note_uses(b);
     return TDL_OK;
 }
 

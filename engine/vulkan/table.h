@@ -20,10 +20,12 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
                                           struct tdl_buffer **out_buffer, uint64_t *out_offset);
 void tdl_vk_buffer_destroy(struct tdl_buffer *buffer);
 uint64_t tdl_vk_buffer_point(const struct tdl_buffer *buffer, bool and_read);
+enum tdl_result tdl_vk_buffer_wait(const struct tdl_buffer *buffer, bool and_read);
 
 enum tdl_result tdl_vk_batch_create(struct tdl_context *ctx, struct tdl_batch **out_batch);
 void tdl_vk_batch_destroy(struct tdl_batch *batch);
 enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch);
+void tdl_vk_batch_set_queue(struct tdl_batch *batch, uint32_t queue);
 void tdl_vk_batch_cancel(struct tdl_batch *batch);
 enum tdl_result tdl_vk_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
 enum tdl_result tdl_vk_batch_stage(struct tdl_batch *batch, uint32_t stage);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waiting for a point of the timeline. One thread at a time waits in the driver, for
+ * Waiting for a point of a queue. One thread at a time waits in the driver, for
  * the earliest point that anybody asks for; the others wait for that thread, and it
  * sends the next of them in when it is back. Two threads in vkWaitSemaphores for one
  * semaphore halve the frame rate of a stream on NVIDIA's driver (580), which then
@@ -92,7 +92,8 @@ static bool wait_for_others(struct tdl_waiters *waiters, struct tdl_waiter *self
 
 /* The driver had no memory to wait with. The work is under way and ends all the same,
  * and whoever went on without it would read or overwrite what it works on. */
-static VkResult wait_by_asking(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
+static VkResult wait_by_asking(struct tdl_vk_context *vk, const struct tdl_queue *queue,
+                               uint64_t point, uint64_t deadline)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     VkResult result = VK_SUCCESS;
@@ -102,31 +103,33 @@ static VkResult wait_by_asking(struct tdl_vk_context *vk, uint64_t point, uint64
         if (now_ns() >= deadline)
             return VK_TIMEOUT;
         nanosleep(&nap, NULL);
-        result = vk->fn.get_semaphore_value(vk->device, vk->timeline, &value);
+        result = vk->fn.get_semaphore_value(vk->device, queue->timeline, &value);
     }
     return result;
 }
 
-static VkResult wait_in_driver(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
+static VkResult wait_in_driver(struct tdl_vk_context *vk, const struct tdl_queue *queue,
+                               uint64_t point, uint64_t deadline)
 {
     const uint64_t now = now_ns();
     const VkSemaphoreWaitInfo wait = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
-        .pSemaphores = &vk->timeline,
+        .pSemaphores = &queue->timeline,
         .pValues = &point,
     };
     const VkResult result =
         vk->fn.wait_semaphores(vk->device, &wait, deadline > now ? deadline - now : 0);
     return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY
-               ? wait_by_asking(vk, point, deadline)
+               ? wait_by_asking(vk, queue, point, deadline)
                : result;
 }
 
 /* Until the point has passed, or the time is up. */
-static VkResult wait_in_turn(struct tdl_vk_context *vk, uint64_t point, uint64_t deadline)
+static VkResult wait_in_turn(struct tdl_vk_context *vk, struct tdl_queue *queue, uint64_t point,
+                             uint64_t deadline)
 {
-    struct tdl_waiters *waiters = &vk->waiters;
+    struct tdl_waiters *waiters = &queue->waiters;
     struct tdl_waiter self = {.point = point};
     VkResult result = VK_SUCCESS;
     bool in_time = true;
@@ -139,9 +142,9 @@ static VkResult wait_in_turn(struct tdl_vk_context *vk, uint64_t point, uint64_t
     if (!self.passed && in_time) {
         self.in_driver = true;
         pthread_mutex_unlock(&waiters->lock);
-        result = wait_in_driver(vk, point, deadline);
+        result = wait_in_driver(vk, queue, point, deadline);
         if (result == VK_SUCCESS)
-            vk->fn.get_semaphore_value(vk->device, vk->timeline, &value);
+            vk->fn.get_semaphore_value(vk->device, queue->timeline, &value);
         pthread_mutex_lock(&waiters->lock);
     } else if (!self.passed) {
         result = VK_TIMEOUT;
@@ -151,19 +154,41 @@ static VkResult wait_in_turn(struct tdl_vk_context *vk, uint64_t point, uint64_t
     return result;
 }
 
-enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
+static enum tdl_result wait_for(struct tdl_context *ctx, struct tdl_queue *queue, uint64_t point,
+                                uint64_t timeout_ns, uint64_t deadline)
 {
     struct tdl_vk_context *vk = tdl_vk(ctx);
-    const uint64_t start = now_ns(), deadline = start + TDL_MIN(timeout_ns, UINT64_MAX / 4);
     uint64_t value = 0;
-    const enum tdl_result r = VK(ctx, vk->fn.get_semaphore_value(vk->device, vk->timeline, &value));
+    const enum tdl_result r =
+        VK(ctx, vk->fn.get_semaphore_value(vk->device, queue->timeline, &value));
     if (r != TDL_OK || value >= point)
         return r;
     if (timeout_ns)
         tdl_context_count_wait(ctx);
-    const VkResult result = timeout_ns ? wait_in_turn(vk, point, deadline) : VK_TIMEOUT;
+    const VkResult result = timeout_ns ? wait_in_turn(vk, queue, point, deadline) : VK_TIMEOUT;
     if (result == VK_TIMEOUT)
         return tdl_fail(TDL_ERROR_TIMEOUT, "point %llu was not reached in %llu ns",
                         (unsigned long long)point, (unsigned long long)timeout_ns);
     return result < 0 ? tdl_vk_fail(ctx, result, "vkWaitSemaphores(") : TDL_OK;
+}
+
+static uint64_t last_of(struct tdl_context *ctx, const struct tdl_queue *queue)
+{
+    pthread_mutex_lock(&tdl_vk(ctx)->lock);
+    const uint64_t point = queue->last_point;
+    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
+    return point;
+}
+
+enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
+{
+    struct tdl_vk_context *vk = tdl_vk(ctx);
+    const uint64_t deadline = now_ns() + TDL_MIN(timeout_ns, UINT64_MAX / 4);
+    struct tdl_queue *own = tdl_queue_of(ctx, point);
+    enum tdl_result r = TDL_OK;
+    if (point != TDL_ALL_POINTS) /* a number between two of its points is the one before */
+        return wait_for(ctx, own, TDL_MIN(point, last_of(ctx, own)), timeout_ns, deadline);
+    for (uint32_t i = 0; i < vk->queue_count && r == TDL_OK; i++)
+        r = wait_for(ctx, &vk->queues[i], last_of(ctx, &vk->queues[i]), timeout_ns, deadline);
+    return r;
 }

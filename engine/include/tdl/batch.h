@@ -81,6 +81,16 @@ struct tdl_batch;
 
 /** Create a batch, not begun. Allocates its pools; never waits for the device. */
 TDL_API enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl_batch **out_batch);
+/**
+ * Have a batch's work from the next tdl_batch_begin() on run on another of the device's
+ * queues, so that the work of several streams goes on at the same time, if the device has
+ * several (tdl_device_info.queues; NVIDIA's and AMD's GPUs do). What uses the same memory is
+ * ordered as it is submitted, on whatever queue. Without this call, all work is on queue 0.
+ * A graph has memory of its own for its activations on each queue that it runs on. Not to be
+ * called while another thread uses the batch.
+ * @param queue  any number; it counts modulo the device's queues
+ */
+TDL_API void tdl_batch_set_queue(struct tdl_batch *batch, uint32_t queue);
 /** Gives up what was not submitted; what was, runs on. */
 TDL_API void tdl_batch_destroy(struct tdl_batch **batch);
 /** Start anew. Blocking: waits for the batch's previous submission. */

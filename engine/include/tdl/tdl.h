@@ -175,7 +175,8 @@ struct tdl_device_info {
     bool timestamps;              /**< its own times can be measured */
     bool storage_16bit;           /**< 16-bit types in storage buffers */
     bool shader_int64;            /**< tensors of int64 and uint64 */
-    uint64_t reserved[4];         /**< 0: room for later versions */
+    uint64_t queues;              /**< on which batches can run beside each other, 1 or more */
+    uint64_t reserved[3];         /**< 0: room for later versions */
 };
 
 /**
@@ -190,7 +191,7 @@ TDL_API enum tdl_result tdl_device_list(struct tdl_device_info *out_infos, uint3
 
 /* --------------------------------------------------------------- contexts */
 
-/** One device, one queue, one timeline (WebNN's MLContext). */
+/** One device, one timeline (WebNN's MLContext). */
 struct tdl_context;
 
 struct tdl_context_params {
@@ -248,7 +249,9 @@ TDL_API void tdl_context_destroy(struct tdl_context **context);
 TDL_API const struct tdl_device_info *tdl_context_device(const struct tdl_context *context);
 
 /**
- * Wait until the timeline has passed `point`.
+ * Wait until the timeline has passed `point`, which a submission told. All earlier work of
+ * its queue is done then, too, and that of others if it was on the same memory
+ * (tdl_batch_set_queue()); without batches on other queues, that is all earlier work.
  * @param timeout_ns  ns, or TDL_WAIT_FOREVER; 0 asks without blocking
  * @return TDL_ERROR_TIMEOUT or TDL_ERROR_DEVICE_LOST. Thread-safe, blocking.
  */

@@ -42,6 +42,14 @@ static enum tdl_result share_weights(struct tdl_graph *g, struct tdl_program *p)
     return r;
 }
 
+static enum tdl_result need_arena(struct tdl_graph *g, uint32_t queue)
+{
+    struct tdl_buffer **arena = &g->program->arenas[queue];
+    return *arena ? TDL_OK
+                  : tdl_buffer_create_parts(g->ctx, TDL_MAX(g->plan.arena_size, 16),
+                                            TDL_BUFFER_DEVICE, "arena", arena);
+}
+
 enum tdl_result tdl_vk_program_create(struct tdl_graph *g)
 {
     enum tdl_result r = tdl_pass_check(g);
@@ -53,8 +61,7 @@ enum tdl_result tdl_vk_program_create(struct tdl_graph *g)
     if (!g->program)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     pthread_mutex_init(&g->program->lock, NULL);
-    r = tdl_buffer_create_parts(g->ctx, TDL_MAX(g->plan.arena_size, 16), TDL_BUFFER_DEVICE, "arena",
-                                &g->program->arena);
+    r = need_arena(g, 0);
     return r == TDL_OK ? share_weights(g, g->program) : r;
 }
 
@@ -67,7 +74,8 @@ void tdl_vk_program_destroy(struct tdl_graph *g)
         next = rec->next;
         tdl_recording_release(g->ctx, rec);
     }
-    tdl_buffer_destroy(&p->arena);
+    for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
+        tdl_buffer_destroy(&p->arenas[i]);
     tdl_weights_release(g->ctx, &p->weights);
     pthread_mutex_destroy(&p->lock);
     tdl_pipeline_list_release(g->ctx, p->pipelines);
@@ -78,12 +86,12 @@ void tdl_vk_program_destroy(struct tdl_graph *g)
 /* ------------------------------------------------------------- dispatching */
 
 static bool matches(const struct tdl_recording *rec, struct tdl_buffer *const *bound,
-                    uint32_t count)
+                    uint32_t count, uint32_t queue)
 {
     for (uint32_t i = 0; i < count; i++)
         if (rec->bound[i] != bound[i]->id)
             return false;
-    return true;
+    return rec->queue == queue;
 }
 
 /* Make room for one more. */
@@ -104,16 +112,18 @@ static void drop_oldest(struct tdl_graph *g)
 /* The recording for these buffers, made if need be. Call with the graph's
  * lock held. */
 static enum tdl_result find_recording(struct tdl_graph *g, struct tdl_buffer *const *bound,
-                                      struct tdl_recording **out)
+                                      uint32_t queue, struct tdl_recording **out)
 {
     uint32_t count = g->plan.ir->input_count + g->plan.ir->output_count;
     struct tdl_recording *rec = g->program->recordings;
-    while (rec && !matches(rec, bound, count))
+    while (rec && !matches(rec, bound, count, queue))
         rec = rec->next;
     if (!rec) {
         if (g->program->recording_count >= TDL_MAX_RECORDINGS)
             drop_oldest(g);
-        enum tdl_result r = tdl_recording_create(g, bound, false, &rec);
+        enum tdl_result r = need_arena(g, queue);
+        if (r == TDL_OK)
+            r = tdl_recording_create(g, bound, queue, false, &rec);
         if (r != TDL_OK)
             return r;
         rec->next = g->program->recordings;
@@ -130,7 +140,7 @@ static enum tdl_result execute(struct tdl_batch *batch, struct tdl_graph *g,
 {
     const struct tdl_weights *weights = &g->program->weights;
     struct tdl_bind uses[TDL_MAX_BINDINGS + TDL_MAX_WEIGHTS + 1] = {
-        {.buffer = g->program->arena, .read = true, .write = true}};
+        {.buffer = g->program->arenas[rec->queue], .read = true, .write = true}};
     uint32_t count = 1, inputs = g->plan.ir->input_count;
     for (uint32_t i = 0; i < weights->count; i++)
         uses[count++] = (struct tdl_bind){.buffer = weights->buffers[i], .read = true};
@@ -150,7 +160,7 @@ enum tdl_result tdl_vk_program_run(struct tdl_batch *batch, struct tdl_graph *g,
 {
     struct tdl_recording *rec;
     pthread_mutex_lock(&g->program->lock);
-    enum tdl_result r = find_recording(g, bound, &rec);
+    enum tdl_result r = find_recording(g, bound, tdl_batch_queue(batch), &rec);
     if (r == TDL_OK)
         r = execute(batch, g, rec, bound);
     pthread_mutex_unlock(&g->program->lock);
@@ -181,7 +191,7 @@ enum tdl_result tdl_vk_program_profile(struct tdl_graph *g, struct tdl_buffer *c
     struct tdl_batch *batch = NULL;
     uint64_t point;
     enum tdl_result r;
-    TRY(tdl_recording_create(g, bound, true, &rec));
+    TRY(tdl_recording_create(g, bound, 0, true, &rec));
     TRY(tdl_batch_borrow(g->ctx, &batch));
     TRY(execute(batch, g, rec, bound));
     TRY(tdl_batch_submit(batch, &point));

@@ -12,15 +12,16 @@
 #include "core/weights.h"
 #include "vulkan/batch.h"
 
-#define TDL_MAX_RECORDINGS 8
+#define TDL_MAX_RECORDINGS 64 /* the streams of one model, each with tensors of its own */
 
-/* The plan recorded for one set of bound tensors. */
+/* The plan recorded for one set of bound tensors, in one arena. */
 struct tdl_recording {
     struct tdl_recording *next;
     atomic_int refs; /* the graph's, and unsubmitted batches' */
     /* Which buffers, by id: a recording does not keep memory alive, and one
      * whose buffer has gone is never found again. */
     uint64_t bound[TDL_MAX_BINDINGS];
+    uint32_t queue; /* whose arena */
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkDescriptorPool descriptors;
@@ -30,10 +31,12 @@ struct tdl_recording {
 };
 
 struct tdl_program {
-    struct tdl_buffer *arena;
+    /* Of each queue, or runs on several would wait for each other; the first one is made
+     * with the graph, others when it first runs there. */
+    struct tdl_buffer *arenas[TDL_MAX_QUEUES];
     struct tdl_weights weights;          /* by block of the plan */
     struct tdl_pipeline_list *pipelines; /* one a step */
-    pthread_mutex_t lock;                /* guards recordings */
+    pthread_mutex_t lock;                /* guards recordings, and arenas but the first */
     struct tdl_recording *recordings;
     uint32_t recording_count;
     uint64_t use_counter;
@@ -41,9 +44,10 @@ struct tdl_program {
 
 /* Will the device take every step? */
 enum tdl_result tdl_pass_check(const struct tdl_graph *graph);
-/* record.c */
+/* record.c; in the arena of `queue`, which is there. */
 enum tdl_result tdl_recording_create(struct tdl_graph *graph, struct tdl_buffer *const *bound,
-                                     bool profile, struct tdl_recording **out_recording);
+                                     uint32_t queue, bool profile,
+                                     struct tdl_recording **out_recording);
 /* Drop a reference; the last one frees when the timeline passes what has been
  * submitted so far. A release function of struct tdl_hold. */
 void tdl_recording_release(struct tdl_context *ctx, void *recording);

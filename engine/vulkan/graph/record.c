@@ -19,13 +19,19 @@ struct hazard {
     bool write;
 };
 
+/* What operands lie in. */
+struct memory {
+    struct tdl_buffer *const *bound;
+    struct tdl_buffer *arena;
+};
+
 struct resolved {
     struct tdl_buffer *buffer;
     uint64_t offset, size;
     bool write, constant;
 };
 
-static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
+static bool resolve(const struct tdl_graph *g, const struct memory *memory,
                     const struct tdl_plan_bind *bind, struct resolved *out)
 {
     const struct tdl_weights *weights = &g->program->weights;
@@ -41,17 +47,17 @@ static bool resolve(const struct tdl_graph *g, struct tdl_buffer *const *bound,
         return true;
     case TDL_PLAN_BIND_OPERAND:
         if (bind->operand->external)
-            *out = (struct resolved){bound[bind->operand->binding], 0, bind->operand->size + guard,
-                                     bind->write, false};
+            *out = (struct resolved){memory->bound[bind->operand->binding], 0,
+                                     bind->operand->size + guard, bind->write, false};
         else
-            *out = (struct resolved){g->program->arena, bind->operand->offset,
+            *out = (struct resolved){memory->arena, bind->operand->offset,
                                      bind->operand->size + guard, bind->write, false};
         return true;
     }
     return false;
 }
 
-static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound,
+static void write_set(const struct tdl_graph *g, const struct memory *memory,
                       const struct tdl_plan_step *step, VkDescriptorSet set)
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
@@ -60,9 +66,9 @@ static void write_set(const struct tdl_graph *g, struct tdl_buffer *const *bound
      * valid; its own output is, and no other step touches it meanwhile. */
     for (uint32_t i = 0; i < TDL_MAX_BINDS && !unused.buffer; i++)
         if (step->binds[i].write)
-            resolve(g, bound, &step->binds[i], &unused);
+            resolve(g, memory, &step->binds[i], &unused);
     for (uint32_t i = 0; i < TDL_MAX_BINDS; i++) {
-        if (!resolve(g, bound, &step->binds[i], &b))
+        if (!resolve(g, memory, &step->binds[i], &b))
             b = unused;
         infos[i] = (VkDescriptorBufferInfo){tdl_vkb(b.buffer)->buffer, b.offset, b.size};
     }
@@ -90,7 +96,7 @@ static void barrier(VkCommandBuffer cb)
         0, NULL, 0, NULL);
 }
 
-static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
+static void record_steps(struct tdl_graph *g, const struct memory *memory,
                          const VkDescriptorSet *sets, struct tdl_recording *rec,
                          struct hazard *hazards)
 {
@@ -105,7 +111,7 @@ static void record_steps(struct tdl_graph *g, struct tdl_buffer *const *bound,
         uint32_t count = 0;
         bool conflict = false;
         for (uint32_t j = 0; j < TDL_MAX_BINDS; j++)
-            if (resolve(g, bound, &step->binds[j], &binds[count]))
+            if (resolve(g, memory, &step->binds[j], &binds[count]))
                 conflict |= conflicts(hazards, hazard_count, &binds[count++]);
         if (conflict || (rec->queries && i) || hazard_count + count > MAX_HAZARDS) {
             barrier(rec->commands);
@@ -193,8 +199,10 @@ fail:
 }
 
 enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *const *bound,
-                                     bool profile, struct tdl_recording **out_recording)
+                                     uint32_t queue, bool profile,
+                                     struct tdl_recording **out_recording)
 {
+    const struct memory memory = {bound, g->program->arenas[queue]};
     uint32_t binding_count = g->plan.ir->input_count + g->plan.ir->output_count;
     VkDescriptorSet *sets = calloc(g->plan.step_count, sizeof(*sets));
     struct hazard *hazards = calloc(MAX_HAZARDS, sizeof(*hazards));
@@ -207,19 +215,20 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
         goto done;
     }
     atomic_init(&rec->refs, 1);
+    rec->queue = queue;
     rec->pipelines = tdl_pipeline_list_ref(g->program->pipelines);
     for (uint32_t i = 0; i < binding_count; i++)
         rec->bound[i] = bound[i]->id;
     TRY(create_objects(g, profile, rec));
     TRY(allocate_sets(g, rec, sets));
     for (uint32_t i = 0; i < g->plan.step_count; i++)
-        write_set(g, bound, &g->plan.steps[i], sets[i]);
+        write_set(g, &memory, &g->plan.steps[i], sets[i]);
     TRY(VK(g->ctx, vkBeginCommandBuffer(rec->commands,
                                         &(VkCommandBufferBeginInfo){
                                             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT,
                                         })));
-    record_steps(g, bound, sets, rec, hazards);
+    record_steps(g, &memory, sets, rec, hazards);
     TRY(VK(g->ctx, vkEndCommandBuffer(rec->commands)));
     tdl_context_name(g->ctx, VK_OBJECT_TYPE_COMMAND_BUFFER, (uint64_t)(uintptr_t)rec->commands,
                      "graph");
