@@ -124,6 +124,11 @@ bool subject_has_kernels(const struct tdl_context *ctx)
     return ctx->on->wants_steps;
 }
 
+uint64_t subject_stride(const struct tdl_context *ctx, uint64_t n)
+{
+    return check_stride(subject_has_kernels(ctx) ? n : 1);
+}
+
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu)
 {
     static bool is_software; /* the one device of this process, whatever it pretends */

@@ -40,6 +40,8 @@ struct tdl_tensor_params subject_image(enum tdl_layout layout, uint32_t n, uint3
 
 /* Does the device run a plan of dispatches, in a program as Vulkan's? */
 bool subject_has_kernels(const struct tdl_context *ctx);
+/* As check_stride(), of what compiles kernels for each case; on the CPU all are tried. */
+uint64_t subject_stride(const struct tdl_context *ctx, uint64_t n);
 /* Where its kernels keep what is between them; NULL on a device without kernels. */
 struct tdl_buffer *subject_arena(const struct tdl_graph *graph);
 /* Up to where its submissions wait for those before them; 0 likewise. */

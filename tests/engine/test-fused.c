@@ -34,9 +34,9 @@ static void run_seed(struct tdl_context *ctx, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    const long count = check_cases(argc, argv, 8);
     uint64_t seed = check_seed(argc, argv, 2);
     struct tdl_context *ctx = check_context_open();
+    const long count = check_cases(argc, argv, subject_has_kernels(ctx) ? 3 : 8);
     for (long i = 0; i < count; i++)
         run_seed(ctx, seed + (uint64_t)i);
     check_context_close(ctx);

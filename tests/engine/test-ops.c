@@ -359,12 +359,12 @@ static struct op_case random_case(struct rng *rng)
 /* ------------------------------------------------------------- broadcasting */
 
 /* Every way of add and mul to broadcast: for each mask of the left operand,
- * one graph with all masks of the right one. A quarter of them in a run. */
+ * one graph with all masks of the right one. On kernels an eighth of them in a run. */
 static void check_broadcasting(struct tdl_context *ctx, uint64_t seed)
 {
     static const char digits[] = "0123456789abcdef";
     const struct op_case t = {ADD, 2, 3, 5, 6};
-    const uint32_t step = (uint32_t)check_stride(4);
+    const uint32_t step = (uint32_t)subject_stride(ctx, 8);
     for (uint32_t left = (uint32_t)(seed % step); left < 16; left += step) {
         struct rng rng = {left};
         struct tdl_operand *x[16];
@@ -536,15 +536,16 @@ static void check_cast(void)
 
 int main(int argc, char **argv)
 {
-    const long random = check_cases(argc, argv, 16);
     uint64_t seed = check_seed(argc, argv, 2);
     check_goldens();
     check_cast();
     struct tdl_context *ctx = check_context_open();
+    const long random = check_cases(argc, argv, subject_has_kernels(ctx) ? 6 : 16);
+    const uint64_t stride = subject_stride(ctx, 3);
     if (argc <= 2)
         for (size_t i = 0; i < COUNT(table); i++)
             for (int half = 0; half < 2; half++)
-                if ((2 * i + (size_t)half + seed) % check_stride(1) == 0)
+                if ((2 * i + (size_t)half + seed) % stride == 0)
                     run_case(ctx, &table[i], i, half, (i ^ half) & 1);
     if (argc <= 2) {
         check_broadcasting(ctx, seed);
