@@ -7,10 +7,10 @@ describe() {
     shaders) echo "spirv-val over every kernel" ;;
     engine) echo "operators, passes, tensors, frames against plain C references" ;;
     models) echo "importers, and the person models against the reference data" ;;
-    element) echo "tdlfilter under GstHarness" ;;
+    element) echo "tdlfilter under GstHarness, all of it on the CPU, half of it on Vulkan by the seed" ;;
     pipelines) echo "whole pipelines with gst-launch-1.0" ;;
     demo) echo "pipelines/demo.sh, shortened" ;;
-    validation) echo "element and pipelines under the Vulkan validation layer, as the others always are" ;;
+    validation) echo "the other half, and pipelines, under the Vulkan validation layer, as the others always are" ;;
     sanitizers) echo "all suites built with ASan, UBSan and leak detection, each on one of the devices" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
@@ -44,7 +44,14 @@ part_shaders() {
 
 part_engine() { meson_tests "$TDL_BUILD" --suite engine; }
 part_models() { meson_tests "$TDL_BUILD" --suite models; }
-part_element() { meson_tests "$TDL_BUILD" --suite element; }
+part_element() {
+    local tests=() others
+    mapfile -t tests < <(tests_of "$TDL_BUILD" element | vulkan_half 0)
+    meson_tests "$TDL_BUILD" "${tests[@]}"
+    others=$(tests_of "$TDL_BUILD" element | grep -vxFf <(printf '%s\n' "${tests[@]}") | paste -sd ' ')
+    [ -z "$others" ] ||
+        printf '  left to validation and to other seeds, but on the CPU: %s\n' "$others"
+}
 part_pipelines() { meson_tests "$TDL_BUILD" --suite pipelines; }
 part_soak() { meson_tests "$TDL_BUILD" --suite soak; }
 
@@ -77,7 +84,7 @@ part_validation() { # part_validation [TESTS-TO-LEAVE-OUT]
     # scripts do differs only before the first call of Vulkan; `nightly` has them,
     # and what never calls it.
     local tests=()
-    mapfile -t tests < <(tests_of "$TDL_BUILD" element pipelines |
+    mapfile -t tests < <(tests_of "$TDL_BUILD" element pipelines | vulkan_half "${1:-1}" |
         grep -vxE "${1:-recipes|errors|documentation|portrait-square|no-vulkan|element-cpu-.*|element-(caps|files|presets|fit|modelinfo|no-models|mapped)}")
     TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 "${tests[@]}"
 }
@@ -112,6 +119,23 @@ one_device() {
                     number[of[i]] = n++
                 cpu = name[i] != of[i]
                 if (count[of[i]] == 1 || cpu == (seed + number[of[i]]) % 2)
+                    print name[i]
+            }
+        }'
+}
+
+# Tests that have a twin on the CPU, NAME-cpu-REST, in one of two runs, by the seed: those
+# of half 0 or of half 1; with another argument, or TDL_TEST_CASES from 100 on, all of them.
+# The twins and all others: always.
+vulkan_half() {
+    [ "${TDL_TEST_CASES:-0}" -lt 100 ] || set -- all
+    awk -v seed="${TDL_TEST_SEED:-0}" -v half="$1" '
+        { name[NR] = $0; on_cpu[$0] = /-cpu-/ }
+        END {
+            for (i = 1; i <= NR; i++) {
+                twin = name[i]
+                sub(/-/, "-cpu-", twin)
+                if (!(twin in on_cpu) || half !~ /^[01]$/ || (seed + n++) % 2 == half)
                     print name[i]
             }
         }'
