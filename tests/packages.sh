@@ -8,6 +8,8 @@
 #   tests/packages.sh bookworm|trixie
 #
 # The packages are left in build/packages-RELEASE, logs in build/test-logs.
+#
+# shellcheck disable=SC2016,SC2317 # what check() calls, and shells over there read
 set -uo pipefail
 . "$(dirname "$0")/../pipelines/common.sh"
 . "$TDL_ROOT/tests/lib/chroot.sh"
@@ -46,7 +48,6 @@ same_version() {
 check "one version" same_version
 # A copy, as dpkg-buildpackage writes beside the tree and into it.
 build() {
-    # shellcheck disable=SC2016 # expanded over there
     "$TDL_ROOT/tests/debian.sh" "$release" bash -euc '
         export DEBIAN_FRONTEND=noninteractive
         apt-get update -qq
