@@ -72,13 +72,12 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
 {
     enum tdl_result r = TDL_OK;
 
-    *flight = (struct gst_tdl_flight){ .context = context };
+    *flight = (struct gst_tdl_flight){ .context = context, .queue = queue };
     g_mutex_init(&flight->lock);
     g_cond_init(&flight->changed);
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS && r == TDL_OK; i++) {
         flight->slots[i].flight = flight;
         r = tdl_batch_create(context, &flight->slots[i].batch);
-        tdl_batch_set_queue(flight->slots[i].batch, queue);
     }
     if (r == TDL_OK)
         flight->returner = g_thread_new("tdl-inputs", return_inputs, flight);
@@ -154,17 +153,32 @@ void gst_tdl_flight_finish(struct gst_tdl_flight *flight)
     g_mutex_clear(&flight->lock);
 }
 
-enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, struct gst_tdl_slot **out_slot)
+/* The next that is free: a network that is slow on a queue of its own is passed by. */
+static struct gst_tdl_slot *next_slot(struct gst_tdl_flight *flight)
 {
-    struct gst_tdl_slot *slot = &flight->slots[flight->next];
+    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
+        struct gst_tdl_slot *slot = &flight->slots[(flight->next + i) % GST_TDL_FLIGHT_SLOTS];
+
+        if (!slot->open)
+            return slot;
+    }
+    return &flight->slots[flight->next];
+}
+
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint behind,
+                                     struct gst_tdl_slot **out_slot)
+{
+    struct gst_tdl_slot *slot;
     enum tdl_result r;
 
     gst_tdl_flight_retire(flight, FALSE);
+    slot = next_slot(flight);
     retire_slot(flight, slot, TRUE);
+    tdl_batch_set_queue(slot->batch, flight->queue + behind);
     r = tdl_batch_begin(slot->batch);
     if (r != TDL_OK)
         return r;
-    flight->next = (flight->next + 1) % GST_TDL_FLIGHT_SLOTS;
+    flight->next = (guint)(slot - flight->slots + 1) % GST_TDL_FLIGHT_SLOTS;
     *out_slot = slot;
     return TDL_OK;
 }

@@ -39,7 +39,8 @@ struct gst_tdl_slot {
 struct gst_tdl_flight {
     struct tdl_context *context; /* borrowed */
     struct gst_tdl_slot slots[GST_TDL_FLIGHT_SLOTS];
-    guint next;
+    guint next;        /* slot */
+    guint queue;       /* of the device, that the stream's work is on */
     GThread *returner; /* gives inputs back; NULL before the first */
     GMutex lock;
     GCond changed;
@@ -55,8 +56,10 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
 /* Waits for the GPU. */
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
 
-/* The next slot with its batch begun; waits only when all are in flight. */
-enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, struct gst_tdl_slot **out_slot);
+/* The next slot with its batch begun, on the stream's queue, or so many behind that for
+ * work that others need not wait for; waits only when all are in flight. */
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint behind,
+                                     struct gst_tdl_slot **out_slot);
 void gst_tdl_flight_cancel(struct gst_tdl_slot *slot);
 /* Submit in order with `fences`, and hold `input` until the GPU is done. */
 enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *input,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Exact and freshest. The device has one queue, on which work runs in the
- * order of its submission.
+ * Exact and freshest. A stream's work is on one queue of the device, in the order of its
+ * submission, but for freshest's networks, which are on the next one.
  *
  * exact: one batch a frame, preprocess → network → compose. The frame is
  * finished when its own mask is.
@@ -9,8 +9,8 @@
  * freshest: the composition goes first, with the newest mask that is already
  * finished, and the network's run for this frame behind it in a batch of its
  * own, unless the run before has not finished yet. So a frame never waits for
- * its own mask, and a network that is too slow for the frame rate runs on as
- * many frames as it has time for.
+ * its own mask, nor, where the device has several queues, for any, and a network
+ * that is too slow for the frame rate runs on as many frames as it has time for.
  *
  * shared, where other streams are at the model's batcher: exact in two batches, the picture,
  * then the composition, and between the two the run for all of them.
@@ -114,7 +114,7 @@ static enum tdl_result frame_shared(struct gst_tdl_session *session, struct gst_
     if (r == TDL_OK && turn == GST_TDL_TURN_FLUSHING)
         r = TDL_ERROR_CANCELED;
     if (r == TDL_OK)
-        r = gst_tdl_flight_begin(&session->flight, &slot);
+        r = gst_tdl_flight_begin(&session->flight, 0, &slot);
     if (r != TDL_OK)
         return r;
     if (turn == GST_TDL_TURN_ALONE)
@@ -157,7 +157,7 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
 static enum tdl_result run_behind(struct gst_tdl_session *session, struct gst_tdl_work *work)
 {
     struct gst_tdl_slot *slot;
-    enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
+    enum tdl_result r = gst_tdl_flight_begin(&session->flight, 1, &slot);
 
     if (r != TDL_OK)
         return r;
@@ -245,7 +245,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     const struct gst_tdl_video *in = input->video;
     struct gst_tdl_work work = { .input = input->buffer, .mode = TDL_MODE_MASK };
     struct gst_tdl_slot *slot;
-    enum tdl_result r = gst_tdl_flight_begin(&session->flight, &slot);
+    enum tdl_result r = gst_tdl_flight_begin(&session->flight, 0, &slot);
 
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
