@@ -73,41 +73,40 @@ static inline void tdl_tile_begin(const struct tdl_cpu_blocks *b, struct tdl_til
 /* ----------------------------------------------------------------- the source */
 
 /* out = m · a + n */
-static inline void tdl_scale_row(float m, float n, int count, const float *restrict a,
-                                 float *restrict out)
+TDL_ONCE void tdl_scale_row(float m, float n, int count, const float *restrict a,
+                            float *restrict out)
 {
     for (int i = 0; i < count; i++)
         out[i] = m * a[i] + n;
 }
 
-static inline void tdl_apply_row(const float m[4], int count, const float *restrict a,
-                                 const float *restrict b, const float *restrict c,
-                                 float *restrict out)
+TDL_ONCE void tdl_apply_row(const float m[4], int count, const float *restrict a,
+                            const float *restrict b, const float *restrict c, float *restrict out)
 {
     for (int i = 0; i < count; i++)
         out[i] = m[0] * a[i] + m[1] * b[i] + m[2] * c[i] + m[3];
 }
 
-static inline void tdl_mix_rows(float share, int count, const float *restrict a,
-                                const float *restrict b, float *restrict out)
+TDL_ONCE void tdl_mix_rows(float share, int count, const float *restrict a, const float *restrict b,
+                           float *restrict out)
 {
     for (int i = 0; i < count; i++)
         out[i] = a[i] + (b[i] - a[i]) * share;
 }
 
-static inline void tdl_fill_row(float v, int count, float *restrict out)
+TDL_ONCE void tdl_fill_row(float v, int count, float *restrict out)
 {
     for (int i = 0; i < count; i++)
         out[i] = v;
 }
 
 /* (1 2 1)/4 round every second pixel. */
-static inline void tdl_chroma_down(int pairs, const float *restrict in, float *restrict out)
+TDL_ONCE void tdl_chroma_down(int pairs, const float *restrict in, float *restrict out)
 {
     for (int i = 0; i < pairs; i++)
         out[i] = 0.25f * (in[2 * i - 1] + 2 * in[2 * i] + in[2 * i + 1]);
 }
-static inline void tdl_chroma_up(int pairs, const float *restrict in, float *restrict out)
+TDL_ONCE void tdl_chroma_up(int pairs, const float *restrict in, float *restrict out)
 {
     for (int i = 0; i < pairs; i++) {
         out[2 * i] = in[i];
@@ -302,7 +301,7 @@ static inline void tdl_tile_store(const struct tdl_cpu_picture *p, const struct 
 /* ----------------------------------------------------------------- blending */
 
 /* The mask's weight at the chroma samples: the mean of the pixels they span. */
-static inline void tdl_mean_weights(const struct tdl_cpu_picture *target, struct tdl_tile *t)
+TDL_ONCE void tdl_mean_weights(const struct tdl_cpu_picture *target, struct tdl_tile *t)
 {
     const int pairs = t->blocks / 2;
     const float *restrict a = t->mask[0], *restrict b = t->mask[1];
@@ -318,8 +317,8 @@ static inline void tdl_mean_weights(const struct tdl_cpu_picture *target, struct
 }
 
 /* What is behind where the weight is 0, in place. */
-static inline void tdl_blend_row(int n, const float *restrict behind, const float *restrict weight,
-                                 float *restrict row)
+TDL_ONCE void tdl_blend_row(int n, const float *restrict behind, const float *restrict weight,
+                            float *restrict row)
 {
     for (int i = 0; i < n; i++)
         row[i] = behind[i] + (row[i] - behind[i]) * weight[i];
@@ -351,8 +350,8 @@ static inline void tdl_tile_blend(const struct tdl_cpu_picture *target, struct t
 #define TDL_COEFFICIENT (16 / 32767.f)
 
 /* Row `row` of the coefficients, between columns, at the tile's pixels. */
-static inline const struct tdl_expanded *tdl_expand(const struct tdl_cpu_blocks *b,
-                                                    struct tdl_tile *t, int row)
+TDL_ONCE const struct tdl_expanded *tdl_expand(const struct tdl_cpu_blocks *b, struct tdl_tile *t,
+                                               int row)
 {
     const int held[2] = {t->expanded[0].row, t->expanded[1].row};
     if (held[0] == row || held[1] == row)
@@ -425,7 +424,7 @@ static inline enum tdl_mask_kind tdl_tile_kind(const struct tdl_cpu_blocks *b, s
 }
 
 /* The guide of the tile's pixels, 0…1. */
-static inline void tdl_tile_guide(const struct tdl_cpu_blocks *b, struct tdl_tile *t)
+TDL_ONCE void tdl_tile_guide(const struct tdl_cpu_blocks *b, struct tdl_tile *t)
 {
     for (int r = 0; r < 2; r++) {
         float *restrict out = t->guide[r] + TDL_LEFT;
@@ -465,7 +464,7 @@ static inline void tdl_soften(struct tdl_tile *t)
 
 /* The mask of rows y and y + 1 after the soft step, 0…1; the source's rows are
  * loaded where it is guided. */
-static inline void tdl_tile_mask(const struct tdl_cpu_blocks *b, struct tdl_tile *t, int y)
+TDL_ONCE void tdl_tile_mask(const struct tdl_cpu_blocks *b, struct tdl_tile *t, int y)
 {
     const float scale = (float)b->mask_height / (float)b->source.height;
     const int last = b->mask_height - 1;

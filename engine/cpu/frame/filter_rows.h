@@ -11,9 +11,8 @@
 #include "rows.h"
 
 /* Four rows of samples at a time, so that the sum is read and written rarely. */
-static inline void tdl_add_rows(const struct tdl_cpu_picture *p, const uint8_t *const row[4],
-                                const float w[4], size_t first, int n, bool add,
-                                float *restrict sum)
+TDL_ONCE void tdl_add_rows(const struct tdl_cpu_picture *p, const uint8_t *const row[4],
+                           const float w[4], size_t first, int n, bool add, float *restrict sum)
 {
     if (tdl_cpu_picture_has(p, TDL_TRAIT_WIDE)) {
         const tdl_wide *a = (const tdl_wide *)row[0] + first, *b = (const tdl_wide *)row[1] + first;
@@ -76,8 +75,8 @@ static inline void tdl_filter_down(const struct tdl_cpu_filter *f, uint32_t plan
     }
 }
 
-static inline void tdl_filter_across(const struct tdl_cpu_axis *x, int step, int first,
-                                     const float *restrict in, float *restrict out)
+TDL_ONCE void tdl_filter_across(const struct tdl_cpu_axis *x, int step, int first,
+                                const float *restrict in, float *restrict out)
 {
     enum { BLOCK = 256 };
     for (int begin = 0; begin < x->count; begin += BLOCK) {

@@ -9,6 +9,10 @@
 
 #include "picture.h"
 
+/* Loops that many call, which are compiled once in a file: inlined they would be compiled for
+ * every caller, which takes most of the time, and gains nothing for rows of pixels. */
+#define TDL_ONCE static __attribute__((noinline, unused))
+
 /* Frames lie at any address. */
 typedef uint16_t tdl_wide __attribute__((aligned(1), may_alias));
 typedef uint32_t tdl_pixel __attribute__((aligned(1), may_alias));
@@ -25,8 +29,7 @@ static inline int32_t tdl_clamp_int(int32_t v, int32_t low, int32_t high)
 
 /* ----------------------------------------------------------------- loading */
 
-static inline void tdl_unpack_bytes(const uint8_t *restrict in, int step, int n,
-                                    float *const out[4])
+TDL_ONCE void tdl_unpack_bytes(const uint8_t *restrict in, int step, int n, float *const out[4])
 {
     float *restrict a = out[0], *restrict b = out[1], *restrict c = out[2], *restrict d = out[3];
     if (step == 1)
@@ -52,8 +55,8 @@ static inline void tdl_unpack_bytes(const uint8_t *restrict in, int step, int n,
         }
 }
 
-static inline void tdl_unpack_wides(const struct tdl_cpu_picture *p, const uint8_t *row, int step,
-                                    int n, float *const out[4])
+TDL_ONCE void tdl_unpack_wides(const struct tdl_cpu_picture *p, const uint8_t *row, int step, int n,
+                               float *const out[4])
 {
     const tdl_wide *in = (const tdl_wide *)row;
     const int shift = (int)p->shift, mask = (1 << p->bits) - 1;
@@ -104,7 +107,7 @@ static inline void tdl_load_part(const struct tdl_cpu_picture *p, int first, int
         tdl_repeat_ends(out[c], n, begin - x, end - begin);
 }
 
-static inline void tdl_load_luma(const struct tdl_cpu_picture *p, int y, int x, int n, float *out)
+TDL_ONCE void tdl_load_luma(const struct tdl_cpu_picture *p, int y, int x, int n, float *out)
 {
     if (!tdl_cpu_picture_has(p, TDL_TRAIT_PAIRED)) {
         tdl_load_part(p, 0, 1, y, x, n, &out);
@@ -119,8 +122,8 @@ static inline void tdl_load_luma(const struct tdl_cpu_picture *p, int y, int x, 
     tdl_repeat_ends(out, n, begin - x, end - begin);
 }
 
-static inline void tdl_load_chroma(const struct tdl_cpu_picture *p, int y, int x, int n, float *cb,
-                                   float *cr)
+TDL_ONCE void tdl_load_chroma(const struct tdl_cpu_picture *p, int y, int x, int n, float *cb,
+                              float *cr)
 {
     if (tdl_cpu_picture_has(p, TDL_TRAIT_MIXED)) {
         tdl_load_part(p, 1, 2, y, x, n, (float *const[2]){cb, cr});
@@ -161,7 +164,7 @@ static inline int tdl_code_of(float v, float max)
     return (int)(tdl_clamp(v, 0, max) + 0.5f);
 }
 
-static inline void tdl_pack_threes(uint8_t *restrict out, int n, const float *const in[3])
+TDL_ONCE void tdl_pack_threes(uint8_t *restrict out, int n, const float *const in[3])
 {
     enum { PART = 64 };
     uint8_t codes[3][PART];
@@ -177,7 +180,7 @@ static inline void tdl_pack_threes(uint8_t *restrict out, int n, const float *co
 }
 
 /* (Whole words, as compilers see no vectors in bytes that lie apart.) */
-static inline void tdl_pack_bytes(uint8_t *restrict out, int step, int n, const float *const in[4])
+TDL_ONCE void tdl_pack_bytes(uint8_t *restrict out, int step, int n, const float *const in[4])
 {
     const float *restrict a = in[0], *restrict b = in[1], *restrict c = in[2], *restrict d = in[3];
     if (step == 1) {
@@ -198,8 +201,8 @@ static inline void tdl_pack_bytes(uint8_t *restrict out, int step, int n, const 
     }
 }
 
-static inline void tdl_pack_wides(const struct tdl_cpu_picture *p, uint8_t *row, int step, int n,
-                                  const float *const in[4])
+TDL_ONCE void tdl_pack_wides(const struct tdl_cpu_picture *p, uint8_t *row, int step, int n,
+                             const float *const in[4])
 {
     const float *restrict a = in[0], *restrict b = in[1];
     const float max = p->max;
@@ -245,9 +248,9 @@ static inline void tdl_store_rgb(const struct tdl_cpu_picture *p, int y, int x, 
 
 /* Luma of n pixels from x on, an even one, with its chroma, where they share words;
  * of an odd width the last pixel is there twice. */
-static inline void tdl_store_paired(const struct tdl_cpu_picture *p, int y, int x, int n,
-                                    const float *restrict luma, const float *restrict cb,
-                                    const float *restrict cr)
+TDL_ONCE void tdl_store_paired(const struct tdl_cpu_picture *p, int y, int x, int n,
+                               const float *restrict luma, const float *restrict cb,
+                               const float *restrict cr)
 {
     uint8_t *row = p->plane[0] + (size_t)y * p->stride[0] + 2 * (size_t)x;
     tdl_pixel *restrict out = (tdl_pixel *)row;
