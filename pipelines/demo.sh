@@ -134,6 +134,17 @@ videos_together() {
     made all-modes.mkv
 }
 
+# The tools and what makes the clip, while there are pictures to look at.
+rest= rest_log=$TDL_BUILD/rest.log
+build_rest() {
+    nice "$TDL_ROOT/pipelines/setup.sh" >"$rest_log" 2>&1 &
+    rest=$!
+}
+await_rest() {
+    wait "$rest" || { cat "$rest_log" >&2; die "the build failed"; }
+    say "" "$(tail -n 1 "$rest_log")"
+}
+
 each_mode() { # each_mode picture|video
     local row name settings
     for row in "${modes[@]}"; do
@@ -142,12 +153,14 @@ each_mode() { # each_mode picture|video
     done
 }
 
-"$TDL_ROOT/pipelines/setup.sh"
+"$TDL_ROOT/pipelines/setup.sh" --plugin
 use_plugin
+build_rest
 if [ $live = yes ] && has_camera_and_display; then
     say "Close the window to end."
     launch v4l2src ! tdlfilter ! videoconvert ! autovideosink \
         2> >(sed -u 's/.* device: /The device: /; t; /INFO .* tdl /d' >&2)
+    await_rest
     exit
 fi
 
@@ -161,6 +174,7 @@ say "" "# The portrait in every mode. The first line makes the network ready for
     "# GPU that compiles kernels, which are kept for later."
 each_mode picture
 pictures_together
+await_rest
 say "" "# A clip of the portrait, and it in every mode:"
 run "$TDL_BUILD/pipelines/clip" "$TDL_PORTRAIT" clip.mkv "$frames"
 made clip.mkv
