@@ -24,11 +24,13 @@
 static gboolean network_is_due(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_work *work)
 {
-    if (!gst_tdl_work_shows_mask(live, work)) {
-        session->cut = TRUE; /* a mask of before would be an old one when one is wanted */
+    const gboolean shown = gst_tdl_work_shows_mask(live, work);
+
+    if (!shown)
+        session->has_mask = FALSE; /* it would be an old one when one is wanted */
+    if (!shown && !gst_tdl_session_watches(session, live))
         return FALSE;
-    }
-    return !session->has_mask || session->cut || ++session->since_run >= live->interval;
+    return (shown && !session->has_mask) || session->cut || ++session->since_run >= live->interval;
 }
 
 static void network_ran(struct gst_tdl_session *session)
@@ -89,11 +91,23 @@ static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_t
     return r;
 }
 
+/* Behind a run in the batch: what presence looks at. */
+static enum tdl_result watch(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                             const struct gst_tdl_live *live)
+{
+    return gst_tdl_session_watches(session, live)
+               ? gst_tdl_presence_record(&session->presence, session->device->context, slot->batch,
+                                         session->infer, &session->moment)
+               : TDL_OK;
+}
+
 /* A mask of the frame's own is submitted. */
-static void mask_made(struct gst_tdl_session *session)
+static void mask_made(struct gst_tdl_session *session, const struct gst_tdl_slot *slot,
+                      const struct gst_tdl_live *live, const struct gst_tdl_work *work)
 {
     network_ran(session);
-    session->has_mask = TRUE;
+    gst_tdl_presence_submitted(&session->presence, slot->point);
+    session->has_mask = gst_tdl_work_shows_mask(live, work);
     session->cut = FALSE;
     session->running = FALSE; /* this mask is newer than any run's before */
 }
@@ -120,13 +134,15 @@ static enum tdl_result frame_shared(struct gst_tdl_session *session, struct gst_
     if (turn == GST_TDL_TURN_ALONE)
         r = gst_tdl_infer_network(session->infer, slot->batch);
     if (r == TDL_OK)
+        r = watch(session, slot, live);
+    if (r == TDL_OK)
         r = gst_tdl_work_compose(session, slot, live, work, session->infer->mask);
     if (r == TDL_OK)
         r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_COMPOSES);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK)
-        mask_made(session);
+        mask_made(session, slot, live, work);
     return r;
 }
 
@@ -143,6 +159,8 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     if (run)
         r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
                                  work->frames.pixel_aspect);
+    if (r == TDL_OK && run)
+        r = watch(session, slot, live);
     if (r == TDL_OK)
         r = gst_tdl_work_compose(session, slot, live, work, run ? session->infer->mask : NULL);
     if (r == TDL_OK)
@@ -150,11 +168,12 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK && run)
-        mask_made(session);
+        mask_made(session, slot, live, work);
     return r;
 }
 
-static enum tdl_result run_behind(struct gst_tdl_session *session, struct gst_tdl_work *work)
+static enum tdl_result run_behind(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                  struct gst_tdl_work *work)
 {
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, 1, &slot);
@@ -164,11 +183,14 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, struct gst_td
     r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
                              work->frames.pixel_aspect);
     if (r == TDL_OK)
+        r = watch(session, slot, live);
+    if (r == TDL_OK)
         r = gst_tdl_work_submit(session, slot, work, GST_TDL_PART_READS);
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK) {
         network_ran(session);
+        gst_tdl_presence_submitted(&session->presence, slot->point);
         session->running = TRUE;
         session->running_point = slot->point;
     }
@@ -189,7 +211,7 @@ static enum tdl_result frame_freshest(struct gst_tdl_session *session, struct gs
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK && network_is_due(session, live, work) && !session->running)
-        r = run_behind(session, work);
+        r = run_behind(session, live, work);
     return r;
 }
 
@@ -272,6 +294,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     else
         r = frame_exact(session, slot, live, &work);
     gst_tdl_work_release(&work);
+    gst_tdl_presence_submitted(&session->presence, 0); /* what was recorded in vain */
     if (r == TDL_ERROR_CANCELED)
         return FALSE;
     if (r != TDL_OK)

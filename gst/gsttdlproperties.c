@@ -177,6 +177,18 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "still to come or could not be loaded, and round what a GstVideoCropMeta shows, all is "
       "background, blurred or replaced; off: as mode was before, and round a crop as it comes",
       BOOL, GST_TDL_LIVE, GST_TDL_AT(live.fail_closed), .def = TRUE, .local = TRUE },
+    { "presence", "Presence",
+      "Tell by the element message tdl-presence (present, share, running-time, timestamp) when "
+      "somebody comes, or nobody is there any more; in mode=passthrough the network runs for "
+      "that alone. At first nobody is there",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.presence), .def = FALSE, .local = TRUE },
+    { "presence-share", "Presence share",
+      "Share of the frame that is somebody: pixels that the network is rather sure of, before "
+      "threshold, smoothing and invert",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.presence_share), 0, 1, 0.01, .local = TRUE },
+    { "presence-delay", "Presence delay",
+      "How long a change must last before it is told, in ms of the stream's time", UINT,
+      GST_TDL_LIVE, GST_TDL_AT(live.presence_delay), 0, 3600000, 1000, .local = TRUE },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
@@ -288,9 +300,7 @@ static GType enum_type(enum gst_tdl_kind kind)
 static gboolean is_controllable(const struct gst_tdl_property *p)
 {
     return (p->effect == GST_TDL_LIVE || p->effect == GST_TDL_RENEGOTIATE) && p->kind != CLASSES &&
-           p->kind != LATENCY && p->offset != GST_TDL_AT(live.require_zero_copy) &&
-           p->offset != GST_TDL_AT(live.fail_closed) && p->offset != GST_TDL_AT(live.batch_size) &&
-           p->offset != GST_TDL_AT(live.batch_timeout);
+           p->kind != LATENCY && (!p->local || p->offset == GST_TDL_AT(live.tile_overlap));
 }
 
 static GParamFlags param_flags(const struct gst_tdl_property *p)

@@ -36,6 +36,18 @@ GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason)
                        path, reason);
 }
 
+void gst_tdl_report_presence(GstElement *element, const struct gst_tdl_watch *watch,
+                             const struct gst_tdl_moment *since)
+{
+    gst_element_post_message(
+        element, gst_message_new_element(
+                     GST_OBJECT(element),
+                     gst_structure_new("tdl-presence", "present", G_TYPE_BOOLEAN, watch->present,
+                                       "share", G_TYPE_DOUBLE, watch->share, "running-time",
+                                       GST_TYPE_CLOCK_TIME, since->running, "timestamp",
+                                       GST_TYPE_CLOCK_TIME, since->timestamp, NULL)));
+}
+
 void gst_tdl_report_install(GObjectClass *klass, guint first)
 {
     const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
@@ -79,7 +91,7 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "(pixels read and written by the device, be it the CPU), and the mean time of the "
             "device in ns of "
             "preprocess-ns, network-ns and compose-ns (0 where the device has no "
-            "timestamps)",
+            "timestamps); with presence: present, and share (of the frame, that is somebody)",
             GST_TYPE_STRUCTURE, flags));
 }
 
@@ -98,5 +110,6 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
         stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
-        stats->stage_ns[GST_TDL_STAGE_COMPOSE], NULL);
+        stats->stage_ns[GST_TDL_STAGE_COMPOSE], "present", G_TYPE_BOOLEAN, stats->present, "share",
+        G_TYPE_DOUBLE, stats->share, NULL);
 }

@@ -20,6 +20,10 @@ void gst_tdl_report_fallback(struct gst_tdl_report *report, GstElement *element,
 /* The error that require-zero-copy makes of an output in CPU memory. */
 GError *gst_tdl_report_output_error(const gchar *path, const gchar *reason);
 
+/* The element message "tdl-presence" of what holds since that moment. */
+void gst_tdl_report_presence(GstElement *element, const struct gst_tdl_watch *watch,
+                             const struct gst_tdl_moment *since);
+
 /* Read-only properties, in the order of their ids. */
 enum gst_tdl_told { GST_TDL_TOLD_IMPORT_PATH, GST_TDL_TOLD_EXPORT_PATH, GST_TDL_TOLD_STATS };
 void gst_tdl_report_install(GObjectClass *klass, guint first_id);

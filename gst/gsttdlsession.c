@@ -48,6 +48,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         gst_tdl_error_set(error, r, "Cannot set up the device");
         goto fail;
     }
+    gst_tdl_presence_finish(&session->presence); /* empty */
     params.context = session->device->context;
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)
@@ -66,6 +67,7 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
         gst_tdl_flight_finish(&session->flight);
     if (session->seat)
         gst_tdl_seat_leave(session->seat);
+    gst_tdl_presence_finish(&session->presence);
     gst_tdl_importer_forget(&session->importer);
     gst_tdl_compose_finish(&session->compose);
     gst_tdl_infer_free(session->infer);
@@ -101,12 +103,34 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
     g_clear_pointer(&offer->device, gst_tdl_device_unref);
 }
 
+gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
+                                 const struct gst_tdl_live *live)
+{
+    return live->presence && session->infer->model->kind == GST_TDL_OUTPUT_MASK;
+}
+
+gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               struct gst_tdl_moment *out_since)
+{
+    struct gst_tdl_presence *presence = &session->presence;
+    struct gst_tdl_moment moment;
+    gdouble share;
+
+    if (!live->presence && presence->graph)
+        gst_tdl_presence_finish(presence);
+    while (gst_tdl_presence_look(presence, session->device->context, &share, &moment))
+        if (gst_tdl_watch_see(&presence->watch, live, share, &moment, out_since))
+            return TRUE;
+    return FALSE;
+}
+
 void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
 {
     session->cut = TRUE;
     gst_tdl_infer_forget(session->infer);
     if (!forget)
         return;
+    session->presence.watch.since.running = GST_CLOCK_TIME_NONE; /* time may be another */
     gst_tdl_compose_reset(&session->compose);
     session->has_mask = FALSE;
     session->running = FALSE;
@@ -220,6 +244,8 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->frames = session->frames;
     out_stats->closed = session->closed;
     out_stats->network_runs = session->network_runs;
+    out_stats->present = session->presence.watch.present;
+    out_stats->share = session->presence.watch.share;
     out_stats->batching = session->seat ? session->seat->state : NULL;
     out_stats->batches = session->seat ? session->seat->batches : 0;
     out_stats->batched_frames = session->seat ? session->seat->frames : 0;

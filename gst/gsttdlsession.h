@@ -11,6 +11,7 @@
 #include "gsttdlgeometry.h"
 #include "gsttdlimport.h"
 #include "gsttdlinfer.h"
+#include "gsttdlpresence.h"
 #include "gsttdlvulkan.h"
 
 struct gst_tdl_session {
@@ -22,6 +23,9 @@ struct gst_tdl_session {
     struct gst_tdl_compose compose;
     struct gst_tdl_importer importer;
     struct gst_tdl_flight flight;
+
+    struct gst_tdl_presence presence;
+    struct gst_tdl_moment moment; /* of the frame that comes, before it does */
 
     struct gst_tdl_seat *seat; /* borrowed; NULL: it goes alone */
     GstClockTime interval;     /* between the last frames, as their caps say */
@@ -40,8 +44,10 @@ struct gst_tdl_stats {
     const gchar *device; /* its name; never freed */
     guint64 frames, dropped, mismatched, closed, network_runs;
     struct gst_tdl_import_stats import;
-    const gchar *batching;            /* struct gst_tdl_seat's state, or NULL; never freed */
-    guint64 batches, batched_frames;  /* likewise */
+    const gchar *batching;           /* struct gst_tdl_seat's state, or NULL; never freed */
+    guint64 batches, batched_frames; /* likewise */
+    gboolean present;
+    gdouble share;                    /* of the frame: what presence has seen last */
     guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */
 };
 
@@ -90,13 +96,19 @@ struct gst_tdl_target {
     const struct gst_tdl_video *video;
 };
 /* Queue one frame, and the mask that it is composed with as a picture of its own
- * (`mask` may be NULL), of the two at least one. The outputs may be pushed at once:
- * their maps wait. May wait for other streams. FALSE with `error`, or without when that
- * was cut off by a flush. */
+ * (`mask` may be NULL), of the two at least one, or else for presence. The outputs may be
+ * pushed at once: their maps wait. May wait for other streams. FALSE with `error`, or
+ * without when that was cut off by a flush. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output,
                                const struct gst_tdl_target *mask, GError **error);
+/* Whether the network is to run on frames whose mask nobody sees, too. */
+gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
+                                 const struct gst_tdl_live *live);
+/* What presence has seen in runs that are done, up to the next change, which is TRUE. */
+gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                               struct gst_tdl_moment *out_since);
 /* The next frame does not follow the last one: it gets a mask of its own, whatever
  * the interval; with `forget`, one that has no share of those before. */
 void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget);

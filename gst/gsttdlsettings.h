@@ -68,9 +68,11 @@ struct gst_tdl_live {
     gint latency_mode;                     /* enum gst_tdl_latency_mode */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
-    gboolean refine, close_holes, invert, require_zero_copy, fail_closed;
-    guint interval;       /* frames */
-    guint tile_overlap;   /* px */
+    gboolean refine, close_holes, invert, require_zero_copy, fail_closed, presence;
+    gfloat presence_share; /* of the frame */
+    guint presence_delay;  /* ms */
+    guint interval;        /* frames */
+    guint tile_overlap;    /* px */
     guint batch_size;     /* frames of several streams; 0: of as many as there are, 1: no batches */
     gfloat batch_timeout; /* ms; less than 0: one frame interval */
 };

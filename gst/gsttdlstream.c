@@ -208,8 +208,31 @@ static void choose_overlap(GstTdlFilter *self)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
 }
 
+/* What presence has seen meanwhile. */
+static void tell_presence(GstTdlFilter *self)
+{
+    struct gst_tdl_moment since;
+
+    while (gst_tdl_session_watch(self->session, &self->active, &since))
+        gst_tdl_report_presence(GST_ELEMENT(self), &self->session->presence.watch, &since);
+}
+
+/* Frames without times are as far apart as their caps say. */
+static void note_moment(GstTdlFilter *self, GstBuffer *input)
+{
+    const GstSegment *segment = &GST_BASE_TRANSFORM(self)->segment;
+    struct gst_tdl_moment *moment = &self->session->moment;
+    GstClockTime running = GST_CLOCK_TIME_NONE;
+
+    moment->timestamp = GST_BUFFER_PTS(input);
+    if (segment->format == GST_FORMAT_TIME)
+        running = gst_segment_to_running_time(segment, GST_FORMAT_TIME, moment->timestamp);
+    moment->running =
+        GST_CLOCK_TIME_IS_VALID(running) ? running : moment->running + self->session->interval;
+}
+
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
- * `output` NULL: the mask alone. */
+ * `output` NULL: the mask alone, or who is there. */
 static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
@@ -217,21 +240,23 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     const gchar *batching = self->seat.state;
     GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
+    gboolean wanted;
 
+    note_moment(self, input);
     mask.buffer =
         gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
-    if (!error && (output || mask.buffer))
+    wanted = output || mask.buffer || self->active.presence;
+    if (!error && wanted)
         flow = wait_for_network(self);
-    if (flow == GST_FLOW_OK && !error && (output || mask.buffer))
+    if (flow == GST_FLOW_OK && !error && wanted)
         flow = fit(self);
     choose_overlap(self);
     if (flow != GST_FLOW_OK) {
         gst_clear_buffer(&mask.buffer);
         return flow;
     }
-    if (error ||
-        ((output || mask.buffer) &&
-         !gst_tdl_session_frame(self->session, &self->active, &source, &frame, &mask, &error))) {
+    if (error || (wanted && !gst_tdl_session_frame(self->session, &self->active, &source, &frame,
+                                                   &mask, &error))) {
         gst_clear_buffer(&mask.buffer);
         if (!error)
             return GST_FLOW_FLUSHING;
@@ -240,6 +265,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     }
     if (self->seat.state != batching)
         update_latency(self);
+    tell_presence(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->stats);
     GST_OBJECT_UNLOCK(self);
@@ -265,7 +291,8 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input)
     enum gst_tdl_verdict verdict = GST_TDL_TAKE;
 
     if (self->active.mode == TDL_MODE_PASSTHROUGH)
-        return gst_tdl_mask_pad_exists(&self->mask) ? pass(self, input) : GST_FLOW_OK;
+        return self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ? pass(self, input)
+                                                                             : GST_FLOW_OK;
     if (self->in.info.finfo)
         verdict = gst_tdl_misfits_judge(&self->misfits, &self->in, input, &error);
     if (verdict == GST_TDL_TAKE)
@@ -383,6 +410,10 @@ static void end(GstTdlFilter *self)
     enum tdl_result r = gst_tdl_session_drain(self->session);
     GError *error = NULL;
 
+    tell_presence(self);
+    GST_OBJECT_LOCK(self);
+    gst_tdl_session_get_stats(self->session, &self->stats);
+    GST_OBJECT_UNLOCK(self);
     if (r == TDL_OK)
         return;
     gst_tdl_error_set(&error, r, "Cannot finish the last frames");

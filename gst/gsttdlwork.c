@@ -79,7 +79,7 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
         set_target(work, &work->mask.frame, &mask->video->info, &work->mask_frames);
     if (work->has_target)
         set_target(work, &work->target.frame, &output->video->info, &work->frames);
-    else
+    else if (work->has_mask)
         work->frames = work->mask_frames; /* what the network looks at */
     return TRUE;
 }
