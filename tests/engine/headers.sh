@@ -52,6 +52,10 @@ missing=$(comm -23 "$work/declared" "$work/exported")
 extra=$(comm -13 "$work/declared" "$work/exported" | grep -v '^_\(init\|fini\|edata\|end\)$\|^__' || true)
 [ -z "$missing" ] || fail "declared, but not in the library:" $missing
 [ -z "$extra" ] || fail "in the library, but in no header:" $extra
+# Packages of programs depend on the version that brought a function.
+sed -n 's/^ \(tdl_[^@]*\)@.*/\1/p' "$include/../../debian/libtdl0.symbols" | sort >"$work/packaged"
+unlisted=$(comm -3 "$work/packaged" "$work/exported" | tr -d '\t' | grep '^tdl_' || true)
+[ -z "$unlisted" ] || fail "not the same in the library and in debian/libtdl0.symbols:" $unlisted
 # Programs know the library by this name, from version to version.
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
 [ "$soname" = libtdl.so.0 ] || fail "the library's soname is '$soname', not libtdl.so.0"
