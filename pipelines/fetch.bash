@@ -6,7 +6,7 @@ names=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$table" | tr '\n' ' ')
 names=${names% }
 
 # of NAME KEY : what the table says.
-of() { sed -n "/^\[$1\]\$/,/^\[/s/^$2=//p" "$table" | head -n 1; }
+of() { sed -n "/^\[$1\]\$/,/^\[/{s/^$2=//;T;p;q}" "$table"; }
 
 # about NAME : what is known of it, into package, version, integrity, licence, what and
 # sums, the digests of its files.
