@@ -27,6 +27,8 @@ struct _GstTdlFilter {
 #define GST_TDL_NOT_FITTED -1  /* … and none yet */
     GstPadChainFunction chain; /* the base class's */
 
+    gint late; /* by QoS events, since it was looked at; atomic */
+
     /* Guarded by the object lock; `session` itself changes only in start and
      * stop, when nothing streams. */
     struct gst_tdl_settings settings;

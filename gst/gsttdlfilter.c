@@ -175,6 +175,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     session->seat = &self->seat;
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
+    g_atomic_int_set(&self->late, FALSE);
     gst_tdl_cut_init(&self->cut);
     GST_OBJECT_LOCK(self);
     self->session = session;

@@ -30,13 +30,17 @@ static gboolean network_is_due(struct gst_tdl_session *session, const struct gst
         session->has_mask = FALSE; /* it would be an old one when one is wanted */
     if (!shown && !gst_tdl_session_watches(session, live))
         return FALSE;
-    return (shown && !session->has_mask) || session->cut || ++session->since_run >= live->interval;
+    if ((shown && !session->has_mask) || session->cut)
+        return TRUE;
+    return ++session->since_run >= gst_tdl_load_interval(&session->load, live) &&
+           gst_tdl_load_may_run(&session->load, live, session->moment.running);
 }
 
 static void network_ran(struct gst_tdl_session *session)
 {
     gst_tdl_infer_ran(session->infer);
     session->since_run = 0;
+    session->load.last_run = session->moment.running;
     session->network_runs++;
 }
 

@@ -158,6 +158,15 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "Run the network on every Nth frame only; the frames between keep the last mask. After a "
       "discontinuity, a gap or in a new segment it runs at once",
       UINT, GST_TDL_LIVE, GST_TDL_AT(live.interval), 1, G_MAXINT, 1 },
+    { "max-interval", "Maximum interval",
+      "Where the device cannot hold the frame rate, or frames come too late (QoS), interval is "
+      "raised in effect, up to this, and lowered again when there is room: the element message "
+      "tdl-load (interval, reason) says so. 1: off",
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.max_interval), 1, G_MAXINT, 1, .local = TRUE },
+    { "max-rate", "Maximum rate",
+      "Run the network at most so often in a second of the stream's time; frames between keep "
+      "the last mask, as with interval. 0: as often as frames come",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.max_rate), 0, 1000, 0, .local = TRUE },
     { "latency-mode", "Latency mode", "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE,
       GST_TDL_AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT },
     { "batch-size", "Batch size",

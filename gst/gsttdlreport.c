@@ -48,6 +48,15 @@ void gst_tdl_report_presence(GstElement *element, const struct gst_tdl_watch *wa
                                        GST_TYPE_CLOCK_TIME, since->timestamp, NULL)));
 }
 
+void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reason)
+{
+    gst_element_post_message(
+        element,
+        gst_message_new_element(GST_OBJECT(element),
+                                gst_structure_new("tdl-load", "interval", G_TYPE_UINT, interval,
+                                                  "reason", G_TYPE_STRING, reason, NULL)));
+}
+
 void gst_tdl_report_install(GObjectClass *klass, guint first)
 {
     const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
@@ -91,7 +100,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "(pixels read and written by the device, be it the CPU), and the mean time of the "
             "device in ns of "
             "preprocess-ns, network-ns and compose-ns (0 where the device has no "
-            "timestamps); with presence: present, and share (of the frame, that is somebody)",
+            "timestamps); interval (in effect); with presence: present, and share (of the frame, "
+            "that is somebody)",
             GST_TYPE_STRUCTURE, flags));
 }
 
@@ -110,6 +120,6 @@ GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
         stats->import.gpu_bytes, "preprocess-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_PREPROCESS], "network-ns", G_TYPE_UINT64,
         stats->stage_ns[GST_TDL_STAGE_NETWORK], "compose-ns", G_TYPE_UINT64,
-        stats->stage_ns[GST_TDL_STAGE_COMPOSE], "present", G_TYPE_BOOLEAN, stats->present, "share",
-        G_TYPE_DOUBLE, stats->share, NULL);
+        stats->stage_ns[GST_TDL_STAGE_COMPOSE], "interval", G_TYPE_UINT, stats->interval, "present",
+        G_TYPE_BOOLEAN, stats->present, "share", G_TYPE_DOUBLE, stats->share, NULL);
 }

@@ -49,6 +49,7 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
         goto fail;
     }
     gst_tdl_presence_finish(&session->presence); /* empty */
+    gst_tdl_load_init(&session->load);
     params.context = session->device->context;
     session->infer = gst_tdl_infer_new(&params, error);
     if (!session->infer)
@@ -101,6 +102,30 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
 {
     gst_clear_object(&offer->upload);
     g_clear_pointer(&offer->device, gst_tdl_device_unref);
+}
+
+/* The mean of a stage since the last judgement; `before` if there was no run. */
+static guint64 mean_since(struct gst_tdl_session *session, guint stage, guint64 before)
+{
+    const struct gst_tdl_flight *flight = &session->flight;
+    const guint64 runs = flight->stage_runs[stage] - session->stage_runs[stage];
+    const guint64 ns = flight->stage_ns[stage] - session->stage_ns[stage];
+
+    session->stage_runs[stage] = flight->stage_runs[stage];
+    session->stage_ns[stage] = flight->stage_ns[stage];
+    return runs ? ns / runs : before;
+}
+
+const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                   gint *late)
+{
+    if (!gst_tdl_load_is_due(&session->load, session->moment.running))
+        return NULL;
+    session->cost.picture = mean_since(session, GST_TDL_STAGE_PREPROCESS, session->cost.picture);
+    session->cost.network = mean_since(session, GST_TDL_STAGE_NETWORK, session->cost.network);
+    session->cost.frame = mean_since(session, GST_TDL_STAGE_COMPOSE, session->cost.frame);
+    return gst_tdl_load_judge(&session->load, live, &session->cost, session->interval,
+                              g_atomic_int_compare_and_exchange(late, TRUE, FALSE));
 }
 
 gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
@@ -236,7 +261,7 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
 }
 
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
-                               struct gst_tdl_stats *out_stats)
+                               const struct gst_tdl_live *live, struct gst_tdl_stats *out_stats)
 {
     const struct gst_tdl_flight *flight = &session->flight;
 
@@ -244,6 +269,7 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->frames = session->frames;
     out_stats->closed = session->closed;
     out_stats->network_runs = session->network_runs;
+    out_stats->interval = gst_tdl_load_interval(&session->load, live);
     out_stats->present = session->presence.watch.present;
     out_stats->share = session->presence.watch.share;
     out_stats->batching = session->seat ? session->seat->state : NULL;

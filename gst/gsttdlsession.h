@@ -11,6 +11,7 @@
 #include "gsttdlgeometry.h"
 #include "gsttdlimport.h"
 #include "gsttdlinfer.h"
+#include "gsttdlload.h"
 #include "gsttdlpresence.h"
 #include "gsttdlvulkan.h"
 
@@ -25,6 +26,9 @@ struct gst_tdl_session {
     struct gst_tdl_flight flight;
 
     struct gst_tdl_presence presence;
+    struct gst_tdl_load load;
+    struct gst_tdl_cost cost; /* since the last judgement, as far as there were runs */
+    guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
     struct gst_tdl_moment moment; /* of the frame that comes, before it does */
 
     struct gst_tdl_seat *seat; /* borrowed; NULL: it goes alone */
@@ -46,6 +50,7 @@ struct gst_tdl_stats {
     struct gst_tdl_import_stats import;
     const gchar *batching;           /* struct gst_tdl_seat's state, or NULL; never freed */
     guint64 batches, batched_frames; /* likewise */
+    guint interval;                  /* in effect */
     gboolean present;
     gdouble share;                    /* of the frame: what presence has seen last */
     guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */
@@ -103,6 +108,10 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output,
                                const struct gst_tdl_target *mask, GError **error);
+/* Why the interval in effect has changed, or NULL. To be asked with every frame; it takes
+ * `late`, that frames were, when it is weighed. */
+const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                                   gint *late);
 /* Whether the network is to run on frames whose mask nobody sees, too. */
 gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
                                  const struct gst_tdl_live *live);
@@ -126,6 +135,6 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live);
 /* `dropped` and `mismatched` are left alone. */
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
-                               struct gst_tdl_stats *out_stats);
+                               const struct gst_tdl_live *live, struct gst_tdl_stats *out_stats);
 
 #endif

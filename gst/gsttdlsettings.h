@@ -71,6 +71,8 @@ struct gst_tdl_live {
     gboolean refine, close_holes, invert, require_zero_copy, fail_closed, presence;
     gfloat presence_share; /* of the frame */
     guint presence_delay;  /* ms */
+    guint max_interval;    /* frames */
+    gfloat max_rate;       /* runs of the network in a second; 0: any */
     guint interval;        /* frames */
     guint tile_overlap;    /* px */
     guint batch_size;     /* frames of several streams; 0: of as many as there are, 1: no batches */

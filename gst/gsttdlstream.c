@@ -217,6 +217,16 @@ static void tell_presence(GstTdlFilter *self)
         gst_tdl_report_presence(GST_ELEMENT(self), &self->session->presence.watch, &since);
 }
 
+/* Whether the device holds the frame rate. */
+static void weigh_load(GstTdlFilter *self)
+{
+    const gchar *reason = gst_tdl_session_weigh(self->session, &self->active, &self->late);
+
+    if (reason)
+        gst_tdl_report_load(GST_ELEMENT(self),
+                            gst_tdl_load_interval(&self->session->load, &self->active), reason);
+}
+
 /* Frames without times are as far apart as their caps say. */
 static void note_moment(GstTdlFilter *self, GstBuffer *input)
 {
@@ -266,8 +276,9 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     if (self->seat.state != batching)
         update_latency(self);
     tell_presence(self);
+    weigh_load(self);
     GST_OBJECT_LOCK(self);
-    gst_tdl_session_get_stats(self->session, &self->stats);
+    gst_tdl_session_get_stats(self->session, &self->active, &self->stats);
     GST_OBJECT_UNLOCK(self);
     if (mask.buffer)
         gst_tdl_mask_pad_push(&self->mask, mask.buffer);
@@ -412,7 +423,7 @@ static void end(GstTdlFilter *self)
 
     tell_presence(self);
     GST_OBJECT_LOCK(self);
-    gst_tdl_session_get_stats(self->session, &self->stats);
+    gst_tdl_session_get_stats(self->session, &self->active, &self->stats);
     GST_OBJECT_UNLOCK(self);
     if (r == TDL_OK)
         return;
@@ -472,6 +483,21 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     return ok;
 }
 
+/* Late frames, whoever says so: the sink, or what encodes. Any thread. */
+static gboolean src_event(GstBaseTransform *base, GstEvent *event)
+{
+    GstClockTimeDiff jitter;
+    gdouble proportion;
+    GstQOSType type;
+
+    if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
+        gst_event_parse_qos(event, &type, &proportion, &jitter, NULL);
+        if (type != GST_QOS_TYPE_THROTTLE && proportion > 1 && jitter > 0)
+            g_atomic_int_set(&GST_TDL_FILTER(base)->late, TRUE);
+    }
+    return parent_class->src_event(base, event);
+}
+
 void gst_tdl_stream_install(GstBaseTransformClass *klass)
 {
     parent_class = g_type_class_peek_parent(klass);
@@ -479,4 +505,5 @@ void gst_tdl_stream_install(GstBaseTransformClass *klass)
     klass->prepare_output_buffer = prepare_output_buffer;
     klass->transform = transform;
     klass->sink_event = sink_event;
+    klass->src_event = src_event;
 }
