@@ -9,55 +9,76 @@
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 #include "common/resample.glsl"
-
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint IN_W = 1;
-layout(constant_id = 4) const uint IN_H = 1;
-layout(constant_id = 5) const uint OUT_W = 1;
-layout(constant_id = 6) const uint OUT_H = 1;
-layout(constant_id = 7) const uint KERNEL_W = 1;
-layout(constant_id = 8) const uint KERNEL_H = 1;
-layout(constant_id = 9) const uint STRIDE_W = 1;
-layout(constant_id = 10) const uint STRIDE_H = 1;
-layout(constant_id = 11) const uint PAD_LEFT = 0;
-layout(constant_id = 12) const uint PAD_TOP = 0;
-layout(constant_id = 13) const uint IN_PACKS = 1;
-layout(constant_id = 14) const uint OUT_PACKS = 1; // a multiple of GROUP
-layout(constant_id = 15) const uint GROUP = 1;
-layout(constant_id = 16) const uint TILE_W = 1;
-layout(constant_id = 17) const uint TILE_H = 1;
-layout(constant_id = 18) const uint ACTIVATION1 = 0; // of the 1×1
-layout(constant_id = 19) const uint ACTIVATION2 = 0; // of the depthwise
-layout(constant_id = 20) const uint RESIDUAL = 0;    // add: 1 a tensor, 2 the 1×1's own value
-layout(constant_id = 21) const uint PRE = 0;         // enum tdl_conv_pre
-layout(constant_id = 22) const uint LOW_W = 1;
-layout(constant_id = 23) const uint LOW_H = 1;
-layout(constant_id = 24) const uint COORDINATES = 0;
-layout(constant_id = 25) const uint LAST_CHANNELS = 4;
+#include "common/gate.glsl"
+layout(constant_id = 11) const uint IN_W = 1;
+layout(constant_id = 12) const uint IN_H = 1;
+layout(constant_id = 13) const uint OUT_W = 1;
+layout(constant_id = 14) const uint OUT_H = 1;
+layout(constant_id = 15) const uint KERNEL_W = 1;
+layout(constant_id = 16) const uint KERNEL_H = 1;
+layout(constant_id = 17) const uint STRIDE_W = 1;
+layout(constant_id = 18) const uint STRIDE_H = 1;
+layout(constant_id = 19) const uint PAD_LEFT = 0;
+layout(constant_id = 20) const uint PAD_TOP = 0;
+layout(constant_id = 21) const uint IN_PACKS = 1;
+layout(constant_id = 22) const uint OUT_PACKS = 1; // a multiple of GROUP
+layout(constant_id = 23) const uint GROUP = 1;
+layout(constant_id = 24) const uint TILE_W = 1;
+layout(constant_id = 25) const uint TILE_H = 1;
+layout(constant_id = 26) const uint ACTIVATION1 = 0; // of the 1×1
+layout(constant_id = 27) const uint ACTIVATION2 = 0; // of the depthwise
+layout(constant_id = 28) const uint RESIDUAL = 0;    // add: 1 a tensor, 2 the 1×1's own value
+layout(constant_id = 29) const uint PRE = 0;         // enum tdl_conv_pre
+layout(constant_id = 30) const uint LOW_W = 1;
+layout(constant_id = 31) const uint LOW_H = 1;
+layout(constant_id = 32) const uint COORDINATES = 0;
+layout(constant_id = 33) const uint LAST_CHANNELS = 4;
+layout(constant_id = 34) const uint JOINED = 0; // packs of `low`, behind those of `x`
+layout(constant_id = 35) const uint MEANS = 0;  // also write a mean for each tile
+layout(constant_id = 36) const uint AHEAD = 1;  // packs whose reads are under way at once
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
-// Per group of packs: [in channel][pack], bias[pack], then [tap][pack], bias[pack].
+// Per group of packs: [channel read][pack], bias[pack], then [tap][pack], bias[pack].
 layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
-layout(std430, set = 0, binding = 2) readonly buffer Gate { PACK gate[]; };
 layout(std430, set = 0, binding = 3) readonly buffer Low { PACK low[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
+layout(std430, set = 0, binding = 8) writeonly buffer Means { PACK means[]; };
 
 const uint SPAN_W = (TILE_W - 1) * STRIDE_W + KERNEL_W;
 const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
-const uint EXPAND = (IN_PACKS * 4 + 1) * GROUP; // vec4 of the 1×1 weights
+const uint READ_PACKS = IN_PACKS + JOINED;
+const uint EXPAND = (READ_PACKS * 4 + 1) * GROUP; // vec4 of the 1×1 weights
 const uint TAPS = KERNEL_W * KERNEL_H;
 
 shared vec4 w[EXPAND + (TAPS + 1) * GROUP];
 shared vec4 wide[SPAN_W * SPAN_H * GROUP];
+shared vec4 partial[MEANS != 0 ? gl_WorkGroupSize.x * GROUP : 1];
 vec4 sum[GROUP];
+vec4 total[GROUP]; // of what the invocation wrote
 
-vec4 load(uint plane, uint pixel, bilinear near)
+void multiply(uint k, vec4 v)
 {
+    if (k < IN_PACKS && PRE == 1)
+        v *= gate_of(gl_WorkGroupID.z, k);
+    [[unroll]] for (uint g = 0; g < GROUP; g++) {
+        uint n = k * 4 * GROUP + g;
+        sum[g] = fma(v.xxxx, w[n], sum[g]);
+        sum[g] = fma(v.yyyy, w[n + GROUP], sum[g]);
+        sum[g] = fma(v.zzzz, w[n + 2 * GROUP], sum[g]);
+        sum[g] = fma(v.wwww, w[n + 3 * GROUP], sum[g]);
+    }
+}
+
+vec4 load(uint k, uint pixel, bilinear near)
+{
+    if (k >= IN_PACKS)
+        return unpack(low[(gl_WorkGroupID.z * JOINED + k - IN_PACKS) * IN_W * IN_H + pixel]);
+    uint plane = gl_WorkGroupID.z * IN_PACKS + k;
     vec4 v = unpack(x[plane * IN_W * IN_H + pixel]);
-    if (PRE != 0)
-        v *= unpack(gate[plane]);
     if (PRE == 2) {
+        v *= gate_of(gl_WorkGroupID.z, k);
         uvec4 i = plane * LOW_W * LOW_H + near.index;
         v += unpack(low[i.x]) * near.weight.x + unpack(low[i.y]) * near.weight.y +
              unpack(low[i.z]) * near.weight.z + unpack(low[i.w]) * near.weight.w;
@@ -77,20 +98,38 @@ void expand(uint at, ivec2 position, bool used)
         near = bilinear_at(COORDINATES, uvec2(pixel % IN_W, pixel / IN_W), uvec2(LOW_W, LOW_H),
                            uvec2(IN_W, IN_H));
     [[unroll]] for (uint g = 0; g < GROUP; g++)
-        sum[g] = w[IN_PACKS * 4 * GROUP + g];
-    [[unroll]] for (uint k = 0; k < IN_PACKS; k++) {
-        vec4 v = load(gl_WorkGroupID.z * IN_PACKS + k, pixel, near);
-        [[unroll]] for (uint g = 0; g < GROUP; g++) {
-            uint n = k * 4 * GROUP + g;
-            sum[g] = fma(v.xxxx, w[n], sum[g]);
-            sum[g] = fma(v.yyyy, w[n + GROUP], sum[g]);
-            sum[g] = fma(v.zzzz, w[n + 2 * GROUP], sum[g]);
-            sum[g] = fma(v.wwww, w[n + 3 * GROUP], sum[g]);
-        }
+        sum[g] = w[READ_PACKS * 4 * GROUP + g];
+    [[unroll]] for (uint first = 0; first < READ_PACKS; first += AHEAD) {
+        vec4 v[AHEAD];
+        [[unroll]] for (uint j = 0; j < AHEAD; j++)
+            if (first + j < READ_PACKS)
+                v[j] = load(first + j, pixel, near);
+        [[unroll]] for (uint j = 0; j < AHEAD; j++)
+            if (first + j < READ_PACKS)
+                multiply(first + j, v[j]);
     }
     if (used) {
         [[unroll]] for (uint g = 0; g < GROUP; g++)
             wide[g * SPAN_W * SPAN_H + at] = inside ? activate(ACTIVATION1, sum[g]) : vec4(0.0);
+    }
+}
+
+// Pixel after pixel of the image; what is outside of it takes no turn.
+void expand_inside(ivec2 origin)
+{
+    uvec2 start = uvec2(max(-origin, 0));
+    uvec2 end = uvec2(min(ivec2(SPAN_W, SPAN_H), ivec2(IN_W, IN_H) - origin));
+    uvec2 count = end - start;
+    uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
+    [[dont_unroll]] for (uint i = local; i < SPAN_W * SPAN_H; i += size) {
+        uvec2 at = uvec2(i % SPAN_W, i / SPAN_W);
+        if (any(lessThan(at, start)) || any(greaterThanEqual(at, end)))
+            [[unroll]] for (uint g = 0; g < GROUP; g++)
+                wide[g * SPAN_W * SPAN_H + i] = vec4(0.0);
+    }
+    [[dont_unroll]] for (uint i = local; i < count.x * count.y; i += size) {
+        uvec2 at = start + uvec2(i % count.x, i / count.x);
+        expand(at.y * SPAN_W + at.x, origin + ivec2(at), true);
     }
 }
 
@@ -113,8 +152,33 @@ void depthwise(uvec2 inner, uvec2 tile, bool used)
             v += unpack(residual[used ? o : 0]);
         if (RESIDUAL == 2)
             v += wide[g * SPAN_W * SPAN_H + corner + PAD_TOP * SPAN_W + PAD_LEFT];
-        if (used)
-            result[o] = pack(filled_up(v, pack_index == OUT_PACKS - 1, LAST_CHANNELS));
+        v = filled_up(v, pack_index == OUT_PACKS - 1, LAST_CHANNELS);
+        if (used) {
+            result[o] = pack(v);
+            total[g] += v;
+        }
+    }
+}
+
+// The tile's part in the mean of all pixels, times the number of tiles.
+void write_means(uint tiles)
+{
+    const uint TEAM = gl_WorkGroupSize.x >= 16 ? 16 : 1;
+    uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
+    [[unroll]] for (uint g = 0; g < GROUP; g++)
+        partial[g * size + local] = total[g];
+    barrier();
+    [[unroll]] for (uint g = 0; g < GROUP; g++)
+        if (local < TEAM)
+            for (uint i = local + TEAM; i < size; i += TEAM)
+                partial[g * size + local] += partial[g * size + i];
+    barrier();
+    if (local < GROUP) {
+        vec4 v = vec4(0.0);
+        for (uint i = 0; i < TEAM; i++)
+            v += partial[local * size + i];
+        uint plane = gl_WorkGroupID.z * OUT_PACKS + gl_WorkGroupID.y * GROUP + local;
+        means[plane * tiles + gl_WorkGroupID.x] = pack(v * (float(tiles) / float(OUT_W * OUT_H)));
     }
 }
 
@@ -126,6 +190,10 @@ void main()
     uvec2 tile = uvec2(gl_WorkGroupID.x % COLUMNS, gl_WorkGroupID.x / COLUMNS) *
                  uvec2(TILE_W, TILE_H);
     ivec2 origin = ivec2(tile * uvec2(STRIDE_W, STRIDE_H)) - ivec2(PAD_LEFT, PAD_TOP);
+    [[unroll]] for (uint g = 0; g < GROUP; g++)
+        total[g] = vec4(0.0);
+    if (GATE_INSIDE)
+        gate_compute(gl_WorkGroupID.z);
     for (uint i = local; i < COUNT; i += size)
         w[i] = weights[gl_WorkGroupID.y * COUNT + i];
     barrier();
@@ -134,8 +202,7 @@ void main()
         uint i = min(local, SPAN_W * SPAN_H - 1);
         expand(i, origin + ivec2(i % SPAN_W, i / SPAN_W), local < SPAN_W * SPAN_H);
     } else {
-        [[dont_unroll]] for (uint i = local; i < SPAN_W * SPAN_H; i += size)
-            expand(i, origin + ivec2(i % SPAN_W, i / SPAN_W), true);
+        expand_inside(origin);
     }
     barrier();
     if (size >= TILE_W * TILE_H) {
@@ -145,4 +212,6 @@ void main()
         [[dont_unroll]] for (uint i = local; i < TILE_W * TILE_H; i += size)
             depthwise(uvec2(i % TILE_W, i / TILE_W), tile, true);
     }
+    if (MEANS != 0)
+        write_means(COLUMNS * ((OUT_H + TILE_H - 1) / TILE_H));
 }

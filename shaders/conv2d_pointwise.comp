@@ -9,28 +9,27 @@
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 #include "common/resample.glsl"
-
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint PIXELS = 1;
-layout(constant_id = 4) const uint IN_PACKS = 1; // a multiple of CHUNK
-layout(constant_id = 5) const uint OUT_PACKS = 1;
-layout(constant_id = 6) const uint TILE = 1;
-layout(constant_id = 7) const uint PX = 1;
-layout(constant_id = 8) const uint CHUNK = 1;
-layout(constant_id = 9) const uint ACTIVATION = 0;
-layout(constant_id = 10) const uint PRE = 0;      // enum tdl_conv_pre
-layout(constant_id = 11) const uint RESIDUAL = 0; // add another tensor after the activation
-layout(constant_id = 12) const uint PREFETCH = 0; // read the input ahead of the weights' barrier
-layout(constant_id = 13) const uint WIDTH = 1;    // of the image, for PRE 2
-layout(constant_id = 14) const uint LAST_CHANNELS = 4;
-layout(constant_id = 15) const uint LOW_W = 1;
-layout(constant_id = 16) const uint LOW_H = 1;
-layout(constant_id = 17) const uint COORDINATES = 0;
+#include "common/gate.glsl"
+layout(constant_id = 11) const uint PIXELS = 1;
+layout(constant_id = 12) const uint IN_PACKS = 1; // a multiple of CHUNK
+layout(constant_id = 13) const uint OUT_PACKS = 1;
+layout(constant_id = 14) const uint TILE = 1;
+layout(constant_id = 15) const uint PX = 1;
+layout(constant_id = 16) const uint CHUNK = 1;
+layout(constant_id = 17) const uint ACTIVATION = 0;
+layout(constant_id = 18) const uint PRE = 0;      // enum tdl_conv_pre
+layout(constant_id = 19) const uint RESIDUAL = 0; // add another tensor after the activation
+layout(constant_id = 20) const uint PREFETCH = 0; // read the input ahead of the weights' barrier
+layout(constant_id = 21) const uint WIDTH = 1;    // of the image, for PRE 2
+layout(constant_id = 22) const uint LAST_CHANNELS = 4;
+layout(constant_id = 23) const uint LOW_W = 1;
+layout(constant_id = 24) const uint LOW_H = 1;
+layout(constant_id = 25) const uint COORDINATES = 0;
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
 layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
-layout(std430, set = 0, binding = 2) readonly buffer Gate { PACK gate[]; };
 layout(std430, set = 0, binding = 3) readonly buffer Low { PACK low[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
@@ -65,7 +64,7 @@ void multiply(uint c)
     barrier();
     [[unroll]] for (uint k = 0; k < CHUNK; k++) {
         uint plane = first_plane + k;
-        vec4 g = PRE != 0 ? unpack(gate[plane]) : vec4(1.0);
+        vec4 g = PRE != 0 ? gate_of(gl_WorkGroupID.z, c + k) : vec4(1.0);
         [[unroll]] for (uint p = 0; p < PX; p++) {
             vec4 v = PREFETCH != 0 ? unpack(ahead[k * PX + p]) : unpack(x[plane * PIXELS + at[p]]);
             if (PRE != 0)
@@ -88,6 +87,8 @@ void main()
     const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
     uint image = gl_WorkGroupID.z, first = gl_WorkGroupID.y * TILE;
     uint base = gl_WorkGroupID.y * GROUP;
+    if (GATE_INSIDE)
+        gate_compute(image);
     uint start = gl_WorkGroupID.x * gl_WorkGroupSize.x * PX + gl_LocalInvocationID.x;
     [[unroll]] for (uint p = 0; p < PX; p++) {
         at[p] = min(start + p * gl_WorkGroupSize.x, PIXELS - 1);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct tdl_operand *add_constant(struct tdl_ir *ir, const struct tdl_tensor_params *desc,
-                                        float **out_data)
+struct tdl_operand *tdl_fuse_add_constant(struct tdl_ir *ir, const struct tdl_tensor_params *desc,
+                                          float **out_data)
 {
     struct tdl_operand *o = NULL;
     *out_data = tdl_ir_alloc(ir, tdl_tensor_params_size(desc));
@@ -30,8 +30,8 @@ static bool scale_filter(struct tdl_ir *ir, struct tdl_node *conv, const float *
     const uint64_t size = tdl_tensor_params_size(&filter->desc) + tdl_tensor_params_size(&desc);
     if (!tdl_ir_spend(ir, size, 2 * size))
         return false;
-    struct tdl_operand *scaled = add_constant(ir, &filter->desc, &values);
-    struct tdl_operand *moved = add_constant(ir, &desc, &biases);
+    struct tdl_operand *scaled = tdl_fuse_add_constant(ir, &filter->desc, &values);
+    struct tdl_operand *moved = tdl_fuse_add_constant(ir, &desc, &biases);
     if (!scaled || !moved || !tdl_operand_expand(filter) || (bias && !tdl_operand_expand(bias)))
         return false;
     const float *old = tdl_constant_data(filter), *old_bias = tdl_constant_data(bias);

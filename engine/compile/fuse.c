@@ -40,7 +40,7 @@ static bool has_constants(const struct tdl_node *n)
     return tdl_is_known(n->inputs[TDL_CONV_FILTER]) && (!bias || tdl_is_known(bias));
 }
 
-static bool is_pointwise(const struct tdl_node *n)
+bool tdl_fuse_is_pointwise(const struct tdl_node *n)
 {
     if (n->op != &tdl_op_conv2d)
         return false;
@@ -85,9 +85,9 @@ void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last)
 static bool commute_resample(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *resampled = slot(n, TDL_CONV_INPUT);
-    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || slot(n, TDL_CONV_RESIDUAL) ||
-        n->attr.conv.p.activation != TDL_ACTIVATION_NONE || !is(resampled, &tdl_op_resample2d) ||
-        tdl_ir_only_user(ir, resampled) != n)
+    if (!tdl_fuse_is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE ||
+        slot(n, TDL_CONV_RESIDUAL) || n->attr.conv.p.activation != TDL_ACTIVATION_NONE ||
+        !is(resampled, &tdl_op_resample2d) || tdl_ir_only_user(ir, resampled) != n)
         return false;
     struct tdl_node *resample = resampled->producer;
     struct tdl_operand *x = resample->inputs[0];
@@ -131,22 +131,18 @@ static bool is_global_pool(const struct tdl_node *n)
            tdl_pool2d_is_global(n);
 }
 
-/* A tensor of few pixels with the same mean as `o`: 8×8 means of equal parts,
- * if `o` is large. The gate works in one workgroup; the parts use the whole
- * device, and can start as soon as `o` is there. */
-static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand *o)
+struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts)
 {
-    enum { PARTS = 8, LARGE = 8192 };
     struct tdl_dims d = tdl_operand_dims(o);
-    if (!o->producer || (uint64_t)d.h * d.w < LARGE || d.h % PARTS || d.w % PARTS)
+    if (!o->producer || d.h % parts || d.w % parts)
         return o;
-    struct tdl_tensor_params desc = tdl_desc_like(o, (struct tdl_dims){d.n, PARTS, PARTS, d.c});
+    struct tdl_tensor_params desc = tdl_desc_like(o, (struct tdl_dims){d.n, parts, parts, d.c});
     struct tdl_operand *small = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
     struct tdl_node *pool =
         small ? tdl_ir_insert_after(ir, o->producer, &tdl_op_average_pool2d) : NULL;
     if (!pool)
         return o;
-    const uint32_t size[2] = {d.h / PARTS, d.w / PARTS};
+    const uint32_t size[2] = {d.h / parts, d.w / parts};
     memcpy(pool->attr.pool.window, size, sizeof(size));
     memcpy(pool->attr.pool.stride, size, sizeof(size));
     pool->input_count = 1;
@@ -157,19 +153,28 @@ static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand
     return small;
 }
 
+/* The gate works in one workgroup; means of parts use the whole device, and can start as
+ * soon as `o` is there. */
+static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand *o)
+{
+    enum { PARTS = 8, LARGE = 8192 };
+    struct tdl_dims d = tdl_operand_dims(o);
+    return (uint64_t)d.h * d.w < LARGE ? o : tdl_fuse_part_means(ir, o, PARTS);
+}
+
 /* pool → fully connected (→ fully connected): one squeeze-and-excite gate.
  * A pooled sum of two tensors that nobody else reads is the sum of two means. */
 static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
 {
-    if (!is_global_pool(pool) || tdl_operand_dims(pool->inputs[0]).n != 1)
+    if (!is_global_pool(pool))
         return false;
     struct tdl_node *first = tdl_ir_only_user(ir, pool->output);
-    if (!first || !is_pointwise(first) || first->attr.conv.pre != TDL_PRE_NONE ||
+    if (!first || !tdl_fuse_is_pointwise(first) || first->attr.conv.pre != TDL_PRE_NONE ||
         slot(first, TDL_CONV_RESIDUAL))
         return false;
     struct tdl_node *second = tdl_ir_only_user(ir, first->output);
     if (second &&
-        (!is_pointwise(second) || second->attr.conv.pre != TDL_PRE_NONE ||
+        (!tdl_fuse_is_pointwise(second) || second->attr.conv.pre != TDL_PRE_NONE ||
          slot(second, TDL_CONV_RESIDUAL) || second->inputs[TDL_CONV_INPUT] != first->output))
         second = NULL;
     struct tdl_node *last = second ? second : first;
@@ -245,7 +250,7 @@ static void take_gate(struct tdl_ir *ir, struct tdl_node *conv, struct tdl_node 
 static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *sum = slot(n, TDL_CONV_INPUT);
-    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(sum, &tdl_op_add) ||
+    if (!tdl_fuse_is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE || !is(sum, &tdl_op_add) ||
         sum->producer->chain.count || tdl_ir_only_user(ir, sum) != n)
         return false;
     struct tdl_node *add = sum->producer;
@@ -270,7 +275,7 @@ static bool fuse_merge(struct tdl_ir *ir, struct tdl_node *n)
 static bool fuse_gated_input(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *product = slot(n, TDL_CONV_INPUT), *gate, *x;
-    if (!is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE ||
+    if (!tdl_fuse_is_pointwise(n) || n->attr.conv.pre != TDL_PRE_NONE ||
         !(x = find_gated(ir, product, n, &gate)))
         return false;
     tdl_fuse_append_label(n, product->producer);
@@ -392,7 +397,7 @@ static bool is_depthwise(const struct tdl_node *n)
 static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *wide = n->inputs[TDL_CONV_INPUT]; /* which every convolution has */
-    if (!is_depthwise(n) || !wide->producer || !is_pointwise(wide->producer) ||
+    if (!is_depthwise(n) || !wide->producer || !tdl_fuse_is_pointwise(wide->producer) ||
         slot(wide->producer, TDL_CONV_RESIDUAL))
         return false;
     struct tdl_node *expand = wide->producer;
@@ -448,6 +453,9 @@ static const struct pattern {
     {"matmul bias", fuse_bias, ABSORBS},
     {"matmul transpose", fuse_transpose, ABSORBS},
     {"expand", fuse_expand, REPEATS_WORK},
+    {"compose", tdl_fuse_compose, REPEATS_WORK},
+    {"means", tdl_fuse_means, REPEATS_WORK},
+    {"gate inside", tdl_fuse_inside, REPEATS_WORK},
 };
 
 /* Two or three are enough for real models. With more, what moves past one node

@@ -11,9 +11,30 @@ void tdl_fuse_append_label(struct tdl_node *to, const struct tdl_node *from);
 /* Let `n` make what `last`, its only reader, made. */
 void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last);
 
+/* A constant of floats that a pass makes: the caller fills `out_data`. NULL when out
+ * of memory. */
+struct tdl_operand *tdl_fuse_add_constant(struct tdl_ir *ir, const struct tdl_tensor_params *desc,
+                                          float **out_data);
+/* conv2d 1×1, one group, stride 1, of which filter and bias are constants. */
+bool tdl_fuse_is_pointwise(const struct tdl_node *n);
+
 /* Of fuse_chain.c: a function of one value, or of a value and a constant, behind
  * a node that has room for one. */
 bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
+/* Of fuse_inside.c: gates that need no dispatch of their own. */
+bool tdl_fuse_means(struct tdl_ir *ir, struct tdl_node *n);
+bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
+/* Means of equal parts of `o`, as many as `parts` squared: a tensor with the same mean.
+ * `o` itself if it does not divide so, or when out of memory. */
+struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts);
+/* Of fuse_compose.c: a 1×1 that only mixes channels, and the expansion behind it. */
+bool tdl_fuse_compose(struct tdl_ir *ir, struct tdl_node *n);
+/* Filter E and bias b of a 1×1 become those of one that reads what `end`, also a 1×1,
+ * reads: (E · P), and behind it E's own for `joined` channels, as many as `end` makes or
+ * 0. False, and nothing changed, where that is too much, or out of memory. */
+bool tdl_fuse_compose_filters(struct tdl_ir *ir, struct tdl_operand **filter,
+                              struct tdl_operand **bias, const struct tdl_node *end,
+                              uint32_t joined);
 /* Patterns of absorb.c. */
 bool tdl_fuse_clamp(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_channel_constant(struct tdl_ir *ir, struct tdl_node *n);

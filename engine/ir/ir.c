@@ -148,6 +148,10 @@ struct tdl_ir *tdl_ir_clone(const struct tdl_ir *ir)
             n->inputs[j] = from->inputs[j] ? copy->operands[from->inputs[j]->id] : NULL;
         n->output = copy->operands[from->output->id];
         n->output->producer = n;
+        if (from->means) {
+            n->means = copy->operands[from->means->id];
+            n->means->producer = n;
+        }
     }
     for (uint32_t i = 0; i < ir->input_count; i++)
         copy->inputs[i] = copy->operands[ir->inputs[i]->id];

@@ -87,6 +87,8 @@ struct tdl_operand {
 struct tdl_gate_params {
     enum tdl_activation activation[2];
     uint32_t layers;
+    bool inside; /* those that multiply by it compute it: no dispatch of its own */
+    bool joined; /* its layers read the second mean behind the first, and not their sum */
 };
 
 /* What a convolution does to its input before multiplying, once fused. */
@@ -107,6 +109,7 @@ struct tdl_expand_attr {
     struct tdl_conv_attr conv; /* the 1×1 */
     struct tdl_conv2d_params depthwise;
     bool residual_is_own; /* what is added to the end is the 1×1's output */
+    bool joined;          /* the 1×1 reads TDL_CONV_LOW's channels, too, behind its input's */
 };
 
 /* gemm; matmul is one without c, transposing nothing. */
@@ -240,6 +243,9 @@ struct tdl_node {
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
     uint32_t input_count;
     struct tdl_operand *output;
+    /* Of an expandDepthwise, or NULL: values of which the mean is the output's, one for
+     * each of its tiles. How many, lower() says. */
+    struct tdl_operand *means;
     struct tdl_chain chain;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
     char label[96];

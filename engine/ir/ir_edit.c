@@ -175,13 +175,23 @@ static void count_readers(const struct tdl_ir *ir, uint32_t *readers)
                 readers[ir->nodes[i]->inputs[j]->id]++;
 }
 
+static bool makes(const struct tdl_node *n, const struct tdl_operand *o)
+{
+    return n->output == o || n->means == o;
+}
+
+static bool outputs_read(const struct tdl_node *n, const uint32_t *readers)
+{
+    return readers[n->output->id] || (n->means && readers[n->means->id]);
+}
+
 /* Marks what nobody reads, and what only that reads: `readers` of each operand,
  * and a list that is as long as all nodes. */
 static void mark_dead(struct tdl_ir *ir, uint32_t *readers, struct tdl_node **list)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < ir->node_count; i++)
-        if (!ir->nodes[i]->dead && !readers[ir->nodes[i]->output->id])
+        if (!ir->nodes[i]->dead && !outputs_read(ir->nodes[i], readers))
             list[count++] = ir->nodes[i];
     while (count) {
         struct tdl_node *n = list[--count];
@@ -189,7 +199,7 @@ static void mark_dead(struct tdl_ir *ir, uint32_t *readers, struct tdl_node **li
         for (uint32_t j = 0; j < n->input_count; j++) {
             const struct tdl_operand *o = n->inputs[j];
             if (o && --readers[o->id] == 0 && o->producer && !o->producer->dead &&
-                o->producer->output == o)
+                makes(o->producer, o) && !outputs_read(o->producer, readers))
                 list[count++] = o->producer;
         }
     }
@@ -209,7 +219,7 @@ void tdl_ir_sweep(struct tdl_ir *ir)
     /* A node that was fused makes something else than before. */
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         struct tdl_operand *o = ir->operands[i];
-        if (o->producer && (o->producer->dead || o->producer->output != o))
+        if (o->producer && (o->producer->dead || !makes(o->producer, o)))
             o->producer = NULL;
     }
     for (uint32_t i = 0; i < ir->node_count; i++) {
@@ -297,6 +307,16 @@ static void sorting_start(struct sorting *s, const struct tdl_ir *ir)
     }
 }
 
+/* The value is there: who waited for it alone is ready. */
+static void sorting_release(struct sorting *s, const struct tdl_operand *o)
+{
+    uint32_t *waiting = &s->first[o->id];
+    for (uint32_t slot = *waiting; slot; slot = s->next[slot - 1])
+        if (--s->missing[(slot - 1) / TDL_MAX_NODE_INPUTS] == 0)
+            heap_push(&s->ready, (slot - 1) / TDL_MAX_NODE_INPUTS);
+    *waiting = 0;
+}
+
 /* Kahn's algorithm, stable: keeps the given order where it may. */
 enum tdl_result tdl_ir_sort(struct tdl_ir *ir)
 {
@@ -311,12 +331,10 @@ enum tdl_result tdl_ir_sort(struct tdl_ir *ir)
     sorting_start(&s, ir);
     while (s.ready.count) {
         struct tdl_node *n = s.nodes[heap_pop(&s.ready)];
-        uint32_t *waiting = &s.first[n->output->id];
         ir->nodes[placed++] = n;
-        for (uint32_t slot = *waiting; slot; slot = s.next[slot - 1])
-            if (--s.missing[(slot - 1) / TDL_MAX_NODE_INPUTS] == 0)
-                heap_push(&s.ready, (slot - 1) / TDL_MAX_NODE_INPUTS);
-        *waiting = 0;
+        sorting_release(&s, n->output);
+        if (n->means)
+            sorting_release(&s, n->means);
     }
     if (placed < ir->node_count) {
         memcpy(ir->nodes, s.nodes, ir->node_count * sizeof(*s.nodes));

@@ -7,6 +7,7 @@
 
 struct tile {
     uint32_t w, h, group, local;
+    uint32_t ahead; /* packs whose reads are under way at once */
 };
 
 static uint32_t span(uint32_t tile, uint32_t stride, uint32_t kernel)
@@ -14,43 +15,78 @@ static uint32_t span(uint32_t tile, uint32_t stride, uint32_t kernel)
     return (tile - 1) * stride + kernel;
 }
 
-/* vec4 of shared memory that a tile needs. */
-static uint64_t shared_vec4(struct tile t, uint32_t in_packs, const struct tdl_conv2d_params *p,
-                            const uint32_t kernel[2])
+/* What decides over a tile, and over the shared memory that it needs. */
+struct layer {
+    struct tdl_dims out;
+    const struct tdl_conv2d_params *p; /* of the depthwise half */
+    uint32_t kernel[2], in_packs;
+    struct tdl_gate_spec gate;
+    bool means;
+};
+
+/* Pixels of a tile with its border. */
+static uint32_t span_of(struct tile t, const struct layer *l)
 {
-    uint64_t pixels =
-        (uint64_t)span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]);
-    return t.group * (pixels + in_packs * 4 + 1 + kernel[0] * kernel[1] + 1);
+    return span(t.w, l->p->stride[1], l->kernel[1]) * span(t.h, l->p->stride[0], l->kernel[0]);
 }
 
-static struct tile choose_tile(const struct tdl_device_info *device, struct tdl_dims out,
-                               uint32_t in_packs, const struct tdl_conv2d_params *p,
-                               const uint32_t kernel[2])
+static uint64_t shared_bytes(struct tile t, const struct layer *l)
+{
+    const uint32_t weights = l->in_packs * 4 + 1 + l->kernel[0] * l->kernel[1] + 1;
+    const uint64_t totals = l->means ? t.local * t.group : 1;
+    return 16 * (t.group * ((uint64_t)span_of(t, l) + weights) + totals) +
+           tdl_gate_shared(&l->gate, t.local);
+}
+
+/* Few do much each: what a tile's border costs is what counts. */
+static struct tile tile_of_few(const struct layer *l)
+{
+    struct tile t = {8, 8, 1, 64, 1};
+    /* Small maps whole: no border to compute twice. */
+    if (l->p->stride[0] == 1 || (l->out.w <= 16 && l->out.h <= 16) ||
+        l->out.w * l->out.h >= 1u << 14)
+        t.w = t.h = 16;
+    t.w = TDL_MIN(t.w, l->out.w);
+    t.h = TDL_MIN(t.h, l->out.h);
+    t.local = TDL_MIN(1024, span_of(t, l));
+    return t;
+}
+
+/* Tiles of which each takes one turn, with many reads under way, as long as all
+ * workgroups run at once; then borders count, and who waits makes room for others. */
+static struct tile tile_of_many(const struct layer *l)
+{
+    enum { AT_ONCE = 768 };
+    struct tile t = {16, 8, 1, 256, 16};
+    if (l->p->stride[0] > 1)
+        t.w = 8, t.h = 4;
+    const uint64_t tiles = (uint64_t)TDL_DIV_UP(l->out.w, t.w) * TDL_DIV_UP(l->out.h, t.h);
+    const bool alone = tiles * tdl_packs(l->out.c) * l->out.n <= AT_ONCE;
+    if (!alone) {
+        const bool wide = (l->out.w <= 16 && l->out.h <= 16) || l->out.w * l->out.h >= 1u << 14;
+        t.w = t.h = wide ? 16 : 8;
+        t.ahead = 1;
+    }
+    t.w = TDL_MIN(t.w, l->out.w);
+    t.h = TDL_MIN(t.h, l->out.h);
+    if (alone)
+        t.local = TDL_MAX(64, TDL_MIN(256, TDL_ALIGN(span_of(t, l), 32)));
+    else
+        t.local = t.w * t.h > 64 ? 256 : 64;
+    return t;
+}
+
+static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
 {
     const bool few = tdl_tastes_of(device)->few_invocations;
-    struct tile t = {8, 8, 1, 64};
-    uint32_t packs = tdl_packs(out.c);
-    /* Small maps whole: no border to compute twice. */
-    if ((few && p->stride[0] == 1) || (out.w <= 16 && out.h <= 16) || out.w * out.h >= 1u << 14)
-        t.w = t.h = 16;
-    t.w = TDL_MIN(t.w, out.w);
-    t.h = TDL_MIN(t.h, out.h);
-    if (!few)
-        t.local = t.w * t.h > 64 ? 256 : 64;
-    if (few)
-        t.local =
-            TDL_MIN(1024, span(t.w, p->stride[1], kernel[1]) * span(t.h, p->stride[0], kernel[0]));
+    struct tile t = few ? tile_of_few(l) : tile_of_many(l);
     t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
-    while (shared_vec4(t, in_packs, p, kernel) * 16 > device->max_shared_memory &&
-           (t.w > 1 || t.h > 1))
+    while (shared_bytes(t, l) > device->max_shared_memory && (t.w > 1 || t.h > 1))
         *(t.w > t.h ? &t.w : &t.h) /= 2;
     for (uint32_t group = few ? 4 : 1; group > 1; group--) {
-        struct tile wider = {t.w, t.h, group, t.local};
-        if (packs % group == 0 &&
-            shared_vec4(wider, in_packs, p, kernel) * 16 <= device->max_shared_memory) {
-            t.group = group;
-            break;
-        }
+        struct tile wider = {t.w, t.h, group, t.local, t.ahead};
+        if (tdl_packs(l->out.c) % group == 0 && shared_bytes(wider, l) <= device->max_shared_memory)
+            return wider;
     }
     return t;
 }
@@ -65,12 +101,19 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
            p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128;
 }
 
+/* Channels that the 1×1 reads besides its input's. */
+static uint32_t joined_channels(const struct tdl_node *n)
+{
+    return n->attr.expand.joined ? tdl_operand_dims(n->inputs[TDL_CONV_LOW]).c : 0;
+}
+
 static uint64_t macs(const struct tdl_node *n)
 {
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    const uint64_t channels = (uint64_t)in.c + joined_channels(n);
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
-    return (uint64_t)in.n * in.h * in.w * in.c * out.c +
+    return in.n * channels * in.h * in.w * out.c +
            (uint64_t)out.n * out.h * out.w * out.c * f.h * f.w;
 }
 
@@ -88,11 +131,15 @@ static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     uint32_t count = tdl_operand_dims(n->output).c, taps = f.h * f.w;
+    uint32_t joined = joined_channels(n), row = in.c + joined;
     for (uint32_t first = 0; first < tdl_packs(count) * 4; first += group * 4) {
         uint32_t end = first + group * 4;
         for (uint32_t i = 0; i < tdl_packs(in.c) * 4; i++)
             for (uint32_t c = first; c < end; c++)
-                *w++ = i < in.c && c < count ? f1[c * in.c + i] : 0;
+                *w++ = i < in.c && c < count ? f1[c * row + i] : 0;
+        for (uint32_t i = 0; i < tdl_packs(joined) * 4; i++)
+            for (uint32_t c = first; c < end; c++)
+                *w++ = i < joined && c < count ? f1[c * row + in.c + i] : 0;
         for (uint32_t c = first; c < end; c++)
             *w++ = channel(b1, c, count);
         for (uint32_t tap = 0; tap < taps; tap++)
@@ -103,16 +150,19 @@ static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
     }
 }
 
-static void bind(struct tdl_plan_step *s, struct tdl_node *n, uint32_t residual)
+static void bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_node *n,
+                 uint32_t residual)
 {
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     if (residual == 1)
         tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
     if (n->attr.expand.conv.pre != TDL_PRE_NONE)
-        tdl_plan_read(s, 2, n->inputs[TDL_CONV_GATE]);
-    if (n->attr.expand.conv.pre == TDL_PRE_MERGE)
+        tdl_gate_bind(plan, s, n->inputs[TDL_CONV_GATE]);
+    if (n->attr.expand.conv.pre == TDL_PRE_MERGE || n->attr.expand.joined)
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     tdl_plan_write(s, 5, n->output);
+    if (n->means)
+        tdl_plan_write(s, 8, n->means);
 }
 
 static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
@@ -121,22 +171,33 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
-    const uint64_t rows = tdl_packs(in.c) * 4 + 1 + f.h * f.w + 1;
+    const uint32_t joined = joined_channels(n);
+    const uint64_t rows = (tdl_packs(in.c) + tdl_packs(joined)) * 4 + 1 + f.h * f.w + 1;
     const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(pack_weights),
                                         {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS],
                                          n->inputs[TDL_EXPAND_FILTER2],
                                          n->inputs[TDL_EXPAND_BIAS2]},
-                                        {group, in.c, out.c, f.h, f.w}};
+                                        {group, in.c, joined, out.c, f.h, f.w}};
     float *w = tdl_plan_weights(plan, s, 1, tdl_packs(out.c) * 4 * rows, &key);
     if (w)
         pack_weights(n, group, w);
 }
 
+/* A value for each tile, whose number is known here first. */
+static void place_means(const struct tdl_plan *plan, struct tdl_operand *means, uint32_t tiles)
+{
+    struct tdl_dims d = tdl_operand_dims(means);
+    d.w = tiles;
+    means->desc = tdl_desc_like(means, d);
+    means->size = (uint64_t)d.n * tdl_packs(d.c) * 4 * tiles * tdl_dtype_size(plan->storage);
+}
+
 /* shaders/conv2d_expand_depthwise.comp */
 struct expand_depthwise_spec {
+    struct tdl_gate_spec gate;
     uint32_t in_w, in_h, out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
     uint32_t in_packs, out_packs, group, tile_w, tile_h, activation1, activation2, residual;
-    uint32_t pre, low_w, low_h, coordinates, last_channels;
+    uint32_t pre, low_w, low_h, coordinates, last_channels, joined, means, ahead;
 };
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -147,16 +208,30 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const uint32_t kernel[2] = {f.h, f.w};
     uint32_t in_packs = tdl_packs(in.c), packs = tdl_packs(out.c);
+    uint32_t joined = tdl_packs(joined_channels(n));
     struct tdl_window window;
     if (!tdl_window_resolve(in, kernel, p->stride, p->pad, p->padding, &window))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
     if (n->inputs[TDL_CONV_LOW])
         low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
     uint32_t residual = n->attr.expand.residual_is_own ? 2 : n->inputs[TDL_CONV_RESIDUAL] ? 1 : 0;
-    struct tile t = choose_tile(plan->device, out, in_packs, p, kernel);
+    const bool gated = n->attr.expand.conv.pre != TDL_PRE_NONE;
+    const struct layer layer = {
+        .out = out,
+        .p = p,
+        .kernel = {f.h, f.w},
+        .in_packs = in_packs + joined,
+        .gate = tdl_gate_spec(gated ? n->inputs[TDL_CONV_GATE] : NULL),
+        .means = n->means,
+    };
+    struct tile t = choose_tile(plan->device, &layer);
+    const uint32_t tiles = TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h);
+    if (n->means)
+        place_means(plan, n->means, tiles);
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_expand_depthwise", n, t.local, 1, 1);
     const struct expand_depthwise_spec spec = {
+        .gate = layer.gate,
         .in_w = in.w,
         .in_h = in.h,
         .out_w = out.w,
@@ -180,12 +255,15 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         .low_h = low.h,
         .coordinates = n->attr.expand.conv.coordinates,
         .last_channels = tdl_last_channels(out.c),
+        .joined = joined,
+        .means = n->means != NULL,
+        .ahead = t.ahead,
     };
     TDL_PLAN_SPECS(s, spec);
-    bind(s, n, residual);
-    tdl_plan_shared(s, shared_vec4(t, in_packs, p, kernel) * 16);
+    bind(plan, s, n, residual);
+    tdl_plan_shared(s, shared_bytes(t, &layer));
     bind_weights(plan, s, n, t.group);
-    tdl_plan_groups(s, TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h), packs / t.group, in.n);
+    tdl_plan_groups(s, tiles, packs / t.group, in.n);
     return plan->status;
 }
 

@@ -108,6 +108,18 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
 /* True if one workgroup of any device can hold a gate of so many channels;
  * `middle` is 0 for one layer. */
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
+
+/* A gate within the kernel that multiplies by it: constants of shaders/common/gate.glsl,
+ * all 0 where the gate is another dispatch's. */
+struct tdl_gate_spec {
+    uint32_t gate_packs, gate_parts, gate_packs2, gate_parts2, gate_middle, gate_out;
+    uint32_t gate_activation1, gate_activation2;
+};
+struct tdl_gate_spec tdl_gate_spec(const struct tdl_operand *gate);
+/* Bytes of shared memory that it declares, for a workgroup of `local` invocations. */
+uint64_t tdl_gate_shared(const struct tdl_gate_spec *spec, uint32_t local);
+/* Bindings 2, 6 and 7: the gate, or what it is made of. */
+void tdl_gate_bind(struct tdl_plan *plan, struct tdl_plan_step *step, struct tdl_operand *gate);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
 /* (x − mean) · a + b for each channel is what the node computes before its activation; with

@@ -2,6 +2,8 @@
 /* The gate of a squeeze-and-excite block, made by the fuse pass. */
 #include "ops.h"
 
+#include <string.h>
+
 /* How a workgroup shares the work. */
 struct split {
     uint32_t local; /* invocations */
@@ -100,6 +102,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t packs = tdl_packs(in.c), out_packs = tdl_packs(out.c), pixels = in.h * in.w;
     uint32_t middle = middle_of(n);
     struct split split = choose_split(plan->device, packs, middle, out_packs, pixels);
+    if (n->attr.gate.inside)
+        return TDL_OK;
     uint32_t pixels2 = 0;
     if (second)
         pixels2 = tdl_operand_dims(second).h * tdl_operand_dims(second).w;
@@ -125,6 +129,117 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     bind_weights(plan, s, n);
     tdl_plan_groups(s, in.n, 1, 1);
     return plan->status;
+}
+
+/* ------------------------------------------------ within the kernel that reads it */
+
+static struct tdl_node *maker_inside(const struct tdl_operand *gate)
+{
+    struct tdl_node *n = gate ? gate->producer : NULL;
+    return n && n->op == &tdl_op_squeeze_excite && n->attr.gate.inside ? n : NULL;
+}
+
+static uint32_t pixels_of(const struct tdl_operand *o)
+{
+    return tdl_operand_dims(o).h * tdl_operand_dims(o).w;
+}
+
+struct tdl_gate_spec tdl_gate_spec(const struct tdl_operand *gate)
+{
+    const struct tdl_node *n = maker_inside(gate);
+    const struct tdl_operand *second = n ? n->inputs[TDL_GATE_INPUT2] : NULL;
+    struct tdl_gate_spec spec = {.gate_parts = 1, .gate_parts2 = 1, .gate_out = 1};
+    if (gate)
+        spec.gate_out = tdl_packs(tdl_operand_dims(gate).c);
+    if (!n)
+        return spec;
+    spec.gate_packs = tdl_packs(tdl_operand_dims(n->inputs[TDL_GATE_INPUT]).c);
+    spec.gate_parts = pixels_of(n->inputs[TDL_GATE_INPUT]);
+    if (second) {
+        spec.gate_packs2 = tdl_packs(tdl_operand_dims(second).c);
+        spec.gate_parts2 = pixels_of(second);
+    }
+    spec.gate_middle = tdl_packs(middle_of(n));
+    spec.gate_activation1 = n->attr.gate.activation[0];
+    spec.gate_activation2 = n->attr.gate.activation[1];
+    return spec;
+}
+
+uint64_t tdl_gate_shared(const struct tdl_gate_spec *s, uint32_t local)
+{
+    const uint32_t read = s->gate_packs + s->gate_packs2, middle = TDL_MAX(s->gate_middle, 1);
+    if (!s->gate_packs)
+        return 16 * 4;
+    return 16 * ((uint64_t)TDL_MAX(TDL_MAX(local, s->gate_out), TDL_MAX(read, middle)) + read +
+                 middle + s->gate_out);
+}
+
+/* `count` columns of a fully connected layer, from `first` on, as [channel read][output],
+ * both filled up to packs. */
+static float *pack_columns(float *w, const struct tdl_operand *weight, uint32_t first,
+                           uint32_t count)
+{
+    const float *values = tdl_constant_data(weight);
+    const struct tdl_dims d = tdl_operand_dims(weight);
+    for (uint32_t i = 0; i < tdl_packs(count) * 4; i++, w += tdl_packs(d.n) * 4)
+        for (uint32_t o = 0; o < d.n && i < count; o++)
+            w[o] = values[(size_t)o * d.c + first + i];
+    return w;
+}
+
+static float *pack_bias(float *w, const struct tdl_operand *bias, uint32_t count)
+{
+    if (bias)
+        memcpy(w, tdl_constant_data(bias), count * sizeof(*w));
+    return w + tdl_packs(count) * 4;
+}
+
+/* The node is not the one that is made ready: see tdl_node_expand(). */
+static void pack_layers(struct tdl_node *n, float *w)
+{
+    const uint32_t first = n->attr.gate.layers == 2 ? TDL_GATE_WEIGHT1 : TDL_GATE_WEIGHT2;
+    const uint32_t in = tdl_operand_dims(n->inputs[TDL_GATE_INPUT]).c;
+    const struct tdl_operand *in2 = n->inputs[TDL_GATE_INPUT2];
+    const bool ok = tdl_node_expand(n) == TDL_OK;
+    if (ok)
+        w = pack_columns(w, n->inputs[first], 0, in);
+    if (ok && in2)
+        w = pack_columns(w, n->inputs[first], n->attr.gate.joined ? in : 0,
+                         tdl_operand_dims(in2).c);
+    if (ok && first == TDL_GATE_WEIGHT1) {
+        const uint32_t middle = middle_of(n);
+        w = pack_bias(w, n->inputs[TDL_GATE_BIAS1], middle);
+        w = pack_columns(w, n->inputs[TDL_GATE_WEIGHT2], 0, middle);
+    }
+    if (ok)
+        pack_bias(w, n->inputs[TDL_GATE_BIAS2], tdl_operand_dims(n->output).c);
+    for (uint32_t i = TDL_GATE_WEIGHT1; i <= TDL_GATE_BIAS2; i++)
+        if (n->inputs[i])
+            tdl_operand_shrink(n->inputs[i]);
+}
+
+void tdl_gate_bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_operand *gate)
+{
+    struct tdl_node *n = maker_inside(gate);
+    const struct tdl_gate_spec spec = tdl_gate_spec(gate);
+    if (!n) {
+        tdl_plan_read(s, 2, gate);
+        return;
+    }
+    tdl_plan_read(s, 2, n->inputs[TDL_GATE_INPUT]);
+    if (n->inputs[TDL_GATE_INPUT2])
+        tdl_plan_read(s, 7, n->inputs[TDL_GATE_INPUT2]);
+    const uint32_t read = spec.gate_packs + spec.gate_packs2;
+    const uint32_t inner = spec.gate_middle ? spec.gate_middle : read;
+    const uint64_t count =
+        ((uint64_t)read * 4 + 1) * spec.gate_middle + ((uint64_t)inner * 4 + 1) * spec.gate_out;
+    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(pack_layers),
+                                        {n->inputs[TDL_GATE_WEIGHT1], n->inputs[TDL_GATE_BIAS1],
+                                         n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
+                                        {spec.gate_packs, spec.gate_packs2, n->attr.gate.joined}};
+    float *w = tdl_plan_weights(plan, s, 6, count * 4, &key);
+    if (w)
+        pack_layers(n, w);
 }
 
 const struct tdl_op tdl_op_squeeze_excite = {

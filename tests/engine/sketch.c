@@ -98,6 +98,10 @@ void sketch_check_order(const struct tdl_ir *ir)
         CHECK(!made[n->output->id], "value %u is made twice", n->output->id);
         CHECK(n->output->producer == n, "value %u has a wrong producer", n->output->id);
         made[n->output->id] = true;
+        if (n->means) {
+            CHECK(n->means->producer == n, "value %u has a wrong producer", n->means->id);
+            made[n->means->id] = true;
+        }
     }
     for (uint32_t i = 0; i < ir->output_count; i++)
         CHECK(made[ir->outputs[i]->id], "output %s is not made", ir->outputs[i]->name);

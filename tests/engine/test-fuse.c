@@ -248,6 +248,76 @@ GRAPH(expanded_own_residual)
     return sketch_add(s, sketch_depthwise(s, e), e);
 }
 
+/* The end of one bottleneck and the expansion of the next. */
+static O bottleneck_start(S s, O x)
+{
+    return sketch_depthwise(s, sketch_conv(s, x, 12, 1, 1, RELU));
+}
+GRAPH(ends_in_expansion) { return bottleneck_start(s, sketch_conv1(s, s->x)); }
+GRAPH(ends_in_relu) { return bottleneck_start(s, sketch_conv(s, s->x, 4, 1, 1, RELU)); }
+GRAPH(ends_in_conv3) { return bottleneck_start(s, sketch_conv3(s, s->x)); }
+GRAPH(end_and_residual)
+{
+    return bottleneck_start(s, sketch_add(s, sketch_conv1(s, s->x), s->x));
+}
+GRAPH(end_read)
+{
+    O end = sketch_add(s, sketch_conv1(s, s->x), s->x);
+    sketch_output(s, "end", end);
+    return bottleneck_start(s, end);
+}
+GRAPH(end_of_many_pixels)
+{
+    return bottleneck_start(s, sketch_conv1(s, sketch_input(s, "y", 3, 64, 64, 4)));
+}
+
+/* Gates of what is made by tiles. */
+static O gate_of(S s, O x)
+{
+    O middle = sketch_conv(s, sketch_pool(s, x), 2, 1, 1, RELU);
+    return sketch_conv(s, middle, dims(x).c, 1, 1, SIGMOID);
+}
+GRAPH(gate_inside)
+{
+    O deep = bottleneck_start(s, s->x);
+    return sketch_conv1(s, sketch_mul(s, deep, gate_of(s, deep)));
+}
+GRAPH(gate_inside_next)
+{
+    O deep = bottleneck_start(s, s->x);
+    return bottleneck_start(s, sketch_conv1(s, sketch_mul(s, deep, gate_of(s, deep))));
+}
+GRAPH(gate_of_input) { return sketch_conv1(s, sketch_mul(s, s->x, gate_of(s, s->x))); }
+GRAPH(gate_of_batch)
+{
+    O y = sketch_input(s, "y", 2, 8, 8, 4);
+    return sketch_conv1(s, sketch_mul(s, y, gate_of(s, y)));
+}
+GRAPH(gate_of_parts)
+{
+    O y = sketch_conv3(s, sketch_input(s, "y", 1, 32, 32, 4));
+    return sketch_conv1(s, sketch_mul(s, y, gate_of(s, y)));
+}
+GRAPH(gate_read)
+{
+    O deep = bottleneck_start(s, s->x), gate = gate_of(s, deep);
+    sketch_output(s, "gate", gate);
+    return sketch_conv1(s, sketch_mul(s, deep, gate));
+}
+GRAPH(gate_of_mixed)
+{
+    O a = sketch_input(s, "a", 1, 8, 8, 4), b = sketch_conv1(s, bottleneck_start(s, s->x));
+    return sketch_conv1(s, sketch_mul(s, a, gate_of(s, sketch_add(s, a, sketch_relu(s, b)))));
+}
+GRAPH(gate_of_mixed_sum)
+{
+    O a = sketch_input(s, "a", 1, 16, 16, 4), b = sketch_conv1(s, bottleneck_start(s, s->x));
+    O up = tdl_builder_resample2d(s->b, b, &(struct tdl_resample2d_params){
+                                               .mode = TDL_RESAMPLE_LINEAR, .size = {16, 16}});
+    O gate = gate_of(s, sketch_add(s, a, up));
+    return sketch_conv1(s, sketch_add(s, sketch_mul(s, a, gate), up));
+}
+
 /* Normalization behind a convolution, zeros before a window. */
 static O normalized(S s, O x)
 {
@@ -340,7 +410,7 @@ static const struct row {
     ROW(pool_read_twice, "averagePool2d conv2d"),
     ROW(middle_read_twice, "squeezeExcite(1) conv2d"),
     ROW(windowed_pool, "averagePool2d conv2d"),
-    ROW(pool_of_batch, "averagePool2d conv2d"),
+    ROW(pool_of_batch, "squeezeExcite(1)"),
     ROW(gate_with_input_bias, "reshape squeezeExcite(1) add"),
     ROW(gated, "conv2d(gate)"),
     ROW(gated_from_left, "conv2d(gate)"),
@@ -382,6 +452,26 @@ static const struct row {
     GPU(expanded_by_conv3, "conv2d conv2d"),
     GPU(expanded_then_conv3, "conv2d.relu conv2d"),
     GPU(expanded_own_residual, "expandDepthwise"),
+    ROW(ends_in_expansion, "conv2d conv2d.relu conv2d"),
+    GPU(ends_in_expansion, "expandDepthwise"),
+    GPU(ends_in_relu, "conv2d.relu expandDepthwise"),
+    GPU(ends_in_conv3, "conv2d expandDepthwise"),
+    GPU(end_and_residual, "expandDepthwise(joined)"),
+    GPU(end_read, "conv2d+residual expandDepthwise(joined)"),
+    GPU(end_of_many_pixels, "conv2d expandDepthwise"),
+    ROW(gate_inside, "conv2d.relu conv2d squeezeExcite(2).relu.sigmoid conv2d(gate)"),
+    GPU(gate_inside, "expandDepthwise(means) squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
+    GPU(gate_inside_next, "expandDepthwise(means) squeezeExcite(2,inside).relu.sigmoid "
+                          "expandDepthwise"),
+    GPU(gate_of_input, "squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
+    GPU(gate_of_batch, "squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
+    GPU(gate_of_parts,
+        "conv2d averagePool2d squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
+    GPU(gate_read, "expandDepthwise(means) squeezeExcite(2).relu.sigmoid conv2d(gate)"),
+    GPU(gate_of_mixed, "expandDepthwise conv2d.relu squeezeExcite(2,sum,inside).relu.sigmoid "
+                       "conv2d(gate)"),
+    GPU(gate_of_mixed_sum, "expandDepthwise(means) conv2d "
+                           "squeezeExcite(2,joined,inside).relu.sigmoid conv2d(merge)"),
 };
 
 /* ------------------------------------------------------------------ the table */
@@ -412,9 +502,14 @@ static void append_node(char *text, size_t size, const struct tdl_node *n)
             append(text, size, "+residual");
     } else if (n->op == &tdl_op_squeeze_excite) {
         append(text, size, n->attr.gate.layers == 2 ? "(2" : "(1");
-        append(text, size, n->inputs[TDL_GATE_INPUT2] ? ",sum)" : ")");
+        if (n->inputs[TDL_GATE_INPUT2])
+            append(text, size, n->attr.gate.joined ? ",joined" : ",sum");
+        append(text, size, n->attr.gate.inside ? ",inside)" : ")");
         for (int i = 0; i < 2; i++)
             append_activation(text, size, n->attr.gate.activation[i]);
+    } else if (n->op == &tdl_op_expand_depthwise) {
+        append(text, size, n->attr.expand.joined ? "(joined)" : "");
+        append(text, size, n->means ? "(means)" : "");
     } else if (n->op == &tdl_op_average_pool2d) {
         append_activation(text, size, n->attr.pool.activation);
     } else if (n->op == &tdl_op_conv_transpose2d) {

@@ -55,6 +55,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
 
 /* shaders/conv2d_pointwise.comp */
 struct pointwise_spec {
+    struct tdl_gate_spec gate;
     uint32_t pixels, in_packs, out_packs, tile, px, chunk, activation, pre, residual, prefetch;
     uint32_t width, last_channels, low_w, low_h, coordinates;
 };
@@ -63,10 +64,15 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
                   const struct tdl_conv_variant *v)
 {
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = g->in.h * g->in.w;
+    struct tdl_operand *by = n->attr.conv.pre != TDL_PRE_NONE ? n->inputs[TDL_CONV_GATE] : NULL;
+    const struct tdl_gate_spec gate = tdl_gate_spec(by);
     struct tile t = choose_tile(g, v);
+    if (gate.gate_packs) /* which many make sooner */
+        t.local = TDL_MIN(TDL_MAX(t.local, 128), g->device->max_workgroup_invocations);
     uint32_t tile = t.packs, px = t.px, chunk = tdl_conv_divisor(in, t.chunk), local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
     struct pointwise_spec spec = {
+        .gate = gate,
         .pixels = pixels,
         .in_packs = in,
         .out_packs = out,
@@ -83,8 +89,8 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         .low_h = 1,
     };
     tdl_conv_bind(s, n);
-    if (n->attr.conv.pre != TDL_PRE_NONE)
-        tdl_plan_read(s, 2, n->inputs[TDL_CONV_GATE]);
+    if (by)
+        tdl_gate_bind(plan, s, by);
     if (n->attr.conv.pre == TDL_PRE_MERGE) {
         struct tdl_dims low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
         spec.low_w = low.w;
@@ -93,7 +99,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
     TDL_PLAN_SPECS(s, spec);
-    tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16);
+    tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16 + tdl_gate_shared(&gate, local));
     uint32_t groups = TDL_DIV_UP(out, tile);
     tdl_conv_bind_weights(plan, s, g, n, tile);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local * px), groups, g->in.n);
