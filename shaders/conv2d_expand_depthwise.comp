@@ -49,6 +49,9 @@ layout(std430, set = 0, binding = 8) writeonly buffer Means { PACK means[]; };
 const uint SPAN_W = (TILE_W - 1) * STRIDE_W + KERNEL_W;
 const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
 const uint READ_PACKS = IN_PACKS + JOINED;
+// Is `low` resampled?
+const uint OTHER_SIZE = LOW_W != IN_W ? 1 : LOW_H != IN_H ? 1 : 0;
+const uint RESAMPLED = PRE == 2 ? 1 : JOINED != 0 ? OTHER_SIZE : 0;
 const uint EXPAND = (READ_PACKS * 4 + 1) * GROUP; // vec4 of the 1×1 weights
 const uint TAPS = KERNEL_W * KERNEL_H;
 
@@ -71,18 +74,23 @@ void multiply(uint k, vec4 v)
     }
 }
 
+vec4 gather_low(uint plane, bilinear near)
+{
+    uvec4 i = plane * LOW_W * LOW_H + near.index;
+    return unpack(low[i.x]) * near.weight.x + unpack(low[i.y]) * near.weight.y +
+           unpack(low[i.z]) * near.weight.z + unpack(low[i.w]) * near.weight.w;
+}
+
 vec4 load(uint k, uint pixel, bilinear near)
 {
-    if (k >= IN_PACKS)
-        return unpack(low[(gl_WorkGroupID.z * JOINED + k - IN_PACKS) * IN_W * IN_H + pixel]);
+    if (k >= IN_PACKS) {
+        uint joined = gl_WorkGroupID.z * JOINED + k - IN_PACKS;
+        return RESAMPLED != 0 ? gather_low(joined, near) : unpack(low[joined * IN_W * IN_H + pixel]);
+    }
     uint plane = gl_WorkGroupID.z * IN_PACKS + k;
     vec4 v = unpack(x[plane * IN_W * IN_H + pixel]);
-    if (PRE == 2) {
-        v *= gate_of(gl_WorkGroupID.z, k);
-        uvec4 i = plane * LOW_W * LOW_H + near.index;
-        v += unpack(low[i.x]) * near.weight.x + unpack(low[i.y]) * near.weight.y +
-             unpack(low[i.z]) * near.weight.z + unpack(low[i.w]) * near.weight.w;
-    }
+    if (PRE == 2)
+        v = v * gate_of(gl_WorkGroupID.z, k) + gather_low(plane, near);
     return v;
 }
 
@@ -94,7 +102,7 @@ void expand(uint at, ivec2 position, bool used)
                   all(lessThan(position, ivec2(IN_W, IN_H)));
     uint pixel = inside ? uint(position.y) * IN_W + uint(position.x) : 0;
     bilinear near;
-    if (PRE == 2)
+    if (RESAMPLED != 0)
         near = bilinear_at(COORDINATES, uvec2(pixel % IN_W, pixel / IN_W), uvec2(LOW_W, LOW_H),
                            uvec2(IN_W, IN_H));
     [[unroll]] for (uint g = 0; g < GROUP; g++)

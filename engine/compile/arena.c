@@ -14,8 +14,13 @@
 
 enum { MANY_VALUES = 4096 };
 
+/* Where dispatches that need not wait for each other run together, small values keep
+ * their place a little longer: who writes there next would have to wait. */
+enum { SMALL_VALUE = 1 << 18, LINGERS = 2 };
+
 static void find_lifetimes(struct tdl_plan *plan)
 {
+    const bool linger = tdl_tastes_of(plan->device)->few_dispatches;
     for (uint32_t i = 0; i < plan->ir->operand_count; i++)
         plan->ir->operands[i]->first_step = UINT32_MAX;
     for (uint32_t i = 0; i < plan->step_count; i++)
@@ -24,7 +29,8 @@ static void find_lifetimes(struct tdl_plan *plan)
             if (!o)
                 continue;
             o->first_step = TDL_MIN(o->first_step, i);
-            o->last_step = TDL_MAX(o->last_step, i);
+            o->last_step =
+                TDL_MAX(o->last_step, linger && o->size <= SMALL_VALUE ? i + LINGERS : i);
         }
 }
 

@@ -131,15 +131,17 @@ static bool is_global_pool(const struct tdl_node *n)
            tdl_pool2d_is_global(n);
 }
 
-struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts)
+struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts,
+                                        bool late)
 {
     struct tdl_dims d = tdl_operand_dims(o);
     if (!o->producer || d.h % parts || d.w % parts)
         return o;
     struct tdl_tensor_params desc = tdl_desc_like(o, (struct tdl_dims){d.n, parts, parts, d.c});
     struct tdl_operand *small = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
-    struct tdl_node *pool =
-        small ? tdl_ir_insert_after(ir, o->producer, &tdl_op_average_pool2d) : NULL;
+    struct tdl_node *pool = !small ? NULL
+                            : late ? tdl_ir_add_node(ir, &tdl_op_average_pool2d)
+                                   : tdl_ir_insert_after(ir, o->producer, &tdl_op_average_pool2d);
     if (!pool)
         return o;
     const uint32_t size[2] = {d.h / parts, d.w / parts};
@@ -159,7 +161,7 @@ static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand
 {
     enum { PARTS = 8, LARGE = 8192 };
     struct tdl_dims d = tdl_operand_dims(o);
-    return (uint64_t)d.h * d.w < LARGE ? o : tdl_fuse_part_means(ir, o, PARTS);
+    return (uint64_t)d.h * d.w < LARGE ? o : tdl_fuse_part_means(ir, o, PARTS, false);
 }
 
 /* pool → fully connected (→ fully connected): one squeeze-and-excite gate.
@@ -454,6 +456,7 @@ static const struct pattern {
     {"matmul transpose", fuse_transpose, ABSORBS},
     {"expand", fuse_expand, REPEATS_WORK},
     {"compose", tdl_fuse_compose, REPEATS_WORK},
+    {"compose low", tdl_fuse_compose_low, REPEATS_WORK},
     {"means", tdl_fuse_means, REPEATS_WORK},
     {"gate inside", tdl_fuse_inside, REPEATS_WORK},
 };

@@ -25,16 +25,19 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_means(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
 /* Means of equal parts of `o`, as many as `parts` squared: a tensor with the same mean.
- * `o` itself if it does not divide so, or when out of memory. */
-struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts);
+ * `o` itself if it does not divide so, or when out of memory. `late`: not at once, but
+ * before they are read. */
+struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts,
+                                        bool late);
 /* Of fuse_compose.c: a 1×1 that only mixes channels, and the expansion behind it. */
 bool tdl_fuse_compose(struct tdl_ir *ir, struct tdl_node *n);
+bool tdl_fuse_compose_low(struct tdl_ir *ir, struct tdl_node *n);
 /* Filter E and bias b of a 1×1 become those of one that reads what `end`, also a 1×1,
- * reads: (E · P), and behind it E's own for `joined` channels, as many as `end` makes or
- * 0. False, and nothing changed, where that is too much, or out of memory. */
+ * reads: E · P, and behind or before it E's own for `joined` channels, as many as `end`
+ * makes or 0. False, and nothing changed, where that is too much, or out of memory. */
 bool tdl_fuse_compose_filters(struct tdl_ir *ir, struct tdl_operand **filter,
                               struct tdl_operand **bias, const struct tdl_node *end,
-                              uint32_t joined);
+                              uint32_t joined, bool before);
 /* Patterns of absorb.c. */
 bool tdl_fuse_clamp(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_channel_constant(struct tdl_ir *ir, struct tdl_node *n);

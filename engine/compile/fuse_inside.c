@@ -169,7 +169,7 @@ static bool take_in_mixer(struct tdl_ir *ir, struct tdl_node *n, const struct so
     const uint32_t bias = two ? TDL_GATE_BIAS1 : TDL_GATE_BIAS2;
     struct tdl_operand *w = n->inputs[weight], *b = n->inputs[bias];
     if (!tdl_fuse_compose_filters(ir, &w, &b, s->mixer,
-                                  s->input2 ? tdl_operand_dims(s->mixer->output).c : 0))
+                                  s->input2 ? tdl_operand_dims(s->mixer->output).c : 0, false))
         return false;
     tdl_ir_set_input(ir, n, weight, w);
     tdl_ir_set_input(ir, n, bias, b);
@@ -193,7 +193,7 @@ bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n)
         if (o && has_tiles(o))
             o = means_of(ir, o);
         else if (o && parts_of(o))
-            o = tdl_fuse_part_means(ir, o, parts_of(o));
+            o = tdl_fuse_part_means(ir, o, parts_of(o), true);
         tdl_ir_set_input(ir, n, i, o);
     }
     n->attr.gate.inside = true;

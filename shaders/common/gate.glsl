@@ -114,10 +114,75 @@ vec4 gate_product(vec4 v, uint base, uint k, uint packs, uint o)
     }                                                                                          \
     barrier();
 
+// Where one turn is enough, weights are read ahead of all that waits for means.
+const uint GATE_HELD1 = GATE_LEAST(GATE_SHARE1, 4);
+const uint GATE_HELD2 = GATE_LEAST(GATE_SHARE2, 4);
+vec4 gate_ahead1[GATE_HELD1 * 4 + 1];
+vec4 gate_ahead2[GATE_HELD2 * 4 + 1];
+bool gate_is_quick()
+{
+    return GATE_SHARE1 == GATE_HELD1 && GATE_SHARE2 == GATE_HELD2 &&
+           GATE_OUT1 * GATE_TEAM1 <= GATE_SIZE && GATE_OUT * GATE_TEAM2 <= GATE_SIZE;
+}
+
+#define GATE_READ_AHEAD(count, base, packs, share, ahead)                                      \
+    {                                                                                          \
+        uint o = local % packs, from = local / packs * share * 4;                              \
+        [[unroll]] for (uint j = 0; j < share * 4; j++)                                        \
+            ahead[j] = gate_weights[base + min(from + j, count * 4 - 1) * packs + o];          \
+        ahead[share * 4] = gate_weights[base + count * 4 * packs + o];                         \
+    }
+
+#define GATE_QUICK_LAYER(source, count, packs, team, share, ahead, activation, target)         \
+    {                                                                                          \
+        uint from = local / packs * share;                                                     \
+        vec4 sum = vec4(0.0);                                                                  \
+        [[unroll]] for (uint j = 0; j < share; j++)                                            \
+            if (from + j < count) {                                                            \
+                vec4 v = source[from + j];                                                     \
+                sum = fma(v.xxxx, ahead[j * 4], sum);                                          \
+                sum = fma(v.yyyy, ahead[j * 4 + 1], sum);                                      \
+                sum = fma(v.zzzz, ahead[j * 4 + 2], sum);                                      \
+                sum = fma(v.wwww, ahead[j * 4 + 3], sum);                                      \
+            }                                                                                  \
+        if (local < packs * team)                                                              \
+            gate_partial[local] = sum;                                                         \
+    }                                                                                          \
+    barrier();                                                                                 \
+    if (local < packs) {                                                                       \
+        vec4 sum = ahead[share * 4];                                                           \
+        [[unroll]] for (uint i = 0; i < team; i++)                                             \
+            sum += gate_partial[i * packs + local];                                            \
+        target[local] = activate(activation, sum);                                             \
+    }                                                                                          \
+    barrier();
+
+void gate_compute_quick(uint image)
+{
+    uint local = gl_LocalInvocationID.x;
+    if (GATE_MIDDLE != 0)
+        GATE_READ_AHEAD(GATE_READ, 0, GATE_OUT1, GATE_HELD1, gate_ahead1)
+    GATE_READ_AHEAD(GATE_INNER, GATE_LAYER2, GATE_OUT, GATE_HELD2, gate_ahead2)
+    gate_means(image);
+    if (GATE_MIDDLE != 0) {
+        GATE_QUICK_LAYER(gate_mean, GATE_READ, GATE_OUT1, GATE_TEAM1, GATE_HELD1, gate_ahead1,
+                         GATE_ACTIVATION1, gate_hidden)
+        GATE_QUICK_LAYER(gate_hidden, GATE_INNER, GATE_OUT, GATE_TEAM2, GATE_HELD2, gate_ahead2,
+                         GATE_ACTIVATION2, gate_value)
+    } else {
+        GATE_QUICK_LAYER(gate_mean, GATE_INNER, GATE_OUT, GATE_TEAM2, GATE_HELD2, gate_ahead2,
+                         GATE_ACTIVATION2, gate_value)
+    }
+}
+
 // Fills gate_value; all invocations of the workgroup come here.
 void gate_compute(uint image)
 {
     uint local = gl_LocalInvocationID.x;
+    if (gate_is_quick()) {
+        gate_compute_quick(image);
+        return;
+    }
     gate_means(image);
     if (GATE_MIDDLE != 0) {
         GATE_LAYER(gate_mean, GATE_READ, 0, GATE_OUT1, GATE_TEAM1, GATE_SHARE1, GATE_PIECE1,

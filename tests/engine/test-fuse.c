@@ -268,7 +268,7 @@ GRAPH(end_read)
 }
 GRAPH(end_of_many_pixels)
 {
-    return bottleneck_start(s, sketch_conv1(s, sketch_input(s, "y", 3, 64, 64, 4)));
+    return bottleneck_start(s, sketch_conv1(s, sketch_input(s, "y", 5, 64, 64, 4)));
 }
 
 /* Gates of what is made by tiles. */
@@ -316,6 +316,24 @@ GRAPH(gate_of_mixed_sum)
                                                .mode = TDL_RESAMPLE_LINEAR, .size = {16, 16}});
     O gate = gate_of(s, sketch_add(s, a, up));
     return sketch_conv1(s, sketch_add(s, sketch_mul(s, a, gate), up));
+}
+
+/* A merge of what a 1×1 makes for it alone. */
+static O merge_up(S s, O x, O low)
+{
+    O up = tdl_builder_resample2d(s->b, low, &(struct tdl_resample2d_params){
+                                                 .mode = TDL_RESAMPLE_LINEAR, .size = {16, 16}});
+    O gated = sketch_mul(s, x, sketch_input(s, "g", 1, 1, 1, 4));
+    return bottleneck_start(s, sketch_add(s, gated, up));
+}
+GRAPH(merge_of_mixed)
+{
+    O a = sketch_input(s, "a", 1, 16, 16, 4);
+    return merge_up(s, a, sketch_conv1(s, bottleneck_start(s, s->x)));
+}
+GRAPH(merge_of_relu)
+{
+    return merge_up(s, sketch_input(s, "a", 1, 16, 16, 4), sketch_conv(s, s->x, 4, 1, 1, RELU));
 }
 
 /* Normalization behind a convolution, zeros before a window. */
@@ -470,6 +488,8 @@ static const struct row {
     GPU(gate_read, "expandDepthwise(means) squeezeExcite(2).relu.sigmoid conv2d(gate)"),
     GPU(gate_of_mixed, "expandDepthwise conv2d.relu squeezeExcite(2,sum,inside).relu.sigmoid "
                        "conv2d(gate)"),
+    GPU(merge_of_mixed, "expandDepthwise expandDepthwise(joined)"),
+    GPU(merge_of_relu, "conv2d.relu expandDepthwise"),
     GPU(gate_of_mixed_sum, "expandDepthwise(means) conv2d "
                            "squeezeExcite(2,joined,inside).relu.sigmoid conv2d(merge)"),
 };
