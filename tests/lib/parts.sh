@@ -14,7 +14,7 @@ describe() {
     sanitizers) echo "all suites built with ASan, UBSan and leak detection, each on one of the devices" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
-    fuzz) echo "libFuzzer on the readers of models and on the builder, half a minute each" ;;
+    fuzz) echo "libFuzzer on the readers of models and on the builder, a quarter of a minute each" ;;
     soak) echo "1,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     onnxruntime) echo "models of others against ONNX Runtime (fetches 150 MB at the first time)" ;;
@@ -161,10 +161,10 @@ part_sanitizers() { # part_sanitizers [TESTS-TO-LEAVE-OUT]
 }
 
 # configure FOLDER MESON-ARGUMENT... : a second build, with the kernels and the
-# compiled shaders of the first one.
+# compiled shaders of the first one. Reports name lines, which takes no more than -g1.
 configure() {
     [ -e "$1/build.ninja" ] || meson setup "$1" "$root" --buildtype=debugoptimized \
-        -Dshaders="$TDL_BUILD/shaders/shaders.c" "${@:2}" || return 1
+        -Dshaders="$TDL_BUILD/shaders/shaders.c" -Dc_args=-g1 "${@:2}" || return 1
     ln -sfn "$TDL_BUILD/cache" "$1/cache"
 }
 
@@ -194,8 +194,8 @@ part_library() { meson_tests "$TDL_BUILD" --suite library; }
 part_fuzz() {
     local target
     for target in tflite ncnn onnx builder; do
-        expect "$target, ${TDL_FUZZ_SECONDS:-30} s" tests/fuzz/run.sh "$target" \
-            "${TDL_FUZZ_SECONDS:-30}"
+        expect "$target, ${TDL_FUZZ_SECONDS:-15} s" tests/fuzz/run.sh "$target" \
+            "${TDL_FUZZ_SECONDS:-15}"
     done
 }
 
