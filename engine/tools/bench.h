@@ -35,12 +35,16 @@ struct bench_frame_options {
 
 #define BENCH_MAX_STREAMS 64
 #define BENCH_MAX_BATCH 16
-#define BENCH_MAX_BATCHES 8
+#define BENCH_MAX_LIST 8
 
-/* What --streams and --batch ask for; 0 streams: not given. */
+/* Rising numbers, such as 1,4,16. */
+struct bench_list {
+    uint32_t values[BENCH_MAX_LIST], count;
+};
+
+/* What --streams and --batch ask for; none: not given. */
 struct bench_stream_options {
-    uint32_t streams;
-    uint32_t batches[BENCH_MAX_BATCHES], batch_count;
+    struct bench_list streams, batches;
 };
 
 struct bench {
@@ -178,14 +182,20 @@ void bench_frame_print_json(const struct bench *bench);
 
 /* -------------------------------------------------------- several streams */
 
-/* "1,4,16", rising. */
-bool bench_streams_parse(const char *text, struct bench_stream_options *out);
-/* Run frames of several streams, with the network on batches of each size. Prints its own
- * error. */
+/* "1,4,16", rising, from 1 to `most`. */
+bool bench_streams_parse(const char *text, uint32_t most, struct bench_list *out);
+/* Run frames of so many streams each time, with the network on batches of each size. Prints
+ * its own error. */
 int bench_streams_run(struct bench *bench);
 void bench_streams_finish(struct bench *bench);
 void bench_streams_print_text(const struct bench *bench);
 void bench_streams_print_json(const struct bench *bench);
+/* What was measured with so many streams and frames a batch; NULL past the end. */
+struct bench_stream_result {
+    uint32_t streams, batch;
+    double rate, median_ms, p99_ms, network_ms; /* the last of a run; 0 without timestamps */
+};
+const struct bench_stream_result *bench_streams_get(const struct bench *bench, uint32_t index);
 
 /* Draw somebody in front of a wall into a frame, the same in every run: the
  * work of some kernels depends on what they see. Waits until it is there. */

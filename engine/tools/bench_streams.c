@@ -23,32 +23,27 @@ struct stack {
     struct tdl_batch *batches[BENCH_FLIGHT][BENCH_MAX_STREAMS]; /* one for each group */
 };
 
-struct result {
-    uint32_t batch;
-    double rate, median_ms, p99_ms, network_ms; /* the last of a run; 0 without timestamps */
-};
-
 struct bench_streams {
     struct bench_frame *frames[BENCH_MAX_STREAMS];
     struct tdl_batch *pictures[BENCH_MAX_STREAMS][BENCH_FLIGHT];
     struct stack stack;
-    struct result results[BENCH_MAX_BATCHES];
+    uint32_t now; /* streams of the run just now: the first ones */
+    struct bench_stream_result results[BENCH_MAX_LIST * BENCH_MAX_LIST];
     uint32_t count;
 };
 
-bool bench_streams_parse(const char *text, struct bench_stream_options *out)
+bool bench_streams_parse(const char *text, uint32_t most, struct bench_list *out)
 {
     uint32_t count = 0, last = 0;
 
-    for (char *end; count < BENCH_MAX_BATCHES; text = end + 1) {
+    for (char *end; count < BENCH_MAX_LIST; text = end + 1) {
         const unsigned long number = strtoul(text, &end, 10);
 
-        if (*text < '0' || *text > '9' || number <= last || number > BENCH_MAX_BATCH ||
-            (*end && *end != ','))
+        if (*text < '0' || *text > '9' || number <= last || number > most || (*end && *end != ','))
             return false;
-        out->batches[count++] = last = (uint32_t)number;
+        out->values[count++] = last = (uint32_t)number;
         if (!*end) {
-            out->batch_count = count;
+            out->count = count;
             return true;
         }
     }
@@ -88,7 +83,7 @@ static int open_stack(struct bench *b, uint32_t count)
     if (r == TDL_OK)
         r = create_tensor(b->context, tdl_graph_output(s->graph, 0, NULL), &s->out, &s->output);
     for (uint32_t i = 0; i < BENCH_FLIGHT; i++)
-        for (uint32_t k = 0; k * count < b->stream_options.streams && r == TDL_OK; k++) {
+        for (uint32_t k = 0; k * count < b->streams->now && r == TDL_OK; k++) {
             r = tdl_batch_create(b->context, &s->batches[i][k]);
             tdl_batch_set_queue(s->batches[i][k], k);
         }
@@ -108,12 +103,12 @@ static void close_stack(struct stack *s)
     tdl_builder_destroy(&s->builder);
 }
 
-static int open_streams(struct bench *b)
+static int open_streams(struct bench *b, uint32_t count)
 {
     struct bench_streams *s = b->streams;
     int status = TOOL_OK;
 
-    for (uint32_t i = 0; i < b->stream_options.streams && status == TOOL_OK; i++) {
+    for (uint32_t i = 0; i < count && status == TOOL_OK; i++) {
         status = bench_frame_open(b);
         s->frames[i] = b->frame;
         b->frame = NULL;
@@ -188,7 +183,7 @@ static enum tdl_result submit_frame(struct bench *b, uint32_t stream, uint32_t t
 /* A frame of each stream. */
 static enum tdl_result submit_round(struct bench *b, uint32_t size, uint32_t turn, uint64_t *points)
 {
-    const uint32_t streams = b->stream_options.streams;
+    const uint32_t streams = b->streams->now;
     enum tdl_result r = TDL_OK;
 
     for (uint32_t i = 0; i < streams && size > 1 && r == TDL_OK; i++)
@@ -221,9 +216,9 @@ static double network_ms(const struct bench *b, uint32_t size)
     return (double)ns[BENCH_NETWORK] / 1e6;
 }
 
-static int measure_latency(struct bench *b, struct result *result)
+static int measure_latency(struct bench *b, struct bench_stream_result *result)
 {
-    const uint32_t streams = b->stream_options.streams, count = b->iterations * streams;
+    const uint32_t streams = b->streams->now, count = b->iterations * streams;
     double *ms = calloc(count, sizeof(*ms));
     uint64_t points[BENCH_MAX_STREAMS];
     enum tdl_result r = TDL_OK;
@@ -247,9 +242,9 @@ static int measure_latency(struct bench *b, struct result *result)
     return check(r);
 }
 
-static int measure_rate(struct bench *b, struct result *result)
+static int measure_rate(struct bench *b, struct bench_stream_result *result)
 {
-    const uint32_t streams = b->stream_options.streams;
+    const uint32_t streams = b->streams->now;
     const uint64_t start = tool_now();
     uint64_t points[BENCH_MAX_STREAMS] = {0};
     enum tdl_result r = TDL_OK;
@@ -265,10 +260,11 @@ static int measure_rate(struct bench *b, struct result *result)
 static int measure(struct bench *b, uint32_t batch)
 {
     struct bench_streams *s = b->streams;
-    struct result *result = &s->results[s->count];
+    struct bench_stream_result *result = &s->results[s->count];
     uint64_t points[BENCH_MAX_STREAMS];
     int status = batch > 1 ? open_stack(b, batch) : TOOL_OK;
 
+    result->streams = s->now;
     result->batch = batch;
     for (uint32_t i = 0; i < b->warmup + 1 && status == TOOL_OK; i++)
         status = check(submit_round(b, batch, i % BENCH_FLIGHT, points));
@@ -283,26 +279,44 @@ static int measure(struct bench *b, uint32_t batch)
     return status;
 }
 
+/* With so many streams: batches of each size that they can fill. */
+static int measure_streams(struct bench *b, uint32_t streams)
+{
+    static const struct bench_list doubling = {{1, 2, 4, 8, 16}, 5};
+    const struct bench_list *asked = &b->stream_options.batches,
+                            *sizes = asked->count ? asked : &doubling;
+    int status = TOOL_OK;
+
+    b->streams->now = streams;
+    for (uint32_t i = 0; i < sizes->count && status == TOOL_OK; i++)
+        if (sizes->values[i] <= streams)
+            status = measure(b, sizes->values[i]);
+    return status;
+}
+
 int bench_streams_run(struct bench *b)
 {
-    struct bench_stream_options *o = &b->stream_options;
+    const struct bench_list *counts = &b->stream_options.streams;
+    const uint32_t most = counts->values[counts->count - 1];
     int status;
 
     b->streams = calloc(1, sizeof(*b->streams));
     if (!b->streams)
-        return tool_fail("no memory for %u streams", o->streams);
-    for (uint32_t n = 1; !o->batch_count || (n > 1 && n <= BENCH_MAX_BATCH && n <= o->streams);
-         n *= 2)
-        o->batches[o->batch_count++] = n;
+        return tool_fail("no memory for %u streams", most);
     b->build.input_layout = TDL_LAYOUT_NC4HW4;
     status = tool_create_context(b->device, b->threads, &b->context);
     if (status == TOOL_OK)
         status = bench_compile(b);
     if (status == TOOL_OK)
-        status = open_streams(b);
-    for (uint32_t i = 0; i < o->batch_count && status == TOOL_OK; i++)
-        status = measure(b, o->batches[i]);
+        status = open_streams(b, most);
+    for (uint32_t i = 0; i < counts->count && status == TOOL_OK; i++)
+        status = measure_streams(b, counts->values[i]);
     return status;
+}
+
+const struct bench_stream_result *bench_streams_get(const struct bench *b, uint32_t index)
+{
+    return index < b->streams->count ? &b->streams->results[index] : NULL;
 }
 
 void bench_streams_finish(struct bench *b)
@@ -334,20 +348,19 @@ void bench_streams_print_text(const struct bench *b)
 
     printf("%s\n", b->model);
     printf("device       %s (%s)\n", device->name, device->driver);
-    printf("streams      %u of %ux%u px %s to %s, %s, in %s memory\n", b->stream_options.streams,
-           o->size[0], o->size[1], tdl_format_name(o->format),
-           tdl_format_name(s->frames[0]->target_format), tool_mode_name(o->mode),
-           o->device_memory ? "device" : "mapped");
+    printf("streams      of %ux%u px %s to %s, %s, in %s memory\n", o->size[0], o->size[1],
+           tdl_format_name(o->format), tdl_format_name(s->frames[0]->target_format),
+           tool_mode_name(o->mode), o->device_memory ? "device" : "mapped");
     printf("frames       2 x %u of each after %u to warm up; latency of all begun at once, "
            "frames/s with %u of each under way\n",
            b->iterations, b->warmup, BENCH_FLIGHT);
-    printf("\n%-9s %10s %10s %10s %14s\n", "batch", "frames/s", "median ms", "p99 ms",
-           "gpu network ms");
+    printf("\n%-9s %-9s %10s %10s %10s %14s\n", "streams", "batch", "frames/s", "median ms",
+           "p99 ms", "gpu network ms");
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct result *r = &s->results[i];
+        const struct bench_stream_result *r = &s->results[i];
 
-        printf("%-9u %10.1f %10.3f %10.3f %14.4f\n", r->batch, r->rate, r->median_ms, r->p99_ms,
-               r->network_ms);
+        printf("%-9u %-9u %10.1f %10.3f %10.3f %14.4f\n", r->streams, r->batch, r->rate,
+               r->median_ms, r->p99_ms, r->network_ms);
     }
     if (!device->timestamps)
         printf("this device has no timestamps\n");
@@ -364,16 +377,17 @@ void bench_streams_print_json(const struct bench *b)
     bench_print_string("driver", device->driver);
     bench_print_string("mode", tool_mode_name(b->frame_options.mode));
     bench_print_string("format", tdl_format_name(b->frame_options.format));
-    printf("  \"width\": %u, \"height\": %u, \"streams\": %u,\n", b->frame_options.size[0],
-           b->frame_options.size[1], b->stream_options.streams);
+    printf("  \"width\": %u, \"height\": %u,\n", b->frame_options.size[0],
+           b->frame_options.size[1]);
     printf("  \"warmup\": %u, \"iterations\": %u, \"in_flight\": %u,\n  \"batches\": [\n",
            b->warmup, b->iterations, BENCH_FLIGHT);
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct result *r = &s->results[i];
+        const struct bench_stream_result *r = &s->results[i];
 
-        printf("    {\"batch\": %u, \"frames_per_second\": %.3f, \"median_ms\": %.4f, "
+        printf("    {\"streams\": %u, \"batch\": %u, \"frames_per_second\": %.3f, \"median_ms\": "
+               "%.4f, "
                "\"p99_ms\": %.4f, \"gpu_network_ms\": %.4f}%s\n",
-               r->batch, r->rate, r->median_ms, r->p99_ms, r->network_ms,
+               r->streams, r->batch, r->rate, r->median_ms, r->p99_ms, r->network_ms,
                i + 1 < s->count ? "," : "");
     }
     printf("  ]\n}\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Times as horizontal bars, drawn as SVG: the dispatches of a run in their
- * order, every layer's algorithms, quickest first, or the devices.
+ * order, every layer's algorithms, quickest first, the devices, or the frames of streams.
  */
 #include "bench.h"
 
@@ -14,7 +14,7 @@ enum { ROW = 18, BAR = 12, LEFT = 330, WIDTH = 460, RIGHT = 150, TOP = 64, MAX_L
 
 struct bar {
     char label[200];
-    double us;
+    double length; /* in the unit of its heading */
     const char *colour;
     bool heading;
     char note[40];
@@ -50,11 +50,11 @@ static bool add_steps(const struct bench *b, struct chart *c)
 
     for (uint32_t i = 0; ok && i < b->step_count; i++) {
         const struct tdl_graph_step *step = tdl_graph_get_step(b->graph, i);
-        struct bar bar = {.us = b->step_us[i], .colour = plain};
+        struct bar bar = {.length = b->step_us[i], .colour = plain};
 
         snprintf(bar.label, sizeof(bar.label), "%u %s %s%s%s", i, step->kernel, step->algorithm,
                  *step->algorithm ? " · " : "", step->label);
-        snprintf(bar.note, sizeof(bar.note), "%.2f µs", bar.us);
+        snprintf(bar.note, sizeof(bar.note), "%.2f µs", bar.length);
         ok = add(c, &bar);
     }
     return ok;
@@ -64,7 +64,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct bar *x = a, *y = b;
 
-    return (x->us > y->us) - (x->us < y->us);
+    return (x->length > y->length) - (x->length < y->length);
 }
 
 static bool add_layer(const struct bench *b, uint32_t first, const struct bench_tuned *fastest,
@@ -79,7 +79,7 @@ static bool add_layer(const struct bench *b, uint32_t first, const struct bench_
     start = c->count;
     for (uint32_t i = first; ok && i < b->tuned_count; i++) {
         const struct bench_tuned *t = &b->tuned[i];
-        struct bar bar = {.us = t->us,
+        struct bar bar = {.length = t->us,
                           .colour = t == fastest    ? best
                                     : t->is_default ? chosen
                                                     : plain};
@@ -116,7 +116,7 @@ static bool add_devices(const struct bench *b, struct chart *c)
     bool ok = true;
 
     for (uint32_t i = 0; ok && (d = bench_devices_get(b, i, &reason)); i++) {
-        struct bar bar = {.us = reason ? 0 : 1e3 * d->wall.median, .colour = plain};
+        struct bar bar = {.length = reason ? 0 : 1e3 * d->wall.median, .colour = plain};
 
         if (reason) {
             snprintf(bar.label, sizeof(bar.label), "device %s", d->device);
@@ -125,6 +125,39 @@ static bool add_devices(const struct bench *b, struct chart *c)
             snprintf(bar.label, sizeof(bar.label), "%.199s", tdl_context_device(d->context)->name);
             snprintf(bar.note, sizeof(bar.note), "%.3f ms (min %.3f)", d->wall.median, d->wall.min);
         }
+        ok = add(c, &bar);
+    }
+    return ok;
+}
+
+static bool add_heading(struct chart *c, const char *text)
+{
+    struct bar heading = {.heading = true};
+
+    snprintf(heading.label, sizeof(heading.label), "%s", text);
+    return add(c, &heading);
+}
+
+/* Frames a second, and then how long one takes. */
+static bool add_streams(const struct bench *b, struct chart *c)
+{
+    const struct bench_stream_result *r;
+    bool ok = add_heading(c, "frames/s of all streams");
+
+    for (uint32_t i = 0; ok && (r = bench_streams_get(b, i)); i++) {
+        struct bar bar = {.length = r->rate, .colour = r->batch > 1 ? best : plain};
+
+        snprintf(bar.label, sizeof(bar.label), "%u streams, %u a batch", r->streams, r->batch);
+        snprintf(bar.note, sizeof(bar.note), "%.0f frames/s", r->rate);
+        ok = add(c, &bar);
+    }
+    ok = ok &&
+         add_heading(c, "from the begin of one frame of each stream to the end of one, median");
+    for (uint32_t i = 0; ok && (r = bench_streams_get(b, i)); i++) {
+        struct bar bar = {.length = r->median_ms, .colour = r->batch > 1 ? best : plain};
+
+        snprintf(bar.label, sizeof(bar.label), "%u streams, %u a batch", r->streams, r->batch);
+        snprintf(bar.note, sizeof(bar.note), "%.2f ms (99 %%: %.2f)", r->median_ms, r->p99_ms);
         ok = add(c, &bar);
     }
     return ok;
@@ -157,7 +190,7 @@ static double largest(const struct chart *c, uint32_t from, uint32_t to)
     double most = 0;
 
     for (uint32_t i = from; i < to; i++)
-        most = c->bars[i].us > most ? c->bars[i].us : most;
+        most = c->bars[i].length > most ? c->bars[i].length : most;
     return most > 0 ? most : 1;
 }
 
@@ -168,7 +201,7 @@ static void draw_bars(FILE *f, const struct chart *c)
 
     for (uint32_t i = 0; i < c->count; i++) {
         const struct bar *bar = &c->bars[i];
-        const int y = TOP + (int)i * ROW, width = (int)(bar->us * scale + 0.5);
+        const int y = TOP + (int)i * ROW, width = (int)(bar->length * scale + 0.5);
 
         if (bar->heading) {
             uint32_t end = i + 1;
@@ -200,9 +233,10 @@ static void draw(FILE *f, const struct bench *b, const struct chart *c)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             width, height, width, height);
     snprintf(text, sizeof(text), "%s: %s", b->model ? b->model : b->op.name,
-             !device    ? "a run on each device"
-             : b->tuned ? "device time of each layer by algorithm"
-                        : "device time of each dispatch");
+             !device      ? "a run on each device"
+             : b->streams ? "frames of several streams"
+             : b->tuned   ? "device time of each layer by algorithm"
+                          : "device time of each dispatch");
     put_text(f, 12, 24, "class=\"t long\"", text);
     if (device)
         snprintf(text, sizeof(text), "%s (%s); medians", device->name, device->driver);
@@ -229,13 +263,17 @@ int bench_svg_check(const char *path)
 int bench_svg_write(const struct bench *b)
 {
     struct chart c = {0};
-    bool ok = b->devices ? add_devices(b, &c) : b->tuned ? add_layers(b, &c) : add_steps(b, &c);
+    bool ok = b->devices   ? add_devices(b, &c)
+              : b->streams ? add_streams(b, &c)
+              : b->tuned   ? add_layers(b, &c)
+                           : add_steps(b, &c);
     FILE *f;
 
     if (!ok) {
         free(c.bars);
-        return tool_fail(b->tuned || b->step_us ? "no memory for the drawing"
-                                                : "this device has no timestamps to draw");
+        return tool_fail(b->tuned || b->step_us || b->streams
+                             ? "no memory for the drawing"
+                             : "this device has no timestamps to draw");
     }
     f = fopen(b->svg, "w");
     if (f)

@@ -69,11 +69,12 @@ static const char help_behind_formats[] =
     "                          alpha, passthrough (without the network)\n"
     "      --frame-memory M    mapped (default): written and read by the CPU, without\n"
     "                          a copy; device: as frames that never see the CPU\n"
-    "      --streams N         frames of N streams (2 to 64), each with its own pictures, as\n"
-    "                          elements with batch-size run them\n"
+    "      --streams LIST      frames of so many streams (1 to 64, as 1,4,16: one after the\n"
+    "                          other), each with its own pictures, as elements with\n"
+    "                          batch-size run them; --svg draws them\n"
     "      --batch LIST        of them, how many frames the network takes at once, as 1,4,16\n"
-    "                          (1,2,4,8,16, up to N); a batch is gathered when each of its\n"
-    "                          streams has submitted its picture\n"
+    "                          (1,2,4,8,16), where there are as many streams; a batch is\n"
+    "                          gathered when each of its streams has submitted its picture\n"
     "They are run twice: one at a time, which gives wall time and GPU time of a frame,\n"
     "and with three under way, which gives frames/s. first_frame_ms in --json counts\n"
     "from before the device was opened; it is much shorter when the pipeline cache\n"
@@ -159,7 +160,7 @@ static const struct {
     {OPT_FRAME, "width x height in px, such as 1280x720"},
     {OPT_MODE, "mask, overlay, blur, replace, alpha or passthrough"},
     {OPT_FRAME_MEMORY, "mapped or device"},
-    {OPT_STREAMS, "a number, 2 to 64"},
+    {OPT_STREAMS, "up to 8 rising numbers, 1 to 64, such as 1,4,16"},
     {OPT_BATCH, "up to 8 rising numbers, 1 to 16, such as 1,4,16"},
     {OPT_PATIENCE, "a number of 1 or more"},
 };
@@ -268,10 +269,10 @@ static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
         b->svg = text;
         return true;
     case OPT_STREAMS:
-        *out_ok = tool_parse_u32(text, 2, BENCH_MAX_STREAMS, &b->stream_options.streams);
+        *out_ok = bench_streams_parse(text, BENCH_MAX_STREAMS, &b->stream_options.streams);
         return true;
     case OPT_BATCH:
-        *out_ok = bench_streams_parse(text, &b->stream_options);
+        *out_ok = bench_streams_parse(text, BENCH_MAX_BATCH, &b->stream_options.batches);
         return true;
     case TOOL_OPTION_BIND:
     case TOOL_OPTION_NUMBER:
@@ -289,12 +290,17 @@ static bool parse_measure(int option, char *text, struct bench *b, bool *out_ok)
 
 static int check(int argc, char **argv, bool frame_option, const struct bench *b)
 {
-    if (b->frame_options.size[0] && (b->tune || b->compare || b->svg))
-        return tool_usage_error("--tune, --compare and --svg do not go with --frame");
-    if ((b->stream_options.streams && !b->frame_options.size[0]) ||
-        (b->stream_options.batch_count && !b->stream_options.streams))
+    const struct bench_list *streams = &b->stream_options.streams,
+                            *batches = &b->stream_options.batches;
+
+    if (b->frame_options.size[0] && (b->tune || b->compare || (b->svg && !streams->count)))
+        return tool_usage_error("--tune, --compare and, without --streams, --svg do not go with "
+                                "--frame");
+    if ((streams->count && !b->frame_options.size[0]) || (batches->count && !streams->count))
         return tool_usage_error("--streams belongs to --frame WxH, and --batch to --streams");
-    if (b->stream_options.streams && b->frame_options.mode == TDL_MODE_PASSTHROUGH)
+    if (batches->count && batches->values[0] > streams->values[streams->count - 1])
+        return tool_usage_error("--batch asks for more frames at once than there are --streams");
+    if (streams->count && b->frame_options.mode == TDL_MODE_PASSTHROUGH)
         return tool_usage_error("--streams is for modes that run the network");
     if (b->every_device && (b->frame_options.size[0] || b->tune || b->compare || b->device))
         return tool_usage_error("--compare-devices goes without --frame, --tune, --compare and "
@@ -406,10 +412,10 @@ int main(int argc, char **argv)
     tool_set_name("tdl-bench");
     status = parse(argc, argv, &bench);
     if (status == TOOL_OK)
-        status = bench.every_device             ? bench_devices_run(&bench)
-                 : bench.stream_options.streams ? bench_streams_run(&bench)
-                 : bench.frame_options.size[0]  ? bench_frame_run(&bench)
-                                                : bench_run(&bench);
+        status = bench.every_device                   ? bench_devices_run(&bench)
+                 : bench.stream_options.streams.count ? bench_streams_run(&bench)
+                 : bench.frame_options.size[0]        ? bench_frame_run(&bench)
+                                                      : bench_run(&bench);
     if (status == TOOL_OK)
         print(&bench);
     if (status == TOOL_OK && bench.svg)

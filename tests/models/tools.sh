@@ -57,6 +57,8 @@ expect 2 "'NV99' is not a value of --format, which takes .*NV12,.* P010" "$bench
 expect 2 "'fog' is not a value of --mode, which takes mask, overlay" "$bench" --frame 64x48 --mode fog \
     model.tflite
 expect 2 '--streams belongs to --frame' "$bench" --streams 4 model.tflite
+expect 2 'more frames at once' "$bench" --frame 64x48 --streams 1,2 --batch 4 model.tflite
+expect 2 "'4,1' is not a value of --streams" "$bench" --frame 64x48 --streams 4,1 model.tflite
 expect 2 '--batch to --streams' "$bench" --frame 64x48 --batch 2 model.tflite
 expect 2 'modes that run the network' "$bench" --frame 64x48 --streams 4 --mode passthrough m.tflite
 expect 2 "'4,2' is not a value of --batch, which takes up to 8 rising" "$bench" --frame 64x48 \
@@ -176,8 +178,11 @@ if [ -e "$model" ]; then
         frame GRAY8 --mode passthrough --format GRAY8
     fi
     expect 0 'frames/s with 3 under way' "$bench" --frame 64x48 -w 1 -i 2 "$model"
-    expect 0 '"batches"' "$bench" --frame 64x48 --streams 3 --batch 1,2 -w 0 -i 2 --json "$model"
-    json '[r["batch"] for r in o["batches"]] == [1, 2]'
+    expect 0 '"streams": 3, "batch": 2' "$bench" --frame 64x48 --streams 1,3 --batch 1,2 -w 0 -i 2 \
+        --json --svg "$dir/streams.svg" "$model"
+    [ "$(grep -c '<rect x=.*fill="#59a14f"' "$dir/streams.svg")" = 2 ] && # its rate and its time
+        [ "$(grep -c '<rect x=' "$dir/streams.svg")" = 6 ] || fail "streams.svg has other bars"
+    json '[(r["streams"], r["batch"]) for r in o["batches"]] == [(1, 1), (3, 1), (3, 2)]'
     json 'all(r["frames_per_second"] > 0 and r["p99_ms"] >= r["median_ms"] > 0 for r in o["batches"])'
     expect 1 'too large' "$bench" --frame 40000x2 "$model"
 fi
