@@ -121,6 +121,9 @@ GST_START_TEST(comes_and_goes)
     gboolean present = TRUE;
     gdouble share = -1;
 
+    /* Each where the CPU computes, some of them in every run elsewhere. */
+    if (g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") && !util_in_turn(__i__, 3))
+        return;
     start(&f, rows[__i__].properties);
     for (guint i = 0; i < 200; i++)
         push(&f, i, (i >= 30 && i < 90) || (i >= 100 && i < 150), timed);
