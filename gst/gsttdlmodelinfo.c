@@ -256,7 +256,7 @@ static gboolean read_ours(const struct info *info, struct gst_tdl_sources *sourc
         if (!text || !gst_tdl_sources_fill(sources, keys[i], text))
             return refuse(info, OURS, keys[i],
                           "no property of tdlfilter's about models has that name and takes that "
-                          "value; README.md, \"Your own model\", has them",
+                          "value; doc/models.md, \"Your own model\", has them",
                           error);
     }
     return TRUE;
