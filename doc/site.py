@@ -37,6 +37,13 @@ PAGES = [
 NAMES = {source: page for source, page, _ in PAGES}
 
 
+def said_default(name, values, text):
+    """As one writes it: a colour's digits, and one of several values without quotes."""
+    if name.endswith("-color"):
+        return f"0x{int(text):08x}"
+    return text.strip('"') if values else text
+
+
 def inspected(program, plugin):
     """Name to (type, range, default, when it may change, blurb), as the element says."""
     with tempfile.TemporaryDirectory() as temp:
@@ -57,7 +64,7 @@ def inspected(program, plugin):
         found[name] = (kind.group(1) if kind else "",
                        ", ".join(value for value, _ in values) or
                        (f"{limits.group(1)} to {limits.group(2)}" if limits else ""),
-                       default.group(1) if default else "",
+                       said_default(name, values, default.group(1) if default else ""),
                        "read-only" if "writable" not in flags else
                        "stopped" if "only in NULL" in flags else "live",
                        blurb + "".join(f"; {value}: {what}" for value, what in values))

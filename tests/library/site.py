@@ -120,7 +120,8 @@ def check_properties(pages):
     check("interval is as it is", rows["interval"][:4] ==
           ["Unsigned Integer", "1 to 2147483647", "1", "live"], str(rows["interval"]))
     check("precision is as it is", rows["precision"][:4] ==
-          ["Enum", "auto, fp32, fp16", '"auto"', "stopped"], str(rows["precision"]))
+          ["Enum", "auto, fp32, fp16", "auto", "stopped"], str(rows["precision"]))
+    check("a colour is as one writes it", rows["overlay-color"][2] == "0xff00c8ff")
     check("stats is read only", rows["stats"][3] == "read-only")
 
 
