@@ -9,6 +9,7 @@ struct graph {
     struct tdl_operand *values[MAX_VALUES]; /* images that blocks may start from */
     uint32_t count;
     uint32_t outputs;
+    bool calm; /* nobody else reads what is inside of a pattern */
 };
 
 static struct tdl_dims dims(const struct tdl_operand *o)
@@ -40,6 +41,8 @@ static void add_output(struct graph *g, struct tdl_operand *o)
 /* Now and then somebody else reads a value inside a pattern. */
 static struct tdl_operand *disturb(struct graph *g, struct tdl_operand *o)
 {
+    if (g->calm)
+        return o;
     if (rng_one_in(&g->rng, 12))
         add_output(g, o);
     else if (rng_one_in(&g->rng, 12))
@@ -102,12 +105,13 @@ static struct tdl_operand *product(struct graph *g, struct tdl_operand *x, struc
 
 static struct tdl_operand *resample(struct graph *g, struct tdl_operand *x, uint32_t h, uint32_t w)
 {
-    return disturb(g, tdl_builder_resample2d(g->b, x,
-                                             &(struct tdl_resample2d_params){
-                                                 .mode = TDL_RESAMPLE_LINEAR,
-                                                 .size = {h, w},
-                                                 .coordinates = RNG_PICK(&g->rng, 0, 0, 1, 2),
-                                             }));
+    return disturb(
+        g, tdl_builder_resample2d(g->b, x,
+                                  &(struct tdl_resample2d_params){
+                                      .mode = TDL_RESAMPLE_LINEAR,
+                                      .size = {h, w},
+                                      .coordinates = g->calm ? 0 : RNG_PICK(&g->rng, 0, 0, 1, 2),
+                                  }));
 }
 
 /* Pool, one or two layers. */
@@ -132,8 +136,8 @@ static void bottleneck(struct graph *g)
         d = sum(g, d, y);
     if (rng_one_in(&g->rng, 3))
         d = product(g, d, gate(g, d, wide));
-    struct tdl_operand *z = pointwise(g, d, dims(x).c, rng_one_in(&g->rng, 3) ? TDL_ACTIVATION_RELU
-                                                                             : TDL_ACTIVATION_NONE);
+    struct tdl_operand *z = pointwise(
+        g, d, dims(x).c, rng_one_in(&g->rng, 3) ? TDL_ACTIVATION_RELU : TDL_ACTIVATION_NONE);
     keep(g, stride == 1 && !rng_one_in(&g->rng, 3) ? sum(g, z, x) : z);
 }
 
@@ -151,6 +155,32 @@ static void decoder(struct graph *g)
     struct tdl_operand *source = rng_one_in(&g->rng, 3) ? x : sum(g, x, up);
     mixed = sum(g, product(g, x, gate(g, source, d.c)), up);
     keep(g, pointwise(g, mixed, some_channels(g), some_activation(g)));
+}
+
+/* An expansion and its depthwise convolution. */
+static struct tdl_operand *deep(struct graph *g, struct tdl_operand *x, uint32_t stride)
+{
+    uint32_t wide = some_channels(g);
+    struct tdl_operand *y = pointwise(g, x, wide, some_activation(g));
+    return conv(g, y, wide, RNG_PICK(&g->rng, 3, 5), stride, wide, some_activation(g));
+}
+
+/* Gated bottlenecks one behind the other, down and up again: what each leaves to the next
+ * is mixed channels alone. */
+static void there_and_back(struct graph *g)
+{
+    g->calm = !rng_one_in(&g->rng, 3);
+    struct tdl_operand *x = take(g), *d = deep(g, x, 1);
+    struct tdl_operand *end =
+        pointwise(g, product(g, d, gate(g, d, dims(d).c)), dims(x).c, TDL_ACTIVATION_NONE);
+    if (rng_one_in(&g->rng, 2))
+        end = sum(g, end, x);
+    struct tdl_operand *low = pointwise(g, deep(g, end, 2), dims(x).c, TDL_ACTIVATION_NONE);
+    struct tdl_operand *up = resample(g, low, dims(x).h, dims(x).w);
+    struct tdl_operand *both = product(g, x, gate(g, sum(g, x, up), dims(x).c));
+    struct tdl_operand *last = deep(g, sum(g, both, up), 1);
+    g->calm = false;
+    keep(g, last);
 }
 
 static void plain(struct graph *g)
@@ -184,11 +214,10 @@ static struct tdl_operand *normalized(struct graph *g, struct tdl_operand *x)
     for (uint32_t i = 0; i < c; i++)
         values[i] = rng_float(&g->rng, 1, 3);
     struct tdl_instance_normalization_params p = {.epsilon = 1}; /* lets roundings be small */
-    return disturb(g, rng_one_in(&g->rng, 4)
-                          ? tdl_builder_instance_normalization(g->b, x, &p)
-                          : tdl_builder_batch_normalization(
-                                g->b, x, subject_bias(g->b, &g->rng, c),
-                                subject_constant(g->b, 1, &c, values), NULL));
+    return disturb(g, rng_one_in(&g->rng, 4) ? tdl_builder_instance_normalization(g->b, x, &p)
+                                             : tdl_builder_batch_normalization(
+                                                   g->b, x, subject_bias(g->b, &g->rng, c),
+                                                   subject_constant(g->b, 1, &c, values), NULL));
 }
 
 /* Zeros around, then a convolution or a pool without padding. */
@@ -201,8 +230,8 @@ static struct tdl_operand *padded(struct graph *g, struct tdl_operand *x, uint32
     if (kind == 0)
         return disturb(g, tdl_builder_conv2d(
                               g->b, x, subject_filter(g->b, &g->rng, out, 3, 3, dims(x).c), NULL));
-    x = disturb(g, (kind == 1 ? tdl_builder_max_pool2d : tdl_builder_average_pool2d)(g->b, x,
-                                                                                    &pool));
+    x = disturb(g,
+                (kind == 1 ? tdl_builder_max_pool2d : tdl_builder_average_pool2d)(g->b, x, &pool));
     return pointwise(g, x, out, some_activation(g));
 }
 
@@ -244,9 +273,8 @@ static void elements(struct graph *g)
         x = pointwise(g, x, some_channels(g), TDL_ACTIVATION_NONE);
     for (uint32_t i = 1 + rng_below(&g->rng, 3); i; i--) {
         float number = rng_float(&g->rng, 0.5f, 1.5f);
-        struct tdl_operand *c = rng_one_in(&g->rng, 2)
-                                    ? subject_bias(g->b, &g->rng, dims(x).c)
-                                    : subject_constant(g->b, 0, NULL, &number);
+        struct tdl_operand *c = rng_one_in(&g->rng, 2) ? subject_bias(g->b, &g->rng, dims(x).c)
+                                                       : subject_constant(g->b, 0, NULL, &number);
         switch (rng_below(&g->rng, 9)) {
         case 0:
             x = sum(g, x, c);
@@ -307,7 +335,10 @@ void random_graph(struct tdl_builder *b, uint64_t seed)
         keep(&g, conv(&g, take(&g), 16, 3, rng_one_in(&g.rng, 2) ? 2 : 1, 1,
                       TDL_ACTIVATION_HARD_SWISH));
     for (uint32_t blocks = 1 + rng_below(&g.rng, 5); blocks; blocks--) {
-        switch (rng_below(&g.rng, 9)) {
+        switch (rng_below(&g.rng, 10)) {
+        case 9:
+            there_and_back(&g);
+            break;
         case 0:
         case 1:
             bottleneck(&g);
