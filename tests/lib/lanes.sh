@@ -45,6 +45,9 @@ told() {
 run_lanes() {
     local name pid processes waiting=()
     local -A running=()
+    for name in "$@"; do
+        [[ " ${longest_first[*]} " == *" $name "* ]] || longest_first+=("$name")
+    done
     for name in "${longest_first[@]}"; do
         [[ " $* " != *" $name "* ]] || [ -n "${have_run[$name]:-}" ] || waiting+=("$name")
     done
