@@ -11,7 +11,7 @@ describe() {
     pipelines) echo "whole pipelines with gst-launch-1.0" ;;
     demo) echo "pipelines/demo.sh, shortened" ;;
     validation) echo "the other half, and pipelines, under the Vulkan validation layer, as the others always are" ;;
-    sanitizers) echo "all suites built with ASan, UBSan and leak detection, each on one of the devices" ;;
+    sanitizers) echo "all suites built with ASan, UBSan and leak detection, each on one of the devices, long ones by turns" ;;
     threads) echo "what several threads do with the engine, built with ThreadSanitizer" ;;
     library) echo "libtdl installed, and its examples built against it; all of it built without Vulkan" ;;
     fuzz) echo "libFuzzer on the readers of models and on the builder, a quarter of a minute each" ;;
@@ -98,7 +98,7 @@ must_fail() { ! "$@"; }
 sanitized_tests() {
     tests_of "$1" engine models element |
         grep -vxE "${2:-onnx-nodes|tdl-run|person-landscape-network}" | one_device "${2:-}" |
-        grep -vxE "${2:-frame-.*-gpu|engine-headers|engine-rooms|engine-specs|format|engine-tune-models|person-square-.*|person-.*-intermediates}"
+        by_turns "${2:-}" | grep -vxE "${2:-frame-.*-gpu|engine-headers|engine-rooms|engine-specs|format|engine-tune-models|person-square-.*|person-.*-intermediates}"
     # One whole pipeline, for its leaks; the other tests of that suite start
     # gst-launch-1.0, which is not built with sanitizers.
     echo zero-copy
@@ -139,6 +139,15 @@ vulkan_half() {
                     print name[i]
             }
         }'
+}
+
+# Those that take longest with sanitizers: every other one by the seed. With an argument,
+# all of them.
+by_turns() {
+    local slow="tools element-(cpu-)?(faults|live|begin|mask-pad|metas|stream|properties|zero-copy)"
+    slow+=" (onnx|tflite)-hostile"
+    awk -v seed="${TDL_TEST_SEED:-0}" -v all="${1:+1}" -v slow="^(${slow// /|})$" '
+        all || $0 !~ slow || (seed + n++) % 2'
 }
 
 # tests_of BUILD SUITE... : their names, a line each.
@@ -199,8 +208,17 @@ part_fuzz() {
     done
 }
 
+# Two tests of one thing, textures of the GPU's and a compositor's, take turns by the
+# seed; with TDL_TEST_CASES from 100 on both run.
 part_vm() {
-    told_results tests/vm/run.sh
+    local left=(gl desktop) name tests=()
+    left=${left[$((${TDL_TEST_SEED:-0} % 2))]}
+    [ "${TDL_TEST_CASES:-1}" -lt 100 ] || left=
+    for name in witness camera gl life desktop display engine machine; do
+        [ "$name" = "$left" ] || tests+=("$name")
+    done
+    [ -z "$left" ] || printf '  left to other seeds: %s\n' "$left"
+    told_results tests/vm/run.sh "${tests[@]}"
     # In the same root, but on this machine: emulation would add nothing.
     [ ! -e "$TDL_BUILD/trixie/vm/vmlinuz" ] ||
         expect "Vulkan images between GStreamer 1.26's elements" \
@@ -227,6 +245,7 @@ part_nightly() {
     part_validation none
     TDL_TEST_CASES=10 part_sanitizers none
     part_fuzz
+    part_vm
 }
 
 # Packages that only this needs, and two minutes until Slurm tries a piece again.

@@ -186,7 +186,8 @@ def main():
         check("the size that it has", status == 0 and "changes nothing" not in text, text)
         r = subprocess.run([os.path.abspath(tool), "isnet"], capture_output=True, text=True,
                            check=False, cwd=folder)
-        check("the element's name", r.returncode == 1 and "such names are the element's" in r.stderr, r.stderr)
+        check("the element's name",
+              r.returncode == 1 and "such names are the element's" in r.stderr, r.stderr)
 
         write_npy(path("short.npy"), "<f4", (1, 2), bytes(8))
         status, text = run("-i", path("short.npy"))
