@@ -301,9 +301,13 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input)
     GError *error = NULL;
     enum gst_tdl_verdict verdict = GST_TDL_TAKE;
 
-    if (self->active.mode == TDL_MODE_PASSTHROUGH)
-        return self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ? pass(self, input)
-                                                                             : GST_FLOW_OK;
+    if (self->active.mode == TDL_MODE_PASSTHROUGH) {
+        if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask))
+            return pass(self, input);
+        if (self->session)
+            tell_presence(self); /* which forgets what was seen before */
+        return GST_FLOW_OK;
+    }
     if (self->in.info.finfo)
         verdict = gst_tdl_misfits_judge(&self->misfits, &self->in, input, &error);
     if (verdict == GST_TDL_TAKE)

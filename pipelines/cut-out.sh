@@ -8,6 +8,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 no_options "$@"
 [ $# = 2 ] || misused "a photograph, and what the picture is called, are needed"
+[ -r "$1" ] || die "there is no photograph $1"
 use_plugin
 launch_to "$2" filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=alpha smoothing=0 \
     model=isnet ! pngenc snapshot=true

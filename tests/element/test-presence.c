@@ -183,6 +183,23 @@ GST_START_TEST(switched)
 }
 GST_END_TEST;
 
+/* Who was seen before it was switched off does not count when it is on again. */
+GST_START_TEST(forgotten)
+{
+    struct filter f;
+
+    start(&f, __i__ ? "mode=blur" : "mode=passthrough");
+    for (guint i = 0; i < 50; i++) {
+        g_object_set(f.element, "presence", i < 10 || i >= 40, NULL);
+        push(&f, i, TRUE, TRUE);
+    }
+    fail_unless(gst_harness_push_event(f.harness, gst_event_new_eos()));
+    expect_nothing(&f);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("presence");
@@ -193,6 +210,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, comes_and_goes, 0, G_N_ELEMENTS(rows));
     tcase_add_test(tc, flushed);
     tcase_add_test(tc, switched);
+    tcase_add_loop_test(tc, forgotten, 0, 2);
     return s;
 }
 
