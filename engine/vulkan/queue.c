@@ -15,10 +15,12 @@ uint32_t tdl_queue_count_wanted(VkQueueFlags flags, uint32_t available)
     return flags & VK_QUEUE_GRAPHICS_BIT ? 1 : TDL_MIN(available, TDL_MAX_QUEUES);
 }
 
-static enum tdl_result create_timeline(struct tdl_context *ctx, struct tdl_queue *queue)
+enum tdl_result tdl_timeline_create(struct tdl_context *ctx, const void *next, const char *name,
+                                    VkSemaphore *out_semaphore)
 {
     const VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .pNext = next,
         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
     };
     enum tdl_result r =
@@ -27,10 +29,9 @@ static enum tdl_result create_timeline(struct tdl_context *ctx, struct tdl_queue
                                       .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
                                       .pNext = &type,
                                   },
-                                  NULL, &queue->timeline));
+                                  NULL, out_semaphore));
     if (r == TDL_OK)
-        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)queue->timeline,
-                         "timeline");
+        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)*out_semaphore, name);
     return r;
 }
 
@@ -38,7 +39,7 @@ enum tdl_result tdl_queues_init(struct tdl_context *ctx)
 {
     enum tdl_result r = TDL_OK;
     for (uint32_t i = 0; i < tdl_vk(ctx)->queue_count && r == TDL_OK; i++)
-        r = create_timeline(ctx, &tdl_vk(ctx)->queues[i]);
+        r = tdl_timeline_create(ctx, NULL, "timeline", &tdl_vk(ctx)->queues[i].timeline);
     return r;
 }
 

@@ -36,6 +36,10 @@ struct tdl_queue {
  * many contexts use, which TDL_QUEUES in the environment may say, too. */
 uint32_t tdl_queue_count_wanted(VkQueueFlags flags, uint32_t available);
 
+/* A timeline semaphore at 0; `next` goes behind its type. */
+enum tdl_result tdl_timeline_create(struct tdl_context *ctx, const void *next, const char *name,
+                                    VkSemaphore *out_semaphore);
+
 enum tdl_result tdl_queues_init(struct tdl_context *ctx);
 void tdl_queues_finish(struct tdl_context *ctx);
 

@@ -42,22 +42,7 @@ static enum tdl_result create_timeline(struct tdl_context *ctx, bool exported,
     const VkExportSemaphoreCreateInfo export = {
         .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .pNext = exported ? &export : NULL,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    enum tdl_result r =
-        VK(ctx, vkCreateSemaphore(tdl_vk(ctx)->device,
-                                  &(VkSemaphoreCreateInfo){
-                                      .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                      .pNext = &type,
-                                  },
-                                  NULL, out_semaphore));
-    if (r == TDL_OK)
-        tdl_context_name(ctx, VK_OBJECT_TYPE_SEMAPHORE, (uint64_t)(uintptr_t)*out_semaphore,
-                         "rental");
-    return r;
+    return tdl_timeline_create(ctx, exported ? &export : NULL, "rental", out_semaphore);
 }
 
 /* `fd` is owned by the semaphore on success. */
