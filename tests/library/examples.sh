@@ -6,20 +6,7 @@
 #     examples.sh SOURCE BUILD IOU-PROGRAM
 set -euo pipefail
 source=$1 build=$2 iou=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-check() { # check WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@"; then
-        echo "ok       $what"
-    else
-        echo "FAILED   $what"
-        failed=1
-    fi
-}
+. "$(dirname "$0")/check.sh"
 
 DESTDIR=$work meson install -C "$build" --no-rebuild --quiet
 pc=$(find "$work" -name tdl.pc)

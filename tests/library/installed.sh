@@ -8,21 +8,8 @@
 # shellcheck disable=SC1090,SC2011,SC2016,SC2317 # what check() calls, and eval reads
 set -euo pipefail
 source=$1 build=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$(dirname "$0")/check.sh"
 export LC_ALL=C.UTF-8
-
-check() { # check WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@"; then
-        echo "ok       $what"
-    else
-        echo "FAILED   $what"
-        failed=1
-    fi
-}
 same() { [ "$1" = "$2" ] || diff <(printf '%s\n' "$1") <(printf '%s\n' "$2"); }
 
 # ------------------------------------------------------------------- files

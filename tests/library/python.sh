@@ -10,23 +10,10 @@ set -euo pipefail
 what=$1 source=$2 build=$3
 examples=$source/pipelines/examples
 python=/usr/bin/python3 # Debian's, which has its packages
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
+. "$(dirname "$0")/check.sh"
 export LC_ALL=C.UTF-8 TDL_DEVICE=cpu LD_LIBRARY_PATH=$build/engine PYTHONDONTWRITEBYTECODE=1
 skip() { echo "skipped: $*" && exit 77; }
 "$python" -c 'import numpy' 2>/dev/null || skip "no NumPy (Debian package python3-numpy)"
-
-check() { # check WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@"; then
-        echo "ok       $what"
-    else
-        echo "FAILED   $what"
-        failed=1
-    fi
-}
 # ends STATUS COMMAND... : what it writes goes to $work/log.
 ends() {
     local status=0
