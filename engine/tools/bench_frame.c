@@ -290,7 +290,7 @@ static int measure(struct bench *b)
     return measure_foreground(b);
 }
 
-/* The element's defaults; see gst/gsttdlproperties.c. */
+/* The element's defaults; see gst/settings/gsttdlproperties.c. */
 static const struct tdl_compose_params element_defaults = {
     .background_color = {0, 0xb1 / 255.0f, 0x40 / 255.0f, 1},
     .overlay_color = {0, 0xc8 / 255.0f, 1, 1},

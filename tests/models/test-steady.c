@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define SKIP 77
-/* The element's default at 30 frames/s; see gst/gsttdlproperties.c. */
+/* The element's default at 30 frames/s; see gst/settings/gsttdlproperties.c. */
 #define DEFAULT_SMOOTHING 0.75f
 #define SHARE 0.2f /* of the previous mask in what it is compared to */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* In the place of gsttdlvulkan.c and import/vulkan.c, where GStreamer's Vulkan
+/* In the place of memory/gsttdlvulkan.c and import/vulkan.c, where GStreamer's Vulkan
  * library is not there: neighbours have no device, and frames no images. */
 #include "gsttdlvulkan.h"
 
