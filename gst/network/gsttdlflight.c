@@ -29,14 +29,14 @@ static void give_back(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, 
 }
 
 /* Call with the lock held. */
-static struct gst_tdl_slot *oldest(struct gst_tdl_flight *flight)
+static struct gst_tdl_slot *oldest(struct gst_tdl_flight *flight, guint lane)
 {
     struct gst_tdl_slot *found = NULL;
 
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
         struct gst_tdl_slot *slot = &flight->slots[i];
 
-        if (slot->held && (!found || slot->point < found->point))
+        if (slot->held && slot->lane == lane && (!found || slot->point < found->point))
             found = slot;
     }
     return found;
@@ -45,11 +45,12 @@ static struct gst_tdl_slot *oldest(struct gst_tdl_flight *flight)
 /* A lost device passes no point any more, but it reads nothing either. */
 static gpointer return_inputs(gpointer data)
 {
-    struct gst_tdl_flight *flight = data;
+    const struct gst_tdl_returner *returner = data;
+    struct gst_tdl_flight *flight = returner->flight;
 
     g_mutex_lock(&flight->lock);
     while (!flight->ending) {
-        struct gst_tdl_slot *slot = oldest(flight);
+        struct gst_tdl_slot *slot = oldest(flight, returner->lane);
         guint64 point = slot ? slot->point : 0;
 
         if (!slot) {
@@ -73,14 +74,14 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
     enum tdl_result r = TDL_OK;
 
     *flight = (struct gst_tdl_flight){ .context = context, .queue = queue };
+    for (guint i = 0; i < GST_TDL_FLIGHT_LANES; i++)
+        flight->returners[i] = (struct gst_tdl_returner){ .flight = flight, .lane = i };
     g_mutex_init(&flight->lock);
     g_cond_init(&flight->changed);
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS && r == TDL_OK; i++) {
         flight->slots[i].flight = flight;
         r = tdl_batch_create(context, &flight->slots[i].batch);
     }
-    if (r == TDL_OK)
-        flight->returner = g_thread_new("tdl-inputs", return_inputs, flight);
     return r;
 }
 
@@ -132,19 +133,20 @@ enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wa
     return result;
 }
 
-static void end_thread(struct gst_tdl_flight *flight)
+static void end_threads(struct gst_tdl_flight *flight)
 {
     g_mutex_lock(&flight->lock);
     flight->ending = TRUE;
     g_cond_broadcast(&flight->changed);
     g_mutex_unlock(&flight->lock);
-    g_clear_pointer(&flight->returner, g_thread_join);
+    for (guint i = 0; i < GST_TDL_FLIGHT_LANES; i++)
+        g_clear_pointer(&flight->returners[i].thread, g_thread_join);
 }
 
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight)
 {
     gst_tdl_flight_retire(flight, TRUE);
-    end_thread(flight);
+    end_threads(flight);
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++) {
         tdl_batch_destroy(&flight->slots[i].batch);
         gst_tdl_staging_clear(&flight->slots[i].staging);
@@ -165,7 +167,7 @@ static struct gst_tdl_slot *next_slot(struct gst_tdl_flight *flight)
     return &flight->slots[flight->next];
 }
 
-enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint behind,
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint lane,
                                      struct gst_tdl_slot **out_slot)
 {
     struct gst_tdl_slot *slot;
@@ -174,10 +176,11 @@ enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint behind
     gst_tdl_flight_retire(flight, FALSE);
     slot = next_slot(flight);
     retire_slot(flight, slot, TRUE);
-    tdl_batch_set_queue(slot->batch, flight->queue + behind);
+    tdl_batch_set_queue(slot->batch, flight->queue + lane);
     r = tdl_batch_begin(slot->batch);
     if (r != TDL_OK)
         return r;
+    slot->lane = lane; /* nothing is held */
     flight->next = (guint)(slot - flight->slots + 1) % GST_TDL_FLIGHT_SLOTS;
     *out_slot = slot;
     return TDL_OK;
@@ -193,6 +196,7 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
                                       struct gst_tdl_fences *fences)
 {
     struct gst_tdl_flight *flight = slot->flight;
+    struct gst_tdl_returner *returner = &flight->returners[slot->lane];
     uint64_t point = 0;
     enum tdl_result r = gst_tdl_fences_wait(fences, importer, slot->batch);
 
@@ -204,6 +208,8 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
         gst_tdl_fences_clear(fences);
         return r;
     }
+    if (!returner->thread)
+        returner->thread = g_thread_new("tdl-inputs", return_inputs, returner);
     g_mutex_lock(&flight->lock);
     slot->point = point;
     slot->held = gst_buffer_ref(input);

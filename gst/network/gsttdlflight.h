@@ -2,9 +2,9 @@
 /*
  * Frames in flight: a ring of batches, each with the input buffer that the
  * GPU still reads. The CPU records into one while the GPU works on others; a
- * buffer goes back to its upstream as soon as the GPU has passed it. A thread
- * sees to that: an upstream with few buffers sends no next frame, on whose way
- * they could go back, before it has them.
+ * buffer goes back to its upstream as soon as the GPU has passed it. Threads see
+ * to that, one for each lane, which is a queue of the device: an upstream with few
+ * buffers sends no next frame, on whose way they could go back, before it has them.
  */
 #ifndef GST_TDL_FLIGHT_H
 #define GST_TDL_FLIGHT_H
@@ -12,6 +12,7 @@
 #include "gsttdlfence.h"
 
 #define GST_TDL_FLIGHT_SLOTS 4
+#define GST_TDL_FLIGHT_LANES 2
 
 struct gst_tdl_flight;
 
@@ -31,17 +32,25 @@ struct gst_tdl_slot {
     /* What the batch reads and writes by the CPU's hands; likewise. Locked */
     struct gst_tdl_access *accesses[3 * TDL_MAX_PLANES];
     guint n_accesses;
+    guint lane;     /* written while nothing is held */
     guint64 point;  /* of the submission that reads it; written locked */
     gboolean open;  /* submitted, and not yet seen finished */
     gboolean timed; /* stage times not yet collected */
 };
 
+/* Gives back the inputs of a lane, in the order of its work. */
+struct gst_tdl_returner {
+    struct gst_tdl_flight *flight; /* whose it is */
+    guint lane;
+    GThread *thread; /* NULL before the lane's first frame */
+};
+
 struct gst_tdl_flight {
     struct tdl_context *context; /* borrowed */
     struct gst_tdl_slot slots[GST_TDL_FLIGHT_SLOTS];
-    guint next;        /* slot */
-    guint queue;       /* of the device, that the stream's work is on */
-    GThread *returner; /* gives inputs back; NULL before the first */
+    struct gst_tdl_returner returners[GST_TDL_FLIGHT_LANES];
+    guint next;  /* slot */
+    guint queue; /* of the device, that the stream's work is on */
     GMutex lock;
     GCond changed;
     guint giving;                       /* inputs that are being given back just now. Locked */
@@ -56,9 +65,9 @@ enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_co
 /* Waits for the GPU. */
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
 
-/* The next slot with its batch begun, on the stream's queue, or so many behind that for
- * work that others need not wait for; waits only when all are in flight. */
-enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint behind,
+/* The next slot with its batch begun, on the stream's queue (lane 0), or on the next one
+ * for work that others need not wait for (lane 1); waits only when all are in flight. */
+enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint lane,
                                      struct gst_tdl_slot **out_slot);
 void gst_tdl_flight_cancel(struct gst_tdl_slot *slot);
 /* Submit in order with `fences`, and hold `input` until the GPU is done. */

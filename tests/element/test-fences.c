@@ -139,6 +139,30 @@ GST_END_TEST;
 static GThread *streaming;
 static guint waited;
 
+/* A submission that others wait for until it is let go. */
+static struct {
+    GMutex lock;
+    GCond changed;
+    uint64_t point;
+    guint waiting;
+} slow;
+
+/* Whether it is that submission, and still not let go. */
+static gboolean wait_if_slow(uint64_t point, gboolean look_only)
+{
+    gboolean is_slow;
+
+    g_mutex_lock(&slow.lock);
+    while (slow.point && slow.point == point && !look_only) {
+        slow.waiting++;
+        g_cond_broadcast(&slow.changed);
+        g_cond_wait(&slow.changed, &slow.lock);
+    }
+    is_slow = slow.point && slow.point == point;
+    g_mutex_unlock(&slow.lock);
+    return is_slow;
+}
+
 enum tdl_result __real_tdl_context_wait(struct tdl_context *context, uint64_t point,
                                         uint64_t timeout);
 enum tdl_result __wrap_tdl_context_wait(struct tdl_context *context, uint64_t point,
@@ -146,6 +170,8 @@ enum tdl_result __wrap_tdl_context_wait(struct tdl_context *context, uint64_t po
 enum tdl_result __wrap_tdl_context_wait(struct tdl_context *context, uint64_t point,
                                         uint64_t timeout)
 {
+    if (wait_if_slow(point, timeout == 0))
+        return TDL_ERROR_TIMEOUT;
     waited += timeout && g_thread_self() == streaming &&
               __real_tdl_context_wait(context, point, 0) == TDL_ERROR_TIMEOUT;
     return __real_tdl_context_wait(context, point, timeout);
@@ -195,6 +221,61 @@ GST_START_TEST(frames_leave_early)
 }
 GST_END_TEST;
 
+/* Counts the inputs that have gone back. */
+static void went_back(gpointer count, GstMiniObject *where)
+{
+    (void)where;
+    g_mutex_lock(&slow.lock);
+    ++*(guint *)count;
+    g_cond_broadcast(&slow.changed);
+    g_mutex_unlock(&slow.lock);
+}
+
+static void submit_input(struct gst_tdl_flight *flight, guint lane, guint *back, uint64_t *point)
+{
+    struct gst_tdl_fences none = { .count = 0 };
+    GstBuffer *input = gst_buffer_new();
+    struct gst_tdl_importer importer;
+    struct gst_tdl_slot *slot;
+
+    fake_importer(&importer);
+    gst_mini_object_weak_ref(GST_MINI_OBJECT(input), went_back, back);
+    fail_unless_equals_int(gst_tdl_flight_begin(flight, lane, &slot), TDL_OK);
+    g_mutex_lock(&slow.lock);
+    fail_unless_equals_int(gst_tdl_flight_submit(slot, input, &importer, &none), TDL_OK);
+    if (point)
+        *point = slot->point;
+    g_mutex_unlock(&slow.lock);
+    gst_buffer_unref(input);
+}
+
+/* The input of a slow network on a queue of its own keeps back no other. */
+GST_START_TEST(slow_lane)
+{
+    struct gst_tdl_flight flight;
+    guint slow_back = 0, back = 0;
+
+    streaming = g_thread_self();
+    fail_unless_equals_int(gst_tdl_flight_init(&flight, fake.context, 0), TDL_OK);
+    submit_input(&flight, 1, &slow_back, &slow.point);
+    g_mutex_lock(&slow.lock);
+    while (!slow.waiting)
+        g_cond_wait(&slow.changed, &slow.lock);
+    g_mutex_unlock(&slow.lock);
+    submit_input(&flight, 0, &back, NULL);
+    g_mutex_lock(&slow.lock);
+    while (!back)
+        g_cond_wait(&slow.changed, &slow.lock);
+    fail_unless_equals_int(slow_back, 0);
+    slow.point = 0;
+    g_cond_broadcast(&slow.changed);
+    while (!slow_back)
+        g_cond_wait(&slow.changed, &slow.lock);
+    g_mutex_unlock(&slow.lock);
+    gst_tdl_flight_finish(&flight);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("fences");
@@ -206,6 +287,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, fences, 0, G_N_ELEMENTS(fence_rows));
     tcase_add_test(tc, fences_and_signals);
     tcase_add_test(tc, fences_of_input);
+    tcase_add_test(tc, slow_lane);
     tcase_add_test(tc, frames_leave_early);
     return s;
 }
