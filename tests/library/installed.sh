@@ -20,6 +20,8 @@ tools=(tdl-bench tdl-info tdl-run)
 all=("${tools[@]}")
 plugin=$(find "$prefix" -name libgsttdlfilter.so)
 [ -z "$plugin" ] || all=(tdl-bench tdl-fetch-models tdl-info tdl-run)
+demo=$(find "$build/pipelines/window" -name tdl-demo 2>/dev/null) # only where there is GTK
+[ -z "$demo" ] || all=(tdl-bench tdl-demo "${all[@]:1}")
 check "the programs" same "${all[*]}" "$(ls "$bin" | xargs)"
 check "their pages" same "${all[*]/%/.1}" "$(ls "$prefix/share/man/man1" | xargs)"
 check "their completions" same "${all[*]}" "$(ls "$prefix/share/bash-completion/completions" | xargs)"
@@ -84,6 +86,10 @@ for option in --mode --op --format --frame-memory; do
 done
 mkdir "$work/folder" && cd "$work/folder"
 mkdir models && touch net.onnx net.param net.bin photo.png
+if [ -n "$demo" ]; then
+    offers "passthrough picture" tdl-demo --mode p
+    offers "models net.bin net.onnx net.param photo.png" tdl-demo ""
+fi
 offers "blur" tdl-bench --mode = b
 offers "auto fp16 fp32" tdl-info -p ""
 offers "cpu" tdl-info --device c

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tdl-demo: a window with what tdlfilter makes of a camera, a video or a picture.
+ *
+ * One tdlfilter lives as long as the window; pipelines are built round it (stream.c), and
+ * the controls (panel.c) are made of its GParamSpecs. Frames come into the window by
+ * display.c, and leave it for files and a virtual camera by way of tap.c.
+ */
+#include "options.h"
+#include "tell.h"
+#include "window.h"
+
+#define ID "org.tdlfilter.Demo"
+
+struct start {
+    struct options options;
+    int status;
+};
+
+static void on_activate(GtkApplication *application, struct start *start)
+{
+    GstElement *filter = gst_element_factory_make("tdlfilter", NULL);
+
+    if (!filter) {
+        g_printerr("tdl-demo: GStreamer does not find its element tdlfilter. Install "
+                   "gstreamer1.0-tdlfilter, or set GST_PLUGIN_PATH to the folder of "
+                   "libgsttdlfilter.so.\n");
+        start->status = 1;
+        return; /* without a window the application ends */
+    }
+    gst_object_ref_sink(filter);
+    window_open(application, filter, &start->options);
+    gst_object_unref(filter);
+}
+
+int main(int argc, char **argv)
+{
+    struct start start = {0};
+    g_autoptr(GtkApplication) application = NULL;
+    int status;
+
+    options_read(argc, argv, &start.options);
+    gst_init(NULL, NULL);
+    if (!gtk_init_check()) {
+        g_printerr("tdl-demo: there is no display (DISPLAY, WAYLAND_DISPLAY).\n");
+        return 1;
+    }
+    if (start.options.tell)
+        tell_begin();
+    application = gtk_application_new(ID, G_APPLICATION_NON_UNIQUE);
+    g_signal_connect(application, "activate", G_CALLBACK(on_activate), &start);
+    status = g_application_run(G_APPLICATION(application), 0, NULL);
+    return status ? status : start.status;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stream.h"
+
+#include "display.h"
+
+#include <stdarg.h>
+
+struct stream {
+    GstElement *filter, *pipeline; /* the latter NULL where nothing is open */
+    struct display *display;
+    struct stream_listener listener;
+    guint watch;
+    bool playing, has_end;
+};
+
+/* -------------------------------------------------------------------- building */
+
+static GstElement *add(GstElement *pipeline, const char *factory, GError **error)
+{
+    GstElement *element = gst_element_factory_make(factory, NULL);
+
+    if (element)
+        gst_bin_add(GST_BIN(pipeline), element);
+    else if (error && !*error)
+        g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+                    "GStreamer's element %s is not installed.", factory);
+    return element;
+}
+
+/* Link a chain that ends with NULL. */
+static bool chain(GError **error, GstElement *first, ...)
+{
+    va_list args;
+    GstElement *next;
+    bool ok = true;
+
+    va_start(args, first);
+    for (; ok && (next = va_arg(args, GstElement *)); first = next)
+        ok = gst_element_link(first, next);
+    va_end(args);
+    if (!ok)
+        g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
+                    "%s and %s do not fit together.", GST_OBJECT_NAME(first),
+                    GST_OBJECT_NAME(next));
+    return ok;
+}
+
+static bool build(struct stream *stream, GstElement *source, bool both, GError **error)
+{
+    GstElement *pipeline = stream->pipeline, *filtered = display_filtered_sink(stream->display);
+    GstElement *convert = add(pipeline, "videoconvert", error);
+    GstElement *queue = add(pipeline, "queue", error);
+    GstElement *to_window = add(pipeline, "videoconvert", error);
+    GstElement *before, *tee, *to_filter, *aside, *aside_to_window;
+
+    gst_bin_add_many(GST_BIN(pipeline), source, stream->filter, filtered, NULL);
+    if (!convert || !queue || !to_window ||
+        !chain(error, stream->filter, queue, to_window, filtered, NULL))
+        return false;
+    if (!both)
+        return chain(error, source, convert, stream->filter, NULL);
+    before = display_before_sink(stream->display);
+    gst_bin_add(GST_BIN(pipeline), before);
+    tee = add(pipeline, "tee", error);
+    to_filter = add(pipeline, "queue", error);
+    aside = add(pipeline, "queue", error);
+    aside_to_window = add(pipeline, "videoconvert", error);
+    return tee && to_filter && aside && aside_to_window &&
+           chain(error, source, convert, tee, to_filter, stream->filter, NULL) &&
+           chain(error, tee, aside, aside_to_window, before, NULL);
+}
+
+/* -------------------------------------------------------------------- messages */
+
+static void fail(struct stream *stream, const char *text)
+{
+    stream_close(stream);
+    stream->listener.failed(stream->listener.user, text);
+}
+
+static void on_progress(struct stream *stream, GstMessage *message)
+{
+    g_autofree char *code = NULL, *text = NULL;
+    GstProgressType type;
+    int percent = 0;
+
+    gst_message_parse_progress(message, &type, &code, &text);
+    gst_structure_get_int(gst_message_get_structure(message), "percent", &percent);
+    if (type != GST_PROGRESS_TYPE_START && type != GST_PROGRESS_TYPE_CONTINUE)
+        percent = 100;
+    stream->listener.progressed(stream->listener.user, percent, text);
+}
+
+static void on_warning(struct stream *stream, GstMessage *message)
+{
+    g_autoptr(GError) error = NULL;
+
+    gst_message_parse_warning(message, &error, NULL);
+    stream->listener.warned(stream->listener.user, error->message);
+}
+
+static void on_error(struct stream *stream, GstMessage *message)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
+
+    gst_message_parse_error(message, &error, NULL);
+    text = g_strdup(error->message);
+    fail(stream, text);
+}
+
+/* A video begins anew at its end. */
+static void on_end(struct stream *stream)
+{
+    if (!stream->has_end ||
+        !gst_element_seek_simple(stream->pipeline, GST_FORMAT_TIME,
+                                 GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT, 0))
+        fail(stream, "The source has ended.");
+}
+
+static gboolean on_message(GstBus *bus, GstMessage *message, gpointer data)
+{
+    struct stream *stream = data;
+
+    (void)bus;
+    switch (GST_MESSAGE_TYPE(message)) {
+    case GST_MESSAGE_ERROR:
+        on_error(stream, message);
+        return G_SOURCE_CONTINUE; /* the watch has gone with the pipeline */
+    case GST_MESSAGE_WARNING:
+        on_warning(stream, message);
+        break;
+    case GST_MESSAGE_PROGRESS:
+        on_progress(stream, message);
+        break;
+    case GST_MESSAGE_EOS:
+        on_end(stream);
+        break;
+    case GST_MESSAGE_LATENCY:
+        gst_bin_recalculate_latency(GST_BIN(stream->pipeline));
+        break;
+    case GST_MESSAGE_ELEMENT:
+        if (GST_MESSAGE_SRC(message) == GST_OBJECT(stream->filter))
+            stream->listener.told(stream->listener.user, gst_message_get_structure(message));
+        break;
+    default:
+        break;
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+/* --------------------------------------------------------------------- opening */
+
+struct stream *stream_new(GstElement *filter, const struct stream_listener *listener)
+{
+    struct stream *stream = g_new0(struct stream, 1);
+
+    stream->filter = gst_object_ref(filter);
+    stream->listener = *listener;
+    return stream;
+}
+
+void stream_close(struct stream *stream)
+{
+    if (!stream->pipeline)
+        return;
+    g_source_remove(stream->watch);
+    gst_element_set_state(stream->pipeline, GST_STATE_NULL);
+    if (GST_OBJECT_PARENT(stream->filter))
+        gst_bin_remove(GST_BIN(stream->pipeline), stream->filter);
+    g_clear_pointer(&stream->pipeline, gst_object_unref);
+    g_clear_pointer(&stream->display, display_destroy);
+    stream->playing = false;
+    stream->listener.changed(stream->listener.user);
+}
+
+void stream_destroy(struct stream *stream)
+{
+    stream_close(stream);
+    gst_object_unref(stream->filter);
+    g_free(stream);
+}
+
+void stream_open(struct stream *stream, const struct source *source, bool both)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GstBus) bus = NULL;
+    GstElement *from = source_make(source, &error);
+
+    stream_close(stream);
+    if (!from) {
+        stream->listener.failed(stream->listener.user, error->message);
+        return;
+    }
+    stream->pipeline = gst_pipeline_new(NULL);
+    stream->display = display_new(both);
+    stream->has_end = source_has_end(source);
+    bus = gst_element_get_bus(stream->pipeline);
+    stream->watch = gst_bus_add_watch(bus, on_message, stream);
+    if (!build(stream, from, both, &error))
+        fail(stream, error->message);
+    else
+        stream_set_playing(stream, true);
+}
+
+void stream_set_playing(struct stream *stream, bool playing)
+{
+    if (!stream->pipeline)
+        return;
+    stream->playing = playing;
+    gst_element_set_state(stream->pipeline, playing ? GST_STATE_PLAYING : GST_STATE_PAUSED);
+    stream->listener.changed(stream->listener.user);
+}
+
+bool stream_is_playing(const struct stream *stream)
+{
+    return stream->playing;
+}
+
+bool stream_is_open(const struct stream *stream)
+{
+    return stream->pipeline != NULL;
+}
+
+GdkPaintable *stream_filtered(const struct stream *stream)
+{
+    return stream->display ? display_filtered(stream->display) : NULL;
+}
+
+GdkPaintable *stream_before(const struct stream *stream)
+{
+    return stream->display ? display_before(stream->display) : NULL;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What changes, told on standard output to who asked by --status. Main thread. */
+#ifndef WINDOW_TELL_H
+#define WINDOW_TELL_H
+
+#include <gtk/gtk.h>
+
+void tell_begin(void); /* before this nothing is printed */
+
+/* A line NAME=VALUE. */
+void tell(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* Say from now on where in the window the widget is: at=NAME LEFT TOP WIDTH HEIGHT. */
+void tell_place(GtkWidget *widget, const char *name);
+
+#endif
