@@ -72,7 +72,8 @@ configure() { # configure MESON-ARGUMENT...
 # optimisation where nothing is gained: the hot loops have levels of their own, the rest is
 # as fast with -O1, and compiles in two thirds of the time.
 build() {
-    local start log=$TDL_BUILD/setup.log targets=(demo) quick=(-Doptimization=1 -Ddebug=false)
+    local start log=$TDL_BUILD/setup.log targets=(demo)
+    local quick=(-Doptimization=1 -Ddebug=false -Db_pch=true)
     mkdir -p "$TDL_BUILD"
     if [ ! -e "$TDL_BUILD/build.ninja" ]; then
         [ $tests = false ] || quick=()

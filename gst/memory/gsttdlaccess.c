@@ -28,7 +28,7 @@ static void forget(gpointer data)
 
 /* What takes the place of a dma-buf, a memory file, say, knows nothing of it: nor has
  * it caches to see to. */
-static gboolean sync(gint fd, guint64 flags)
+static gboolean sync_dmabuf(gint fd, guint64 flags)
 {
     struct dma_buf_sync request = { .flags = flags };
     gint r;
@@ -56,7 +56,7 @@ struct gst_tdl_access *gst_tdl_access_dma_buf(GstMemory *memory, gint fd, gboole
     struct gst_tdl_access *access = access_new(memory, fd);
 
     access->flags = for_write ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ;
-    if (sync(fd, access->flags | DMA_BUF_SYNC_START))
+    if (sync_dmabuf(fd, access->flags | DMA_BUF_SYNC_START))
         return access;
     g_atomic_rc_box_release_full(access, forget);
     return NULL;
@@ -72,7 +72,7 @@ static void end(gpointer data)
     struct gst_tdl_access *access = data;
 
     if (access->fd >= 0)
-        sync(access->fd, access->flags | DMA_BUF_SYNC_END);
+        sync_dmabuf(access->fd, access->flags | DMA_BUF_SYNC_END);
     else
         gst_memory_unmap(access->memory, &access->map);
     forget(access);
