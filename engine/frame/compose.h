@@ -29,6 +29,8 @@ bool tdl_compose_needs_mask(enum tdl_compose_kernel kernel);
 /* The guided filter's penalty, of squared luma of 0…1: edges of less contrast
  * than about its root are left to the mask. */
 #define TDL_GUIDED_PENALTY 1e-3f
+/* A variance of the mask in a window that is as good as none. */
+#define TDL_GUIDED_LEAST 1e-4f
 
 /* What happens to a mask, at its own size and in this order. */
 struct tdl_mask_steps {

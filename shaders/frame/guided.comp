@@ -4,9 +4,11 @@
 // The guided filter's two passes at mask resolution (He, Sun, Tang, "Guided
 // Image Filtering", PAMI 2013; He, Sun, "Fast Guided Filter", 2015):
 // fit:  in every window, the line mask ≈ a · guide + b, by least squares with
-//       a penalty on a²
-// mean: the mean of the lines of all windows that hold a pixel
-// A window is cut off at the picture's borders. One invocation walks down
+//       a penalty on a², and how much of the mask's variance it leaves
+// mean: the mean of the lines of all windows that hold a pixel, and of what they
+//       miss of its mask as much as the window round it left
+// Where the guide says nothing, as hair before a wall as dark does, the lines alone
+// would blur the mask. A window is cut off at the picture's borders. One invocation walks down
 // STRIP rows of ACROSS pixels and keeps the sums of the last rows.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
@@ -20,16 +22,23 @@ layout(push_constant) uniform Push {
 } push;
 
 layout(std430, set = 0, binding = 0) restrict readonly buffer In { uint values[]; };
-layout(std430, set = 0, binding = 1) restrict writeonly buffer Out { uint results[]; };
+layout(std430, set = 0, binding = 1) restrict buffer Out { uint results[]; };
+// fit: the shares that are left, where the results of `mean` will be, which finds them
+// there. mean: guide and mask.
+layout(std430, set = 0, binding = 2) restrict buffer Other { uint other[]; };
 
 const int RADIUS = 2;
 const int ACROSS = FEW ? 4 : 1;
 const int STRIP = FEW ? 16 : 1;
 const int WINDOW = 2 * RADIUS + 1;
+// A variance of the mask that is as good as none.
+const float LEAST = 1e-4;
 
-// What is summed over a window: four numbers for each of ACROSS pixels.
+// What is summed over a window, for each of ACROSS pixels: guide, mask, their product,
+// the guide's square, and the mask's; or a and b.
 struct Sums {
     vec4 pixel[4];
+    float square[4];
 };
 
 // A value as its terms. The penalty keeps |a| below 1 / 4√penalty, so that
@@ -50,16 +59,21 @@ Sums row_sums(int x, int y, ivec2 size)
     Sums s;
     vec4 terms[4 + 2 * RADIUS];
     if (y < 0 || y >= size.y) {
-        for (int i = 0; i < ACROSS; i++)
+        for (int i = 0; i < ACROSS; i++) {
             s.pixel[i] = vec4(0.0);
+            s.square[i] = 0.0;
+        }
         return s;
     }
     for (int i = 0; i < ACROSS + 2 * RADIUS; i++)
         terms[i] = terms_at(x - RADIUS + i, y, size);
     for (int i = 0; i < ACROSS; i++) {
         s.pixel[i] = terms[i];
-        for (int k = 1; k < WINDOW; k++)
+        s.square[i] = terms[i].y * terms[i].y;
+        for (int k = 1; k < WINDOW; k++) {
             s.pixel[i] += terms[i + k];
+            s.square[i] += terms[i + k].y * terms[i + k].y;
+        }
     }
     return s;
 }
@@ -69,16 +83,23 @@ float inside(int at, int size)
     return float(min(at + RADIUS, size - 1) - max(at - RADIUS, 0) + 1);
 }
 
-void store(int x, int y, ivec2 size, vec4 sum)
+void store(int x, int y, ivec2 size, vec4 sum, float square)
 {
-    const vec4 mean = sum / (inside(x, size.x) * inside(y, size.y));
-    vec2 result = mean.xy;
+    const int at = y * size.x + x;
+    const float share = 1.0 / (inside(x, size.x) * inside(y, size.y));
+    const vec4 mean = sum * share;
     if (FIT) {
-        const float a =
-            (mean.z - mean.x * mean.y) / (max(mean.w - mean.x * mean.x, 0.0) + push.penalty);
-        result = vec2(a, mean.y - a * mean.x) / 16.0;
+        const float both = mean.z - mean.x * mean.y;
+        const float a = both / (max(mean.w - mean.x * mean.x, 0.0) + push.penalty);
+        const float told = a * both / (max(square * share - mean.y * mean.y, 0.0) + LEAST);
+        results[at] = packSnorm2x16(vec2(a, mean.y - a * mean.x) / 16.0);
+        other[at] = packSnorm2x16(vec2(1.0 - told, 0.0));
+    } else {
+        const vec2 pair = unpackUnorm2x16(other[at]);
+        const float rest = pair.y / 16.0 - mean.x * pair.x - mean.y;
+        const float left = unpackSnorm2x16(results[at]).x;
+        results[at] = packSnorm2x16(vec2(mean.x, mean.y + left * rest));
     }
-    results[y * size.x + x] = packSnorm2x16(result);
 }
 
 void main()
@@ -89,8 +110,10 @@ void main()
         return;
     Sums row[WINDOW];
     for (int k = 0; k < WINDOW; k++)
-        for (int p = 0; p < ACROSS; p++)
+        for (int p = 0; p < ACROSS; p++) {
             row[k].pixel[p] = vec4(0.0);
+            row[k].square[p] = 0.0;
+        }
     for (int i = y - 2 * RADIUS; i < min(y + STRIP, size.y); i++) {
         for (int k = 1; k < WINDOW; k++)
             row[k - 1] = row[k];
@@ -99,10 +122,13 @@ void main()
             continue;
         for (int p = 0; p < ACROSS; p++) {
             vec4 sum = row[0].pixel[p];
-            for (int k = 1; k < WINDOW; k++)
+            float square = row[0].square[p];
+            for (int k = 1; k < WINDOW; k++) {
                 sum += row[k].pixel[p];
+                square += row[k].square[p];
+            }
             if (x + p < size.x)
-                store(x + p, i, size, sum);
+                store(x + p, i, size, sum, square);
         }
     }
 }

@@ -194,7 +194,7 @@ static double small_guide(const struct picture *p, const struct map *mask, int x
 }
 
 enum { RADIUS = 2 };
-static const double penalty = 1e-3;
+static const double penalty = 1e-3, no_variance = 1e-4;
 
 /* Mean of f over the window round (x, y) that lies in the picture. */
 static double window_mean(const struct map *f, int x, int y)
@@ -211,17 +211,20 @@ static double window_mean(const struct map *f, int x, int y)
 }
 
 /* He, Sun, Tang: a = cov(I, p) / (var(I) + ε), b = mean(p) - a mean(I), each
- * averaged over the windows that hold the pixel. */
+ * averaged over the windows that hold the pixel. Of what that misses of p, the share
+ * of its variance comes back that the line of the pixel's own window does not explain. */
 static void guided_lines(const struct picture *source, const struct map *p, struct map *a,
                          struct map *b)
 {
     const int w = p->width, h = p->height;
     struct map guide = map_new(w, h), products = map_new(w, h), squares = map_new(w, h);
-    struct map fit_a = map_new(w, h), fit_b = map_new(w, h);
+    struct map fit_a = map_new(w, h), fit_b = map_new(w, h), others = map_new(w, h);
+    struct map left = map_new(w, h);
     for (int i = 0; i < w * h; i++) {
         guide.at[i] = small_guide(source, p, i % w, i / w);
         products.at[i] = guide.at[i] * p->at[i];
         squares.at[i] = guide.at[i] * guide.at[i];
+        others.at[i] = p->at[i] * p->at[i];
     }
     for (int i = 0; i < w * h; i++) {
         const double mean_i = window_mean(&guide, i % w, i / w);
@@ -230,11 +233,16 @@ static void guided_lines(const struct picture *source, const struct map *p, stru
         const double variance = window_mean(&squares, i % w, i / w) - mean_i * mean_i;
         fit_a.at[i] = covariance / (variance + penalty);
         fit_b.at[i] = mean_p - fit_a.at[i] * mean_i;
+        const double variance_p = window_mean(&others, i % w, i / w) - mean_p * mean_p;
+        left.at[i] = 1 - fit_a.at[i] * covariance / (variance_p + no_variance);
     }
     for (int i = 0; i < w * h; i++) {
         a->at[i] = window_mean(&fit_a, i % w, i / w);
         b->at[i] = window_mean(&fit_b, i % w, i / w);
+        b->at[i] += left.at[i] * (p->at[i] - a->at[i] * guide.at[i] - b->at[i]);
     }
+    map_free(&others);
+    map_free(&left);
     map_free(&guide);
     map_free(&products);
     map_free(&squares);

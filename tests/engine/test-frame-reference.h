@@ -31,7 +31,7 @@ void map_free(struct map *m);
 double map_between(const struct map *m, int x, int y, int width, int height);
 
 /* The mask at full size: interpolated, or by the guided filter (radius 2,
- * penalty 1e-3), then the soft step and the inversion. */
+ * penalty 1e-3) and what it cannot tell, then the soft step and the inversion. */
 struct map full_mask(const struct picture *source, const struct map *mask,
                      const struct tdl_compose_params *params);
 

@@ -495,10 +495,10 @@ static const struct course {
 } courses[] = {
     {"other brightness, still", 0, 0, false, 0, 0, 0, 0, 0},
     {"  slow", 0, 1, false, 0, 0, 0, 0, 0},
-    {"  walking", 0, 4, false, 0.35, 0.93, 0.2, 0.7, 4.2},
+    {"  walking", 0, 4, false, 0.27, 0.95, 0.2, 0.55, 3.5},
     {"  waving", 0, 16, false, 0, 0, 0, 0, 0},
     {"  starting", 0, 16, true, 0, 0, 0, 0, 0},
-    {"other hue alone, still", ALIKE, 0, false, 0.65, 0.84, 0, 0.18, 7.4},
+    {"other hue alone, still", ALIKE, 0, false, 0.32, 0.93, 0, 0.18, 4.4},
     {"  slow", ALIKE, 1, false, 0, 0, 0, 0, 0},
     {"  walking", ALIKE, 4, false, 0, 0, 0, 0, 0},
     {"  waving", ALIKE, 16, false, 0, 0, 0, 0, 0},

@@ -74,7 +74,7 @@ struct tdl_cpu_guided {
     struct tdl_cpu_work work;
     int32_t width, height;
     const uint32_t *pairs;
-    uint32_t *lines, *coefficients;
+    uint32_t *lines, *coefficients; /* the latter hold what the lines leave between */
 };
 
 /* Where growth looks: a pixel, and shares of the next ones. */

@@ -63,23 +63,25 @@ static void clear_rows(const struct span *s, float (*sums)[ROW], int count)
             sums[k][i] = 0;
 }
 
-/* The window's columns, summed: mask and guide, their product, the guide's square. */
+/* The window's columns, summed: guide and mask, their product and their squares. */
 static void sum_pairs(const struct tdl_cpu_guided *g, const struct span *s, int y,
                       float (*restrict sums)[ROW])
 {
     const int first = y > RADIUS ? y - RADIUS : 0;
     const int last = y + RADIUS < g->height - 1 ? y + RADIUS : g->height - 1;
-    clear_rows(s, sums, 4);
+    clear_rows(s, sums, 5);
     for (int row = first; row <= last; row++) {
         const uint32_t *restrict in = g->pairs + (size_t)row * (size_t)g->width + s->begin;
         float *restrict guide = sums[0] + s->offset, *restrict mask = sums[1] + s->offset;
         float *restrict both = sums[2] + s->offset, *restrict square = sums[3] + s->offset;
+        float *restrict other = sums[4] + s->offset;
         for (int i = 0; i < s->end - s->begin; i++) {
             const float u = low_unorm(in[i]), v = high_unorm(in[i]);
             guide[i] += u;
             mask[i] += v;
             both[i] += u * v;
             square[i] += u * u;
+            other[i] += v * v;
         }
     }
 }
@@ -91,8 +93,9 @@ static inline float window(const float *sums)
 
 static void fit_tile(const struct tdl_cpu_guided *g, const struct span *s, int y)
 {
-    float sums[4][ROW], share[TILE];
-    uint32_t *restrict out = g->lines + (size_t)y * (size_t)g->width + s->x;
+    float sums[5][ROW], share[TILE];
+    const size_t first = (size_t)y * (size_t)g->width + (size_t)s->x;
+    uint32_t *restrict out = g->lines + first, *restrict left = g->coefficients + first;
     const float down = inside(y, g->height);
     const int n = s->n, x = s->x, width = g->width;
     sum_pairs(g, s, y, sums);
@@ -101,9 +104,12 @@ static void fit_tile(const struct tdl_cpu_guided *g, const struct span *s, int y
     for (int i = 0; i < n; i++) {
         const float u = window(sums[0] + i) * share[i], v = window(sums[1] + i) * share[i];
         const float uv = window(sums[2] + i) * share[i], uu = window(sums[3] + i) * share[i];
-        const float variance = uu - u * u;
-        const float a = (uv - u * v) / ((variance > 0 ? variance : 0) + TDL_GUIDED_PENALTY);
+        const float vv = window(sums[4] + i) * share[i];
+        const float variance = uu - u * u, other = vv - v * v, both = uv - u * v;
+        const float a = both / ((variance > 0 ? variance : 0) + TDL_GUIDED_PENALTY);
         const float b = v - a * u;
+        const float told = a * both / ((other > 0 ? other : 0) + TDL_GUIDED_LEAST);
+        left[i] = round_snorm((1 - told) * 32767);
         out[i] = round_snorm(a * (32767 / 16.f)) | round_snorm(b * (32767 / 16.f)) << 16;
     }
 }
@@ -111,7 +117,9 @@ static void fit_tile(const struct tdl_cpu_guided *g, const struct span *s, int y
 static void mean_tile(const struct tdl_cpu_guided *g, const struct span *s, int y)
 {
     float sums[2][ROW], share[TILE];
-    uint32_t *restrict out = g->coefficients + (size_t)y * (size_t)g->width + s->x;
+    const size_t at = (size_t)y * (size_t)g->width + (size_t)s->x;
+    uint32_t *restrict out = g->coefficients + at;
+    const uint32_t *restrict pairs = g->pairs + at;
     const int first = y > RADIUS ? y - RADIUS : 0;
     const int last = y + RADIUS < g->height - 1 ? y + RADIUS : g->height - 1;
     const float down = inside(y, g->height);
@@ -127,9 +135,12 @@ static void mean_tile(const struct tdl_cpu_guided *g, const struct span *s, int 
     }
     for (int i = 0; i < n; i++)
         share[i] = 1 / (inside(x + i, width) * down);
-    for (int i = 0; i < n; i++)
-        out[i] = round_snorm(window(sums[0] + i) * share[i]) |
-                 round_snorm(window(sums[1] + i) * share[i]) << 16;
+    for (int i = 0; i < n; i++) {
+        const float a = window(sums[0] + i) * share[i], b = window(sums[1] + i) * share[i];
+        const float mask = high_unorm(pairs[i]) * (32767 / 16.f);
+        const float rest = mask - a * low_unorm(pairs[i]) - b;
+        out[i] = round_snorm(a) | round_snorm(b + low_snorm(out[i]) * (1 / 32767.f) * rest) << 16;
+    }
 }
 
 void TDL_CPU_NAME(fit)(void *work, size_t begin, size_t end)

@@ -192,7 +192,9 @@ struct tdl_compose_params {
      *  its mind, the weight falls to 0. For a decay per second, raise a share
      *  to the power of the time since the last frame. */
     float smoothing;
-    bool refine; /**< sharpen edges by the full-size luma (guided filter) */
+    /** Sharpen edges by the full-size luma (guided filter: He, Sun, Tang, "Guided Image
+     *  Filtering", PAMI 2013). Where luma tells nothing of the mask, the mask stays. */
+    bool refine;
     bool invert; /**< background and foreground change places; what is no number in the mask
                       is shown as background with it, too */
     /** Replacement picture, any format, scaled to cover, what sticks out cut off

@@ -92,7 +92,9 @@ static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, 
     s->spec.mode = fit;
     s->push.guided = (struct tdl_guided_push){mask_size(plan), TDL_GUIDED_PENALTY};
     s->binds[0] = reads(fit ? pairs : c->lines);
-    s->binds[1] = writes(fit ? c->lines : c->coefficients);
+    s->binds[1] = fit ? writes(c->lines)
+                      : (struct tdl_bind){.buffer = c->coefficients, .read = true, .write = true};
+    s->binds[2] = fit ? writes(c->coefficients) : reads(pairs);
     set_groups(s, TDL_DIV_UP(c->mask_width, across), TDL_DIV_UP(c->mask_height, strip), 1);
 }
 
