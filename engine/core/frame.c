@@ -328,6 +328,9 @@ static enum tdl_result check_params(const struct tdl_compose_params *p)
             "compose: the mask's part %d,%d %u×%u px; sizes from 1 to %d px are possible",
             (int)p->mask_part.x, (int)p->mask_part.y, p->mask_part.width, p->mask_part.height,
             TDL_MAX_FRAME_SIZE);
+    if (p->mask_value > 255)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: a mask's value %llu is above 255",
+                        (unsigned long long)p->mask_value);
     if (!(p->background_aspect >= 0 && p->background_aspect <= MAX_ASPECT) ||
         (p->background_aspect > 0 && p->background_aspect < 1 / MAX_ASPECT))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,

@@ -83,6 +83,12 @@ struct tdl_soft_step {
 };
 struct tdl_soft_step tdl_soft_step(const struct tdl_compose_params *params);
 
+/* What foreground is in TDL_MODE_MASK. */
+static inline float tdl_mask_value(const struct tdl_compose_params *params)
+{
+    return params->mask_value ? (float)params->mask_value : 255;
+}
+
 /* The blur: `factor` times smaller, two sweeps with weights 2^(exponent · distance²)
  * · scale. `share`: how much of the blurred picture is in the background. */
 struct tdl_blur_steps {

@@ -15,7 +15,7 @@ layout(push_constant) uniform Push {
     uint source_size;
     uint mask_size;
     float mask_scale, mask_offset;
-    float opacity;
+    float opacity;       // of a mask: the value of foreground
     uint blur_size;      // of the blurred picture, as source_size
     float blur_step;     // blurred pixels per frame pixel
     float blur_share;    // of the blurred picture in the background

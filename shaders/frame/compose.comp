@@ -24,7 +24,7 @@ Block compose_block(uint x, uint y, uvec2 frame, inout Window window)
     block_mask(x, y, frame, guide, window, mask);
     if (MODE == MASK) {
         for (uint r = 0u; r < 2u; r++)
-            block.c0[r] = 255.0 * mask[r];
+            block.c0[r] = push.opacity * mask[r]; // the value of foreground
     } else if (MODE == ALPHA) {
         for (uint r = 0u; r < 2u; r++)
             block.alpha[r] *= mask[r];

@@ -196,6 +196,7 @@ static void test_refinement(void)
                                    i % 3 ? GEOMETRY_WORDS : GEOMETRY_ODD);
         s.params.mode = TDL_MODE_MASK;
         s.params.refine = true;
+        s.params.mask_value = i % 4 ? 0 : 77;
         s.mask_width = 9;
         s.mask_height = 6;
         run(&s, 0.5, "mode mask");
@@ -203,16 +204,18 @@ static void test_refinement(void)
     }
 }
 
-/* Feather 0: 0 or 255, whichever side of the threshold the mask is on; pixels
+/* Feather 0: 0 or the mask's value, whichever side of the threshold the mask is on; pixels
  * on the threshold, up to the coding's step, may be anything. */
-static void test_hard_edge(void)
+static void test_hard_edge_of(uint32_t value)
 {
+    const double white = value ? value : 255;
     struct scene s = scene_new(TDL_FORMAT_NV12, TDL_FORMAT_GRAY8, 33, 17, GEOMETRY_TIGHT);
     struct tdl_composer *composer;
     struct map mask = random_mask(5, 4);
     struct tdl_tensor *t = mask_tensor(&mask);
     int sides[2] = {0, 0};
     s.params.mode = TDL_MODE_MASK;
+    s.params.mask_value = value;
     OK(tdl_composer_create(ctx, &composer));
     for (int invert = 0; invert < 2; invert++) {
         s.params.invert = invert;
@@ -226,7 +229,7 @@ static void test_hard_edge(void)
             const double got = get_code(&s.target, 0, i % 33, i / 33);
             if (want.at[i] > 0 && want.at[i] < 1)
                 continue;
-            CHECK(got == 255 * want.at[i], "hard edge: pixel %d is %g (seed %#x)", i, got,
+            CHECK(got == white * want.at[i], "hard edge: pixel %d is %g (seed %#x)", i, got,
                   random_seed());
             sides[got > 0]++;
         }
@@ -241,13 +244,20 @@ static void test_hard_edge(void)
         OK(tdl_compose(batch, composer, &s.source.frame, t, &s.target.frame, &s.params));
         run_batch(batch, ctx);
         for (int i = 0; i < 33 * 17; i++)
-            CHECK(get_code(&s.target, 0, i % 33, i / 33) == (invert ? 0 : 255),
+            CHECK(get_code(&s.target, 0, i % 33, i / 33) == (invert ? 0 : white),
                   "a threshold of 0 leaves pixel %d out", i);
     }
     map_free(&mask);
     tdl_tensor_destroy(&t);
     tdl_composer_destroy(&composer);
     scene_free(&s);
+}
+
+static void test_hard_edge(void)
+{
+    test_hard_edge_of(0);
+    test_hard_edge_of(1);
+    test_hard_edge_of(200);
 }
 
 static void test_background_pictures(void)

@@ -340,6 +340,9 @@ static void test_refusals(void)
     s.params.grow = 32.5f;
     refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "grow");
     s.params.grow = 0;
+    s.params.mask_value = 256;
+    refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "value");
+    s.params.mask_value = 0;
     s.params.blur_radius = 129;
     refuse(&s, &s.target.frame, s.mask, TDL_ERROR_INVALID_ARGUMENT, "blur");
     tdl_tensor_destroy(&rgb);

@@ -393,8 +393,9 @@ struct samples compose(const struct picture *source, const struct map *mask,
     color[3] = 255 * rgba[3];
     if (params->mode == TDL_MODE_MASK || params->mode == TDL_MODE_ALPHA) {
         const int c = params->mode == TDL_MODE_MASK ? 0 : 3;
+        const double white = params->mask_value ? (double)params->mask_value : 255;
         for (int i = 0; i < s.width[c] * s.height[c]; i++)
-            s.at[c][i] = (c == 3 ? s.at[c][i] : 255) * full.at[i];
+            s.at[c][i] = (c == 3 ? s.at[c][i] : white) * full.at[i];
     } else if (overlay) {
         for (int i = 0; i < full.width * full.height; i++)
             full.at[i] *= params->opacity * rgba[3];

@@ -206,7 +206,8 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
         return TDL_ERROR_OUT_OF_MEMORY;
     t->blocks = *blocks;
     t->kernel = kernel;
-    t->opacity = params->opacity * params->overlay_color[3];
+    t->opacity = kernel == TDL_KERNEL_MASK ? tdl_mask_value(params)
+                                           : params->opacity * params->overlay_color[3];
     tdl_color_code(target, overlay ? params->overlay_color : params->background_color, t->color);
     if (kernel == TDL_KERNEL_PICTURE)
         t->picture = tdl_cpu_picture(&c->picture.frame);

@@ -217,7 +217,7 @@ static void finish_rows(struct scene *s, int y)
     case TDL_KERNEL_MASK:
         for (int r = 0; r < 2; r++) {
             t->target[r][0] = t->target_rows[r][0];
-            tdl_scale_row(255, 0, t->blocks, t->mask[r], t->target[r][0]);
+            tdl_scale_row(c->opacity, 0, t->blocks, t->mask[r], t->target[r][0]);
         }
         break;
     case TDL_KERNEL_CONVERT:

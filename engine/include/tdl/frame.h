@@ -170,7 +170,7 @@ TDL_API enum tdl_result tdl_frame_from_tensor_prepare(
 #define TDL_MAX_GROW 32
 
 enum tdl_mode {
-    TDL_MODE_MASK = 0,    /**< GRAY8 out: the mask, 0 background, 255 foreground */
+    TDL_MODE_MASK = 0,    /**< GRAY8 out: the mask, 0 background, 255 foreground (`mask_value`) */
     TDL_MODE_OVERLAY,     /**< foreground tinted with `overlay_color` */
     TDL_MODE_BLUR,        /**< background blurred */
     TDL_MODE_REPLACE,     /**< background replaced by picture or colour */
@@ -223,7 +223,10 @@ struct tdl_compose_params {
         int32_t x, y;
         uint32_t width, height;
     } mask_part;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    /** 1…255: what foreground is in TDL_MODE_MASK, in the place of 255, what is half
+     *  foreground being rounded up: with 1 the mask says 0 or 1. 0: 255 */
+    uint64_t mask_value;
+    uint64_t reserved[3]; /**< 0: room for later versions */
 };
 
 /**
