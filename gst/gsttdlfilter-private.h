@@ -7,6 +7,7 @@
 #include "gsttdlcut.h"
 #include "gsttdlfilter.h"
 #include "gsttdlmaskpad.h"
+#include "gsttdlmeta.h"
 #include "gsttdlmisfit.h"
 #include "gsttdlreload.h"
 #include "gsttdlreport.h"
@@ -23,6 +24,7 @@ struct _GstTdlFilter {
     struct gst_tdl_overlap overlap;
     GString *export_reason; /* why the path is no better */
     struct gst_tdl_mask_pad mask;
+    struct gst_tdl_meta meta;
     gint fitted[2];            /* the frame's size that the network was made for; 0: none, */
 #define GST_TDL_NOT_FITTED -1  /* … and none yet */
     GstPadChainFunction chain; /* the base class's */

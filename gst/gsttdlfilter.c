@@ -47,12 +47,17 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
 {
     GstTdlFilter *self = GST_TDL_FILTER(object);
     enum gst_tdl_effect effect = GST_TDL_LIVE;
+    GError *missing = NULL;
+    gint meta;
     gboolean known;
 
     GST_OBJECT_LOCK(self);
+    meta = self->settings.live.meta;
     known = gst_tdl_settings_set(&self->settings, id, value, &effect);
     if (!self->streaming)
         gst_tdl_filter_adopt(self);
+    if (self->session && self->settings.live.meta != meta)
+        gst_tdl_meta_check(&self->settings.live, &missing);
     GST_OBJECT_UNLOCK(self);
     if (!known)
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
@@ -62,6 +67,8 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_MODEL);
     else if (effect == GST_TDL_PICTURE)
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
+    if (missing)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, missing);
 }
 
 static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
@@ -150,6 +157,13 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
 
     GST_OBJECT_LOCK(self);
     mode = self->settings.live.mode;
+    gst_tdl_meta_check(&self->settings.live, &error);
+    GST_OBJECT_UNLOCK(self);
+    if (error) {
+        gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
+        return FALSE;
+    }
+    GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     replaces = self->settings.live.mode == TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);
@@ -222,6 +236,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     gst_tdl_begin_stop(&self->begin);
     gst_tdl_reload_stop(&self->reload);
     gst_tdl_mask_pad_stop(&self->mask);
+    gst_tdl_meta_stop(&self->meta);
     GST_OBJECT_LOCK(self);
     session = g_steal_pointer(&self->session);
     gst_tdl_session_abilities(NULL, &self->abilities);

@@ -241,33 +241,64 @@ static void note_moment(GstTdlFilter *self, GstBuffer *input)
         GST_CLOCK_TIME_IS_VALID(running) ? running : moment->running + self->session->interval;
 }
 
+/* Where the picture of the caps lies in a buffer. */
+static struct gst_tdl_rect place_in(GstTdlFilter *self, GstBuffer *input)
+{
+    struct gst_tdl_rect place = { 0, 0, self->in.info.width, self->in.info.height };
+    struct gst_tdl_video whole;
+
+    gst_tdl_video_is_part(&self->in, input, &whole, &place);
+    return place;
+}
+
+/* Buffers for the masks that anybody wants. */
+static void begin_masks(GstTdlFilter *self, GstBuffer *input, GstBuffer *output,
+                        struct gst_tdl_masks *out_masks, GError **error)
+{
+    const struct gst_tdl_rect whole = { 0, 0, self->in.info.width, self->in.info.height },
+                              place = output ? whole : place_in(self, input);
+
+    *out_masks = (struct gst_tdl_masks){ { NULL, &self->mask.video }, { NULL, &self->meta.video } };
+    out_masks->mask.buffer =
+        gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, error);
+    if (!*error)
+        out_masks->labels.buffer =
+            gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in,
+                               output ? output : input, &place, error);
+}
+
+static void drop_masks(struct gst_tdl_masks *masks)
+{
+    gst_clear_buffer(&masks->mask.buffer);
+    gst_clear_buffer(&masks->labels.buffer);
+}
+
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
- * `output` NULL: the mask alone, or who is there. */
+ * `output` NULL: the masks alone, or who is there. */
 static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
-    struct gst_tdl_target mask = { NULL, &self->mask.video };
+    struct gst_tdl_masks masks;
     const gchar *batching = self->seat.state;
     GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
     gboolean wanted;
 
     note_moment(self, input);
-    mask.buffer =
-        gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, &error);
-    wanted = output || mask.buffer || self->active.presence;
+    begin_masks(self, input, output, &masks, &error);
+    wanted = output || masks.mask.buffer || masks.labels.buffer || self->active.presence;
     if (!error && wanted)
         flow = wait_for_network(self);
     if (flow == GST_FLOW_OK && !error && wanted)
         flow = fit(self);
     choose_overlap(self);
     if (flow != GST_FLOW_OK) {
-        gst_clear_buffer(&mask.buffer);
+        drop_masks(&masks);
         return flow;
     }
     if (error || (wanted && !gst_tdl_session_frame(self->session, &self->active, &source, &frame,
-                                                   &mask, &error))) {
-        gst_clear_buffer(&mask.buffer);
+                                                   &masks, &error))) {
+        drop_masks(&masks);
         if (!error)
             return GST_FLOW_FLUSHING;
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
@@ -280,8 +311,9 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->active, &self->stats);
     GST_OBJECT_UNLOCK(self);
-    if (mask.buffer)
-        gst_tdl_mask_pad_push(&self->mask, mask.buffer);
+    gst_clear_buffer(&masks.labels.buffer); /* the frame has it */
+    if (masks.mask.buffer)
+        gst_tdl_mask_pad_push(&self->mask, masks.mask.buffer);
     return GST_FLOW_OK;
 }
 
@@ -302,7 +334,8 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input)
     enum gst_tdl_verdict verdict = GST_TDL_TAKE;
 
     if (self->active.mode == TDL_MODE_PASSTHROUGH) {
-        if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask))
+        if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ||
+            gst_tdl_meta_wanted(&self->active))
             return pass(self, input);
         if (self->session)
             tell_presence(self); /* which forgets what was seen before */
@@ -354,6 +387,8 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
         take_loaded(self);
     activate(self);
     find_cut(self, input);
+    if (self->active.mode == TDL_MODE_PASSTHROUGH && gst_tdl_meta_wanted(&self->active))
+        input = gst_buffer_make_writable(input);
     flow = judge(self, input);
     if (flow == GST_FLOW_OK)
         flow = parent_class->submit_input_buffer(base, is_discont, input);

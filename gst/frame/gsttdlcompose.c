@@ -122,7 +122,7 @@ enum tdl_result gst_tdl_compose_around(struct gst_tdl_compose *compose, struct t
 {
     struct tdl_compose_params params;
 
-    if (gst_tdl_live_guards(live))
+    if (gst_tdl_live_guards(live) || frames->label)
         return gst_tdl_compose_closed(compose, batch, live, mode, frames);
     gst_tdl_compose_params(live, TDL_MODE_PASSTHROUGH, NULL, &params);
     return tdl_compose(batch, compose->around, &frames->source, NULL, &frames->target, &params);
@@ -145,6 +145,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
     params.reuse_mask = mask == NULL;
+    params.mask_value = frames->label;
     params.mask_part.x = compose->mask_part.x;
     params.mask_part.y = compose->mask_part.y;
     params.mask_part.width = compose->mask_part.width;

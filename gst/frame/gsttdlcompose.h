@@ -25,6 +25,7 @@ struct gst_tdl_frames {
     struct tdl_frame source_part, target_part; /* inside the crop */
     gboolean cropped;
     gfloat pixel_aspect; /* of all of them, width to height; 0: 1 */
+    guint label;         /* what foreground is in a mask, whose rest is 0 all over; 0: 255 */
 };
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context);

@@ -253,6 +253,11 @@ static guint64 frame_bytes(const GstVideoInfo *info)
     return bytes;
 }
 
+static guint64 target_bytes(const struct gst_tdl_target *target)
+{
+    return target->buffer ? frame_bytes(&target->video->info) : 0;
+}
+
 /* Of frames in these caps; where they say nothing, what most cameras have. */
 static GstClockTime frame_interval(const GstVideoInfo *info)
 {
@@ -264,9 +269,9 @@ static GstClockTime frame_interval(const GstVideoInfo *info)
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output,
-                               const struct gst_tdl_target *mask, GError **error)
+                               const struct gst_tdl_masks *masks, GError **error)
 {
-    static const struct gst_tdl_target none = { NULL, NULL };
+    static const struct gst_tdl_masks none = { 0 };
     struct gst_tdl_importer *importer = &session->importer;
     const struct gst_tdl_video *in = input->video;
     struct gst_tdl_work work = { .input = input->buffer, .mode = TDL_MODE_MASK };
@@ -275,15 +280,14 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
 
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
-    if (!mask)
-        mask = &none;
+    if (!masks)
+        masks = &none;
     session->interval = frame_interval(&in->info);
     if (output->buffer)
         work.mode = gst_tdl_work_mode(live, in, output->video);
-    importer->stats.gpu_bytes = frame_bytes(&in->info) +
-                                (output->buffer ? frame_bytes(&output->video->info) : 0) +
-                                (mask->buffer ? frame_bytes(&mask->video->info) : 0);
-    if (!gst_tdl_work_import(session, live, slot, in, output, mask, &work, error)) {
+    importer->stats.gpu_bytes = frame_bytes(&in->info) + target_bytes(output) +
+                                target_bytes(&masks->mask) + target_bytes(&masks->labels);
+    if (!gst_tdl_work_import(session, live, slot, in, output, masks, &work, error)) {
         gst_tdl_work_release(&work);
         gst_tdl_flight_cancel(slot);
         return FALSE;

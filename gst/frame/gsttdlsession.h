@@ -100,14 +100,18 @@ struct gst_tdl_target {
     GstBuffer *buffer; /* NULL: not wanted */
     const struct gst_tdl_video *video;
 };
-/* Queue one frame, and the mask that it is composed with as a picture of its own
- * (`mask` may be NULL), of the two at least one, or else for presence. The outputs may be
- * pushed at once: their maps wait. May wait for other streams. FALSE with `error`, or
- * without when that was cut off by a flush. */
+/* The mask that a frame is composed with as pictures of their own. */
+struct gst_tdl_masks {
+    struct gst_tdl_target mask;   /* 0 to 255; round a crop as the frame */
+    struct gst_tdl_target labels; /* 0 or 1; round a crop 0 */
+};
+/* Queue one frame and its masks (`masks` may be NULL), of all these at least one, or else
+ * for presence. The outputs may be pushed at once: their maps wait. May wait for other
+ * streams. FALSE with `error`, or without when that was cut off by a flush. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output,
-                               const struct gst_tdl_target *mask, GError **error);
+                               const struct gst_tdl_masks *masks, GError **error);
 /* Why the interval in effect has changed, or NULL. To be asked with every frame; it takes
  * `late`, that frames were, when it is weighed. */
 const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,

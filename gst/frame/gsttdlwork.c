@@ -63,11 +63,14 @@ static void set_target(const struct gst_tdl_work *work, const struct tdl_frame *
 /* The outputs' buffers as the GPU sees them. */
 static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
                                const struct gst_tdl_target *output,
-                               const struct gst_tdl_target *mask, struct gst_tdl_work *work,
+                               const struct gst_tdl_masks *masks, struct gst_tdl_work *work,
                                GError **error)
 {
+    const struct gst_tdl_target *mask = &masks->mask, *labels = &masks->labels;
+
     work->has_target = output->buffer != NULL;
     work->has_mask = mask->buffer != NULL;
+    work->has_labels = labels->buffer != NULL;
     if (work->has_target &&
         !gst_tdl_import_target(&session->importer, output->buffer, output->video, &slot->staging,
                                &work->target, error))
@@ -75,21 +78,31 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
     if (work->has_mask && !gst_tdl_import_target(&session->importer, mask->buffer, mask->video,
                                                  &slot->staging, &work->mask, error))
         return FALSE;
+    if (work->has_labels &&
+        !gst_tdl_import_target(&session->importer, labels->buffer, labels->video, &slot->staging,
+                               &work->labels, error))
+        return FALSE;
     if (work->has_mask)
         set_target(work, &work->mask.frame, &mask->video->info, &work->mask_frames);
+    if (work->has_labels)
+        set_target(work, &work->labels.frame, &labels->video->info, &work->label_frames);
+    work->label_frames.label = 1;
     if (work->has_target)
         set_target(work, &work->target.frame, &output->video->info, &work->frames);
     else if (work->has_mask)
         work->frames = work->mask_frames; /* what the network looks at */
+    else if (work->has_labels)
+        work->frames = work->label_frames; /* likewise */
     return TRUE;
 }
 
 /* Whether any output shows the mask. */
 gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_work *work)
 {
-    return work->has_mask || (work->mode != TDL_MODE_PASSTHROUGH &&
-                              (work->mode != TDL_MODE_BLUR ||
-                               gst_tdl_compose_blur(live, work->frames.source.height) > 0));
+    return work->has_mask || work->has_labels ||
+           (work->mode != TDL_MODE_PASSTHROUGH &&
+            (work->mode != TDL_MODE_BLUR ||
+             gst_tdl_compose_blur(live, work->frames.source.height) > 0));
 }
 
 /* What the network has made, shown: of this frame, or of one before. */
@@ -121,6 +134,11 @@ enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst
                                    &work->mask_frames, mask, time);
         mask = NULL;
     }
+    if (r == TDL_OK && work->has_labels) {
+        r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
+                                   &work->label_frames, mask, time);
+        mask = NULL;
+    }
     if (r == TDL_OK && work->has_target && gst_tdl_output_of(work->mode) != GST_TDL_OUTPUT_MASK)
         r = show(session, slot, live, work);
     else if (r == TDL_OK && work->has_target)
@@ -133,7 +151,8 @@ enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_
                                     struct gst_tdl_work *work, enum gst_tdl_part part)
 {
     gboolean target = part & GST_TDL_PART_COMPOSES && work->has_target,
-             mask = part & GST_TDL_PART_COMPOSES && work->has_mask;
+             mask = part & GST_TDL_PART_COMPOSES && work->has_mask,
+             labels = part & GST_TDL_PART_COMPOSES && work->has_labels;
     struct gst_tdl_fences fences = { .count = 0 };
     enum tdl_result r = TDL_OK;
 
@@ -148,6 +167,8 @@ enum tdl_result gst_tdl_work_submit(struct gst_tdl_session *session, struct gst_
         gst_tdl_fences_add(&fences, &work->target, TRUE);
     if (mask)
         gst_tdl_fences_add(&fences, &work->mask, TRUE);
+    if (labels)
+        gst_tdl_fences_add(&fences, &work->labels, TRUE);
     r = gst_tdl_flight_submit(slot, work->input, &session->importer, &fences);
     if (r == TDL_OK && part & GST_TDL_PART_FIRST)
         gst_tdl_import_submitted(&work->source, slot->point);
@@ -161,13 +182,14 @@ void gst_tdl_work_release(struct gst_tdl_work *work)
     gst_tdl_import_release(&work->source);
     gst_tdl_import_release(&work->target);
     gst_tdl_import_release(&work->mask);
+    gst_tdl_import_release(&work->labels);
 }
 
 gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                              struct gst_tdl_slot *slot, const struct gst_tdl_video *in,
-                             const struct gst_tdl_target *output, const struct gst_tdl_target *mask,
+                             const struct gst_tdl_target *output, const struct gst_tdl_masks *masks,
                              struct gst_tdl_work *work, GError **error)
 {
     return import_source(session, live, slot, in, work, error) &&
-           import_targets(session, slot, output, mask, work, error);
+           import_targets(session, slot, output, masks, work, error);
 }

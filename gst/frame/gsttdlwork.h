@@ -10,10 +10,10 @@
 struct gst_tdl_work {
     GstBuffer *input;
     enum tdl_mode mode;
-    gboolean has_target, has_mask;
-    struct gst_tdl_import source, target, mask;
-    struct gst_tdl_frames frames, mask_frames; /* of one source */
-    struct gst_tdl_rect crop;                  /* of these, if they are cropped */
+    gboolean has_target, has_mask, has_labels;
+    struct gst_tdl_import source, target, mask, labels;
+    struct gst_tdl_frames frames, mask_frames, label_frames; /* of one source */
+    struct gst_tdl_rect crop;                                /* of these, if they are cropped */
 };
 
 /* What the element's mode is for these caps. */
@@ -25,7 +25,7 @@ gfloat gst_tdl_pixel_aspect(const GstVideoInfo *info);
 /* Fill in `work`, which says the input. It is to be released in any case. */
 gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                              struct gst_tdl_slot *slot, const struct gst_tdl_video *in,
-                             const struct gst_tdl_target *output, const struct gst_tdl_target *mask,
+                             const struct gst_tdl_target *output, const struct gst_tdl_masks *masks,
                              struct gst_tdl_work *work, GError **error);
 void gst_tdl_work_release(struct gst_tdl_work *work);
 

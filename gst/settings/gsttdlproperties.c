@@ -198,6 +198,11 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "presence-delay", "Presence delay",
       "How long a change must last before it is told, in ms of the stream's time", UINT,
       GST_TDL_LIVE, GST_TDL_AT(live.presence_delay), 0, 3600000, 1000, .local = TRUE },
+    { "meta", "Metadata",
+      "What the network has found, as GStreamer's standard metadata on each frame, in every mode "
+      "that has a mask and in passthrough. Needs a build with GStreamer 1.26 or later: in others "
+      "anything but \"none\" is an error at the start, and a warning later",
+      META, GST_TDL_LIVE, GST_TDL_AT(live.meta), .def = GST_TDL_META_NONE, .local = TRUE },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "
       "would go on through its memory, instead of doing so, counting it (stats) and announcing it "
@@ -278,6 +283,15 @@ static const GEnumValue colormaps[] = {
     { 0, NULL, NULL },
 };
 
+static const GEnumValue metadata[] = {
+    { GST_TDL_META_NONE, "None", "none" },
+    { GST_TDL_META_SEGMENTATION,
+      "A GstAnalyticsSegmentationMtd: a mask of the frame's size that is 1 where there is "
+      "foreground and else 0, and the names of the two in a GstAnalyticsClsMtd",
+      "segmentation" },
+    { 0, NULL, NULL },
+};
+
 static struct {
     const gchar *name;
     const GEnumValue *values;
@@ -290,6 +304,7 @@ static struct {
     [FIT - MODE] = { "GstTdlInputFit", fits, 0 },
     [ORDER - MODE] = { "GstTdlInputOrder", orders, 0 },
     [COLORMAP - MODE] = { "GstTdlColormap", colormaps, 0 },
+    [META - MODE] = { "GstTdlMeta", metadata, 0 },
 };
 
 static GType enum_type(enum gst_tdl_kind kind)

@@ -21,6 +21,7 @@ enum gst_tdl_kind {
     FIT,
     ORDER,
     COLORMAP,
+    META,
 };
 
 /* Enumerations and booleans take `def` as their default, too. */

@@ -60,12 +60,19 @@ enum gst_tdl_input_fit {
     GST_TDL_FIT_TILES,       /* piece by piece: gsttdltiles.h */
 };
 
+/* Standard metadata on frames (gsttdlmeta.h). */
+enum gst_tdl_metadata {
+    GST_TDL_META_NONE = 0,
+    GST_TDL_META_SEGMENTATION, /* labels of pixels, with their names */
+};
+
 enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
 
 /* Copied under the object lock once per frame: plain values only. */
 struct gst_tdl_live {
     gint mode;                             /* enum tdl_mode, or gst_tdl_mode */
     gint latency_mode;                     /* enum gst_tdl_latency_mode */
+    gint meta;                             /* enum gst_tdl_metadata */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
     gboolean refine, close_holes, invert, require_zero_copy, fail_closed, presence;

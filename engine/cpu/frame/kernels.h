@@ -137,8 +137,8 @@ struct tdl_cpu_compose {
     struct tdl_cpu_work work;
     struct tdl_cpu_blocks blocks;
     enum tdl_compose_kernel kernel;
-    float color[4]; /* in the target's codes, and alpha */
-    float opacity;  /* of a mask: the value of foreground */
+    float color[4];                 /* in the target's codes, and alpha */
+    float opacity;                  /* of a mask: the value of foreground */
     struct tdl_cpu_picture picture; /* in the target's format and size */
     struct tdl_blur_steps blur;
     const float *blurred;

@@ -289,8 +289,7 @@ static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose
         .mask_size = mask_size(plan),
         .mask_scale = soft.scale,
         .mask_offset = soft.offset,
-        .opacity = p->mode == TDL_MODE_MASK ? tdl_mask_value(p)
-                                            : p->opacity * p->overlay_color[3],
+        .opacity = p->mode == TDL_MODE_MASK ? tdl_mask_value(p) : p->opacity * p->overlay_color[3],
         .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
         .blur_step = 1 / (float)blur.factor,
         .blur_share = blur.share,

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the network has found, as GStreamer's standard metadata on the frames. The reference
+ * for labels is what mode=mask makes of the same frames in an element of its own. */
+#include "util.h"
+
+#define CAPS "video/x-raw,format=RGB,width=256,height=256,framerate=30/1"
+
+#ifdef HAVE_ANALYTICS
+#include <gst/analytics/analytics.h>
+
+static GstBuffer *portrait(GstClockTime time)
+{
+    g_autofree gchar *path =
+        g_build_filename(g_getenv("TDL_TEST_DATA"), "grace_hopper.256.rgb", NULL);
+    GstBuffer *buffer;
+    gchar *data;
+    gsize size;
+
+    fail_unless(g_file_get_contents(path, &data, &size, NULL), "cannot read %s", path);
+    buffer = gst_buffer_new_wrapped(data, size);
+    GST_BUFFER_PTS(buffer) = time;
+    GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
+    return buffer;
+}
+
+/* The portrait as a frame of these caps. */
+static GstBuffer *portrait_as(const char *caps, GstClockTime time)
+{
+    GstBuffer *square = portrait(time), *frame;
+    GstVideoInfo from, to, rgb;
+
+    caps_info(CAPS, &from);
+    caps_info(caps, &to);
+    gst_video_info_set_format(&rgb, GST_VIDEO_FORMAT_RGB, to.width, to.height);
+    frame = picture_convert(square, &from, &rgb);
+    gst_buffer_unref(square);
+    square = frame;
+    frame = picture_convert(square, &rgb, &to);
+    gst_buffer_unref(square);
+    GST_BUFFER_PTS(frame) = time;
+    return frame;
+}
+
+/* ------------------------------------------------------------------- readers */
+
+/* The nth segmentation of a frame; FALSE: there is none. */
+static gboolean find_segmentation(GstBuffer *frame, guint n, GstAnalyticsSegmentationMtd *out)
+{
+    GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(frame);
+    gpointer state = NULL;
+
+    for (guint i = 0; relations && i <= n; i++)
+        if (!gst_analytics_relation_meta_iterate(relations, &state,
+                                                 gst_analytics_segmentation_mtd_get_mtd_type(),
+                                                 out))
+            return FALSE;
+    return relations != NULL;
+}
+
+struct labels {
+    GstBuffer *mask;
+    gint x, y;
+    guint width, height; /* of the place in the frame */
+};
+
+/* What is said of the labels, but for the pixels. */
+static struct labels labels_of(GstBuffer *frame, const char *foreground)
+{
+    GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(frame);
+    GstAnalyticsSegmentationMtd segmentation;
+    GstAnalyticsClsMtd classes;
+    struct labels l;
+    gsize index;
+
+    fail_unless(find_segmentation(frame, 0, &segmentation), "no segmentation");
+    l.mask = gst_analytics_segmentation_mtd_get_mask(&segmentation, &l.x, &l.y, &l.width,
+                                                     &l.height);
+    fail_unless_equals_int(gst_analytics_segmentation_mtd_get_region_count(&segmentation), 2);
+    for (guint id = 0; id < 2; id++)
+        fail_unless(
+            gst_analytics_segmentation_mtd_get_region_index(&segmentation, &index, id) &&
+            index == id);
+    fail_unless(gst_analytics_relation_meta_get_direct_related(
+                    relations, segmentation.id, GST_ANALYTICS_REL_TYPE_N_TO_N,
+                    gst_analytics_cls_mtd_get_mtd_type(), NULL, &classes),
+                "no names");
+    fail_unless_equals_int(gst_analytics_cls_mtd_get_length(&classes), 2);
+    fail_unless_equals_string(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&classes, 0)),
+                              "background");
+    fail_unless_equals_string(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&classes, 1)),
+                              foreground);
+    fail_unless(gst_memory_is_type(gst_buffer_peek_memory(l.mask, 0), "TdlMemory"));
+    return l;
+}
+
+/* Labels against a mask of 0 to 255, but inside `part` only, where it is not NULL: outside
+ * there is background. Takes the labels. */
+static void compare(struct labels l, GstBuffer *mask, const GstVideoRectangle *part,
+                    const char *what)
+{
+    const GstVideoMeta *meta = gst_buffer_get_video_meta(l.mask);
+    guint width = meta->width, height = meta->height, people = 0;
+    GstVideoInfo info;
+    GstMapInfo got, want;
+
+    gst_video_info_set_format(&info, GST_VIDEO_FORMAT_GRAY8, width, height);
+    fail_unless(meta->format == GST_VIDEO_FORMAT_GRAY8 && meta->stride[0] == info.stride[0],
+                "%s: rows of %d bytes for %u px", what, meta->stride[0], width);
+    fail_unless(l.width == width && l.height == height, "%s: it lies in %ux%u px", what, l.width,
+                l.height);
+    fail_unless(gst_buffer_map(l.mask, &got, GST_MAP_READ));
+    fail_unless(gst_buffer_map(mask, &want, GST_MAP_READ));
+    fail_unless(got.size == info.size && want.size == info.size, "%s: sizes", what);
+    for (guint i = 0; i < width * height; i++) {
+        const gint x = i % width, y = i / width;
+        const gboolean in = !part || (x >= part->x && x < part->x + part->w && y >= part->y &&
+                                      y < part->y + part->h);
+        const guint8 label = got.data[y * info.stride[0] + x];
+        const guint8 value = in ? want.data[y * info.stride[0] + x] : 0;
+
+        people += label;
+        /* Half foreground, up to rounding, may be either. */
+        fail_unless(label <= 1 && (value == 127 || value == 128 || label == (value >= 128)),
+                    "%s: %d at %d,%d, where the mask has %d", what, label, x, y, value);
+    }
+    fail_unless(people > 0 && people < width * height, "%s: all of one label", what);
+    gst_buffer_unmap(l.mask, &got);
+    gst_buffer_unmap(mask, &want);
+    gst_buffer_unref(l.mask);
+}
+
+/* A frame of these caps, and one behind it with grey at the top: its mask has a share of the
+ * first one's. */
+static GstBuffer *run_second(struct filter *filter, const char *caps)
+{
+    GstBuffer *second = portrait_as(caps, GST_SECOND / 30);
+
+    gst_buffer_unref(filter_run(filter, portrait_as(caps, 0)));
+    gst_buffer_memset(second, 0, 128, gst_buffer_get_size(second) / 4);
+    return filter_run(filter, second);
+}
+
+/* ----------------------------------------------------------------- the labels */
+
+#define MORE "threshold=0.4 feather=0.6 smoothing=0.6 "
+static const struct {
+    const char *properties, *more, *caps, *foreground;
+} rows[] = {
+    { "mode=overlay", MORE, CAPS, "person" },
+    { "mode=blur", MORE "invert=true", CAPS, "foreground" },
+    { "mode=replace", MORE "input-fit=letterbox", "video/x-raw,format=NV12,width=180,height=101",
+      "person" },
+    { "mode=alpha", MORE "refine=false", "video/x-raw,format=I420,width=131,height=77", "person" },
+    { "mode=mask", MORE "input-fit=crop", "video/x-raw,format=YUY2,width=201,height=90", "person" },
+    { "mode=passthrough", MORE, "video/x-raw,format=RGB,width=133,height=99", "person" },
+};
+
+GST_START_TEST(labels_are_the_mask)
+{
+    g_autofree gchar *line = g_strdup_printf("%s %s meta=segmentation", rows[__i__].properties,
+                                             rows[__i__].more);
+    g_autofree gchar *plain = g_strdup_printf("mode=mask %s", rows[__i__].more);
+    struct filter filter, reference;
+    GstBuffer *frame, *mask;
+    struct labels l;
+
+    if (!util_in_turn(__i__, 3))
+        return;
+    filter_start(&reference, plain, rows[__i__].caps);
+    mask = run_second(&reference, rows[__i__].caps);
+    filter_start(&filter, line, rows[__i__].caps);
+    frame = run_second(&filter, rows[__i__].caps);
+    l = labels_of(frame, rows[__i__].foreground);
+    fail_unless(l.x == 0 && l.y == 0);
+    compare(l, mask, NULL, line);
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), 2);
+    fail_unless_equals_uint64(filter_stat(&reference, "cpu-copied-bytes"),
+                              filter_stat(&filter, "cpu-copied-bytes"));
+    filter_expect_no_error(&filter);
+    gst_buffer_unref(frame);
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+/* Frames between two runs, and before a run has ended, have labels, too. */
+GST_START_TEST(every_frame_has_labels)
+{
+    static const char *const lines[] = {
+        "mode=blur interval=3 smoothing=0 meta=segmentation",
+        "mode=blur latency-mode=freshest smoothing=0 meta=segmentation",
+        "mode=passthrough latency-mode=freshest interval=2 smoothing=0 meta=segmentation",
+    };
+    struct filter filter, reference;
+    GstBuffer *mask;
+
+    filter_start(&reference, "mode=mask smoothing=0", CAPS);
+    mask = filter_run(&reference, portrait(0));
+    filter_start(&filter, lines[__i__], CAPS);
+    for (guint i = 0; i < 5; i++) {
+        GstBuffer *frame = filter_run(&filter, portrait(i * GST_SECOND / 30));
+
+        compare(labels_of(frame, "person"), mask, NULL, lines[__i__]);
+        gst_buffer_unref(frame);
+    }
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+static void add_crop(GstBuffer *buffer, const GstVideoRectangle *part)
+{
+    GstVideoCropMeta *meta = gst_buffer_add_video_crop_meta(buffer);
+
+    meta->x = part->x;
+    meta->y = part->y;
+    meta->width = part->w;
+    meta->height = part->h;
+}
+
+/* Round a crop there is background, whatever becomes of the frame there. */
+GST_START_TEST(round_a_crop)
+{
+    static const char *const lines[] = { "mode=overlay meta=segmentation",
+                                         "mode=passthrough meta=segmentation" };
+    const GstVideoRectangle part = { 32, 16, 160, 200 };
+    struct filter filter, reference;
+    GstBuffer *input = portrait(0), *frame, *mask;
+
+    add_crop(input, &part);
+    filter_start(&reference, "mode=mask", CAPS);
+    mask = filter_run(&reference, gst_buffer_ref(input));
+    filter_start(&filter, lines[__i__], CAPS);
+    frame = filter_run(&filter, input);
+    compare(labels_of(frame, "person"), mask, &part, lines[__i__]);
+    gst_buffer_unref(frame);
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+/* Of a buffer that has more in it than the caps say, the labels are of their picture, which
+ * lies there where the crop says; what is made of it has no more in it. */
+GST_START_TEST(part_of_a_buffer)
+{
+    static const char caps[] = "video/x-raw,format=RGB,width=180,height=150,framerate=30/1";
+    const GstVideoRectangle part = { 41, 35, 180, 150 };
+    const gboolean passes = __i__ == 1;
+    struct filter filter, reference;
+    GstBuffer *input = portrait(0), *frame, *mask;
+    struct labels l;
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    gst_buffer_add_video_meta_full(input, 0, GST_VIDEO_FORMAT_RGB, 256, 256, 1, info.offset,
+                                   info.stride);
+    add_crop(input, &part);
+    filter_start(&reference, "mode=mask", caps);
+    mask = filter_run(&reference, gst_buffer_ref(input));
+    filter_start(&filter, passes ? "mode=passthrough meta=segmentation" : "meta=segmentation",
+                 caps);
+    frame = filter_run(&filter, input);
+    l = labels_of(frame, "person");
+    fail_unless_equals_int(l.x, passes ? part.x : 0);
+    fail_unless_equals_int(l.y, passes ? part.y : 0);
+    compare(l, mask, NULL, "a part");
+    gst_buffer_unref(frame);
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+/* ------------------------------------------------------------------ the memory */
+
+/* Frames that nobody looks at, and one whose labels somebody does. */
+GST_START_TEST(read_back_by_readers_alone)
+{
+    struct filter filter;
+    GstBuffer *frame;
+    guint64 before;
+    struct labels l;
+    GstMapInfo map;
+
+    filter_start(&filter, "meta=segmentation", CAPS);
+    frame = filter_run(&filter, portrait(0));
+    before = filter_stat(&filter, "cpu-mapped-bytes");
+    gst_buffer_unref(filter_run(&filter, portrait(GST_SECOND / 30)));
+    before = filter_stat(&filter, "cpu-mapped-bytes") - before; /* of the portrait, or 0 */
+    l = labels_of(frame, "person");
+    fail_unless(gst_buffer_map(l.mask, &map, GST_MAP_READ));
+    gst_buffer_unmap(l.mask, &map);
+    before += filter_stat(&filter, "cpu-mapped-bytes");
+    gst_buffer_unref(filter_run(&filter, portrait(2 * GST_SECOND / 30)));
+    fail_unless_equals_uint64(filter_stat(&filter, "cpu-mapped-bytes"), before + 256 * 256);
+    gst_buffer_unref(l.mask);
+    gst_buffer_unref(frame);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* What nobody has asked for is not made; and as soon as somebody does, it is. */
+GST_START_TEST(live)
+{
+    static const char *const modes[] = { "mode=overlay", "mode=passthrough" };
+    GstAnalyticsSegmentationMtd segmentation;
+    struct filter filter;
+    guint64 bytes;
+
+    filter_start(&filter, modes[__i__], CAPS);
+    for (guint i = 0; i < 5; i++) {
+        const gboolean on = i % 2;
+        GstBuffer *frame;
+
+        gst_util_set_object_arg(G_OBJECT(filter.element), "meta", on ? "segmentation" : "none");
+        frame = filter_run(&filter, portrait(i * GST_SECOND / 30));
+        fail_unless_equals_int(find_segmentation(frame, 0, &segmentation), on);
+        if (i == 0)
+            bytes = filter_stat(&filter, "gpu-bytes-per-frame");
+        else if (__i__ == 0)
+            fail_unless_equals_uint64(filter_stat(&filter, "gpu-bytes-per-frame"),
+                                      bytes + (on ? 256 * 256 : 0));
+        gst_buffer_unref(frame);
+    }
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), __i__ == 0 ? 5 : 2);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* A frame of others is left as it was; what others have found stays. */
+GST_START_TEST(what_others_know_stays)
+{
+    static const char *const lines[] = { "mode=overlay meta=segmentation",
+                                         "mode=passthrough meta=segmentation" };
+    GstBuffer *input = portrait(0), *frame;
+    GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(input);
+    GstAnalyticsSegmentationMtd segmentation;
+    GstAnalyticsODMtd object;
+    gpointer state = NULL;
+    struct filter filter;
+    gint x, y, w, h;
+    gfloat sure;
+
+    gst_analytics_relation_meta_add_od_mtd(relations, g_quark_from_static_string("face"), 3, 5, 7,
+                                           9, 0.5f, NULL);
+    filter_start(&filter, lines[__i__], CAPS);
+    frame = filter_run(&filter, gst_buffer_ref(input));
+    relations = gst_buffer_get_analytics_relation_meta(frame);
+    fail_unless(gst_analytics_relation_meta_iterate(relations, &state,
+                                                    gst_analytics_od_mtd_get_mtd_type(), &object));
+    fail_unless(gst_analytics_od_mtd_get_location(&object, &x, &y, &w, &h, &sure));
+    fail_unless(x == 3 && y == 5 && w == 7 && h == 9);
+    fail_unless(find_segmentation(frame, 0, &segmentation));
+    fail_if(find_segmentation(frame, 1, &segmentation), "two for one run");
+    fail_if(find_segmentation(input, 0, &segmentation), "somebody else's frame has changed");
+    gst_buffer_unref(frame);
+    gst_buffer_unref(input);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+/* Other sizes, a flush, and labels that outlive the element. */
+GST_START_TEST(flush_and_sizes)
+{
+    static const char *const caps[] = { CAPS, "video/x-raw,format=NV12,width=70,height=46",
+                                        "video/x-raw,format=I420,width=96,height=64" };
+    struct labels kept[G_N_ELEMENTS(caps)];
+    GstBuffer *masks[G_N_ELEMENTS(caps)];
+    struct filter filter, reference;
+    GstSegment segment;
+
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    filter_start(&filter, "smoothing=0 meta=segmentation", NULL);
+    filter_start(&reference, "smoothing=0 mode=mask", NULL);
+    for (guint i = 0; i < G_N_ELEMENTS(caps); i++) {
+        GstBuffer *frame;
+
+        gst_harness_set_src_caps_str(filter.harness, caps[i]);
+        gst_harness_set_src_caps_str(reference.harness, caps[i]);
+        masks[i] = filter_run(&reference, portrait_as(caps[i], 0));
+        gst_buffer_unref(filter_run(&filter, portrait_as(caps[i], 0)));
+        gst_harness_push_event(filter.harness, gst_event_new_flush_start());
+        gst_harness_push_event(filter.harness, gst_event_new_flush_stop(TRUE));
+        gst_harness_push_event(filter.harness, gst_event_new_segment(&segment));
+        frame = filter_run(&filter, portrait_as(caps[i], 0));
+        kept[i] = labels_of(frame, "person");
+        gst_buffer_unref(frame);
+    }
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+    for (guint i = 0; i < G_N_ELEMENTS(caps); i++) {
+        compare(kept[i], masks[i], NULL, caps[i]);
+        gst_buffer_unref(masks[i]);
+    }
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("meta");
+    TCase *tc = tcase_create("meta");
+
+    tcase_set_timeout(tc, 120);
+    suite_add_tcase(s, tc);
+    tcase_add_loop_test(tc, labels_are_the_mask, 0, G_N_ELEMENTS(rows));
+    tcase_add_loop_test(tc, every_frame_has_labels, 0, 3);
+    tcase_add_loop_test(tc, round_a_crop, 0, 2);
+    tcase_add_loop_test(tc, part_of_a_buffer, 0, 2);
+    tcase_add_test(tc, read_back_by_readers_alone);
+    tcase_add_loop_test(tc, live, 0, 2);
+    tcase_add_loop_test(tc, what_others_know_stays, 0, 2);
+    tcase_add_test(tc, flush_and_sizes);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    return util_main_one_device(argc, argv, suite(), "meta");
+}
+
+#else
+
+static const char *const words[] = { "meta=none", "mask_src", "1.26", NULL };
+
+GST_START_TEST(missing_at_the_start)
+{
+    GstElement *pipeline = gst_parse_launch(
+        "videotestsrc num-buffers=1 ! tdlfilter meta=segmentation ! fakesink", NULL);
+    GstBus *bus = gst_element_get_bus(pipeline);
+
+    fail_unless_equals_int(gst_element_set_state(pipeline, GST_STATE_PLAYING),
+                           GST_STATE_CHANGE_FAILURE);
+    message_expect(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+}
+GST_END_TEST;
+
+/* Who sets it later is told once, and frames go on. */
+GST_START_TEST(missing_later)
+{
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(CAPS, &info);
+    filter_start(&filter, "meta=none", CAPS);
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    fail_if(filter_message(&filter, GST_MESSAGE_WARNING));
+    gst_util_set_object_arg(G_OBJECT(filter.element), "meta", "segmentation");
+    message_expect(filter_message(&filter, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING, words);
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    fail_if(filter_message(&filter, GST_MESSAGE_WARNING));
+    gst_util_set_object_arg(G_OBJECT(filter.element), "meta", "none");
+    fail_if(filter_message(&filter, GST_MESSAGE_WARNING));
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("meta");
+    TCase *tc = tcase_create("missing");
+
+    tcase_set_timeout(tc, 120);
+    suite_add_tcase(s, tc);
+    tcase_add_test(tc, missing_at_the_start);
+    tcase_add_test(tc, missing_later);
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    int result = util_main_one_device(argc, argv, suite(), "meta");
+
+    if (result)
+        return result;
+    g_print("skipped but for the messages: built without gstreamer-analytics-1.0 >= 1.26\n");
+    return 77;
+}
+#endif
