@@ -60,7 +60,8 @@ output() {
     local host=${1#rtp://}
     local -a encoder
     case $1 in
-    /dev/*) to=(video/x-raw,format=YUY2 ! v4l2sink "device=$1") ;;
+    # v4l2loopback's own buffers are too few for the queue.
+    /dev/*) to=(video/x-raw,format=YUY2 ! identity drop-allocation=true ! v4l2sink "device=$1") ;;
     rtp://?*:[0-9]*)
         to=(vp8enc deadline=1 cpu-used=8 keyframe-max-dist=60 ! rtpvp8pay pt=96 picture-id-mode=2 !
             udpsink "host=${host%:*}" "port=${host##*:}")

@@ -208,21 +208,22 @@ part_fuzz() {
     done
 }
 
-# Two tests of one thing, textures of the GPU's and a compositor's, take turns by the
-# seed; with TDL_TEST_CASES from 100 on both run.
+# Textures of the GPU's, a compositor's and loopback cameras take turns by the seed; with
+# TDL_TEST_CASES from 100 on all of them run.
 part_vm() {
-    local left=(gl desktop) name tests=()
-    left=${left[$((${TDL_TEST_SEED:-0} % 2))]}
+    local turns=(gl desktop loopback) left name tests=()
+    unset "turns[${TDL_TEST_SEED:-0} % 3]"
+    left=" ${turns[*]} "
     [ "${TDL_TEST_CASES:-1}" -lt 100 ] || left=
-    for name in witness camera gl life desktop display engine machine; do
-        [ "$name" = "$left" ] || tests+=("$name")
+    for name in witness camera gl life desktop loopback display engine machine; do
+        [[ $left = *" $name "* ]] || tests+=("$name")
     done
-    [ -z "$left" ] || printf '  left to other seeds: %s\n' "$left"
+    [ -z "$left" ] || printf '  left to other seeds: %s\n' "${left# }"
     told_results tests/vm/run.sh "${tests[@]}"
     # In the same root, but on this machine: emulation would add nothing.
-    [ ! -e "$TDL_BUILD/trixie/vm/vmlinuz" ] ||
-        expect "Vulkan images between GStreamer 1.26's elements" \
-            tests/debian.sh trixie tests/vm/images.sh
+    [ -e "$TDL_BUILD/trixie/vm/vmlinuz" ] || return 0
+    expect "Vulkan images between GStreamer 1.26's elements" tests/debian.sh trixie tests/vm/images.sh
+    expect "a camera for PipeWire" tests/debian.sh trixie tests/vm/pipewire.sh
 }
 
 part_onnxruntime() { told_results tests/models/onnxruntime.sh; }

@@ -90,10 +90,21 @@ def messages():
             yield re.sub(r"%[-0-9.]*[a-z]", "…", joined).replace('\\"', '"')
 
 
+def script_messages():
+    """What the virtual camera's script says, variables as …"""
+    for name in ("video-call.sh", "virtual-camera.bash"):
+        with open(f"{root}/pipelines/{name}", encoding="utf-8") as f:
+            for text in re.findall(r'"((?:[^"\\]|\\.)*)"', f.read()):
+                yield re.sub(r"\$(\w+|{[^}]*})", "…", text)
+
+
 def check_messages(pages):
-    said = list(messages())
+    said = list(messages()) + list(script_messages())
     for heading in pages["troubleshooting.html"].headings:
         check(f"the sources say: {heading}", any(heading in text for text in said))
+    for text in script_messages():
+        if re.match(r"[A-Z].* (no|not|already)\b.*:$", text):
+            check(f"troubleshooting has: {text}", text in pages["troubleshooting.html"].headings)
     # What the device or the engine refused: each begins with words of its own.
     calls = ""
     for path in glob.glob(root + "/gst/**/*.c", recursive=True):

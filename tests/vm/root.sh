@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Inside the trixie root, entered by tests/debian.sh: install what the guest
-# needs, take kernel and modules out of their package, build the plugin and the
-# guest's programs. Quick when nothing has changed.
+# needs, take kernel and modules out of their package, build the module of loopback
+# cameras, the plugin and the guest's programs. Quick when nothing has changed.
 set -euo pipefail
 . "$(dirname "$0")/../../pipelines/common.sh"
 build=$TDL_ROOT/build-vm
@@ -11,7 +11,8 @@ vm=/vm
 
 packages=(
     "${TDL_PACKAGES[@]}" libgstreamer-plugins-bad1.0-0
-    gstreamer1.0-gl v4l-utils weston strace kmod xz-utils
+    gstreamer1.0-gl v4l-utils weston strace kmod xz-utils make
+    pipewire wireplumber gstreamer1.0-pipewire dbus-daemon
 )
 # Of these a few files are enough: with all that they depend on (OpenCV, VTK, GDAL)
 # there would be three packages for every two.
@@ -53,19 +54,22 @@ take_plugins() {
 }
 
 # The kernel's package is unpacked, not installed: its scripts would make an
-# initial ram disk that nobody needs.
+# initial ram disk that nobody needs. Its headers go from the archive when it does:
+# what was built with them comes and goes with it.
 take_kernel() {
     local name unpacked version
-    [ ! -e "$vm/vmlinuz" ] || return 0
+    [ ! -e "$vm/vmlinuz" ] ||
+        ! compgen -G "/usr/lib/modules/*/v4l2loopback.ko" >/dev/null || return 0
     phase kernel
     name=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
     unpacked=$(mktemp -d)
     (cd "$unpacked" && apt-get download -qq -o APT::Sandbox::User=root "$name" &&
         dpkg-deb -x "$name"_*.deb .)
     version=$(basename "$unpacked"/usr/lib/modules/*)
-    rm -rf "/usr/lib/modules/$version"
+    rm -rf /usr/lib/modules/*
     mkdir -p "/usr/lib/modules/$version"
     take_modules "$unpacked/usr/lib/modules/$version" "/usr/lib/modules/$version"
+    build_loopback "$version"
     depmod "$version"
     cp "$unpacked/boot/vmlinuz-$version" "$vm/vmlinuz.new"
     mv "$vm/vmlinuz.new" "$vm/vmlinuz"
@@ -86,6 +90,26 @@ take_modules() {
             install -D -m 644 "$1/$file" "$2/$file"
         done
     find "$2" -name '*.ko.xz' -exec unxz {} +
+}
+
+# build_loopback VERSION: loopback cameras, from the sources that Debian's package has
+# dkms compile. What compiles them is unpacked, and taken away again: 100 MB for 100 kB.
+build_loopback() {
+    local headers made
+    phase v4l2loopback
+    headers=$(mktemp -d)
+    mapfile -t made < <(apt-cache depends "linux-headers-$1" |
+        sed -n 's/.*Depends: \(linux-\(headers\|kbuild\)-.*\)/\1/p')
+    (cd "$headers" && apt-get download -qq -o APT::Sandbox::User=root \
+        "linux-headers-$1" "${made[@]}" v4l2loopback-dkms &&
+        for name in *.deb; do dpkg-deb -x "$name" .; done)
+    # Their makefiles name each other by their place.
+    ln -sfn "$headers"/usr/src/linux-* /usr/src/
+    ln -sfn "$headers"/usr/lib/linux-kbuild-* /usr/lib/
+    make -C "$headers/usr/src/linux-headers-$1" M="$(echo "$headers"/usr/src/v4l2loopback-*)" \
+        CONFIG_DEBUG_INFO_BTF_MODULES= modules # which would need pahole
+    cp "$headers"/usr/src/v4l2loopback-*/v4l2loopback.ko "/usr/lib/modules/$1/"
+    rm -rf "$headers" /usr/src/linux-* /usr/lib/linux-kbuild-*
 }
 
 build_tree() {

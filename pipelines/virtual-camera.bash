@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What a virtual camera stands on, and in plain words what is missing. Sourced by
+# video-call.sh, behind common.sh.
+
+# missing WORDS COMMAND... : end the script with what is missing, and what helps.
+missing() {
+    printf '%s: %s\n' "${0##*/}" "$1" >&2
+    shift
+    printf '    %s\n' "$@" >&2
+    exit 1
+}
+
+# load_line DEVICE : how the module is loaded so that the device is there.
+load_line() {
+    say "sudo modprobe v4l2loopback video_nr=${1//[!0-9]/} card_label=tdlfilter exclusive_caps=1"
+}
+
+# secure_boot : the firmware says that the kernel takes signed modules only.
+secure_boot() {
+    local variable
+    for variable in /sys/firmware/efi/efivars/SecureBoot-*; do
+        [ "$(od -An -tu1 -j4 -N1 "$variable" 2>/dev/null | tr -d ' ')" != 1 ] || return 0
+    done
+    return 1
+}
+
+# find_loopback DEVICE : sets `loopback` to its folder below /sys, and ends the script where
+# it is no device of v4l2loopback.
+find_loopback() {
+    local folders=/sys/devices/virtual/video4linux kernel others
+    kernel=$(uname -r)
+    loopback=$folders/$(basename "$(readlink -f "$1")")
+    [ ! -e "$loopback/max_openers" ] || [ ! -c "$1" ] || return 0
+    [ ! -c "$1" ] || missing "$1 is a camera, not a loopback device: name another one"
+    if [ -e /sys/module/v4l2loopback ]; then
+        others=$(cd $folders && for name in */max_openers; do echo "/dev/${name%/*}"; done 2>/dev/null)
+        missing "v4l2loopback is loaded, and there is no $1 of it: its devices are ${others//$'\n'/ }." \
+            "Name one of them, or load it again:" "sudo modprobe -r v4l2loopback" "$(load_line "$1")"
+    elif ! PATH=$PATH:/usr/sbin:/sbin modinfo v4l2loopback >/dev/null 2>&1; then
+        missing "There is no module v4l2loopback for the kernel $kernel. On Debian:" \
+            "sudo apt-get install v4l2loopback-dkms linux-headers-$kernel" "$(load_line "$1")"
+    elif secure_boot; then
+        missing "v4l2loopback is not loaded, so there is no $1. Secure boot takes signed modules only:" \
+            "sudo mokutil --import /var/lib/dkms/mok.pub    # once, then restart and confirm" \
+            "$(load_line "$1")"
+    fi
+    missing "v4l2loopback is not loaded, so there is no $1:" "$(load_line "$1")"
+}
+
+# may_use DEVICE : to read and write.
+may_use() {
+    [ -r "$1" ] && [ -w "$1" ] || missing "You may not use $1. Join the group that may, and log in again:" \
+        "sudo usermod -aG $(stat -Lc %G "$1" 2>/dev/null || echo video) $(id -un)"
+}
+
+# written : somebody writes to the loopback device, or its format is kept.
+written() { [ "$(cat "$loopback/state" 2>/dev/null)" = capture ]; }
+
+# keep_format DEVICE 0|1 : with 1 programs see the camera, and its format, while nobody
+# writes to it; v4l2loopback 0.15 then takes no new writer.
+keep_format() {
+    ! command -v v4l2-ctl >/dev/null || v4l2-ctl -d "$1" -c "keep_format=$2" 2>/dev/null || true
+}
+
+# take_loopback DEVICE : there, allowed, and written to by nobody else.
+take_loopback() {
+    local kept=
+    find_loopback "$1"
+    may_use "$1"
+    if ! command -v v4l2-ctl >/dev/null; then
+        say "Without v4l2-ctl (Debian: v4l-utils) programs lose $1 while the real camera is away." >&2
+    elif written; then # by a script that was killed?
+        kept=$(v4l2-ctl -d "$1" -C keep_format)
+        keep_format "$1" 0
+    fi
+    written || return 0
+    keep_format "$1" "${kept##*: }"
+    missing "Another program writes to $1 already. This names it:" "sudo fuser -v $1"
+}
+
+# needs_pipewire : its sink for GStreamer, and its server.
+needs_pipewire() {
+    local socket=${PIPEWIRE_RUNTIME_DIR:-${XDG_RUNTIME_DIR:-/run/user/$(id -u)}}/${PIPEWIRE_REMOTE:-pipewire-0}
+    gst-inspect-1.0 --exists pipewiresink ||
+        missing "There is no pipewiresink here. On Debian:" "sudo apt-get install gstreamer1.0-pipewire"
+    [ -S "$socket" ] && command -v pw-cli >/dev/null || missing "PipeWire does not run (no $socket), or there is no pw-cli:" \
+        "sudo apt-get install pipewire pipewire-bin wireplumber" \
+        "systemctl --user --now enable pipewire wireplumber    # as you, not as root"
+}
+
+# offered : PipeWire's programs see a camera named tdlfilter.
+offered() { pw-cli ls Node 2>/dev/null | grep -q 'node.name = "tdlfilter"'; }
