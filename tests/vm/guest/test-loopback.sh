@@ -35,11 +35,13 @@ tell() {
     "$@" >"$(log_of "$what")" 2>&1 || status=$?
     report "$what" $status
 }
+# told LOG N : it has said N times that its camera is there.
+told() { [ "$(grep -c "The camera is there" "$logs/$1")" = "$2" ]; }
 call() { # call LOG : begins, and comes back when it writes
     # shellcheck disable=SC2086
     setsid $recipe --camera=/run/camera --size=$size $loopback mode=overlay $look >"$logs/$1" 2>&1 &
     caller=$!
-    wait_for $caller grep -q capture $state
+    wait_for $caller told "$1" 1
 }
 read_all() { # readers write what they get to a file
     v4l2-ctl -d $loopback --stream-mmap --stream-to="/run/$1" >"$logs/$1" 2>&1 &
@@ -49,7 +51,7 @@ count() { echo $(($(stat -c %s "/run/$1" 2>/dev/null || echo 0) / bytes)); }
 has_frames() { [ "$(count "$1")" -ge "$2" ]; }
 # go_on FILE : frames still come to the same reader.
 go_on() {
-    wait_for $reader has_frames "$1" $(($(count "$1") + 3)) && kill -0 $reader
+    wait_for $caller has_frames "$1" $(($(count "$1") + 3)) && kill -0 $reader $caller
 }
 # shows FILE EXPECTED : its newest whole frame is that picture.
 shows() {
@@ -73,6 +75,7 @@ rm /run/camera
 v4l2-ctl -d $camera -c disconnect=0
 tell "it waits for the camera" wait_for $caller grep -q "Waiting for the camera" "$logs/call.log"
 ln -s $camera /run/camera
+wait_for $caller told call.log 2
 tell "the camera comes back, and the reader has stayed" go_on first
 kill -KILL -- -$caller
 wait $caller
