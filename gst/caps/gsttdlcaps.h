@@ -50,9 +50,13 @@ GstCaps *gst_tdl_caps_transform(enum tdl_mode mode, GstPadDirection direction,
                                 const struct gst_tdl_abilities *abilities, GstCaps *caps,
                                 GstCaps *filter);
 
+/* How a picture's size grows: quotients, in lowest terms. */
+struct gst_tdl_scale {
+    gint width[2], height[2]; /* numerator, denominator */
+};
+
 /* Sizes on the other side of an element that makes pictures larger; `scale` NULL: by how
  * much is not known. Takes `caps`, which the other side has had as they are. */
-struct gst_tdl_scale;
 GstCaps *gst_tdl_caps_scale(GstCaps *caps, GstPadDirection direction,
                             const struct gst_tdl_scale *scale);
 

@@ -9,6 +9,15 @@ struct gst_tdl_rect {
     guint x, y, width, height; /* px */
 };
 
+/* Source and target of one frame, and the parts of them that are looked at. */
+struct gst_tdl_frames {
+    struct tdl_frame source, target;           /* whole */
+    struct tdl_frame source_part, target_part; /* inside the crop */
+    gboolean cropped;
+    gfloat pixel_aspect; /* of all of them, width to height; 0: 1 */
+    guint label;         /* what foreground is in a mask, whose rest is 0 all over; 0: 255 */
+};
+
 /* `rect` grown to what the GPU can write by itself, and cut to the frame; FALSE
  * when it is the whole frame, or nothing of it. */
 gboolean gst_tdl_rect_align(guint width, guint height, struct gst_tdl_rect *rect);

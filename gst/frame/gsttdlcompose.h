@@ -3,8 +3,8 @@
 #ifndef GST_TDL_COMPOSE_H
 #define GST_TDL_COMPOSE_H
 
-#include "gsttdlcaps.h"
 #include "gsttdlfit.h"
+#include "gsttdlgeometry.h"
 #include "gsttdlpicture.h"
 #include "gsttdlsettings.h"
 
@@ -17,15 +17,6 @@ struct gst_tdl_compose {
     struct gst_tdl_picture *picture;    /* may be NULL */
     struct gst_tdl_mask_part mask_part; /* of the next new mask, that covers its frame */
     GstClockTime mask_time;             /* of the frame that brought the last mask, or none */
-};
-
-/* Source and target of one frame, and the parts of them that are looked at. */
-struct gst_tdl_frames {
-    struct tdl_frame source, target;           /* whole */
-    struct tdl_frame source_part, target_part; /* inside the crop */
-    gboolean cropped;
-    gfloat pixel_aspect; /* of all of them, width to height; 0: 1 */
-    guint label;         /* what foreground is in a mask, whose rest is 0 all over; 0: 255 */
 };
 
 enum tdl_result gst_tdl_compose_init(struct gst_tdl_compose *compose, struct tdl_context *context);

@@ -2,6 +2,7 @@
 #include "gsttdlsession.h"
 
 #include "gsttdlpool.h"
+#include "gsttdlshow.h"
 #include "gsttdltiles.h"
 #include "gsttdlwork.h"
 
@@ -226,8 +227,8 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
     }
     r = gst_tdl_infer_prepare(session->infer, &frames.source_part, &session->compile);
     if (r == TDL_OK && gst_tdl_output_of(mode) != GST_TDL_OUTPUT_MASK)
-        r = gst_tdl_output_prepare(session->infer->mask, &session->infer->model->shown, live, mode,
-                                   &frames, &session->compile);
+        r = gst_tdl_show_prepare(session->infer->mask, &session->infer->model->shown, live, mode,
+                                 &frames, &session->compile);
     else if (r == TDL_OK)
         r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames, &session->compile);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)

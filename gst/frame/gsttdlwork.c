@@ -2,6 +2,8 @@
 /* Buffers in, pictures for the device out of them, and the batches on their way. */
 #include "gsttdlwork.h"
 
+#include "gsttdlshow.h"
+
 enum tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                 const struct gst_tdl_video *out)
 {
@@ -113,9 +115,9 @@ static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot
 
     if (work->frames.cropped)
         r = gst_tdl_compose_around(&session->compose, slot->batch, live, work->mode, &work->frames);
-    return r == TDL_OK ? gst_tdl_output_record(slot->batch, session->infer->mask,
-                                               &session->infer->model->shown, &session->infer->part,
-                                               live, work->mode, &work->frames)
+    return r == TDL_OK ? gst_tdl_show_record(slot->batch, session->infer->mask,
+                                             &session->infer->model->shown, &session->infer->part,
+                                             live, work->mode, &work->frames)
                        : r;
 }
 

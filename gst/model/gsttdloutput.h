@@ -3,14 +3,10 @@
 #ifndef GST_TDL_OUTPUT_H
 #define GST_TDL_OUTPUT_H
 
-#include "gsttdlcompose.h"
+#include "gsttdlcaps.h"
+#include "gsttdlsettings.h"
 
 #define GST_TDL_MAX_COLORS 256 /* of classes; those behind have the last one's */
-
-/* What a mode wants of a model. */
-enum gst_tdl_output gst_tdl_output_of(gint mode);
-/* Whether a model whose output was made that can serve the mode. */
-gboolean gst_tdl_output_fits(enum gst_tdl_output output, gint mode);
 
 /* Appends to an image of rank 4 what makes it shown: [1, h, w, C] float32, of 1 or 3
  * channels, or 4 with alpha. NULL when the builder has failed. */
@@ -24,26 +20,9 @@ gboolean gst_tdl_output_read(const struct gst_tdl_sources *sources,
  * the palette names, 0: none, and all were computed. */
 guint gst_tdl_output_colors(const gchar *palette, guint32 *out);
 
-/* Pure: how a picture's size grows: quotients, in lowest terms. */
-struct gst_tdl_scale {
-    gint width[2], height[2]; /* numerator, denominator */
-};
+/* Pure. */
 struct gst_tdl_scale gst_tdl_output_scale(enum gst_tdl_output output,
                                           const struct tdl_tensor_params *in,
                                           const struct tdl_tensor_params *made);
-
-/* Add to the batch: the part of the tensor that covers the frame, shown in the target.
- * Never blocks. */
-enum tdl_result gst_tdl_output_record(struct tdl_batch *batch, struct tdl_tensor *tensor,
-                                      const struct tdl_frame_from_tensor_params *params,
-                                      const struct gst_tdl_mask_part *part,
-                                      const struct gst_tdl_live *live, gint mode,
-                                      const struct gst_tdl_frames *frames);
-/* Compile what that will need. Blocking. */
-enum tdl_result gst_tdl_output_prepare(struct tdl_tensor *tensor,
-                                       const struct tdl_frame_from_tensor_params *params,
-                                       const struct gst_tdl_live *live, gint mode,
-                                       const struct gst_tdl_frames *frames,
-                                       const struct tdl_compile_params *compile);
 
 #endif

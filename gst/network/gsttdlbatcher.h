@@ -14,8 +14,6 @@
 
 #include "gsttdlinfer.h"
 
-#define GST_TDL_MOST_STACKED 16
-
 struct gst_tdl_batcher;
 struct gst_tdl_round;
 

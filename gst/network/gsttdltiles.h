@@ -4,7 +4,6 @@
 #ifndef GST_TDL_TILES_H
 #define GST_TDL_TILES_H
 
-#include "gsttdlcompose.h"
 #include "gsttdlgeometry.h"
 #include "gsttdlinfer.h"
 

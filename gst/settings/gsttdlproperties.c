@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlproperties.h"
 
-#include "gsttdlbatcher.h"
-
 const struct gst_tdl_property gst_tdl_properties[] = {
     { "model", "Model",
       "The network: \"person\" or empty for the person model (256x256 px), "

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlproperties.h"
 
-#include "gsttdloutput.h"
-
 #include <string.h>
 
 gboolean gst_tdl_live_guards(const struct gst_tdl_live *live)
@@ -52,6 +50,18 @@ static void get_classes(const GArray *classes, GValue *value)
         g_value_set_int(&item, g_array_index(classes, gint, i));
         gst_value_array_append_and_take_value(value, &item);
     }
+}
+
+enum gst_tdl_output gst_tdl_output_of(gint mode)
+{
+    return mode == GST_TDL_MODE_PICTURE   ? GST_TDL_OUTPUT_PICTURE
+           : mode == GST_TDL_MODE_CLASSES ? GST_TDL_OUTPUT_CLASSES
+                                          : GST_TDL_OUTPUT_MASK;
+}
+
+gboolean gst_tdl_output_fits(enum gst_tdl_output output, gint mode)
+{
+    return mode == TDL_MODE_PASSTHROUGH || gst_tdl_output_of(mode) == output;
 }
 
 /* Another kind of output is another network. Passing through wants none in particular. */

@@ -7,6 +7,8 @@
 #include <gst/gst.h>
 #include <tdl/frame.h>
 
+#define GST_TDL_MOST_STACKED 16
+
 enum gst_tdl_latency_mode {
     GST_TDL_LATENCY_EXACT = 0, /* a frame is composed with its own mask */
     GST_TDL_LATENCY_FRESHEST,  /* a frame takes the newest finished mask */
@@ -22,7 +24,7 @@ enum gst_tdl_effect {
     GST_TDL_RESTART,      /* taken at the next READY → PAUSED */
 };
 
-/* Modes beside those of tdl_compose(): the output is shown itself (gsttdloutput.h). */
+/* Modes beside those of tdl_compose(): the output is shown itself (gsttdlshow.h). */
 enum gst_tdl_mode {
     GST_TDL_MODE_PICTURE = TDL_MODE_PASSTHROUGH + 1,
     GST_TDL_MODE_CLASSES,
@@ -141,5 +143,10 @@ gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name
                               const gchar *text);
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);
 void gst_tdl_sources_clear(struct gst_tdl_sources *sources);
+
+/* What a mode wants of a model. */
+enum gst_tdl_output gst_tdl_output_of(gint mode);
+/* Whether a model whose output was made that can serve the mode. */
+gboolean gst_tdl_output_fits(enum gst_tdl_output output, gint mode);
 
 #endif

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The rooms of the element: a file includes what lies in its room or in one further down.
+
+rooms.py GST
+"""
+import os
+import re
+import sys
+
+# From the element as GStreamer sees it down to what everybody uses.
+ROOMS = ["", "loading", "export", "frame", "network", "model", "import", "memory", "caps",
+         "settings", "base"]
+
+
+def sources(gst):
+    for folder, _, names in os.walk(gst):
+        for name in sorted(names):
+            if name.endswith((".c", ".h")):
+                room = os.path.relpath(folder, gst)
+                yield "" if room == "." else room, os.path.join(folder, name)
+
+
+def wrong_arrows(gst):
+    rooms = {os.path.basename(path): room for room, path in sources(gst)}
+    arrows = 0
+    for room, path in sources(gst):
+        if room not in ROOMS:
+            yield "%s: no room named %s is in the list" % (path, room)
+            continue
+        with open(path, encoding="utf-8") as f:
+            included = re.findall(r'^\s*#\s*include\s+"(?:.*/)?([^"/]+)"', f.read(), re.M)
+        for name in included:
+            # Of two files of one name in two rooms, the own room's is meant.
+            used = room if os.path.exists(os.path.join(gst, room, name)) else rooms.get(name)
+            if used is None:
+                yield '%s: "%s" is no file of the element' % (path, name)
+                continue
+            arrows += used != room
+            if ROOMS.index(used) < ROOMS.index(room):
+                yield "%s: %s/ may not use %s of %s/" % (path, room, name, used or "gst")
+    if arrows < 50:
+        yield "only %d arrows between rooms: were the files found?" % arrows
+
+
+def main():
+    found = list(wrong_arrows(sys.argv[1]))
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
