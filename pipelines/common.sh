@@ -25,6 +25,7 @@ TDL_TEST_PACKAGES=(
     clang clang-format libclang-rt-dev
     libonnx-testdata libonnx-dev protobuf-c-compiler libprotobuf-c-dev
     parallel man-db python3-gi cmark-gfm
+    libgtk-4-dev xvfb xdotool
 )
 
 say() { printf '%s\n' "$@"; }

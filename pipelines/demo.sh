@@ -3,7 +3,8 @@
 #
 # From a fresh Debian to a segmented person. With a camera and a display: a
 # live window. Else, or with --clip: the portrait, and a clip that pans and
-# zooms over it, through every mode into pictures and a video.
+# zooms over it, through every mode into pictures and a video. In the end, but
+# with --clip, the demo window, where there are a display and GTK 4.
 #
 #   pipelines/demo.sh [--clip] [FOLDER]     default folder: build/demo
 set -euo pipefail
@@ -145,6 +146,21 @@ await_rest() {
     say "" "$(tail -n 1 "$rest_log")"
 }
 
+# Built only here, as nothing else needs it. Without GTK 4 meson has no such target.
+demo_window() { # demo_window [FILE]
+    local window=pipelines/window/tdl-demo
+    if [ $live = no ] || [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+        return 0
+    elif ! ninja -C "$TDL_BUILD" -t query $window >/dev/null 2>&1; then
+        say "" "With GTK 4 (on Debian: libgtk-4-dev) there would be a demo window now."
+        return 0
+    fi
+    ninja -C "$TDL_BUILD" $window >"$rest_log" 2>&1 || { cat "$rest_log" >&2; die "the build failed"; }
+    say "" "The demo window; close it to end."
+    show "$TDL_BUILD/$window" "$@"
+    "$TDL_BUILD/$window" "$@"
+}
+
 each_mode() { # each_mode picture|video
     local row name settings
     for row in "${modes[@]}"; do
@@ -161,6 +177,7 @@ if [ $live = yes ] && has_camera_and_display; then
     launch v4l2src ! tdlfilter ! videoconvert ! autovideosink \
         2> >(sed -u 's/.* device: /The device: /; t; /INFO .* tdl /d' >&2)
     await_rest
+    demo_window
     exit
 fi
 
@@ -189,3 +206,4 @@ for row in "${modes[@]}" all-modes; do ls "$PWD/${row%% *}".[jp][pn]g; done | se
 say "" "Videos of the clip in every mode, and all in one:"
 for row in "${modes[@]}"; do say "  $PWD/videos/${row%% *}.mkv"; done
 say "  $PWD/all-modes.mkv" "" "All of it took $(seconds_since "$begin") s."
+demo_window "$PWD/clip.mkv"

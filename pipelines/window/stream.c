@@ -4,12 +4,14 @@
 #include "display.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 struct stream {
     GstElement *filter, *pipeline; /* the latter NULL where nothing is open */
     struct display *display;
     struct stream_listener listener;
     guint watch;
+    char *source; /* its name */
     bool playing, has_end;
 };
 
@@ -25,6 +27,18 @@ static GstElement *add(GstElement *pipeline, const char *factory, GError **error
         g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
                     "GStreamer's element %s is not installed.", factory);
     return element;
+}
+
+/* A thread of its own for what follows, and no more frames on the way than that takes: what
+ * is set shows at once. */
+static GstElement *add_queue(GstElement *pipeline, GError **error)
+{
+    GstElement *queue = add(pipeline, "queue", error);
+
+    if (queue)
+        g_object_set(queue, "max-size-buffers", 2, "max-size-bytes", 0, "max-size-time", (guint64)0,
+                     NULL);
+    return queue;
 }
 
 /* Link a chain that ends with NULL. */
@@ -49,7 +63,7 @@ static bool build(struct stream *stream, GstElement *source, bool both, GError *
 {
     GstElement *pipeline = stream->pipeline, *filtered = display_filtered_sink(stream->display);
     GstElement *convert = add(pipeline, "videoconvert", error);
-    GstElement *queue = add(pipeline, "queue", error);
+    GstElement *queue = add_queue(pipeline, error);
     GstElement *to_window = add(pipeline, "videoconvert", error);
     GstElement *before, *tee, *to_filter, *aside, *aside_to_window;
 
@@ -62,8 +76,8 @@ static bool build(struct stream *stream, GstElement *source, bool both, GError *
     before = display_before_sink(stream->display);
     gst_bin_add(GST_BIN(pipeline), before);
     tee = add(pipeline, "tee", error);
-    to_filter = add(pipeline, "queue", error);
-    aside = add(pipeline, "queue", error);
+    to_filter = add_queue(pipeline, error);
+    aside = add_queue(pipeline, error);
     aside_to_window = add(pipeline, "videoconvert", error);
     return tee && to_filter && aside && aside_to_window &&
            chain(error, source, convert, tee, to_filter, stream->filter, NULL) &&
@@ -99,13 +113,29 @@ static void on_warning(struct stream *stream, GstMessage *message)
     stream->listener.warned(stream->listener.user, error->message);
 }
 
+/* Where a stream breaks, its first element says no more than that: what it knows is in the
+ * part for developers. */
+static char *error_words(const GError *error, const char *more)
+{
+    if (!g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) || !more)
+        return g_strdup(error->message);
+    if (strstr(more, "not-negotiated"))
+        return g_strdup("The source and the filter have no format of pictures in common.");
+    if (strstr(more, "not-linked"))
+        return g_strdup("There is no video in this source.");
+    return g_strdup(error->message);
+}
+
 static void on_error(struct stream *stream, GstMessage *message)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *text = NULL;
+    g_autofree char *more = NULL, *words = NULL, *text = NULL;
 
-    gst_message_parse_error(message, &error, NULL);
-    text = g_strdup(error->message);
+    gst_message_parse_error(message, &error, &more);
+    words = error_words(error, more);
+    text = GST_MESSAGE_SRC(message) == GST_OBJECT(stream->filter)
+               ? g_strdup(words)
+               : g_strdup_printf("%s: %s", stream->source, words);
     fail(stream, text);
 }
 
@@ -178,6 +208,7 @@ void stream_destroy(struct stream *stream)
 {
     stream_close(stream);
     gst_object_unref(stream->filter);
+    g_free(stream->source);
     g_free(stream);
 }
 
@@ -194,6 +225,8 @@ void stream_open(struct stream *stream, const struct source *source, bool both)
     }
     stream->pipeline = gst_pipeline_new(NULL);
     stream->display = display_new(both);
+    g_free(stream->source);
+    stream->source = g_strdup(source->name);
     stream->has_end = source_has_end(source);
     bus = gst_element_get_bus(stream->pipeline);
     stream->watch = gst_bus_add_watch(bus, on_message, stream);

@@ -69,3 +69,20 @@ void tell_place(GtkWidget *widget, const char *name)
     g_ptr_array_add(placed, widget);
     g_object_weak_ref(G_OBJECT(widget), forget, NULL);
 }
+
+static void on_focus(GtkWindow *window, GParamSpec *spec, gpointer unused)
+{
+    GtkWidget *at = gtk_window_get_focus(window);
+
+    (void)spec;
+    (void)unused;
+    while (at && !g_ptr_array_find(placed, at, NULL))
+        at = gtk_widget_get_parent(at);
+    tell("focus", "%s", at ? gtk_widget_get_name(at) : "");
+}
+
+void tell_focus(GtkWindow *window)
+{
+    if (placed)
+        g_signal_connect(window, "notify::focus-widget", G_CALLBACK(on_focus), NULL);
+}

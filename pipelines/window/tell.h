@@ -13,4 +13,7 @@ void tell(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Say from now on where in the window the widget is: at=NAME LEFT TOP WIDTH HEIGHT. */
 void tell_place(GtkWidget *widget, const char *name);
 
+/* Say which of the widgets named so has the focus, or has one inside that has it. */
+void tell_focus(GtkWindow *window);
+
 #endif

@@ -88,10 +88,11 @@ static void view_snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
     if (!view->filtered)
         return;
     if (view->layout == VIEW_BESIDE && view->before) {
-        const graphene_rect_t left = fit(view->before, 0, width / 2, height);
+        const float half = floorf(width / 2);
+        const graphene_rect_t left = fit(view->before, 0, half, height);
 
         draw(snapshot, view->before, &left);
-        view->shown = fit(view->filtered, width / 2, width / 2, height);
+        view->shown = fit(view->filtered, half, half, height);
         draw(snapshot, view->filtered, &view->shown);
         return;
     }

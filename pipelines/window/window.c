@@ -2,9 +2,12 @@
 #include "window.h"
 
 #include "banner.h"
+#include "keys.h"
+#include "outputs.h"
 #include "panel.h"
 #include "settings.h"
 #include "sources.h"
+#include "status.h"
 #include "stream.h"
 #include "tell.h"
 #include "values.h"
@@ -13,8 +16,11 @@
 #include <glib-unix.h>
 
 struct window {
-    GtkWidget *widget, *view, *layout;
+    GtkWidget *widget, *view, *layout, *panel, *below, *pause;
     GstElement *filter;
+    struct tap *tap;
+    struct outputs *outputs;
+    struct status *status;
     struct settings settings;
     struct banner banner;
     struct stream *stream;
@@ -33,6 +39,7 @@ static enum view_layout layout_of(const struct window *window)
 static void reopen(struct window *window)
 {
     banner_hide(&window->banner);
+    status_begin(window->status);
     if (window->source)
         stream_open(window->stream, window->source, layout_of(window) != VIEW_ALONE);
 }
@@ -65,8 +72,7 @@ static void on_progressed(void *user, int percent, const char *text)
 
 static void on_told(void *user, const GstStructure *message)
 {
-    (void)user;
-    (void)message;
+    status_told(((struct window *)user)->status, message);
 }
 
 static void on_changed(void *user)
@@ -75,6 +81,12 @@ static void on_changed(void *user)
 
     view_set_pictures(WINDOW_VIEW(window->view), stream_filtered(window->stream),
                       stream_before(window->stream));
+    gtk_button_set_icon_name(GTK_BUTTON(window->pause), stream_is_playing(window->stream)
+                                                            ? "media-playback-pause-symbolic"
+                                                            : "media-playback-start-symbolic");
+    gtk_widget_set_sensitive(window->pause, stream_is_open(window->stream));
+    if (!stream_is_open(window->stream))
+        tap_forget(window->tap); /* its memory is the device's */
     tell("playing", "%d", stream_is_playing(window->stream));
 }
 
@@ -130,6 +142,91 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
     return uri != NULL;
 }
 
+/* --------------------------------------------------------------------- actions */
+
+static GEnumClass *modes_of(struct window *window)
+{
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(window->filter), "mode");
+
+    return G_PARAM_SPEC_ENUM(spec)->enum_class;
+}
+
+static void on_pause(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    struct window *window = data;
+
+    (void)action;
+    (void)argument;
+    stream_set_playing(window->stream, !stream_is_playing(window->stream));
+}
+
+static void on_mode(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    struct window *window = data;
+    const GEnumValue *mode = &modes_of(window)->values[g_variant_get_int32(argument)];
+
+    (void)action;
+    g_object_set(window->filter, "mode", mode->value, NULL);
+}
+
+static void on_snapshot(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    (void)action;
+    (void)argument;
+    outputs_snapshot(((struct window *)data)->outputs);
+}
+
+static void on_record(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    (void)action;
+    (void)argument;
+    outputs_record(((struct window *)data)->outputs);
+}
+
+/* The picture alone, also where no window manager enlarges it. */
+static void on_fullscreen(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    struct window *window = data;
+    const bool alone = gtk_widget_get_visible(window->panel);
+
+    (void)action;
+    (void)argument;
+    gtk_widget_set_visible(window->panel, !alone);
+    gtk_widget_set_visible(window->below, !alone);
+    if (alone)
+        gtk_window_fullscreen(GTK_WINDOW(window->widget));
+    else
+        gtk_window_unfullscreen(GTK_WINDOW(window->widget));
+    tell("fullscreen", "%d", alone);
+}
+
+static void on_keys(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    struct window *window = data;
+
+    (void)action;
+    (void)argument;
+    keys_show(window->widget, modes_of(window)->n_values);
+    tell("keys", "1");
+}
+
+static void on_close_key(GSimpleAction *action, GVariant *argument, gpointer data)
+{
+    (void)action;
+    (void)argument;
+    gtk_window_close(GTK_WINDOW(((struct window *)data)->widget));
+}
+
+static const GActionEntry actions[] = {
+    {.name = "pause", .activate = on_pause},
+    {.name = "mode", .activate = on_mode, .parameter_type = "i"},
+    {.name = "snapshot", .activate = on_snapshot},
+    {.name = "record", .activate = on_record},
+    {.name = "fullscreen", .activate = on_fullscreen},
+    {.name = "keys", .activate = on_keys},
+    {.name = "close", .activate = on_close_key},
+};
+
 /* -------------------------------------------------------------------- the window */
 
 static void save(struct window *window)
@@ -164,7 +261,10 @@ static void on_destroy(GtkWidget *widget, struct window *window)
     for (size_t i = 0; i < G_N_ELEMENTS(window->signals); i++)
         g_source_remove(window->signals[i]);
     g_signal_handlers_disconnect_by_data(window->filter, window);
+    status_destroy(window->status);
+    outputs_destroy(window->outputs);
     stream_destroy(window->stream);
+    tap_destroy(window->tap);
     sources_destroy(window->sources);
     settings_finish(&window->settings);
     gst_object_unref(window->filter);
@@ -196,25 +296,48 @@ static GtkWidget *new_body(struct window *window)
     GtkWidget *body = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     GtkWidget *left = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
 
-    banner_init(&window->banner, G_CALLBACK(reopen), window);
     window->view = view_new();
     view_set_layout(WINDOW_VIEW(window->view), layout_of(window));
     tell_place(window->view, "view");
     gtk_box_append(GTK_BOX(left), window->banner.box);
     gtk_box_append(GTK_BOX(left), window->view);
+    window->below = status_new(window->filter, window->tap, &window->status);
+    gtk_box_append(GTK_BOX(left), window->below);
     gtk_box_append(GTK_BOX(body), left);
-    gtk_box_append(GTK_BOX(body), panel_new(window->filter, &setter));
+    window->panel = panel_new(window->filter, &setter);
+    gtk_box_append(GTK_BOX(body), window->panel);
     return body;
+}
+
+static GtkWidget *new_button(const char *icon, const char *what, const char *action,
+                             const char *name)
+{
+    GtkWidget *button = gtk_button_new_from_icon_name(icon);
+
+    gtk_widget_set_tooltip_text(button, what);
+    gtk_widget_set_focus_on_click(button, FALSE);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
+    tell_place(button, name);
+    return button;
 }
 
 static GtkWidget *new_header(struct window *window)
 {
     GtkWidget *bar = gtk_header_bar_new();
 
+    GtkWidget *keys = new_button("help-about-symbolic", "Keys (?)", "win.keys", "keys");
+
     window->sources = sources_new(on_source, window);
     window->layout = new_layouts(window);
+    window->outputs = outputs_new(window->tap, &window->banner);
+    window->pause =
+        new_button("media-playback-pause-symbolic", "Pause, go on (Space)", "win.pause", "pause");
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), sources_widget(window->sources));
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), window->layout);
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), window->pause);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), keys);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), outputs_widget(window->outputs));
     return bar;
 }
 
@@ -239,6 +362,11 @@ void window_open(GtkApplication *application, GstElement *filter, const struct o
     if (options->mode)
         gst_util_set_object_arg(G_OBJECT(filter), "mode", options->mode);
     window->widget = gtk_application_window_new(application);
+    g_action_map_add_action_entries(G_ACTION_MAP(window->widget), actions, G_N_ELEMENTS(actions),
+                                    window);
+    keys_add(window->widget, modes_of(window)->n_values);
+    banner_init(&window->banner, G_CALLBACK(reopen), window);
+    window->tap = tap_new(filter);
     window->stream = stream_new(filter, &listener);
     gtk_window_set_title(GTK_WINDOW(window->widget), "tdlfilter");
     gtk_window_set_default_size(GTK_WINDOW(window->widget),
@@ -255,6 +383,8 @@ void window_open(GtkApplication *application, GstElement *filter, const struct o
     source = options->source ? g_strdup(options->source)
                              : settings_text(&window->settings, "source", "test");
     sources_choose(window->sources, source);
+    tell_focus(GTK_WINDOW(window->widget));
+    g_object_notify(G_OBJECT(filter), "mode"); /* tells it */
     gtk_widget_grab_focus(window->view);
     gtk_window_present(GTK_WINDOW(window->widget));
 }

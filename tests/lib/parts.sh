@@ -85,7 +85,7 @@ part_validation() { # part_validation [TESTS-TO-LEAVE-OUT]
     # and what never calls it.
     local tests=()
     mapfile -t tests < <(tests_of "$TDL_BUILD" element pipelines | vulkan_half "${1:-1}" |
-        grep -vxE "${1:-recipes|errors|documentation|portrait-square|no-vulkan|element-cpu-.*|element-(caps|files|presets|fit|modelinfo|no-models|mapped)}")
+        grep -vxE "${1:-recipes|errors|documentation|window|portrait-square|no-vulkan|element-cpu-.*|element-(caps|files|presets|fit|modelinfo|no-models|mapped)}")
     TDL_TEST_CASES=${TDL_TEST_CASES:-1} meson_tests "$TDL_BUILD" --wrapper "$wrapper" --timeout-multiplier 6 "${tests[@]}"
 }
 

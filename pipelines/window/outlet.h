@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where frames go beside the window: a pipeline of its own that is fed with them, so that
+ * the one that plays stays as it is. Where it is too slow, it leaves frames out and counts
+ * them.
+ */
+#ifndef WINDOW_OUTLET_H
+#define WINDOW_OUTLET_H
+
+#include <gst/gst.h>
+
+struct outlet;
+
+/* Called once in the main thread, when all is written, or with why it went wrong. */
+typedef void (*outlet_ended)(void *user, const char *error);
+
+/*
+ * `rest` is what follows behind the frames, as gst-launch-1.0 has it; all come to it in the
+ * size of `like`, in a format that it takes. `property` of its element "to" is
+ * the file or device. NULL and why where it cannot be built.
+ */
+struct outlet *outlet_new(const GstCaps *like, const char *rest, const char *property,
+                          const char *location, outlet_ended ended, void *user, GError **error);
+/* At any time, once nothing is pushed any more. */
+void outlet_destroy(struct outlet *outlet);
+
+void outlet_push(struct outlet *outlet, GstSample *sample); /* any thread */
+void outlet_end(struct outlet *outlet);                     /* write what there is */
+void outlet_wait(struct outlet *outlet); /* the same, and wait until that is done, some seconds */
+guint64 outlet_taken(struct outlet *outlet); /* frames that it got */
+guint64 outlet_lost(struct outlet *outlet);  /* frames that it had no time for */
+
+#endif

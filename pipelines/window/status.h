@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is known of the frames below the picture: their rate, ways, and times. */
+#ifndef WINDOW_STATUS_H
+#define WINDOW_STATUS_H
+
+#include "tap.h"
+
+#include <gtk/gtk.h>
+
+struct status;
+
+GtkWidget *status_new(GstElement *filter, struct tap *tap, struct status **out);
+void status_destroy(struct status *status); /* before the filter and the tap */
+
+void status_begin(struct status *status); /* a stream began: times are counted anew */
+/* An element message of the filter's. */
+void status_told(struct status *status, const GstStructure *message);
+
+#endif
