@@ -98,11 +98,11 @@ files() {
         grep -vE '^var/(lib/(dpkg|apt)|cache/(apt|ldconfig|debconf|man)|log)/|^etc/ld.so.cache' |
         sed -E '/ d [0-9]+$/s/[0-9]+$//' | sort
 }
-packages=(gstreamer1.0-tdlfilter libtdl0 libtdl-dev tdl-tools)
+packages=(gstreamer1.0-tdlfilter libtdl0 libtdl-dev tdl-demo tdl-tools)
 purge() { over_there dpkg --purge "${packages[@]}"; }
 
 check "a bare Debian" make_bare
-check "apt-get install of all four" install_all
+check "apt-get install of all" install_all
 check "purge" purge
 files >"$logs/packages-$release.before"
 check "install again" over_there sh -c 'dpkg -i ./*.deb'
@@ -129,7 +129,7 @@ check "it runs for others, too" over_there setpriv --reuid nobody --clear-groups
     sh -c 'cd / && HOME=/tmp gst-launch-1.0 -q videotestsrc num-buffers=1 ! \
         video/x-raw,format=NV12,width=64,height=64 ! tdlfilter device=cpu model=person-landscape ! fakesink'
 pages() {
-    over_there sh -c 'for name in bench fetch-models info run; do
+    over_there sh -c 'for name in bench demo fetch-models info run; do
         zcat "/usr/share/man/man1/tdl-$name.1.gz" | grep -q "^.SH OPTIONS"; done'
 }
 check "manual pages" pages

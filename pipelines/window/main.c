@@ -10,7 +10,7 @@
 #include "tell.h"
 #include "window.h"
 
-#define ID "org.tdlfilter.Demo"
+#define ID "org.tdlfilter.demo"
 
 struct start {
     struct options options;
@@ -47,6 +47,7 @@ int main(int argc, char **argv)
     }
     if (start.options.tell)
         tell_begin();
+    gtk_window_set_default_icon_name(ID);
     application = gtk_application_new(ID, G_APPLICATION_NON_UNIQUE);
     g_signal_connect(application, "activate", G_CALLBACK(on_activate), &start);
     status = g_application_run(G_APPLICATION(application), 0, NULL);

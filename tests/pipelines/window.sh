@@ -4,7 +4,7 @@
 #
 #     window.sh TDL-DEMO
 #
-# WINDOW_PICTURE=FILE.png keeps a picture of the window, as doc/window.md has it.
+# WINDOW_PICTURE=FILE.jpg keeps a picture of the window, as doc/window.md has it.
 . "$(dirname "$0")/common.sh"
 demo=${1:-}
 [ -x "$demo" ] || skip "no tdl-demo in this build: it needs GTK 4 (on Debian: libgtk-4-dev)"
@@ -200,7 +200,8 @@ pixels "left of the slider is the frame, right of it the filtered one" divided \
     'not near(p[0, 0], [0, 177, 64]) and near(p[0, -1], [0, 177, 64])'
 says 'divider=0\.[23].*' key Right
 [ -z "${WINDOW_PICTURE:-}" ] || gst-launch-1.0 -q ximagesrc num-buffers=1 use-damage=false \
-    show-pointer=false ! videoconvert ! video/x-raw,format=RGB ! pngenc compression-level=9 ! \
+    show-pointer=false ! videoconvert ! video/x-raw,format=RGB ! \
+    videoconvert ! video/x-raw,format=I420 ! jpegenc quality=80 ! \
     filesink location="$WINDOW_PICTURE"
 
 # ------------------------------------------------------------------------- keys
