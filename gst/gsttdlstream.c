@@ -252,30 +252,40 @@ static struct gst_tdl_rect place_in(GstTdlFilter *self, GstBuffer *input)
 }
 
 /* Buffers for the masks that anybody wants. */
-static void begin_masks(GstTdlFilter *self, GstBuffer *input, GstBuffer *output,
-                        struct gst_tdl_masks *out_masks, GError **error)
+static void begin_masks(GstTdlFilter *self, GstBuffer *input, struct gst_tdl_masks *out_masks,
+                        GError **error)
 {
-    const struct gst_tdl_rect whole = { 0, 0, self->in.info.width, self->in.info.height },
-                              place = output ? whole : place_in(self, input);
-
     *out_masks = (struct gst_tdl_masks){ { NULL, &self->mask.video }, { NULL, &self->meta.video } };
     out_masks->mask.buffer =
         gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, error);
     if (!*error)
-        out_masks->labels.buffer =
-            gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in,
-                               output ? output : input, &place, error);
+        gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in, out_masks, error);
+}
+
+/* They are submitted. `frame` goes downstream. */
+static void end_masks(GstTdlFilter *self, GstBuffer *input, GstBuffer *frame, gboolean passes,
+                      struct gst_tdl_masks *masks)
+{
+    const struct gst_tdl_rect whole = { 0, 0, self->in.info.width, self->in.info.height },
+                              place = passes ? place_in(self, input) : whole;
+
+    gst_tdl_meta_end(&self->meta, self->session, &self->active, masks, frame, &place);
+    if (masks->mask.buffer)
+        gst_tdl_mask_pad_push(&self->mask, masks->mask.buffer);
 }
 
 static void drop_masks(struct gst_tdl_masks *masks)
 {
     gst_clear_buffer(&masks->mask.buffer);
     gst_clear_buffer(&masks->labels.buffer);
+    gst_clear_buffer(&masks->tensor);
 }
 
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
- * `output` NULL: the masks alone, or who is there. */
-static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output)
+ * `output` NULL: the masks alone, or who is there, and `passed`, which has the same picture
+ * as the input, goes downstream. */
+static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *output,
+                             GstBuffer *passed)
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
     struct gst_tdl_masks masks;
@@ -285,8 +295,9 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     gboolean wanted;
 
     note_moment(self, input);
-    begin_masks(self, input, output, &masks, &error);
-    wanted = output || masks.mask.buffer || masks.labels.buffer || self->active.presence;
+    begin_masks(self, input, &masks, &error);
+    wanted =
+        output || masks.mask.buffer || masks.labels.buffer || masks.tensor || self->active.presence;
     if (!error && wanted)
         flow = wait_for_network(self);
     if (flow == GST_FLOW_OK && !error && wanted)
@@ -311,24 +322,22 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->active, &self->stats);
     GST_OBJECT_UNLOCK(self);
-    gst_clear_buffer(&masks.labels.buffer); /* the frame has it */
-    if (masks.mask.buffer)
-        gst_tdl_mask_pad_push(&self->mask, masks.mask.buffer);
+    end_masks(self, input, output ? output : passed, !output, &masks);
     return GST_FLOW_OK;
 }
 
 /* The base class lets frames pass by transform: their masks are made here. */
-static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input)
+static GstFlowReturn pass(GstTdlFilter *self, GstBuffer *input, GstBuffer *passed)
 {
     if (!self->in.info.finfo ||
         gst_tdl_format(GST_VIDEO_INFO_FORMAT(&self->in.info)) == TDL_FORMAT_UNKNOWN ||
         !gst_tdl_misfit_meta_fits(&self->in, input))
         return GST_FLOW_OK;
-    return compose(self, input, NULL);
+    return compose(self, input, NULL, passed);
 }
 
 /* In passthrough nobody here looks at the frame but for its mask. */
-static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input)
+static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *passed)
 {
     GError *error = NULL;
     enum gst_tdl_verdict verdict = GST_TDL_TAKE;
@@ -336,7 +345,7 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input)
     if (self->active.mode == TDL_MODE_PASSTHROUGH) {
         if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ||
             gst_tdl_meta_wanted(&self->active))
-            return pass(self, input);
+            return pass(self, input, passed);
         if (self->session)
             tell_presence(self); /* which forgets what was seen before */
         return GST_FLOW_OK;
@@ -376,6 +385,7 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     GstClockTime time = GST_CLOCK_TIME_NONE;
+    GstBuffer *passed;
     GstFlowReturn flow;
 
     if (base->segment.format == GST_FORMAT_TIME) /* files and programs may count bytes */
@@ -388,12 +398,15 @@ static GstFlowReturn submit_input_buffer(GstBaseTransform *base, gboolean is_dis
     activate(self);
     find_cut(self, input);
     if (self->active.mode == TDL_MODE_PASSTHROUGH && gst_tdl_meta_wanted(&self->active))
-        input = gst_buffer_make_writable(input);
-    flow = judge(self, input);
-    if (flow == GST_FLOW_OK)
-        flow = parent_class->submit_input_buffer(base, is_discont, input);
+        passed = gst_tdl_meta_copy(input);
     else
-        gst_buffer_unref(input); /* the base class's from the call on */
+        passed = gst_buffer_ref(input);
+    flow = judge(self, input, passed);
+    gst_buffer_unref(input);
+    if (flow == GST_FLOW_OK)
+        flow = parent_class->submit_input_buffer(base, is_discont, passed);
+    else
+        gst_buffer_unref(passed); /* the base class's from the call on */
     if (flow == GST_FLOW_NOT_NEGOTIATED)
         explain(self);
     if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
@@ -433,7 +446,7 @@ static GstFlowReturn report(GstTdlFilter *self)
 static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *input, GstBuffer *output)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
-    GstFlowReturn flow = compose(self, input, output);
+    GstFlowReturn flow = compose(self, input, output, NULL);
 
     if (flow != GST_FLOW_OK)
         return flow;

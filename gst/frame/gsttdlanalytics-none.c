@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* In the place of gsttdlanalytics.c, where GStreamer's analytics library is not there:
- * nobody calls it. */
+ * nobody finds or attaches anything. */
 #include "gsttdlmeta.h"
 
 const gboolean gst_tdl_analytics_built = FALSE;
@@ -13,4 +13,17 @@ void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gs
     (void)names;
     (void)count;
     gst_buffer_unref(mask);
+}
+
+void gst_tdl_analytics_attach_tensor(GstBuffer *frame, GstBuffer *data, const guint size[2])
+{
+    (void)frame;
+    (void)size;
+    gst_buffer_unref(data);
+}
+
+void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect)
+{
+    (void)frame;
+    (void)rect;
 }

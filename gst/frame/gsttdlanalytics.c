@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What of gsttdlmeta.h needs GStreamer's analytics library. */
 #include "gsttdlmeta.h"
+#include "gsttdlregion.h"
 
 #include <gst/analytics/analytics.h>
 
 const gboolean gst_tdl_analytics_built = TRUE;
 
+#define TENSOR_ID "tdl-mask"
 #define UNKNOWN -1.0f /* a confidence, as the library has it for classes of pixels */
 #define MAX_NAMES 256 /* of the values of a GRAY8 mask */
 
@@ -30,4 +32,28 @@ void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gs
     gst_analytics_relation_meta_add_cls_mtd(relations, count, confidences, quarks, &classes);
     gst_analytics_relation_meta_set_relation(relations, GST_ANALYTICS_REL_TYPE_N_TO_N,
                                              segmentation.id, classes.id);
+}
+
+void gst_tdl_analytics_attach_tensor(GstBuffer *frame, GstBuffer *data, const guint size[2])
+{
+    gsize dims[] = { 1, size[1], size[0], 1 };
+    GstTensor **tensors = g_new(GstTensor *, 1);
+
+    tensors[0] =
+        gst_tensor_new_simple(g_quark_from_static_string(TENSOR_ID), GST_TENSOR_DATA_TYPE_FLOAT32,
+                              data, GST_TENSOR_DIM_ORDER_ROW_MAJOR, G_N_ELEMENTS(dims), dims);
+    gst_tensor_meta_set(gst_buffer_add_tensor_meta(frame), 1, tensors);
+}
+
+void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect)
+{
+    GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(frame);
+    GstAnalyticsODMtd object;
+    gint x, y, width, height;
+    gpointer state = NULL;
+
+    while (relations && gst_analytics_relation_meta_iterate(
+                            relations, &state, gst_analytics_od_mtd_get_mtd_type(), &object))
+        if (gst_analytics_od_mtd_get_location(&object, &x, &y, &width, &height, NULL))
+            gst_tdl_rect_unite(rect, x, y, width, height);
 }

@@ -28,9 +28,9 @@ static gboolean network_is_due(struct gst_tdl_session *session, const struct gst
 
     if (!shown)
         session->has_mask = FALSE; /* it would be an old one when one is wanted */
-    if (!shown && !gst_tdl_session_watches(session, live))
+    if (!shown && !work->tensor && !gst_tdl_session_watches(session, live))
         return FALSE;
-    if ((shown && !session->has_mask) || session->cut)
+    if ((shown && !session->has_mask) || (work->tensor && work->tensor_due) || session->cut)
         return TRUE;
     return ++session->since_run >= gst_tdl_load_interval(&session->load, live) &&
            gst_tdl_load_may_run(&session->load, live, session->moment.running);
@@ -42,6 +42,16 @@ static void network_ran(struct gst_tdl_session *session)
     session->since_run = 0;
     session->load.last_run = session->moment.running;
     session->network_runs++;
+}
+
+/* Whether a frame can do with what others have left. */
+static gboolean has_masks(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                          const struct gst_tdl_work *work)
+{
+    const gboolean shown = gst_tdl_work_shows_mask(live, work);
+
+    return (shown ? session->has_mask : work->tensor != NULL) &&
+           !(work->tensor && work->tensor_due) && !session->cut;
 }
 
 /* A finished run's mask that no frame has used yet; at most once per run. */
@@ -268,10 +278,10 @@ static GstClockTime frame_interval(const GstVideoInfo *info)
 
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
-                               const struct gst_tdl_target *output,
-                               const struct gst_tdl_masks *masks, GError **error)
+                               const struct gst_tdl_target *output, struct gst_tdl_masks *masks,
+                               GError **error)
 {
-    static const struct gst_tdl_masks none = { 0 };
+    struct gst_tdl_masks none = { 0 };
     struct gst_tdl_importer *importer = &session->importer;
     const struct gst_tdl_video *in = input->video;
     struct gst_tdl_work work = { .input = input->buffer, .mode = TDL_MODE_MASK };
@@ -297,7 +307,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         r = frame_closed(session, slot, live, &work);
     else if (work.mode == (enum tdl_mode)GST_TDL_MODE_PICTURE && gst_tdl_session_in_tiles(session))
         r = frame_tiles(session, slot, live, &output->video->info, &work);
-    else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && session->has_mask && !session->cut)
+    else if (live->latency_mode == GST_TDL_LATENCY_FRESHEST && has_masks(session, live, &work))
         r = frame_freshest(session, slot, live, &work);
     else
         r = frame_exact(session, slot, live, &work);
@@ -308,6 +318,7 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
                                  in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));
+    masks->tensor_made = work.tensor_made;
     session->frames++;
     return TRUE;
 }

@@ -22,32 +22,41 @@ gboolean gst_tdl_meta_check(const struct gst_tdl_live *live, GError **error)
     return FALSE;
 }
 
-void gst_tdl_meta_stop(struct gst_tdl_meta *meta)
+static void drop_pool(GstBufferPool **pool)
 {
-    if (meta->pool)
-        gst_buffer_pool_set_active(meta->pool, FALSE);
-    gst_clear_object(&meta->pool);
+    if (*pool)
+        gst_buffer_pool_set_active(*pool, FALSE);
+    gst_clear_object(pool);
 }
 
-/* Masks of the frame's size, in rows as GStreamer has them without a GstVideoMeta: some
- * readers look at none. */
-static gboolean make_pool(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
-                          const struct gst_tdl_video *in)
+void gst_tdl_meta_stop(struct gst_tdl_meta *meta)
 {
-    GstStructure *config;
-    GstCaps *caps;
+    drop_pool(&meta->labels);
+    drop_pool(&meta->tensors);
+    gst_clear_buffer(&meta->last);
+}
 
-    gst_tdl_meta_stop(meta);
-    meta->video = (struct gst_tdl_video){ .memory = GST_TDL_MEMORY_SYSTEM };
-    gst_video_info_set_format(&meta->video.info, GST_VIDEO_FORMAT_GRAY8, in->info.width,
-                              in->info.height);
-    caps = gst_video_info_to_caps(&meta->video.info);
-    meta->pool = gst_tdl_pool_new(session->readback, NULL);
-    config = gst_buffer_pool_get_config(meta->pool);
-    gst_buffer_pool_config_set_params(config, caps, meta->video.info.size, 0, 0);
-    gst_caps_unref(caps);
-    return gst_buffer_pool_set_config(meta->pool, config) &&
-           gst_buffer_pool_set_active(meta->pool, TRUE);
+/* Of our memory. `caps` may be NULL. */
+static GstBufferPool *make_pool(struct gst_tdl_session *session, GstCaps *caps, gsize size)
+{
+    GstBufferPool *pool = caps ? gst_tdl_pool_new(session->readback, NULL) : gst_buffer_pool_new();
+    GstStructure *config = gst_buffer_pool_get_config(pool);
+
+    gst_buffer_pool_config_set_params(config, caps, size, 0, 0);
+    gst_buffer_pool_config_set_allocator(config, session->readback, NULL);
+    if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE))
+        gst_clear_object(&pool);
+    return pool;
+}
+
+static GstBuffer *acquire(GstBufferPool *pool, guint width, guint height, GError **error)
+{
+    GstBuffer *buffer = NULL;
+
+    if (!pool || gst_buffer_pool_acquire_buffer(pool, &buffer, NULL) != GST_FLOW_OK)
+        gst_tdl_error_set(error, TDL_ERROR_OUT_OF_MEMORY, "Cannot allocate a mask of %ux%u px",
+                          width, height);
+    return buffer;
 }
 
 /* The rows are said in any case, and for as long as the buffer is the pool's. */
@@ -62,24 +71,46 @@ static void describe(GstBuffer *mask, GstVideoInfo *info)
     GST_META_FLAG_SET(meta, GST_META_FLAG_POOLED);
 }
 
-static GstBuffer *acquire(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
-                          const struct gst_tdl_live *live, const struct gst_tdl_video *in,
-                          GError **error)
+/* Of the frame's size, in rows as GStreamer has them without a GstVideoMeta: some readers
+ * look at none. */
+static GstBuffer *begin_labels(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                               const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                               GError **error)
 {
     GstVideoInfo *info = &meta->video.info;
-    const gboolean fits =
-        meta->pool && info->width == in->info.width && info->height == in->info.height;
-    GstBuffer *mask = NULL;
+    GstBuffer *mask;
 
-    if (!fits && make_pool(meta, session, in) &&
-        !gst_tdl_session_prepare(session, live, in, &meta->video, error))
-        return NULL;
-    if (gst_buffer_pool_acquire_buffer(meta->pool, &mask, NULL) == GST_FLOW_OK)
+    if (!meta->labels || info->width != in->info.width || info->height != in->info.height) {
+        GstCaps *caps;
+
+        drop_pool(&meta->labels);
+        meta->video = (struct gst_tdl_video){ .memory = GST_TDL_MEMORY_SYSTEM };
+        gst_video_info_set_format(info, GST_VIDEO_FORMAT_GRAY8, in->info.width, in->info.height);
+        caps = gst_video_info_to_caps(info);
+        meta->labels = make_pool(session, caps, info->size);
+        gst_caps_unref(caps);
+        if (!gst_tdl_session_prepare(session, live, in, &meta->video, error))
+            return NULL;
+    }
+    mask = acquire(meta->labels, info->width, info->height, error);
+    if (mask)
         describe(mask, info);
-    else
-        gst_tdl_error_set(error, TDL_ERROR_OUT_OF_MEMORY, "Cannot allocate a mask of %dx%d px",
-                          in->info.width, in->info.height);
     return mask;
+}
+
+static GstBuffer *begin_tensor(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                               GError **error)
+{
+    const guint *shape = tdl_tensor_get_params(session->infer->mask)->shape;
+
+    if (!meta->tensors || meta->size[0] != shape[2] || meta->size[1] != shape[1]) {
+        drop_pool(&meta->tensors);
+        gst_clear_buffer(&meta->last);
+        meta->size[0] = shape[2];
+        meta->size[1] = shape[1];
+        meta->tensors = make_pool(session, NULL, sizeof(gfloat) * shape[1] * shape[2]);
+    }
+    return acquire(meta->tensors, meta->size[0], meta->size[1], error);
 }
 
 /* With `invert` it is everybody else. */
@@ -93,27 +124,52 @@ static const gchar *foreground(const struct gst_tdl_session *session,
     return person && !live->invert ? "person" : "foreground";
 }
 
-GstBuffer *gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
-                              const struct gst_tdl_live *live, const struct gst_tdl_video *in,
-                              GstBuffer *frame, const struct gst_tdl_rect *place, GError **error)
+GstBuffer *gst_tdl_meta_copy(GstBuffer *input)
 {
-    GQuark names[2];
-    GstBuffer *mask;
+    GstBuffer *passed = gst_buffer_copy(input);
 
+    gst_buffer_add_parent_buffer_meta(passed, input);
+    return passed;
+}
+
+void gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                        const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                        struct gst_tdl_masks *masks, GError **error)
+{
+    if (!(live->meta & GST_TDL_META_TENSOR))
+        gst_clear_buffer(&meta->last);
     if (!gst_tdl_meta_wanted(live))
-        return NULL;
+        return;
     if (session->infer->model->kind != GST_TDL_OUTPUT_MASK) {
         if (gst_tdl_output_of(live->mode) != GST_TDL_OUTPUT_MASK)
             g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                         "There is no mask for \"meta\" in this mode, which shows the model's "
                         "output itself. Choose another mode, or set meta=none.");
-        return NULL; /* or else the network for masks is on its way */
+        return; /* or else the network for masks is on its way */
     }
-    mask = acquire(meta, session, live, in, error);
-    if (!mask)
-        return NULL;
-    names[0] = g_quark_from_static_string("background");
-    names[1] = g_quark_from_string(foreground(session, live));
-    gst_tdl_analytics_attach(frame, gst_buffer_ref(mask), place, names, G_N_ELEMENTS(names));
-    return mask;
+    if (live->meta & GST_TDL_META_SEGMENTATION)
+        masks->labels.buffer = begin_labels(meta, session, live, in, error);
+    if (!*error && live->meta & GST_TDL_META_TENSOR)
+        masks->tensor = begin_tensor(meta, session, error);
+    masks->tensor_due = meta->last == NULL;
+}
+
+void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
+                      const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
+                      GstBuffer *frame, const struct gst_tdl_rect *place)
+{
+    if (masks->labels.buffer) {
+        const GQuark names[] = { g_quark_from_static_string("background"),
+                                 g_quark_from_string(foreground(session, live)) };
+
+        gst_tdl_analytics_attach(frame, g_steal_pointer(&masks->labels.buffer), place, names,
+                                 G_N_ELEMENTS(names));
+    }
+    if (!masks->tensor)
+        return;
+    if (masks->tensor_made)
+        gst_buffer_replace(&meta->last, masks->tensor);
+    gst_clear_buffer(&masks->tensor);
+    if (meta->last)
+        gst_tdl_analytics_attach_tensor(frame, gst_buffer_ref(meta->last), meta->size);
 }

@@ -13,8 +13,11 @@
 
 /* Streaming thread. Zero-initialise. */
 struct gst_tdl_meta {
-    struct gst_tdl_video video; /* of the masks of the pool */
-    GstBufferPool *pool;        /* NULL before the first */
+    struct gst_tdl_video video; /* of the labels, */
+    GstBufferPool *labels;      /* … whose pool is NULL before the first */
+    guint size[2];              /* of the tensors, width and height; likewise */
+    GstBufferPool *tensors;
+    GstBuffer *last; /* tensor, of the mask that frames wear; NULL: none */
 };
 
 /* FALSE with `error`: this build has no such metadata, and the settings want some. Any thread. */
@@ -24,12 +27,19 @@ void gst_tdl_meta_stop(struct gst_tdl_meta *meta);
 /* Whether the settings want some, and can have it. */
 gboolean gst_tdl_meta_wanted(const struct gst_tdl_live *live);
 
-/* A mask for the labels of `frame`, which is writable, attached to it, and yet to be
- * composed. `place`: of the picture of `in` there. NULL: none is wanted, or, with `error`,
- * can be had. */
-GstBuffer *gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
-                              const struct gst_tdl_live *live, const struct gst_tdl_video *in,
-                              GstBuffer *frame, const struct gst_tdl_rect *place, GError **error);
+/* A frame that passes, with room for metadata while the device reads the input: another
+ * buffer of the same memory, which keeps the first from its pool. */
+GstBuffer *gst_tdl_meta_copy(GstBuffer *input);
+
+/* Into `masks` what of the settings' wishes is to be filled for a frame of `in`, or `error`. */
+void gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                        const struct gst_tdl_live *live, const struct gst_tdl_video *in,
+                        struct gst_tdl_masks *masks, GError **error);
+/* That is submitted: attach it to `frame`, which is writable, and where the picture of `in`
+ * lies in that `place`. Takes it out of `masks`. */
+void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
+                      const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
+                      GstBuffer *frame, const struct gst_tdl_rect *place);
 
 /* ------------------------------------------------- of GStreamer 1.26, or without it */
 
@@ -37,5 +47,9 @@ extern const gboolean gst_tdl_analytics_built;
 /* The region ids 0 to `count` - 1 have these names. Takes `mask`, which has a GstVideoMeta. */
 void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gst_tdl_rect *place,
                               const GQuark *names, guint count);
+/* Puts the places of objects into `rect`, which may have some. */
+void gst_tdl_analytics_regions(GstBuffer *frame, struct gst_tdl_rect *rect);
+/* Float32 [1, height, width, 1]. Takes `data`. */
+void gst_tdl_analytics_attach_tensor(GstBuffer *frame, GstBuffer *data, const guint size[2]);
 
 #endif

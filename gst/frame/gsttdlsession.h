@@ -13,6 +13,7 @@
 #include "gsttdlinfer.h"
 #include "gsttdlload.h"
 #include "gsttdlpresence.h"
+#include "gsttdlregion.h"
 #include "gsttdlvulkan.h"
 
 struct gst_tdl_session {
@@ -34,13 +35,14 @@ struct gst_tdl_session {
     struct gst_tdl_seat *seat; /* borrowed; NULL: it goes alone */
     GstClockTime interval;     /* between the last frames, as their caps say */
 
-    gboolean cut;             /* the next frame does not follow the last one */
-    struct gst_tdl_rect crop; /* of the last frame; zeros: none */
-    gboolean has_mask;        /* the composer has one to use again */
-    guint since_run;          /* frames since the network's last run */
-    gboolean running;         /* freshest: a run was submitted, its mask not yet used */
-    guint tiles;              /* runs a frame, of input-fit=tiles */
-    guint64 running_point;    /* when it is finished */
+    gboolean cut;                 /* the next frame does not follow the last one */
+    struct gst_tdl_rect crop;     /* of the last frame; zeros: none */
+    struct gst_tdl_region region; /* that the network looked at last */
+    gboolean has_mask;            /* the composer has one to use again */
+    guint since_run;              /* frames since the network's last run */
+    gboolean running;             /* freshest: a run was submitted, its mask not yet used */
+    guint tiles;                  /* runs a frame, of input-fit=tiles */
+    guint64 running_point;        /* when it is finished */
     guint64 frames, closed, network_runs;
 };
 
@@ -104,14 +106,17 @@ struct gst_tdl_target {
 struct gst_tdl_masks {
     struct gst_tdl_target mask;   /* 0 to 255; round a crop as the frame */
     struct gst_tdl_target labels; /* 0 or 1; round a crop 0 */
+    GstBuffer *tensor;            /* one memory of `readback`: as the network made it; or NULL */
+    gboolean tensor_due;          /* there is none of the frame before to use again */
+    gboolean tensor_made;         /* out: by a frame that took no new mask it was not written */
 };
 /* Queue one frame and its masks (`masks` may be NULL), of all these at least one, or else
  * for presence. The outputs may be pushed at once: their maps wait. May wait for other
  * streams. FALSE with `error`, or without when that was cut off by a flush. */
 gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                const struct gst_tdl_target *input,
-                               const struct gst_tdl_target *output,
-                               const struct gst_tdl_masks *masks, GError **error);
+                               const struct gst_tdl_target *output, struct gst_tdl_masks *masks,
+                               GError **error);
 /* Why the interval in effect has changed, or NULL. To be asked with every frame; it takes
  * `late`, that frames were, when it is weighed. */
 const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,

@@ -2,7 +2,10 @@
 /* Buffers in, pictures for the device out of them, and the batches on their way. */
 #include "gsttdlwork.h"
 
+#include "gsttdlpool.h"
 #include "gsttdlshow.h"
+
+#include <string.h>
 
 enum tdl_mode gst_tdl_work_mode(const struct gst_tdl_live *live, const struct gst_tdl_video *in,
                                 const struct gst_tdl_video *out)
@@ -48,6 +51,29 @@ static gboolean import_source(struct gst_tdl_session *session, const struct gst_
     return TRUE;
 }
 
+/* What the network is to look at, in px of the picture that it sees of the frame. */
+static void find_region(struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                        const struct gst_tdl_video *in, const struct gst_tdl_work *work)
+{
+    const struct tdl_frame *seen = &work->frames.source_part;
+    const guint frame[2] = { seen->width, seen->height };
+    struct gst_tdl_infer *infer = session->infer;
+    struct gst_tdl_rect wanted, part = { 0 }, moved = { 0 };
+    struct gst_tdl_video whole;
+
+    memset(infer->region, 0, sizeof(infer->region));
+    if (!live->roi || infer->model->kind != GST_TDL_OUTPUT_MASK ||
+        !gst_tdl_region_find(work->input, &wanted))
+        return;
+    if (work->frames.cropped)
+        part = work->crop;
+    gst_tdl_video_is_part(in, work->input, &whole, &part);
+    gst_tdl_rect_unite(&moved, (gint64)wanted.x - part.x, (gint64)wanted.y - part.y, wanted.width,
+                       wanted.height);
+    if (!gst_tdl_region_choose(&session->region, &moved, frame, infer->region))
+        memset(infer->region, 0, sizeof(infer->region));
+}
+
 /* From the source to that target. */
 static void set_target(const struct gst_tdl_work *work, const struct tdl_frame *target,
                        const GstVideoInfo *info, struct gst_tdl_frames *out_frames)
@@ -73,6 +99,8 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
     work->has_target = output->buffer != NULL;
     work->has_mask = mask->buffer != NULL;
     work->has_labels = labels->buffer != NULL;
+    work->tensor = masks->tensor;
+    work->tensor_due = masks->tensor_due;
     if (work->has_target &&
         !gst_tdl_import_target(&session->importer, output->buffer, output->video, &slot->staging,
                                &work->target, error))
@@ -121,17 +149,32 @@ static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot
                        : r;
 }
 
+/* As it is now, for who reads it later. */
+static enum tdl_result copy_tensor(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                   struct gst_tdl_work *work, struct tdl_tensor *mask)
+{
+    gsize offset = 0;
+    struct tdl_buffer *buffer =
+        gst_tdl_memory_buffer(gst_buffer_peek_memory(work->tensor, 0), session->device, &offset);
+
+    work->tensor_made = TRUE;
+    return tdl_batch_tensor_to_buffer(slot->batch, mask, 0, buffer, offset,
+                                      gst_buffer_get_size(work->tensor));
+}
+
 /* All outputs, of one mask: the first one takes it in, the others use it again. */
 enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                     const struct gst_tdl_live *live,
-                                     const struct gst_tdl_work *work, struct tdl_tensor *mask)
+                                     const struct gst_tdl_live *live, struct gst_tdl_work *work,
+                                     struct tdl_tensor *mask)
 {
     GstClockTime time = GST_BUFFER_PTS(work->input);
     enum tdl_result r = TDL_OK;
 
     if (mask)
         session->compose.mask_part = session->infer->part;
-    if (work->has_mask) {
+    if (mask && work->tensor)
+        r = copy_tensor(session, slot, work, mask);
+    if (r == TDL_OK && work->has_mask) {
         r = gst_tdl_compose_record(&session->compose, slot->batch, live, TDL_MODE_MASK,
                                    &work->mask_frames, mask, time);
         mask = NULL;
@@ -192,6 +235,9 @@ gboolean gst_tdl_work_import(struct gst_tdl_session *session, const struct gst_t
                              const struct gst_tdl_target *output, const struct gst_tdl_masks *masks,
                              struct gst_tdl_work *work, GError **error)
 {
-    return import_source(session, live, slot, in, work, error) &&
-           import_targets(session, slot, output, masks, work, error);
+    if (!import_source(session, live, slot, in, work, error) ||
+        !import_targets(session, slot, output, masks, work, error))
+        return FALSE;
+    find_region(session, live, in, work);
+    return TRUE;
 }

@@ -11,6 +11,8 @@ struct gst_tdl_work {
     GstBuffer *input;
     enum tdl_mode mode;
     gboolean has_target, has_mask, has_labels;
+    GstBuffer *tensor; /* borrowed; NULL: not wanted */
+    gboolean tensor_due, tensor_made;
     struct gst_tdl_import source, target, mask, labels;
     struct gst_tdl_frames frames, mask_frames, label_frames; /* of one source */
     struct gst_tdl_rect crop;                                /* of these, if they are cropped */
@@ -33,8 +35,8 @@ void gst_tdl_work_release(struct gst_tdl_work *work);
 gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct gst_tdl_work *work);
 /* Record all outputs; `mask` NULL: with the one before. */
 enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                                     const struct gst_tdl_live *live,
-                                     const struct gst_tdl_work *work, struct tdl_tensor *mask);
+                                     const struct gst_tdl_live *live, struct gst_tdl_work *work,
+                                     struct tdl_tensor *mask);
 
 /* What a batch of a frame does. The first one that has the input copies its images. */
 enum gst_tdl_part {

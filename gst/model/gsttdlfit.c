@@ -69,11 +69,35 @@ static void crop(const struct gst_tdl_fit_sizes *s, struct tdl_frame_to_tensor_p
     *part = (struct gst_tdl_mask_part){ -(gint)border[0], -(gint)border[1], whole[0], whole[1] };
 }
 
+/* Whole px of the mask, and the px of the frame that these are nearest to. */
+static void look_at(const struct gst_tdl_fit_sizes *s, struct tdl_frame_to_tensor_params *picture,
+                    struct gst_tdl_mask_part *part)
+{
+    guint whole[2], origin[2], first[2], last[2];
+
+    for (guint i = 0; i < 2; i++) {
+        const gdouble share = s->frame[i] / (gdouble)s->region[2 + i];
+
+        whole[i] = CLAMP((guint)(s->mask[i] * share + 0.5), s->mask[i], MAX_MASK);
+        origin[i] = MIN((guint)(s->region[i] * (gdouble)whole[i] / s->frame[i] + 0.5),
+                        whole[i] - s->mask[i]);
+        first[i] = (guint)(origin[i] * (gdouble)s->frame[i] / whole[i] + 0.5);
+        last[i] = (guint)((origin[i] + s->mask[i]) * (gdouble)s->frame[i] / whole[i] + 0.5);
+    }
+    picture->crop.x = MIN(first[0], s->frame[0] - 1);
+    picture->crop.y = MIN(first[1], s->frame[1] - 1);
+    picture->crop.width = MAX(last[0], picture->crop.x + 1) - picture->crop.x;
+    picture->crop.height = MAX(last[1], picture->crop.y + 1) - picture->crop.y;
+    *part = (struct gst_tdl_mask_part){ -(gint)origin[0], -(gint)origin[1], whole[0], whole[1] };
+}
+
 void gst_tdl_fit(gint fit, const struct gst_tdl_fit_sizes *sizes,
                  struct tdl_frame_to_tensor_params *picture, struct gst_tdl_mask_part *out_part)
 {
     *out_part = (struct gst_tdl_mask_part){ 0 };
-    if (fit == GST_TDL_FIT_LETTERBOX)
+    if (sizes->region[2])
+        look_at(sizes, picture, out_part);
+    else if (fit == GST_TDL_FIT_LETTERBOX)
         letterbox(sizes, picture, out_part);
     else if (fit == GST_TDL_FIT_CROP)
         crop(sizes, picture, out_part);

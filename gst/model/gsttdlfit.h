@@ -12,6 +12,8 @@ struct gst_tdl_fit_sizes {
     guint frame[2];      /* width and height, px; likewise the others */
     gfloat pixel_aspect; /* of the frame, width to height; 0: 1 */
     guint input[2], mask[2];
+    guint region[4]; /* x, y, width and height, px of the frame: nothing else is looked at; width
+                        0: all is */
 };
 
 /* Part of a mask that covers the frame, as struct tdl_compose_params has it. */
@@ -21,8 +23,9 @@ struct gst_tdl_mask_part {
 };
 
 /* What is said of the picture and the mask for a frame, into `picture`, whose scales are
- * left alone, and `out_part`. `fit`: enum gst_tdl_input_fit. The rectangles are whole px of the
- * mask, where that is as large as the network's picture or a whole part of it. */
+ * left alone, and `out_part`. `fit`: enum gst_tdl_input_fit; a region is stretched, whatever it
+ * is. The rectangles are whole px of the mask, where that is as large as the network's picture
+ * or a whole part of it. */
 void gst_tdl_fit(gint fit, const struct gst_tdl_fit_sizes *sizes,
                  struct tdl_frame_to_tensor_params *picture, struct gst_tdl_mask_part *out_part);
 

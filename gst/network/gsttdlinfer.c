@@ -3,6 +3,8 @@
 
 #include "gsttdlflight.h"
 
+#include <string.h>
+
 #define WARM_UP_RUNS 2      /* the first one compiles on some drivers, the second is timed */
 #define LONG_RUN GST_SECOND /* nobody waits for a second one */
 
@@ -13,7 +15,7 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
     enum tdl_result r;
 
     input.usage = TDL_TENSOR_READABLE; /* by batches, which copy both */
-    output.usage = TDL_TENSOR_WRITABLE;
+    output.usage = TDL_TENSOR_WRITABLE | TDL_TENSOR_READABLE;
     input.label = "picture";
     output.label = "mask";
     r = tdl_tensor_create(context, &input, &infer->input);
@@ -150,6 +152,7 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
 
     image_size(infer->model->input_params, sizes.input);
     image_size(&infer->model->image, sizes.mask);
+    memcpy(sizes.region, infer->region, sizeof(sizes.region));
     *out_picture = infer->model->picture;
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
 }
@@ -179,8 +182,10 @@ enum tdl_result gst_tdl_infer_picture(struct gst_tdl_infer *infer, struct tdl_ba
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_PREPROCESS);
 
     fit(infer, frame, pixel_aspect, &picture);
-    if (frame->width != infer->frame[0] || frame->height != infer->frame[1])
+    if (frame->width != infer->frame[0] || frame->height != infer->frame[1] ||
+        memcmp(infer->seen, infer->region, sizeof(infer->seen)))
         gst_tdl_infer_forget(infer);
+    memcpy(infer->seen, infer->region, sizeof(infer->seen));
     infer->frame[0] = frame->width;
     infer->frame[1] = frame->height;
     if (r == TDL_OK)

@@ -17,6 +17,7 @@ struct gst_tdl_infer {
     struct gst_tdl_carry memory;     /* of a recurrent network */
     struct gst_tdl_others others;    /* pictures beside the input */
     guint frame[2];                  /* size of its last frame, px */
+    guint region[4], seen[4];        /* as in gsttdlfit.h: of the next frame, and of the last one */
     struct gst_tdl_mask_part part;   /* of it, that covers the frame of the last run */
     guint64 network_ns;              /* wall time of a run on an idle device */
 };

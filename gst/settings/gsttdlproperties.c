@@ -196,6 +196,12 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "presence-delay", "Presence delay",
       "How long a change must last before it is told, in ms of the stream's time", UINT,
       GST_TDL_LIVE, GST_TDL_AT(live.presence_delay), 0, 3600000, 1000, .local = TRUE },
+    { "roi", "Regions of interest",
+      "Have the network look where the regions of interest are that come with a frame "
+      "(GstVideoRegionOfInterestMeta, and with GStreamer 1.26 GstAnalyticsODMtd), which it sees "
+      "larger so; the rest of the frame is background. A frame without any is looked at as a "
+      "whole",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.roi), .def = FALSE, .local = TRUE },
     { "meta", "Metadata",
       "What the network has found, as GStreamer's standard metadata on each frame, in every mode "
       "that has a mask and in passthrough. Needs a build with GStreamer 1.26 or later: in others "
@@ -287,6 +293,11 @@ static const GEnumValue metadata[] = {
       "A GstAnalyticsSegmentationMtd: a mask of the frame's size that is 1 where there is "
       "foreground and else 0, and the names of the two in a GstAnalyticsClsMtd",
       "segmentation" },
+    { GST_TDL_META_TENSOR,
+      "A GstTensorMeta with the network's mask, of its size: float32, 0 to 1, with the id "
+      "\"tdl-mask\"",
+      "tensor" },
+    { GST_TDL_META_BOTH, "Both", "both" },
     { 0, NULL, NULL },
 };
 

@@ -65,7 +65,9 @@ enum gst_tdl_input_fit {
 /* Standard metadata on frames (gsttdlmeta.h). */
 enum gst_tdl_metadata {
     GST_TDL_META_NONE = 0,
-    GST_TDL_META_SEGMENTATION, /* labels of pixels, with their names */
+    GST_TDL_META_SEGMENTATION = 1, /* labels of pixels, with their names */
+    GST_TDL_META_TENSOR = 2,       /* what the network says itself */
+    GST_TDL_META_BOTH = 3,
 };
 
 enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
@@ -77,7 +79,7 @@ struct gst_tdl_live {
     gint meta;                             /* enum gst_tdl_metadata */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
-    gboolean refine, close_holes, invert, require_zero_copy, fail_closed, presence;
+    gboolean refine, close_holes, invert, require_zero_copy, fail_closed, presence, roi;
     gfloat presence_share; /* of the frame */
     guint presence_delay;  /* ms */
     guint max_interval;    /* frames */

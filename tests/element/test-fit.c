@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames in a network's picture, and its mask over them, as a table. */
 #include "gsttdlfit.h"
+#include "gsttdlregion.h"
 
 #include <gst/check/gstcheck.h>
 
@@ -33,6 +34,16 @@ static const struct {
     { GST_TDL_FIT_CROP, /* no smaller middle than an eighth */
       { { 32000, 10 }, 1, { 16, 16 }, { 16, 16 } },
       { 14000, 0, 4000, 10 }, { 0 }, { -56, 0, 128, 16 } },
+    /* Regions, whatever the fit: half of the frame, and an odd part of it. */
+    { GST_TDL_FIT_STRETCH,
+      { { 64, 32 }, 1, { 16, 16 }, { 16, 16 }, { 20, 8, 32, 16 } },
+      { 20, 8, 32, 16 }, { 0 }, { -10, -8, 32, 32 } },
+    { GST_TDL_FIT_LETTERBOX,
+      { { 1280, 720 }, 1, { 256, 256 }, { 256, 256 }, { 801, 0, 480, 720 } },
+      { 800, 0, 480, 720 }, { 0 }, { -427, 0, 683, 256 } },
+    { GST_TDL_FIT_CROP, /* a corner, and px of the mask that are larger than the frame's */
+      { { 30, 10 }, 1, { 16, 16 }, { 16, 16 }, { 20, 5, 10, 5 } },
+      { 20, 5, 10, 5 }, { 0 }, { -32, -16, 48, 32 } },
 };
 
 static void expect(const guint *got, const guint *wanted, const gchar *what)
@@ -87,6 +98,70 @@ GST_START_TEST(any_sizes)
 }
 GST_END_TEST;
 
+/* Lengths in eighths of the frame, with a margin, in the middle of what is wanted. */
+static const struct {
+    struct gst_tdl_rect wanted;
+    guint region[4]; /* width 0: the whole frame */
+} regions[] = {
+    { { 400, 200, 100, 80 }, { 350, 140, 200, 200 } },  /* no less than two eighths */
+    { { 400, 200, 110, 80 }, { 355, 140, 200, 200 } },  /* moves along */
+    { { 390, 200, 300, 80 }, { 340, 140, 400, 200 } },  /* 374 px are more than three of 800 */
+    { { 390, 200, 200, 80 }, { 290, 140, 400, 200 } },  /* one eighth less is no reason */
+    { { 390, 200, 90, 80 }, { 335, 140, 200, 200 } },   /* two are */
+    { { 0, 0, 90, 700 }, { 0, 0, 200, 800 } },          /* at the border */
+    { { 700, 790, 500, 500 }, { 600, 600, 200, 200 } }, /* and over it */
+    { { 5, 5, 790, 790 }, { 0 } },
+    { { 800, 5, 10, 10 }, { 0 } }, /* behind it */
+};
+
+GST_START_TEST(regions_in_turn)
+{
+    static const guint frame[2] = { 800, 800 };
+    struct gst_tdl_region region = { { 0, 0 } };
+
+    for (guint i = 0; i < G_N_ELEMENTS(regions); i++) {
+        guint got[4] = { 0 };
+
+        fail_unless_equals_int(
+            gst_tdl_region_choose(&region, &regions[i].wanted, frame, got),
+            regions[i].region[2] > 0);
+        if (regions[i].region[2])
+            expect(got, regions[i].region, "region");
+    }
+}
+GST_END_TEST;
+
+/* Wherever something is, the region has it in it, and the mask's px its region. */
+GST_START_TEST(regions_hold_what_is_wanted)
+{
+    struct gst_tdl_region region = { { 0, 0 } };
+
+    for (guint i = 0; i < 20000; i++) {
+        const guint frame[2] = { g_random_int_range(1, 2000), g_random_int_range(1, 2000) };
+        struct gst_tdl_rect w = { g_random_int_range(0, frame[0]), g_random_int_range(0, frame[1]),
+                                  g_random_int_range(1, 2000), g_random_int_range(1, 2000) };
+        struct gst_tdl_fit_sizes sizes = { { frame[0], frame[1] }, 1, { 16, 16 }, { 16, 16 } };
+        struct tdl_frame_to_tensor_params p = { .pad = 0 };
+        struct gst_tdl_mask_part part;
+        guint *r = sizes.region;
+
+        if (!gst_tdl_region_choose(&region, &w, frame, r))
+            continue;
+        fail_unless(r[2] >= 1 && r[3] >= 1 && r[0] + r[2] <= frame[0] && r[1] + r[3] <= frame[1] &&
+                        r[0] <= w.x && r[1] <= w.y &&
+                        r[0] + r[2] >= MIN(w.x + w.width, frame[0]) &&
+                        r[1] + r[3] >= MIN(w.y + w.height, frame[1]),
+                    "%u,%u %ux%u of %ux%u: %u,%u %ux%u", w.x, w.y, w.width, w.height, frame[0],
+                    frame[1], r[0], r[1], r[2], r[3]);
+        gst_tdl_fit(GST_TDL_FIT_STRETCH, &sizes, &p, &part);
+        fail_unless(p.crop.width >= 1 && p.crop.x + p.crop.width <= frame[0] &&
+                    p.crop.height >= 1 && p.crop.y + p.crop.height <= frame[1]);
+        fail_unless(part.x <= 0 && part.y <= 0 && part.width >= 16u - part.x &&
+                    part.height >= 16u - part.y);
+    }
+}
+GST_END_TEST;
+
 static Suite *fit_suite(void)
 {
     Suite *suite = suite_create("fit");
@@ -94,6 +169,8 @@ static Suite *fit_suite(void)
 
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, table, 0, G_N_ELEMENTS(rows));
+    tcase_add_test(tcase, regions_in_turn);
+    tcase_add_test(tcase, regions_hold_what_is_wanted);
     tcase_add_test(tcase, any_sizes);
     return suite;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the network has found, as GStreamer's standard metadata on the frames. The reference
+/* Metadata in and out: regions that the network looks at, and what it has found, as
+ * GStreamer's standard metadata on the frames, which it has from 1.26 on. The reference
  * for labels is what mode=mask makes of the same frames in an element of its own. */
 #include "util.h"
 
 #define CAPS "video/x-raw,format=RGB,width=256,height=256,framerate=30/1"
 
+#define PLAIN "smoothing=0 refine=false close-holes=false feather=1 "
+
 #ifdef HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
+#endif
 
 static GstBuffer *portrait(GstClockTime time)
 {
@@ -22,6 +26,118 @@ static GstBuffer *portrait(GstClockTime time)
     GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
     return buffer;
 }
+
+/* ---------------------------------------------------------- regions of interest */
+
+#define LARGE "video/x-raw,format=RGB,width=512,height=512,framerate=30/1"
+static const struct {
+    guint boxes[2][4]; /* x, y, width, height */
+    gboolean objects;  /* GstAnalyticsODMtd */
+} regions[] = {
+    { { { 160, 96, 192, 192 } }, FALSE },
+    { { { 160, 96, 100, 192 }, { 252, 150, 100, 100 } }, FALSE },
+#ifdef HAVE_ANALYTICS
+    { { { 160, 96, 192, 192 } }, TRUE },
+    { { { 160, 96, 100, 192 }, { 252, 150, 100, 100 } }, TRUE },
+#endif
+};
+
+static void add_region(GstBuffer *frame, const guint box[4], gboolean object)
+{
+    if (!box[2])
+        return;
+#ifdef HAVE_ANALYTICS
+    if (object)
+        gst_analytics_relation_meta_add_od_mtd(gst_buffer_add_analytics_relation_meta(frame),
+                                               g_quark_from_static_string("person"), box[0],
+                                               box[1], box[2], box[3], 0.5f, NULL);
+#endif
+    if (!object)
+        gst_buffer_add_video_region_of_interest_meta(frame, "person", box[0], box[1], box[2],
+                                                     box[3]);
+}
+
+/* The portrait in a larger frame, at 128,64: what the boxes above and their margin come to. */
+static GstBuffer *portrait_inside(void)
+{
+    GstBuffer *small = portrait(0), *large = gst_buffer_new_allocate(NULL, 3 * 512 * 512, NULL);
+    GstMapInfo from, to;
+
+    gst_buffer_memset(large, 0, 90, 3 * 512 * 512);
+    fail_unless(gst_buffer_map(small, &from, GST_MAP_READ));
+    fail_unless(gst_buffer_map(large, &to, GST_MAP_WRITE));
+    for (guint y = 0; y < 256; y++)
+        memcpy(to.data + 3 * (512 * (64 + y) + 128), from.data + 3 * 256 * y, 3 * 256);
+    gst_buffer_unmap(small, &from);
+    gst_buffer_unmap(large, &to);
+    gst_buffer_unref(small);
+    return large;
+}
+
+/* The network sees the portrait as if it was all there is, and outside is background. */
+GST_START_TEST(looks_at_regions)
+{
+    struct filter filter, reference;
+    GstBuffer *mask, *input = portrait_inside(), *output;
+    GstMapInfo got, want;
+
+    filter_start(&reference, PLAIN "mode=mask", CAPS);
+    mask = filter_run(&reference, portrait(0));
+    filter_start(&filter, PLAIN "mode=mask roi=true", LARGE);
+    add_region(input, regions[__i__].boxes[0], regions[__i__].objects);
+    add_region(input, regions[__i__].boxes[1], regions[__i__].objects);
+    output = filter_run(&filter, input);
+    fail_unless(gst_buffer_map(mask, &want, GST_MAP_READ));
+    fail_unless(gst_buffer_map(output, &got, GST_MAP_READ));
+    for (guint i = 0; i < 512 * 512; i++) {
+        const guint x = i % 512 - 128, y = i / 512 - 64; /* of the portrait; else beyond it */
+        const gint value = x < 256 && y < 256 ? want.data[256 * y + x] : 0;
+
+        fail_unless(ABS(got.data[i] - value) <= 1, "%d at %u,%u, and the portrait has %d",
+                    got.data[i], i % 512, i / 512, value);
+    }
+    gst_buffer_unmap(output, &got);
+    gst_buffer_unmap(mask, &want);
+    gst_buffer_unref(output);
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+/* A frame without any is looked at as a whole; so are those with some that nobody asks for. */
+GST_START_TEST(no_regions)
+{
+    struct filter filter, reference;
+    GstBuffer *expected, *input, *output;
+    GstVideoInfo info;
+
+    caps_info("video/x-raw,format=GRAY8,width=512,height=512,framerate=30/1", &info);
+    filter_start(&reference, "smoothing=0 mode=mask", LARGE);
+    input = portrait_inside();
+    add_region(input, regions[0].boxes[0], FALSE);
+    expected = filter_run(&reference, input);
+    filter_start(&filter, "smoothing=0 mode=mask roi=true", LARGE);
+    input = portrait_inside();
+    add_region(input, regions[0].boxes[0], FALSE);
+    gst_buffer_unref(filter_run(&filter, input));
+    output = filter_run(&filter, portrait_inside());
+    picture_compare(output, expected, &info, 0, "the whole frame");
+    gst_buffer_unref(output);
+    gst_buffer_unref(expected);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+static void add_region_tests(TCase *tc)
+{
+    tcase_add_loop_test(tc, looks_at_regions, 0, G_N_ELEMENTS(regions));
+    tcase_add_test(tc, no_regions);
+}
+
+#ifdef HAVE_ANALYTICS
+
 
 /* The portrait as a frame of these caps. */
 static GstBuffer *portrait_as(const char *caps, GstClockTime time)
@@ -274,6 +390,100 @@ GST_START_TEST(part_of_a_buffer)
 }
 GST_END_TEST;
 
+/* ---------------------------------------------------------------- the tensor */
+
+/* What the network says of the portrait, as mode=mask shows it where nothing is done to it:
+ * frame and mask are of one size. Takes the frame's tensor as it is. */
+static void compare_tensor(GstBuffer *frame, GstBuffer *mask, const char *what)
+{
+    GstTensorMeta *meta = gst_buffer_get_tensor_meta(frame);
+    const GstTensor *tensor;
+    GstMapInfo got, want;
+
+    fail_unless(meta && meta->num_tensors == 1, "%s: no tensor", what);
+    fail_unless_equals_int(
+        gst_tensor_meta_get_index_from_id(meta, g_quark_from_string("tdl-mask")), 0);
+    tensor = gst_tensor_meta_get(meta, 0);
+    fail_unless(tensor->data_type == GST_TENSOR_DATA_TYPE_FLOAT32 &&
+                tensor->dims_order == GST_TENSOR_DIM_ORDER_ROW_MAJOR && tensor->num_dims == 4);
+    fail_unless(tensor->dims[0] == 1 && tensor->dims[1] == 256 && tensor->dims[2] == 256 &&
+                tensor->dims[3] == 1);
+    fail_unless(gst_memory_is_type(gst_buffer_peek_memory(tensor->data, 0), "TdlMemory"));
+    fail_unless(gst_buffer_map(tensor->data, &got, GST_MAP_READ));
+    fail_unless(gst_buffer_map(mask, &want, GST_MAP_READ));
+    fail_unless_equals_uint64(got.size, 256 * 256 * sizeof(gfloat));
+    for (guint i = 0; i < 256 * 256; i++) {
+        const gfloat value = ((const gfloat *)(gconstpointer)got.data)[i];
+
+        fail_unless(ABS(255 * value - want.data[i]) <= 1, "%s: %f at %u, where the mask has %d",
+                    what, value, i, want.data[i]);
+    }
+    gst_buffer_unmap(tensor->data, &got);
+    gst_buffer_unmap(mask, &want);
+}
+
+static const struct {
+    const char *line;
+    guint frames, runs;
+} tensor_rows[] = {
+    { PLAIN "mode=blur meta=both", 3, 3 },
+    { PLAIN "mode=passthrough meta=tensor interval=3", 5, 2 },
+    { PLAIN "mode=blur blur-radius=0 meta=tensor interval=2", 3, 2 },
+    { PLAIN "mode=overlay meta=both latency-mode=freshest", 4, 0 },
+    { PLAIN "mode=passthrough meta=tensor latency-mode=freshest", 4, 0 },
+};
+
+GST_START_TEST(tensor_is_the_networks_mask)
+{
+    const char *line = tensor_rows[__i__].line;
+    GstAnalyticsSegmentationMtd segmentation;
+    struct filter filter, reference;
+    GstBuffer *mask;
+
+    filter_start(&reference, PLAIN "mode=mask", CAPS);
+    mask = filter_run(&reference, portrait(0));
+    filter_start(&filter, line, CAPS);
+    for (guint i = 0; i < tensor_rows[__i__].frames; i++) {
+        GstBuffer *frame = filter_run(&filter, portrait(i * GST_SECOND / 30));
+
+        compare_tensor(frame, mask, line);
+        fail_unless_equals_int(find_segmentation(frame, 0, &segmentation),
+                               strstr(line, "both") != NULL);
+        gst_buffer_unref(frame);
+    }
+    if (tensor_rows[__i__].runs)
+        fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), tensor_rows[__i__].runs);
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
+/* The one of before metadata was off is not of the mask that frames wear. */
+GST_START_TEST(no_old_tensor)
+{
+    GstBuffer *grey = portrait(GST_SECOND / 30), *frame, *mask;
+    struct filter filter, reference;
+
+    gst_buffer_memset(grey, 0, 128, gst_buffer_get_size(grey));
+    filter_start(&reference, PLAIN "mode=mask", CAPS);
+    mask = filter_run(&reference, gst_buffer_ref(grey));
+    filter_start(&filter, PLAIN "mode=overlay interval=10 meta=tensor", CAPS);
+    gst_buffer_unref(filter_run(&filter, portrait(0)));
+    gst_util_set_object_arg(G_OBJECT(filter.element), "meta", "none");
+    frame = filter_run(&filter, gst_buffer_ref(grey));
+    fail_if(gst_buffer_get_tensor_meta(frame));
+    gst_buffer_unref(frame);
+    gst_util_set_object_arg(G_OBJECT(filter.element), "meta", "both");
+    frame = filter_run(&filter, grey);
+    compare_tensor(frame, mask, "grey");
+    gst_buffer_unref(frame);
+    gst_buffer_unref(mask);
+    filter_stop(&filter);
+    filter_stop(&reference);
+}
+GST_END_TEST;
+
 /* ------------------------------------------------------------------ the memory */
 
 /* Frames that nobody looks at, and one whose labels somebody does. */
@@ -308,7 +518,7 @@ GST_START_TEST(live)
     static const char *const modes[] = { "mode=overlay", "mode=passthrough" };
     GstAnalyticsSegmentationMtd segmentation;
     struct filter filter;
-    guint64 bytes;
+    guint64 bytes = 0;
 
     filter_start(&filter, modes[__i__], CAPS);
     for (guint i = 0; i < 5; i++) {
@@ -406,10 +616,13 @@ static Suite *suite(void)
 
     tcase_set_timeout(tc, 120);
     suite_add_tcase(s, tc);
+    add_region_tests(tc);
     tcase_add_loop_test(tc, labels_are_the_mask, 0, G_N_ELEMENTS(rows));
     tcase_add_loop_test(tc, every_frame_has_labels, 0, 3);
     tcase_add_loop_test(tc, round_a_crop, 0, 2);
     tcase_add_loop_test(tc, part_of_a_buffer, 0, 2);
+    tcase_add_loop_test(tc, tensor_is_the_networks_mask, 0, G_N_ELEMENTS(tensor_rows));
+    tcase_add_test(tc, no_old_tensor);
     tcase_add_test(tc, read_back_by_readers_alone);
     tcase_add_loop_test(tc, live, 0, 2);
     tcase_add_loop_test(tc, what_others_know_stays, 0, 2);
@@ -469,6 +682,7 @@ static Suite *suite(void)
 
     tcase_set_timeout(tc, 120);
     suite_add_tcase(s, tc);
+    add_region_tests(tc);
     tcase_add_test(tc, missing_at_the_start);
     tcase_add_test(tc, missing_later);
     return s;
@@ -480,7 +694,7 @@ int main(int argc, char **argv)
 
     if (result)
         return result;
-    g_print("skipped but for the messages: built without gstreamer-analytics-1.0 >= 1.26\n");
+    g_print("skipped but for messages and regions: no gstreamer-analytics-1.0 >= 1.26\n");
     return 77;
 }
 #endif

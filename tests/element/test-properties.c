@@ -38,8 +38,8 @@ GST_START_TEST(controllable)
         "smoothing refine invert interval ";
     static const char no[] = " model device precision fuse classes background latency-mode "
                              "require-zero-copy fail-closed batch-size batch-timeout presence "
-                             "presence-share presence-delay meta max-interval max-rate import-path "
-                             "export-path stats ";
+                             "presence-share presence-delay meta roi max-interval max-rate "
+                             "import-path export-path stats ";
     GstElement *element = gst_object_ref_sink(gst_element_factory_make("tdlfilter", NULL));
     GParamSpec **specs;
     guint count, seen = 0;
