@@ -24,7 +24,7 @@ MODES = ("overlay", "blur", "replace")  # their frames have the same format
 def choices(element, name):
     """The words that a property takes, as gst-launch-1.0 writes them."""
     return [value.value_nick for value in
-            element.find_property(name).enum_class.__enum_values__.values()]
+            type(element.get_property(name)).__enum_values__.values()]
 
 
 def as_array(sample):
