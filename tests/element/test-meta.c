@@ -81,6 +81,10 @@ GST_START_TEST(looks_at_regions)
     GstBuffer *mask, *input = portrait_inside(), *output;
     GstMapInfo got, want;
 
+    if (!util_in_turn(__i__, 2)) {
+        gst_buffer_unref(input);
+        return;
+    }
     filter_start(&reference, PLAIN "mode=mask", CAPS);
     mask = filter_run(&reference, portrait(0));
     filter_start(&filter, PLAIN "mode=mask roi=true", LARGE);
@@ -311,6 +315,8 @@ GST_START_TEST(every_frame_has_labels)
     struct filter filter, reference;
     GstBuffer *mask;
 
+    if (!util_in_turn(__i__, 3))
+        return;
     filter_start(&reference, "mode=mask smoothing=0", CAPS);
     mask = filter_run(&reference, portrait(0));
     filter_start(&filter, lines[__i__], CAPS);
@@ -440,6 +446,8 @@ GST_START_TEST(tensor_is_the_networks_mask)
     struct filter filter, reference;
     GstBuffer *mask;
 
+    if (!util_in_turn(__i__, 3))
+        return;
     filter_start(&reference, PLAIN "mode=mask", CAPS);
     mask = filter_run(&reference, portrait(0));
     filter_start(&filter, line, CAPS);

@@ -90,6 +90,27 @@ test_tdlfilter() {
     check "a legend" says 'tdl-legend.*reds, greens, blues'
     check "no such model" live 1 red model=/no-such-file
     check "an error on the bus" says '^filter: .*no-such-file'
+    test_metadata
+}
+
+# metadata STATUS ARGUMENT... : metadata.py on two green frames
+metadata() {
+    ends "$1" "$python" "$examples/metadata.py" \
+        --source "videotestsrc num-buffers=2 pattern=green ! video/x-raw,format=RGBA,width=70,height=50" "${@:2}"
+}
+
+test_metadata() {
+    if ! "$python" -c 'import gi; gi.require_version("GstAnalytics", "1.0")' 2>/dev/null; then
+        check "metadata.py without GStreamer 1.26" metadata 1
+        check "it says what it needs" says 'metadata.py: .*1\.26.*gir1.2-gst-plugins-bad-1.0'
+        return
+    fi
+    check "metadata.py" metadata 0 "model=$work/same.param" feather=0 smoothing=0
+    check "names and shares" says '^frame 1: 70x50 at 0,0: 0\.0% background, 100\.0% foreground$'
+    check "no metadata" metadata 0 "model=$work/same.param" meta=none
+    check "nothing is said then" bash -c "! grep -q frame '$work/log'"
+    check "no mask" metadata 1 "model=$work/same.param" mode=picture
+    check "it says so" says '^filter: There is no mask for "meta"'
 }
 
 "test_$what"
