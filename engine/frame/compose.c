@@ -18,6 +18,11 @@ static const float LEAST_VARIANCE = 0.1225f;
 /* What shrinking by a box (1/12) and growing by lines (1/6) blur. */
 static const float RESIZE_VARIANCE = 0.25f;
 
+/* How far the means of foreground and background look, standard deviation: a share of the
+ * frame's height, px at least. An outline is as wide as two or three pixels of a mask of
+ * 256, and they have to reach over it. */
+static const float MEAN_REACH = 1 / 45.f, LEAST_MEAN = 3;
+
 static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
 {
     return a->format == b->format && (tdl_format_has(tdl_format_info(a->format), TDL_TRAIT_RGB) ||
@@ -168,6 +173,19 @@ struct tdl_blur_steps tdl_blur_steps(const struct tdl_compose_params *p,
         sum += 2 * exp2f(b.exponent * (float)(k * k));
     b.scale = 1 / sum;
     return b;
+}
+
+bool tdl_compose_despills(const struct tdl_compose_params *p, enum tdl_compose_kernel kernel)
+{
+    return p->despill && (kernel == TDL_KERNEL_COLOR || kernel == TDL_KERNEL_PICTURE ||
+                          kernel == TDL_KERNEL_ALPHA);
+}
+
+struct tdl_blur_steps tdl_mean_steps(const struct tdl_frame *source)
+{
+    const float sigma = TDL_MAX((float)source->height * MEAN_REACH, LEAST_MEAN);
+    const struct tdl_compose_params p = {.blur_radius = TDL_MIN(sigma, 128)};
+    return tdl_blur_steps(&p, source);
 }
 
 /* ------------------------------------------------------------ at full size */

@@ -99,6 +99,11 @@ struct tdl_blur_steps {
 struct tdl_blur_steps tdl_blur_steps(const struct tdl_compose_params *params,
                                      const struct tdl_frame *source);
 
+/* The background's colour is taken out of the foreground's outline. */
+bool tdl_compose_despills(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
+/* The blur of the means that this needs. */
+struct tdl_blur_steps tdl_mean_steps(const struct tdl_frame *source);
+
 /* Where the replacement picture lies: the target's corner, and the way from pixel
  * to pixel, in pixels of the picture. */
 struct tdl_picture_place {

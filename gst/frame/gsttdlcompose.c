@@ -59,6 +59,7 @@ void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
         .smoothing = live->smoothing,
         .refine = live->refine,
         .close_holes = live->close_holes,
+        .despill = live->despill,
         .min_area = live->min_area,
         .grow = live->grow,
         .invert = live->invert,
@@ -105,6 +106,7 @@ enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct t
         .background_color = live->background_color,
         .threshold = 0.5f,
         .refine = live->refine, /* the kernels are those of other frames */
+        .despill = live->despill,
     };
     const struct tdl_frame target = written(&frames->target, mode);
     struct tdl_compose_params params;

@@ -150,6 +150,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "before "
       "invert",
       FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.grow), -TDL_MAX_GROW, TDL_MAX_GROW, 0 },
+    { "despill", "Despill",
+      "Take the old background's colours out of the foreground's outline, in mode=replace and "
+      "mode=alpha",
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.despill), .def = FALSE },
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
       GST_TDL_AT(live.invert), .def = FALSE },
     { "interval", "Interval",

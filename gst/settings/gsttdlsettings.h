@@ -79,7 +79,7 @@ struct gst_tdl_live {
     gint meta;                             /* enum gst_tdl_metadata */
     guint background_color, overlay_color; /* 0xAARRGGBB */
     gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
-    gboolean refine, close_holes, invert, require_zero_copy, fail_closed, presence, roi;
+    gboolean refine, close_holes, despill, invert, require_zero_copy, fail_closed, presence, roi;
     gfloat presence_share; /* of the frame */
     guint presence_delay;  /* ms */
     guint max_interval;    /* frames */

@@ -4,7 +4,8 @@
 // Shrinks the source for the blur, 4, 8 or 16 times, in the target's colour
 // space. Only what is clearly background counts, and its weight goes along:
 // the blur divides by it at the end, so no foreground colour reaches the
-// background around it. The weight is taken once per block of 4×2 pixels.
+// background around it. For means of either (frame_spill.glsl) what is clearly
+// foreground is summed likewise. The weight is taken once per block of 4×2 pixels.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(push_constant) uniform Push {
@@ -18,16 +19,19 @@ layout(push_constant) uniform Push {
     uvec4 target;        // not used; frame_target.glsl names it
 } push;
 
+layout(constant_id = 8) const bool BOTH = false; // the foreground, too
+
 #include "../common/frame_block.glsl"
 #include "../common/frame_mask.glsl"
 
-// Colour · weight and weight, as halves.
+// Colour · weight and weight, as halves; of the foreground behind.
 layout(std430, set = 0, binding = 9) restrict writeonly buffer Sums { uvec2 sums[]; };
 
 // So little that it only matters where there is no background at all.
 const float LEAST_WEIGHT = 1.0 / 8192.0;
 
-float weight_at(uint x, uint y, uvec2 frame, float guide)
+// Of background and of foreground.
+vec2 weights_at(uint x, uint y, uvec2 frame, float guide)
 {
     const uvec2 size = uvec2(push.mask_size & 65535u, push.mask_size >> 16);
     // Between pixels 1 and 2 of the first and the second row of the block.
@@ -35,11 +39,11 @@ float weight_at(uint x, uint y, uvec2 frame, float guide)
     const vec2 at = clamp(centre, vec2(0.0), vec2(size - 1u));
     const vec2 c = coefficients_between(at.x, at.y, size);
     const float mask = soft_step(vec4(GUIDED ? c.x * guide + c.y : c.y)).x;
-    return max(1.0 - 2.0 * mask, 0.0) + LEAST_WEIGHT;
+    return max(vec2(1.0 - 2.0 * mask, 2.0 * mask - 1.0), 0.0) + LEAST_WEIGHT;
 }
 
-// Colour · weight and weight of the block at (x, y), summed over its pixels.
-vec4 block_sum(uint x, uint y, uvec2 frame)
+// Colour · weight and weight of the block at (x, y), added up over its pixels.
+void add_block(uint x, uint y, uvec2 frame, inout vec4 back, inout vec4 front)
 {
     vec4 guide[2];
     const Block b = source_block(x, y, true, guide);
@@ -60,7 +64,9 @@ vec4 block_sum(uint x, uint y, uvec2 frame)
                             dot(inside, c1[0]) + dot(below, c1[1]),
                             dot(inside, c2[0]) + dot(below, c2[1])) / TARGET_MAX;
     const float mean_guide = (dot(inside, guide[0]) + dot(below, guide[1])) / count;
-    return weight_at(x, y, frame, mean_guide) * vec4(color, count);
+    const vec2 weights = weights_at(x, y, frame, mean_guide);
+    back += weights.x * vec4(color, count);
+    front += weights.y * vec4(color, count);
 }
 
 void main()
@@ -70,10 +76,15 @@ void main()
     if (any(greaterThanEqual(at, size)))
         return;
     const uvec2 end = min((at + 1u) * push.factor, frame);
-    vec4 sum = vec4(0.0);
+    vec4 back = vec4(0.0), front = vec4(0.0);
     for (uint y = at.y * push.factor; y < end.y; y += 2u)
         for (uint x = at.x * push.factor; x < end.x; x += 4u)
-            sum += block_sum(x, y, frame);
-    sum /= float(push.factor * push.factor);
-    sums[at.y * size.x + at.x] = uvec2(packHalf2x16(sum.xy), packHalf2x16(sum.zw));
+            add_block(x, y, frame, back, front);
+    const float share = 1.0 / float(push.factor * push.factor);
+    const uint i = at.y * size.x + at.x;
+    back *= share;
+    front *= share;
+    sums[i] = uvec2(packHalf2x16(back.xy), packHalf2x16(back.zw));
+    if (BOTH)
+        sums[size.x * size.y + i] = uvec2(packHalf2x16(front.xy), packHalf2x16(front.zw));
 }

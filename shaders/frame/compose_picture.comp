@@ -5,6 +5,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #include "../common/frame_compose.glsl"
+#include "../common/frame_spill.glsl"
 
 // The picture in the target's format and size, rows padded to words, plane
 // behind plane.
@@ -125,8 +126,10 @@ Block picture_block(uint x, uint y, uvec2 frame)
 Block compose_block(uint x, uint y, uvec2 frame, inout Window window)
 {
     vec4 guide[2], mask[2];
-    const Block block = source_block(x, y, true, guide);
+    Block block = source_block(x, y, true, guide);
     block_mask(x, y, frame, guide, window, mask);
+    if (DESPILL)
+        remove_spill(x, y, mask, block);
     return blend(picture_block(x, y, frame), block, mask);
 }
 

@@ -9,7 +9,7 @@ static gchar *folder; /* the user's data */
 static const gchar *const of_presets[] = {
     "mode",      "background-color", "overlay-color", "opacity",      "blur-radius", "blur-share",
     "threshold", "feather",          "smoothing",     "refine",       "close-holes", "min-area",
-    "grow",      "invert",           "interval",      "latency-mode", NULL};
+    "grow",      "invert",           "interval",      "latency-mode", "despill",     NULL};
 
 /* What belongs to a model, a machine or a pipeline. */
 static const gchar *const not_of_presets[] = {"name",
@@ -117,7 +117,7 @@ static void expect_preset(GstElement *element, GKeyFile *file, const gchar *name
 {
     static const gchar *const always[] = {"mode",   "threshold",   "feather",     "smoothing",
                                           "refine", "close-holes", "min-area",    "grow",
-                                          "invert", "interval",    "latency-mode"};
+                                          "invert", "interval",    "latency-mode", "despill"};
     g_auto(GStrv) keys = g_key_file_get_keys(file, name, NULL, NULL);
     g_autofree gchar *comment = NULL;
 

@@ -456,7 +456,8 @@ static void change_something(GstElement *filter, GRand *rand)
         g_object_set(filter, "interval", g_rand_int_range(rand, 1, 4), NULL);
         break;
     case 4:
-        g_object_set(filter, "refine", g_rand_boolean(rand), NULL);
+        g_object_set(filter, "refine", g_rand_boolean(rand), "despill", g_rand_boolean(rand),
+                     NULL);
         break;
     case 5:
         g_object_set(filter, "model", g_rand_boolean(rand) ? "" : "person-landscape", NULL);

@@ -299,6 +299,30 @@ static void test_blur(void)
         }
 }
 
+/* A colour or a picture behind, or nothing, without the old background's colours. */
+static void test_despill(void)
+{
+    for (size_t i = 0; i < COUNT(all_formats); i++)
+        for (size_t k = 0; k < 3; k++) {
+            if (!drawn(i + k, 8))
+                continue;
+            const enum tdl_format to = k == 2 ? TDL_FORMAT_BGRA : all_formats[i];
+            struct scene s = scene_new(all_formats[i], to, 45 - (uint32_t)k, 31 + (uint32_t)k,
+                                       k % 2 ? GEOMETRY_WORDS : GEOMETRY_ODD);
+            if (k == 1) {
+                s.background = picture_new(ctx, TDL_FORMAT_NV12, 17, 33, GEOMETRY_ODD);
+                s.background.frame.matrix = s.source.frame.matrix;
+                s.has_background = true;
+            }
+            s.params.mode = k == 2 ? TDL_MODE_ALPHA : TDL_MODE_REPLACE;
+            s.params.despill = true;
+            s.params.invert = i % 3 == 0;
+            /* The means have eight bits. */
+            run(&s, 1.5, "despilled");
+            scene_free(&s);
+        }
+}
+
 int main(int argc, char **argv)
 {
     ctx = open_context(argc, argv);
@@ -311,6 +335,7 @@ int main(int argc, char **argv)
     test_hard_edge();
     test_background_pictures();
     test_blur();
+    test_despill();
     tdl_batch_destroy(&batch);
     close_context(ctx);
     printf("composition: ok\n");

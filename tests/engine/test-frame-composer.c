@@ -122,6 +122,7 @@ static void test_steady_state(void)
         s.params.mode = modes[m];
         s.params.refine = true;
         s.params.close_holes = true;
+        s.params.despill = true;
         s.params.min_area = 0.01f;
         s.params.grow = 10;
         frame(&s);
@@ -171,6 +172,7 @@ static void test_prepare(void)
             struct picture behind = picture_new(ctx, TDL_FORMAT_I420, 9, 9, GEOMETRY_TIGHT);
             s.params.mode = modes[m];
             s.params.refine = picture;
+            s.params.despill = picture;
             s.params.background = picture ? &behind.frame : NULL;
             OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params,
                                     NULL));

@@ -380,6 +380,32 @@ static struct samples cover(const struct picture *p, const struct tdl_frame *tar
     return s;
 }
 
+static struct samples local_means(const struct samples *s, const struct map *mask,
+                                  const struct tdl_frame *target,
+                                  const struct tdl_compose_params *params, double sigma,
+                                  bool foreground);
+
+/* Forte: F = F' + m (C - m F' - (1 - m) B'), where F' and B' are the means of what is
+ * clearly foreground and background. No refinement. */
+static void despill(struct samples *s, const struct map *mask, const struct map *full,
+                    const struct tdl_frame *target, const struct tdl_compose_params *params)
+{
+    const double sigma = clamp_double(target->height / 45.0, 3, 128);
+    struct samples front = local_means(s, mask, target, params, sigma, true);
+    struct samples back = local_means(s, mask, target, params, sigma, false);
+    for (int c = 0; c < 3; c++)
+        for (int y = 0; y < s->height[c]; y++)
+            for (int x = 0; x < s->width[c]; x++) {
+                const double m = weight_at(full, s, c, x, y);
+                const double f = *sample(&front, c, x, y), b = *sample(&back, c, x, y);
+                double *color = sample(s, c, x, y);
+                *color = clamp_double(f + m * (*color - m * f - (1 - m) * b), 0,
+                                      format_full(target->format));
+            }
+    samples_free(&front);
+    samples_free(&back);
+}
+
 struct samples compose(const struct picture *source, const struct map *mask,
                        const struct picture *background, const struct tdl_frame *target,
                        const struct tdl_compose_params *params)
@@ -391,6 +417,8 @@ struct samples compose(const struct picture *source, const struct map *mask,
     double rgb[3] = {rgba[0], rgba[1], rgba[2]}, color[4];
     from_rgb(target, rgb, color);
     color[3] = 255 * rgba[3];
+    if (params->despill && (params->mode == TDL_MODE_REPLACE || params->mode == TDL_MODE_ALPHA))
+        despill(&s, mask, &full, target, params);
     if (params->mode == TDL_MODE_MASK || params->mode == TDL_MODE_ALPHA) {
         const int c = params->mode == TDL_MODE_MASK ? 0 : 3;
         const double white = params->mask_value ? (double)params->mask_value : 255;
@@ -448,9 +476,9 @@ static double kept(const struct map *mask, int x, int y)
 }
 
 /* How much a pixel counts: the mask at the middle of its block of 4×2 pixels,
- * of which only what is clearly background. */
+ * of which only what is clearly background, or foreground. */
 static double blur_weight(const struct map *mask, const struct tdl_compose_params *params, int x,
-                          int y, int width, int height)
+                          int y, int width, int height, bool foreground)
 {
     const double u = (x / 4 * 4 + 2.0) * mask->width / width - 0.5;
     const double v = (y / 2 * 2 + 1.0) * mask->height / height - 0.5;
@@ -461,26 +489,28 @@ static double blur_weight(const struct map *mask, const struct tdl_compose_param
     const double top = kept(mask, i, j) + (cu - i) * (kept(mask, i1, j) - kept(mask, i, j));
     const double low = kept(mask, i, j1) + (cu - i) * (kept(mask, i1, j1) - kept(mask, i, j1));
     const double q = top + (cv - j) * (low - top);
-    return fmax(1 - 2 * step_of(q, params), 0) + 1 / 8192.0;
+    const double background = 1 - 2 * step_of(q, params);
+    return fmax(foreground ? -background : background, 0) + 1 / 8192.0;
 }
 
-/* Means over cells of `f` pixels, weighted by the background; Gaussian less
- * what shrinking and growing blur by themselves; bilinear growth. Below two
- * pixels and a half the blurred picture is mixed with the sharp one. No refinement. */
-struct samples blurred(const struct samples *s, const struct map *mask,
-                       const struct tdl_frame *target, const struct tdl_compose_params *params)
+/* Means over cells of `f` pixels, weighted by background or foreground; Gaussian less
+ * what shrinking and growing blur by themselves; bilinear growth. They are colours that
+ * the target has. No refinement. */
+static struct samples local_means(const struct samples *s, const struct map *mask,
+                                  const struct tdl_frame *target,
+                                  const struct tdl_compose_params *params, double sigma,
+                                  bool foreground)
 {
-    const double sigma = params->blur_radius;
     const int f = sigma >= 24 ? 16 : sigma >= 12 ? 8 : 4;
     const int width = (int)target->width, height = (int)target->height;
     const int w = (width + f - 1) / f, h = (height + f - 1) / f;
     const double small = sqrt(fmax(sigma * sigma / (f * f) - 0.25, 0.1225));
-    const double share = fmin(sigma * sigma / 5.96, 1);
     struct samples out = samples_new(target);
     struct map weight = map_new(w, h);
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
-            weight.at[y / f * w + x / f] += blur_weight(mask, params, x, y, width, height);
+            weight.at[y / f * w + x / f] +=
+                blur_weight(mask, params, x, y, width, height, foreground);
     gaussian(&weight, small);
     for (int c = 0; c < 3; c++) {
         struct map m = map_new(w, h);
@@ -488,11 +518,12 @@ struct samples blurred(const struct samples *s, const struct map *mask,
         const int down = s->height[0] > s->height[c] ? 2 : 1;
         for (int y = 0; y < height; y++)
             for (int x = 0; x < width; x++)
-                m.at[y / f * w + x / f] += blur_weight(mask, params, x, y, width, height) *
-                                           *sample(s, c, x / across, y / down);
+                m.at[y / f * w + x / f] +=
+                    blur_weight(mask, params, x, y, width, height, foreground) *
+                    *sample(s, c, x / across, y / down);
         gaussian(&m, small);
         for (int i = 0; i < w * h; i++)
-            m.at[i] /= weight.at[i];
+            m.at[i] = clamp_double(m.at[i] / weight.at[i], 0, format_full(target->format));
         for (int y = 0; y < out.height[c]; y++)
             for (int x = 0; x < out.width[c]; x++) {
                 double sum = 0;
@@ -501,12 +532,23 @@ struct samples blurred(const struct samples *s, const struct map *mask,
                 for (int k = 0; k < across * down; k++)
                     sum += map_between(&m, across * x + k % across, down * y + k / across, w * f,
                                        h * f);
-                *sample(&out, c, x, y) =
-                    share * sum / (across * down) + (1 - share) * *sample(s, c, x, y);
+                *sample(&out, c, x, y) = sum / (across * down);
             }
         map_free(&m);
     }
     map_free(&weight);
+    return out;
+}
+
+/* Below two pixels and a half the blurred picture is mixed with the sharp one. */
+struct samples blurred(const struct samples *s, const struct map *mask,
+                       const struct tdl_frame *target, const struct tdl_compose_params *params)
+{
+    const double sigma = params->blur_radius, share = fmin(sigma * sigma / 5.96, 1);
+    struct samples out = local_means(s, mask, target, params, sigma, false);
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < s->width[c] * s->height[c]; i++)
+            out.at[c][i] = share * out.at[c][i] + (1 - share) * s->at[c][i];
     return out;
 }
 

@@ -514,6 +514,17 @@ static void check(const struct course *c, const struct figures *f)
     CHECK(f->halo[0] <= c->halo, "%s: the outline's colours are off by %.2f", c->name, f->halo[0]);
 }
 
+/* Without the old background's colours the outline is closer to what it should be. */
+static void check_despill(void)
+{
+    double spill[2];
+    for (int k = 0; k < 2; k++) {
+        params.despill = k;
+        spill[k] = follow(0, 4, false).spill[0];
+    }
+    CHECK(spill[1] < 0.8 * spill[0], "spill of %.2f, of %.2f without despill", spill[1], spill[0]);
+}
+
 static void take_option(const char *text)
 {
     const struct {
@@ -528,6 +539,7 @@ static void take_option(const char *text)
         {"grow", &params.grow, NULL},
         {"refine", NULL, &params.refine},
         {"close_holes", NULL, &params.close_holes},
+        {"despill", NULL, &params.despill},
     };
     const char *value = strchr(text, '=');
     for (size_t i = 0; i < COUNT(options) && value; i++) {
@@ -565,6 +577,8 @@ int main(int argc, char **argv)
         if (!measures)
             check(c, &f);
     }
+    if (!measures)
+        check_despill();
     free(fine);
     tdl_batch_destroy(&batch);
     close_context(ctx);

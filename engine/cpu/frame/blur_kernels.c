@@ -3,6 +3,7 @@
  * The blurred background at reduced size (shaders/frame/blur_down.comp, blur.comp).
  * Only what is clearly background counts, and its weight goes along: the blur
  * divides by it at the end, so no foreground colour reaches the background around it.
+ * For means of either, what is clearly foreground is blurred likewise.
  */
 #include "blocks.h"
 
@@ -13,6 +14,7 @@
 struct blocks {
     float sum[4][TDL_TILE / 4 + 1]; /* colour and count, or the guide in the last */
     float guide[TDL_TILE / 4 + 1];
+    float weight[2][TDL_TILE / 4 + 1]; /* of background and of foreground */
 };
 
 /* Four neighbours of two rows to one; `rows` 1: the second is not there. What lies
@@ -69,7 +71,7 @@ static void sum_blocks(const struct tdl_cpu_blocks *b, struct tdl_tile *t, int r
         out->guide[i] /= out->sum[3][i];
 }
 
-/* How much each block is background, by the mask in its middle. */
+/* How much each block is background or foreground, by the mask in its middle. */
 static void weigh_blocks(const struct tdl_cpu_blocks *b, const struct tdl_tile *t, int y,
                          struct blocks *blocks)
 {
@@ -97,9 +99,8 @@ static void weigh_blocks(const struct tdl_cpu_blocks *b, const struct tdl_tile *
         const float base = (k0 + (k1 - k0) * part_y) * TDL_COEFFICIENT;
         const float mask = tdl_step_of(b->soft, b->guided ? slope * blocks->guide[i] + base : base);
         const float background = 1 - 2 * mask;
-        const float weight = (background > 0 ? background : 0) + LEAST_WEIGHT;
-        for (int j = 0; j < 4; j++)
-            blocks->sum[j][i] *= weight;
+        blocks->weight[0][i] = (background > 0 ? background : 0) + LEAST_WEIGHT;
+        blocks->weight[1][i] = (background < 0 ? -background : 0) + LEAST_WEIGHT;
     }
 }
 
@@ -119,16 +120,19 @@ void TDL_CPU_NAME(blur_down)(void *work, size_t begin, size_t end)
             float *out = b->sums + row * (size_t)width + x / factor;
             const int count = TDL_DIV_UP(t.n, factor), each = factor / 4;
             const int bottom = TDL_MIN(((int)row + 1) * factor, p->height);
-            for (int c = 0; c < 4; c++)
+            for (int c = 0; c < 4 * b->pictures; c++)
                 memset(out + (size_t)c * size, 0, (size_t)count * sizeof(float));
             for (int y = (int)row * factor; y < bottom; y += 2) {
                 tdl_tile_load(&b->blocks, &t, y, true);
                 sum_blocks(&b->blocks, &t, y + 1 < p->height ? 2 : 1, &blocks);
                 weigh_blocks(&b->blocks, &t, y, &blocks);
-                for (int c = 0; c < 4; c++)
+                for (int c = 0; c < 4 * b->pictures; c++) {
+                    const float *restrict sum = blocks.sum[c % 4];
+                    const float *restrict weight = blocks.weight[c / 4];
+                    const float unit = c % 4 < 3 ? share / b->blocks.target.max : share;
                     for (int i = 0; i < t.blocks / 4; i++)
-                        out[(size_t)c * size + (size_t)(i / each)] +=
-                            blocks.sum[c][i] * (c < 3 ? share / b->blocks.target.max : share);
+                        out[(size_t)c * size + (size_t)(i / each)] += sum[i] * weight[i] * unit;
+                }
             }
         }
     }
@@ -149,7 +153,7 @@ void TDL_CPU_NAME(blur_across)(void *work, size_t begin, size_t end)
     const struct tdl_cpu_blur *b = work;
     const int n = (int)b->steps.width;
     const size_t size = (size_t)b->steps.width * b->steps.height;
-    for (int c = 0; c < 4; c++)
+    for (int c = 0; c < 4 * b->pictures; c++)
         for (size_t row = begin; row < end; row++) {
             const float *in = b->sums + (size_t)c * size + row * (size_t)n;
             float *out = b->swept + (size_t)c * size + row * (size_t)n;
@@ -171,26 +175,30 @@ static void finish_row(int n, float max, float (*restrict sums)[TDL_TILE], float
     }
 }
 
+static void sweep_along(const struct tdl_cpu_blur *b, const float *in, float *out, int x, int row)
+{
+    const int width = (int)b->steps.width, n = TDL_MIN(width - x, TDL_TILE);
+    const int first = TDL_MAX(row - b->steps.radius, 0);
+    const int last = TDL_MIN(row + b->steps.radius, (int)b->steps.height - 1);
+    const size_t size = (size_t)b->steps.width * b->steps.height;
+    const size_t at = (size_t)row * (size_t)width + (size_t)x;
+    float sums[4][TDL_TILE];
+    memset(sums, 0, sizeof(sums));
+    for (int c = 0; c < 4; c++)
+        for (int k = first; k <= last; k++)
+            add_shifted(n, 0, b->weights[k < row ? row - k : k - row],
+                        in + (size_t)c * size + (size_t)k * (size_t)width + x, sums[c]);
+    finish_row(n, b->blocks.target.max, sums,
+               (float *const[3]){out + at, out + size + at, out + 2 * size + at});
+}
+
 void TDL_CPU_NAME(blur_along)(void *work, size_t begin, size_t end)
 {
     const struct tdl_cpu_blur *b = work;
-    const int width = (int)b->steps.width, height = (int)b->steps.height;
     const size_t size = (size_t)b->steps.width * b->steps.height;
-    float sums[4][TDL_TILE];
-    for (int x = 0; x < width; x += TDL_TILE)
-        for (int row = (int)begin; row < (int)end; row++) {
-            const int n = TDL_MIN(width - x, TDL_TILE);
-            const int first = TDL_MAX(row - b->steps.radius, 0);
-            const int last = TDL_MIN(row + b->steps.radius, height - 1);
-            const size_t at = (size_t)row * (size_t)width + (size_t)x;
-            memset(sums, 0, sizeof(sums));
-            for (int c = 0; c < 4; c++)
-                for (int k = first; k <= last; k++)
-                    add_shifted(n, 0, b->weights[k < row ? row - k : k - row],
-                                b->swept + (size_t)c * size + (size_t)k * (size_t)width + x,
-                                sums[c]);
-            finish_row(n, b->blocks.target.max, sums,
-                       (float *const[3]){b->blurred + at, b->blurred + size + at,
-                                         b->blurred + 2 * size + at});
-        }
+    for (int k = 0; k < b->pictures; k++)
+        for (int x = 0; x < (int)b->steps.width; x += TDL_TILE)
+            for (size_t row = begin; row < end; row++)
+                sweep_along(b, b->swept + 4 * (size_t)k * size, b->blurred + 3 * (size_t)k * size,
+                            x, (int)row);
 }

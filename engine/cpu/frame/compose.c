@@ -135,7 +135,7 @@ static float *blur_plane(const struct tdl_cpu_composer *c, const struct tdl_blur
 
 static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
                                 const struct tdl_cpu_blocks *blocks,
-                                const struct tdl_blur_steps *steps)
+                                const struct tdl_blur_steps *steps, int pictures)
 {
     const size_t weights = (size_t)steps->radius + 1;
     void *memory;
@@ -149,8 +149,9 @@ static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_co
     b->blocks = *blocks;
     b->steps = *steps;
     b->sums = blur_plane(c, steps, 0);
-    b->swept = blur_plane(c, steps, 4);
-    b->blurred = blur_plane(c, steps, 8);
+    b->pictures = pictures;
+    b->swept = blur_plane(c, steps, 4 * (size_t)pictures);
+    b->blurred = blur_plane(c, steps, 8 * (size_t)pictures);
     b->weights = memory;
     for (size_t k = 0; k < weights; k++)
         b->weights[k] = exp2f(steps->exponent * (float)(k * k)) * steps->scale;
@@ -212,8 +213,9 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
     if (kernel == TDL_KERNEL_PICTURE)
         t->picture = tdl_cpu_picture(&c->picture.frame);
     t->blur = *blur;
-    if (kernel == TDL_KERNEL_BLUR)
-        t->blurred = blur_plane(c, blur, 8);
+    t->despills = tdl_compose_despills(params, kernel);
+    if (kernel == TDL_KERNEL_BLUR || t->despills)
+        t->blurred = blur_plane(c, blur, t->despills ? 16 : 8);
     return TDL_OK;
 }
 
@@ -241,14 +243,17 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
 {
     struct tdl_cpu_composer *c = tdl_cpu_composer(composer);
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
-    const struct tdl_blur_steps blur = tdl_blur_steps(params, source);
+    const bool despills = tdl_compose_despills(params, kernel);
+    const bool blurs = kernel == TDL_KERNEL_BLUR || despills;
+    const struct tdl_blur_steps blur =
+        despills ? tdl_mean_steps(source) : tdl_blur_steps(params, source);
     const bool masked = tdl_compose_needs_mask(kernel);
     bool stale = false;
     enum tdl_result r;
     if (masked)
         TRY(check_mask(c, mask, params));
-    if (kernel == TDL_KERNEL_BLUR)
-        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height));
+    if (blurs)
+        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height, despills ? 2 : 1));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&c->picture, composer->ctx, params, target, &stale));
@@ -260,8 +265,8 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
     if (masked)
         TRY(tdl_cpu_add_mask(batch, c, source, params->reuse_mask ? NULL : mask, params));
     const struct tdl_cpu_blocks blocks = blocks_of(c, source, target, params);
-    if (kernel == TDL_KERNEL_BLUR)
-        TRY(add_blur(batch, c, &blocks, &blur));
+    if (blurs)
+        TRY(add_blur(batch, c, &blocks, &blur, despills ? 2 : 1));
     if (kernel == TDL_KERNEL_PICTURE && stale)
         TRY(add_picture(batch, c, params));
     if (kernel == TDL_KERNEL_PICTURE)

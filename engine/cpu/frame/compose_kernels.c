@@ -5,10 +5,14 @@
  */
 #include "blocks.h"
 
-/* A row of the blurred picture between its columns; chroma at the target's sampling. */
+/* A row of a blurred picture between its columns; chroma at the target's sampling. */
 struct widened {
     int row; /* -1: none yet */
     tdl_tile_row c[3];
+};
+struct blurred {
+    const float *planes;
+    struct widened widened[2];
 };
 
 struct scene {
@@ -16,7 +20,8 @@ struct scene {
     struct tdl_tile tile;
     tdl_tile_row behind_rows[2][4]; /* the background */
     float *behind[2][4];
-    struct widened widened[2];
+    struct blurred pictures[2]; /* the background; or the means of it and of the foreground */
+    tdl_tile_row means[2][2][3];
     /* Of luma and of chroma: the columns on either side, and how far it is. */
     struct {
         int32_t column[TDL_TILE], next[TDL_TILE];
@@ -26,13 +31,16 @@ struct scene {
 
 /* -------------------------------------------------------------- backgrounds */
 
-/* Where the tile's samples lie in the blurred picture. A pair's pixels lie between the
+/* Where the tile's samples lie in the blurred pictures. A pair's pixels lie between the
  * same two columns: their mean is in the middle. */
 static void place_blurred(struct scene *s)
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
     const int last = (int)blur->width - 1;
-    s->widened[0].row = s->widened[1].row = -1;
+    for (int k = 0; k < 2; k++) {
+        s->pictures[k].planes = s->job->blurred + 3 * (size_t)k * blur->width * blur->height;
+        s->pictures[k].widened[0].row = s->pictures[k].widened[1].row = -1;
+    }
     for (int k = 0; k < 2; k++) {
         const int shift = k ? s->job->blocks.target.part[1].shift_x : 0;
         const float step = (float)(1 << shift) / (float)blur->factor;
@@ -46,13 +54,13 @@ static void place_blurred(struct scene *s)
     }
 }
 
-static const struct widened *widen(struct scene *s, int row)
+static const struct widened *widen(struct scene *s, struct blurred *from, int row)
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
-    const int held[2] = {s->widened[0].row, s->widened[1].row};
+    const int held[2] = {from->widened[0].row, from->widened[1].row};
     if (held[0] == row || held[1] == row)
-        return &s->widened[held[1] == row];
-    struct widened *w = &s->widened[held[1] < held[0]];
+        return &from->widened[held[1] == row];
+    struct widened *w = &from->widened[held[1] < held[0]];
     const size_t size = (size_t)blur->width * blur->height;
     w->row = row;
     for (int c = 0; c < 3; c++) {
@@ -60,7 +68,7 @@ static const struct widened *widen(struct scene *s, int row)
         const int32_t *restrict column = s->blurred[c > 0].column;
         const int32_t *restrict next = s->blurred[c > 0].next;
         const float *restrict part = s->blurred[c > 0].part;
-        const float *restrict in = s->job->blurred + (size_t)c * size + (size_t)row * blur->width;
+        const float *restrict in = from->planes + (size_t)c * size + (size_t)row * blur->width;
         float *restrict out = w->c[c];
         for (int i = 0; i < n; i++)
             out[i] = in[column[i]] + (in[next[i]] - in[column[i]]) * part[i];
@@ -68,25 +76,33 @@ static const struct widened *widen(struct scene *s, int row)
     return w;
 }
 
-static void blur_row(struct scene *s, int c, float y, float *out)
+static void blur_row(struct scene *s, struct blurred *from, int c, float y, float *out)
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
     const int last = (int)blur->height - 1;
     const int shift = c ? s->job->blocks.target.part[1].shift_x : 0;
     const float v = tdl_clamp(y / (float)blur->factor - 0.5f, 0, (float)last);
     const int at = (int)v;
-    const struct widened *top = widen(s, at), *low = widen(s, at < last ? at + 1 : last);
+    const struct widened *top = widen(s, from, at);
+    const struct widened *low = widen(s, from, at < last ? at + 1 : last);
     tdl_mix_rows(v - (float)at, s->tile.blocks >> shift, top->c[c], low->c[c], out);
 }
 
-static void blur_behind(struct scene *s, int y)
+static void blurred_rows(struct scene *s, struct blurred *from, int y, float *const rows[2][3])
 {
     const struct tdl_cpu_picture *target = &s->job->blocks.target;
     const bool half = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
     const bool grey = !tdl_cpu_picture_has(target, TDL_TRAIT_RGB | TDL_TRAIT_CHROMA);
     for (int c = 0; c < (grey ? 1 : 3); c++)
         for (int r = 0; r < (half && c ? 1 : 2); r++)
-            blur_row(s, c, half && c ? (float)y + 1 : (float)(y + r) + 0.5f, s->behind[r][c]);
+            blur_row(s, from, c, half && c ? (float)y + 1 : (float)(y + r) + 0.5f, rows[r][c]);
+}
+
+static void blur_behind(struct scene *s, int y)
+{
+    blurred_rows(s, &s->pictures[0], y,
+                 (float *const[2][3]){{s->behind[0][0], s->behind[0][1], s->behind[0][2]},
+                                      {s->behind[1][0], s->behind[1][1], s->behind[1][2]}});
 }
 
 /* The picture has the target's format and size: its rows as they are. */
@@ -126,6 +142,41 @@ static void change_weights(struct tdl_tile *t, float m, float n)
         for (int i = 0; i < t->blocks; i++)
             mask[i] = m * mask[i] + n;
     }
+}
+
+/* ------------------------------------------------------------------- spill */
+
+/* See shaders/common/frame_spill.glsl. */
+static void take_spill(int n, float max, const float *restrict back, const float *restrict front,
+                       const float *restrict mask, float *restrict row)
+{
+    for (int i = 0; i < n; i++) {
+        const float likely = back[i] + (front[i] - back[i]) * mask[i];
+        row[i] = tdl_clamp(front[i] + mask[i] * (row[i] - likely), 0, max);
+    }
+}
+
+static void remove_spill(struct scene *s, int y)
+{
+    const struct tdl_cpu_picture *p = &s->job->blocks.target;
+    struct tdl_tile *t = &s->tile;
+    const bool chroma = tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA);
+    const bool half_x = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_X);
+    const bool half_y = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
+    const int count = chroma || tdl_cpu_picture_has(p, TDL_TRAIT_RGB) ? 3 : 1;
+    float(*m)[2][3][TDL_TILE_ROW] = s->means;
+    for (int k = 0; k < 2; k++)
+        blurred_rows(s, &s->pictures[k], y,
+                     (float *const[2][3]){{m[k][0][0], m[k][0][1], m[k][0][2]},
+                                          {m[k][1][0], m[k][1][1], m[k][1][2]}});
+    if (chroma && half_x)
+        tdl_mean_weights(p, t);
+    for (int r = 0; r < 2; r++)
+        for (int c = 0; c < (half_y && r ? 1 : count); c++) {
+            const bool half = c && half_x;
+            take_spill(half ? t->blocks / 2 : t->blocks, p->max, m[0][r][c], m[1][r][c],
+                       half ? t->pairs[r] : t->mask[r], t->target[r][c]);
+        }
 }
 
 /* -------------------------------------------------------- what need not be blended */
@@ -247,6 +298,8 @@ static void compose_rows(struct scene *s, int y)
         tdl_tile_mask(&c->blocks, t, y);
     for (int r = 0; r < 2 && kind != TDL_MASK_MIXED; r++)
         tdl_fill_row(kind == TDL_MASK_ALL, t->blocks, t->mask[r]);
+    if (c->despills && kind != TDL_MASK_ALL) /* where it is 1 all over, nothing changes */
+        remove_spill(s, y);
     finish_rows(s, y);
     tdl_tile_store(&c->blocks.target, t, y, rows);
 }
@@ -263,7 +316,7 @@ void TDL_CPU_NAME(compose)(void *work, size_t begin, size_t end)
         colour_behind(&s);
     for (int x = 0; x < c->blocks.source.width; x += TDL_TILE) {
         tdl_tile_begin(&c->blocks, &s.tile, x);
-        if (c->kernel == TDL_KERNEL_BLUR)
+        if (c->blurred)
             place_blurred(&s);
         for (size_t pair = begin; pair < end; pair++)
             compose_rows(&s, 2 * (int)pair);

@@ -77,19 +77,20 @@ fail:
 }
 
 enum tdl_result tdl_cpu_composer_need_blur(struct tdl_cpu_composer *c, uint32_t width,
-                                           uint32_t height)
+                                           uint32_t height, uint32_t pictures)
 {
     /* Sums, and those swept one way, of four floats a pixel; three of the result.
      * Enough for the least reduction, so that the radius may change freely. */
-    const size_t pixels = (size_t)TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
+    const size_t pixels = (size_t)pictures * TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
     enum tdl_result r;
-    if (c->blur_width == width && c->blur_height == height)
+    if (c->blur_width == width && c->blur_height == height && c->blur_pictures >= pictures)
         return TDL_OK;
     tdl_buffer_destroy(&c->blur);
     c->blur_width = c->blur_height = 0;
     TRY(create_zeroed(c->base.ctx, pixels * 11 * sizeof(float), "blur", &c->blur));
     c->blur_width = width;
     c->blur_height = height;
+    c->blur_pictures = pictures;
 fail:
     return r;
 }

@@ -3,7 +3,8 @@
  * What lives between frames. At mask resolution: `state`, the smoothed mask of the
  * last frame and what it is held against; `pairs` and `grown`, guide and mask to be
  * cleaned and fitted; `lines`, the fits, and `coefficients`, which the full size reads;
- * `runs`, what is known of holes and islands. At reduced size: the blur's pictures. And
+ * `runs`, what is known of holes and islands. At reduced size: the blur's pictures, or
+ * those of the means of fore- and background. And
  * the replacement picture in the target's format and size. Works that are queued hold
  * the buffers, so that a composer may go, or see another size, before they have run.
  */
@@ -22,6 +23,7 @@ struct tdl_cpu_composer {
     bool have_state; /* `state` holds a mask */
 
     uint32_t blur_width, blur_height; /* of the frames that the buffer is for */
+    uint32_t blur_pictures;           /* that it has room for, one behind the other */
     struct tdl_buffer *blur;
 
     struct tdl_kept_picture picture;
@@ -41,7 +43,7 @@ static inline uint32_t *tdl_cpu_words(const struct tdl_buffer *buffer)
 enum tdl_result tdl_cpu_composer_need_mask(struct tdl_cpu_composer *c, uint32_t width,
                                            uint32_t height);
 enum tdl_result tdl_cpu_composer_need_blur(struct tdl_cpu_composer *c, uint32_t width,
-                                           uint32_t height);
+                                           uint32_t height, uint32_t pictures);
 
 /* mask.c: from the mask, NULL if there is no new one, to coefficients. */
 enum tdl_result tdl_cpu_add_mask(struct tdl_batch *batch, struct tdl_cpu_composer *c,

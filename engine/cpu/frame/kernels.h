@@ -115,13 +115,15 @@ struct tdl_cpu_blocks {
     bool guided;
 };
 
-/* Planes of floats, `size` of each, one behind the other. */
+/* Planes of floats, `size` of each, one behind the other; of `pictures`: the background,
+ * and for means (shaders/common/frame_spill.glsl) the foreground. */
 struct tdl_cpu_blur {
     struct tdl_cpu_work work;
     struct tdl_cpu_blocks blocks;
     struct tdl_blur_steps steps;
     float *sums, *swept, *blurred; /* colour · weight and weight; the same; colour */
     float *weights;                /* of a sweep: radius + 1 */
+    int pictures;
 };
 
 struct tdl_cpu_make_picture {
@@ -142,6 +144,7 @@ struct tdl_cpu_compose {
     struct tdl_cpu_picture picture; /* in the target's format and size */
     struct tdl_blur_steps blur;
     const float *blurred;
+    bool despills; /* `blurred` are means */
 };
 
 /* Parts are pairs of rows of the target. */

@@ -226,7 +226,12 @@ struct tdl_compose_params {
     /** 1…255: what foreground is in TDL_MODE_MASK, in the place of 255, what is half
      *  foreground being rounded up: with 1 the mask says 0 or 1. 0: 255 */
     uint64_t mask_value;
-    uint64_t reserved[3]; /**< 0: room for later versions */
+    /** Take the old background's colours out of the outline, where the mask lies between
+     *  0 and 1: in replace and alpha (Forte, "Approximate Fast Foreground Colour
+     *  Estimation", ICIP 2021). The foreground's colours and the background's are those that
+     *  are clearly one of them within about 1/45 of the frame's height. */
+    bool despill;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 
 /**

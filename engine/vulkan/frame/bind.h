@@ -22,6 +22,7 @@ struct tdl_frame_spec {
     uint32_t mode;     /* the kernel's own */
     uint32_t rolling;  /* see shaders/common/frame_mask.glsl */
     uint32_t few;      /* few invocations that each do much */
+    uint32_t despill;  /* see shaders/common/frame_spill.glsl */
 };
 #define TDL_FRAME_SPEC_COUNT (sizeof(struct tdl_frame_spec) / sizeof(uint32_t))
 

@@ -127,8 +127,9 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     if (tdl_compose_needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
-    if (kernel == TDL_KERNEL_BLUR)
-        TRY(tdl_composer_need_blur(composer, source->width, source->height));
+    if (kernel == TDL_KERNEL_BLUR || tdl_compose_despills(params, kernel))
+        TRY(tdl_composer_need_blur(composer, source->width, source->height,
+                                   kernel == TDL_KERNEL_BLUR ? 1 : 2));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&composer->picture, composer->base.ctx, params, target, &stale));

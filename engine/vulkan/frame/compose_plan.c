@@ -194,16 +194,23 @@ static void add_mask(struct tdl_compose_plan *plan)
 
 /* --------------------------------------------------------- at reduced size */
 
+static struct tdl_blur_steps blur_steps(const struct tdl_compose_plan *plan)
+{
+    return plan->despills ? tdl_mean_steps(plan->source)
+                          : tdl_blur_steps(plan->params, plan->source);
+}
+
 static void add_blur_down(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const struct tdl_blur_steps blur = tdl_blur_steps(plan->params, plan->source);
+    const struct tdl_blur_steps blur = blur_steps(plan);
     const struct tdl_soft_step soft = tdl_soft_step(plan->params);
     struct tdl_compose_step *s =
         add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
     struct tdl_blur_down_push *push = &s->push.blur_down;
     specialise_blocks(plan, s);
     s->spec.rolling = false;
+    s->spec.mode = plan->despills;
     *push = (struct tdl_blur_down_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
@@ -222,7 +229,7 @@ static void add_blur_down(struct tdl_compose_plan *plan)
 static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const struct tdl_blur_steps blur = tdl_blur_steps(plan->params, plan->source);
+    const struct tdl_blur_steps blur = blur_steps(plan);
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
     struct tdl_compose_step *s =
         add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
@@ -232,11 +239,11 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
         .exponent = blur.exponent,
         .scale = blur.scale,
     };
-    s->spec.mode = last;
+    s->spec.mode = !last ? 0 : plan->despills ? 2 : 1; /* PASS in blur.comp */
     s->binds[0] = reads(last ? c->swept : c->sums);
     s->binds[1] = writes(last ? c->blurred : c->swept);
     set_groups(s, last ? blur.width : TDL_DIV_UP(blur.width, run),
-               last ? TDL_DIV_UP(blur.height, run) : blur.height, 1);
+               last ? TDL_DIV_UP(blur.height, run) : blur.height, plan->despills ? 2 : 1);
 }
 
 /* ------------------------------------------------------------ at full size */
@@ -281,7 +288,7 @@ static void add_copy(struct tdl_compose_plan *plan)
 static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose_push *push)
 {
     const struct tdl_compose_params *p = plan->params;
-    const struct tdl_blur_steps blur = tdl_blur_steps(p, plan->source);
+    const struct tdl_blur_steps blur = blur_steps(plan);
     const struct tdl_soft_step soft = tdl_soft_step(p);
     const bool overlay = p->mode == TDL_MODE_OVERLAY;
     *push = (struct tdl_compose_push){
@@ -307,6 +314,7 @@ static void add_compose(struct tdl_compose_plan *plan)
     struct tdl_compose_step *s = add_step(plan, shader, BLOCK_X, BLOCK_Y, sizeof(s->push.compose));
     specialise_blocks(plan, s);
     s->spec.mode = plan->kernel < TDL_KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
+    s->spec.despill = plan->despills;
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
     tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
@@ -316,6 +324,7 @@ static void add_compose(struct tdl_compose_plan *plan)
         s->binds[7] = reads(c->blurred);
     if (plan->kernel == TDL_KERNEL_PICTURE)
         s->binds[7] = reads(c->picture.frame.planes[0].buffer);
+    s->binds[8] = plan->despills ? reads(c->blurred) : s->binds[6];
     set_block_groups(plan, s);
 }
 
@@ -330,6 +339,7 @@ struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
         .target = target,
         .params = params,
         .kernel = tdl_compose_choose(source, target, params),
+        .despills = tdl_compose_despills(params, tdl_compose_choose(source, target, params)),
         .few = tdl_frame_wants_few(c->base.ctx),
         .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
     };
@@ -343,7 +353,7 @@ void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
     }
     if (tdl_compose_needs_mask(plan->kernel))
         add_mask(plan);
-    if (plan->kernel == TDL_KERNEL_BLUR) {
+    if (plan->kernel == TDL_KERNEL_BLUR || plan->despills) {
         add_blur_down(plan);
         add_blur_sweep(plan, false);
         add_blur_sweep(plan, true);

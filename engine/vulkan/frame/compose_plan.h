@@ -101,7 +101,7 @@ struct tdl_compose_plan {
     enum tdl_compose_kernel kernel;
     struct tdl_buffer *mask;   /* NULL with reuse_mask */
     struct tdl_mask_part part; /* of it */
-    bool few, rolling;
+    bool despills, few, rolling;
     struct tdl_compose_step steps[TDL_COMPOSE_MAX_STEPS];
     uint32_t count;
 };

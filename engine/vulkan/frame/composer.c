@@ -88,12 +88,13 @@ fail:
     return r;
 }
 
-enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height)
+enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height,
+                                       uint32_t pictures)
 {
     /* Enough for the least reduction, so that the radius may change freely. */
-    const size_t pixels = (size_t)TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
+    const size_t pixels = (size_t)pictures * TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
     enum tdl_result r;
-    if (c->blur_width == width && c->blur_height == height)
+    if (c->blur_width == width && c->blur_height == height && c->blur_pictures >= pictures)
         return TDL_OK;
     drop_blur(c);
     TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur sums", &c->sums));
@@ -103,6 +104,7 @@ enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width
                                 &c->blurred));
     c->blur_width = width;
     c->blur_height = height;
+    c->blur_pictures = pictures;
     return TDL_OK;
 fail:
     drop_blur(c);
