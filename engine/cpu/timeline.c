@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The thread that runs batches in the order in which they were submitted. */
 #include "batch.h"
+#include "core/clock.h"
 #include "core/thread.h"
 #include "table.h"
 
@@ -15,25 +16,18 @@ struct tdl_cpu_deferred {
     void *data;
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* ---------------------------------------------------------------- the worker */
 
 static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
 {
     for (struct tdl_cpu_work *w = b->work; w && !atomic_load(&ctx->base.lost); w = w->next) {
-        const uint64_t start = w->stage < TDL_MAX_STAGES ? now_ns() : 0;
+        const uint64_t start = w->stage < TDL_MAX_STAGES ? tdl_clock_ns() : 0;
         if (w->run(w, ctx->threads) != TDL_OK) {
             tdl_log(&ctx->base, TDL_LOG_ERROR, "device cpu is lost: %s", tdl_last_error());
             tdl_context_lose(&ctx->base);
         }
         if (w->stage < TDL_MAX_STAGES)
-            b->stage_ns[w->stage] += now_ns() - start;
+            b->stage_ns[w->stage] += tdl_clock_ns() - start;
     }
 }
 
@@ -152,7 +146,7 @@ uint64_t tdl_cpu_context_passed(struct tdl_context *context)
 
 static struct timespec deadline_after(uint64_t timeout_ns)
 {
-    const uint64_t start = now_ns(), end = start + TDL_MIN(timeout_ns, UINT64_MAX / 4);
+    const uint64_t start = tdl_clock_ns(), end = start + TDL_MIN(timeout_ns, UINT64_MAX / 4);
     return (struct timespec){.tv_sec = (time_t)(end / 1000000000u),
                              .tv_nsec = (long)(end % 1000000000u)};
 }

@@ -9,6 +9,7 @@
 #include "wait.h"
 
 #include "context.h"
+#include "core/clock.h"
 #include "table.h"
 
 #include <errno.h>
@@ -36,13 +37,6 @@ void tdl_waiters_finish(struct tdl_waiters *waiters)
 {
     pthread_condattr_destroy(&waiters->monotonic);
     pthread_mutex_destroy(&waiters->lock);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
 /* Whether another is in the driver for this point or one before, or should be. One for
@@ -100,7 +94,7 @@ static VkResult wait_by_asking(struct tdl_vk_context *vk, const struct tdl_queue
     uint64_t value = 0;
 
     while (result >= 0 && value < point) {
-        if (now_ns() >= deadline)
+        if (tdl_clock_ns() >= deadline)
             return VK_TIMEOUT;
         nanosleep(&nap, NULL);
         result = vk->fn.get_semaphore_value(vk->device, queue->timeline, &value);
@@ -111,7 +105,7 @@ static VkResult wait_by_asking(struct tdl_vk_context *vk, const struct tdl_queue
 static VkResult wait_in_driver(struct tdl_vk_context *vk, const struct tdl_queue *queue,
                                uint64_t point, uint64_t deadline)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = tdl_clock_ns();
     const VkSemaphoreWaitInfo wait = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
@@ -183,7 +177,7 @@ static uint64_t last_of(struct tdl_context *ctx, const struct tdl_queue *queue)
 enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns)
 {
     struct tdl_vk_context *vk = tdl_vk(ctx);
-    const uint64_t deadline = now_ns() + TDL_MIN(timeout_ns, UINT64_MAX / 4);
+    const uint64_t deadline = tdl_clock_ns() + TDL_MIN(timeout_ns, UINT64_MAX / 4);
     struct tdl_queue *own = tdl_queue_of(ctx, point);
     enum tdl_result r = TDL_OK;
     if (point != TDL_ALL_POINTS) /* a number between two of its points is the one before */

@@ -2,11 +2,11 @@
 /* Programs: made of a graph, and run as pieces of work of batches. */
 #include "graph.h"
 
+#include "core/clock.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* What is in the context's figures beside shared weights, which are there by themselves. */
 static void count_memory(struct tdl_program *p)
@@ -121,13 +121,6 @@ struct run {
     uint8_t *bound[TDL_MAX_BINDINGS];
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
                      struct tdl_cpu_threads *threads)
 {
@@ -169,13 +162,13 @@ static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *th
     bind(p, run->bound);
     for (uint32_t i = 0; i < p->step_count; i++) {
         const struct tdl_cpu_step *s = &p->steps[i];
-        const uint64_t start = run->timed ? now_ns() : 0;
+        const uint64_t start = run->timed ? tdl_clock_ns() : 0;
         if (s->xnn)
             TRY(tdl_cpu_xnn_run(s->xnn, p->values));
         else
             run_node(p, s, threads);
         if (run->timed)
-            p->ns[i] = now_ns() - start;
+            p->ns[i] = tdl_clock_ns() - start;
     }
 fail:
     return r;

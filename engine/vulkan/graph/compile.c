@@ -15,13 +15,13 @@
  */
 #include "compile.h"
 
+#include "core/clock.h"
 #include "core/thread.h"
 #include "vulkan/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_THREADS 8
@@ -206,13 +206,6 @@ static void *compile_apart(void *data)
     return NULL;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* ------------------------------------------------------------------ threads */
 
 static uint32_t count_threads(const struct work *work)
@@ -239,10 +232,10 @@ static void call_helpers(struct work *work, void *(*function)(void *), uint32_t 
 static void compile_in_software(struct work *work)
 {
     for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
-        const uint64_t start = now_ms();
+        const uint64_t start = tdl_clock_ns();
         if (!go_on(work, compile_one(work, work->distinct[i])))
             return;
-        if (!work->helper_count && now_ms() - start >= tdl_compile_cold_ms)
+        if (!work->helper_count && tdl_clock_ns() - start >= tdl_compile_cold_ms * 1000000ull)
             call_helpers(work, compile_apart, 0);
     }
 }
