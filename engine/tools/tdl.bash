@@ -24,7 +24,7 @@ _tdl_values() {
 # _tdl_files WORD PATTERN : folders, and files of that kind.
 _tdl_files() {
     compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -d -- "$1"; shopt -s extglob; compgen -f -X "!$2" -- "$1")
+    mapfile -t COMPREPLY < <({ compgen -d -- "$1"; shopt -s extglob; compgen -f -X "!$2" -- "$1"; } | sort -u)
 }
 
 _tdl() {
@@ -40,7 +40,7 @@ _tdl() {
     fi
     help=$("$1" --help 2>/dev/null)
     if [[ $cur = -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(grep -oE '^ +(-., )?--[a-z-]+' <<<"$help" |
+        mapfile -t COMPREPLY < <(compgen -W "$(grep -oE '^ {2,6}(-., )?--[a-z-]+' <<<"$help" |
             grep -oE -e '--[a-z-]+')" -- "$cur")
         return
     fi
@@ -49,7 +49,7 @@ _tdl() {
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     elif [[ ${1##*/}$before = tdl-run@(-i|--input|-o|--output) || $before = --svg ]]; then
         _tdl_files "$cur" '*'
-    elif [[ $before != -* ]] || ! grep -qE "^ +(-., )?$before [^ ]|^ +$before, --[a-z-]+ [^ ]" <<<"$help"; then
+    elif [[ $before != -* ]] || ! grep -qE "^ {2,6}(-., )?$before [^ ]|^ {2,6}$before, --[a-z-]+ [^ ]" <<<"$help"; then
         _tdl_files "$cur" '*.@(tflite|onnx|param)'
     fi
 }

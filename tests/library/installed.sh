@@ -65,7 +65,7 @@ complete_words() {
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
     call=$(complete -p "$1" | sed 's/.*-F \([^ ]*\) .*/\1/')
     "$call" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-    printf '%s\n' "${COMPREPLY[@]}" | sort -u | xargs
+    printf '%s\n' "${COMPREPLY[@]}" | sort | xargs
 }
 offers() { # offers EXPECTED WORD...
     local expected=$1
@@ -149,6 +149,11 @@ print(base64.b64encode(hashlib.sha512(sys.stdin.buffer.read()).digest()).decode(
     check "another package is refused" eval '! fetch && says "integrity is" && [ ! -e "${where[-1]}/net.tflite" ]'
     table "$integrity" "${sha256//[0-9]/0}"
     check "another file is refused" eval '! fetch && says "not those expected" && [ ! -e "${where[-1]}/net.tflite" ]'
+    : >"$work/calls"
+    XDG_DATA_HOME=/dev/null check "nowhere to write" eval '! fetch --user && says "nothing can be written to /dev/null/.*sudo"'
+    check "... and nothing fetched for it" [ ! -s "$work/calls" ]
+    printf '%s\n' '#!/bin/sh' 'echo "npm ERR! code ENOTFOUND, an error" >&2' 'exit 1' >"$work/npm/npm"
+    check "no network" eval '! fetch && says "ENOTFOUND" && says "failed: is there a network"'
     check "no such model" eval '! fetch nobody && says "no model named nobody"'
     check "no such option" eval '! fetch --nothing && says "is not an option"'
 fi
