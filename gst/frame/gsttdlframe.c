@@ -36,11 +36,11 @@ static gboolean network_is_due(struct gst_tdl_session *session, const struct gst
            gst_tdl_load_may_run(&session->load, live, session->moment.running);
 }
 
-static void network_ran(struct gst_tdl_session *session)
+static void network_ran(struct gst_tdl_session *session, const struct gst_tdl_live *live)
 {
     gst_tdl_infer_ran(session->infer);
     session->since_run = 0;
-    session->load.last_run = session->moment.running;
+    gst_tdl_load_ran(&session->load, live, session->moment.running);
     session->network_runs++;
 }
 
@@ -101,7 +101,7 @@ static enum tdl_result frame_tiles(struct gst_tdl_session *session, struct gst_t
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK)
-        network_ran(session);
+        network_ran(session, live);
     return r;
 }
 
@@ -119,7 +119,7 @@ static enum tdl_result watch(struct gst_tdl_session *session, struct gst_tdl_slo
 static void mask_made(struct gst_tdl_session *session, const struct gst_tdl_slot *slot,
                       const struct gst_tdl_live *live, const struct gst_tdl_work *work)
 {
-    network_ran(session);
+    network_ran(session, live);
     gst_tdl_presence_submitted(&session->presence, slot->point);
     session->has_mask = gst_tdl_work_shows_mask(live, work);
     session->cut = FALSE;
@@ -203,7 +203,7 @@ static enum tdl_result run_behind(struct gst_tdl_session *session, const struct 
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK) {
-        network_ran(session);
+        network_ran(session, live);
         gst_tdl_presence_submitted(&session->presence, slot->point);
         session->running = TRUE;
         session->running_point = slot->point;

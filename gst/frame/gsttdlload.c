@@ -19,12 +19,31 @@ guint gst_tdl_load_interval(const struct gst_tdl_load *load, const struct gst_td
     return MAX(live->interval, MIN(load->raised, live->max_interval));
 }
 
+/* Else `now` is of other times than the last run. */
+static gboolean follows(const struct gst_tdl_load *load, GstClockTime now)
+{
+    return GST_CLOCK_TIME_IS_VALID(load->last_run) && GST_CLOCK_TIME_IS_VALID(now) &&
+           now + ROUNDING >= load->last_run;
+}
+
 gboolean gst_tdl_load_may_run(const struct gst_tdl_load *load, const struct gst_tdl_live *live,
                               GstClockTime now)
 {
-    if (live->max_rate <= 0 || !GST_CLOCK_TIME_IS_VALID(load->last_run) || now < load->last_run)
-        return TRUE;
-    return now - load->last_run + ROUNDING >= GST_SECOND / live->max_rate;
+    return live->max_rate <= 0 || !follows(load, now) ||
+           now + ROUNDING - load->last_run >= GST_SECOND / live->max_rate;
+}
+
+/* The next run is due a period after this one was, not after this frame: rates of which the
+ * frame rate is no multiple would not be reached. */
+void gst_tdl_load_ran(struct gst_tdl_load *load, const struct gst_tdl_live *live, GstClockTime now)
+{
+    const GstClockTime period =
+        live->max_rate > 0 ? (GstClockTime)(GST_SECOND / live->max_rate) : 0;
+    const GstClockTime due = load->last_run + period;
+    const gboolean in_turn =
+        follows(load, now) && now + ROUNDING >= due && period > 0 && now < due + period;
+
+    load->last_run = in_turn ? due : now;
 }
 
 gboolean gst_tdl_load_is_due(struct gst_tdl_load *load, GstClockTime now)

@@ -23,7 +23,7 @@ struct gst_tdl_load {
     guint calm, patience;  /* seconds with room, and how many are asked for */
     gboolean lowered;      /* the last change */
     GstClockTime weighed;  /* running times: of the last judgement, … */
-    GstClockTime last_run; /* … and of the network's last run */
+    GstClockTime last_run; /* … when the network's last run was due by max-rate */
 };
 
 void gst_tdl_load_init(struct gst_tdl_load *load);
@@ -32,6 +32,8 @@ guint gst_tdl_load_interval(const struct gst_tdl_load *load, const struct gst_td
 /* Whether max-rate lets the network run at the running time `now`. */
 gboolean gst_tdl_load_may_run(const struct gst_tdl_load *load, const struct gst_tdl_live *live,
                               GstClockTime now);
+/* The network runs at `now`, whether or not that was asked. */
+void gst_tdl_load_ran(struct gst_tdl_load *load, const struct gst_tdl_live *live, GstClockTime now);
 /* A second has passed since the last judgement. */
 gboolean gst_tdl_load_is_due(struct gst_tdl_load *load, GstClockTime now);
 /* `late`: frames were since then. Why the interval has changed: "late", "busy",

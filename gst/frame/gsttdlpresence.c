@@ -13,7 +13,7 @@ gboolean gst_tdl_watch_see(struct gst_tdl_watch *watch, const struct gst_tdl_liv
     const GstClockTime delay = live->presence_delay * GST_MSECOND;
 
     watch->share = share;
-    if ((share >= live->presence_share) == watch->present) {
+    if ((share > 0 && share >= live->presence_share) == watch->present) {
         watch->since = never;
         return FALSE;
     }

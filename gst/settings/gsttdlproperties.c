@@ -166,8 +166,8 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "tdl-load (interval, reason) says so. 1: off",
       UINT, GST_TDL_LIVE, GST_TDL_AT(live.max_interval), 1, G_MAXINT, 1, .local = TRUE },
     { "max-rate", "Maximum rate",
-      "Run the network at most so often in a second of the stream's time; frames between keep "
-      "the last mask, as with interval. 0: as often as frames come",
+      "Run the network at most so often in a second of the stream's time, fractions counted; "
+      "frames between keep the last mask, as with interval. 0: as often as frames come",
       FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.max_rate), 0, 1000, 0, .local = TRUE },
     { "latency-mode", "Latency mode", "Which mask a frame is composed with", LATENCY, GST_TDL_LIVE,
       GST_TDL_AT(live.latency_mode), .def = GST_TDL_LATENCY_EXACT },
@@ -195,7 +195,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       BOOL, GST_TDL_LIVE, GST_TDL_AT(live.presence), .def = FALSE, .local = TRUE },
     { "presence-share", "Presence share",
       "Share of the frame that is somebody: pixels that the network is rather sure of, before "
-      "threshold, smoothing and invert",
+      "threshold, smoothing and invert. 0: any pixel",
       FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.presence_share), 0, 1, 0.01, .local = TRUE },
     { "presence-delay", "Presence delay",
       "How long a change must last before it is told, in ms of the stream's time", UINT,

@@ -86,7 +86,8 @@ GST_END_TEST;
 static const struct {
     gfloat rate;
     guint runs; /* in 90 frames, of 30 in a second */
-} rates[] = { { 0, 90 }, { 30, 90 }, { 10, 30 }, { 15, 45 }, { 20, 45 }, { 0.5, 2 }, { 100, 90 } };
+} rates[] = { { 0, 90 }, { 30, 90 }, { 10, 30 }, { 15, 45 }, { 20, 60 }, { 25, 75 },
+            { 29.9f, 89 }, { 0.5, 2 }, { 100, 90 } };
 
 GST_START_TEST(rate)
 {
@@ -99,7 +100,7 @@ GST_START_TEST(rate)
 
         if (!gst_tdl_load_may_run(&load, &live, now))
             continue;
-        load.last_run = now;
+        gst_tdl_load_ran(&load, &live, now);
         runs++;
     }
     fail_unless_equals_int(runs, rates[__i__].runs);

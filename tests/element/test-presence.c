@@ -109,6 +109,7 @@ static const struct {
     { "mode=blur input-fit=crop" },
     { "mode=blur", .untimed = TRUE },
     { "mode=blur presence-share=0.3", .none = TRUE },
+    { "mode=blur presence-share=0" },
     { "mode=passthrough presence=false", .none = TRUE },
 };
 
