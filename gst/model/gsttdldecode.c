@@ -157,9 +157,15 @@ gboolean gst_tdl_decode_check_classes(struct tdl_builder *builder, const GArray 
 {
     for (guint i = 0; i < classes->len; i++)
         if (g_array_index(classes, gint, i) >= (gint)count) {
-            tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
-                             "\"classes\" has %d, and the model has %u classes: 0 to %u",
-                             g_array_index(classes, gint, i), count, count - 1);
+            if (count == 1)
+                tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                                 "\"classes\" has %d, and the model has one class: 0, or leave it "
+                                 "empty",
+                                 g_array_index(classes, gint, i));
+            else
+                tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                                 "\"classes\" has %d, and the model has %u classes: 0 to %u",
+                                 g_array_index(classes, gint, i), count, count - 1);
             return FALSE;
         }
     return TRUE;
@@ -201,7 +207,9 @@ static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_ope
         x = tdl_builder_softmax(b, x, axis);
     else if (decoder == GST_TDL_DECODE_SOFTMAX || decoder == GST_TDL_DECODE_LOGIT)
         x = tdl_builder_sigmoid(b, x); /* a softmax against 0 */
-    return count > 1 ? sum_classes(b, x, axis, count, classes) : x;
+    if (count > 1)
+        return sum_classes(b, x, axis, count, classes);
+    return gst_tdl_decode_check_classes(b, classes, count) ? x : NULL;
 }
 
 static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,

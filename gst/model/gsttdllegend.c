@@ -56,14 +56,17 @@ void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sour
 {
     g_autofree gchar *path = NULL, *text = NULL;
     const gchar *labels = sources->labels;
+    g_autoptr(GError) failure = NULL;
     g_auto(GStrv) lines = NULL;
     GError *error = NULL;
 
-    if (!*labels || (!shown && !sources->classes->len))
+    if (!*labels)
         return;
     path = gst_tdl_file_path(labels, &error);
-    if (path && gst_tdl_file_check(path, &error) && !g_file_get_contents(path, &text, NULL, &error))
-        error->domain = GST_RESOURCE_ERROR, error->code = GST_RESOURCE_ERROR_OPEN_READ;
+    if (path && gst_tdl_file_check(path, &error) &&
+        !g_file_get_contents(path, &text, NULL, &failure))
+        g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+                    "%s. Give a file with a name in each line.", failure->message);
     if (text && !g_utf8_validate(text, -1, NULL))
         g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                     "it is no text in UTF-8. Give a file with a name in each line.");

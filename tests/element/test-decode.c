@@ -222,6 +222,7 @@ GST_START_TEST(refused)
         struct tdl_tensor_params params;
         gint decoder;
         const gchar *words; /* NULL: it is no picture */
+        gint class;
     } rows[] = {
         { { .rank = 2, .shape = { 1, 3 } }, GST_TDL_DECODE_AUTO, NULL },
         { { .rank = 3, .shape = { 1, 1, 9 } }, GST_TDL_DECODE_PROBABILITY, NULL },
@@ -229,6 +230,7 @@ GST_START_TEST(refused)
         { { .rank = 4, .shape = { 1, H, W, 1 } }, GST_TDL_DECODE_DEPTH, "mode=picture" },
         { { .rank = 4, .shape = { 1, H, W, 4 }, .dtype = TDL_INT64 }, GST_TDL_DECODE_SOFTMAX,
           "decoder=labels" },
+        { { .rank = 4, .shape = { 1, H, W, 1 } }, GST_TDL_DECODE_AUTO, "has one class: 0", 1 },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -236,6 +238,8 @@ GST_START_TEST(refused)
         struct fixture f;
 
         setup(&f);
+        if (rows[i].class > 0)
+            add_class(&f, rows[i].class);
         f.settings.sources.decoder = rows[i].decoder;
         fail_unless(tdl_builder_create(f.context, &b) == TDL_OK);
         fail_unless(!gst_tdl_decode_output(&f.decode, b, "x",

@@ -460,6 +460,24 @@ GST_START_TEST(unnamed_class)
 }
 GST_END_TEST;
 
+/* Also in modes that show no legend. */
+GST_START_TEST(no_such_labels)
+{
+    static const gchar *const modes[] = { "classes", "mask" };
+    g_autofree gchar *properties = g_strdup_printf("mode=%s labels=%s/none", modes[__i__], folder);
+    GstVideoInfo info;
+    struct filter f;
+
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, same(properties), CAPS("RGB", 32, 18));
+    gst_buffer_unref(run_color(&f, &info, 0));
+    message_expect(filter_message(&f, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING,
+                   (const char *[]){ "Cannot read labels \"", "/none\"",
+                                     "Give a file with a name in each line.", NULL });
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* Raised to more tiles than a frame may have, the overlap stays as it was, and once says so. */
 GST_START_TEST(overlap_too_large)
 {
@@ -549,6 +567,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, interval);
     tcase_add_test(tc, legend);
     tcase_add_loop_test(tc, unnamed_class, 0, 2);
+    tcase_add_loop_test(tc, no_such_labels, 0, 2);
     tcase_add_test(tc, overlap_too_large);
     tcase_add_test(tc, errors);
     failed = util_main_one_device(argc, argv, suite, "pictures");
