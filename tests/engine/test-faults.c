@@ -489,6 +489,8 @@ struct level {
 
 static struct level level_now(void)
 {
+    uint32_t devices;
+    tdl_device_list(NULL, 0, &devices); /* whose instance is kept, but where it has just failed */
     return (struct level){held_count, atomic_load(&objects)};
 }
 
@@ -639,11 +641,9 @@ static void test_lost_device(void)
 
 int main(int argc, char **argv)
 {
-    uint32_t devices;
     seed = check_seed(argc, argv, 1);
     check_context_close(check_context_open()); /* skips without a device */
     alarm(500); /* a hang is a failure, too */
-    tdl_device_list(NULL, 0, &devices); /* whose instance is kept */
     test_context();
     test_work();
     test_lost_device();
