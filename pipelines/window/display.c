@@ -22,6 +22,7 @@ struct display {
     GstSample *held;      /* filtered, and waits for its own */
     GstSample *newest[2]; /* filtered, and before: not shown yet */
     bool is_idle_queued, is_over;
+    bool is_gtk, in_memory;
     GstElement *sinks[2];
     GdkPaintable *paintables[2];
 };
@@ -34,11 +35,19 @@ static bool has_gtk_sink(void)
     return factory != NULL;
 }
 
-const char *display_way(void)
+bool display_takes_any_memory(const struct display *display)
 {
-    return has_gtk_sink() ? "by gtk4paintablesink, from the memory where frames are if it can"
-                          : "through the processor's memory, converted to RGB (install "
-                            "GStreamer's gtk4paintablesink to spare that)";
+    return display->is_gtk && !display->in_memory;
+}
+
+const char *display_way(const struct display *display)
+{
+    if (display_takes_any_memory(display))
+        return "by gtk4paintablesink, from the memory where frames are if it can";
+    return display->in_memory
+               ? "by gtk4paintablesink, from the system's memory: the device gives no dma-bufs"
+               : "through the processor's memory, converted to RGB (install "
+                 "GStreamer's gtk4paintablesink to spare that)";
 }
 
 /* ---------------------------------------------------------------- own sinks */
@@ -215,22 +224,36 @@ static GstElement *own_sink(struct display *display, int which)
 
 /* --------------------------------------------------------------------- all */
 
-static GstElement *make_sink(struct display *display, int which)
+static GstElement *gtk_sink(struct display *display, int which)
 {
-    GstElement *sink;
+    GstElement *sink = gst_element_factory_make("gtk4paintablesink", NULL);
+    GstElement *bin, *caps;
+    g_autoptr(GstPad) pad = NULL;
 
-    if (!has_gtk_sink())
-        return own_sink(display, which);
-    sink = gst_element_factory_make("gtk4paintablesink", NULL);
     g_object_get(sink, "paintable", &display->paintables[which], NULL);
-    return sink;
+    if (which == BEFORE || !display->in_memory)
+        return sink;
+    bin = gst_bin_new(NULL);
+    caps = gst_parse_launch("capsfilter caps=video/x-raw", NULL);
+    gst_bin_add_many(GST_BIN(bin), caps, sink, NULL);
+    gst_element_link(caps, sink);
+    pad = gst_element_get_static_pad(caps, "sink");
+    gst_element_add_pad(bin, gst_ghost_pad_new("sink", pad));
+    return bin;
 }
 
-struct display *display_new(bool both)
+static GstElement *make_sink(struct display *display, int which)
+{
+    return display->is_gtk ? gtk_sink(display, which) : own_sink(display, which);
+}
+
+struct display *display_new(bool both, bool in_memory)
 {
     struct display *display = g_new0(struct display, 1);
 
     display->references = 1;
+    display->is_gtk = has_gtk_sink();
+    display->in_memory = in_memory && display->is_gtk;
     g_mutex_init(&display->lock);
     g_queue_init(&display->before);
     display->before_time = -1;

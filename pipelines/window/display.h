@@ -13,8 +13,9 @@
 
 struct display;
 
-/* `both`: for the frames before the filter, too. */
-struct display *display_new(bool both);
+/* `both`: for the frames before the filter, too. `in_memory`: filtered frames come in the
+ * system's memory, for a device that can give no other. */
+struct display *display_new(bool both, bool in_memory);
 /* After the pipeline that has the sinks has stopped. */
 void display_destroy(struct display *display);
 
@@ -25,7 +26,10 @@ GstElement *display_before_sink(struct display *display); /* NULL without `both`
 GdkPaintable *display_filtered(struct display *display);
 GdkPaintable *display_before(struct display *display); /* likewise */
 
+/* May frames come in other memory than the system's without `in_memory`? */
+bool display_takes_any_memory(const struct display *display);
+
 /* How frames reach the window, in words. */
-const char *display_way(void);
+const char *display_way(const struct display *display);
 
 #endif

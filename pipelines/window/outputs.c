@@ -16,6 +16,7 @@ struct outputs {
     struct tap *tap;
     struct banner *banner;
     GtkWidget *box, *record, *camera;
+    GtkWidget *devices; /* which virtual camera, where there are several */
     struct outlet *recording, *feeding;
     char *path;                 /* of the recording */
     bool is_ending, is_setting; /* a recording; a button by us */
@@ -151,26 +152,45 @@ static void on_camera_ended(void *user, const char *error)
         banner_say(outputs->banner, GTK_MESSAGE_WARNING, error);
 }
 
+/* Shows those that are there now, and returns the one that is chosen, or NULL. */
+static char *list_devices(struct outputs *outputs)
+{
+    GtkDropDown *widget = GTK_DROP_DOWN(outputs->devices);
+    GtkStringList *list = GTK_STRING_LIST(gtk_drop_down_get_model(widget));
+    g_auto(GStrv) devices = loopback_list();
+    guint chosen = gtk_drop_down_get_selected(widget);
+
+    outputs->is_setting = true;
+    gtk_string_list_splice(list, 0, g_list_model_get_n_items(G_LIST_MODEL(list)),
+                           (const char *const *)devices);
+    if (chosen >= g_strv_length(devices))
+        chosen = 0;
+    gtk_drop_down_set_selected(widget, chosen);
+    outputs->is_setting = false;
+    gtk_widget_set_visible(outputs->devices, g_strv_length(devices) > 1);
+    return g_strdup(devices[chosen]);
+}
+
 static void begin_camera(struct outputs *outputs)
 {
     g_autoptr(GstSample) sample = tap_last(outputs->tap);
-    g_auto(GStrv) devices = loopback_list();
+    g_autofree char *device = list_devices(outputs);
     g_autoptr(GError) error = NULL;
     g_autofree char *text = NULL;
 
-    if (!devices[0] || !sample) {
-        banner_say(outputs->banner, GTK_MESSAGE_WARNING, devices[0] ? NO_FRAME : NO_CAMERA);
+    if (!device || !sample) {
+        banner_say(outputs->banner, GTK_MESSAGE_WARNING, device ? NO_FRAME : NO_CAMERA);
         return;
     }
     outputs->feeding =
         outlet_new(gst_sample_get_caps(sample), "video/x-raw,format=YUY2 ! v4l2sink name=to",
-                   "device", devices[0], on_camera_ended, outputs, &error);
+                   "device", device, on_camera_ended, outputs, &error);
     if (!outputs->feeding) {
         banner_say(outputs->banner, GTK_MESSAGE_WARNING, error->message);
         return;
     }
     tap_set_outlet(outputs->tap, TAP_CAMERA, outputs->feeding);
-    text = g_strdup_printf("Other programs find the picture at the camera %s", devices[0]);
+    text = g_strdup_printf("Other programs find the picture at the camera %s", device);
     banner_say(outputs->banner, GTK_MESSAGE_INFO, text);
 }
 
@@ -184,6 +204,17 @@ static void on_camera(GtkToggleButton *button, struct outputs *outputs)
         begin_camera(outputs);
     set_button(outputs, GTK_WIDGET(button), outputs->feeding != NULL);
     tell("virtual-camera", "%d", outputs->feeding != NULL);
+}
+
+static void on_device(GtkDropDown *widget, GParamSpec *spec, struct outputs *outputs)
+{
+    (void)widget;
+    (void)spec;
+    if (outputs->is_setting || !outputs->feeding)
+        return;
+    on_camera_ended(outputs, NULL);
+    begin_camera(outputs);
+    set_button(outputs, outputs->camera, outputs->feeding != NULL);
 }
 
 /* ------------------------------------------------------------------------ all */
@@ -214,6 +245,13 @@ struct outputs *outputs_new(struct tap *tap, struct banner *banner)
                           "Record a video (R)");
     outputs->camera = add(outputs, gtk_toggle_button_new(), "camera-web-symbolic", "camera",
                           "Be a camera for other programs");
+    outputs->devices = gtk_drop_down_new_from_strings((const char *const[]){NULL});
+    gtk_widget_set_tooltip_text(outputs->devices, "Which virtual camera");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(outputs->devices), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Virtual camera", -1);
+    gtk_box_append(GTK_BOX(outputs->box), outputs->devices);
+    g_free(list_devices(outputs));
+    g_signal_connect(outputs->devices, "notify::selected", G_CALLBACK(on_device), outputs);
     g_signal_connect_swapped(picture, "clicked", G_CALLBACK(outputs_snapshot), outputs);
     g_signal_connect(outputs->record, "toggled", G_CALLBACK(on_record), outputs);
     g_signal_connect(outputs->camera, "toggled", G_CALLBACK(on_camera), outputs);

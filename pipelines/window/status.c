@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "status.h"
 
-#include "display.h"
 #include "plot.h"
 #include "tell.h"
 
@@ -20,6 +19,7 @@ struct status {
     GtkWidget *rate, *ways, *events;
     struct plot *plot;
     struct look last;
+    const char *way;  /* to the window, or NULL */
     char *reasons[2]; /* why frames are copied at the input, at the output; or NULL */
     guint timer;
 };
@@ -55,11 +55,11 @@ static void show_ways(struct status *status)
     g_autofree char *in = NULL, *out = NULL, *text = NULL;
 
     g_object_get(status->filter, "import-path", &in, "export-path", &out, NULL);
-    text = g_strdup_printf("In: %s, %s%s%s\nOut: %s, %s%s%s\nTo the window: %s", in,
-                           words(in, true), status->reasons[0] ? ": " : "",
-                           status->reasons[0] ? status->reasons[0] : "", out, words(out, false),
-                           status->reasons[1] ? ": " : "",
-                           status->reasons[1] ? status->reasons[1] : "", display_way());
+    text = g_strdup_printf(
+        "In: %s, %s%s%s\nOut: %s, %s%s%s\nTo the window: %s", in, words(in, true),
+        status->reasons[0] ? ": " : "", status->reasons[0] ? status->reasons[0] : "", out,
+        words(out, false), status->reasons[1] ? ": " : "",
+        status->reasons[1] ? status->reasons[1] : "", status->way ? status->way : "nothing");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(status->ways)), text)) {
         gtk_label_set_text(GTK_LABEL(status->ways), text);
         tell("import-path", "%s", in);
@@ -130,6 +130,11 @@ void status_begin(struct status *status)
     memset(&status->last, 0, sizeof(status->last));
     forget_reasons(status);
     gtk_label_set_text(GTK_LABEL(status->events), "");
+}
+
+void status_set_way(struct status *status, const char *way)
+{
+    status->way = way;
 }
 
 void status_told(struct status *status, const GstStructure *message)

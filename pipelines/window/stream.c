@@ -11,8 +11,10 @@ struct stream {
     struct display *display;
     struct stream_listener listener;
     guint watch;
-    char *source; /* its name */
-    bool playing, has_end;
+    const struct source *source;
+    bool both, playing, has_end;
+    bool
+        in_memory; /* frames come to the window in the system's memory, as this device gives no other */
 };
 
 /* -------------------------------------------------------------------- building */
@@ -126,6 +128,20 @@ static char *error_words(const GError *error, const char *more)
     return g_strdup(error->message);
 }
 
+/* A sink may ask for dma-bufs, which the filter's device cannot give. */
+static bool wants_memory(const struct stream *stream, GstMessage *message, const GError *error)
+{
+    return GST_MESSAGE_SRC(message) == GST_OBJECT(stream->filter) &&
+           g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS) &&
+           display_takes_any_memory(stream->display);
+}
+
+static void begin_in_memory(struct stream *stream)
+{
+    stream->in_memory = true;
+    stream_open(stream, stream->source, stream->both);
+}
+
 static void on_error(struct stream *stream, GstMessage *message)
 {
     g_autoptr(GError) error = NULL;
@@ -135,8 +151,11 @@ static void on_error(struct stream *stream, GstMessage *message)
     words = error_words(error, more);
     text = GST_MESSAGE_SRC(message) == GST_OBJECT(stream->filter)
                ? g_strdup(words)
-               : g_strdup_printf("%s: %s", stream->source, words);
-    fail(stream, text);
+               : g_strdup_printf("%s: %s", stream->source->name, words);
+    if (wants_memory(stream, message, error))
+        begin_in_memory(stream);
+    else
+        fail(stream, text);
 }
 
 /* A video begins anew at its end. */
@@ -208,7 +227,6 @@ void stream_destroy(struct stream *stream)
 {
     stream_close(stream);
     gst_object_unref(stream->filter);
-    g_free(stream->source);
     g_free(stream);
 }
 
@@ -224,9 +242,9 @@ void stream_open(struct stream *stream, const struct source *source, bool both)
         return;
     }
     stream->pipeline = gst_pipeline_new(NULL);
-    stream->display = display_new(both);
-    g_free(stream->source);
-    stream->source = g_strdup(source->name);
+    stream->display = display_new(both, stream->in_memory);
+    stream->source = source;
+    stream->both = both;
     stream->has_end = source_has_end(source);
     bus = gst_element_get_bus(stream->pipeline);
     stream->watch = gst_bus_add_watch(bus, on_message, stream);
@@ -263,4 +281,9 @@ GdkPaintable *stream_filtered(const struct stream *stream)
 GdkPaintable *stream_before(const struct stream *stream)
 {
     return stream->display ? display_before(stream->display) : NULL;
+}
+
+const char *stream_way(const struct stream *stream)
+{
+    return stream->display ? display_way(stream->display) : NULL;
 }

@@ -26,7 +26,7 @@ struct stream;
 struct stream *stream_new(GstElement *filter, const struct stream_listener *listener);
 void stream_destroy(struct stream *stream);
 
-/* Show this from now on, playing; `both`: the frames before the filter, too. */
+/* Show this, which stays, from now on, playing; `both`: the frames before the filter, too. */
 void stream_open(struct stream *stream, const struct source *source, bool both);
 void stream_close(struct stream *stream);
 
@@ -34,6 +34,7 @@ void stream_set_playing(struct stream *stream, bool playing);
 bool stream_is_playing(const struct stream *stream); /* or will be */
 bool stream_is_open(const struct stream *stream);
 
+const char *stream_way(const struct stream *stream);        /* to the window, in words; or NULL */
 GdkPaintable *stream_filtered(const struct stream *stream); /* NULL where none is open */
 GdkPaintable *stream_before(const struct stream *stream);   /* likewise, and without `both` */
 

@@ -84,6 +84,7 @@ static void on_changed(void *user)
     gtk_button_set_icon_name(GTK_BUTTON(window->pause), stream_is_playing(window->stream)
                                                             ? "media-playback-pause-symbolic"
                                                             : "media-playback-start-symbolic");
+    status_set_way(window->status, stream_way(window->stream));
     gtk_widget_set_sensitive(window->pause, stream_is_open(window->stream));
     if (!stream_is_open(window->stream))
         tap_forget(window->tap); /* its memory is the device's */
