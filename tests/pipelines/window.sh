@@ -169,7 +169,7 @@ check "it says how frames go" grep -q '^export-path=pool' "$temp/status"
 # --------------------------------------------------------------------- controls
 says refine=false click refine
 says 'threshold=0\.7.*' click threshold 60
-says 'mode=(alpha|overlay)' choose mode Down
+says mode=mask choose mode Home
 says mode=blur key 3
 settled
 screen blur
@@ -190,7 +190,7 @@ for turn in 1 2 3; do
         '(lambda a, b: a.std() > 40 and near(a, b, 3))(v[100:400, :w // 2], v[100:400, w // 2:w // 2 * 2])'
     sleep 0.3
 done
-says layout=2 choose layout Down
+says layout=2 choose layout End
 says mode=replace key 4
 click view 50
 says 'divider=0\.[23].*' xdotool mousedown 1 mousemove_relative --sync -- -100 0 mouseup 1
