@@ -35,18 +35,22 @@ static bool is_first(const GParamSpec *spec)
     return false;
 }
 
+/* No GtkExpander: in GTK 4.18 Tab looks for a root in its child, which has none while closed. */
 static GtkWidget *new_section(const struct section *section, GstElement *filter, GParamSpec **specs,
                               const struct control_setter *setter)
 {
-    GtkWidget *expander = gtk_expander_new(section->title);
+    GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    GtkWidget *button = gtk_toggle_button_new_with_label(section->title);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
 
     for (int i = 0; specs[i]; i++)
         if (!is_first(specs[i]) && belongs(specs[i], section))
             gtk_box_append(GTK_BOX(box), control_new(filter, specs[i], setter));
-    gtk_expander_set_child(GTK_EXPANDER(expander), box);
-    gtk_expander_set_expanded(GTK_EXPANDER(expander), section->is_open);
-    return expander;
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(button), section->is_open);
+    g_object_bind_property(button, "active", box, "visible", G_BINDING_SYNC_CREATE);
+    gtk_box_append(GTK_BOX(all), button);
+    gtk_box_append(GTK_BOX(all), box);
+    return all;
 }
 
 static void on_preset(GtkDropDown *widget, GParamSpec *spec, GstElement *filter)

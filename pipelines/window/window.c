@@ -250,7 +250,7 @@ static void save(struct window *window)
 
 static gboolean on_close(GtkWindow *widget, struct window *window)
 {
-    (void)widget;
+    gtk_window_set_focus(widget, NULL); /* what is being typed counts, while there is all of it */
     save(window);
     stream_close(window->stream);
     return FALSE;
