@@ -13,8 +13,7 @@ struct stream {
     guint watch;
     const struct source *source;
     bool both, playing, has_end;
-    bool
-        in_memory; /* frames come to the window in the system's memory, as this device gives no other */
+    bool in_memory; /* to the window in the system's memory: this device has no other */
 };
 
 /* -------------------------------------------------------------------- building */
