@@ -201,7 +201,8 @@ pixels "left of the slider is the frame, right of it the filtered one" divided \
 says 'divider=0\.[23].*' key Right
 [ -z "${WINDOW_PICTURE:-}" ] || gst-launch-1.0 -q ximagesrc num-buffers=1 use-damage=false \
     show-pointer=false ! videoconvert ! video/x-raw,format=RGB ! \
-    videoconvert ! video/x-raw,format=I420 ! jpegenc quality=80 ! \
+    videoconvert ! video/x-raw,format=I420,colorimetry=1:4:0:0 ! \
+    jpegenc quality=80 ! \
     filesink location="$WINDOW_PICTURE"
 
 # ------------------------------------------------------------------------- keys
