@@ -6,7 +6,7 @@
 // fit:  in every window, the line mask ≈ a · guide + b, by least squares with
 //       a penalty on a², and how much of the mask's variance it leaves
 // mean: the mean of the lines of all windows that hold a pixel, and of what they
-//       miss of its mask as much as the window round it left
+//       miss of its mask, a little blurred, as much as the window round it left
 // Where the guide says nothing, as hair before a wall as dark does, the lines alone
 // would blur the mask. A window is cut off at the picture's borders. One invocation walks down
 // STRIP rows of ACROSS pixels and keeps the sums of the last rows.
@@ -83,6 +83,21 @@ float inside(int at, int size)
     return float(min(at + RADIUS, size - 1) - max(at - RADIUS, 0) + 1);
 }
 
+// Guide and mask with weights 1 2 1 across and down: what comes back is smooth where the
+// network's mask has steps of its own grid. The border repeats.
+vec2 blurred_pair(int x, int y, ivec2 size)
+{
+    vec2 sum = vec2(0.0);
+    for (int dy = -1; dy <= 1; dy++) {
+        const int row = clamp(y + dy, 0, size.y - 1) * size.x;
+        vec2 across = 2.0 * unpackUnorm2x16(other[row + x]);
+        across += unpackUnorm2x16(other[row + max(x - 1, 0)]);
+        across += unpackUnorm2x16(other[row + min(x + 1, size.x - 1)]);
+        sum += across * float(2 - abs(dy));
+    }
+    return sum / 16.0;
+}
+
 void store(int x, int y, ivec2 size, vec4 sum, float square)
 {
     const int at = y * size.x + x;
@@ -95,7 +110,7 @@ void store(int x, int y, ivec2 size, vec4 sum, float square)
         results[at] = packSnorm2x16(vec2(a, mean.y - a * mean.x) / 16.0);
         other[at] = packSnorm2x16(vec2(1.0 - told, 0.0));
     } else {
-        const vec2 pair = unpackUnorm2x16(other[at]);
+        const vec2 pair = blurred_pair(x, y, size);
         const float rest = pair.y / 16.0 - mean.x * pair.x - mean.y;
         const float left = unpackSnorm2x16(results[at]).x;
         results[at] = packSnorm2x16(vec2(mean.x, mean.y + left * rest));

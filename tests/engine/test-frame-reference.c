@@ -210,9 +210,26 @@ static double window_mean(const struct map *f, int x, int y)
     return sum / count;
 }
 
+/* The mean of the nine pixels round (x, y), the nearer twice as heavy in each direction;
+ * the border repeats. */
+static double near_mean(const struct map *f, int x, int y)
+{
+    double sum = 0, weights = 0;
+    for (int v = y - 1; v <= y + 1; v++)
+        for (int u = x - 1; u <= x + 1; u++) {
+            const double weight = (u == x ? 2 : 1) * (v == y ? 2 : 1);
+            const int column = u < 0 ? 0 : u < f->width ? u : f->width - 1;
+            const int row = v < 0 ? 0 : v < f->height ? v : f->height - 1;
+            sum += weight * f->at[row * f->width + column];
+            weights += weight;
+        }
+    return sum / weights;
+}
+
 /* He, Sun, Tang: a = cov(I, p) / (var(I) + ε), b = mean(p) - a mean(I), each
  * averaged over the windows that hold the pixel. Of what that misses of p, the share
- * of its variance comes back that the line of the pixel's own window does not explain. */
+ * of its variance comes back that the line of the pixel's own window does not explain,
+ * both blurred by 1 2 1. */
 static void guided_lines(const struct picture *source, const struct map *p, struct map *a,
                          struct map *b)
 {
@@ -239,7 +256,8 @@ static void guided_lines(const struct picture *source, const struct map *p, stru
     for (int i = 0; i < w * h; i++) {
         a->at[i] = window_mean(&fit_a, i % w, i / w);
         b->at[i] = window_mean(&fit_b, i % w, i / w);
-        b->at[i] += left.at[i] * (p->at[i] - a->at[i] * guide.at[i] - b->at[i]);
+        b->at[i] += left.at[i] * (near_mean(p, i % w, i / w) -
+                                  a->at[i] * near_mean(&guide, i % w, i / w) - b->at[i]);
     }
     map_free(&others);
     map_free(&left);

@@ -114,12 +114,39 @@ static void fit_tile(const struct tdl_cpu_guided *g, const struct span *s, int y
     }
 }
 
+/* Guide and mask with weights 1 2 1 down; across, the border's repeats lie beside them. */
+static void blur_down(const struct tdl_cpu_guided *g, const struct span *s, int y,
+                      float (*restrict sums)[ROW])
+{
+    const int last = s->offset + s->end - s->begin;
+    clear_rows(s, sums, 2);
+    for (int k = -1; k <= 1; k++) {
+        const int row = tdl_clamp_int(y + k, 0, g->height - 1);
+        const uint32_t *restrict in = g->pairs + (size_t)row * (size_t)g->width + s->begin;
+        float *restrict guide = sums[0] + s->offset, *restrict mask = sums[1] + s->offset;
+        const float weight = k ? 0.25f : 0.5f;
+        for (int i = 0; i < s->end - s->begin; i++) {
+            guide[i] += weight * low_unorm(in[i]);
+            mask[i] += weight * high_unorm(in[i]);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        if (s->offset)
+            sums[k][s->offset - 1] = sums[k][s->offset];
+        if (last < ROW)
+            sums[k][last] = sums[k][last - 1];
+    }
+}
+
+static inline float blur_across(const float *sums)
+{
+    return 0.25f * sums[RADIUS - 1] + 0.5f * sums[RADIUS] + 0.25f * sums[RADIUS + 1];
+}
+
 static void mean_tile(const struct tdl_cpu_guided *g, const struct span *s, int y)
 {
-    float sums[2][ROW], share[TILE];
-    const size_t at = (size_t)y * (size_t)g->width + (size_t)s->x;
-    uint32_t *restrict out = g->coefficients + at;
-    const uint32_t *restrict pairs = g->pairs + at;
+    float sums[2][ROW], blurred[2][ROW], share[TILE];
+    uint32_t *restrict out = g->coefficients + (size_t)y * (size_t)g->width + (size_t)s->x;
     const int first = y > RADIUS ? y - RADIUS : 0;
     const int last = y + RADIUS < g->height - 1 ? y + RADIUS : g->height - 1;
     const float down = inside(y, g->height);
@@ -133,12 +160,13 @@ static void mean_tile(const struct tdl_cpu_guided *g, const struct span *s, int 
             b[i] += high_snorm(in[i]);
         }
     }
+    blur_down(g, s, y, blurred);
     for (int i = 0; i < n; i++)
         share[i] = 1 / (inside(x + i, width) * down);
     for (int i = 0; i < n; i++) {
         const float a = window(sums[0] + i) * share[i], b = window(sums[1] + i) * share[i];
-        const float mask = high_unorm(pairs[i]) * (32767 / 16.f);
-        const float rest = mask - a * low_unorm(pairs[i]) - b;
+        const float mask = blur_across(blurred[1] + i) * (32767 / 16.f);
+        const float rest = mask - a * blur_across(blurred[0] + i) - b;
         out[i] = round_snorm(a) | round_snorm(b + low_snorm(out[i]) * (1 / 32767.f) * rest) << 16;
     }
 }
