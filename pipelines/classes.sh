@@ -40,7 +40,8 @@ while read -r name || [ -n "$name" ]; do
     [ $class -le $most ] || break
 done <"$labels"
 if gst-inspect-1.0 --exists textoverlay; then
-    shown=(! textoverlay "text=$legend" valignment=top halignment=left line-alignment=left
+    quoted=${legend//\\/\\\\}
+    shown=(! textoverlay "text=\"${quoted//\"/\\\"}\"" valignment=top halignment=left line-alignment=left
         "font-desc=Sans 10" ! videoconvert)
 else
     shown=()

@@ -71,7 +71,9 @@ there() {
 stream() {
     local began=$SECONDS seen=no
     [[ $to != /dev/* ]] || keep_format "$to" 0
-    gst-launch-1.0 -q "${words[@]}" &
+    # --no-fault: a crash (PipeWire 1.4's sink has some, when its reader ends) ends it; else
+    # gst-launch would wait for a debugger.
+    gst-launch-1.0 -q --no-fault "${words[@]}" &
     child=$!
     while [ $seen = no ] && kill -0 $child 2>/dev/null; do
         sleep 0.2

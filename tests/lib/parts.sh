@@ -141,13 +141,14 @@ vulkan_half() {
         }'
 }
 
-# Those that take longest with sanitizers: every other one by the seed. With an argument,
+# Those that take longest with sanitizers: one of three by the seed. With an argument,
 # all of them.
 by_turns() {
-    local slow="tools element-(cpu-)?(faults|live|begin|mask-pad|metas|stream|properties|zero-copy)"
-    slow+=" (onnx|tflite)-hostile"
+    local slow="tools (onnx|tflite)-hostile frame-composer(-cpu)? person-steady engine-(cpu-)?faults"
+    slow+=" element-(cpu-)?(background|begin|errors|faults|formats|live|mask-pad|memory|metas"
+    slow+="|pictures|properties|stream|zero-copy)"
     awk -v seed="${TDL_TEST_SEED:-0}" -v all="${1:+1}" -v slow="^(${slow// /|})$" '
-        all || $0 !~ slow || (seed + n++) % 2'
+        all || $0 !~ slow || (seed + n++) % 3 == 0'
 }
 
 # tests_of BUILD SUITE... : their names, a line each.
@@ -208,11 +209,11 @@ part_fuzz() {
     done
 }
 
-# Textures of the GPU's, a compositor's and loopback cameras take turns by the seed; with
-# TDL_TEST_CASES from 100 on all of them run.
+# Textures of the GPU's, a compositor's, displays and loopback cameras take turns by the
+# seed; with TDL_TEST_CASES from 100 on all of them run.
 part_vm() {
-    local turns=(gl desktop loopback) left name tests=()
-    unset "turns[${TDL_TEST_SEED:-0} % 3]"
+    local turns=(gl desktop loopback display) left name tests=()
+    unset "turns[${TDL_TEST_SEED:-0} % 4]"
     left=" ${turns[*]} "
     [ "${TDL_TEST_CASES:-1}" -lt 100 ] || left=
     for name in witness camera gl life desktop loopback display engine machine; do
@@ -223,7 +224,6 @@ part_vm() {
     # In the same root, but on this machine: emulation would add nothing.
     [ -e "$TDL_BUILD/trixie/vm/vmlinuz" ] || return 0
     expect "Vulkan images between GStreamer 1.26's elements" tests/debian.sh trixie tests/vm/images.sh
-    expect "a camera for PipeWire" tests/debian.sh trixie tests/vm/pipewire.sh
 }
 
 part_onnxruntime() { told_results tests/models/onnxruntime.sh; }
@@ -247,6 +247,9 @@ part_nightly() {
     TDL_TEST_CASES=10 part_sanitizers none
     part_fuzz
     part_vm
+    # In the machine's root. PipeWire's session manager forgets one reader in three or four,
+    # which then asks again: too much luck for every day.
+    expect "a camera for PipeWire" tests/debian.sh trixie tests/vm/pipewire.sh
 }
 
 # Packages that only this needs, and two minutes until Slurm tries a piece again.
