@@ -185,7 +185,7 @@ mkdir -p "$folder/videos"
 cd "$folder"
 rm -f videos/*.mkv
 say "" "# The lines below are run with"
-show export "GST_PLUGIN_PATH=$GST_PLUGIN_PATH"
+show export "GST_PLUGIN_PATH=$GST_PLUGIN_PATH" "GST_PRESET_PATH=$GST_PRESET_PATH"
 show cd "$PWD"
 say "" "# The portrait in every mode. The first line makes the network ready for the device; on a" \
     "# GPU that compiles kernels, which are kept for later."

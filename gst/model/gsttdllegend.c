@@ -59,15 +59,16 @@ void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sour
     g_autoptr(GError) failure = NULL;
     g_auto(GStrv) lines = NULL;
     GError *error = NULL;
+    gsize length = 0;
 
     if (!*labels)
         return;
     path = gst_tdl_file_path(labels, &error);
     if (path && gst_tdl_file_check(path, &error) &&
-        !g_file_get_contents(path, &text, NULL, &failure))
+        !g_file_get_contents(path, &text, &length, &failure))
         g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
                     "%s. Give a file with a name in each line.", failure->message);
-    if (text && !g_utf8_validate(text, -1, NULL))
+    if (text && !g_utf8_validate(text, (gssize)length, NULL)) /* NUL is none, either */
         g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                     "it is no text in UTF-8. Give a file with a name in each line.");
     if (error) {

@@ -6,13 +6,14 @@
 #include <gtk/gtk.h>
 
 struct banner {
-    GtkWidget *box, *bar, *text, *retry, *progress;
+    GtkWidget *box, *bar, *text, *retry, *defaults, *progress;
 };
 
-/* `retry` is called by its button, which is there behind errors. */
-void banner_init(struct banner *banner, GCallback retry, gpointer user);
+/* `retry` and `defaults`, which is to take settings back, are called by their buttons,
+ * which are there behind errors. */
+void banner_init(struct banner *banner, GCallback retry, GCallback defaults, gpointer user);
 
-/* `kind` says how bad it is; an error has the button. It stays until the user has it go. */
+/* `kind` says how bad it is; an error has the buttons. It stays until the user has it go. */
 void banner_say(struct banner *banner, GtkMessageType kind, const char *text);
 void banner_hide(struct banner *banner);
 

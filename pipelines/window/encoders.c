@@ -4,17 +4,20 @@
 #include <gst/gst.h>
 #include <stdbool.h>
 
+/* One kind of frames, whatever the modes make: muxers take no other one on the way. */
+#define FRAMES "video/x-raw,format=I420,colorimetry=bt601,pixel-aspect-ratio=1/1 ! "
+
 static const struct encoder encoders[] = {
     {{"vp8enc", "webmmux"},
-     "video/x-raw,format=I420 ! vp8enc deadline=1 cpu-used=8 target-bitrate=4000000 "
-     "keyframe-max-dist=60 ! webmmux ! filesink name=to",
+     FRAMES "vp8enc deadline=1 cpu-used=8 target-bitrate=4000000 "
+            "keyframe-max-dist=60 ! webmmux ! filesink name=to",
      "webm"},
     {{"x264enc", "matroskamux"},
-     "video/x-raw,format=I420 ! x264enc tune=zerolatency speed-preset=veryfast ! matroskamux ! "
-     "filesink name=to",
+     FRAMES "x264enc tune=zerolatency speed-preset=veryfast ! matroskamux ! "
+            "filesink name=to",
      "mkv"},
-    {{"theoraenc", "matroskamux"}, "theoraenc ! matroskamux ! filesink name=to", "mkv"},
-    {{"jpegenc", "matroskamux"}, "jpegenc ! matroskamux ! filesink name=to", "mkv"},
+    {{"theoraenc", "matroskamux"}, FRAMES "theoraenc ! matroskamux ! filesink name=to", "mkv"},
+    {{"jpegenc", "matroskamux"}, FRAMES "jpegenc ! matroskamux ! filesink name=to", "mkv"},
 };
 
 static bool is_there(const char *name)

@@ -17,6 +17,13 @@ struct start {
     int status;
 };
 
+static gboolean knows_mode(GstElement *filter, const char *mode)
+{
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(filter), "mode");
+
+    return !mode || g_enum_get_value_by_nick(G_PARAM_SPEC_ENUM(spec)->enum_class, mode);
+}
+
 static void on_activate(GtkApplication *application, struct start *start)
 {
     GstElement *filter = gst_element_factory_make("tdlfilter", NULL);
@@ -29,6 +36,13 @@ static void on_activate(GtkApplication *application, struct start *start)
         return; /* without a window the application ends */
     }
     gst_object_ref_sink(filter);
+    if (!knows_mode(filter, start->options.mode)) {
+        g_printerr("tdl-demo: there is no mode '%s'; --help has their names.\n",
+                   start->options.mode);
+        gst_object_unref(filter);
+        start->status = 2;
+        return;
+    }
     window_open(application, filter, &start->options);
     gst_object_unref(filter);
 }

@@ -77,7 +77,8 @@ static void on_recorded(void *user, const char *error)
     const char *wrong =
         !error && !outlet_taken(outputs->recording) ? "no frame came meanwhile" : error;
     g_autofree char *text =
-        wrong ? g_strdup_printf("The recording broke: %s", wrong)
+        wrong ? g_strdup_printf("The recording broke, what came before is in %s: %s", outputs->path,
+                                wrong)
         : lost
             ? g_strdup_printf("The video is in %s; the encoder had no time for %" G_GUINT64_FORMAT
                               " frames",

@@ -48,6 +48,15 @@ bool values_parse(const GParamSpec *spec, const char *text, GValue *out)
     return gst_value_deserialize(out, text);
 }
 
+void values_reset(GstElement *filter)
+{
+    g_autofree GParamSpec **specs = values_list(filter);
+
+    for (int i = 0; specs[i]; i++)
+        g_object_set_property(G_OBJECT(filter), specs[i]->name,
+                              g_param_spec_get_default_value(specs[i]));
+}
+
 void values_load(GstElement *filter, GKeyFile *from)
 {
     g_autofree GParamSpec **specs = values_list(filter);

@@ -15,6 +15,7 @@ bool values_is_live(const GParamSpec *spec);
 char *values_get(GstElement *filter, const GParamSpec *spec); /* g_free */
 bool values_parse(const GParamSpec *spec, const char *text, GValue *out);
 
+void values_reset(GstElement *filter); /* all as they were made */
 void values_load(GstElement *filter, GKeyFile *from);
 void values_save(GstElement *filter, GKeyFile *to); /* those that are not as they were made */
 

@@ -27,6 +27,7 @@ struct window {
     struct sources *sources;
     const struct source *source; /* what is shown, of the list */
     guint signals[2];            /* sources of SIGINT and SIGTERM */
+    guint saving;                /* source that will; 0: nothing has changed */
 };
 
 /* ---------------------------------------------------------------------- stream */
@@ -42,6 +43,14 @@ static void reopen(struct window *window)
     status_begin(window->status);
     if (window->source)
         stream_open(window->stream, window->source, layout_of(window) != VIEW_ALONE);
+}
+
+/* A setting that this build or this device refuses ends every stream, and would be kept. */
+static void begin_anew(struct window *window)
+{
+    stream_close(window->stream);
+    values_reset(window->filter);
+    reopen(window);
 }
 
 static void on_source(void *user, const struct source *source)
@@ -106,15 +115,17 @@ static void on_set(void *user, GParamSpec *spec, const GValue *value)
         reopen(window);
 }
 
+static void save_soon(struct window *window);
+
 static void on_notify(GObject *filter, GParamSpec *spec, struct window *window)
 {
     g_autofree char *text = NULL;
 
-    (void)window;
     if (spec->owner_type != G_OBJECT_TYPE(filter) || !(spec->flags & G_PARAM_WRITABLE))
         return;
     text = values_get(GST_ELEMENT(filter), spec);
     tell(spec->name, "%s", text ? text : "");
+    save_soon(window);
 }
 
 static void on_layout(GtkDropDown *widget, GParamSpec *spec, struct window *window)
@@ -125,6 +136,7 @@ static void on_layout(GtkDropDown *widget, GParamSpec *spec, struct window *wind
     (void)spec;
     view_set_layout(WINDOW_VIEW(window->view), layout_of(window));
     tell("layout", "%d", layout_of(window));
+    save_soon(window);
     if (stream_is_open(window->stream) && both != (stream_before(window->stream) != NULL))
         reopen(window);
 }
@@ -248,6 +260,20 @@ static void save(struct window *window)
         g_printerr("tdl-demo: settings are lost: %s\n", error->message);
 }
 
+static gboolean on_saving(gpointer window)
+{
+    ((struct window *)window)->saving = 0;
+    save(window);
+    return G_SOURCE_REMOVE;
+}
+
+/* So that little is lost if the program is killed. */
+static void save_soon(struct window *window)
+{
+    if (!window->saving)
+        window->saving = g_timeout_add_seconds(1, on_saving, window);
+}
+
 static gboolean on_close(GtkWindow *widget, struct window *window)
 {
     gtk_window_set_focus(widget, NULL); /* what is being typed counts, while there is all of it */
@@ -262,6 +288,8 @@ static void on_destroy(GtkWidget *widget, struct window *window)
     for (size_t i = 0; i < G_N_ELEMENTS(window->signals); i++)
         g_source_remove(window->signals[i]);
     g_signal_handlers_disconnect_by_data(window->filter, window);
+    if (window->saving)
+        g_source_remove(window->saving);
     status_destroy(window->status);
     outputs_destroy(window->outputs);
     stream_destroy(window->stream);
@@ -366,7 +394,7 @@ void window_open(GtkApplication *application, GstElement *filter, const struct o
     g_action_map_add_action_entries(G_ACTION_MAP(window->widget), actions, G_N_ELEMENTS(actions),
                                     window);
     keys_add(window->widget, modes_of(window)->n_values);
-    banner_init(&window->banner, G_CALLBACK(reopen), window);
+    banner_init(&window->banner, G_CALLBACK(reopen), G_CALLBACK(begin_anew), window);
     window->tap = tap_new(filter);
     window->stream = stream_new(filter, &listener);
     gtk_window_set_title(GTK_WINDOW(window->widget), "tdlfilter");

@@ -478,6 +478,23 @@ GST_START_TEST(no_such_labels)
 }
 GST_END_TEST;
 
+GST_START_TEST(labels_that_are_no_text)
+{
+    g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
+    g_autofree gchar *properties = g_strdup_printf("mode=classes labels=%s", labels);
+    GstVideoInfo info;
+    struct filter f;
+
+    fail_unless(g_file_set_contents(labels, "cat\n\0dog\n", 9, NULL));
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, same(properties), CAPS("RGB", 32, 18));
+    gst_buffer_unref(run_color(&f, &info, 0));
+    message_expect(filter_message(&f, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING,
+                   (const char *[]){ "labels.txt", "no text in UTF-8", NULL });
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* Raised to more tiles than a frame may have, the overlap stays as it was, and once says so. */
 GST_START_TEST(overlap_too_large)
 {
@@ -568,6 +585,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, legend);
     tcase_add_loop_test(tc, unnamed_class, 0, 2);
     tcase_add_loop_test(tc, no_such_labels, 0, 2);
+    tcase_add_test(tc, labels_that_are_no_text);
     tcase_add_test(tc, overlap_too_large);
     tcase_add_test(tc, errors);
     failed = util_main_one_device(argc, argv, suite, "pictures");

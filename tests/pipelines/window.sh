@@ -225,6 +225,10 @@ check "it is the filtered one" $python -c 'import sys
 p = open(sys.argv[1], "rb").read()
 sys.exit(len(p) != 256 * 300 * 3 or max(abs(a - b) for a, b in zip(p, (0, 177, 64))) > 12)' "$temp/snapshot"
 says recording=1 key r
+for mode in 1:mask 5:alpha 4:replace; do
+    says "mode=${mode#*:}" key "${mode%:*}"
+    check "frames of ${mode#*:}" await '^rate=[1-9]'
+done
 settled
 says 'recorded=.*' key r
 check "a video is written" sh -c 'gst-launch-1.0 -v filesrc location="$1" ! matroskademux ! vp8dec ! \
@@ -266,5 +270,25 @@ drain
 click retry
 check "then it plays" await '^rate=[1-9]'
 check "it ends well again" stop
+
+# A setting that no stream begins with.
+printf '[filter]\npalette=red\n' >"$temp/settings.ini"
+start "$clip"
+check "a wrong setting is said" await '^error=.*palette.*'
+check "there is a button for default settings" await '^at=defaults '
+sleep 0.4
+says 'palette=' click defaults
+check "with those it plays" await '^rate=[1-9]'
+says mode=mask key 1
+for _ in $(seq 100); do
+    ! grep -q '^mode=mask' "$temp/settings.ini" || break
+    sleep 0.1
+done
+check "settings are written before the end" grep -qx mode=mask "$temp/settings.ini"
+check "it ends well once more" stop
+status=0
+"$demo" --mode blurr 2>"$temp/errors" || status=$?
+check "a wrong mode is said" grep -q "no mode .blurr." "$temp/errors"
+check "... and the status is that of a wrong command line" [ $status = 2 ]
 check_pixels || failures=$((failures + 1))
 finish
