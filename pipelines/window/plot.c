@@ -16,7 +16,7 @@ static const struct series {
     [PLOT_PREPROCESS] = {"device: picture to network", "#3584e4"},
     [PLOT_NETWORK] = {"network", "#e66100"},
     [PLOT_COMPOSE] = {"composition", "#26a269"},
-    [PLOT_PROCESSOR] = {"processor, all of the program, a frame:", "#9141ac"},
+    [PLOT_PROCESSOR] = {"processor, a frame:", "#9141ac"},
 };
 
 static const double *at(const struct plot *plot, guint i)
@@ -77,7 +77,7 @@ static void say(struct plot *plot, const double *ms)
     g_autoptr(GString) text = g_string_new("ms a run, means:");
 
     for (int s = 0; s < PLOT_SERIES; s++)
-        g_string_append_printf(text, "   <span foreground=\"%s\">■</span> %s %.1f",
+        g_string_append_printf(text, "   <span foreground=\"%s\">■</span> %s %.1f",
                                all_series[s].colour, all_series[s].name, ms[s]);
     gtk_label_set_markup(GTK_LABEL(plot->legend), text->str);
 }
