@@ -21,6 +21,9 @@ for word in "$@"; do
     --camera=?*) camera=${word#*=} ;;
     --size=[1-9]*x[1-9]*) size=${word#*=} ;;
     --format=YUY2 | --format=I420 | --format=NV12) format=${word#*=} ;;
+    --camera=*) misused "'$word': give the camera's device, as in --camera=/dev/video2" ;;
+    --size=*) misused "'$word': give width and height, as in --size=1280x720" ;;
+    --format=*) misused "'$word': the formats are YUY2, I420 and NV12" ;;
     -*) misused "'$word' is not an option here" ;;
     /dev/* | pipewire) to=$word ;;
     *=*) properties+=("$word") ;;

@@ -6,6 +6,8 @@
 #include "snapshot.h"
 #include "tell.h"
 
+#include <glib/gstdio.h>
+
 #define NO_FRAME "There is no frame yet."
 #define NO_CAMERA                                                                                  \
     "There is no virtual camera. Make one with the kernel module v4l2loopback (on Debian: "        \
@@ -70,23 +72,33 @@ void outputs_snapshot(struct outputs *outputs)
 
 /* ------------------------------------------------------------------ recordings */
 
+/* What the user hears of a recording that has ended; g_free. */
+static char *recorded_text(const struct outputs *outputs, const char *error)
+{
+    const guint64 lost = outlet_lost(outputs->recording);
+
+    if (!outlet_taken(outputs->recording))
+        return g_strdup_printf("Nothing was recorded: %s", error ? error : "no frame came");
+    if (error)
+        return g_strdup_printf("The recording broke, what came before is in %s: %s", outputs->path,
+                               error);
+    return lost ? g_strdup_printf("The video is in %s; the encoder had no time for "
+                                  "%" G_GUINT64_FORMAT " frames",
+                                  outputs->path, lost)
+                : g_strdup_printf("The video is in %s", outputs->path);
+}
+
 static void on_recorded(void *user, const char *error)
 {
     struct outputs *outputs = user;
-    const guint64 lost = outlet_lost(outputs->recording);
-    const char *wrong =
-        !error && !outlet_taken(outputs->recording) ? "no frame came meanwhile" : error;
-    g_autofree char *text =
-        wrong ? g_strdup_printf("The recording broke, what came before is in %s: %s", outputs->path,
-                                wrong)
-        : lost
-            ? g_strdup_printf("The video is in %s; the encoder had no time for %" G_GUINT64_FORMAT
-                              " frames",
-                              outputs->path, lost)
-            : g_strdup_printf("The video is in %s", outputs->path);
+    const bool empty = !outlet_taken(outputs->recording);
+    const bool wrong = error || empty;
+    g_autofree char *text = recorded_text(outputs, error);
 
     tap_set_outlet(outputs->tap, TAP_RECORD, NULL);
     g_clear_pointer(&outputs->recording, outlet_destroy);
+    if (empty)
+        g_unlink(outputs->path);
     outputs->is_ending = false;
     set_button(outputs, outputs->record, false);
     banner_say(outputs->banner, wrong ? GTK_MESSAGE_WARNING : GTK_MESSAGE_INFO, text);

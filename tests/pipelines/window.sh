@@ -233,6 +233,11 @@ settled
 says 'recorded=.*' key r
 check "a video is written" sh -c 'gst-launch-1.0 -v filesrc location="$1" ! matroskademux ! vp8dec ! \
     fakesink silent=false | grep -q "chain "' - "${last[recorded]}"
+says playing=0 key space
+says recording=1 key r
+says 'warning=Nothing was recorded.*' key r
+check "no empty video is left" [ "$(find "$temp" -name '*.webm' | wc -l)" = 1 ]
+says playing=1 key space
 if ! ls /dev/video* >/dev/null 2>&1; then
     says 'warning=There is no virtual camera.*' click camera
 fi
