@@ -147,10 +147,10 @@ static void note_open(const struct input *in, uint32_t i, struct open_sizes *ope
         memcpy(open->input, in->text, sizeof(open->input));
         open->dimension = i;
     }
-    if (used + strlen(quoted) + 8 < sizeof(open->names))
-        snprintf(open->names + used, sizeof(open->names) - used, "%s%s", used ? ", " : "", quoted);
+    if (used + strlen(quoted) + 8 < sizeof(open->names)) /* ", " and ", ..." have room */
+        stpcpy(used ? stpcpy(open->names + used, ", ") : open->names, quoted);
     else if (!strstr(open->names, "..."))
-        snprintf(open->names + used, sizeof(open->names) - used, ", ...");
+        stpcpy(open->names + used, ", ...");
 }
 
 /* Callers have options of their own for this, and know it by the struct's name. */
