@@ -156,14 +156,22 @@ struct run {
     gboolean looks;  /* at every frame: whether anything is seen in it */
 };
 
-/* Of frames that are all background: one colour, or black, but not what came in. */
-static void expect_one_colour(GstBuffer *buffer)
+/* Of frames that are all background: one colour, or black, or one in part and the other
+ * where a device that is called lost is still at work; but not what came in, which is snow. */
+static void expect_no_snow(GstBuffer *buffer)
 {
     GstMapInfo map;
+    gint other = -1;
 
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
-    for (gsize i = 1; i < 64 * 48; i++) /* luma comes first, in whole rows */
-        fail_unless(map.data[i] == map.data[0], "something is seen at %" G_GSIZE_FORMAT, i);
+    for (gsize i = 1; i < 64 * 48; i++) { /* luma comes first, in whole rows */
+        if (map.data[i] == map.data[0])
+            continue;
+        if (other < 0)
+            other = map.data[i];
+        fail_unless(map.data[i] == other, "something is seen at %" G_GSIZE_FORMAT ": %u, %u, %d", i,
+                    map.data[i], map.data[0], other);
+    }
     gst_buffer_unmap(buffer, &map);
 }
 
@@ -175,7 +183,7 @@ static void handoff(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer d
     (void)sink;
     (void)pad;
     if (run->looks)
-        expect_one_colour(buffer);
+        expect_no_snow(buffer);
     if (run->kept)
         g_ptr_array_add(run->kept, gst_buffer_ref(buffer));
     if (--run->frames)
