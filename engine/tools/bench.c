@@ -25,6 +25,9 @@ int bench_compile(struct bench *b)
         if (status != TOOL_OK)
             return status;
     }
+    if (b->stream_options.batches.count && !b->frame_options.size[0] &&
+        tdl_builder_stack(b->builder, b->stream_options.batches.values[0]) != TDL_OK)
+        return tool_fail("%s: %s", name, tdl_last_error());
     b->build.compile.progress = tool_progress;
     if (tdl_builder_build(b->builder, &b->build, &b->graph) != TDL_OK)
         return tool_fail("%s: %s", name, tdl_last_error());

@@ -24,6 +24,7 @@ static const char help[] =
     "                          side by side\n"
     "  -p, --precision P       auto (default), fp32 or fp16\n"
     "  -n, --no-fuse           every operator its own dispatch\n"
+    "      --batch N           so many inputs at once (1); with --frame see below\n"
     "  -w, --warmup N          runs before the clock starts (10)\n"
     "  -i, --iterations N      runs that count (100)\n"
     "  -j, --json              one JSON object instead of text\n"
@@ -296,9 +297,12 @@ static int check(int argc, char **argv, bool frame_option, const struct bench *b
     if (b->frame_options.size[0] && (b->tune || b->compare || (b->svg && !streams->count)))
         return tool_usage_error("--tune, --compare and, without --streams, --svg do not go with "
                                 "--frame");
-    if ((streams->count && !b->frame_options.size[0]) || (batches->count && !streams->count))
-        return tool_usage_error("--streams belongs to --frame WxH, and --batch to --streams");
-    if (batches->count && batches->values[0] > streams->values[streams->count - 1])
+    if (streams->count && !b->frame_options.size[0])
+        return tool_usage_error("--streams belongs to --frame WxH");
+    if (batches->count && !streams->count && (b->frame_options.size[0] || batches->count > 1))
+        return tool_usage_error("--batch takes one number for a model or an operator, and with "
+                                "--frame WxH it belongs to --streams");
+    if (streams->count && batches->count && batches->values[0] > streams->values[streams->count - 1])
         return tool_usage_error("--batch asks for more frames at once than there are --streams");
     if (streams->count && b->frame_options.mode == TDL_MODE_PASSTHROUGH)
         return tool_usage_error("--streams is for modes that run the network");

@@ -59,7 +59,8 @@ expect 2 "'fog' is not a value of --mode, which takes mask, overlay" "$bench" --
 expect 2 '--streams belongs to --frame' "$bench" --streams 4 model.tflite
 expect 2 'more frames at once' "$bench" --frame 64x48 --streams 1,2 --batch 4 model.tflite
 expect 2 "'4,1' is not a value of --streams" "$bench" --frame 64x48 --streams 4,1 model.tflite
-expect 2 '--batch to --streams' "$bench" --frame 64x48 --batch 2 model.tflite
+expect 2 'it belongs to --streams' "$bench" --frame 64x48 --batch 2 model.tflite
+expect 2 'takes one number for a model' "$bench" --batch 2,4 model.tflite
 expect 2 'modes that run the network' "$bench" --frame 64x48 --streams 4 --mode passthrough m.tflite
 expect 2 "'4,2' is not a value of --batch, which takes up to 8 rising" "$bench" --frame 64x48 \
     --streams 4 --batch 4,2 model.tflite
@@ -140,6 +141,9 @@ if [ -e "$model" ]; then
     # One submission a run, the very first and those to warm up included.
     json 'o["submits"] == 1 + 1 + 3 and o["arena_bytes"] < o["tensor_bytes"]'
 fi
+
+# Several inputs at once are so much more work.
+expect 0 '"macs": 6912,' "$bench" --op conv2d --shape 1,4,4,4 --batch 3 -w 0 -i 1 --json
 
 # Every device in turns: the CPU is the last one.
 expect 2 'goes without' "$bench" --compare-devices --device 0 --op add
