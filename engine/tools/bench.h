@@ -21,6 +21,7 @@ struct bench_operator {
     uint32_t shape[4], kernel[2], size[2];
     uint32_t out, stride, dilation, groups;
     enum tdl_activation activation;
+    bool half; /* matrices of halves */
 };
 
 struct bench_frame;

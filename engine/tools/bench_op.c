@@ -178,6 +178,36 @@ static struct tdl_operand *add_mul(const struct bench_operator *op, struct tdl_b
     return tdl_builder_mul(builder, input, second_input(op, builder));
 }
 
+/* Of B products M × K by K × N, as --shape says. */
+static struct tdl_operand *add_matmul(const struct bench_operator *op, struct tdl_builder *builder,
+                                      struct tdl_operand *input)
+{
+    const struct tdl_tensor_params desc = {.dtype = op->half ? TDL_FLOAT16 : TDL_FLOAT32,
+                                           .rank = 3,
+                                           .shape = {op->shape[0], op->shape[2], op->shape[3]}};
+
+    return tdl_builder_matmul(builder, input, tdl_builder_input(builder, "input2", &desc));
+}
+
+/* A layer: by the transpose of constant weights, and a bias, for all B matrices. */
+static struct tdl_operand *add_gemm(const struct bench_operator *op, struct tdl_builder *builder,
+                                    struct tdl_operand *input)
+{
+    const uint32_t shape[2] = {op->shape[3], op->shape[2]};
+    struct tdl_operand *weights = random_constant(builder, 2, shape, shape[1]);
+    struct tdl_gemm_params params = {
+        .c = random_constant(builder, 1, shape, 1),
+        .b_transpose = true,
+        .activation = op->activation,
+    };
+
+    if (op->half) {
+        weights = tdl_builder_cast(builder, weights, TDL_FLOAT16);
+        params.c = tdl_builder_cast(builder, params.c, TDL_FLOAT16);
+    }
+    return tdl_builder_gemm(builder, input, weights, &params);
+}
+
 static const struct {
     const char *name;
     struct tdl_operand *(*add)(const struct bench_operator *op, struct tdl_builder *builder,
@@ -196,6 +226,8 @@ static const struct {
     {"concat", add_concat},
     {"add", add_add},
     {"mul", add_mul},
+    {"matmul", add_matmul},
+    {"gemm", add_gemm},
 };
 
 #define OPERATORS (sizeof(operators) / sizeof(operators[0]))
@@ -224,14 +256,27 @@ int bench_check_operator(const char *name)
                             name, names);
 }
 
+/* Pictures, or the matrices a of products. */
+static struct tdl_tensor_params input_of(const struct bench_operator *op)
+{
+    const uint32_t *s = op->shape;
+    const enum tdl_dtype dtype = op->half ? TDL_FLOAT16 : TDL_FLOAT32;
+
+    if (strcmp(op->name, "matmul") == 0)
+        return (struct tdl_tensor_params){.dtype = dtype, .rank = 3, .shape = {s[0], s[1], s[2]}};
+    if (strcmp(op->name, "gemm") == 0)
+        return (struct tdl_tensor_params){.dtype = dtype, .rank = 2, .shape = {s[0] * s[1], s[2]}};
+    return (struct tdl_tensor_params){
+        .dtype = TDL_FLOAT32, .rank = 4, .shape = {s[0], s[1], s[2], s[3]}};
+}
+
 int bench_build_operator(const struct bench_operator *op, struct tdl_builder *builder)
 {
-    struct tdl_tensor_params desc = {.dtype = TDL_FLOAT32, .rank = 4};
+    const struct tdl_tensor_params desc = input_of(op);
     struct tdl_operand *input, *output = NULL;
     enum tdl_activation activation;
     const size_t at = find(op->name);
 
-    memcpy(desc.shape, op->shape, sizeof(op->shape));
     input = tdl_builder_input(builder, "input", &desc);
     if (at < OPERATORS && input)
         output = operators[at].add(op, builder, input);

@@ -44,19 +44,20 @@ static const char help[] =
     "                          --compare-devices of each device\n" TOOL_MODEL_HELP
     "  -h, --help              show this\n"
     "\n"
-    "Operators (float32, NHWC):\n"
+    "Operators (float32, NHWC; matmul and gemm float16 with -p fp16):\n"
     "      --op NAME           conv2d, conv_transpose2d, average_pool2d, max_pool2d,\n"
     "                          global_average_pool, resample2d, resample2d_nearest,\n"
     "                          instance_normalization, layer_normalization,\n"
-    "                          depth_to_space, concat, add, mul, or a function:\n"
-    "                          relu, relu6, sigmoid, hard_swish, tanh\n"
-    "      --shape N,H,W,C     of the input (1,64,64,16)\n"
+    "                          depth_to_space, concat, add, mul, matmul, gemm, or a\n"
+    "                          function: relu, relu6, sigmoid, hard_swish, tanh\n"
+    "      --shape N,H,W,C     of the input (1,64,64,16); of matmul and gemm B,M,K,N: B\n"
+    "                          matrices M x K by K x N, which gemm has as one constant\n"
     "      --kernel KxK        window, height x width (3x3)\n"
     "      --out C             output channels (as many as the input has)\n"
     "      --stride S          in both directions (1)\n"
     "      --dilation D        in both directions (1)\n"
     "      --groups G          groups; as many as channels: depthwise (1)\n"
-    "      --activation A      after a convolution: relu, ... (none)\n"
+    "      --activation A      after a convolution or gemm: relu, ... (none)\n"
     "      --size HxW          resample2d: of the output (twice the input)\n"
     "\n"
     "Frames (of a picture that is always the same):\n"
@@ -302,7 +303,8 @@ static int check(int argc, char **argv, bool frame_option, const struct bench *b
     if (batches->count && !streams->count && (b->frame_options.size[0] || batches->count > 1))
         return tool_usage_error("--batch takes one number for a model or an operator, and with "
                                 "--frame WxH it belongs to --streams");
-    if (streams->count && batches->count && batches->values[0] > streams->values[streams->count - 1])
+    if (streams->count && batches->count &&
+        batches->values[0] > streams->values[streams->count - 1])
         return tool_usage_error("--batch asks for more frames at once than there are --streams");
     if (streams->count && b->frame_options.mode == TDL_MODE_PASSTHROUGH)
         return tool_usage_error("--streams is for modes that run the network");
@@ -376,6 +378,7 @@ static int parse(int argc, char **argv, struct bench *out)
     if (status != TOOL_OK)
         return status;
     out->model = argv[optind];
+    out->op.half = out->build.precision == TDL_PRECISION_FP16;
     return check(argc, argv, frame_option, out);
 }
 

@@ -7,11 +7,12 @@ _tdl_values() {
     case $2 in
     -d | --device) echo auto cpu gpu vulkan && compgen -G '/dev/dri/renderD*' ;;
     -p | --precision) echo auto fp32 fp16 ;;
-    -a | --algorithm) echo pointwise depthwise direct implicit winograd23 winograd43 im2col grouped ;;
+    -a | --algorithm) echo pointwise depthwise direct implicit winograd23 winograd43 im2col grouped \
+            cooperative ;;
     --op)
         echo conv2d conv_transpose2d average_pool2d max_pool2d global_average_pool resample2d \
             resample2d_nearest instance_normalization layer_normalization depth_to_space \
-            concat add mul relu relu6 sigmoid hard_swish tanh ;;
+            concat add mul matmul gemm relu relu6 sigmoid hard_swish tanh ;;
     --activation) echo none relu relu6 sigmoid hard_swish tanh ;;
     --mode) echo mask overlay blur replace alpha passthrough ;;
     --frame-memory) echo mapped device ;;

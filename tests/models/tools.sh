@@ -133,6 +133,9 @@ done
 # 5x5 pixels x 4 channels x 7x7 window, depthwise
 expect 0 '"macs": 4900,' "$bench" --op conv2d --shape 1,10,10,4 --kernel 7x7 --groups 4 \
     --stride 2 --precision fp32 -w 0 -i 1 --json
+# 2 products of 9x10 by 10x11, of halves; a layer of 18 rows
+expect 0 '"macs": 1980,' "$bench" --op matmul --shape 2,9,10,11 -p fp16 -w 0 -i 1 --json
+expect 0 '"macs": 1980,' "$bench" --op gemm --shape 2,9,10,11 -p fp16 -w 0 -i 1 --json
 expect 0 'GFLOP/s|no timestamps' "$bench" --op conv2d --shape 1,16,16,8 -w 1 -i 2
 if [ -e "$model" ]; then
     expect 0 'operators in [0-9]+ dispatches' "$info" --precision fp32 "$model"
