@@ -6,8 +6,12 @@ enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
 #define ANY_GPU                                                                                    \
     .few_dispatches = true, .busy_teams = 32768, .busy_alone = 32768, .team = 256,                 \
     .lone_group = 512, .matrix_side = 16, .dozes = true,                                           \
-    .efficiency = {                                                                                \
-        .pointwise = 0.4, .depthwise = 0.1, .direct = 0.5, .direct_looped = 0.5, .grouped = 0.03}
+    .efficiency = {.pointwise = 0.4,                                                               \
+                   .depthwise = 0.1,                                                               \
+                   .direct = 0.5,                                                                  \
+                   .direct_looped = 0.5,                                                           \
+                   .grouped = 0.03,                                                                \
+                   .matmul = 0.3}
 
 static const struct tdl_tastes tastes[] = {
     [SOFTWARE] = {.few_invocations = true,
@@ -24,7 +28,8 @@ static const struct tdl_tastes tastes[] = {
                                  .direct_looped = 0.015,
                                  .grouped = 0.004,
                                  .gemm = 0.1,
-                                 .cooperative = 0.01}},
+                                 .cooperative = 0.01,
+                                 .matmul = 0.1}},
     [INTEGRATED] = {ANY_GPU, .speed = {800, 50, 3000, 16}},
     [NVIDIA] = {ANY_GPU, .speed = {20000, 2000, 2000, 128, 110}, .efficiency.cooperative = 4.2},
     [AMD] = {ANY_GPU, .speed = {10000, 1000, 2500, 64}},

@@ -34,10 +34,10 @@ struct tdl_tastes {
     struct {
         double macs, bytes, dispatch, groups, load;
     } speed;
-    /* Which share of these multiply-accumulates the kernels of conv2d reach; 0
-     * where that depends on their tiles. */
+    /* Which share of these multiply-accumulates the kernels of conv2d reach, and that of
+     * matmul; 0 where that depends on their tiles. */
     struct {
-        double pointwise, depthwise, direct, direct_looped, grouped, gemm, cooperative;
+        double pointwise, depthwise, direct, direct_looped, grouped, gemm, cooperative, matmul;
     } efficiency;
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "conv/conv.h"
 #include "conv2d_dynamic.h"
 
 struct geometry {
@@ -310,6 +311,38 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
     tdl_plan_groups(s, (uint32_t)TDL_DIV_UP(g->out.h * row, local), out, g->in.n);
 }
 
+/* Every pixel becomes a block of them, without a neighbour's help. */
+static bool is_blocks(const struct geometry *g)
+{
+    bool blocks = g->groups == 1 && !g->pad_top && !g->pad_left;
+    for (int i = 0; i < 2; i++)
+        blocks &= g->kernel[i] == g->p->stride[i] && g->dilation[i] == 1;
+    return blocks && g->out.h == g->in.h * g->kernel[0] && g->out.w == g->in.w * g->kernel[1];
+}
+
+/* On matrix units, where that is quicker; false if not. */
+static bool lower_blocks(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
+{
+    const struct tdl_conv_blocks blocks = {{g->kernel[0], g->kernel[1]}, g->out.c};
+    const uint32_t first = plan->step_count, taps = g->kernel[0] * g->kernel[1];
+    struct tdl_conv_geometry product =
+        tdl_conv_product(plan, plan->storage, g->in, taps * tdl_packs(g->out.c) * 4);
+    struct tdl_conv2d_params p = *product.p;
+    p.activation = g->p->activation;
+    product.p = &p;
+    const double groups = (double)tdl_packs(g->out.c) * g->out.n * g->out.h * g->out.w / 128;
+    const double gather =
+        tdl_conv_time(&product, (double)macs(n), tdl_tastes_of(plan->device)->efficiency.pointwise,
+                      tdl_conv_bytes(&product), 1, groups);
+    const struct tdl_conv_variant *v =
+        is_blocks(g) ? tdl_conv_choose_units(plan, &product, gather, NULL, NULL) : NULL;
+    if (!v)
+        return false;
+    tdl_conv_cooperative_blocks(plan, n, &product, v, &blocks);
+    tdl_conv_name_units(plan, first, v);
+    return true;
+}
+
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
@@ -320,7 +353,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                         "%s: the filter and bias of convTranspose2d must be constants", n->label);
     if (is_block(&g))
         lower_block(plan, n, &g, f, bias);
-    else
+    else if (!lower_blocks(plan, n, &g))
         lower_gather(plan, n, &g, f, bias);
     return plan->status;
 }

@@ -2,12 +2,15 @@
 /*
  * WebNN matmul: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-matmul
  * and what gemm shares with it. Two kernels: tiles of the output, where there
- * is a tile's worth of it, and teams that share the sum of one result.
+ * is a tile's worth of it, and teams that share the sum of one result; of halves a
+ * third one, tiles on matrix units.
  */
 #include "matmul.h"
 
+#include "conv/conv.h"
 #include "ir/builder.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_BATCH_DIMS = TDL_MAX_RANK - 2 };
@@ -251,16 +254,22 @@ struct tile_spec {
     uint32_t deep;
 };
 
+/* Invocations of a workgroup in each direction. */
+static uint32_t tile_side(const struct tdl_plan *plan, const struct geometry *g)
+{
+    uint32_t side = tdl_tastes_of(plan->device)->matrix_side;
+    uint64_t large = (uint64_t)TDL_DIV_UP(g->m, TILE * side) * TDL_DIV_UP(g->n, TILE * side);
+    /* Not enough of them for all of a GPU, or more than a device must allow. */
+    return large * g->batches < 64 || plan->device->max_workgroup_invocations < side * side ? 8
+                                                                                            : side;
+}
+
 static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
 {
     enum tdl_dtype dtype = n->output->desc.dtype;
     /* Two elements a word: a row that ends within one is converted after. */
     bool apart = dtype == TDL_FLOAT16 && g->n % 2;
-    uint32_t x = tdl_tastes_of(plan->device)->matrix_side, y = x;
-    uint64_t large = (uint64_t)TDL_DIV_UP(g->m, TILE * y) * TDL_DIV_UP(g->n, TILE * x) * g->batches;
-    /* Not enough of them for all of a GPU, or more than a device must allow. */
-    if (large < 64 || plan->device->max_workgroup_invocations < x * y)
-        x = y = 8;
+    const uint32_t x = tile_side(plan, g), y = x;
     struct tdl_operand *out =
         apart ? tdl_scratch_floats(plan, (uint64_t)g->batches * g->m * g->n) : n->output;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul", dtype, n, x, y, 1);
@@ -277,13 +286,92 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
         tdl_narrow(plan, n, out, n->output);
 }
 
+/* What add_tile_step() is estimated to take, in ns. */
+static double tile_time(const struct tdl_plan *plan, const struct geometry *g)
+{
+    const double side = TILE * tile_side(plan, g);
+    const double tiles = ceil(g->m / side) * ceil(g->n / side) * g->batches;
+    const struct tdl_tastes *t = tdl_tastes_of(plan->device);
+    const double busy = fmin(1, tiles * side * side / (TILE * TILE * 128) / t->speed.groups);
+    return t->speed.dispatch +
+           tiles * side * side * g->k / (t->speed.macs * t->efficiency.matmul * busy);
+}
+
+/* shaders/matmul_cooperative.comp, behind common/matmul.glsl */
+struct units_spec {
+    uint32_t tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k, lanes;
+};
+
+static struct units_spec units_spec(const struct tdl_device_info *device,
+                                    const struct tdl_conv_variant *v)
+{
+    const uint32_t *frag = device->cooperative_matrix;
+    return (struct units_spec){
+        .tile_m = v->v[0],
+        .tile_n = v->v[1],
+        .step = v->v[4],
+        .grid_m = v->v[2],
+        .grid_n = v->v[3],
+        .frag_m = frag[0],
+        .frag_n = frag[1],
+        .frag_k = frag[2],
+        .lanes = device->subgroup_size,
+    };
+}
+
+/* As common/cooperative.glsl declares it for two tiles of cells of 16 bytes, and a stage. */
+static uint64_t units_shared(const struct geometry *g, const struct units_spec *s)
+{
+    const uint64_t deep = s->step * 4;
+    const uint64_t a = g->a_column == 1 ? s->tile_m * (deep + 8) : deep * (s->tile_m + 8);
+    const uint64_t b = g->b_column == 1 ? deep * (s->tile_n + 8) : s->tile_n * (deep + 8);
+    return 2 * 2 * (a + b) + 4ull * s->grid_m * s->grid_n * s->frag_m * s->frag_n;
+}
+
+static bool units_fit(const struct tdl_conv_geometry *product, const void *data,
+                      const struct tdl_conv_variant *v)
+{
+    const struct units_spec s = units_spec(product->device, v);
+    const uint32_t threads = s.grid_m * s.grid_n * s.lanes;
+    return s.frag_m % 8 == 0 && s.frag_n % 8 == 0 && s.frag_k % 8 == 0 &&
+           s.tile_m * s.step / 2 % threads == 0 && s.tile_n * s.step / 2 % threads == 0 &&
+           units_shared(data, &s) <= product->device->max_shared_memory;
+}
+
+/* On matrix units, where that is quicker; false if not. Halves lose nothing there; floats
+ * become halves, where activations are kept as such. */
+static bool add_units_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
+                           double other)
+{
+    const bool half = n->output->desc.dtype == TDL_FLOAT16 || plan->storage == TDL_FLOAT16;
+    const struct tdl_conv_geometry product = tdl_conv_product(
+        plan, half ? TDL_FLOAT16 : TDL_FLOAT32, (struct tdl_dims){g->batches, g->m, 1, g->k}, g->n);
+    const struct tdl_conv_variant *v =
+        g->batches <= TDL_LEAST_GROUPS ? tdl_conv_choose_units(plan, &product, other, units_fit, g)
+                                       : NULL;
+    if (!v)
+        return false;
+    const uint32_t first = plan->step_count;
+    const struct units_spec spec = units_spec(plan->device, v);
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "matmul_cooperative", n->output->desc.dtype, n,
+                                 spec.grid_m * spec.grid_n * spec.lanes, 1, 1);
+    add_constants(s, n, g, n->output->desc.dtype);
+    TDL_PLAN_SPECS(s, spec);
+    tdl_plan_shared(s, units_shared(g, &spec));
+    bind(s, n, n->output);
+    tdl_plan_groups(s, TDL_DIV_UP(g->m, spec.tile_m), TDL_DIV_UP(g->n, spec.tile_n), g->batches);
+    tdl_conv_name_units(plan, first, v);
+    return true;
+}
+
 enum tdl_result tdl_matmul_lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     enum { FEW = 8 }; /* rows or columns: most of a tile would be empty */
     struct geometry g = geometry_of(n);
     if (g.m < FEW || g.n < FEW)
         add_team_step(plan, n, &g);
-    else
+    else if (!add_units_step(plan, n, &g, tile_time(plan, &g)))
         add_tile_step(plan, n, &g);
     return plan->status;
 }

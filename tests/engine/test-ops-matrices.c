@@ -7,6 +7,8 @@
  */
 #include "subject.h"
 
+#include <ops/conv/conv.h>
+
 struct gemm_case {
     uint32_t m, n, k;
     bool a_transpose, b_transpose;
@@ -176,6 +178,127 @@ static void check_constants(struct tdl_context *ctx, uint32_t n, uint32_t c_rank
     subject_check(ctx, b, &rng, false);
 }
 
+/* ------------------------------------------------------------- matrix units */
+
+/* "cooperative:64x64", or another variant that takes so many columns on this device. */
+static void pick_units(struct tdl_context *ctx, struct rng *rng, uint32_t columns, char *text,
+                       size_t size)
+{
+    enum { ALL_FIT = 49152, SMALL = 768 };
+    const bool all = tdl_context_device(ctx)->max_shared_memory >= ALL_FIT;
+    const struct tdl_conv_variant *v;
+    bool fits;
+    do {
+        v = &tdl_conv_cooperative.variants[rng_below(rng, tdl_conv_cooperative.variant_count)];
+        fits = tdl_conv_is_undivided(v) && (v->v[1] == 32 || 2 * columns > v->v[1]) &&
+               (all || (v->v[0] + v->v[1]) * v->v[4] <= SMALL);
+    } while (!fits);
+    snprintf(text, size, "cooperative:%s", v->name);
+}
+
+/* A matrix, or several: halves, or floats that are as halves. */
+static struct tdl_operand *matrices(struct tdl_builder *b, const char *name, bool as_floats,
+                                    uint32_t rank, const uint32_t *shape)
+{
+    struct tdl_operand *x = subject_input(b, name, subject_shape(TDL_FLOAT16, rank, shape));
+    return as_floats ? tdl_builder_cast(b, x, TDL_FLOAT32) : x;
+}
+
+static void run_units(struct tdl_context *ctx, struct tdl_builder *b, struct rng *rng,
+                      const char *algorithm, bool half, uint32_t products)
+{
+    const struct tdl_build_params params = {
+        .precision = half ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32,
+        .conv2d_algorithm = algorithm,
+        .defer_compile = true,
+    };
+    struct tdl_build_params run = params;
+    const struct tdl_graph_step *step;
+    struct tdl_graph *graph;
+    struct subject s;
+    uint32_t count = 0;
+    OK(tdl_builder_build(b, &params, &graph));
+    for (uint32_t i = 0; (step = tdl_graph_get_step(graph, i)); i++)
+        count += step->choice == TDL_CHOICE_FORCED && !strcmp(step->algorithm, algorithm);
+    tdl_graph_destroy(&graph);
+    CHECK(count == products, "%u of %u products are on matrix units", count, products);
+    run.defer_compile = false;
+    subject_open(&s, ctx, b, rng);
+    subject_run(&s, &run);
+    subject_close(&s);
+}
+
+/* Any sizes from a fragment on, to past a tile's end; lines that begin at 16 bytes or not. */
+static void check_units_gemm(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed};
+    const bool floats = rng_one_in(&rng, 3);
+    const uint32_t m = RNG_PICK(&rng, 8, 9, 31, 64, 72, 130),
+                   n = RNG_PICK(&rng, 8, 10, 33, 64, 140),
+                   k = RNG_PICK(&rng, 1, 8, 31, 64, 72, 100);
+    char algorithm[64];
+    struct tdl_builder *b;
+    struct tdl_gemm_params p = {
+        .alpha = rng_float(&rng, -2, 2),
+        .beta = rng_float(&rng, -2, 2),
+        .a_transpose = rng_one_in(&rng, 2),
+        .b_transpose = rng_one_in(&rng, 2),
+        .activation = rng_below(&rng, TDL_ACTIVATION_TANH + 1),
+    };
+    pick_units(ctx, &rng, n, algorithm, sizeof(algorithm));
+    check_begin("seed %llu: gemm %ux%ux%u%s%s, %s, %s", (unsigned long long)seed, m, n, k,
+                p.a_transpose ? " aT" : "", p.b_transpose ? " bT" : "",
+                floats ? "float32" : "float16", algorithm);
+    OK(tdl_builder_create(ctx, &b));
+    const uint32_t c_rank = rng_below(&rng, 4);
+    const uint32_t c_shape[] = {rng_one_in(&rng, 2) ? 1 : m, rng_one_in(&rng, 2) ? 1 : n};
+    if (c_rank < 3)
+        p.c = matrices(b, "c", floats, c_rank, c_shape + 2 - c_rank);
+    const uint32_t a[] = {p.a_transpose ? k : m, p.a_transpose ? m : k};
+    const uint32_t w[] = {p.b_transpose ? n : k, p.b_transpose ? k : n};
+    struct tdl_operand *y =
+        tdl_builder_gemm(b, matrices(b, "a", floats, 2, a), matrices(b, "b", floats, 2, w), &p);
+    subject_output(b, seed % 3 ? y : tdl_builder_softsign(b, y)); /* a chain of the kernel's */
+    run_units(ctx, b, &rng, algorithm, floats, 1);
+}
+
+/* softmax(q·kᵀ / √width)·v of several heads, which share k and v or not: both products. */
+static void check_units_attention(struct tdl_context *ctx, uint64_t seed)
+{
+    static const uint32_t swap[] = {0, 1, 3, 2};
+    struct rng rng = {seed};
+    const uint32_t rows = RNG_PICK(&rng, 8, 33, 50), keys = RNG_PICK(&rng, 8, 19, 40),
+                   width = RNG_PICK(&rng, 8, 12, 16), heads = rng_one_in(&rng, 2) ? 3 : 1;
+    const uint32_t q[] = {2, 3, rows, width}, k[] = {2, heads, keys, width};
+    const bool floats = rng_one_in(&rng, 3);
+    char algorithm[64];
+    struct tdl_builder *b;
+    pick_units(ctx, &rng, TDL_MIN(keys, width), algorithm, sizeof(algorithm));
+    check_begin("seed %llu: attention of %ux%u, %u keys, %u heads of them, %s, %s",
+                (unsigned long long)seed, rows, width, keys, heads, floats ? "float32" : "float16",
+                algorithm);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *scores =
+        tdl_builder_matmul(b, matrices(b, "q", floats, 4, q),
+                           tdl_builder_transpose(b, matrices(b, "k", floats, 4, k), swap));
+    scores = tdl_builder_linear(b, scores, 0.25f, 0);
+    subject_output(b, tdl_builder_matmul(b, tdl_builder_softmax(b, scores, 3),
+                                         matrices(b, "v", floats, 4, k)));
+    run_units(ctx, b, &rng, algorithm, floats, 2);
+}
+
+static void check_units(struct tdl_context *ctx, uint64_t seed, long cases)
+{
+    if (!tdl_context_device(ctx)->cooperative_matrix[0]) {
+        fprintf(stderr, "matrix units: not run, as device or build have none\n");
+        return;
+    }
+    for (long i = 0; i < cases; i++, seed++) {
+        check_units_gemm(ctx, seed);
+        check_units_attention(ctx, seed);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const long random = check_cases(argc, argv, 5);
@@ -196,6 +319,7 @@ int main(int argc, char **argv)
         check_gemm(ctx, &t, seed);
         check_matmul(ctx, seed);
     }
+    check_units(ctx, seed, 2 * random);
     check_context_close(ctx);
     return check_result();
 }

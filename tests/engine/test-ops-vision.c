@@ -62,6 +62,39 @@ static struct tdl_operand *add_transpose(struct tdl_builder *b, struct rng *rng,
                                         &p);
 }
 
+/* Filters as large as their stride, on matrix units. */
+static void check_blocks(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed};
+    struct tdl_builder *b;
+    struct subject s;
+    const uint32_t in = random_channels(&rng), out = random_channels(&rng);
+    const uint32_t kernel[] = {RNG_PICK(&rng, 1, 2, 2, 3), RNG_PICK(&rng, 2, 2, 4)};
+    const struct tdl_tensor_params d = subject_image(
+        TDL_LAYOUT_NHWC, RNG_PICK(&rng, 1, 2), 1 + rng_below(&rng, 9), 1 + rng_below(&rng, 9), in);
+    if (!tdl_context_device(ctx)->cooperative_matrix[0] || (out == 1 && kernel[0] == 2))
+        return; /* of one channel that way is another one's */
+    check_begin("seed %llu: convTranspose2d on matrix units, %ux%ux%ux%u -> %u kernel %ux%u",
+                (unsigned long long)seed, d.shape[0], d.shape[1], d.shape[2], in, out, kernel[0],
+                kernel[1]);
+    OK(tdl_builder_create(ctx, &b));
+    const struct tdl_conv_transpose2d_params p = {
+        .stride = {kernel[0], kernel[1]},
+        .bias = rng_one_in(&rng, 4) ? NULL : subject_bias(b, &rng, out),
+        .activation = rng_below(&rng, TDL_ACTIVATION_TANH + 1),
+    };
+    subject_output(b, tdl_builder_conv_transpose2d(
+                          b, tdl_builder_input(b, "x", &d),
+                          subject_filter(b, &rng, out, kernel[0], kernel[1], in), &p));
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){
+                        .precision = TDL_PRECISION_FP16,
+                        .conv2d_algorithm = "cooperative",
+                        .output_layout = seed % 2 ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+                    });
+    subject_close(&s);
+}
+
 /* -------------------------------------------------------------------- pools */
 
 typedef struct tdl_operand *(*add_pool_fn)(struct tdl_builder *, struct tdl_operand *,
@@ -94,9 +127,8 @@ static struct tdl_operand *add_pool(struct tdl_builder *b, struct rng *rng, stru
     if (rng_one_in(rng, 4)) /* global */
         p = (struct tdl_pool2d_params){0};
     p.activation = RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_TANH);
-    snprintf(text, 256,
-             "kind %u window %ux%u stride %ux%u dilation %ux%u pad %u,%u,%u,%u%s%s%s", kind,
-             p.window[0], p.window[1], p.stride[0], p.stride[1], p.dilation[0], p.dilation[1],
+    snprintf(text, 256, "kind %u window %ux%u stride %ux%u dilation %ux%u pad %u,%u,%u,%u%s%s%s",
+             kind, p.window[0], p.window[1], p.stride[0], p.stride[1], p.dilation[0], p.dilation[1],
              p.pad[0], p.pad[1], p.pad[2], p.pad[3], p.padding ? " same" : "",
              p.rounding ? " ceil" : "", p.count_include_pad ? " padding counts" : "");
     return kinds[kind](b, x, &p);
@@ -284,9 +316,8 @@ static struct tdl_operand *add_padded(struct tdl_builder *b, struct rng *rng, st
     snprintf(text, 256, "kind %u pad %u,%u,%u,%u%s", kind, pad.before[h], pad.after[h],
              pad.before[h + 1], pad.after[h + 1], conv.padding || pool.rounding ? " same" : "");
     if (kind == 1) /* nothing below 0 */
-        x = tdl_builder_average_pool2d(b, x, &(struct tdl_pool2d_params){
-                                                 .window = {1, 1},
-                                                 .activation = TDL_ACTIVATION_RELU});
+        x = tdl_builder_average_pool2d(
+            b, x, &(struct tdl_pool2d_params){.window = {1, 1}, .activation = TDL_ACTIVATION_RELU});
     x = tdl_builder_pad(b, x, &pad);
     if (kind >= 2)
         return tdl_builder_conv2d(b, x, subject_filter(b, rng, 5, 2, 2, c), &conv);
@@ -337,7 +368,11 @@ static void run_case(struct tdl_context *ctx, const struct family *f, uint64_t s
 
 /* ----------------------------------------------------------- worked by hand */
 
-#define LIST(...) (const float[]){__VA_ARGS__}
+#define LIST(...)                                                                                  \
+    (const float[])                                                                                \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 
 static void expect(const char *what, struct tdl_builder *b, struct tdl_operand *y, const float *x,
                    const float *want)
@@ -368,16 +403,16 @@ static void check_transpose_goldens(void)
     const uint32_t one_to_one[] = {1, 1, 2, 1}, depthwise[] = {1, 1, 2, 2};
     struct tdl_builder *b;
     struct tdl_operand *x = row(&b, 2, 1);
-    struct tdl_conv_transpose2d_params p = {.stride = {1, 3}, .dilation = {1, 2},
-                                            .output_padding = {0, 1}};
+    struct tdl_conv_transpose2d_params p = {
+        .stride = {1, 3}, .dilation = {1, 2}, .output_padding = {0, 1}};
     expect("dilation and output padding", b,
            tdl_builder_conv_transpose2d(b, x, subject_constant(b, 4, one_to_one, LIST(1, 10)), &p),
            LIST(1, 2), LIST(1, 0, 10, 2, 0, 20, 0));
     x = row(&b, 1, 2);
     p = (struct tdl_conv_transpose2d_params){.groups = 2};
     expect("groups", b,
-           tdl_builder_conv_transpose2d(
-               b, x, subject_constant(b, 4, depthwise, LIST(1, 2, 10, 20)), &p),
+           tdl_builder_conv_transpose2d(b, x, subject_constant(b, 4, depthwise, LIST(1, 2, 10, 20)),
+                                        &p),
            LIST(3, 5), LIST(3, 10, 30, 100));
 }
 
@@ -385,16 +420,19 @@ static void check_pool_goldens(void)
 {
     struct tdl_builder *b;
     struct tdl_operand *x = row(&b, 5, 1);
-    struct tdl_pool2d_params p = {.window = {1, 2}, .dilation = {1, 2}, .stride = {1, 2},
-                                  .pad = {0, 0, 1, 0}, .rounding = TDL_ROUNDING_CEIL};
+    struct tdl_pool2d_params p = {.window = {1, 2},
+                                  .dilation = {1, 2},
+                                  .stride = {1, 2},
+                                  .pad = {0, 0, 1, 0},
+                                  .rounding = TDL_ROUNDING_CEIL};
     /* Taps at -1 and 1, 1 and 3, 3 and 5. */
     expect("maxPool2d", b, tdl_builder_max_pool2d(b, x, &p), LIST(5, -1, 7, -3, 9),
            LIST(-1, -1, -3));
     x = row(&b, 5, 1);
     expect("l2Pool2d", b, tdl_builder_l2_pool2d(b, x, &p), LIST(5, 3, 7, 4, 9), LIST(3, 5, 4));
     x = row(&b, 3, 1);
-    p = (struct tdl_pool2d_params){.window = {1, 2}, .stride = {1, 2}, .pad = {0, 0, 1, 0},
-                                   .count_include_pad = true};
+    p = (struct tdl_pool2d_params){
+        .window = {1, 2}, .stride = {1, 2}, .pad = {0, 0, 1, 0}, .count_include_pad = true};
     expect("averagePool2d, padding counts", b, tdl_builder_average_pool2d(b, x, &p), LIST(2, 4, 8),
            LIST(1, 6));
 }
@@ -414,11 +452,12 @@ static void check_resample_goldens(void)
         {{.size = {1, 3}, .coordinates = TDL_RESAMPLE_ALIGN_CORNERS}, 2, {0, 0, 1}},
         {{.size = {1, 3}, .coordinates = TDL_RESAMPLE_ASYMMETRIC}, 2, {0, 1, 1}},
         {{.size = {1, 3}, .coordinates = TDL_RESAMPLE_ASYMMETRIC, .rounding = TDL_RESAMPLE_FLOOR},
-         2, {0, 0, 1}},
+         2,
+         {0, 0, 1}},
         /* floor(2 · 1.8) = 3 pixels, 1 / 1.8 apart. */
-        {{.mode = TDL_RESAMPLE_LINEAR, .scale = {1, 1.8f},
-          .coordinates = TDL_RESAMPLE_ASYMMETRIC},
-         2, {0, 0.5555556f, 1}},
+        {{.mode = TDL_RESAMPLE_LINEAR, .scale = {1, 1.8f}, .coordinates = TDL_RESAMPLE_ASYMMETRIC},
+         2,
+         {0, 0.5555556f, 1}},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
         struct tdl_builder *b;
@@ -442,6 +481,8 @@ int main(int argc, char **argv)
             run_case(ctx, &families[f], seed + (uint64_t)i);
     for (long i = 0; i < cases; i++)
         run_layer_norm(ctx, seed + (uint64_t)i);
+    for (long i = 0; i < cases; i++)
+        check_blocks(ctx, seed + (uint64_t)i);
     check_context_close(ctx);
     return check_result();
 }

@@ -538,7 +538,8 @@ enum tdl_precision {
     TDL_PRECISION_AUTO = 0, /**< what is safe for any network: FP32 on every device */
     TDL_PRECISION_FP32 = 1,
     /** 16 bits a value for activations in memory, float32 weights and arithmetic; on
-     *  the CPU the same as FP32.
+     *  the CPU the same as FP32. Matrix units multiply halves, with float32 sums: what
+     *  they multiply is rounded to these, weights and matmul's float32 values, too.
      *  Halves, rounded to the nearest: 11 bits from 6.1e-5 to 65504, steps of 6e-8 or
      *  0 below, infinity from 65520 on, where convolutions on matrix units take
      *  ±65504. Infinities and NaN stay. A network whose activations are larger wants
@@ -578,7 +579,8 @@ struct tdl_build_params {
      *  tdl_conv2d_algorithm_name(), or "name:variant" ("implicit:64x64"); NULL:
      *  what tdl_tune() found, or else what is estimated to be fastest. A name
      *  that there is not is TDL_ERROR_INVALID_ARGUMENT; one that no convolution
-     *  of the graph can take is TDL_ERROR_UNSUPPORTED, as is any on the CPU. */
+     *  of the graph can take is TDL_ERROR_UNSUPPORTED, as is any on the CPU.
+     *  "cooperative" goes for matmul, gemm and transposed convolutions, too. */
     const char *conv2d_algorithm;
     /** Leave the kernels to tdl_graph_compile(). All other reasons for failing
      *  are found before, in a few ms. */

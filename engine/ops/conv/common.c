@@ -29,6 +29,24 @@ bool tdl_conv_resolve(const struct tdl_node *n, struct tdl_conv_geometry *g)
     return true;
 }
 
+struct tdl_conv_geometry tdl_conv_product(const struct tdl_plan *plan, enum tdl_dtype storage,
+                                          struct tdl_dims in, uint32_t columns)
+{
+    static const struct tdl_conv2d_params plain = {
+        .stride = {1, 1}, .dilation = {1, 1}, .groups = 1};
+    return (struct tdl_conv_geometry){
+        .in = in,
+        .out = {in.n, in.h, in.w, columns},
+        .kernel = {1, 1},
+        .window = {.out_h = in.h, .out_w = in.w},
+        .p = &plain,
+        .in_per_group = in.c,
+        .out_per_group = columns,
+        .device = plan->device,
+        .storage = storage,
+    };
+}
+
 /* ------------------------------------------------------------------- costs */
 
 double tdl_conv_macs(const struct tdl_conv_geometry *g)

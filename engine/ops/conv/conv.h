@@ -144,6 +144,37 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
                           double macs, double bytes, uint32_t batches, uint32_t pixels);
 
+/* ------------------------------------------------------------ matrix units */
+
+/* For operators other than conv2d whose work is a product, or one an image: that of the rows
+ * `in` by `columns`, as a 1×1 convolution without bias. */
+struct tdl_conv_geometry tdl_conv_product(const struct tdl_plan *plan, enum tdl_dtype storage,
+                                          struct tdl_dims in, uint32_t columns);
+/* The variant of `cooperative` for it, undivided and one that `fits` takes (NULL: any); NULL
+ * where there is none, or where the operator's other way is estimated to take less than that,
+ * in ns, and nobody forces this one. */
+const struct tdl_conv_variant *tdl_conv_choose_units(struct tdl_plan *plan,
+                                                     const struct tdl_conv_geometry *g,
+                                                     double other,
+                                                     bool (*fits)(const struct tdl_conv_geometry *g,
+                                                                  const void *data,
+                                                                  const struct tdl_conv_variant *v),
+                                                     const void *data);
+/* False of variants that sum in parts. */
+bool tdl_conv_is_undivided(const struct tdl_conv_variant *v);
+/* The steps from number `first` on are computed so. */
+void tdl_conv_name_units(struct tdl_plan *plan, uint32_t first, const struct tdl_conv_variant *v);
+
+/* A transposed convolution whose filter is as large as its stride: a product into the
+ * channels of each tap, each tap's in packs of their own, and a block of pixels for each. */
+struct tdl_conv_blocks {
+    uint32_t size[2], channels; /* height and width in pixels; of the output */
+};
+void tdl_conv_cooperative_blocks(struct tdl_plan *plan, struct tdl_node *n,
+                                 const struct tdl_conv_geometry *g,
+                                 const struct tdl_conv_variant *v,
+                                 const struct tdl_conv_blocks *blocks);
+
 /* True if a buffer of so many bytes is one that the device's kernels reach. */
 bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes);
 

@@ -38,6 +38,11 @@ static uint32_t parts(const struct tdl_conv_variant *v)
     return TDL_MAX(1, v->v[5]);
 }
 
+bool tdl_conv_is_undivided(const struct tdl_conv_variant *v)
+{
+    return parts(v) == 1;
+}
+
 static uint32_t step_count(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     return TDL_DIV_UP(tdl_conv_taps(g) * tdl_packs(g->in.c), v->v[4]);
@@ -105,8 +110,22 @@ static uint16_t half_of(float value)
     return tdl_float_to_half(fmaxf(-65504, fminf(65504, value)));
 }
 
-static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n, uint32_t rows,
-                         uint32_t columns, float *w)
+/* Of the filter of a transposed convolution. */
+static float block_weight(const struct tdl_conv_geometry *g, const struct tdl_conv_blocks *blocks,
+                          const float *f, uint32_t column, uint32_t i)
+{
+    const uint32_t width = tdl_packs(blocks->channels) * 4,
+                   taps = blocks->size[0] * blocks->size[1];
+    const uint32_t tap = column / width, o = column % width;
+    if (tap >= taps || o >= blocks->channels || i >= g->in.c)
+        return 0;
+    return f[((size_t)o * taps + tap) * g->in.c + i];
+}
+
+/* `blocks` may be NULL. */
+static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_node *n,
+                         const struct tdl_conv_blocks *blocks, uint32_t rows, uint32_t columns,
+                         float *w)
 {
     const float *f = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
     uint32_t in = tdl_packs(g->in.c) * 4, taps = tdl_conv_taps(g);
@@ -114,7 +133,8 @@ static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_nod
         for (uint32_t o = 0; o < columns; o += 2, w++) {
             uint16_t pair[2] = {0};
             for (uint32_t k = 0; k < 2 && row / in < taps; k++)
-                pair[k] = half_of(tdl_conv_weight(g, f, o + k, row / in, row % in));
+                pair[k] = half_of(blocks ? block_weight(g, blocks, f, o + k, row)
+                                         : tdl_conv_weight(g, f, o + k, row / in, row % in));
             memcpy(w, pair, sizeof(pair));
         }
 }
@@ -123,7 +143,8 @@ static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_nod
 struct cooperative_spec {
     struct tdl_conv_window_spec window;
     uint32_t in_packs, out_packs, tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k;
-    uint32_t a_loads, b_loads, steps, columns, activation, residual, lanes, last_channels, parts;
+    uint32_t a_cells, b_cells, steps, columns, activation, residual, lanes, last_channels, parts;
+    uint32_t block_w, block_h;
 };
 /* shaders/conv2d_parts.comp */
 struct parts_spec {
@@ -131,12 +152,12 @@ struct parts_spec {
 };
 
 static void add_bias(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
-                     const struct tdl_conv_geometry *g, const struct tdl_node *n, uint32_t columns)
+                     const struct tdl_node *n, uint32_t channels, uint32_t columns)
 {
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
     const struct tdl_weights_key key = tdl_conv_bias_key(n);
     float *w = tdl_plan_weights(plan, s, binding, columns, &key);
-    for (uint32_t o = 0; w && bias && o < g->out.c; o++)
+    for (uint32_t o = 0; w && bias && o < channels; o++)
         w[o] = bias[o];
 }
 
@@ -159,7 +180,7 @@ static void add_parts(struct tdl_plan *plan, struct tdl_node *n, const struct td
     if (g->residual)
         tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
     tdl_plan_write(s, 5, n->output);
-    add_bias(plan, s, 1, g, n, packs * 4);
+    add_bias(plan, s, 1, n, g->out.c, packs * 4);
     tdl_plan_groups(s, TDL_DIV_UP(spec.count, 64), 1, 1);
     if (s)
         s->macs = 0;
@@ -183,8 +204,8 @@ static struct cooperative_spec cooperative_spec(const struct tdl_conv_geometry *
         .frag_m = frag[0],
         .frag_n = frag[1],
         .frag_k = frag[2],
-        .a_loads = v->v[0] * v->v[4] / size,
-        .b_loads = v->v[1] * v->v[4] / size,
+        .a_cells = v->v[0] * v->v[4] / size,
+        .b_cells = v->v[1] * v->v[4] / size,
         .steps = step_count(g, v),
         .columns = TDL_DIV_UP(tdl_packs(g->out.c) * 4, v->v[1]) * v->v[1] / 4,
         .activation = whole ? g->p->activation : TDL_ACTIVATION_NONE,
@@ -192,7 +213,20 @@ static struct cooperative_spec cooperative_spec(const struct tdl_conv_geometry *
         .lanes = g->device->subgroup_size,
         .last_channels = tdl_last_channels(g->out.c),
         .parts = parts(v),
+        .block_w = 1,
+        .block_h = 1,
     };
+}
+
+static void add_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
+                        const struct tdl_conv_geometry *g, const struct tdl_conv_blocks *blocks,
+                        uint32_t rows, uint32_t columns)
+{
+    struct tdl_weights_key key = tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(pack_weights), rows,
+                                                      columns, blocks ? blocks->size[1] : 0);
+    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2, &key);
+    if (w)
+        pack_weights(g, n, blocks, rows, columns, w);
 }
 
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
@@ -211,17 +245,35 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         tdl_plan_write(s, 6, sums);
     } else {
         tdl_conv_bind(s, n);
-        add_bias(plan, s, 2, g, n, columns);
+        add_bias(plan, s, 2, n, g->out.c, columns);
     }
-    const struct tdl_weights_key key =
-        tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(pack_weights), rows, columns, 0);
-    float *w = tdl_plan_weights(plan, s, 1, (uint64_t)rows * columns / 2, &key);
-    if (w)
-        pack_weights(g, n, rows, columns, w);
+    add_weights(plan, s, n, g, NULL, rows, columns);
     tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(g), v->v[0]), columns / v->v[1],
                     g->in.n * parts(v));
     if (sums)
         add_parts(plan, n, g, v, sums);
+}
+
+void tdl_conv_cooperative_blocks(struct tdl_plan *plan, struct tdl_node *n,
+                                 const struct tdl_conv_geometry *g,
+                                 const struct tdl_conv_variant *v,
+                                 const struct tdl_conv_blocks *blocks)
+{
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, threads(g, v), 1, 1);
+    struct cooperative_spec spec = cooperative_spec(g, v);
+    const uint32_t packs = tdl_packs(blocks->channels);
+    spec.out_packs = packs;
+    spec.last_channels = tdl_last_channels(blocks->channels);
+    spec.block_h = blocks->size[0];
+    spec.block_w = blocks->size[1];
+    TDL_PLAN_SPECS(s, spec);
+    tdl_plan_shared(s, shared_bytes(g, v));
+    tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+    tdl_plan_write(s, 5, n->output);
+    add_bias(plan, s, 2, n, blocks->channels, packs * 4);
+    add_weights(plan, s, n, g, blocks, spec.steps * v->v[4] * 4, spec.columns * 4);
+    tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(g), v->v[0]), spec.columns * 4 / v->v[1],
+                    g->in.n);
 }
 
 const struct tdl_conv_algorithm tdl_conv_cooperative = {

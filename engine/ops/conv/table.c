@@ -8,6 +8,7 @@
 
 #include "tuning.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,6 +132,53 @@ enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
         s->layer_start = i == first;
     }
     return plan->status;
+}
+
+/* ------------------------------------------------------------- matrix units */
+
+static bool is_forced(const struct tdl_plan_policy *policy, const struct tdl_conv_variant *v)
+{
+    return policy->forced &&
+           is_named(&(struct candidate){&tdl_conv_cooperative, v, 0}, policy->forced);
+}
+
+const struct tdl_conv_variant *tdl_conv_choose_units(struct tdl_plan *plan,
+                                                     const struct tdl_conv_geometry *g,
+                                                     double other,
+                                                     bool (*fits)(const struct tdl_conv_geometry *g,
+                                                                  const void *data,
+                                                                  const struct tdl_conv_variant *v),
+                                                     const void *data)
+{
+    const struct tdl_conv_algorithm *row = &tdl_conv_cooperative;
+    const struct tdl_conv_variant *best = NULL, *forced = NULL;
+    double least = other, least_forced = INFINITY;
+    for (uint32_t i = 0; i < row->variant_count; i++) {
+        const struct tdl_conv_variant *v = &row->variants[i];
+        if (!tdl_conv_is_undivided(v) || !row->accepts(g, v) || (fits && !fits(g, data, v)))
+            continue;
+        const double cost = row->cost(g, v);
+        if (cost < least) {
+            least = cost;
+            best = v;
+        }
+        if (is_forced(&plan->policy, v) && cost < least_forced) {
+            least_forced = cost;
+            forced = v;
+        }
+    }
+    return forced ? forced : best;
+}
+
+void tdl_conv_name_units(struct tdl_plan *plan, uint32_t first, const struct tdl_conv_variant *v)
+{
+    const struct candidate c = {&tdl_conv_cooperative, v, 0};
+    const bool forced = is_forced(&plan->policy, v);
+    plan->policy.obeyed += forced;
+    for (uint32_t i = first; i < plan->step_count; i++) {
+        name_of(&c, plan->steps[i].algorithm, sizeof(plan->steps[i].algorithm));
+        plan->steps[i].choice = forced ? TDL_CHOICE_FORCED : TDL_CHOICE_DEFAULT;
+    }
 }
 
 /* ------------------------------------------------------------------- public */
