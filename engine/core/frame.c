@@ -315,6 +315,9 @@ static enum tdl_result check_params(const struct tdl_compose_params *p)
     if (!(p->smoothing >= 0 && p->smoothing < 1))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: smoothing %g is outside 0…0.99",
                         (double)p->smoothing);
+    if (!(p->light_wrap >= 0 && p->light_wrap <= 1))
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: light_wrap %g is not in 0…1",
+                        p->light_wrap);
     if (!(p->blur_radius >= 0 && p->blur_radius <= 128))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "compose: blur radius %g px is outside 0…128",
                         (double)p->blur_radius);

@@ -149,3 +149,10 @@ void tdl_color_code(const struct tdl_frame *to, const float rgba[4], float out[4
                          map.m[i][3]);
     out[3] = 255 * rgba[3];
 }
+
+void tdl_color_luma(const struct tdl_frame *of, float *out_scale, float *out_offset)
+{
+    const struct coding c = coding_of(of);
+    *out_scale = (float)(is_yuv(of) ? 1 / c.y_span : 1 / 255.);
+    *out_offset = (float)(is_yuv(of) ? -c.y_zero / c.y_span : 0);
+}

@@ -21,6 +21,9 @@ void tdl_color_from_rgb(const struct tdl_frame *to, float out[3][4]);
 void tdl_color_to_channels(const struct tdl_frame *from, bool bgr, float out[3][4]);
 /* R, G, B, A of 0…1 to codes of `to` and alpha of 0…255. */
 void tdl_color_code(const struct tdl_frame *to, const float rgba[4], float out[4]);
+/* Luma of 0…1 is code · scale + offset, where YUV's code is Y, and RGB's
+ * 0.2126 R + 0.7152 G + 0.0722 B. */
+void tdl_color_luma(const struct tdl_frame *of, float *out_scale, float *out_offset);
 /* Both are YUV, with chroma, and of different matrices: luma needs chroma. */
 bool tdl_color_rematrix(const struct tdl_frame *from, const struct tdl_frame *to);
 

@@ -18,9 +18,9 @@ static const float LEAST_VARIANCE = 0.1225f;
 /* What shrinking by a box (1/12) and growing by lines (1/6) blur. */
 static const float RESIZE_VARIANCE = 0.25f;
 
-/* How far the means of foreground and background look, standard deviation: a share of the
- * frame's height, px at least. An outline is as wide as two or three pixels of a mask of
- * 256, and they have to reach over it. */
+/* How far the means of foreground and background look, and light reaches, standard
+ * deviation: a share of the frame's height, px at least. An outline is as wide as two or
+ * three pixels of a mask of 256, and they have to reach over it. */
 static const float MEAN_REACH = 1 / 45.f, LEAST_MEAN = 3;
 
 static bool same_coding(const struct tdl_frame *a, const struct tdl_frame *b)
@@ -153,8 +153,8 @@ static float blur_share(float sigma)
     return TDL_MIN(sigma * sigma / least, 1);
 }
 
-struct tdl_blur_steps tdl_blur_steps(const struct tdl_compose_params *p,
-                                     const struct tdl_frame *source)
+static struct tdl_blur_steps blur_steps(const struct tdl_compose_params *p,
+                                        const struct tdl_frame *source)
 {
     /* Reduced as far as leaves a deviation of a pixel and a half. */
     const uint32_t factor = p->blur_radius >= 24 ? 16 : p->blur_radius >= 12 ? 8 : 4;
@@ -181,11 +181,27 @@ bool tdl_compose_despills(const struct tdl_compose_params *p, enum tdl_compose_k
                           kernel == TDL_KERNEL_ALPHA);
 }
 
-struct tdl_blur_steps tdl_mean_steps(const struct tdl_frame *source)
+bool tdl_compose_wraps(const struct tdl_compose_params *p, enum tdl_compose_kernel kernel)
 {
+    return p->light_wrap > 0 && (kernel == TDL_KERNEL_COLOR || kernel == TDL_KERNEL_PICTURE);
+}
+
+uint32_t tdl_compose_small(const struct tdl_compose_params *p, enum tdl_compose_kernel kernel)
+{
+    return kernel == TDL_KERNEL_BLUR
+               ? 1
+               : (tdl_compose_despills(p, kernel) ? 2 : 0) + tdl_compose_wraps(p, kernel);
+}
+
+struct tdl_blur_steps tdl_small_steps(const struct tdl_compose_params *params,
+                                      enum tdl_compose_kernel kernel,
+                                      const struct tdl_frame *source)
+{
+    if (kernel == TDL_KERNEL_BLUR)
+        return blur_steps(params, source);
     const float sigma = TDL_MAX((float)source->height * MEAN_REACH, LEAST_MEAN);
     const struct tdl_compose_params p = {.blur_radius = TDL_MIN(sigma, 128)};
-    return tdl_blur_steps(&p, source);
+    return blur_steps(&p, source);
 }
 
 /* ------------------------------------------------------------ at full size */

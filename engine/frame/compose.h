@@ -96,13 +96,16 @@ struct tdl_blur_steps {
     int32_t radius;
     float exponent, scale, share;
 };
-struct tdl_blur_steps tdl_blur_steps(const struct tdl_compose_params *params,
-                                     const struct tdl_frame *source);
-
 /* The background's colour is taken out of the foreground's outline. */
 bool tdl_compose_despills(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
-/* The blur of the means that this needs. */
-struct tdl_blur_steps tdl_mean_steps(const struct tdl_frame *source);
+/* The background's light falls on the foreground's edge. */
+bool tdl_compose_wraps(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
+/* Small pictures, one behind the other: of blur; or of despill two, and one of light. */
+uint32_t tdl_compose_small(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
+/* How they are blurred. */
+struct tdl_blur_steps tdl_small_steps(const struct tdl_compose_params *params,
+                                      enum tdl_compose_kernel kernel,
+                                      const struct tdl_frame *source);
 
 /* Where the replacement picture lies: the target's corner, and the way from pixel
  * to pixel, in pixels of the picture. */

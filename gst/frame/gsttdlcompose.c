@@ -60,6 +60,7 @@ void gst_tdl_compose_params(const struct gst_tdl_live *live, enum tdl_mode mode,
         .refine = live->refine,
         .close_holes = live->close_holes,
         .despill = live->despill,
+        .light_wrap = live->light_wrap,
         .min_area = live->min_area,
         .grow = live->grow,
         .invert = live->invert,
@@ -107,6 +108,7 @@ enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct t
         .threshold = 0.5f,
         .refine = live->refine, /* the kernels are those of other frames */
         .despill = live->despill,
+        .light_wrap = live->light_wrap,
     };
     const struct tdl_frame target = written(&frames->target, mode);
     struct tdl_compose_params params;

@@ -154,6 +154,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "Take the old background's colours out of the foreground's outline, in mode=replace and "
       "mode=alpha",
       BOOL, GST_TDL_LIVE, GST_TDL_AT(live.despill), .def = FALSE },
+    { "light-wrap", "Light wrap",
+      "How much of the new background's light falls on the edge of the foreground, in mode=replace "
+      "(0 to 1): the brighter the background there, the more",
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.light_wrap), 0, 1, 0 },
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
       GST_TDL_AT(live.invert), .def = FALSE },
     { "interval", "Interval",

@@ -78,7 +78,8 @@ struct gst_tdl_live {
     gint latency_mode;                     /* enum gst_tdl_latency_mode */
     gint meta;                             /* enum gst_tdl_metadata */
     guint background_color, overlay_color; /* 0xAARRGGBB */
-    gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow;
+    gfloat opacity, blur_radius, blur_share, threshold, feather, smoothing, min_area, grow,
+        light_wrap;
     gboolean refine, close_holes, despill, invert, require_zero_copy, fail_closed, presence, roi;
     gfloat presence_share; /* of the frame */
     guint presence_delay;  /* ms */

@@ -18,24 +18,13 @@ layout(push_constant) uniform Push {
     float opacity;       // of a mask: the value of foreground
     uint blur_size;      // of the blurred picture, as source_size
     float blur_step;     // blurred pixels per frame pixel
-    float blur_share;    // of the blurred picture in the background
+    float blur_share;    // of the blurred picture in the background, or of light
 } push;
 
 #include "frame_blend.glsl"
 #include "frame_block.glsl"
+#include "frame_color.glsl"
 #include "frame_mask.glsl"
-
-Block color_block()
-{
-    Block block;
-    for (uint r = 0u; r < 2u; r++) {
-        block.c0[r] = vec4(push.color.x);
-        block.c1[r] = vec4(push.color.y);
-        block.c2[r] = vec4(push.color.z);
-        block.alpha[r] = vec4(push.color.w);
-    }
-    return block;
-}
 
 Block compose_block(uint x, uint y, uvec2 frame, inout Window window);
 

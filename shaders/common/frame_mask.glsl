@@ -147,6 +147,24 @@ vec4 soft_step(vec4 q)
     return clamp(clamp(q, 0.0, 1.0) * push.mask_scale + push.mask_offset, 0.0, 1.0);
 }
 
+// The mask after the soft step in the middle of a block whose mean guide is `guide`:
+// between pixels 1 and 2 of the first and the second row.
+float middle_mask(uint x, uint y, uvec2 frame, float guide)
+{
+    const uvec2 size = uvec2(push.mask_size & 65535u, push.mask_size >> 16);
+    const vec2 centre = (vec2(x, y) + vec2(2.0, 1.0)) * (vec2(size) / vec2(frame)) - 0.5;
+    const vec2 at = clamp(centre, vec2(0.0), vec2(size - 1u));
+    const vec2 c = coefficients_between(at.x, at.y, size);
+    return soft_step(vec4(GUIDED ? c.x * guide + c.y : c.y)).x;
+}
+
+// 1 where a pixel of the block at (x, y) is inside the frame, in its rows.
+void block_inside(uint x, uint y, uvec2 frame, out vec4 inside, out vec4 below)
+{
+    inside = step(vec4(x, x + 1u, x + 2u, x + 3u), vec4(frame.x - 1u));
+    below = y + 1u < frame.y ? inside : vec4(0.0);
+}
+
 // Noise of single pixels, which the coefficients would bring into the outline.
 // A block looks at itself alone.
 void soften(inout vec4 guide[2])

@@ -15,7 +15,8 @@
 
 layout(constant_id = 11) const bool DESPILL = false;
 
-// The means, four bytes a pixel: of the background, and of the foreground behind.
+// Small pictures one behind the other, four bytes a pixel: the means of the background and of
+// the foreground, and light (frame_light.glsl).
 layout(std430, set = 0, binding = 8) restrict readonly buffer Means { uint means[]; };
 
 vec4 small_at(uint x, uint y, uvec2 size, uint part)

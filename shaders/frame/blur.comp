@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // One direction of a Gaussian over weighted colours. The last direction
 // divides by the weight and packs the colour in 11 + 11 + 10 bits, or of means
-// (frame_spill.glsl) in bytes. Pictures may lie one behind the other. One
-// invocation makes RUN results in a row along its direction: they share most
-// of what they read.
+// (frame_spill.glsl) in bytes. Light (frame_light.glsl) keeps its weight. Pictures may lie
+// one behind the other. One invocation makes RUN results in a row along its direction: they
+// share most of what they read.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #include "../common/frame_formats.glsl"
@@ -13,6 +13,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 8) const uint PASS = 0u;
 const bool LAST = PASS > 0u; // vertical, else horizontal
 const bool BYTES = PASS > 1u;
+layout(constant_id = 12) const uint LIGHT = 0u; // which picture, from 1 on
 
 layout(push_constant) uniform Push {
     uint size;
@@ -32,7 +33,9 @@ void store(ivec2 at, ivec2 size, vec4 sum)
     if (any(greaterThanEqual(at, size)))
         return;
     sum *= push.scale;
-    if (LAST) {
+    if (LAST && gl_GlobalInvocationID.z + 1u == LIGHT) {
+        results[i] = packUnorm4x8(sum);
+    } else if (LAST) {
         const vec3 c = clamp(sum.xyz / max(sum.w, 1e-6), 0.0, 1.0);
         if (BYTES) {
             results[i] = packUnorm4x8(vec4(c, 0.0));

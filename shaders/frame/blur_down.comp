@@ -33,12 +33,7 @@ const float LEAST_WEIGHT = 1.0 / 8192.0;
 // Of background and of foreground.
 vec2 weights_at(uint x, uint y, uvec2 frame, float guide)
 {
-    const uvec2 size = uvec2(push.mask_size & 65535u, push.mask_size >> 16);
-    // Between pixels 1 and 2 of the first and the second row of the block.
-    const vec2 centre = (vec2(x, y) + vec2(2.0, 1.0)) * (vec2(size) / vec2(frame)) - 0.5;
-    const vec2 at = clamp(centre, vec2(0.0), vec2(size - 1u));
-    const vec2 c = coefficients_between(at.x, at.y, size);
-    const float mask = soft_step(vec4(GUIDED ? c.x * guide + c.y : c.y)).x;
+    const float mask = middle_mask(x, y, frame, guide);
     return max(vec2(1.0 - 2.0 * mask, 2.0 * mask - 1.0), 0.0) + LEAST_WEIGHT;
 }
 
@@ -47,8 +42,8 @@ void add_block(uint x, uint y, uvec2 frame, inout vec4 back, inout vec4 front)
 {
     vec4 guide[2];
     const Block b = source_block(x, y, true, guide);
-    const vec4 inside = step(vec4(x, x + 1u, x + 2u, x + 3u), vec4(frame.x - 1u));
-    const vec4 below = y + 1u < frame.y ? inside : vec4(0.0);
+    vec4 inside, below;
+    block_inside(x, y, frame, inside, below);
     const float count = dot(inside + below, vec4(1.0));
     vec4 c1[2] = b.c1, c2[2] = b.c2;
     for (uint r = 0u; r < 2u; r++) {

@@ -6,7 +6,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #include "../common/frame_compose.glsl"
-#include "../common/frame_spill.glsl"
+#include "../common/frame_light.glsl"
 
 // Values mirror enum tdl_compose_kernel in engine/frame/compose.h.
 const uint MASK = 0u;
@@ -25,6 +25,8 @@ Block compose_block(uint x, uint y, uvec2 frame, inout Window window)
     block_mask(x, y, frame, guide, window, mask);
     if (DESPILL)
         remove_spill(x, y, mask, block);
+    if (LIGHT > 0u)
+        wrap_light(x, y, block);
     if (MODE == MASK) {
         for (uint r = 0u; r < 2u; r++)
             block.c0[r] = push.opacity * mask[r]; // the value of foreground

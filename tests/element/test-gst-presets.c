@@ -7,9 +7,10 @@
 static gchar *folder; /* the user's data */
 
 static const gchar *const of_presets[] = {
-    "mode",      "background-color", "overlay-color", "opacity",      "blur-radius", "blur-share",
-    "threshold", "feather",          "smoothing",     "refine",       "close-holes", "min-area",
-    "grow",      "invert",           "interval",      "latency-mode", "despill",     NULL};
+    "mode",         "background-color", "overlay-color", "opacity",   "blur-radius",
+    "blur-share",   "threshold",        "feather",       "smoothing", "refine",
+    "close-holes",  "min-area",         "grow",          "invert",    "interval",
+    "latency-mode", "despill",          "light-wrap",    NULL};
 
 /* What belongs to a model, a machine or a pipeline. */
 static const gchar *const not_of_presets[] = {"name",
@@ -115,9 +116,9 @@ static void expect_value(GstElement *element, const gchar *preset, const gchar *
  * mask is left from the preset before. */
 static void expect_preset(GstElement *element, GKeyFile *file, const gchar *name)
 {
-    static const gchar *const always[] = {"mode",   "threshold",   "feather",     "smoothing",
-                                          "refine", "close-holes", "min-area",    "grow",
-                                          "invert", "interval",    "latency-mode", "despill"};
+    static const gchar *const always[] = {
+        "mode", "threshold", "feather",  "smoothing",    "refine",  "close-holes", "min-area",
+        "grow", "invert",    "interval", "latency-mode", "despill", "light-wrap"};
     g_auto(GStrv) keys = g_key_file_get_keys(file, name, NULL, NULL);
     g_autofree gchar *comment = NULL;
 

@@ -457,7 +457,7 @@ static void change_something(GstElement *filter, GRand *rand)
         break;
     case 4:
         g_object_set(filter, "refine", g_rand_boolean(rand), "despill", g_rand_boolean(rand),
-                     NULL);
+                     "light-wrap", g_rand_int_range(rand, 0, 3) / 2.0, NULL);
         break;
     case 5:
         g_object_set(filter, "model", g_rand_boolean(rand) ? "" : "person-landscape", NULL);

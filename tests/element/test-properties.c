@@ -35,7 +35,7 @@ GST_START_TEST(controllable)
 {
     static const char yes[] =
         " mode background-color overlay-color opacity blur-radius blur-share threshold feather "
-        "smoothing refine despill invert interval ";
+        "smoothing refine despill light-wrap invert interval ";
     static const char no[] = " model device precision fuse classes background latency-mode "
                              "require-zero-copy fail-closed batch-size batch-timeout presence "
                              "presence-share presence-delay meta roi max-interval max-rate "
@@ -53,7 +53,7 @@ GST_START_TEST(controllable)
         fail_if(is && strstr(no, word), "%s is controllable", specs[i]->name);
         fail_if(!is && strstr(yes, word), "%s is not controllable", specs[i]->name);
     }
-    fail_unless_equals_int(seen, 13);
+    fail_unless_equals_int(seen, 14);
     g_free(specs);
     gst_object_unref(element);
 }

@@ -151,10 +151,9 @@ static void test_tensor(void)
         params.bias[c] = unit() - 0.5f;
     }
     for (int d = 0; d < DEVICES; d++) {
-        struct tdl_tensor *t =
-            tensor_new(contexts[d], half ? TDL_FLOAT16 : TDL_FLOAT32,
-                       packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC, tensor_height, tensor_width,
-                       3);
+        struct tdl_tensor *t = tensor_new(contexts[d], half ? TDL_FLOAT16 : TDL_FLOAT32,
+                                          packed ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
+                                          tensor_height, tensor_width, 3);
         const size_t size = tdl_tensor_params_size(tdl_tensor_get_params(t));
         OK(tdl_batch_begin(batches[d]));
         OK(tdl_frame_to_tensor(batches[d], &source[d].frame, t, &params));
@@ -205,14 +204,16 @@ static void random_params(struct tdl_compose_params *p)
     p->close_holes = now_and_then(2);
     p->min_area = now_and_then(3) ? 0.2f * unit() : 0;
     p->grow = now_and_then(3) ? 16 * unit() - 8 : 0;
+    p->despill = now_and_then(3);
+    p->light_wrap = now_and_then(3) ? random_unit() : 0;
 }
 
 /* As the element has it: masks are grey, cut-outs have alpha, all else keeps its
  * format; conversions go from anything to anything. */
 static enum tdl_format target_format(enum tdl_mode mode, enum tdl_format source)
 {
-    static const enum tdl_format with_alpha[] = {TDL_FORMAT_RGBA, TDL_FORMAT_BGRA,
-                                                 TDL_FORMAT_ARGB, TDL_FORMAT_ABGR};
+    static const enum tdl_format with_alpha[] = {TDL_FORMAT_RGBA, TDL_FORMAT_BGRA, TDL_FORMAT_ARGB,
+                                                 TDL_FORMAT_ABGR};
     if (mode == TDL_MODE_MASK)
         return TDL_FORMAT_GRAY8;
     if (mode == TDL_MODE_ALPHA)
@@ -243,8 +244,8 @@ static struct scene scene_new(enum tdl_mode mode)
         draw(s.background, 1);
     }
     for (int d = 0; d < DEVICES; d++) {
-        s.mask[d] = tensor_new(contexts[d], TDL_FLOAT32, TDL_LAYOUT_NHWC, s.mask_height,
-                               s.mask_width, 1);
+        s.mask[d] =
+            tensor_new(contexts[d], TDL_FLOAT32, TDL_LAYOUT_NHWC, s.mask_height, s.mask_width, 1);
         OK(tdl_composer_create(contexts[d], &s.composer[d]));
     }
     return s;
@@ -337,10 +338,12 @@ static void open_contexts(void)
         printf("skipped: there is no Vulkan to compare with\n");
         exit(SKIP);
     }
-    OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = log_line,
+    OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu",
+                                                       .log = log_line,
                                                        .log_data = (void *)(uintptr_t) "cpu"},
                           &contexts[CPU]));
-    OK(tdl_context_create(&(struct tdl_context_params){.device = "0", .log = log_line,
+    OK(tdl_context_create(&(struct tdl_context_params){.device = "0",
+                                                       .log = log_line,
                                                        .log_data = (void *)(uintptr_t) "vulkan"},
                           &contexts[VULKAN]));
     for (int d = 0; d < DEVICES; d++)

@@ -56,8 +56,8 @@ static void log_line(void *data, enum tdl_log_level level, const char *message)
 struct tdl_context *open_context(int argc, char **argv)
 {
     struct tdl_context *ctx;
-    enum tdl_result r = tdl_context_create(
-        &(struct tdl_context_params){.validation = true, .log = log_line}, &ctx);
+    enum tdl_result r =
+        tdl_context_create(&(struct tdl_context_params){.validation = true, .log = log_line}, &ctx);
     if (r == TDL_ERROR_NO_DEVICE) {
         printf("skipped: %s\n", tdl_last_error());
         exit(SKIP);
@@ -85,8 +85,8 @@ void run_batch(struct tdl_batch *batch, struct tdl_context *ctx)
     OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
 }
 
-struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype,
-                              enum tdl_layout layout, uint32_t h, uint32_t w, uint32_t c)
+struct tdl_tensor *tensor_new(struct tdl_context *ctx, enum tdl_dtype dtype, enum tdl_layout layout,
+                              uint32_t h, uint32_t w, uint32_t c)
 {
     struct tdl_tensor *t;
     OK(tdl_tensor_create(ctx,
@@ -394,8 +394,8 @@ static double filter(const struct picture *p, int component, double cx, double c
     double sum = 0, weight = 0;
     for (int y = first[1]; y <= last[1]; y++)
         for (int x = first[0]; x <= last[0]; x++) {
-            const double w = fmax(0, 1 - fabs(x + 0.5 - cx) / wide) *
-                             fmax(0, 1 - fabs(y + 0.5 - cy) / high);
+            const double w =
+                fmax(0, 1 - fabs(x + 0.5 - cx) / wide) * fmax(0, 1 - fabs(y + 0.5 - cy) / high);
             if (w > 0)
                 sum += w * get_code(p, component, x, y);
             weight += w;

@@ -58,11 +58,11 @@ static void run(struct scene *s, double tolerance, const char *what)
     OK(tdl_batch_begin(batch));
     OK(tdl_compose(batch, composer, &s->source.frame, t, &s->target.frame, &s->params));
     run_batch(batch, ctx);
-    struct samples want = s->params.mode == TDL_MODE_PASSTHROUGH
-                              ? convert(&s->source, &s->target.frame)
-                              : compose(&s->source, &mask,
-                                        s->has_background ? &s->background : NULL,
-                                        &s->target.frame, &s->params);
+    struct samples want =
+        s->params.mode == TDL_MODE_PASSTHROUGH
+            ? convert(&s->source, &s->target.frame)
+            : compose(&s->source, &mask, s->has_background ? &s->background : NULL,
+                      &s->target.frame, &s->params);
     check_target(&s->target, &want, tolerance, text);
     picture_check_sentinels(&s->target, text);
     samples_free(&want);
@@ -289,9 +289,8 @@ static void test_blur(void)
         for (size_t k = 0; k < COUNT(sigmas); k++) {
             if (!drawn(i + k, 2 * COUNT(sigmas)))
                 continue;
-            struct scene s =
-                scene_new(all_formats[i], all_formats[i], 45 - (uint32_t)k, 31 + (uint32_t)k,
-                          k % 2 ? GEOMETRY_WORDS : GEOMETRY_ODD);
+            struct scene s = scene_new(all_formats[i], all_formats[i], 45 - (uint32_t)k,
+                                       31 + (uint32_t)k, k % 2 ? GEOMETRY_WORDS : GEOMETRY_ODD);
             s.params.mode = TDL_MODE_BLUR;
             s.params.blur_radius = sigmas[k];
             run(&s, 1.0, "blur");
@@ -323,6 +322,100 @@ static void test_despill(void)
         }
 }
 
+/* The new background's light, of a colour, a picture, and where despill has its means. */
+static void test_light(void)
+{
+    for (size_t i = 0; i < COUNT(all_formats); i++)
+        for (size_t k = 0; k < 3; k++) {
+            if (!drawn(i + k, 8))
+                continue;
+            /* The means of the higher ones are of cells of eight pixels. */
+            struct scene s =
+                scene_new(all_formats[i], all_formats[i], 45 - (uint32_t)k,
+                          i % 3 ? 31 + (uint32_t)k : 545, k % 2 ? GEOMETRY_WORDS : GEOMETRY_ODD);
+            if (k) {
+                s.background = picture_new(ctx, k == 1 ? TDL_FORMAT_NV12 : TDL_FORMAT_RGBA, 17, 33,
+                                           GEOMETRY_ODD);
+                s.background.frame.matrix = s.source.frame.matrix;
+                s.has_background = true;
+            }
+            s.params.mode = TDL_MODE_REPLACE;
+            s.params.light_wrap = 0.25 + 0.75 * random_unit();
+            s.params.despill = k == 2;
+            s.params.invert = i % 4 == 0;
+            run(&s, 2, "light");
+            scene_free(&s);
+        }
+}
+
+enum { EDGE = 96, EDGE_REACH = 20 };
+
+/* A dark foreground in half of the frame, before a colour, as `light_wrap` says. */
+static void compose_edge(struct scene *s, struct tdl_tensor *mask, double light_wrap, uint8_t *out)
+{
+    struct tdl_composer *composer;
+    s->params.light_wrap = light_wrap;
+    OK(tdl_composer_create(ctx, &composer));
+    OK(tdl_batch_begin(batch));
+    OK(tdl_compose(batch, composer, &s->source.frame, mask, &s->target.frame, &s->params));
+    run_batch(batch, ctx);
+    for (int y = 0; y < EDGE; y++)
+        for (int x = 0; x < EDGE; x++)
+            for (int c = 0; c < 3; c++)
+                *out++ = (uint8_t)get_code(&s->target, c, x, y);
+    tdl_composer_destroy(&composer);
+}
+
+/* More light moves the foreground's edge towards the background, and nothing farther
+ * inside; none, or next to none, and a black background, leave every bit. */
+static void test_light_at_edge(bool refine, bool above)
+{
+    static const double steps[] = {0, 1e-12, 0.25, 0.5, 1};
+    static uint8_t frames[COUNT(steps)][EDGE][EDGE][3];
+    struct scene s = scene_new(TDL_FORMAT_RGBA, TDL_FORMAT_RGBA, EDGE, EDGE, GEOMETRY_WORDS);
+    struct map map = map_new(EDGE / 2, EDGE / 2);
+    int moved = 0;
+    for (int i = 0; i < map.width * map.height; i++)
+        map.at[i] = (above ? i / map.width : i % map.width) < map.width / 2;
+    for (int y = 0; y < EDGE; y++)
+        for (int x = 0; x < EDGE; x++)
+            for (int c = 0; c < 3; c++)
+                set_code(&s.source, c, x, y,
+                         (above ? y : x) < EDGE / 2 ? 20 + random_below(40) : 110);
+    struct tdl_tensor *mask = mask_tensor(&map);
+    s.params = (struct tdl_compose_params){.mode = TDL_MODE_REPLACE,
+                                           .background_color = {1, 0.9f, 0.7f, 1},
+                                           .threshold = 0.5f,
+                                           .feather = 0.4f,
+                                           .refine = refine};
+    for (size_t k = 0; k < COUNT(steps); k++)
+        compose_edge(&s, mask, steps[k], frames[k][0][0]);
+    CHECK(memcmp(frames[0], frames[1], sizeof(frames[0])) == 0,
+          "next to no light changes the frame");
+    for (size_t k = 2; k < COUNT(steps); k++)
+        for (int y = 0; y < EDGE; y++)
+            for (int x = 0; x < EDGE; x++)
+                for (int c = 0; c < 3; c++) {
+                    const int before = frames[k - 1][y][x][c], now = frames[k][y][x][c];
+                    const int most = (int)lround(255 * (double)s.params.background_color[c]);
+                    CHECK(now >= before && now <= (before > most ? before : most),
+                          "light_wrap %g: component %d at %d,%d goes from %d to %d", steps[k], c, x,
+                          y, before, now);
+                    CHECK(now == before || (above ? y : x) >= EDGE / 2 - EDGE_REACH,
+                          "light_wrap %g: %d,%d changes, far inside", steps[k], x, y);
+                    if ((above ? y : x) == EDGE / 2 - 4)
+                        moved += now > before;
+                }
+    CHECK(moved >= (int)(COUNT(steps) - 2) * 2 * EDGE, "light moves %d samples alone", moved);
+    memset(s.params.background_color, 0, 3 * sizeof(float));
+    for (size_t k = 0; k < 2; k++)
+        compose_edge(&s, mask, (double)k, frames[k][0][0]);
+    CHECK(memcmp(frames[0], frames[1], sizeof(frames[0])) == 0, "black shines");
+    map_free(&map);
+    tdl_tensor_destroy(&mask);
+    scene_free(&s);
+}
+
 int main(int argc, char **argv)
 {
     ctx = open_context(argc, argv);
@@ -336,6 +429,9 @@ int main(int argc, char **argv)
     test_background_pictures();
     test_blur();
     test_despill();
+    test_light();
+    for (int k = 0; k < 4; k++)
+        test_light_at_edge(k % 2, k / 2);
     tdl_batch_destroy(&batch);
     close_context(ctx);
     printf("composition: ok\n");

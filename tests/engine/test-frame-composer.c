@@ -34,7 +34,10 @@ static struct stage stage_new(enum tdl_format format, enum tdl_format target)
         .source = picture_new(ctx, format, WIDTH, HEIGHT, GEOMETRY_TIGHT),
         .target = picture_new(ctx, target, WIDTH, HEIGHT, GEOMETRY_TIGHT),
         .mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 1),
-        .params = {.mode = TDL_MODE_MASK, .threshold = 0.5f, .feather = 1, .opacity = 0.5f,
+        .params = {.mode = TDL_MODE_MASK,
+                   .threshold = 0.5f,
+                   .feather = 1,
+                   .opacity = 0.5f,
                    .blur_radius = 5},
     };
     OK(tdl_composer_create(ctx, &s.composer));
@@ -123,6 +126,7 @@ static void test_steady_state(void)
         s.params.refine = true;
         s.params.close_holes = true;
         s.params.despill = true;
+        s.params.light_wrap = 0.5;
         s.params.min_area = 0.01f;
         s.params.grow = 10;
         frame(&s);
@@ -134,6 +138,7 @@ static void test_steady_state(void)
             s.params.feather = (float)random_unit();
             s.params.smoothing = 0.9f * (float)random_unit();
             s.params.opacity = (float)random_unit();
+            s.params.light_wrap = random_unit();
             s.params.invert = i & 1;
             s.params.min_area = i % 3 ? (float)random_unit() : 0;
             s.params.grow = i % 4 ? (float)(20 * random_unit() - 10) : 0;
@@ -162,22 +167,22 @@ static uint64_t pipelines_made(void)
 /* After prepare the first frame makes none. */
 static void test_prepare(void)
 {
-    static const enum tdl_mode modes[] = {TDL_MODE_MASK,    TDL_MODE_OVERLAY,    TDL_MODE_BLUR,
+    static const enum tdl_mode modes[] = {TDL_MODE_MASK, TDL_MODE_OVERLAY, TDL_MODE_BLUR,
                                           TDL_MODE_REPLACE, TDL_MODE_PASSTHROUGH};
     for (size_t m = 0; m < COUNT(modes); m++)
         for (int picture = 0; picture < 2; picture++) {
-            struct stage s = stage_new(TDL_FORMAT_UYVY,
-                                       modes[m] == TDL_MODE_MASK ? TDL_FORMAT_GRAY8
-                                                                 : TDL_FORMAT_BGRA);
+            struct stage s = stage_new(
+                TDL_FORMAT_UYVY, modes[m] == TDL_MODE_MASK ? TDL_FORMAT_GRAY8 : TDL_FORMAT_BGRA);
             struct picture behind = picture_new(ctx, TDL_FORMAT_I420, 9, 9, GEOMETRY_TIGHT);
             s.params.mode = modes[m];
             s.params.refine = picture;
             s.params.despill = picture;
+            s.params.light_wrap = picture ? 0 : 0.5;
             s.params.background = picture ? &behind.frame : NULL;
-            OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params,
-                                    NULL));
+            OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params, NULL));
             const uint64_t before = pipelines_made();
-            s.params.min_area = 0.1f; /* moved since */
+            s.params.light_wrap = picture ? 0.5 : 0; /* moved since */
+            s.params.min_area = 0.1f;
             s.params.grow = -2;
             frame(&s);
             CHECK(pipelines_made() == before, "mode %d made pipelines after prepare",
@@ -271,7 +276,8 @@ static void test_picture_follows_the_look(void)
     s.params.background_aspect = -1;
     OK(tdl_batch_begin(batch));
     CHECK(tdl_compose(batch, s.composer, &s.source.frame, s.mask, &s.target.frame, &s.params) ==
-              TDL_ERROR_INVALID_ARGUMENT, "an aspect ratio of -1 was taken");
+              TDL_ERROR_INVALID_ARGUMENT,
+          "an aspect ratio of -1 was taken");
     tdl_batch_cancel(batch);
     picture_free(&solid);
     picture_free(&hidden);
@@ -302,8 +308,7 @@ static void refuse(struct stage *s, const struct tdl_frame *target, struct tdl_t
                    enum tdl_result want, const char *word)
 {
     OK(tdl_batch_begin(batch));
-    enum tdl_result r =
-        tdl_compose(batch, s->composer, &s->source.frame, mask, target, &s->params);
+    enum tdl_result r = tdl_compose(batch, s->composer, &s->source.frame, mask, target, &s->params);
     tdl_batch_cancel(batch);
     CHECK(r == want, "%s: result %d, not %d", word, (int)r, (int)want);
     CHECK(strstr(tdl_last_error(), word), "\"%s\" does not speak of %s", tdl_last_error(), word);

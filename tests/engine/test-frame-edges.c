@@ -45,8 +45,8 @@ struct edge_case {
     uint32_t width, height, mask_width, mask_height;
 };
 static const struct edge_case edge_cases[] = {
-    {320, 240, 32, 32}, {333, 77, 32, 20}, {160, 90, 64, 36}, {40, 30, 64, 64}, {97, 61, 97, 61},
-    {1280, 16, 256, 8},
+    {320, 240, 32, 32}, {333, 77, 32, 20}, {160, 90, 64, 36},
+    {40, 30, 64, 64},   {97, 61, 97, 61},  {1280, 16, 256, 8},
 };
 
 /* A step between two mask pixels lies at their border, scaled. */
@@ -57,10 +57,10 @@ static void test_mask_edge(void)
             const struct edge_case *e = &edge_cases[i];
             const uint32_t w = e->mask_width, h = e->mask_height;
             const uint32_t at = (vertical ? h : w) / 2 + 1;
-            struct picture source = picture_new(ctx, TDL_FORMAT_GRAY8, e->width, e->height,
-                                                GEOMETRY_TIGHT);
-            struct picture target = picture_new(ctx, TDL_FORMAT_GRAY8, e->width, e->height,
-                                                GEOMETRY_TIGHT);
+            struct picture source =
+                picture_new(ctx, TDL_FORMAT_GRAY8, e->width, e->height, GEOMETRY_TIGHT);
+            struct picture target =
+                picture_new(ctx, TDL_FORMAT_GRAY8, e->width, e->height, GEOMETRY_TIGHT);
             struct tdl_tensor *mask = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, h, w, 1);
             float *values = calloc((size_t)w * h, sizeof(*values));
             CHECK(values, "no memory");
@@ -70,8 +70,7 @@ static void test_mask_edge(void)
             compose_once(&source, mask, &target,
                          &(struct tdl_compose_params){
                              .mode = TDL_MODE_MASK, .threshold = 0.5f, .feather = 1});
-            const double want =
-                (double)at * (vertical ? e->height : e->width) / (vertical ? h : w);
+            const double want = (double)at * (vertical ? e->height : e->width) / (vertical ? h : w);
             for (int line = 0; line < 3; line++) {
                 const double got = crossing(&target, vertical, line);
                 CHECK(fabs(got - want) < 0.1, "%u×%u, mask %u×%u: edge at %.3f, not %.3f px",
@@ -155,12 +154,12 @@ static void test_no_halo(void)
 {
     static const float sigmas[] = {1, 3, 6, 12, 24, 60, 128};
     const int w = 256, h = 192, x0 = 101, x1 = 170, y0 = 50, y1 = 192;
-    struct picture source = picture_new(ctx, TDL_FORMAT_RGBX, (uint32_t)w, (uint32_t)h,
-                                        GEOMETRY_TIGHT);
-    struct picture target = picture_new(ctx, TDL_FORMAT_RGBX, (uint32_t)w, (uint32_t)h,
-                                        GEOMETRY_TIGHT);
-    struct tdl_tensor *mask = box_mask((uint32_t)w, (uint32_t)h, (uint32_t)x0, (uint32_t)y0,
-                                       (uint32_t)x1, (uint32_t)y1);
+    struct picture source =
+        picture_new(ctx, TDL_FORMAT_RGBX, (uint32_t)w, (uint32_t)h, GEOMETRY_TIGHT);
+    struct picture target =
+        picture_new(ctx, TDL_FORMAT_RGBX, (uint32_t)w, (uint32_t)h, GEOMETRY_TIGHT);
+    struct tdl_tensor *mask =
+        box_mask((uint32_t)w, (uint32_t)h, (uint32_t)x0, (uint32_t)y0, (uint32_t)x1, (uint32_t)y1);
     for (int c = 0; c < 3; c++) {
         fill(&source, c, 0, 0, w, h, 90);
         fill(&source, c, x0, y0, x1, y1, c == 0 ? 255 : 0);
@@ -193,10 +192,10 @@ static void test_blur_width(void)
 {
     static const float sigmas[] = {0.7f, 1.5f, 2, 4, 7, 11, 12, 20, 24, 40, 80};
     const int w = 1024, h = 32, edge = 517;
-    struct picture source = picture_new(ctx, TDL_FORMAT_GRAY8, (uint32_t)w, (uint32_t)h,
-                                        GEOMETRY_TIGHT);
-    struct picture target = picture_new(ctx, TDL_FORMAT_GRAY8, (uint32_t)w, (uint32_t)h,
-                                        GEOMETRY_TIGHT);
+    struct picture source =
+        picture_new(ctx, TDL_FORMAT_GRAY8, (uint32_t)w, (uint32_t)h, GEOMETRY_TIGHT);
+    struct picture target =
+        picture_new(ctx, TDL_FORMAT_GRAY8, (uint32_t)w, (uint32_t)h, GEOMETRY_TIGHT);
     struct tdl_tensor *mask = box_mask(16, 16, 0, 0, 0, 0);
     fill(&source, 0, 0, 0, w, h, 0);
     fill(&source, 0, edge, 0, w, h, 250);

@@ -175,7 +175,7 @@ static void check(struct tdl_context *ctx, struct tdl_batch *batch, enum tdl_for
 
 /* Frame, then tensor. */
 static const uint32_t sizes[][4] = {
-    {1, 1, 1, 1},   {1, 1, 7, 3},   {3, 5, 2, 2},   {16, 9, 16, 9}, {17, 11, 9, 13},
+    {1, 1, 1, 1},   {1, 1, 7, 3},     {3, 5, 2, 2},  {16, 9, 16, 9},  {17, 11, 9, 13},
     {65, 7, 20, 4}, {33, 18, 70, 40}, {2, 64, 1, 5}, {300, 5, 75, 3},
 };
 
@@ -230,16 +230,16 @@ static void test_refused(struct tdl_context *ctx, struct tdl_batch *batch)
     OK(tdl_batch_begin(batch));
     refuse(batch, two, &p.frame, NULL, "channels");
     refuse(batch, half, &p.frame, NULL, "float32");
-    refuse(batch, t, &p.frame,
-           &(struct tdl_frame_from_tensor_params){.crop = {2, 0, 3, 4}}, "crop");
+    refuse(batch, t, &p.frame, &(struct tdl_frame_from_tensor_params){.crop = {2, 0, 3, 4}},
+           "crop");
     refuse(batch, t, &p.frame,
            &(struct tdl_frame_from_tensor_params){.source = &other.frame, .opacity = 1}, "agree");
     refuse(batch, t, &p.frame,
            &(struct tdl_frame_from_tensor_params){.source = &small.frame, .opacity = 1}, "equal");
     refuse(batch, t, &p.frame,
            &(struct tdl_frame_from_tensor_params){.source = &p.frame, .opacity = NAN}, "opacity");
-    refuse(batch, t, &p.frame,
-           &(struct tdl_frame_from_tensor_params){.bias = {INFINITY}}, "finite");
+    refuse(batch, t, &p.frame, &(struct tdl_frame_from_tensor_params){.bias = {INFINITY}},
+           "finite");
     odd.planes[0].stride = 9;
     refuse(batch, t, &odd, NULL, "multiples of 4");
     refuse(batch, t, NULL, NULL, "frame");

@@ -123,13 +123,12 @@ static void test_smoothing(void)
         fill_grey(&s.source, greys[f]);
         for (int i = 0; i < count; i++) {
             const double step = random_below(4) ? 0.3 : 1;
-            s.mask.at[i] = f ? clamp_double(state.at[i] + step * (random_unit() - 0.5), 0, 1)
-                             : random_unit();
+            s.mask.at[i] =
+                f ? clamp_double(state.at[i] + step * (random_unit() - 0.5), 0, 1) : random_unit();
             const double moved = fabs(greys[f] / 255. - luma.at[i]);
             const double changed = fabs(s.mask.at[i] - state.at[i]);
-            const double keep = f ? 0.8 * (1 - between(0.025, 0.075, moved)) *
-                                        (1 - between(0.1, 0.3, changed))
-                                  : 0;
+            const double keep =
+                f ? 0.8 * (1 - between(0.025, 0.075, moved)) * (1 - between(0.1, 0.3, changed)) : 0;
             state.at[i] = (1 - keep) * s.mask.at[i] + keep * state.at[i];
             luma.at[i] = (1 - keep) * greys[f] / 255. + keep * luma.at[i];
             kept += keep > 0.7;
@@ -350,8 +349,8 @@ static double map_at(const struct map *m, double u, double v)
     for (int k = 0; k < 4; k++) {
         const int x = clamp_int(i + k % 2, 0, m->width - 1);
         const int y = clamp_int(j + k / 2, 0, m->height - 1);
-        sum += (k % 2 ? u - i : 1 - (u - i)) * (k / 2 ? v - j : 1 - (v - j)) *
-               m->at[y * m->width + x];
+        sum +=
+            (k % 2 ? u - i : 1 - (u - i)) * (k / 2 ? v - j : 1 - (v - j)) * m->at[y * m->width + x];
     }
     return sum;
 }
@@ -392,7 +391,7 @@ static void test_growing(void)
         int width, height, mask_width, mask_height;
         float grow;
     } rows[] = {
-        {40, 30, 40, 30, 2},   {40, 30, 40, 30, -3}, {61, 33, 32, 32, 1.5f}, {61, 33, 32, 32, -4},
+        {40, 30, 40, 30, 2},    {40, 30, 40, 30, -3}, {61, 33, 32, 32, 1.5f}, {61, 33, 32, 32, -4},
         {90, 50, 31, 17, 0.7f}, {90, 50, 31, 17, 9},  {50, 50, 64, 40, 12},   {33, 21, 50, 7, -5},
     };
     for (size_t r = 0; r < COUNT(rows); r++)
@@ -469,9 +468,8 @@ static void test_part(void)
             s.mask.at[i] = random_below(101) / 100.0;
         for (int i = 0; i < part_width * part_height; i++) {
             const int px = x + i % part_width, py = y + i / part_width;
-            whole.mask.at[i] = px >= 0 && px < width && py >= 0 && py < height
-                                   ? s.mask.at[py * width + px]
-                                   : 0;
+            whole.mask.at[i] =
+                px >= 0 && px < width && py >= 0 && py < height ? s.mask.at[py * width + px] : 0;
         }
         memcpy(whole.source.bytes, s.source.bytes, s.source.size);
         whole.source.frame = s.source.frame;

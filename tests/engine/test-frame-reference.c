@@ -91,7 +91,7 @@ static void convert_yuv(const struct picture *p, const struct tdl_frame *to, str
 
 /* From three codes a pixel to subsampled chroma. */
 static void convert_from_full(const struct picture *p, const struct tdl_frame *to,
-                             struct samples *s)
+                              struct samples *s)
 {
     const int right = (int)p->frame.width - 1, bottom = (int)p->frame.height - 1;
     static const double taps[3] = {0.25, 0.5, 0.25};
@@ -155,7 +155,8 @@ static double guide_of(const struct picture *p, int x, int y)
     if (!format_rgb(p->frame.format))
         return get_code(p, 0, x, y) / format_full(p->frame.format);
     return (0.2126 * get_code(p, 0, x, y) + 0.7152 * get_code(p, 1, x, y) +
-            0.0722 * get_code(p, 2, x, y)) / 255;
+            0.0722 * get_code(p, 2, x, y)) /
+           255;
 }
 
 /* The guide of a pixel at full size: (1 2 1)/4 across and (3 1)/4 down, within
@@ -167,9 +168,9 @@ static double soft_guide(const struct picture *p, int x, int y)
     double sum = 0;
     for (int j = 0; j < 2; j++) {
         const int row = at_most(j ? y ^ 1 : y, bottom);
-        sum += (j ? 0.25 : 0.75) * (0.25 * guide_of(p, x > first ? x - 1 : x, row) +
-                                    0.5 * guide_of(p, x, row) +
-                                    0.25 * guide_of(p, at_most(x + 1, last), row));
+        sum += (j ? 0.25 : 0.75) *
+               (0.25 * guide_of(p, x > first ? x - 1 : x, row) + 0.5 * guide_of(p, x, row) +
+                0.25 * guide_of(p, at_most(x + 1, last), row));
     }
     return sum;
 }
@@ -363,10 +364,9 @@ static struct samples cover(const struct picture *p, const struct tdl_frame *tar
 {
     struct samples s = samples_new(target);
     const double aspect = params->background_aspect > 0 ? params->background_aspect : 1;
-    const double step[2] = {fmin(p->frame.width / (double)target->width,
-                                 p->frame.height / aspect / target->height),
-                            fmin(p->frame.width * aspect / target->width,
-                                 p->frame.height / (double)target->height)};
+    const double step[2] = {
+        fmin(p->frame.width / (double)target->width, p->frame.height / aspect / target->height),
+        fmin(p->frame.width * aspect / target->width, p->frame.height / (double)target->height)};
     const double ox = (p->frame.width - step[0] * target->width) / 2;
     const double oy = (p->frame.height - step[1] * target->height) / 2;
     const bool rgb = format_rgb(target->format), sub = chroma_shift_x(target->format);
@@ -424,6 +424,10 @@ static void despill(struct samples *s, const struct map *mask, const struct map 
     samples_free(&back);
 }
 
+static void light_wrap(struct samples *s, const struct map *mask, const struct samples *behind,
+                       const double color[4], const struct tdl_frame *target,
+                       const struct tdl_compose_params *params);
+
 struct samples compose(const struct picture *source, const struct map *mask,
                        const struct picture *background, const struct tdl_frame *target,
                        const struct tdl_compose_params *params)
@@ -452,6 +456,8 @@ struct samples compose(const struct picture *source, const struct map *mask,
             other = blurred(&s, mask, target, params);
         else if (background)
             other = cover(background, target, params);
+        if (params->mode == TDL_MODE_REPLACE && params->light_wrap > 0)
+            light_wrap(&s, mask, background ? &other : NULL, color, target, params);
         for (int c = 0; c < (params->mode == TDL_MODE_BLUR ? 3 : 4); c++)
             mix_to(&s, c, &full, other.at[0] ? &other : NULL, color, true);
     }
@@ -493,10 +499,9 @@ static double kept(const struct map *mask, int x, int y)
     return round(mask->at[y * mask->width + x] * 32767 / 16) * 16 / 32767;
 }
 
-/* How much a pixel counts: the mask at the middle of its block of 4×2 pixels,
- * of which only what is clearly background, or foreground. */
-static double blur_weight(const struct map *mask, const struct tdl_compose_params *params, int x,
-                          int y, int width, int height, bool foreground)
+/* The mask at the middle of a pixel's block of 4×2 pixels. */
+static double block_step(const struct map *mask, const struct tdl_compose_params *params, int x,
+                         int y, int width, int height)
 {
     const double u = (x / 4 * 4 + 2.0) * mask->width / width - 0.5;
     const double v = (y / 2 * 2 + 1.0) * mask->height / height - 0.5;
@@ -506,8 +511,14 @@ static double blur_weight(const struct map *mask, const struct tdl_compose_param
     const int i1 = at_most(i + 1, mask->width - 1), j1 = at_most(j + 1, mask->height - 1);
     const double top = kept(mask, i, j) + (cu - i) * (kept(mask, i1, j) - kept(mask, i, j));
     const double low = kept(mask, i, j1) + (cu - i) * (kept(mask, i1, j1) - kept(mask, i, j1));
-    const double q = top + (cv - j) * (low - top);
-    const double background = 1 - 2 * step_of(q, params);
+    return step_of(top + (cv - j) * (low - top), params);
+}
+
+/* How much a pixel counts: what is clearly background, or foreground. */
+static double blur_weight(const struct map *mask, const struct tdl_compose_params *params, int x,
+                          int y, int width, int height, bool foreground)
+{
+    const double background = 1 - 2 * block_step(mask, params, x, y, width, height);
     return fmax(foreground ? -background : background, 0) + 1 / 8192.0;
 }
 
@@ -568,6 +579,91 @@ struct samples blurred(const struct samples *s, const struct map *mask,
         for (int i = 0; i < s->width[c] * s->height[c]; i++)
             out.at[c][i] = share * out.at[c][i] + (1 - share) * s->at[c][i];
     return out;
+}
+
+/* ------------------------------------------------------------------ light */
+
+/* Luma of three codes, 0…1. */
+static double luma_of(const struct tdl_frame *f, const double code[3])
+{
+    const double most = format_full(f->format), unit = format_unit(f->format);
+    if (format_rgb(f->format))
+        return (0.2126 * code[0] + 0.7152 * code[1] + 0.0722 * code[2]) / 255;
+    return clamp_double(
+        f->range == TDL_RANGE_FULL ? code[0] / most : (code[0] - 16 * unit) / (219 * unit), 0, 1);
+}
+
+struct backdrop {
+    const struct samples *picture; /* NULL: the colour */
+    const double *color;
+    const struct tdl_frame *target;
+};
+
+/* Component c behind pixel (x, y). */
+static double behind_at(const struct backdrop *b, int c, int x, int y)
+{
+    const struct samples *p = b->picture;
+    if (!p || !format_has(b->target->format, c))
+        return b->color[c];
+    return *sample(p, c, p->width[0] > p->width[c] ? x / 2 : x,
+                   p->height[0] > p->height[c] ? y / 2 : y);
+}
+
+/* How bright and opaque the block of 4×2 pixels is that (x, y) is in. */
+static double shine(const struct backdrop *b, int x, int y)
+{
+    double mean[4] = {0, 0, 0, 0};
+    int count = 0;
+    for (int v = y / 2 * 2; v < y / 2 * 2 + 2 && v < (int)b->target->height; v++)
+        for (int u = x / 4 * 4; u < x / 4 * 4 + 4 && u < (int)b->target->width; u++, count++)
+            for (int c = 0; c < 4; c++)
+                mean[c] += behind_at(b, c, u, v);
+    for (int c = 0; c < 4; c++)
+        mean[c] /= count;
+    return luma_of(b->target, mean) * (format_has(b->target->format, 3) ? mean[3] / 255 : 1);
+}
+
+/* What is seen of the background, as much as it shines, blurred as despill's means are, but
+ * with nothing outside the frame, and over the foreground. No refinement. */
+static void light_wrap(struct samples *s, const struct map *mask, const struct samples *behind,
+                       const double color[4], const struct tdl_frame *target,
+                       const struct tdl_compose_params *params)
+{
+    const struct backdrop b = {behind, color, target};
+    const double sigma = clamp_double(target->height / 45.0, 3, 128);
+    const int f = sigma >= 24 ? 16 : sigma >= 12 ? 8 : 4;
+    const int width = (int)target->width, height = (int)target->height;
+    const int w = (width + f - 1) / f, h = (height + f - 1) / f;
+    const double small = sqrt(fmax(sigma * sigma / (f * f) - 0.25, 0.1225));
+    struct map light[4];
+    for (int c = 0; c < 4; c++)
+        light[c] = map_new(w, h);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const double weight =
+                (1 - block_step(mask, params, x, y, width, height)) * shine(&b, x, y) / (f * f);
+            for (int c = 0; c < 4; c++)
+                light[c].at[y / f * w + x / f] += weight * (c < 3 ? behind_at(&b, c, x, y) : 1);
+        }
+    for (int c = 0; c < 4; c++)
+        gaussian(&light[c], small);
+    for (int c = 0; c < 3; c++) {
+        const int across = s->width[0] > s->width[c] ? 2 : 1;
+        const int down = s->height[0] > s->height[c] ? 2 : 1;
+        for (int y = 0; y < s->height[c]; y++)
+            for (int x = 0; x < s->width[c]; x++) {
+                double over = 0, covers = 0;
+                for (int k = 0; k < across * down; k++) {
+                    const int u = across * x + k % across, v = down * y + k / across;
+                    over += map_between(&light[c], u, v, w * f, h * f) / (across * down);
+                    covers += map_between(&light[3], u, v, w * f, h * f) / (across * down);
+                }
+                double *at = sample(s, c, x, y);
+                *at = (1 - params->light_wrap * covers) * *at + params->light_wrap * over;
+            }
+    }
+    for (int c = 0; c < 4; c++)
+        map_free(&light[c]);
 }
 
 /* -------------------------------------------------------------- comparison */

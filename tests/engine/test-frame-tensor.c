@@ -116,14 +116,14 @@ static void check(struct tdl_context *ctx, struct tdl_batch *batch, struct pictu
 static void test_sizes(struct tdl_context *ctx, struct tdl_batch *batch)
 {
     static const uint32_t sizes[][4] = {
-        {1, 1, 1, 1},   {1, 1, 5, 3},   {3, 5, 2, 2},   {5, 3, 16, 9},  {17, 33, 8, 8},
+        {1, 1, 1, 1},    {1, 1, 5, 3},     {3, 5, 2, 2},    {5, 3, 16, 9}, {17, 33, 8, 8},
         {64, 36, 16, 9}, {33, 17, 33, 17}, {50, 40, 7, 31}, {2, 64, 9, 1},
     };
     for (size_t f = 0; f < COUNT(all_formats); f++)
         for (size_t i = 0; i < COUNT(sizes); i++) {
             const uint32_t w = sizes[i][0], h = sizes[i][1];
-            struct picture p = picture_new(ctx, all_formats[f], w, h,
-                                           i % 2 ? GEOMETRY_ODD : GEOMETRY_WORDS);
+            struct picture p =
+                picture_new(ctx, all_formats[f], w, h, i % 2 ? GEOMETRY_ODD : GEOMETRY_WORDS);
             p.frame.matrix = (enum tdl_color_matrix)random_below(3);
             p.frame.range = (enum tdl_range)random_below(2);
             const uint32_t whole[4] = {0, 0, w, h};
@@ -185,8 +185,12 @@ static void test_wrong(struct tdl_context *ctx, struct tdl_batch *batch)
     struct picture p = picture_new(ctx, TDL_FORMAT_RGB, 4, 4, GEOMETRY_TIGHT);
     struct tdl_tensor *t = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, 4, 4, 3);
     const struct tdl_frame_to_tensor_params wrong[] = {
-        {.inside = {4, 0, 1, 1}}, {.inside = {0, 0, 5, 1}}, {.inside = {0, 2, 1, 0}},
-        {.inside = {1, 1, 4294967295u, 1}}, {.pad = 2}, {.pad = (float)NAN},
+        {.inside = {4, 0, 1, 1}},
+        {.inside = {0, 0, 5, 1}},
+        {.inside = {0, 2, 1, 0}},
+        {.inside = {1, 1, 4294967295u, 1}},
+        {.pad = 2},
+        {.pad = (float)NAN},
     };
     OK(tdl_batch_begin(batch));
     for (size_t i = 0; i < COUNT(wrong); i++)

@@ -298,14 +298,44 @@ static inline void tdl_tile_store(const struct tdl_cpu_picture *p, const struct 
     }
 }
 
+/* -------------------------------------------------------------- what is behind */
+
+static inline void tdl_fill_behind(const struct tdl_cpu_behind *behind, float *const rows[2][4])
+{
+    for (int r = 0; r < 2; r++)
+        for (int c = 0; c < 4; c++)
+            tdl_fill_row(behind->color[c], TDL_TILE, rows[r][c]);
+}
+
+/* The picture has the target's format and size: its rows as they are. */
+static inline void tdl_tile_behind(const struct tdl_cpu_behind *behind, const struct tdl_tile *t,
+                                   int y, float *const rows[2][4])
+{
+    const struct tdl_cpu_picture *p = &behind->picture;
+    const int shift = p->part[1].shift_x, n = t->blocks >> shift;
+    const bool half = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
+    for (int r = 0; r < 2; r++) {
+        const int row = y + r < p->height ? y + r : p->height - 1;
+        float *const *to = rows[r];
+        if (tdl_cpu_picture_has(p, TDL_TRAIT_RGB)) {
+            tdl_load_rgb(p, row, t->x, t->blocks, to);
+            continue;
+        }
+        tdl_load_luma(p, row, t->x, t->blocks, to[0]);
+        if (tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA) && !(half && r))
+            tdl_load_chroma(p, half ? y / 2 : row, t->x >> shift, n, to[1], to[2]);
+    }
+}
+
 /* ----------------------------------------------------------------- blending */
 
-/* The mask's weight at the chroma samples: the mean of the pixels they span. */
-TDL_ONCE void tdl_mean_weights(const struct tdl_cpu_picture *target, struct tdl_tile *t)
+/* Weights at the chroma samples: the mean of the pixels they span. */
+TDL_ONCE void tdl_mean_weights(const struct tdl_cpu_picture *target, int blocks,
+                               const tdl_tile_row rows[2], tdl_tile_row out[2])
 {
-    const int pairs = t->blocks / 2;
-    const float *restrict a = t->mask[0], *restrict b = t->mask[1];
-    float *restrict first = t->pairs[0], *restrict second = t->pairs[1];
+    const int pairs = blocks / 2;
+    const float *restrict a = rows[0], *restrict b = rows[1];
+    float *restrict first = out[0], *restrict second = out[1];
     if (tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y))
         for (int i = 0; i < pairs; i++)
             first[i] = 0.25f * ((a[2 * i] + a[2 * i + 1]) + (b[2 * i] + b[2 * i + 1]));
@@ -333,7 +363,7 @@ static inline void tdl_tile_blend(const struct tdl_cpu_picture *target, struct t
     const bool half_x = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_X);
     const bool half_y = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
     if (chroma && half_x)
-        tdl_mean_weights(target, t);
+        tdl_mean_weights(target, t->blocks, t->mask, t->pairs);
     for (int r = 0; r < 2; r++) {
         tdl_blend_row(t->blocks, behind[r][0], t->mask[r], t->target[r][0]);
         for (int c = 1; c < 3 && (rgb || chroma) && !(half_y && r); c++)

@@ -31,7 +31,10 @@ static enum tdl_result run_blur(struct tdl_cpu_work *work, struct tdl_cpu_thread
 {
     const struct tdl_cpu_blur *b = (const struct tdl_cpu_blur *)work;
     const struct tdl_cpu_frame_kernels *k = tdl_cpu_frame_kernels(NULL);
-    tdl_cpu_parallel(threads, k->blur_down, work, b->steps.height, ROWS_AT_LEAST);
+    if (b->light != 1)
+        tdl_cpu_parallel(threads, k->blur_down, work, b->steps.height, ROWS_AT_LEAST);
+    if (b->light)
+        tdl_cpu_parallel(threads, k->light_down, work, b->steps.height, ROWS_AT_LEAST);
     tdl_cpu_parallel(threads, k->blur_across, work, b->steps.height, ROWS_AT_LEAST);
     tdl_cpu_parallel(threads, k->blur_along, work, b->steps.height, ROWS_AT_LEAST);
     return TDL_OK;
@@ -133,10 +136,28 @@ static float *blur_plane(const struct tdl_cpu_composer *c, const struct tdl_blur
     return (float *)(void *)tdl_cpu_memory(c->blur) + planes * steps->width * steps->height;
 }
 
-static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
-                                const struct tdl_cpu_blocks *blocks,
-                                const struct tdl_blur_steps *steps, int pictures)
+/* What is behind where the mask is 0; of an overlay, what is in front. */
+static struct tdl_cpu_behind behind_of(const struct tdl_cpu_composer *c,
+                                       enum tdl_compose_kernel kernel,
+                                       const struct tdl_frame *target,
+                                       const struct tdl_compose_params *params)
 {
+    const bool overlay = kernel == TDL_KERNEL_OVERLAY;
+    struct tdl_cpu_behind behind = {.is_picture = kernel == TDL_KERNEL_PICTURE};
+    tdl_color_code(target, overlay ? params->overlay_color : params->background_color,
+                   behind.color);
+    if (behind.is_picture)
+        behind.picture = tdl_cpu_picture(&c->picture.frame);
+    return behind;
+}
+
+static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+                                const struct tdl_cpu_blocks *blocks, enum tdl_compose_kernel kernel,
+                                const struct tdl_frame *target,
+                                const struct tdl_compose_params *params,
+                                const struct tdl_blur_steps *steps)
+{
+    const size_t pictures = tdl_compose_small(params, kernel);
     const size_t weights = (size_t)steps->radius + 1;
     void *memory;
     enum tdl_result r = tdl_cpu_batch_use(batch, c->blur, true);
@@ -149,9 +170,12 @@ static enum tdl_result add_blur(struct tdl_batch *batch, const struct tdl_cpu_co
     b->blocks = *blocks;
     b->steps = *steps;
     b->sums = blur_plane(c, steps, 0);
-    b->pictures = pictures;
-    b->swept = blur_plane(c, steps, 4 * (size_t)pictures);
-    b->blurred = blur_plane(c, steps, 8 * (size_t)pictures);
+    b->pictures = (int)pictures;
+    b->light = tdl_compose_wraps(params, kernel) ? b->pictures : 0;
+    b->behind = behind_of(c, kernel, target, params);
+    tdl_color_luma(target, &b->luma_scale, &b->luma_offset);
+    b->swept = blur_plane(c, steps, 4 * pictures);
+    b->blurred = blur_plane(c, steps, 8 * pictures);
     b->weights = memory;
     for (size_t k = 0; k < weights; k++)
         b->weights[k] = exp2f(steps->exponent * (float)(k * k)) * steps->scale;
@@ -201,7 +225,7 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
                                   const struct tdl_compose_params *params,
                                   const struct tdl_blur_steps *blur)
 {
-    const bool overlay = kernel == TDL_KERNEL_OVERLAY;
+    const uint32_t pictures = tdl_compose_small(params, kernel);
     struct tdl_cpu_compose *t = tdl_cpu_frame_add(batch, sizeof(*t), 0, NULL, run_compose);
     if (!t)
         return TDL_ERROR_OUT_OF_MEMORY;
@@ -209,13 +233,13 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
     t->kernel = kernel;
     t->opacity = kernel == TDL_KERNEL_MASK ? tdl_mask_value(params)
                                            : params->opacity * params->overlay_color[3];
-    tdl_color_code(target, overlay ? params->overlay_color : params->background_color, t->color);
-    if (kernel == TDL_KERNEL_PICTURE)
-        t->picture = tdl_cpu_picture(&c->picture.frame);
+    t->behind = behind_of(c, kernel, target, params);
     t->blur = *blur;
     t->despills = tdl_compose_despills(params, kernel);
-    if (kernel == TDL_KERNEL_BLUR || t->despills)
-        t->blurred = blur_plane(c, blur, t->despills ? 16 : 8);
+    t->light = tdl_compose_wraps(params, kernel) ? (int)pictures : 0;
+    t->wrap = (float)params->light_wrap;
+    if (pictures)
+        t->blurred = blur_plane(c, blur, 8 * (size_t)pictures);
     return TDL_OK;
 }
 
@@ -243,17 +267,15 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
 {
     struct tdl_cpu_composer *c = tdl_cpu_composer(composer);
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
-    const bool despills = tdl_compose_despills(params, kernel);
-    const bool blurs = kernel == TDL_KERNEL_BLUR || despills;
-    const struct tdl_blur_steps blur =
-        despills ? tdl_mean_steps(source) : tdl_blur_steps(params, source);
+    const uint32_t small = tdl_compose_small(params, kernel);
+    const struct tdl_blur_steps blur = tdl_small_steps(params, kernel, source);
     const bool masked = tdl_compose_needs_mask(kernel);
     bool stale = false;
     enum tdl_result r;
     if (masked)
         TRY(check_mask(c, mask, params));
-    if (blurs)
-        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height, despills ? 2 : 1));
+    if (small)
+        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height, small));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&c->picture, composer->ctx, params, target, &stale));
@@ -265,12 +287,12 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
     if (masked)
         TRY(tdl_cpu_add_mask(batch, c, source, params->reuse_mask ? NULL : mask, params));
     const struct tdl_cpu_blocks blocks = blocks_of(c, source, target, params);
-    if (blurs)
-        TRY(add_blur(batch, c, &blocks, &blur, despills ? 2 : 1));
     if (kernel == TDL_KERNEL_PICTURE && stale)
         TRY(add_picture(batch, c, params));
     if (kernel == TDL_KERNEL_PICTURE)
         TRY(tdl_cpu_use_frame(batch, &c->picture.frame, false));
+    if (small)
+        TRY(add_blur(batch, c, &blocks, kernel, target, params, &blur));
     TRY(add_target(batch, c, &blocks, kernel, target, params, &blur));
     if (masked)
         c->have_state = true;

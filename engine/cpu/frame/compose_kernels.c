@@ -8,7 +8,7 @@
 /* A row of a blurred picture between its columns; chroma at the target's sampling. */
 struct widened {
     int row; /* -1: none yet */
-    tdl_tile_row c[3];
+    tdl_tile_row c[4];
 };
 struct blurred {
     const float *planes;
@@ -20,8 +20,9 @@ struct scene {
     struct tdl_tile tile;
     tdl_tile_row behind_rows[2][4]; /* the background */
     float *behind[2][4];
-    struct blurred pictures[2]; /* the background; or the means of it and of the foreground */
-    tdl_tile_row means[2][2][3];
+    /* The background; or the means of it and of the foreground, and light. */
+    struct blurred pictures[3];
+    tdl_tile_row means[2][2][4];
     /* Of luma and of chroma: the columns on either side, and how far it is. */
     struct {
         int32_t column[TDL_TILE], next[TDL_TILE];
@@ -37,8 +38,8 @@ static void place_blurred(struct scene *s)
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
     const int last = (int)blur->width - 1;
-    for (int k = 0; k < 2; k++) {
-        s->pictures[k].planes = s->job->blurred + 3 * (size_t)k * blur->width * blur->height;
+    for (int k = 0; k < 3; k++) {
+        s->pictures[k].planes = s->job->blurred + 4 * (size_t)k * blur->width * blur->height;
         s->pictures[k].widened[0].row = s->pictures[k].widened[1].row = -1;
     }
     for (int k = 0; k < 2; k++) {
@@ -54,6 +55,12 @@ static void place_blurred(struct scene *s)
     }
 }
 
+/* Light has a fourth component, at every pixel. */
+static bool is_chroma(int c)
+{
+    return c == 1 || c == 2;
+}
+
 static const struct widened *widen(struct scene *s, struct blurred *from, int row)
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
@@ -63,11 +70,12 @@ static const struct widened *widen(struct scene *s, struct blurred *from, int ro
     struct widened *w = &from->widened[held[1] < held[0]];
     const size_t size = (size_t)blur->width * blur->height;
     w->row = row;
-    for (int c = 0; c < 3; c++) {
-        const int n = s->tile.blocks >> (c ? s->job->blocks.target.part[1].shift_x : 0);
-        const int32_t *restrict column = s->blurred[c > 0].column;
-        const int32_t *restrict next = s->blurred[c > 0].next;
-        const float *restrict part = s->blurred[c > 0].part;
+    for (int c = 0; c < (s->job->light ? 4 : 3); c++) {
+        const int chroma = is_chroma(c);
+        const int n = s->tile.blocks >> (chroma ? s->job->blocks.target.part[1].shift_x : 0);
+        const int32_t *restrict column = s->blurred[chroma].column;
+        const int32_t *restrict next = s->blurred[chroma].next;
+        const float *restrict part = s->blurred[chroma].part;
         const float *restrict in = from->planes + (size_t)c * size + (size_t)row * blur->width;
         float *restrict out = w->c[c];
         for (int i = 0; i < n; i++)
@@ -80,7 +88,7 @@ static void blur_row(struct scene *s, struct blurred *from, int c, float y, floa
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
     const int last = (int)blur->height - 1;
-    const int shift = c ? s->job->blocks.target.part[1].shift_x : 0;
+    const int shift = is_chroma(c) ? s->job->blocks.target.part[1].shift_x : 0;
     const float v = tdl_clamp(y / (float)blur->factor - 0.5f, 0, (float)last);
     const int at = (int)v;
     const struct widened *top = widen(s, from, at);
@@ -88,48 +96,24 @@ static void blur_row(struct scene *s, struct blurred *from, int c, float y, floa
     tdl_mix_rows(v - (float)at, s->tile.blocks >> shift, top->c[c], low->c[c], out);
 }
 
-static void blurred_rows(struct scene *s, struct blurred *from, int y, float *const rows[2][3])
+/* Of light four components. */
+static void blurred_rows(struct scene *s, struct blurred *from, int y, float *const rows[2][4])
 {
     const struct tdl_cpu_picture *target = &s->job->blocks.target;
     const bool half = tdl_cpu_picture_has(target, TDL_TRAIT_HALF_Y);
     const bool grey = !tdl_cpu_picture_has(target, TDL_TRAIT_RGB | TDL_TRAIT_CHROMA);
-    for (int c = 0; c < (grey ? 1 : 3); c++)
-        for (int r = 0; r < (half && c ? 1 : 2); r++)
-            blur_row(s, from, c, half && c ? (float)y + 1 : (float)(y + r) + 0.5f, rows[r][c]);
+    const int count = from + 1 == s->pictures + s->job->light ? 4 : 3;
+    for (int c = 0; c < count; c++)
+        for (int r = 0; r < (half && is_chroma(c) ? 1 : 2) && !(grey && is_chroma(c)); r++)
+            blur_row(s, from, c, half && is_chroma(c) ? (float)y + 1 : (float)(y + r) + 0.5f,
+                     rows[r][c]);
 }
 
-static void blur_behind(struct scene *s, int y)
+static void mean_rows(struct scene *s, int picture, int y, tdl_tile_row rows[2][4])
 {
-    blurred_rows(s, &s->pictures[0], y,
-                 (float *const[2][3]){{s->behind[0][0], s->behind[0][1], s->behind[0][2]},
-                                      {s->behind[1][0], s->behind[1][1], s->behind[1][2]}});
-}
-
-/* The picture has the target's format and size: its rows as they are. */
-static void picture_behind(struct scene *s, int y)
-{
-    const struct tdl_cpu_picture *p = &s->job->picture;
-    const struct tdl_tile *t = &s->tile;
-    const int shift = p->part[1].shift_x, n = t->blocks >> shift;
-    const bool half = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
-    for (int r = 0; r < 2; r++) {
-        const int row = y + r < p->height ? y + r : p->height - 1;
-        float *const *to = s->behind[r];
-        if (tdl_cpu_picture_has(p, TDL_TRAIT_RGB)) {
-            tdl_load_rgb(p, row, t->x, t->blocks, to);
-            continue;
-        }
-        tdl_load_luma(p, row, t->x, t->blocks, to[0]);
-        if (tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA) && !(half && r))
-            tdl_load_chroma(p, half ? y / 2 : row, t->x >> shift, n, to[1], to[2]);
-    }
-}
-
-static void colour_behind(struct scene *s)
-{
-    for (int r = 0; r < 2; r++)
-        for (int c = 0; c < 4; c++)
-            tdl_fill_row(s->job->color[c], TDL_TILE, s->behind[r][c]);
+    float *const to[2][4] = {{rows[0][0], rows[0][1], rows[0][2], rows[0][3]},
+                             {rows[1][0], rows[1][1], rows[1][2], rows[1][3]}};
+    blurred_rows(s, &s->pictures[picture], y, to);
 }
 
 /* ----------------------------------------------------------------- blending */
@@ -164,18 +148,48 @@ static void remove_spill(struct scene *s, int y)
     const bool half_x = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_X);
     const bool half_y = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
     const int count = chroma || tdl_cpu_picture_has(p, TDL_TRAIT_RGB) ? 3 : 1;
-    float(*m)[2][3][TDL_TILE_ROW] = s->means;
+    tdl_tile_row(*m)[2][4] = s->means;
     for (int k = 0; k < 2; k++)
-        blurred_rows(s, &s->pictures[k], y,
-                     (float *const[2][3]){{m[k][0][0], m[k][0][1], m[k][0][2]},
-                                          {m[k][1][0], m[k][1][1], m[k][1][2]}});
+        mean_rows(s, k, y, m[k]);
     if (chroma && half_x)
-        tdl_mean_weights(p, t);
+        tdl_mean_weights(p, t->blocks, t->mask, t->pairs);
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < (half_y && r ? 1 : count); c++) {
             const bool half = c && half_x;
             take_spill(half ? t->blocks / 2 : t->blocks, p->max, m[0][r][c], m[1][r][c],
                        half ? t->pairs[r] : t->mask[r], t->target[r][c]);
+        }
+}
+
+/* ------------------------------------------------------------------- light */
+
+/* See shaders/common/frame_light.glsl. */
+static void add_light(int n, float wrap, const float *restrict light, const float *restrict left,
+                      float *restrict row)
+{
+    for (int i = 0; i < n; i++)
+        row[i] = row[i] * left[i] + wrap * light[i];
+}
+
+static void wrap_light(struct scene *s, int y)
+{
+    const struct tdl_cpu_picture *p = &s->job->blocks.target;
+    struct tdl_tile *t = &s->tile;
+    const bool chroma = tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA);
+    const bool half_x = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_X);
+    const bool half_y = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
+    const int count = chroma || tdl_cpu_picture_has(p, TDL_TRAIT_RGB) ? 3 : 1;
+    tdl_tile_row(*light)[4] = s->means[0], *left = s->means[1][0], *pairs = s->means[1][1];
+    mean_rows(s, s->job->light - 1, y, light);
+    for (int r = 0; r < 2; r++)
+        tdl_scale_row(-s->job->wrap, 1, t->blocks, light[r][3], left[r]);
+    if (chroma && half_x)
+        tdl_mean_weights(p, t->blocks, left, pairs);
+    for (int r = 0; r < 2; r++)
+        for (int c = 0; c < (half_y && r ? 1 : count); c++) {
+            const bool half = c && half_x;
+            add_light(half ? t->blocks / 2 : t->blocks, s->job->wrap, light[r][c],
+                      half ? pairs[r] : left[r], t->target[r][c]);
         }
 }
 
@@ -190,7 +204,7 @@ static bool is_behind(enum tdl_compose_kernel kernel)
 static bool untouched(const struct tdl_cpu_compose *c, enum tdl_mask_kind kind)
 {
     return (kind == TDL_MASK_NONE && c->kernel == TDL_KERNEL_OVERLAY) ||
-           (kind == TDL_MASK_ALL && is_behind(c->kernel));
+           (kind == TDL_MASK_ALL && is_behind(c->kernel) && !c->light);
 }
 
 /* Nothing of the source is left. */
@@ -220,9 +234,9 @@ static void copy_rows(const struct tdl_cpu_compose *c, const struct tdl_tile *t,
 static void load_behind(struct scene *s, int y)
 {
     if (s->job->kernel == TDL_KERNEL_PICTURE)
-        picture_behind(s, y);
+        tdl_tile_behind(&s->job->behind, &s->tile, y, s->behind);
     else if (s->job->kernel == TDL_KERNEL_BLUR)
-        blur_behind(s, y);
+        blurred_rows(s, &s->pictures[0], y, s->behind);
 }
 
 /* The background alone is the target. */
@@ -300,6 +314,8 @@ static void compose_rows(struct scene *s, int y)
         tdl_fill_row(kind == TDL_MASK_ALL, t->blocks, t->mask[r]);
     if (c->despills && kind != TDL_MASK_ALL) /* where it is 1 all over, nothing changes */
         remove_spill(s, y);
+    if (c->light)
+        wrap_light(s, y);
     finish_rows(s, y);
     tdl_tile_store(&c->blocks.target, t, y, rows);
 }
@@ -313,7 +329,7 @@ void TDL_CPU_NAME(compose)(void *work, size_t begin, size_t end)
         for (int k = 0; k < 4; k++)
             s.behind[r][k] = s.behind_rows[r][k];
     if (c->kernel == TDL_KERNEL_OVERLAY || c->kernel == TDL_KERNEL_COLOR)
-        colour_behind(&s);
+        tdl_fill_behind(&c->behind, s.behind);
     for (int x = 0; x < c->blocks.source.width; x += TDL_TILE) {
         tdl_tile_begin(&c->blocks, &s.tile, x);
         if (c->blurred)

@@ -79,7 +79,7 @@ fail:
 enum tdl_result tdl_cpu_composer_need_blur(struct tdl_cpu_composer *c, uint32_t width,
                                            uint32_t height, uint32_t pictures)
 {
-    /* Sums, and those swept one way, of four floats a pixel; three of the result.
+    /* Sums, those swept one way, and the result, of four floats a pixel.
      * Enough for the least reduction, so that the radius may change freely. */
     const size_t pixels = (size_t)pictures * TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
     enum tdl_result r;
@@ -87,7 +87,7 @@ enum tdl_result tdl_cpu_composer_need_blur(struct tdl_cpu_composer *c, uint32_t 
         return TDL_OK;
     tdl_buffer_destroy(&c->blur);
     c->blur_width = c->blur_height = 0;
-    TRY(create_zeroed(c->base.ctx, pixels * 11 * sizeof(float), "blur", &c->blur));
+    TRY(create_zeroed(c->base.ctx, pixels * 12 * sizeof(float), "blur", &c->blur));
     c->blur_width = width;
     c->blur_height = height;
     c->blur_pictures = pictures;

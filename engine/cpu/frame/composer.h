@@ -3,10 +3,10 @@
  * What lives between frames. At mask resolution: `state`, the smoothed mask of the
  * last frame and what it is held against; `pairs` and `grown`, guide and mask to be
  * cleaned and fitted; `lines`, the fits, and `coefficients`, which the full size reads;
- * `runs`, what is known of holes and islands. At reduced size: the blur's pictures, or
- * those of the means of fore- and background. And
- * the replacement picture in the target's format and size. Works that are queued hold
- * the buffers, so that a composer may go, or see another size, before they have run.
+ * `runs`, what is known of holes and islands. At reduced size: the blur's pictures, or those
+ * of the means of fore- and background and of light. And the replacement picture in the
+ * target's format and size. Works that are queued hold the buffers, so that a composer may
+ * go, or see another size, before they have run.
  */
 #ifndef TDL_CPU_COMPOSER_H
 #define TDL_CPU_COMPOSER_H

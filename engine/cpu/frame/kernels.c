@@ -11,6 +11,7 @@ const struct tdl_cpu_frame_kernels TDL_CPU_NAME(frame_kernels) = {
     .picture = TDL_CPU_NAME(picture),
     .compose = TDL_CPU_NAME(compose),
     .blur_down = TDL_CPU_NAME(blur_down),
+    .light_down = TDL_CPU_NAME(light_down),
     .blur_across = TDL_CPU_NAME(blur_across),
     .blur_along = TDL_CPU_NAME(blur_along),
 };

@@ -115,15 +115,25 @@ struct tdl_cpu_blocks {
     bool guided;
 };
 
-/* Planes of floats, `size` of each, one behind the other; of `pictures`: the background,
- * and for means (shaders/common/frame_spill.glsl) the foreground. */
+/* What is behind in the place of the old background. */
+struct tdl_cpu_behind {
+    float color[4];                 /* in the target's codes, and alpha */
+    struct tdl_cpu_picture picture; /* in the target's format and size */
+    bool is_picture;
+};
+
+/* Planes of floats, `size` of each, one behind the other, four of a picture; of `pictures`:
+ * the background, and for means (shaders/common/frame_spill.glsl) the foreground, and `light`
+ * (frame_light.glsl) is the one of that number, 0: none. */
 struct tdl_cpu_blur {
     struct tdl_cpu_work work;
     struct tdl_cpu_blocks blocks;
     struct tdl_blur_steps steps;
-    float *sums, *swept, *blurred; /* colour · weight and weight; the same; colour */
+    float *sums, *swept, *blurred; /* colour · weight and weight; the same; colour, or as before */
     float *weights;                /* of a sweep: radius + 1 */
-    int pictures;
+    int pictures, light;
+    struct tdl_cpu_behind behind; /* of light */
+    float luma_scale, luma_offset;
 };
 
 struct tdl_cpu_make_picture {
@@ -139,12 +149,13 @@ struct tdl_cpu_compose {
     struct tdl_cpu_work work;
     struct tdl_cpu_blocks blocks;
     enum tdl_compose_kernel kernel;
-    float color[4];                 /* in the target's codes, and alpha */
-    float opacity;                  /* of a mask: the value of foreground */
-    struct tdl_cpu_picture picture; /* in the target's format and size */
+    struct tdl_cpu_behind behind; /* its colour is that of an overlay, too */
+    float opacity;                /* of a mask: the value of foreground */
     struct tdl_blur_steps blur;
     const float *blurred;
     bool despills; /* `blurred` are means */
+    int light;     /* which of them is light, from 1 on */
+    float wrap;    /* how much of it */
 };
 
 /* Parts are pairs of rows of the target. */
@@ -162,15 +173,15 @@ struct tdl_cpu_from_tensor {
 typedef void tdl_cpu_task(void *work, size_t begin, size_t end);
 struct tdl_cpu_frame_kernels {
     tdl_cpu_task *to_tensor, *from_tensor, *guide, *fit, *mean, *grow, *picture, *compose;
-    tdl_cpu_task *blur_down, *blur_across, *blur_along;
+    tdl_cpu_task *blur_down, *light_down, *blur_across, *blur_along;
 };
 const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_context *ctx);
 
 /* The tasks of one set of instructions. */
 tdl_cpu_task TDL_CPU_NAME(to_tensor), TDL_CPU_NAME(from_tensor), TDL_CPU_NAME(guide),
     TDL_CPU_NAME(fit), TDL_CPU_NAME(mean), TDL_CPU_NAME(grow), TDL_CPU_NAME(picture),
-    TDL_CPU_NAME(compose), TDL_CPU_NAME(blur_down), TDL_CPU_NAME(blur_across),
-    TDL_CPU_NAME(blur_along);
+    TDL_CPU_NAME(compose), TDL_CPU_NAME(blur_down), TDL_CPU_NAME(light_down),
+    TDL_CPU_NAME(blur_across), TDL_CPU_NAME(blur_along);
 extern const struct tdl_cpu_frame_kernels TDL_CPU_NAME(frame_kernels);
 
 #endif

@@ -231,7 +231,11 @@ struct tdl_compose_params {
      *  Estimation", ICIP 2021). The foreground's colours and the background's are those that
      *  are clearly one of them within about 1/45 of the frame's height. */
     bool despill;
-    uint64_t reserved[2]; /**< 0: room for later versions */
+    /** 0…1: how much of the new background's light falls on the foreground's edge, in
+     *  replace. It is the background blurred, the more of it the brighter it is, and reaches
+     *  about 1/15 of the frame's height into the foreground. 0: none */
+    double light_wrap;
+    uint64_t reserved[1]; /**< 0: room for later versions */
 };
 
 /**

@@ -23,6 +23,7 @@ struct tdl_frame_spec {
     uint32_t rolling;  /* see shaders/common/frame_mask.glsl */
     uint32_t few;      /* few invocations that each do much */
     uint32_t despill;  /* see shaders/common/frame_spill.glsl */
+    uint32_t light;    /* see shaders/common/frame_light.glsl */
 };
 #define TDL_FRAME_SPEC_COUNT (sizeof(struct tdl_frame_spec) / sizeof(uint32_t))
 

@@ -26,7 +26,8 @@ static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_
                             plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
-enum { GUESSES = 2 };
+/* Of the mask's size, and whether there is light. */
+enum { GUESSES = 4 };
 struct wanted {
     struct tdl_kernel kernels[GUESSES * TDL_COMPOSE_MAX_STEPS];
     struct tdl_frame_spec specs[GUESSES * TDL_COMPOSE_MAX_STEPS];
@@ -60,13 +61,18 @@ enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struc
     struct tdl_compose_params all = *params;
     all.min_area = 1;
     all.grow = 1;
-    struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, &all);
-    /* As long as no mask has been seen, its size might be either way. */
-    for (int guess = composer->mask_width ? 1 : 0; guess < GUESSES; guess++) {
-        plan.count = 0;
-        tdl_compose_plan_build(&plan, true);
-        want_steps(&wanted, &plan);
-        plan.rolling = !plan.rolling;
+    for (int light = 0; light < 2; light++) {
+        all.light_wrap = light;
+        struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, &all);
+        if (light && !plan.light)
+            break;
+        /* As long as no mask has been seen, its size might be either way. */
+        for (int guess = composer->mask_width ? 1 : 0; guess < 2; guess++) {
+            plan.count = 0;
+            tdl_compose_plan_build(&plan, true);
+            want_steps(&wanted, &plan);
+            plan.rolling = !plan.rolling;
+        }
     }
     TRY(tdl_compile_kernels(composer->base.ctx, wanted.kernels, wanted.count, composer->scratch,
                             compile, made));
@@ -127,9 +133,9 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     if (tdl_compose_needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
-    if (kernel == TDL_KERNEL_BLUR || tdl_compose_despills(params, kernel))
+    if (tdl_compose_small(params, kernel))
         TRY(tdl_composer_need_blur(composer, source->width, source->height,
-                                   kernel == TDL_KERNEL_BLUR ? 1 : 2));
+                                   tdl_compose_small(params, kernel)));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&composer->picture, composer->base.ctx, params, target, &stale));

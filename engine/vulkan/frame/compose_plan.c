@@ -194,16 +194,9 @@ static void add_mask(struct tdl_compose_plan *plan)
 
 /* --------------------------------------------------------- at reduced size */
 
-static struct tdl_blur_steps blur_steps(const struct tdl_compose_plan *plan)
-{
-    return plan->despills ? tdl_mean_steps(plan->source)
-                          : tdl_blur_steps(plan->params, plan->source);
-}
-
 static void add_blur_down(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const struct tdl_blur_steps blur = blur_steps(plan);
     const struct tdl_soft_step soft = tdl_soft_step(plan->params);
     struct tdl_compose_step *s =
         add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
@@ -216,20 +209,51 @@ static void add_blur_down(struct tdl_compose_plan *plan)
         .mask_size = mask_size(plan),
         .mask_scale = soft.scale,
         .mask_offset = soft.offset,
-        .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
-        .factor = blur.factor,
+        .blur_size = TDL_PACK_SIZE(plan->blur.width, plan->blur.height),
+        .factor = plan->blur.factor,
     };
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_frame_bind(plan->source, false, s->binds, push->source);
     s->binds[6] = reads(c->coefficients);
     s->binds[9] = writes(c->sums);
-    set_groups(s, blur.width, blur.height, 1);
+    set_groups(s, plan->blur.width, plan->blur.height, 1);
+}
+
+static void add_light(struct tdl_compose_plan *plan)
+{
+    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_soft_step soft = tdl_soft_step(plan->params);
+    const float most = (float)((1 << tdl_format_info(plan->target->format)->bits) - 1);
+    struct tdl_compose_step *s =
+        add_step(plan, "frame_light", PIXEL_X, PIXEL_Y, sizeof(s->push.light));
+    struct tdl_light_push *push = &s->push.light;
+    specialise_blocks(plan, s);
+    s->spec.rolling = s->spec.rematrix = false;
+    s->spec.mode = plan->kernel == TDL_KERNEL_PICTURE;
+    *push = (struct tdl_light_push){
+        .source_size = frame_size(plan->source),
+        .mask_size = mask_size(plan),
+        .mask_scale = soft.scale,
+        .mask_offset = soft.offset,
+        .blur_size = TDL_PACK_SIZE(plan->blur.width, plan->blur.height),
+        .factor = plan->blur.factor,
+        .first = (plan->light - 1) * plan->blur.width * plan->blur.height,
+    };
+    tdl_color_code(plan->target, plan->params->background_color, push->color);
+    tdl_color_luma(plan->target, &push->luma_scale, &push->luma_offset);
+    push->luma_scale *= most;
+    tdl_frame_bind(plan->source, false, s->binds, push->source);
+    s->binds[6] = reads(c->coefficients);
+    s->binds[7] =
+        plan->kernel == TDL_KERNEL_PICTURE ? reads(c->picture.frame.planes[0].buffer) : s->binds[6];
+    s->binds[9] = writes(c->sums);
+    set_groups(s, plan->blur.width, plan->blur.height, 1);
 }
 
 static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const struct tdl_blur_steps blur = blur_steps(plan);
+    const struct tdl_blur_steps blur = plan->blur;
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
     struct tdl_compose_step *s =
         add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
@@ -239,11 +263,12 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
         .exponent = blur.exponent,
         .scale = blur.scale,
     };
-    s->spec.mode = !last ? 0 : plan->despills ? 2 : 1; /* PASS in blur.comp */
+    s->spec.mode = !last ? 0 : plan->kernel == TDL_KERNEL_BLUR ? 1 : 2; /* PASS in blur.comp */
+    s->spec.light = last ? plan->light : 0;
     s->binds[0] = reads(last ? c->swept : c->sums);
     s->binds[1] = writes(last ? c->blurred : c->swept);
     set_groups(s, last ? blur.width : TDL_DIV_UP(blur.width, run),
-               last ? TDL_DIV_UP(blur.height, run) : blur.height, plan->despills ? 2 : 1);
+               last ? TDL_DIV_UP(blur.height, run) : blur.height, plan->small);
 }
 
 /* ------------------------------------------------------------ at full size */
@@ -288,7 +313,6 @@ static void add_copy(struct tdl_compose_plan *plan)
 static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose_push *push)
 {
     const struct tdl_compose_params *p = plan->params;
-    const struct tdl_blur_steps blur = blur_steps(plan);
     const struct tdl_soft_step soft = tdl_soft_step(p);
     const bool overlay = p->mode == TDL_MODE_OVERLAY;
     *push = (struct tdl_compose_push){
@@ -297,9 +321,9 @@ static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose
         .mask_scale = soft.scale,
         .mask_offset = soft.offset,
         .opacity = p->mode == TDL_MODE_MASK ? tdl_mask_value(p) : p->opacity * p->overlay_color[3],
-        .blur_size = TDL_PACK_SIZE(blur.width, blur.height),
-        .blur_step = 1 / (float)blur.factor,
-        .blur_share = blur.share,
+        .blur_size = TDL_PACK_SIZE(plan->blur.width, plan->blur.height),
+        .blur_step = 1 / (float)plan->blur.factor,
+        .blur_share = plan->light ? (float)p->light_wrap : plan->blur.share,
     };
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_color_code(plan->target, overlay ? p->overlay_color : p->background_color, push->color);
@@ -315,6 +339,7 @@ static void add_compose(struct tdl_compose_plan *plan)
     specialise_blocks(plan, s);
     s->spec.mode = plan->kernel < TDL_KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
     s->spec.despill = plan->despills;
+    s->spec.light = plan->light;
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
     tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
@@ -324,7 +349,7 @@ static void add_compose(struct tdl_compose_plan *plan)
         s->binds[7] = reads(c->blurred);
     if (plan->kernel == TDL_KERNEL_PICTURE)
         s->binds[7] = reads(c->picture.frame.planes[0].buffer);
-    s->binds[8] = plan->despills ? reads(c->blurred) : s->binds[6];
+    s->binds[8] = plan->despills || plan->light ? reads(c->blurred) : s->binds[6];
     set_block_groups(plan, s);
 }
 
@@ -333,13 +358,18 @@ struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
                                              const struct tdl_frame *target,
                                              const struct tdl_compose_params *params)
 {
+    const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
+    const uint32_t small = tdl_compose_small(params, kernel);
     return (struct tdl_compose_plan){
         .composer = c,
         .source = source,
         .target = target,
         .params = params,
-        .kernel = tdl_compose_choose(source, target, params),
-        .despills = tdl_compose_despills(params, tdl_compose_choose(source, target, params)),
+        .kernel = kernel,
+        .blur = tdl_small_steps(params, kernel, source),
+        .small = small,
+        .light = tdl_compose_wraps(params, kernel) ? small : 0,
+        .despills = tdl_compose_despills(params, kernel),
         .few = tdl_frame_wants_few(c->base.ctx),
         .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
     };
@@ -353,12 +383,15 @@ void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
     }
     if (tdl_compose_needs_mask(plan->kernel))
         add_mask(plan);
-    if (plan->kernel == TDL_KERNEL_BLUR || plan->despills) {
+    if (plan->kernel == TDL_KERNEL_PICTURE && picture_stale)
+        add_picture(plan);
+    if (plan->kernel == TDL_KERNEL_BLUR || plan->despills)
         add_blur_down(plan);
+    if (plan->light)
+        add_light(plan);
+    if (plan->small) {
         add_blur_sweep(plan, false);
         add_blur_sweep(plan, true);
     }
-    if (plan->kernel == TDL_KERNEL_PICTURE && picture_stale)
-        add_picture(plan);
     add_compose(plan);
 }

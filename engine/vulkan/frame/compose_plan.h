@@ -13,8 +13,8 @@
 #include "frame/compose.h"
 
 /* Of a plan: guide, holes and islands (4 each), growing, the guided filter (2),
- * blur (3), the picture and the target. */
-enum { TDL_COMPOSE_MAX_STEPS = 16 + TDL_COMPOSE_MAX_GROWTH };
+ * the picture, light, blur (3) and the target. */
+enum { TDL_COMPOSE_MAX_STEPS = 17 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
 struct tdl_compose_push { /* frame_compose.glsl */
@@ -66,6 +66,16 @@ struct tdl_blur_down_push { /* blur_down.comp */
     float mask_scale, mask_offset;
     uint32_t blur_size, factor;
 };
+struct tdl_light_push { /* light.comp */
+    float color[4];
+    uint32_t source[4];
+    uint32_t source_size, mask_size;
+    float mask_scale, mask_offset;
+    uint32_t blur_size, factor;
+    float luma_scale, luma_offset;
+    uint32_t target[4]; /* not used */
+    uint32_t first;
+};
 struct tdl_blur_push { /* blur.comp */
     uint32_t size;
     int32_t radius;
@@ -87,6 +97,7 @@ struct tdl_compose_step {
         struct tdl_guided_push guided;
         struct tdl_picture_push picture;
         struct tdl_blur_down_push blur_down;
+        struct tdl_light_push light;
         struct tdl_blur_push blur;
         struct tdl_copy_push copy;
     } push;
@@ -99,8 +110,10 @@ struct tdl_compose_plan {
     const struct tdl_frame *source, *target;
     const struct tdl_compose_params *params;
     enum tdl_compose_kernel kernel;
-    struct tdl_buffer *mask;   /* NULL with reuse_mask */
-    struct tdl_mask_part part; /* of it */
+    struct tdl_buffer *mask;    /* NULL with reuse_mask */
+    struct tdl_mask_part part;  /* of it */
+    struct tdl_blur_steps blur; /* of the small pictures, … */
+    uint32_t small, light;      /* … their number, and which is the light, from 1 on */
     bool despills, few, rolling;
     struct tdl_compose_step steps[TDL_COMPOSE_MAX_STEPS];
     uint32_t count;

@@ -4,9 +4,9 @@
  * the last frame and what it is held against; `pairs` and `grown`, guide and mask
  * to be cleaned and fitted; `bits`, `labels` and `regions`, what is known of its
  * holes and islands; `lines`, the fits; and `coefficients`, which the full size
- * reads. At reduced size: the blur's two intermediate pictures and its result, or those
- * of the means of fore- and background. And
- * the replacement picture in the target's format and size.
+ * reads. At reduced size: the blur's two intermediate pictures and its result, or those of
+ * the means of fore- and background and of light. And the replacement picture in the
+ * target's format and size.
  */
 #ifndef TDL_FRAME_COMPOSER_H
 #define TDL_FRAME_COMPOSER_H
