@@ -172,17 +172,6 @@ GST_END_TEST;
 
 #define PORTRAIT "video/x-raw,format=RGB,width=256,height=256,framerate=30/1"
 
-static GstBuffer *portrait(void)
-{
-    g_autofree gchar *path =
-        g_build_filename(g_getenv("TDL_TEST_DATA"), "grace_hopper.256.rgb", NULL);
-    gchar *data;
-    gsize size;
-
-    fail_unless(g_file_get_contents(path, &data, &size, NULL), "cannot read %s", path);
-    return gst_buffer_new_wrapped(data, size);
-}
-
 static guint64 differing_pixels(GstBuffer *a, GstBuffer *b)
 {
     GstMapInfo ma, mb;
@@ -200,7 +189,7 @@ static guint64 differing_pixels(GstBuffer *a, GstBuffer *b)
  * coming until it takes over, and from then on they all have it. */
 GST_START_TEST(model_switch)
 {
-    GstBuffer *input = portrait(), *first_mask, *other_mask, *output;
+    GstBuffer *input = picture_portrait(GST_CLOCK_TIME_NONE), *first_mask, *other_mask, *output;
     struct filter filter;
     guint frames = 0, switched = 0;
     gint64 end = g_get_monotonic_time() + UTIL_HANG / 1000;
@@ -247,7 +236,7 @@ static gchar *wait_for_warning(struct filter *filter)
 
 GST_START_TEST(wrong_model_keeps_the_old_one)
 {
-    GstBuffer *input = portrait(), *before, *after;
+    GstBuffer *input = picture_portrait(GST_CLOCK_TIME_NONE), *before, *after;
     g_autofree gchar *text = NULL;
     struct filter filter;
 
@@ -401,7 +390,7 @@ static guint64 mask_sum(struct filter *filter, GstBuffer *input)
 /* Changed while frames run; each way back leads to the same mask. */
 GST_START_TEST(mask_clean_up)
 {
-    GstBuffer *input = portrait();
+    GstBuffer *input = picture_portrait(GST_CLOCK_TIME_NONE);
     guint64 plain, grown, shrunk, everything;
     struct filter filter;
 

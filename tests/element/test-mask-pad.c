@@ -23,27 +23,12 @@ static void pair_stop(struct pair *pair)
     filter_stop(&pair->filter);
 }
 
-static GstBuffer *portrait(GstClockTime time)
-{
-    g_autofree gchar *path =
-        g_build_filename(g_getenv("TDL_TEST_DATA"), "grace_hopper.256.rgb", NULL);
-    GstBuffer *buffer;
-    gchar *data;
-    gsize size;
-
-    fail_unless(g_file_get_contents(path, &data, &size, NULL), "cannot read %s", path);
-    buffer = gst_buffer_new_wrapped(data, size);
-    GST_BUFFER_PTS(buffer) = time;
-    GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
-    return buffer;
-}
-
 /* A grey picture behind the portrait, whose mask has a share of the portrait's. */
 static GstBuffer *run_second(struct filter *filter)
 {
-    GstBuffer *grey = portrait(GST_SECOND / 30);
+    GstBuffer *grey = picture_portrait(GST_SECOND / 30);
 
-    gst_buffer_unref(filter_run(filter, portrait(0)));
+    gst_buffer_unref(filter_run(filter, picture_portrait(0)));
     gst_buffer_memset(grey, 0, 128, gst_buffer_get_size(grey));
     return filter_run(filter, grey);
 }
@@ -56,7 +41,7 @@ static GstBuffer *expected_mask(const char *properties, gboolean second)
     GstBuffer *output, *copy;
 
     filter_start(&filter, line, CAPS);
-    output = second ? run_second(&filter) : filter_run(&filter, portrait(0));
+    output = second ? run_second(&filter) : filter_run(&filter, picture_portrait(0));
     copy = gst_buffer_copy_deep(output);
     gst_buffer_unref(output);
     filter_stop(&filter);
@@ -122,7 +107,7 @@ GST_START_TEST(every_frame_has_one)
     for (guint i = 0; i < 5; i++) {
         GstBuffer *mask;
 
-        gst_buffer_unref(filter_run(&pair.filter, portrait(i * GST_SECOND / 30)));
+        gst_buffer_unref(filter_run(&pair.filter, picture_portrait(i * GST_SECOND / 30)));
         fail_unless_equals_int(gst_harness_buffers_in_queue(pair.mask), 1);
         mask = gst_harness_pull(pair.mask);
         picture_compare(mask, expected, &info, 0, lines[__i__]);
@@ -159,7 +144,7 @@ GST_START_TEST(events_pass)
 
     pair_start(&pair, "", CAPS);
     in = pair.filter.harness;
-    gst_buffer_unref(filter_run(&pair.filter, portrait(0)));
+    gst_buffer_unref(filter_run(&pair.filter, picture_portrait(0)));
     gst_buffer_unref(gst_harness_pull(pair.mask));
     for (guint i = 0; i < G_N_ELEMENTS(before); i++)
         fail_unless(saw(pair.mask, before[i]), "no %s", gst_event_type_get_name(before[i]));
@@ -172,7 +157,7 @@ GST_START_TEST(events_pass)
     gst_segment_init(&segment, GST_FORMAT_TIME);
     segment.start = segment.time = segment.position = GST_SECOND;
     fail_unless(gst_harness_push_event(in, gst_event_new_segment(&segment)));
-    gst_buffer_unref(filter_run(&pair.filter, portrait(2 * GST_SECOND)));
+    gst_buffer_unref(filter_run(&pair.filter, picture_portrait(2 * GST_SECOND)));
     fail_unless(saw(pair.mask, GST_EVENT_SEGMENT), "no new segment");
     gst_buffer_unref(gst_harness_pull(pair.mask));
     fail_unless(gst_harness_push_event(in, gst_event_new_eos()));
@@ -191,7 +176,7 @@ GST_START_TEST(new_caps)
     GstCaps *caps;
 
     pair_start(&pair, "", CAPS);
-    gst_buffer_unref(filter_run(&pair.filter, portrait(0)));
+    gst_buffer_unref(filter_run(&pair.filter, picture_portrait(0)));
     gst_buffer_unref(gst_harness_pull(pair.mask));
     gst_harness_set_src_caps_str(pair.filter.harness, small);
     caps_info(small, &info);
@@ -217,21 +202,21 @@ GST_START_TEST(unlinked_costs_nothing)
     guint64 bytes;
 
     filter_start(&filter, "", CAPS);
-    gst_buffer_unref(filter_run(&filter, portrait(0)));
+    gst_buffer_unref(filter_run(&filter, picture_portrait(0)));
     bytes = filter_stat(&filter, "gpu-bytes-per-frame");
     pad = gst_element_request_pad_simple(filter.element, "mask_src");
     fail_unless(pad != NULL);
     again = gst_element_request_pad(
         filter.element, gst_element_get_pad_template(filter.element, "mask_src"), NULL, NULL);
     fail_unless(again == NULL);
-    gst_buffer_unref(filter_run(&filter, portrait(0)));
+    gst_buffer_unref(filter_run(&filter, picture_portrait(0)));
     fail_unless_equals_uint64(filter_stat(&filter, "gpu-bytes-per-frame"), bytes);
     gst_element_release_request_pad(filter.element, pad);
     gst_object_unref(pad);
     pad = gst_element_request_pad_simple(filter.element, "mask_src");
     fail_unless(pad != NULL, "it is free again");
     gst_object_unref(pad); /* and goes with the element */
-    gst_buffer_unref(filter_run(&filter, portrait(0)));
+    gst_buffer_unref(filter_run(&filter, picture_portrait(0)));
     filter_stop(&filter);
 }
 GST_END_TEST;
@@ -243,7 +228,8 @@ GST_START_TEST(refused)
 
     pair_start(&pair, "", CAPS);
     gst_harness_set_sink_caps_str(pair.mask, "video/x-raw,format=BGRx");
-    fail_unless_equals_int(gst_harness_push(pair.filter.harness, portrait(0)), GST_FLOW_ERROR);
+    fail_unless_equals_int(gst_harness_push(pair.filter.harness, picture_portrait(0)),
+                           GST_FLOW_ERROR);
     message_expect(filter_message(&pair.filter, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR, words);
     pair_stop(&pair);
 }

@@ -282,6 +282,21 @@ GstBuffer *picture_new(const GstVideoInfo *info, guint phase)
     return convert_rgba(buffer, &rgba, info);
 }
 
+GstBuffer *picture_portrait(GstClockTime time)
+{
+    g_autofree gchar *path =
+        g_build_filename(g_getenv("TDL_TEST_DATA"), "grace_hopper.256.rgb", NULL);
+    GstBuffer *buffer;
+    gchar *data;
+    gsize size;
+
+    fail_unless(g_file_get_contents(path, &data, &size, NULL), "cannot read %s", path);
+    buffer = gst_buffer_new_wrapped(data, size);
+    GST_BUFFER_PTS(buffer) = time;
+    GST_BUFFER_DURATION(buffer) = GST_SECOND / 30;
+    return buffer;
+}
+
 GstBuffer *picture_new_color(const GstVideoInfo *info, guint argb)
 {
     GstVideoInfo rgba;

@@ -57,6 +57,8 @@ void filter_all_background(struct filter *filter);
 /* The smooth test picture, in RGBA and converted to `info` by GStreamer. Plain
  * system memory with GStreamer's default strides. `phase` moves it. */
 GstBuffer *picture_new(const GstVideoInfo *info, guint phase);
+/* Somebody in 256x256 px of RGB, shown from `time` for 1/30 s. */
+GstBuffer *picture_portrait(GstClockTime time);
 /* One colour, 0xAARRGGBB. */
 GstBuffer *picture_new_color(const GstVideoInfo *info, guint argb);
 /* `buffer` in another format, by GStreamer. */
