@@ -8,6 +8,7 @@
  * may be taken while the frame before is still at work.
  */
 #include "bench.h"
+#include "element_defaults.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -289,19 +290,6 @@ static int measure(struct bench *b)
     b->submits = after.submits - before.submits;
     return measure_foreground(b);
 }
-
-/* The element's defaults; see gst/settings/gsttdlproperties.c. */
-static const struct tdl_compose_params element_defaults = {
-    .background_color = {0, 0xb1 / 255.0f, 0x40 / 255.0f, 1},
-    .overlay_color = {0, 0xc8 / 255.0f, 1, 1},
-    .opacity = 0.5f,
-    .blur_radius = 16,
-    .threshold = 0.5f,
-    .feather = 0.4f,
-    .smoothing = 0.75f,
-    .refine = true,
-    .close_holes = true,
-};
 
 static int create(struct bench *b)
 {

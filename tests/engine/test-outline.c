@@ -27,6 +27,8 @@
  */
 #include "test-frame-common.h"
 
+#include "tools/element_defaults.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -37,15 +39,7 @@ static struct tdl_context *ctx;
 static struct tdl_batch *batch;
 static int width = 320, height = 180;
 static const char *pictures;
-static struct tdl_compose_params params = {
-    .background_color = {0.1f, 0.1f, 0.3f, 1},
-    .blur_radius = 16,
-    .threshold = 0.5f,
-    .feather = 0.4f,
-    .smoothing = 0.75f,
-    .refine = true,
-    .close_holes = true,
-};
+static struct tdl_compose_params params;
 
 /* ------------------------------------------------------------------- drawing */
 
@@ -557,7 +551,10 @@ static void take_option(const char *text)
 
 int main(int argc, char **argv)
 {
+    static const float dark_blue[4] = {0.1f, 0.1f, 0.3f, 1};
     const bool measures = argc > 1;
+    params = element_defaults;
+    memcpy(params.background_color, dark_blue, sizeof(dark_blue));
     if (measures)
         CHECK(sscanf(argv[1], "%dx%d", &width, &height) == 2, "what size is %s?", argv[1]);
     for (int i = 2; i < argc; i++)
