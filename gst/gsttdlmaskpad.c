@@ -260,8 +260,8 @@ static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
         return NULL;
     ours = gst_tdl_caps_transform(TDL_MODE_MASK, GST_PAD_SINK, &able, in, NULL);
     peer = gst_pad_peer_query_caps(pad, NULL);
-    both = gst_tdl_caps_prefer(in, gst_caps_intersect_full(ours, peer, GST_CAPS_INTERSECT_FIRST),
-                               peer);
+    both = gst_tdl_caps_prefer(&able, in,
+                               gst_caps_intersect_full(ours, peer, GST_CAPS_INTERSECT_FIRST), peer);
     gst_caps_unref(in);
     gst_caps_unref(ours);
     gst_caps_unref(peer);

@@ -68,10 +68,14 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                             GstCaps *candidates)
 {
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+
     if (direction == GST_PAD_SINK) {
         GstCaps *peer = gst_pad_peer_query_caps(base->srcpad, NULL);
 
-        candidates = gst_tdl_caps_prefer(caps, candidates, peer);
+        GST_OBJECT_LOCK(self);
+        candidates = gst_tdl_caps_prefer(&self->abilities, caps, candidates, peer);
+        GST_OBJECT_UNLOCK(self);
         gst_caps_unref(peer);
     }
     return parent_class->fixate_caps(base, direction, caps, candidates);

@@ -499,19 +499,30 @@ static gboolean takes_anything(const GstCaps *caps)
     return FALSE;
 }
 
-GstCaps *gst_tdl_caps_prefer(const GstCaps *input, GstCaps *candidates, const GstCaps *peer)
+GstCaps *gst_tdl_caps_prefer(const struct gst_tdl_abilities *abilities, const GstCaps *input,
+                             GstCaps *candidates, const GstCaps *peer)
 {
+    const gboolean anything = takes_anything(peer);
     GstCaps *result;
     enum style style, wanted = SYSTEM;
 
-    if (!takes_anything(peer) || gst_caps_is_any(candidates))
+    if (gst_caps_is_any(candidates))
         return candidates;
     style_of((GstCaps *)input, 0, &wanted);
     result = gst_caps_new_empty();
-    for (guint pass = 0; pass < 2; pass++)
-        for (guint i = 0; i < gst_caps_get_size(candidates); i++)
-            if ((style_of(candidates, i, &style) && style == wanted) == (pass == 0))
+    for (guint pass = 0; pass < 3; pass++)
+        for (guint i = 0; i < gst_caps_get_size(candidates); i++) {
+            const gboolean known = style_of(candidates, i, &style);
+            const gboolean dma_buf = known && (style == DMA_BUF || style == DMA_DRM);
+            guint rank = 1;
+
+            if (anything && known && style == wanted)
+                rank = 0;
+            else if (dma_buf && !abilities->dma_buf_out)
+                rank = 2;
+            if (rank == pass)
                 gst_caps_append(result, gst_caps_copy_nth(candidates, i));
+        }
     gst_caps_unref(candidates);
     return result;
 }

@@ -60,9 +60,11 @@ struct gst_tdl_scale {
 GstCaps *gst_tdl_caps_scale(GstCaps *caps, GstPadDirection direction,
                             const struct gst_tdl_scale *scale);
 
-/* Put first what a peer that takes anything should be given: the kind of
- * memory that comes in. Others said what they want. Takes `candidates`. */
-GstCaps *gst_tdl_caps_prefer(const GstCaps *input, GstCaps *candidates, const GstCaps *peer);
+/* Put first what a peer that takes anything should be given: the kind of memory that comes
+ * in. Others said what they want; but dma-bufs come last where the device makes none, as
+ * not everybody who names them has a pool of them. Takes `candidates`. */
+GstCaps *gst_tdl_caps_prefer(const struct gst_tdl_abilities *abilities, const GstCaps *input,
+                             GstCaps *candidates, const GstCaps *peer);
 
 /* Fixed caps, read. */
 struct gst_tdl_video {

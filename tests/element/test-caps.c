@@ -232,6 +232,7 @@ GST_END_TEST;
 
 static const struct {
     const char *name, *input, *candidates, *peer, *wanted;
+    gboolean no_dma_bufs; /* are made */
 } preferences[] = {
     { "a sink of anything gets system memory for it", SYS "format=NV12",
       DMA "format=NV12;" SYS "format=NV12", "ANY", SYS "format=NV12" },
@@ -242,6 +243,13 @@ static const struct {
     { "whoever names dma-bufs gets them", SYS "format=NV12", DMA "format=NV12;" SYS "format=NV12",
       DMA "format=NV12;" SYS "format=NV12", DMA "format=NV12" },
     { "no choice", SYS "format=NV12", DMA "format=NV12", "ANY", DMA "format=NV12" },
+    { "whoever names dma-bufs first, where none are made", SYS "format=NV12",
+      DMA "format=NV12;" SYS "format=NV12", DMA "format=NV12;" SYS "format=NV12",
+      SYS "format=NV12", TRUE },
+    { "dma-bufs alone, where none are made", SYS "format=NV12", DMA "format=NV12",
+      DMA "format=NV12", DMA "format=NV12", TRUE },
+    { "dma-bufs that come in stay, for a sink of anything", DMA "format=NV12",
+      SYS "format=NV12;" DMA "format=NV12", "ANY", DMA "format=NV12", TRUE },
 };
 
 GST_START_TEST(preference)
@@ -250,9 +258,10 @@ GST_START_TEST(preference)
     GstCaps *peer = gst_caps_from_string(preferences[__i__].peer);
     GstCaps *candidates = gst_caps_from_string(preferences[__i__].candidates);
     GstCaps *wanted = gst_caps_from_string(preferences[__i__].wanted), *got;
+    const struct gst_tdl_abilities abilities = { .dma_buf_out = !preferences[__i__].no_dma_bufs };
     guint count = gst_caps_get_size(candidates);
 
-    candidates = gst_tdl_caps_prefer(input, candidates, peer);
+    candidates = gst_tdl_caps_prefer(&abilities, input, candidates, peer);
     fail_unless_equals_int(gst_caps_get_size(candidates), count);
     got = gst_caps_copy_nth(candidates, 0);
     fail_unless(gst_caps_is_strictly_equal(got, wanted), "%s: %s", preferences[__i__].name,

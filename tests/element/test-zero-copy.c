@@ -464,6 +464,40 @@ GST_START_TEST(own_pool)
 }
 GST_END_TEST;
 
+/* Who names dma-bufs first, as sinks of OpenGL do once there is a window, need not have any:
+ * a device that makes none gives the memory that is named behind. */
+GST_START_TEST(names_what_it_has_not)
+{
+    static const char *const offers[] = {
+        "video/x-raw,format=NV12," FORMAT,
+#if GST_CHECK_VERSION(1, 24, 0)
+        DMA_DRM ";" PLAIN,
+#endif
+        DMA_BUF ";" PLAIN,
+    };
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(PLAIN, &info);
+    filter_start(&filter, "device=cpu mode=blur", PLAIN);
+    for (guint i = 0; i < G_N_ELEMENTS(offers); i++) { /* one renegotiation after the other */
+        GstBuffer *output;
+        GstCaps *caps;
+
+        gst_harness_set_sink_caps_str(filter.harness, offers[i]);
+        output = filter_run(&filter, picture_new(&info, i));
+        filter_expect_no_error(&filter);
+        caps = gst_pad_get_current_caps(filter.harness->sinkpad);
+        fail_unless(gst_caps_features_is_equal(gst_caps_get_features(caps, 0),
+                                               GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY),
+                    "%s", gst_caps_to_string(caps));
+        gst_caps_unref(caps);
+        gst_buffer_unref(output);
+    }
+    filter_stop(&filter);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("zero-copy");
@@ -479,6 +513,7 @@ static Suite *suite(void)
     tcase_add_test(tc, zero_copy_is_required_of_masks);
     tcase_add_test(tc, downstream_pool);
     tcase_add_test(tc, own_pool);
+    tcase_add_test(tc, names_what_it_has_not);
     return s;
 }
 
