@@ -163,6 +163,8 @@ struct tdl_device {
     uint64_t (*buffer_point)(const struct tdl_buffer *buffer, bool and_read);
     /* Wait for that. NULL: to wait for the point does. */
     enum tdl_result (*buffer_wait)(const struct tdl_buffer *buffer, bool and_read);
+    /* NULL: all memory is the device's own. */
+    bool (*buffer_is_local)(const struct tdl_buffer *buffer);
 
     /* -- batches: work that is submitted at once. The state (begun or not) is the
      * device's to check. */

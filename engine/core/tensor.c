@@ -387,3 +387,21 @@ enum tdl_result tdl_tensor_reshape(struct tdl_tensor *t, uint32_t rank, const ui
     *out_view = view;
     return TDL_OK;
 }
+
+enum tdl_result tdl_batch_copy_buffer(struct tdl_batch *batch, struct tdl_buffer *source,
+                                      uint64_t source_offset, struct tdl_buffer *target,
+                                      uint64_t target_offset, size_t size)
+{
+    enum tdl_result r;
+    TDL_NEED(batch, "batch");
+    TDL_NEED(source, "source");
+    TDL_NEED(target, "target");
+    if (source->ctx != batch->ctx || target->ctx != batch->ctx)
+        return tdl_logged(batch->ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                                               "batch and buffers are not of one context"));
+    TRY(check_part("the source", source->size, source_offset, size));
+    TRY(check_part("the target", target->size, target_offset, size));
+    r = tdl_batch_copy(batch, source, source_offset, target, target_offset, size);
+fail:
+    return tdl_logged(batch->ctx, r);
+}

@@ -245,6 +245,14 @@ uint64_t tdl_vk_buffer_point(const struct tdl_buffer *b, bool and_read)
     return point;
 }
 
+bool tdl_vk_buffer_is_local(const struct tdl_buffer *b)
+{
+    const VkPhysicalDeviceMemoryProperties *all = &tdl_vk(b->ctx)->memory_properties;
+    const VkMemoryType *type = &all->memoryTypes[tdl_vkb(b)->memory_type];
+    return tdl_context_device(b->ctx)->type != TDL_DEVICE_DISCRETE_GPU || tdl_vkb(b)->borrowed ||
+           type->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+}
+
 enum tdl_result tdl_vk_buffer_wait(const struct tdl_buffer *b, bool and_read)
 {
     uint64_t points[TDL_MAX_QUEUES + 1];

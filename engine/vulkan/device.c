@@ -43,6 +43,7 @@ const struct tdl_device tdl_device_vulkan = {
     .buffer_destroy = tdl_vk_buffer_destroy,
     .buffer_point = tdl_vk_buffer_point,
     .buffer_wait = tdl_vk_buffer_wait,
+    .buffer_is_local = tdl_vk_buffer_is_local,
     .batch_create = tdl_vk_batch_create,
     .batch_destroy = tdl_vk_batch_destroy,
     .batch_set_queue = tdl_vk_batch_set_queue,

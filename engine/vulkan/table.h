@@ -21,6 +21,7 @@ enum tdl_result tdl_vk_buffer_import_host(struct tdl_context *ctx, void *pointer
 void tdl_vk_buffer_destroy(struct tdl_buffer *buffer);
 uint64_t tdl_vk_buffer_point(const struct tdl_buffer *buffer, bool and_read);
 enum tdl_result tdl_vk_buffer_wait(const struct tdl_buffer *buffer, bool and_read);
+bool tdl_vk_buffer_is_local(const struct tdl_buffer *buffer);
 
 enum tdl_result tdl_vk_batch_create(struct tdl_context *ctx, struct tdl_batch **out_batch);
 void tdl_vk_batch_destroy(struct tdl_batch *batch);

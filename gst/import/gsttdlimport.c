@@ -158,6 +158,7 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
         .buffer = buffer, .video = video, .batch = batch, .staging = staging, .may_copy = may_copy
     };
     const struct gst_tdl_import_way *way;
+    const gchar *why;
 
     importer->declined[0] = '\0';
     if (!find_places(&request, error))
@@ -169,6 +170,13 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
                     "use the buffer pool that it is offered%s.",
                     importer->declined,
                     may_copy ? "" : ", or set require-zero-copy=false to let the CPU copy");
+        return FALSE;
+    }
+    why = gst_tdl_near_fetch(importer, &request, out_import);
+    if (why) {
+        gst_tdl_import_release(out_import);
+        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+                    "The frame cannot be brought into the device's memory: %s", why);
         return FALSE;
     }
     if (importer->path != way->path)

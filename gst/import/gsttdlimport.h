@@ -11,7 +11,7 @@
  * still reads the one before. Zero-initialise; clear with gst_tdl_staging_clear. */
 struct gst_tdl_staging {
     struct tdl_buffer *upload; /* copied by the CPU */
-    struct tdl_buffer *device; /* copied by the GPU, from images */
+    struct tdl_buffer *device; /* copied by the GPU, from images and from over a bus */
     struct tdl_buffer *target; /* composed here, then copied into images */
 };
 void gst_tdl_staging_clear(struct gst_tdl_staging *staging);

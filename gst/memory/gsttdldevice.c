@@ -12,6 +12,7 @@
 const struct gst_tdl_device_ops gst_tdl_device_engine = {
     .import_host = tdl_buffer_import_host,
     .destroy_buffer = tdl_buffer_destroy,
+    .is_local = tdl_buffer_is_local,
     .import_fd = tdl_buffer_import_fd,
     .import_image = tdl_image_import_dma_buf,
     .create_image = tdl_image_create_exportable,

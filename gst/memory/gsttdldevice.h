@@ -19,6 +19,7 @@ struct gst_tdl_device_ops {
     enum tdl_result (*import_fd)(struct tdl_context *context, enum tdl_handle_type type, int fd,
                                  size_t size, struct tdl_buffer **out_buffer);
     void (*destroy_buffer)(struct tdl_buffer **buffer);
+    bool (*is_local)(const struct tdl_buffer *buffer);
 
     /* Planes of tiled pictures, and their copies. */
     enum tdl_result (*import_image)(struct tdl_context *context,

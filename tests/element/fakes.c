@@ -51,6 +51,12 @@ static void fake_destroy(struct tdl_buffer **buffer)
     tdl_buffer_destroy(buffer);
 }
 
+static bool fake_is_local(const struct tdl_buffer *buffer)
+{
+    fail_unless(buffer != NULL);
+    return true;
+}
+
 static enum tdl_result fake_get_fence(int fd, bool for_write, int *out)
 {
     fail_unless(fd >= 0);
@@ -103,6 +109,7 @@ const struct gst_tdl_device_ops fakes = {
     .import_host = tdl_buffer_import_host,
     .import_fd = fake_import_fd,
     .destroy_buffer = fake_destroy,
+    .is_local = fake_is_local,
     .destroy_image = tdl_image_destroy,
     .get_fence = fake_get_fence,
     .set_fence = fake_set_fence,

@@ -276,6 +276,57 @@ GST_START_TEST(targets)
 }
 GST_END_TEST;
 
+static bool nothing_is_local(const struct tdl_buffer *buffer)
+{
+    return buffer == NULL;
+}
+
+/* A frame over a bus is fetched by the device, with its padding, and then composed as ever. */
+GST_START_TEST(far_frames)
+{
+    const gsize offsets[GST_VIDEO_MAX_PLANES] = {256, 256 + 128 * HEIGHT + 64};
+    const gint strides[GST_VIDEO_MAX_PLANES] = {128, 96};
+    struct gst_tdl_live live = { .mode = TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,
+                                 .overlay_color = 0xff00ff00, .feather = 0.4f, .interval = 1 };
+    struct gst_tdl_device_ops far = gst_tdl_device_engine;
+    struct gst_tdl_session *session = session_new();
+    guint8 bytes[2][WIDTH * HEIGHT * 3 / 2];
+    struct gst_tdl_video video;
+    GError *error = NULL;
+    guint64 moved[2];
+
+    far.is_local = nothing_is_local;
+    read_caps(&video, "");
+    fail_unless(gst_tdl_session_prepare(session, &live, &video, &video, &error));
+    for (guint i = 0; i < 2; i++) {
+        GstBuffer *input =
+            buffer_with(gst_allocator_alloc(NULL, 16384, NULL), NULL, offsets, strides);
+        GstBuffer *output = buffer_with(
+            gst_allocator_alloc(session->readback, sizeof(bytes[i]), NULL), NULL, NULL, NULL);
+        struct gst_tdl_target from = {input, &video}, to = {output, &video};
+        GstMapInfo map;
+
+        fail_unless(gst_buffer_map(input, &map, GST_MAP_WRITE));
+        for (gsize b = 0; b < map.size; b++)
+            map.data[b] = 37 * b ^ b / 128;
+        gst_buffer_unmap(input, &map);
+        session->device->ops = i ? &far : &gst_tdl_device_engine;
+        fail_unless(gst_tdl_session_frame(session, &live, &from, &to, NULL, &error), "%s",
+                    error ? error->message : "");
+        moved[i] = session->importer.stats.gpu_bytes;
+        fail_unless_equals_int(gst_buffer_extract(output, 0, bytes[i], sizeof(bytes[i])),
+                               sizeof(bytes[i]));
+        gst_buffer_unref(input);
+        gst_buffer_unref(output);
+    }
+    fail_unless(memcmp(bytes[0], bytes[1], sizeof(bytes[0])) == 0);
+    /* From the first pixel to the last, once more read and once written. */
+    fail_unless_equals_uint64(moved[1] - moved[0],
+                              2 * ((HEIGHT - 1) * 128 + WIDTH + (HEIGHT / 2 - 1) * 96 + WIDTH));
+    gst_tdl_session_free(session);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("import");
@@ -292,6 +343,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, decline, 0, G_N_ELEMENTS(declines));
     tcase_add_test(tc, too_small);
     tcase_add_test(tc, targets);
+    tcase_add_test(tc, far_frames);
     return s;
 }
 

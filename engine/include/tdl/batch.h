@@ -62,6 +62,10 @@ TDL_API void tdl_buffer_destroy(struct tdl_buffer **buffer);
 /** The mapping, or NULL for TDL_BUFFER_DEVICE and imported memory. */
 TDL_API void *tdl_buffer_data(struct tdl_buffer *buffer);
 TDL_API size_t tdl_buffer_size(const struct tdl_buffer *buffer);
+/** False where a GPU with memory of its own reads the buffer over a bus, as it lies in that of
+ *  the CPU. What is read more than once there is better copied before, by
+ *  tdl_batch_copy_buffer(). */
+TDL_API bool tdl_buffer_is_local(const struct tdl_buffer *buffer);
 /** Wait until the device has finished writing (for_write: and reading) the
  *  buffer, as far as submitted. Blocking; no wait when it is idle. */
 TDL_API enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write);
@@ -129,6 +133,14 @@ TDL_API enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch,
                                                    struct tdl_tensor *tensor, uint64_t offset,
                                                    struct tdl_buffer *buffer,
                                                    uint64_t buffer_offset, size_t size);
+
+/**
+ * Copy `size` bytes from one buffer to another, or to another part of the same one: one or
+ * more, at any offsets, within both. Work of the batch that comes later sees them there.
+ */
+TDL_API enum tdl_result tdl_batch_copy_buffer(struct tdl_batch *batch, struct tdl_buffer *source,
+                                              uint64_t source_offset, struct tdl_buffer *target,
+                                              uint64_t target_offset, size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Frames in memory that the GPU reads over a bus. The kernels read a frame twice, for the
+ * network and to compose it, and in pieces; its copy engine reads it once, in one go, beside
+ * the kernels of other streams. So it is fetched first, in the batch of the frame.
+ */
+#include "importer.h"
+
+#define ALIGN 256 /* bytes; of planes in the copy */
+
+static gsize aligned(gsize size)
+{
+    return (size + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static gboolean is_far(struct gst_tdl_importer *importer, const struct gst_tdl_request *request,
+                       const struct gst_tdl_import *import)
+{
+    if (import->n_images)
+        return FALSE; /* they were copied already */
+    for (guint p = 0; p < request->planes; p++)
+        if (!importer->device->ops->is_local(import->frame.planes[p].buffer))
+            return TRUE;
+    return FALSE;
+}
+
+const gchar *gst_tdl_near_fetch(struct gst_tdl_importer *importer,
+                                const struct gst_tdl_request *request,
+                                struct gst_tdl_import *import)
+{
+    struct tdl_buffer **near = &request->staging->device;
+    gsize total = 0;
+    const gchar *why;
+
+    if (!is_far(importer, request, import))
+        return NULL;
+    for (guint p = 0; p < request->planes; p++)
+        total += aligned(gst_tdl_place_size(&request->places[p]));
+    why = gst_tdl_staging_reserve(near, importer->device, total, TDL_BUFFER_DEVICE);
+    total = 0;
+    for (guint p = 0; p < request->planes && !why; p++) {
+        struct tdl_plane *plane = &import->frame.planes[p];
+        gsize size = gst_tdl_place_size(&request->places[p]);
+
+        if (tdl_batch_copy_buffer(request->batch, plane->buffer, plane->offset, *near, total,
+                                  size) != TDL_OK)
+            why = tdl_last_error();
+        gst_tdl_set_plane(import, p, *near, total, plane->stride);
+        importer->stats.gpu_bytes += 2 * (guint64)size; /* read once more, and written */
+        total += aligned(size);
+    }
+    return why;
+}
