@@ -9,8 +9,10 @@
 #include "ops/ops.h"
 
 /* What a workgroup may read for it: packs of four values. */
-enum { MOST_WEIGHTS = 4096, MOST_VALUES = 4096, MOST_OF_ALL = 1 << 20 };
+enum { MOST_WEIGHTS = 4096, MOST_VALUES = 4096, MOST_OF_ALL = 1 << 21 };
 enum { MANY_PIXELS = 256, MOST_CHANNELS = 256 };
+/* Of a kernel of many registers, of which few workgroups run at once: each waits for it. */
+enum { MOST_EXPANDING = 640 };
 
 /* What `o` has the same mean as, that its maker has at hand. */
 static struct tdl_operand *means_of(struct tdl_ir *ir, struct tdl_operand *o)
@@ -54,6 +56,10 @@ static uint64_t groups_of(const struct tdl_node *n, const struct tdl_operand *ga
         if (n->inputs[i] == gate &&
             (i != TDL_CONV_GATE || (n->op != &tdl_op_conv2d && n->op != &tdl_op_expand_depthwise)))
             return 0;
+    if (n->op == &tdl_op_expand_depthwise) {
+        const uint64_t groups = tdl_expand_depthwise_groups(n);
+        return groups <= MOST_EXPANDING ? groups : 0;
+    }
     return TDL_DIV_UP((uint64_t)d.h * d.w, GROUP) * tdl_packs(d.c) * d.n;
 }
 

@@ -22,6 +22,7 @@ struct layer {
     uint32_t kernel[2], in_packs;
     struct tdl_gate_spec gate;
     bool means;
+    bool merges; /* a resampled tensor, which costs four reads a pack */
 };
 
 /* Pixels of a tile with its border. */
@@ -41,7 +42,7 @@ static uint64_t shared_bytes(struct tile t, const struct layer *l)
 /* Few do much each: what a tile's border costs is what counts. */
 static struct tile tile_of_few(const struct layer *l)
 {
-    struct tile t = {8, 8, 1, 64, 1};
+    struct tile t = {8, 8, 4, 64, 1};
     /* Small maps whole: no border to compute twice. */
     if (l->p->stride[0] == 1 || (l->out.w <= 16 && l->out.h <= 16) ||
         l->out.w * l->out.h >= 1u << 14)
@@ -53,26 +54,26 @@ static struct tile tile_of_few(const struct layer *l)
 }
 
 /* Tiles of which each takes one turn, with many reads under way, as long as all
- * workgroups run at once; then borders count, and who waits makes room for others. */
+ * workgroups run at once; then borders count, who waits makes room for others, and what
+ * was read serves several packs. */
 static struct tile tile_of_many(const struct layer *l)
 {
-    enum { AT_ONCE = 768 };
+    enum { AT_ONCE = 640 };
     struct tile t = {16, 8, 1, 256, 16};
     if (l->p->stride[0] > 1)
         t.w = 8, t.h = 4;
     const uint64_t tiles = (uint64_t)TDL_DIV_UP(l->out.w, t.w) * TDL_DIV_UP(l->out.h, t.h);
     const bool alone = tiles * tdl_packs(l->out.c) * l->out.n <= AT_ONCE;
-    if (!alone) {
-        const bool wide = (l->out.w <= 16 && l->out.h <= 16) || l->out.w * l->out.h >= 1u << 14;
-        t.w = t.h = wide ? 16 : 8;
-        t.ahead = 1;
-    }
+    if (!alone && l->merges)
+        t = (struct tile){l->out.w >= 64 ? 32 : 16, 8, 4, 256, 1};
+    else if (!alone && l->p->stride[0] == 1 && l->out.w <= 16 && l->out.h <= 16)
+        t = (struct tile){16, 16, 1, 256, 1};
+    else if (!alone)
+        t = (struct tile){16, 8, 2, 128, 1};
     t.w = TDL_MIN(t.w, l->out.w);
     t.h = TDL_MIN(t.h, l->out.h);
     if (alone)
         t.local = TDL_MAX(64, TDL_MIN(256, TDL_ALIGN(span_of(t, l), 32)));
-    else
-        t.local = t.w * t.h > 64 ? 256 : 64;
     return t;
 }
 
@@ -81,9 +82,11 @@ static struct tile choose_tile(const struct tdl_device_info *device, const struc
     const bool few = tdl_tastes_of(device)->few_invocations;
     struct tile t = few ? tile_of_few(l) : tile_of_many(l);
     t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
+    const uint32_t most = t.group;
+    t.group = 1;
     while (shared_bytes(t, l) > device->max_shared_memory && (t.w > 1 || t.h > 1))
         *(t.w > t.h ? &t.w : &t.h) /= 2;
-    for (uint32_t group = few ? 4 : 1; group > 1; group--) {
+    for (uint32_t group = most; group > 1; group--) {
         struct tile wider = {t.w, t.h, group, t.local, t.ahead};
         if (tdl_packs(l->out.c) % group == 0 && shared_bytes(wider, l) <= device->max_shared_memory)
             return wider;
@@ -105,6 +108,31 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
 static uint32_t joined_channels(const struct tdl_node *n)
 {
     return n->attr.expand.joined ? tdl_operand_dims(n->inputs[TDL_CONV_LOW]).c : 0;
+}
+
+static struct layer layer_of(const struct tdl_node *n)
+{
+    const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
+    const uint32_t joined = tdl_packs(joined_channels(n));
+    const bool gated = n->attr.expand.conv.pre != TDL_PRE_NONE;
+    return (struct layer){
+        .out = tdl_operand_dims(n->output),
+        .p = &n->attr.expand.depthwise,
+        .kernel = {f.h, f.w},
+        .in_packs = tdl_packs(tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c) + joined,
+        .gate = tdl_gate_spec(gated ? n->inputs[TDL_CONV_GATE] : NULL),
+        .means = n->means,
+        .merges = n->attr.expand.conv.pre == TDL_PRE_MERGE || joined,
+    };
+}
+
+uint64_t tdl_expand_depthwise_groups(const struct tdl_node *n)
+{
+    const struct layer l = layer_of(n);
+    const struct tile t = tile_of_many(&l);
+    const uint32_t packs = tdl_packs(l.out.c);
+    return (uint64_t)TDL_DIV_UP(l.out.w, t.w) * TDL_DIV_UP(l.out.h, t.h) * l.out.n *
+           (packs % t.group ? packs : packs / t.group);
 }
 
 static uint64_t macs(const struct tdl_node *n)
@@ -215,15 +243,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (n->inputs[TDL_CONV_LOW])
         low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
     uint32_t residual = n->attr.expand.residual_is_own ? 2 : n->inputs[TDL_CONV_RESIDUAL] ? 1 : 0;
-    const bool gated = n->attr.expand.conv.pre != TDL_PRE_NONE;
-    const struct layer layer = {
-        .out = out,
-        .p = p,
-        .kernel = {f.h, f.w},
-        .in_packs = in_packs + joined,
-        .gate = tdl_gate_spec(gated ? n->inputs[TDL_CONV_GATE] : NULL),
-        .means = n->means,
-    };
+    const struct layer layer = layer_of(n);
     struct tile t = choose_tile(plan->device, &layer);
     const uint32_t tiles = TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h);
     if (n->means)

@@ -105,6 +105,8 @@ struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *va
 
 /* True if there is a kernel for both in one. */
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);
+/* Of many invocations, about: what the fuse pass weighs work that each repeats by. */
+uint64_t tdl_expand_depthwise_groups(const struct tdl_node *n);
 /* True if one workgroup of any device can hold a gate of so many channels;
  * `middle` is 0 for one layer. */
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
