@@ -19,5 +19,5 @@ static gboolean plugin_init(GstPlugin *plugin)
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, tdlfilter,
-                  "Segments people in video on the GPU, with Vulkan", plugin_init, PACKAGE_VERSION,
-                  "LGPL", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)
+                  "Segments people in video, on the GPU with Vulkan or on the CPU", plugin_init,
+                  PACKAGE_VERSION, "LGPL", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)
