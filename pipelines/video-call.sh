@@ -90,6 +90,7 @@ stream() {
     [ $((SECONDS - began)) -lt 5 ] || pause=1
 }
 
+[ -n "${SRC:-}" ] || is_video "$camera"
 use_plugin
 case $to in
 /dev/*) take_loopback "$to" ;;

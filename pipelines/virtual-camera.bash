@@ -24,10 +24,17 @@ secure_boot() {
     return 1
 }
 
+# is_video DEVICE : or would be one, if it were there; else the script ends.
+is_video() {
+    [[ $(readlink -m -- "$1") = /dev/video[0-9]* ]] ||
+        missing "$1 is no video device, as /dev/video0 is. This lists those there are:" "v4l2-ctl --list-devices"
+}
+
 # find_loopback DEVICE : sets `loopback` to its folder below /sys, and ends the script where
 # it is no device of v4l2loopback.
 find_loopback() {
     local folders=/sys/devices/virtual/video4linux kernel others
+    is_video "$1"
     kernel=$(uname -r)
     loopback=$folders/$(basename "$(readlink -f "$1")")
     [ ! -e "$loopback/max_openers" ] || [ ! -c "$1" ] || return 0

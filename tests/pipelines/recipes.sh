@@ -53,6 +53,16 @@ SRC=${SRC/30/15} SINK="filesink location=$temp/out" TDL_DEVICE=cpu \
 check "video-call says what is missing" grep -q "no /dev/video99\|no module v4l2loopback" "$temp/log"
 check "... and what helps" grep -q "^    sudo modprobe v4l2loopback video_nr=99 .*exclusive_caps=1" "$temp/log"
 
+# refuses PATTERN OPTION... : video-call.sh says this, and that it is no use.
+refuses() {
+    local pattern=$1
+    shift
+    (unset SRC SINK && not "$recipes/video-call.sh" "$@" 2>"$temp/log") && grep -q "$pattern" "$temp/log"
+}
+check "video-call: no video device" refuses "^video-call.sh: /dev/null is no video device" /dev/null
+check "video-call: no camera" refuses "^video-call.sh: /dev/null is no video device" --camera=/dev/null
+check "video-call: no size" refuses "^video-call.sh: '--size=abc': give width and height" --size=abc
+
 writes masks-to-program $((3 * 640 * 360)) "$recipes/masks-to-program.sh" tee "$temp/out"
 
 # The mixers' sizes follow their settings, and both inputs end after 3 frames.
