@@ -72,7 +72,8 @@ static void tell_legend(GstTdlFilter *self)
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     GST_OBJECT_UNLOCK(self);
-    gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES);
+    gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES,
+                        self->session->infer->model->classes);
     gst_tdl_sources_clear(&sources);
 }
 

@@ -250,6 +250,20 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
     return x && nchw ? tdl_builder_transpose(b, x, to_nhwc) : x;
 }
 
+/* How many classes an output has channels for; 0: it has the class of each pixel as a number. */
+static guint count_classes(const struct tdl_tensor_params *p, const struct gst_tdl_sources *sources)
+{
+    const guint channels = p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
+    const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
+
+    if (sources->output != GST_TDL_OUTPUT_MASK)
+        return channels > 1 ? channels : 0;
+    return sources->decoder == GST_TDL_DECODE_LABELS ||
+                   (sources->decoder == GST_TDL_DECODE_AUTO && !real)
+               ? 0
+               : channels;
+}
+
 static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_tensor_params *p)
 {
     g_string_append_printf(d->others, "%s%s [", d->others->len ? ", " : "", name);
@@ -317,6 +331,7 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
     }
     d->found = TRUE;
     d->guessed = tdl_operand_get_desc(operand)->rank < 4;
+    d->classes = count_classes(tdl_operand_get_desc(image), d->sources);
     return flatten(d, builder, decode(builder, image, d->sources));
 }
 

@@ -52,7 +52,22 @@ static void warn_of_classes(GstElement *element, const gchar *labels, guint coun
     }
 }
 
-void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources, gboolean shown)
+/* They are of another model, or this one's output is not what they are for. */
+static void warn_of_labels(GstElement *element, const gchar *labels, guint lines, guint count)
+{
+    GError *error = NULL;
+
+    if (!count || lines <= count)
+        return;
+    g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                "The labels \"%s\" name %u classes, and the model's output has %u: give the labels "
+                "of this model, or set \"model-output\".",
+                labels, lines, count);
+    gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
+}
+
+void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources, gboolean shown,
+                         guint count)
 {
     g_autofree gchar *path = NULL, *text = NULL;
     const gchar *labels = sources->labels;
@@ -83,4 +98,5 @@ void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sour
             gst_message_new_element(GST_OBJECT(element), make_legend(lines, sources->palette)));
     if (lines[0])
         warn_of_classes(element, labels, g_strv_length(lines), sources->classes);
+    warn_of_labels(element, labels, g_strv_length(lines), count);
 }

@@ -31,6 +31,7 @@ struct gst_tdl_model {
     struct gst_tdl_states states;              /* of a recurrent one */
     struct tdl_tensor_params image;            /* its output as an image of rank 4 */
     gboolean guessed;                          /* … which it may not be */
+    guint classes;                             /* 0: not known */
     struct gst_tdl_batcher *batcher;           /* of those who share it */
 };
 

@@ -177,6 +177,7 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
         r = tdl_builder_build(builder, &build, &model->graph);
     ok = ok && tell(error, r, path, name);
     model->guessed = decode.guessed;
+    model->classes = decode.classes;
     tdl_builder_destroy(&builder);
     gst_tdl_decode_clear(&decode);
     return ok;

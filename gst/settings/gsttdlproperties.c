@@ -33,9 +33,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "look for mistakes in the fused kernels",
       BOOL, GST_TDL_RESTART, GST_TDL_AT(sources.fuse), .def = TRUE },
     { "classes", "Classes",
-      "Class indices that count as foreground, of models of several classes: the mask is the sum "
-      "of their probabilities. Empty: all but class 0, which most models keep for the background; "
-      "of YOLO models, which have none for it, all",
+      "Class indices that count as foreground, of models of several classes, as \"<0,15>\", also "
+      "where it is one, as \"<15>\": the mask is the sum of their probabilities. Empty: all but "
+      "class 0, which most models keep for the background; of YOLO models, which have none for "
+      "it, all",
       CLASSES, GST_TDL_MODEL, GST_TDL_AT(sources.classes) },
     { "model-size", "Model size",
       "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, or \"frame\": "

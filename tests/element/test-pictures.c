@@ -460,6 +460,26 @@ GST_START_TEST(unnamed_class)
 }
 GST_END_TEST;
 
+/* More names than the model has channels, in a mode that shows no legend, too. */
+GST_START_TEST(labels_of_another_model)
+{
+    static const gchar *const modes[] = { "classes", "mask" };
+    g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
+    g_autofree gchar *properties =
+        g_strdup_printf("mode=%s labels=%s decoder=softmax", modes[__i__], labels);
+    GstVideoInfo info;
+    struct filter f;
+
+    fail_unless(g_file_set_contents(labels, "a\nb\nc\nd\ne\n", -1, NULL));
+    caps_info(CAPS("RGB", 32, 18), &info);
+    start(&f, same(properties), CAPS("RGB", 32, 18));
+    gst_buffer_unref(run_color(&f, &info, 0));
+    message_expect(filter_message(&f, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING,
+                   (const char *[]){ "labels.txt", "5 classes", "has 3", NULL });
+    filter_stop(&f);
+}
+GST_END_TEST;
+
 /* Also in modes that show no legend. */
 GST_START_TEST(no_such_labels)
 {
@@ -584,6 +604,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, interval);
     tcase_add_test(tc, legend);
     tcase_add_loop_test(tc, unnamed_class, 0, 2);
+    tcase_add_loop_test(tc, labels_of_another_model, 0, 2);
     tcase_add_loop_test(tc, no_such_labels, 0, 2);
     tcase_add_test(tc, labels_that_are_no_text);
     tcase_add_test(tc, overlap_too_large);
