@@ -78,10 +78,6 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.input_deviation) },
     { "input-fit", "Input fit", "How the frame comes to the size that the model wants", FIT,
       GST_TDL_MODEL, GST_TDL_AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
-    { "tile-overlap", "Tile overlap",
-      "Of input-fit=tiles: px at a tile's borders that its neighbour shows, as the network sees "
-      "too little there",
-      UINT, GST_TDL_LIVE, GST_TDL_AT(live.tile_overlap), 0, 1024, 16, .local = TRUE },
     { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
       GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
     { "output-range", "Output range",
@@ -161,6 +157,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.light_wrap), 0, 1, 0 },
     { "invert", "Invert", "Let foreground and background change places", BOOL, GST_TDL_LIVE,
       GST_TDL_AT(live.invert), .def = FALSE },
+    { "tile-overlap", "Tile overlap",
+      "Of input-fit=tiles: px at a tile's borders that its neighbour shows, as the network sees "
+      "too little there",
+      UINT, GST_TDL_LIVE, GST_TDL_AT(live.tile_overlap), 0, 1024, 16, .local = TRUE },
     { "interval", "Interval",
       "Run the network on every Nth frame only; the frames between keep the last mask. After a "
       "discontinuity, a gap or in a new segment it runs at once",
