@@ -154,9 +154,18 @@ static void take_filtered(struct display *display, GstSample *sample)
     g_mutex_unlock(&display->lock);
 }
 
+/* Not the sink's own sample: behind a flush it sets that one's caps, be it held here or not. */
+static GstSample *pull(GstAppSink *sink)
+{
+    g_autoptr(GstSample) its = gst_app_sink_pull_sample(sink);
+
+    return its ? gst_sample_new(gst_sample_get_buffer(its), gst_sample_get_caps(its), NULL, NULL)
+               : NULL;
+}
+
 static GstFlowReturn on_filtered(GstAppSink *sink, gpointer data)
 {
-    GstSample *sample = gst_app_sink_pull_sample(sink);
+    GstSample *sample = pull(sink);
 
     if (sample)
         take_filtered(data, sample);
@@ -175,7 +184,7 @@ static GstFlowReturn on_preroll(GstAppSink *sink, gpointer data)
 static GstFlowReturn on_before(GstAppSink *sink, gpointer data)
 {
     struct display *display = data;
-    GstSample *sample = gst_app_sink_pull_sample(sink);
+    GstSample *sample = pull(sink);
 
     if (!sample)
         return GST_FLOW_EOS;
