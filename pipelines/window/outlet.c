@@ -74,7 +74,6 @@ struct outlet *outlet_new(const GstCaps *like, const char *rest, const char *pro
     set_size(outlet, like);
     bus = gst_element_get_bus(pipeline);
     outlet->watch = gst_bus_add_watch(bus, on_message, outlet);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
     return outlet;
 }
 
@@ -97,6 +96,9 @@ void outlet_push(struct outlet *outlet, GstSample *sample)
         outlet->lost++;
         return;
     }
+    if (!outlet->taken &&
+        gst_element_set_state(outlet->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+        return; /* its bus says why */
     /* Its time is when it came, be it of a video that begins anew. */
     buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
     GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = GST_CLOCK_TIME_NONE;
@@ -107,7 +109,10 @@ void outlet_push(struct outlet *outlet, GstSample *sample)
 
 void outlet_end(struct outlet *outlet)
 {
-    gst_app_src_end_of_stream(outlet->from);
+    if (outlet->taken)
+        gst_app_src_end_of_stream(outlet->from);
+    else
+        finish(outlet, NULL);
 }
 
 void outlet_wait(struct outlet *outlet)
@@ -115,7 +120,9 @@ void outlet_wait(struct outlet *outlet)
     g_autoptr(GstBus) bus = gst_element_get_bus(outlet->pipeline);
     GstMessage *message;
 
-    outlet_end(outlet);
+    if (!outlet->taken)
+        return;
+    gst_app_src_end_of_stream(outlet->from);
     message = gst_bus_timed_pop_filtered(bus, LONGEST_END,
                                          (GstMessageType)(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
     g_clear_pointer(&message, gst_message_unref);

@@ -17,7 +17,8 @@ typedef void (*outlet_ended)(void *user, const char *error);
 /*
  * `rest` is what follows behind the frames, as gst-launch-1.0 has it; all come to it in the
  * size of `like`, in a format that it takes. `property` of its element "to" is
- * the file or device. NULL and why where it cannot be built.
+ * the file or device. It begins, and a file comes to be, with the first frame. NULL and why
+ * where it cannot be built.
  */
 struct outlet *outlet_new(const GstCaps *like, const char *rest, const char *property,
                           const char *location, outlet_ended ended, void *user, GError **error);
