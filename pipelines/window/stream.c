@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define NO_PICTURE "There is no picture in it, at most sound."
+
 struct stream {
     GstElement *filter, *pipeline; /* the latter NULL where nothing is open */
     struct display *display;
@@ -114,16 +116,36 @@ static void on_warning(struct stream *stream, GstMessage *message)
     stream->listener.warned(stream->listener.user, error->message);
 }
 
+/* Of a file that has sound alone GStreamer says that a plug-in is missing, as it was asked for
+ * pictures: a line "Missing decoder: NAME (CAPS)" for each stream. */
+static bool has_sound_alone(const char *more)
+{
+    g_auto(GStrv) lines = g_strsplit(more, "\n", -1);
+    bool has_sound = false;
+
+    for (int i = 0; lines[i]; i++) {
+        if (!g_str_has_prefix(lines[i], "Missing "))
+            continue;
+        if (!strstr(lines[i], " (audio/"))
+            return false;
+        has_sound = true;
+    }
+    return has_sound;
+}
+
 /* Where a stream breaks, its first element says no more than that: what it knows is in the
  * part for developers. */
 static char *error_words(const GError *error, const char *more)
 {
+    if (g_error_matches(error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN) && more &&
+        has_sound_alone(more))
+        return g_strdup(NO_PICTURE);
     if (!g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED) || !more)
         return g_strdup(error->message);
     if (strstr(more, "not-negotiated"))
         return g_strdup("The source and the filter have no format of pictures in common.");
     if (strstr(more, "not-linked"))
-        return g_strdup("There is no video in this source.");
+        return g_strdup(NO_PICTURE);
     return g_strdup(error->message);
 }
 
