@@ -24,6 +24,16 @@ static gboolean knows_mode(GstElement *filter, const char *mode)
     return !mode || g_enum_get_value_by_nick(G_PARAM_SPEC_ENUM(spec)->enum_class, mode);
 }
 
+/* In a build tree the element's presets lie beside the plugin. */
+static void find_presets(GstElement *filter)
+{
+    g_autoptr(GstPlugin) plugin =
+        gst_plugin_feature_get_plugin(GST_PLUGIN_FEATURE(gst_element_get_factory(filter)));
+    g_autofree char *folder = g_path_get_dirname(gst_plugin_get_filename(plugin));
+
+    gst_preset_set_app_dir(folder);
+}
+
 static void on_activate(GtkApplication *application, struct start *start)
 {
     GstElement *filter = gst_element_factory_make("tdlfilter", NULL);
@@ -43,6 +53,7 @@ static void on_activate(GtkApplication *application, struct start *start)
         start->status = 2;
         return;
     }
+    find_presets(filter);
     window_open(application, filter, &start->options);
     gst_object_unref(filter);
 }
