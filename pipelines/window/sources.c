@@ -113,6 +113,7 @@ static void watch_cameras(struct sources *sources)
 
 static void on_file(GtkNativeDialog *dialog, int answer, struct sources *sources)
 {
+    tell("asking", "0");
     if (answer == GTK_RESPONSE_ACCEPT) {
         g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
         g_autofree char *uri = g_file_get_uri(file);
@@ -131,6 +132,7 @@ void sources_choose_file(struct sources *sources)
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     g_signal_connect(dialog, "response", G_CALLBACK(on_file), sources);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    tell("asking", "1");
 }
 
 /* ------------------------------------------------------------------------- all */
@@ -143,7 +145,9 @@ static void on_selected(GtkDropDown *widget, GParamSpec *spec, struct sources *s
     if (sources->is_listing || i == GTK_INVALID_LIST_POSITION)
         return;
     if (i < sources->all->len) {
-        use(sources, sources->all->pdata[i]);
+        /* A selection that is set in here is told again when this returns. */
+        if (sources->all->pdata[i] != sources->now)
+            use(sources, sources->all->pdata[i]);
     } else {
         select_now(sources);
         sources_choose_file(sources);

@@ -22,7 +22,8 @@ width=1100 height=780
 mkdir "$temp/home"
 export HOME=$temp/home XDG_CONFIG_HOME=$temp/home XDG_RUNTIME_DIR=$temp/home TDL_DEVICE=cpu
 export GDK_BACKEND=x11 GSK_RENDERER=cairo GTK_A11Y=none GSETTINGS_BACKEND=memory GTK_THEME=Adwaita
-export LC_ALL=C.UTF-8 GST_PRESET_PATH=$root/gst
+export LC_ALL=C.UTF-8
+unset GST_PRESET_PATH # the window knows those of its own tree
 unset WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
 pids=()
 leave() {
@@ -231,13 +232,29 @@ for mode in 1:mask 5:alpha 4:replace; do
 done
 settled
 says 'recorded=.*' key r
-check "a video is written" sh -c 'gst-launch-1.0 -v filesrc location="$1" ! matroskademux ! vp8dec ! \
-    fakesink silent=false | grep -q "chain "' - "${last[recorded]}"
+holds_frames() { # holds_frames FILE
+    gst-launch-1.0 -v filesrc location="$1" ! matroskademux ! vp8dec ! fakesink silent=false | grep "chain " >/dev/null
+}
+check "a video is written" holds_frames "${last[recorded]}"
 says playing=0 key space
 says recording=1 key r
 says 'warning=Nothing was recorded.*' key r
-check "no empty video is left" [ "$(find "$temp" -name '*.webm' | wc -l)" = 1 ]
+says recording=1 key r
+check "no video is there before its first frame" [ "$(find "$temp" -name '*.webm' | wc -l)" = 1 ]
 says playing=1 key space
+check "it plays, and records" await '^rate=[1-9]'
+says 'recorded=.*' key r
+check "a video that began in a pause is written" holds_frames "${last[recorded]}"
+# Asking for a file is not yet another source.
+says asking=1 choose source End
+for ((i = 0; i < 50; i++)); do # it takes keys once it is seen
+    key Escape
+    sleep 0.2
+    drain
+    [ "${last[asking]}" = 1 ] || break
+done
+check "a file was asked for" [ "${last[asking]}" = 0 ]
+check "what plays goes on" not grep -q '^\(source\|playing\)=' <(sed '1,/^asking=1/d' "$temp/status")
 if ! ls /dev/video* >/dev/null 2>&1; then
     says 'warning=There is no virtual camera.*' click camera
 fi
@@ -275,6 +292,10 @@ drain
 click retry
 check "then it plays" await '^rate=[1-9]'
 check "it ends well again" stop
+gst-launch-1.0 -q audiotestsrc num-buffers=5 ! wavenc ! filesink location="$temp/sound.wav"
+start "$temp/sound.wav"
+check "a file without a picture is said" await '^error=sound.wav: There is no picture in it.*'
+check "it ends well without one" stop
 
 # A setting that no stream begins with.
 printf '[filter]\npalette=red\n' >"$temp/settings.ini"
