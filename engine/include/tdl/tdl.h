@@ -58,7 +58,7 @@ extern "C" {
 
 /** The version of these headers; tdl_version() has the library's. */
 #define TDL_VERSION_MAJOR 0
-#define TDL_VERSION_MINOR 1
+#define TDL_VERSION_MINOR 2
 #define TDL_VERSION_MICRO 0
 /** A version as a number: later ones are larger. */
 #define TDL_VERSION_NUMBER(major, minor, micro)                                                    \
