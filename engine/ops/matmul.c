@@ -286,15 +286,17 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
         tdl_narrow(plan, n, out, n->output);
 }
 
-/* What add_tile_step() is estimated to take, in ns. */
+/* What add_tile_step() is estimated to take, in ns. Nine loads one after the other are what a
+ * step of its loop took on an H100. */
 static double tile_time(const struct tdl_plan *plan, const struct geometry *g)
 {
     const double side = TILE * tile_side(plan, g);
     const double tiles = ceil(g->m / side) * ceil(g->n / side) * g->batches;
     const struct tdl_tastes *t = tdl_tastes_of(plan->device);
     const double busy = fmin(1, tiles * side * side / (TILE * TILE * 128) / t->speed.groups);
-    return t->speed.dispatch +
-           tiles * side * side * g->k / (t->speed.macs * t->efficiency.matmul * busy);
+    const double latency = 9 * t->speed.load * TDL_DIV_UP(g->k, DEEP);
+    const double macs = tiles * side * side * g->k;
+    return t->speed.dispatch + fmax(latency, macs / (t->speed.macs * t->efficiency.matmul * busy));
 }
 
 /* shaders/matmul_cooperative.comp, behind common/matmul.glsl */
