@@ -11,47 +11,34 @@
 #include "common/resample.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "common/gate.glsl"
-layout(constant_id = 11) const uint IN_W = 1;
-layout(constant_id = 12) const uint IN_H = 1;
-layout(constant_id = 13) const uint OUT_W = 1;
-layout(constant_id = 14) const uint OUT_H = 1;
-layout(constant_id = 15) const uint KERNEL_W = 1;
-layout(constant_id = 16) const uint KERNEL_H = 1;
-layout(constant_id = 17) const uint STRIDE_W = 1;
-layout(constant_id = 18) const uint STRIDE_H = 1;
-layout(constant_id = 19) const uint PAD_LEFT = 0;
-layout(constant_id = 20) const uint PAD_TOP = 0;
-layout(constant_id = 21) const uint IN_PACKS = 1;
-layout(constant_id = 22) const uint OUT_PACKS = 1; // a multiple of GROUP
-layout(constant_id = 23) const uint GROUP = 1;
-layout(constant_id = 24) const uint TILE_W = 1;
-layout(constant_id = 25) const uint TILE_H = 1;
-layout(constant_id = 26) const uint ACTIVATION1 = 0; // of the 1×1
-layout(constant_id = 27) const uint ACTIVATION2 = 0; // of the depthwise
-layout(constant_id = 28) const uint RESIDUAL = 0;    // add: 1 a tensor, 2 the 1×1's own value
-layout(constant_id = 29) const uint PRE = 0;         // enum tdl_conv_pre
-layout(constant_id = 30) const uint LOW_W = 1;
-layout(constant_id = 31) const uint LOW_H = 1;
-layout(constant_id = 32) const uint COORDINATES = 0;
-layout(constant_id = 33) const uint LAST_CHANNELS = 4;
-layout(constant_id = 34) const uint JOINED = 0; // packs of `low`, behind those of `x`
-layout(constant_id = 35) const uint MEANS = 0;  // also write a mean for each tile
-layout(constant_id = 36) const uint AHEAD = 1;  // packs whose reads are under way at once
+#include "common/expand.glsl"
+layout(constant_id = 19) const uint OUT_W = 1;
+layout(constant_id = 20) const uint OUT_H = 1;
+layout(constant_id = 21) const uint KERNEL_W = 1;
+layout(constant_id = 22) const uint KERNEL_H = 1;
+layout(constant_id = 23) const uint STRIDE_W = 1;
+layout(constant_id = 24) const uint STRIDE_H = 1;
+layout(constant_id = 25) const uint PAD_LEFT = 0;
+layout(constant_id = 26) const uint PAD_TOP = 0;
+layout(constant_id = 27) const uint OUT_PACKS = 1; // a multiple of GROUP
+layout(constant_id = 28) const uint GROUP = 1;
+layout(constant_id = 29) const uint TILE_W = 1;
+layout(constant_id = 30) const uint TILE_H = 1;
+layout(constant_id = 31) const uint ACTIVATION1 = 0; // of the 1×1
+layout(constant_id = 32) const uint ACTIVATION2 = 0; // of the depthwise
+layout(constant_id = 33) const uint RESIDUAL = 0; // add: 1 a tensor, 2 the 1×1's own value
+layout(constant_id = 34) const uint LAST_CHANNELS = 4;
+layout(constant_id = 35) const uint MEANS = 0; // also write a mean for each tile
+layout(constant_id = 36) const uint AHEAD = 1; // packs whose reads are under way at once
 
-layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of packs: [channel read][pack], bias[pack], then [tap][pack], bias[pack].
 layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
-layout(std430, set = 0, binding = 3) readonly buffer Low { PACK low[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
 layout(std430, set = 0, binding = 8) writeonly buffer Means { PACK means[]; };
 
 const uint SPAN_W = (TILE_W - 1) * STRIDE_W + KERNEL_W;
 const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
-const uint READ_PACKS = IN_PACKS + JOINED;
-// Is `low` resampled?
-const uint OTHER_SIZE = LOW_W != IN_W ? 1 : LOW_H != IN_H ? 1 : 0;
-const uint RESAMPLED = PRE == 2 ? 1 : JOINED != 0 ? OTHER_SIZE : 0;
 const uint EXPAND = (READ_PACKS * 4 + 1) * GROUP; // vec4 of the 1×1 weights
 const uint TAPS = KERNEL_W * KERNEL_H;
 
@@ -63,8 +50,7 @@ vec4 total[GROUP]; // of what the invocation wrote
 
 void multiply(uint k, vec4 v)
 {
-    if (k < IN_PACKS && PRE == 1)
-        v *= gate_of(gl_WorkGroupID.z, k);
+    v = gated(k, v);
     [[unroll]] for (uint g = 0; g < GROUP; g++) {
         uint n = k * 4 * GROUP + g;
         sum[g] = fma(v.xxxx, w[n], sum[g]);
@@ -72,26 +58,6 @@ void multiply(uint k, vec4 v)
         sum[g] = fma(v.zzzz, w[n + 2 * GROUP], sum[g]);
         sum[g] = fma(v.wwww, w[n + 3 * GROUP], sum[g]);
     }
-}
-
-vec4 gather_low(uint plane, bilinear near)
-{
-    uvec4 i = plane * LOW_W * LOW_H + near.index;
-    return unpack(low[i.x]) * near.weight.x + unpack(low[i.y]) * near.weight.y +
-           unpack(low[i.z]) * near.weight.z + unpack(low[i.w]) * near.weight.w;
-}
-
-vec4 load(uint k, uint pixel, bilinear near)
-{
-    if (k >= IN_PACKS) {
-        uint joined = gl_WorkGroupID.z * JOINED + k - IN_PACKS;
-        return RESAMPLED != 0 ? gather_low(joined, near) : unpack(low[joined * IN_W * IN_H + pixel]);
-    }
-    uint plane = gl_WorkGroupID.z * IN_PACKS + k;
-    vec4 v = unpack(x[plane * IN_W * IN_H + pixel]);
-    if (PRE == 2)
-        v = v * gate_of(gl_WorkGroupID.z, k) + gather_low(plane, near);
-    return v;
 }
 
 // The 1×1 at one pixel of the tile or its border; zero outside the image,
@@ -103,8 +69,7 @@ void expand(uint at, ivec2 position, bool used)
     uint pixel = inside ? uint(position.y) * IN_W + uint(position.x) : 0;
     bilinear near;
     if (RESAMPLED != 0)
-        near = bilinear_at(COORDINATES, uvec2(pixel % IN_W, pixel / IN_W), uvec2(LOW_W, LOW_H),
-                           uvec2(IN_W, IN_H));
+        near = low_near(pixel);
     [[unroll]] for (uint g = 0; g < GROUP; g++)
         sum[g] = w[READ_PACKS * 4 * GROUP + g];
     [[unroll]] for (uint first = 0; first < READ_PACKS; first += AHEAD) {

@@ -33,8 +33,7 @@ static bool is_gate_of(const struct tdl_operand *o, const struct tdl_operand *x)
     return o->desc.rank == 4 && d.n == e.n && d.h == 1 && d.w == 1 && d.c == e.c;
 }
 
-/* What kernels keep among their weights. */
-static bool has_constants(const struct tdl_node *n)
+bool tdl_fuse_has_constants(const struct tdl_node *n)
 {
     const struct tdl_operand *bias = n->inputs[TDL_CONV_BIAS];
     return tdl_is_known(n->inputs[TDL_CONV_FILTER]) && (!bias || tdl_is_known(bias));
@@ -49,7 +48,7 @@ bool tdl_fuse_is_pointwise(const struct tdl_node *n)
     struct tdl_dims x = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims o = tdl_operand_dims(n->output);
     return f.h == 1 && f.w == 1 && p->groups == 1 && p->stride[0] == 1 && p->stride[1] == 1 &&
-           x.h == o.h && x.w == o.w && has_constants(n);
+           x.h == o.h && x.w == o.w && tdl_fuse_has_constants(n);
 }
 
 static struct tdl_operand *slot(const struct tdl_node *n, uint32_t i)
@@ -389,7 +388,8 @@ static bool fuse_transpose(struct tdl_ir *ir, struct tdl_node *n)
 
 static bool is_depthwise(const struct tdl_node *n)
 {
-    return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE && has_constants(n) &&
+    return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE &&
+           tdl_fuse_has_constants(n) &&
            n->attr.conv.p.groups == tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c &&
            tdl_operand_dims(n->inputs[TDL_CONV_FILTER]).n == n->attr.conv.p.groups;
 }
@@ -455,6 +455,7 @@ static const struct pattern {
     {"matmul bias", fuse_bias, ABSORBS},
     {"matmul transpose", fuse_transpose, ABSORBS},
     {"expand", fuse_expand, REPEATS_WORK},
+    {"project", tdl_fuse_project, REPEATS_WORK},
     {"compose", tdl_fuse_compose, REPEATS_WORK},
     {"compose low", tdl_fuse_compose_low, REPEATS_WORK},
     {"means", tdl_fuse_means, REPEATS_WORK},

@@ -15,6 +15,8 @@ void tdl_fuse_take_output(struct tdl_node *n, struct tdl_node *last);
  * of memory. */
 struct tdl_operand *tdl_fuse_add_constant(struct tdl_ir *ir, const struct tdl_tensor_params *desc,
                                           float **out_data);
+/* Are filter and bias of a convolution known, as kernels keep them among their weights? */
+bool tdl_fuse_has_constants(const struct tdl_node *n);
 /* conv2d 1×1, one group, stride 1, of which filter and bias are constants. */
 bool tdl_fuse_is_pointwise(const struct tdl_node *n);
 
@@ -29,6 +31,8 @@ bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
  * before they are read. */
 struct tdl_operand *tdl_fuse_part_means(struct tdl_ir *ir, struct tdl_operand *o, uint32_t parts,
                                         bool late);
+/* Of fuse_project.c: an expansion with what reads it. */
+bool tdl_fuse_project(struct tdl_ir *ir, struct tdl_node *n);
 /* Of fuse_compose.c: a 1×1 that only mixes channels, and the expansion behind it. */
 bool tdl_fuse_compose(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_compose_low(struct tdl_ir *ir, struct tdl_node *n);

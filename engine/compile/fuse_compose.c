@@ -24,22 +24,30 @@ static bool only_mixes(const struct tdl_node *n)
            n->attr.conv.p.activation == TDL_ACTIVATION_NONE;
 }
 
+static bool expands(const struct tdl_node *n)
+{
+    return n->op == &tdl_op_expand_depthwise || n->op == &tdl_op_bottleneck;
+}
+
 /* The 1×1 that makes what `n` reads, if it can be composed with `n`'s own. */
 static struct tdl_node *find_end(const struct tdl_node *n)
 {
     struct tdl_operand *middle = n->inputs[TDL_CONV_INPUT];
     struct tdl_node *end = middle->producer;
-    if (n->op != &tdl_op_expand_depthwise || n->attr.expand.joined ||
-        n->attr.expand.conv.pre != TDL_PRE_NONE || n->inputs[TDL_CONV_RESIDUAL] == middle ||
-        !only_mixes(end) || end->attr.conv.pre == TDL_PRE_MERGE)
+    if (!expands(n) || n->attr.expand.joined || n->attr.expand.conv.pre != TDL_PRE_NONE ||
+        n->inputs[TDL_CONV_RESIDUAL] == middle || !only_mixes(end) ||
+        end->attr.conv.pre == TDL_PRE_MERGE)
         return NULL;
     return end;
 }
 
 static bool is_worth(const struct tdl_node *n, struct tdl_dims x, uint32_t middle, uint32_t joined)
 {
-    const uint64_t pixels = (uint64_t)x.n * x.h * x.w, out = tdl_operand_dims(n->output).c;
+    const uint64_t pixels = (uint64_t)x.n * x.h * x.w,
+                   out = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]).n;
     const uint32_t read = x.c + joined;
+    if (n->op == &tdl_op_bottleneck && !tdl_bottleneck_reads(read))
+        return false;
     return read <= MOST_READ && pixels <= MOST_PIXELS &&
            (read <= middle || pixels * (read - middle) * out <= MOST_MORE);
 }
@@ -150,7 +158,7 @@ bool tdl_fuse_compose(struct tdl_ir *ir, struct tdl_node *n)
 
 bool tdl_fuse_compose_low(struct tdl_ir *ir, struct tdl_node *n)
 {
-    if (n->op != &tdl_op_expand_depthwise || n->attr.expand.conv.pre != TDL_PRE_MERGE)
+    if (!expands(n) || n->attr.expand.conv.pre != TDL_PRE_MERGE)
         return false;
     struct tdl_node *end = n->inputs[TDL_CONV_LOW]->producer;
     struct tdl_operand *filter = n->inputs[TDL_CONV_FILTER], *bias = n->inputs[TDL_CONV_BIAS];

@@ -14,11 +14,17 @@ enum { MANY_PIXELS = 256, MOST_CHANNELS = 256 };
 /* Of a kernel of many registers, of which few workgroups run at once: each waits for it. */
 enum { MOST_EXPANDING = 640 };
 
+static bool works_by_tiles(const struct tdl_node *n)
+{
+    return n->op == &tdl_op_expand_depthwise ||
+           (n->op == &tdl_op_bottleneck && !n->attr.bottleneck.block);
+}
+
 /* What `o` has the same mean as, that its maker has at hand. */
 static struct tdl_operand *means_of(struct tdl_ir *ir, struct tdl_operand *o)
 {
     struct tdl_node *maker = o->producer;
-    if (!maker || maker->op != &tdl_op_expand_depthwise)
+    if (!maker || !works_by_tiles(maker))
         return NULL;
     if (!maker->means) {
         const struct tdl_dims d = tdl_operand_dims(o);
@@ -54,7 +60,8 @@ static uint64_t groups_of(const struct tdl_node *n, const struct tdl_operand *ga
     const struct tdl_dims d = tdl_operand_dims(n->output);
     for (uint32_t i = 0; i < n->input_count; i++)
         if (n->inputs[i] == gate &&
-            (i != TDL_CONV_GATE || (n->op != &tdl_op_conv2d && n->op != &tdl_op_expand_depthwise)))
+            (i != TDL_CONV_GATE || (n->op != &tdl_op_conv2d && n->op != &tdl_op_expand_depthwise &&
+                                    n->op != &tdl_op_bottleneck)))
             return 0;
     if (n->op == &tdl_op_expand_depthwise) {
         const uint64_t groups = tdl_expand_depthwise_groups(n);
@@ -106,7 +113,7 @@ static uint32_t parts_of(const struct tdl_operand *o)
 /* Does a kernel make it by tiles? */
 static bool has_tiles(const struct tdl_operand *o)
 {
-    return o->producer && o->producer->op == &tdl_op_expand_depthwise &&
+    return o->producer && works_by_tiles(o->producer) &&
            (o->producer->output == o || o->producer->means == o);
 }
 

@@ -12,7 +12,7 @@
 
 struct tdl_plan;
 
-#define TDL_MAX_NODE_INPUTS 8
+#define TDL_MAX_NODE_INPUTS 10
 
 /* How a value lies in memory inside a graph. */
 enum tdl_storage {
@@ -112,6 +112,13 @@ struct tdl_expand_attr {
     bool joined;          /* the 1×1 reads TDL_CONV_LOW's channels, too, behind its input's */
 };
 
+/* The same with the 1×1 that reads it, or the convTranspose2d to blocks of one channel. */
+struct tdl_bottleneck_attr {
+    struct tdl_expand_attr expand; /* first, as attr.expand has it */
+    enum tdl_activation activation;
+    bool block;
+};
+
 /* gemm; matmul is one without c, transposing nothing. */
 struct tdl_matmul_attr {
     float alpha, beta;
@@ -139,6 +146,7 @@ struct tdl_im2col_attr {
 union tdl_attr {
     struct tdl_conv_attr conv;
     struct tdl_expand_attr expand;
+    struct tdl_bottleneck_attr bottleneck;
     struct tdl_conv_transpose2d_params conv_transpose;
     struct tdl_pool2d_params pool;
     struct tdl_im2col_attr im2col;
@@ -213,6 +221,8 @@ enum {
     TDL_CONV_LOW,
     TDL_EXPAND_FILTER2, /* of the depthwise half */
     TDL_EXPAND_BIAS2,
+    TDL_BOTTLENECK_FILTER, /* of what reads the depthwise half */
+    TDL_BOTTLENECK_BIAS,
 };
 /* Of the gate: means of both inputs are summed; INPUT2 may be NULL. */
 enum {
@@ -243,8 +253,8 @@ struct tdl_node {
     struct tdl_operand *inputs[TDL_MAX_NODE_INPUTS]; /* slots, may be NULL */
     uint32_t input_count;
     struct tdl_operand *output;
-    /* Of an expandDepthwise, or NULL: values of which the mean is the output's, one for
-     * each of its tiles. How many, lower() says. */
+    /* Of an expandDepthwise or bottleneck, or NULL: values of which the mean is the output's,
+     * one for each of its tiles. How many, lower() says. */
     struct tdl_operand *means;
     struct tdl_chain chain;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */

@@ -119,7 +119,7 @@ void tdl_plan_write(struct tdl_plan_step *step, uint32_t binding, struct tdl_ope
 /* What decides over weights: two steps with equal keys read the same ones. */
 struct tdl_weights_key {
     uintptr_t layout; /* the address of the function that fills them, say */
-    const struct tdl_operand *constants[4];
+    const struct tdl_operand *constants[6];
     uint32_t params[12];
 };
 #define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t) & (function))

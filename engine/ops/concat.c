@@ -43,7 +43,7 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
 
 /* shaders/concat_linear.comp, behind common/move.glsl */
 struct linear_spec {
-    uint32_t inner, axis, inputs, end[TDL_MAX_NODE_INPUTS];
+    uint32_t inner, axis, inputs, end[TDL_MAX_CONCAT];
 };
 
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
@@ -66,7 +66,7 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 
 /* shaders/concat.comp */
 struct channels_spec {
-    uint32_t pixels, inputs, end[TDL_MAX_NODE_INPUTS];
+    uint32_t pixels, inputs, end[TDL_MAX_CONCAT];
 };
 
 /* Channels that begin within packs: each is looked for. */
@@ -82,7 +82,7 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
         tdl_plan_read(s, i, n->inputs[i]);
     }
     TDL_PLAN_SPECS(s, spec);
-    tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
+    tdl_plan_write(s, TDL_MAX_CONCAT, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(d.h * d.w, local), tdl_packs(d.c), d.n);
 }
 
@@ -133,16 +133,16 @@ struct tdl_operand *tdl_builder_concat(struct tdl_builder *b, struct tdl_operand
         return NULL;
     if (!inputs || !count)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "concat: there are no inputs");
-    if (count <= TDL_MAX_NODE_INPUTS)
+    if (count <= TDL_MAX_CONCAT)
         return tdl_builder_add_node(b, &tdl_op_concat, &attr, inputs, count, count);
-    uint32_t groups = TDL_DIV_UP(count, TDL_MAX_NODE_INPUTS);
+    uint32_t groups = TDL_DIV_UP(count, TDL_MAX_CONCAT);
     struct tdl_operand **parts = calloc(groups, sizeof(struct tdl_operand *)), *result;
     if (!parts)
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     for (uint32_t i = 0; i < groups; i++) {
-        uint32_t first = i * TDL_MAX_NODE_INPUTS;
-        parts[i] = tdl_builder_concat(b, inputs + first,
-                                      TDL_MIN(count - first, TDL_MAX_NODE_INPUTS), axis);
+        uint32_t first = i * TDL_MAX_CONCAT;
+        parts[i] =
+            tdl_builder_concat(b, inputs + first, TDL_MIN(count - first, TDL_MAX_CONCAT), axis);
     }
     result = tdl_builder_concat(b, parts, groups, axis);
     free(parts);

@@ -150,11 +150,16 @@ static bool is_block(const struct geometry *g)
            g->out.w == g->in.w * 2 && !g->pad_top && !g->pad_left;
 }
 
+bool tdl_conv_transpose2d_is_block(const struct tdl_node *n)
+{
+    struct geometry g;
+    return n->op == &tdl_op_conv_transpose2d && resolve(n, &g) && is_block(&g);
+}
+
 /* A one-channel float32 tensor, without packs. */
 static bool writes_linear(const struct tdl_node *n)
 {
-    struct geometry g;
-    return n->output->desc.dtype == TDL_FLOAT32 && resolve(n, &g) && is_block(&g);
+    return n->output->desc.dtype == TDL_FLOAT32 && tdl_conv_transpose2d_is_block(n);
 }
 
 /* 0 between channels of different groups, and where packs are filled up. */

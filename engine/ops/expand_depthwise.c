@@ -3,17 +3,12 @@
  * conv2d 1×1 + depthwise conv2d in one dispatch, made by the fuse pass: the
  * inverted bottleneck of MobileNetV2 (Sandler et al., arXiv:1801.04381).
  */
-#include "ops.h"
+#include "expand.h"
 
 struct tile {
     uint32_t w, h, group, local;
     uint32_t ahead; /* packs whose reads are under way at once */
 };
-
-static uint32_t span(uint32_t tile, uint32_t stride, uint32_t kernel)
-{
-    return (tile - 1) * stride + kernel;
-}
 
 /* What decides over a tile, and over the shared memory that it needs. */
 struct layer {
@@ -28,7 +23,8 @@ struct layer {
 /* Pixels of a tile with its border. */
 static uint32_t span_of(struct tile t, const struct layer *l)
 {
-    return span(t.w, l->p->stride[1], l->kernel[1]) * span(t.h, l->p->stride[0], l->kernel[0]);
+    return tdl_expand_span(t.w, l->p->stride[1], l->kernel[1]) *
+           tdl_expand_span(t.h, l->p->stride[0], l->kernel[0]);
 }
 
 static uint64_t shared_bytes(struct tile t, const struct layer *l)
@@ -104,23 +100,52 @@ bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_n
            p->stride[0] <= 2 && p->stride[1] <= 2 && in.c <= 128;
 }
 
-/* Channels that the 1×1 reads besides its input's. */
-static uint32_t joined_channels(const struct tdl_node *n)
+uint32_t tdl_expand_joined(const struct tdl_node *n)
 {
     return n->attr.expand.joined ? tdl_operand_dims(n->inputs[TDL_CONV_LOW]).c : 0;
+}
+
+struct tdl_operand *tdl_expand_gate(const struct tdl_node *n)
+{
+    return n->attr.expand.conv.pre != TDL_PRE_NONE ? n->inputs[TDL_CONV_GATE] : NULL;
+}
+
+struct tdl_expand_spec tdl_expand_spec(const struct tdl_node *n)
+{
+    const struct tdl_operand *low = n->inputs[TDL_CONV_LOW];
+    const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    const struct tdl_dims l = low ? tdl_operand_dims(low) : (struct tdl_dims){1, 1, 1, 1};
+    return (struct tdl_expand_spec){
+        .in_w = in.w,
+        .in_h = in.h,
+        .in_packs = tdl_packs(in.c),
+        .pre = n->attr.expand.conv.pre,
+        .low_w = l.w,
+        .low_h = l.h,
+        .coordinates = n->attr.expand.conv.coordinates,
+        .joined = tdl_packs(tdl_expand_joined(n)),
+    };
+}
+
+void tdl_expand_bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_node *n)
+{
+    tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+    if (tdl_expand_gate(n))
+        tdl_gate_bind(plan, s, n->inputs[TDL_CONV_GATE]);
+    if (n->attr.expand.conv.pre == TDL_PRE_MERGE || n->attr.expand.joined)
+        tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
 }
 
 static struct layer layer_of(const struct tdl_node *n)
 {
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
-    const uint32_t joined = tdl_packs(joined_channels(n));
-    const bool gated = n->attr.expand.conv.pre != TDL_PRE_NONE;
+    const uint32_t joined = tdl_packs(tdl_expand_joined(n));
     return (struct layer){
         .out = tdl_operand_dims(n->output),
         .p = &n->attr.expand.depthwise,
         .kernel = {f.h, f.w},
         .in_packs = tdl_packs(tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c) + joined,
-        .gate = tdl_gate_spec(gated ? n->inputs[TDL_CONV_GATE] : NULL),
+        .gate = tdl_gate_spec(tdl_expand_gate(n)),
         .means = n->means,
         .merges = n->attr.expand.conv.pre == TDL_PRE_MERGE || joined,
     };
@@ -135,14 +160,18 @@ uint64_t tdl_expand_depthwise_groups(const struct tdl_node *n)
            (packs % t.group ? packs : packs / t.group);
 }
 
-static uint64_t macs(const struct tdl_node *n)
+uint64_t tdl_expand_macs(const struct tdl_node *n, struct tdl_dims out)
 {
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
-    const uint64_t channels = (uint64_t)in.c + joined_channels(n);
-    struct tdl_dims out = tdl_operand_dims(n->output);
+    const uint64_t channels = (uint64_t)in.c + tdl_expand_joined(n);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     return in.n * channels * in.h * in.w * out.c +
            (uint64_t)out.n * out.h * out.w * out.c * f.h * f.w;
+}
+
+static uint64_t macs(const struct tdl_node *n)
+{
+    return tdl_expand_macs(n, tdl_operand_dims(n->output));
 }
 
 static float channel(const float *data, uint32_t c, uint32_t count)
@@ -150,7 +179,7 @@ static float channel(const float *data, uint32_t c, uint32_t count)
     return data && c < count ? data[c] : 0;
 }
 
-static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
+float *tdl_expand_pack(const struct tdl_node *n, uint32_t first, uint32_t end, float *w)
 {
     const float *f1 = tdl_constant_data(n->inputs[TDL_CONV_FILTER]);
     const float *b1 = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
@@ -158,36 +187,43 @@ static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
     const float *b2 = tdl_constant_data(n->inputs[TDL_EXPAND_BIAS2]);
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
-    uint32_t count = tdl_operand_dims(n->output).c, taps = f.h * f.w;
-    uint32_t joined = joined_channels(n), row = in.c + joined;
-    for (uint32_t first = 0; first < tdl_packs(count) * 4; first += group * 4) {
-        uint32_t end = first + group * 4;
-        for (uint32_t i = 0; i < tdl_packs(in.c) * 4; i++)
-            for (uint32_t c = first; c < end; c++)
-                *w++ = i < in.c && c < count ? f1[c * row + i] : 0;
-        for (uint32_t i = 0; i < tdl_packs(joined) * 4; i++)
-            for (uint32_t c = first; c < end; c++)
-                *w++ = i < joined && c < count ? f1[c * row + in.c + i] : 0;
+    uint32_t count = f.n, taps = f.h * f.w, joined = tdl_expand_joined(n), row = in.c + joined;
+    for (uint32_t i = 0; i < tdl_packs(in.c) * 4; i++)
         for (uint32_t c = first; c < end; c++)
-            *w++ = channel(b1, c, count);
-        for (uint32_t tap = 0; tap < taps; tap++)
-            for (uint32_t c = first; c < end; c++)
-                *w++ = c < count ? f2[c * taps + tap] : 0;
+            *w++ = i < in.c && c < count ? f1[c * row + i] : 0;
+    for (uint32_t i = 0; i < tdl_packs(joined) * 4; i++)
         for (uint32_t c = first; c < end; c++)
-            *w++ = channel(b2, c, count);
-    }
+            *w++ = i < joined && c < count ? f1[c * row + in.c + i] : 0;
+    for (uint32_t c = first; c < end; c++)
+        *w++ = channel(b1, c, count);
+    for (uint32_t tap = 0; tap < taps; tap++)
+        for (uint32_t c = first; c < end; c++)
+            *w++ = c < count ? f2[c * taps + tap] : 0;
+    for (uint32_t c = first; c < end; c++)
+        *w++ = channel(b2, c, count);
+    return w;
+}
+
+uint64_t tdl_expand_rows(const struct tdl_node *n)
+{
+    struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
+    struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
+    return (tdl_packs(in.c) + tdl_packs(tdl_expand_joined(n))) * 4ull + 1 + f.h * f.w + 1;
+}
+
+static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
+{
+    const uint32_t count = tdl_packs(tdl_operand_dims(n->output).c) * 4;
+    for (uint32_t first = 0; first < count; first += group * 4)
+        w = tdl_expand_pack(n, first, first + group * 4, w);
 }
 
 static void bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_node *n,
                  uint32_t residual)
 {
-    tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+    tdl_expand_bind(plan, s, n);
     if (residual == 1)
         tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
-    if (n->attr.expand.conv.pre != TDL_PRE_NONE)
-        tdl_gate_bind(plan, s, n->inputs[TDL_CONV_GATE]);
-    if (n->attr.expand.conv.pre == TDL_PRE_MERGE || n->attr.expand.joined)
-        tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     tdl_plan_write(s, 5, n->output);
     if (n->means)
         tdl_plan_write(s, 8, n->means);
@@ -199,20 +235,17 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
-    const uint32_t joined = joined_channels(n);
-    const uint64_t rows = (tdl_packs(in.c) + tdl_packs(joined)) * 4 + 1 + f.h * f.w + 1;
     const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(pack_weights),
                                         {n->inputs[TDL_CONV_FILTER], n->inputs[TDL_CONV_BIAS],
                                          n->inputs[TDL_EXPAND_FILTER2],
                                          n->inputs[TDL_EXPAND_BIAS2]},
-                                        {group, in.c, joined, out.c, f.h, f.w}};
-    float *w = tdl_plan_weights(plan, s, 1, tdl_packs(out.c) * 4 * rows, &key);
+                                        {group, in.c, tdl_expand_joined(n), out.c, f.h, f.w}};
+    float *w = tdl_plan_weights(plan, s, 1, tdl_packs(out.c) * 4 * tdl_expand_rows(n), &key);
     if (w)
         pack_weights(n, group, w);
 }
 
-/* A value for each tile, whose number is known here first. */
-static void place_means(const struct tdl_plan *plan, struct tdl_operand *means, uint32_t tiles)
+void tdl_expand_place_means(const struct tdl_plan *plan, struct tdl_operand *means, uint32_t tiles)
 {
     struct tdl_dims d = tdl_operand_dims(means);
     d.w = tiles;
@@ -223,37 +256,35 @@ static void place_means(const struct tdl_plan *plan, struct tdl_operand *means, 
 /* shaders/conv2d_expand_depthwise.comp */
 struct expand_depthwise_spec {
     struct tdl_gate_spec gate;
-    uint32_t in_w, in_h, out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
-    uint32_t in_packs, out_packs, group, tile_w, tile_h, activation1, activation2, residual;
-    uint32_t pre, low_w, low_h, coordinates, last_channels, joined, means, ahead;
+    struct tdl_expand_spec expand;
+    uint32_t out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
+    uint32_t out_packs, group, tile_w, tile_h, activation1, activation2, residual;
+    uint32_t last_channels, means, ahead;
 };
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
-    struct tdl_dims out = tdl_operand_dims(n->output), low = {1, 1, 1, 1};
+    struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const uint32_t kernel[2] = {f.h, f.w};
-    uint32_t in_packs = tdl_packs(in.c), packs = tdl_packs(out.c);
-    uint32_t joined = tdl_packs(joined_channels(n));
+    const struct tdl_expand_spec expand = tdl_expand_spec(n);
+    const uint32_t packs = tdl_packs(out.c);
     struct tdl_window window;
     if (!tdl_window_resolve(in, kernel, p->stride, p->pad, p->padding, &window))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
-    if (n->inputs[TDL_CONV_LOW])
-        low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
     uint32_t residual = n->attr.expand.residual_is_own ? 2 : n->inputs[TDL_CONV_RESIDUAL] ? 1 : 0;
     const struct layer layer = layer_of(n);
     struct tile t = choose_tile(plan->device, &layer);
     const uint32_t tiles = TDL_DIV_UP(out.w, t.w) * TDL_DIV_UP(out.h, t.h);
     if (n->means)
-        place_means(plan, n->means, tiles);
+        tdl_expand_place_means(plan, n->means, tiles);
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_expand_depthwise", n, t.local, 1, 1);
     const struct expand_depthwise_spec spec = {
         .gate = layer.gate,
-        .in_w = in.w,
-        .in_h = in.h,
+        .expand = expand,
         .out_w = out.w,
         .out_h = out.h,
         .kernel_w = kernel[1],
@@ -262,7 +293,6 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         .stride_h = p->stride[0],
         .pad_left = window.pad_left,
         .pad_top = window.pad_top,
-        .in_packs = in_packs,
         .out_packs = packs,
         .group = t.group,
         .tile_w = t.w,
@@ -270,12 +300,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         .activation1 = n->attr.expand.conv.p.activation,
         .activation2 = p->activation,
         .residual = residual,
-        .pre = n->attr.expand.conv.pre,
-        .low_w = low.w,
-        .low_h = low.h,
-        .coordinates = n->attr.expand.conv.coordinates,
         .last_channels = tdl_last_channels(out.c),
-        .joined = joined,
         .means = n->means != NULL,
         .ahead = t.ahead,
     };

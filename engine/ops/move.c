@@ -89,7 +89,7 @@ struct tdl_plan_step *tdl_move_step_of(struct tdl_plan *plan, const char *shader
     TDL_PLAN_SPECS(s, spec);
     for (uint32_t i = 0; i < input_count; i++)
         tdl_plan_read(s, i, inputs[i]);
-    tdl_plan_write(s, TDL_MAX_NODE_INPUTS, n->output);
+    tdl_plan_write(s, TDL_MAX_CONCAT, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, 4 / parts.size), local));
     return s;
 }

@@ -46,6 +46,7 @@ extern const struct tdl_op tdl_op_im2col;
 extern const struct tdl_op tdl_op_repack;           /* made by layout */
 extern const struct tdl_op tdl_op_squeeze_excite;   /* made by fuse */
 extern const struct tdl_op tdl_op_expand_depthwise; /* made by fuse */
+extern const struct tdl_op tdl_op_bottleneck;       /* made by fuse */
 
 /* Shared by the operators' files. */
 
@@ -107,6 +108,12 @@ struct tdl_operand *tdl_by_channel(struct tdl_builder *b, struct tdl_operand *va
 bool tdl_expand_depthwise_fits(const struct tdl_node *expand, const struct tdl_node *depthwise);
 /* Of many invocations, about: what the fuse pass weighs work that each repeats by. */
 uint64_t tdl_expand_depthwise_groups(const struct tdl_node *n);
+/* True if there is a kernel for an expandDepthwise and what reads it in one; and for one
+ * that reads so many channels. */
+bool tdl_bottleneck_fits(const struct tdl_node *expand, const struct tdl_node *end);
+bool tdl_bottleneck_reads(uint32_t channels);
+/* True for a convTranspose2d whose outputs are blocks of 2×2 pixels, one channel. */
+bool tdl_conv_transpose2d_is_block(const struct tdl_node *n);
 /* True if one workgroup of any device can hold a gate of so many channels;
  * `middle` is 0 for one layer. */
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);

@@ -309,9 +309,16 @@ GRAPH(gate_of_mixed)
     O a = sketch_input(s, "a", 1, 8, 8, 4), b = sketch_conv1(s, bottleneck_start(s, s->x));
     return sketch_conv1(s, sketch_mul(s, a, gate_of(s, sketch_add(s, a, sketch_relu(s, b)))));
 }
+/* A bottleneck that is not taken in one, as somebody else reads what is inside. */
+static O open_bottleneck(S s)
+{
+    O inside = bottleneck_start(s, s->x);
+    sketch_output(s, "inside", inside);
+    return sketch_conv1(s, inside);
+}
 GRAPH(gate_of_mixed_sum)
 {
-    O a = sketch_input(s, "a", 1, 16, 16, 4), b = sketch_conv1(s, bottleneck_start(s, s->x));
+    O a = sketch_input(s, "a", 1, 16, 16, 4), b = open_bottleneck(s);
     O up = tdl_builder_resample2d(s->b, b, &(struct tdl_resample2d_params){
                                                .mode = TDL_RESAMPLE_LINEAR, .size = {16, 16}});
     O gate = gate_of(s, sketch_add(s, a, up));
@@ -329,11 +336,37 @@ static O merge_up(S s, O x, O low)
 GRAPH(merge_of_mixed)
 {
     O a = sketch_input(s, "a", 1, 16, 16, 4);
-    return merge_up(s, a, sketch_conv1(s, bottleneck_start(s, s->x)));
+    return merge_up(s, a, open_bottleneck(s));
 }
 GRAPH(merge_of_relu)
 {
     return merge_up(s, sketch_input(s, "a", 1, 16, 16, 4), sketch_conv(s, s->x, 4, 1, 1, RELU));
+}
+
+/* Whole bottlenecks, and heads of masks. */
+GRAPH(bottleneck) { return sketch_relu(s, sketch_conv1(s, bottleneck_start(s, s->x))); }
+GRAPH(bottleneck_residual)
+{
+    return sketch_add(s, sketch_conv1(s, bottleneck_start(s, s->x)), s->x);
+}
+GRAPH(bottleneck_read) { return open_bottleneck(s); }
+GRAPH(bottleneck_then_conv3) { return sketch_conv3(s, bottleneck_start(s, s->x)); }
+GRAPH(bottleneck_of_many)
+{
+    O x = sketch_conv3(s, sketch_input(s, "many", 1, 8, 8, 80));
+    return sketch_conv(s, sketch_depthwise(s, sketch_conv(s, x, 300, 1, 1, RELU)), 4, 1, 1, NONE);
+}
+GRAPH(bottleneck_behind_end) { return sketch_conv1(s, ends_in_expansion(s)); }
+GRAPH(head_of_mask)
+{
+    O e = sketch_conv1(s, s->x);
+    return sketch_transpose(s, sketch_add(s, sketch_depthwise(s, e), e));
+}
+GRAPH(head_of_two)
+{
+    O x = bottleneck_start(s, s->x);
+    return tdl_builder_conv_transpose2d(s->b, x, subject_filter(s->b, &s->rng, 2, 2, 2, dims(x).c),
+                                        &(struct tdl_conv_transpose2d_params){.stride = {2, 2}});
 }
 
 /* Normalization behind a convolution, zeros before a window. */
@@ -486,12 +519,21 @@ static const struct row {
     GPU(gate_of_parts,
         "conv2d averagePool2d squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
     GPU(gate_read, "expandDepthwise(means) squeezeExcite(2).relu.sigmoid conv2d(gate)"),
-    GPU(gate_of_mixed, "expandDepthwise conv2d.relu squeezeExcite(2,sum,inside).relu.sigmoid "
-                       "conv2d(gate)"),
+    GPU(gate_of_mixed, "bottleneck(means) squeezeExcite(2,sum,inside).relu.sigmoid conv2d(gate)"),
     GPU(merge_of_mixed, "expandDepthwise expandDepthwise(joined)"),
     GPU(merge_of_relu, "conv2d.relu expandDepthwise"),
     GPU(gate_of_mixed_sum, "expandDepthwise(means) conv2d "
                            "squeezeExcite(2,joined,inside).relu.sigmoid conv2d(merge)"),
+    ROW(bottleneck, "conv2d.relu conv2d conv2d.relu"),
+    GPU(bottleneck, "bottleneck"),
+    GPU(bottleneck_residual, "bottleneck"),
+    GPU(bottleneck_read, "expandDepthwise conv2d"),
+    GPU(bottleneck_then_conv3, "expandDepthwise conv2d"),
+    GPU(bottleneck_of_many, "conv2d expandDepthwise conv2d"),
+    GPU(bottleneck_behind_end, "bottleneck"),
+    ROW(head_of_mask, "conv2d conv2d+residual convTranspose2d"),
+    GPU(head_of_mask, "bottleneck"),
+    GPU(head_of_two, "expandDepthwise convTranspose2d"),
 };
 
 /* ------------------------------------------------------------------ the table */
@@ -527,7 +569,7 @@ static void append_node(char *text, size_t size, const struct tdl_node *n)
         append(text, size, n->attr.gate.inside ? ",inside)" : ")");
         for (int i = 0; i < 2; i++)
             append_activation(text, size, n->attr.gate.activation[i]);
-    } else if (n->op == &tdl_op_expand_depthwise) {
+    } else if (n->op == &tdl_op_expand_depthwise || n->op == &tdl_op_bottleneck) {
         append(text, size, n->attr.expand.joined ? "(joined)" : "");
         append(text, size, n->means ? "(means)" : "");
     } else if (n->op == &tdl_op_average_pool2d) {

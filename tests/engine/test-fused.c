@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Random graphs, fused and unfused: both against the references of the graph
- * as it was written.
+ * as it was written; and whole bottlenecks behind a convolution of the input.
  *
  *     test-fused [graphs [seed]]    that many, from that seed on
  */
@@ -23,12 +23,74 @@ static void run_seed(struct tdl_context *ctx, uint64_t seed)
     /* The unfused one says whose fault it is; else now and then. */
     check_begin("seed %llu, unfused", (unsigned long long)seed);
     if (!fine || seed % 4 == 0)
-        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32,
-                                                   .no_fuse = true});
+        subject_run(&s,
+                    &(struct tdl_build_params){.precision = TDL_PRECISION_FP32, .no_fuse = true});
     check_begin("seed %llu, fused, fp16", (unsigned long long)seed);
     s.slack = 10; /* roundings add up over the operators */
     if (seed % 2 == 0)
         subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP16});
+    subject_close(&s);
+}
+
+static struct tdl_operand *conv(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                                uint32_t out, uint32_t k, uint32_t stride, uint32_t groups)
+{
+    struct tdl_conv2d_params p = {
+        .stride = {stride, stride},
+        .padding = TDL_PADDING_SAME_UPPER,
+        .groups = groups,
+        .activation =
+            RNG_PICK(rng, TDL_ACTIVATION_NONE, TDL_ACTIVATION_RELU, TDL_ACTIVATION_HARD_SWISH),
+        .bias = rng_one_in(rng, 4) ? NULL : subject_bias(b, rng, out),
+    };
+    const uint32_t in = tdl_operand_dims(x).c / groups;
+    return tdl_builder_conv2d(b, x, subject_filter(b, rng, out, k, k, in), &p);
+}
+
+/* An end of four pixels for one; in packs if others read it so. */
+static struct tdl_operand *head(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                                bool in_packs)
+{
+    const struct tdl_conv_transpose2d_params p = {
+        .stride = {2, 2}, .activation = TDL_ACTIVATION_SIGMOID, .bias = subject_bias(b, rng, 1)};
+    const struct tdl_pool2d_params pool = {.window = {2, 2}};
+    x = tdl_builder_conv_transpose2d(b, x, subject_filter(b, rng, 1, 2, 2, tdl_operand_dims(x).c),
+                                     &p);
+    return in_packs ? tdl_builder_average_pool2d(b, x, &pool) : x;
+}
+
+static void run_bottleneck(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed};
+    const uint32_t n = RNG_PICK(&rng, 1, 2), h = 1 + rng_below(&rng, 20);
+    const bool many = rng_one_in(&rng, 3); /* in more than one piece */
+    const uint32_t in = many ? 16 : RNG_PICK(&rng, 3, 8, 16, 17);
+    const uint32_t wide = many ? 256 : RNG_PICK(&rng, 3, 16, 72), out = RNG_PICK(&rng, 1, 17, in);
+    const uint32_t stride = many ? 1 : RNG_PICK(&rng, 1, 2);
+    const struct tdl_tensor_params image =
+        subject_image(TDL_LAYOUT_NHWC, n, h, 1 + rng_below(&rng, 20), 1 + rng_below(&rng, 4));
+    struct tdl_builder *b;
+    struct subject s;
+    check_begin("bottleneck of seed %llu", (unsigned long long)seed);
+    subject_pretend_gpu(ctx, true);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = conv(b, &rng, tdl_builder_input(b, "x", &image), in, 3, 1, 1);
+    struct tdl_operand *e = conv(b, &rng, x, wide, 1, 1, 1);
+    struct tdl_operand *y = conv(b, &rng, e, wide, many ? 3 : RNG_PICK(&rng, 3, 5), stride, wide);
+    if (stride == 1 && rng_one_in(&rng, 2))
+        y = tdl_builder_add(b, y, e);
+    const bool block = rng_one_in(&rng, 2), in_packs = rng_one_in(&rng, 2);
+    y = block ? head(b, &rng, y, in_packs) : conv(b, &rng, y, out, 1, 1, 1);
+    if (!block && stride == 1 && out == in)
+        y = tdl_builder_add(b, x, y);
+    tdl_builder_output(b, "y", y);
+    if (subject_has_kernels(ctx)) {
+        CHECK(subject_steps(b, false, "conv2d_bottleneck") == 1, "it is not taken in one");
+    }
+    subject_open(&s, ctx, b, &rng);
+    s.slack = 10;
+    subject_run(&s, &(struct tdl_build_params){.precision = seed % 2 ? TDL_PRECISION_FP16
+                                                                     : TDL_PRECISION_FP32});
     subject_close(&s);
 }
 
@@ -39,6 +101,8 @@ int main(int argc, char **argv)
     const long count = check_cases(argc, argv, subject_has_kernels(ctx) ? 3 : 8);
     for (long i = 0; i < count; i++)
         run_seed(ctx, seed + (uint64_t)i);
+    for (long i = 0; i < count; i++)
+        run_bottleneck(ctx, seed + (uint64_t)i);
     check_context_close(ctx);
     return check_result();
 }

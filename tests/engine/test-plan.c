@@ -96,7 +96,7 @@ static void check_steps(const struct tdl_plan *plan)
         const struct tdl_plan_step *s = &plan->steps[i];
         CHECK(s->groups[0] && s->groups[1] && s->groups[2], "step %u (%s) has no work", i,
               s->kernel->name);
-        CHECK(s->spec_count < TDL_MAX_SPEC, "step %u (%s) has too many constants", i,
+        CHECK(s->spec_count <= TDL_MAX_SPEC, "step %u (%s) has too many constants", i,
               s->kernel->name);
         CHECK(s->spec[0] * s->spec[1] * s->spec[2] <= plan->device->max_workgroup_invocations,
               "step %u (%s): a workgroup of %ux%ux%u", i, s->kernel->name, s->spec[0], s->spec[1],
@@ -229,7 +229,9 @@ static void check_person_model(const char *folder, const char *name, uint32_t ma
         plan_open(&plan, b, &device, fuse, TDL_FLOAT32);
         check_arena(&plan);
         check_steps(&plan);
-        CHECK(plan.arena_size < plan.tensor_bytes / 2, "an arena of %llu bytes for %llu of values",
+        /* Where bottlenecks are one dispatch, few values are left to share it. */
+        const uint64_t limit = plan.tensor_bytes / 4 * (variant == 3 ? 3 : 2);
+        CHECK(plan.arena_size < limit, "an arena of %llu bytes for %llu of values",
               (unsigned long long)plan.arena_size, (unsigned long long)plan.tensor_bytes);
         CHECK(!fuse || plan.step_count <= max_steps, "%u steps; %u were enough once",
               plan.step_count, max_steps);
