@@ -7,6 +7,7 @@
 // ones go tap by tap and chunk by chunk.
 #include "common/storage.glsl"
 #include "common/activation.glsl"
+#include "common/plain.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint IN_W = 1;
@@ -31,6 +32,7 @@ layout(constant_id = 21) const uint UNROLL = 0;
 layout(constant_id = 22) const uint SHARED = 1;      // vec4 of weights in shared memory
 layout(constant_id = 23) const uint IN_CHANNELS = 4; // the rest of the last pack is skipped
 layout(constant_id = 24) const uint LAST_CHANNELS = 4;
+layout(constant_id = 25) const uint PLAIN = 0; // channels of an input that is no packs
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [tap][in channel][TILE], then the TILE packs of bias.
@@ -53,7 +55,11 @@ vec4 load(uint plane, ivec2 at)
 {
     bool inside = all(greaterThanEqual(at, ivec2(0))) && all(lessThan(at, ivec2(IN_W, IN_H)));
     uint n = inside ? plane * IN_W * IN_H + uint(at.y) * IN_W + uint(at.x) : 0;
-    vec4 v = unpack(x[n]);
+    vec4 v;
+    if (PLAIN != 0)
+        v = plain_pixel(n, PLAIN);
+    else
+        v = unpack(x[n]);
     return inside ? v : vec4(0.0);
 }
 

@@ -11,6 +11,7 @@
 // else it is the image. WIDE: float32 in and out, nothing added (Winograd).
 #include "common/storage.glsl"
 #include "common/activation.glsl"
+#include "common/plain.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = 3) const uint IN_W = 1;
@@ -41,6 +42,7 @@ layout(constant_id = 27) const uint WIDE = 0;
 layout(constant_id = 28) const uint ACTIVATION = 0;
 layout(constant_id = 29) const uint RESIDUAL = 0;
 layout(constant_id = 30) const uint LAST_CHANNELS = 4;
+layout(constant_id = 31) const uint PLAIN = 0; // channels of an input that is no packs
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per product: [tap][in channel][COLUMNS], steps filled up with zeros; then the
@@ -71,6 +73,8 @@ vec4 fetch(uint plane, uint k, ivec2 corner, bool used)
     vec4 v;
     if (WIDE != 0)
         v = wide_x[n];
+    else if (PLAIN != 0)
+        v = plain_pixel(n, PLAIN);
     else
         v = unpack(x[n]);
     return inside ? v : vec4(0.0);

@@ -430,6 +430,19 @@ static bool fuse_expand(struct tdl_ir *ir, struct tdl_node *n)
     return true;
 }
 
+/* conv(input): what reads an image of few channels alone needs no packs of them. */
+static bool read_plain(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_operand *x = n->op == &tdl_op_conv2d ? n->inputs[TDL_CONV_INPUT] : NULL;
+    if (!x || n->attr.conv.plain || x->kind != TDL_OPERAND_INPUT || x->desc.dtype != TDL_FLOAT32 ||
+        x->desc.layout != TDL_LAYOUT_NHWC || tdl_operand_dims(x).c > 4 ||
+        tdl_ir_only_user(ir, x) != n || n->attr.conv.p.groups != 1 ||
+        n->attr.conv.pre != TDL_PRE_NONE)
+        return false;
+    n->attr.conv.plain = true;
+    return true;
+}
+
 enum kind {
     ABSORBS,      /* what is left is operators that have references */
     FOR_KERNELS,  /* what is left, kernels alone compute */
@@ -460,6 +473,7 @@ static const struct pattern {
     {"compose low", tdl_fuse_compose_low, REPEATS_WORK},
     {"means", tdl_fuse_means, REPEATS_WORK},
     {"gate inside", tdl_fuse_inside, REPEATS_WORK},
+    {"plain input", read_plain, REPEATS_WORK},
 };
 
 /* Two or three are enough for real models. With more, what moves past one node

@@ -16,7 +16,8 @@
 
 struct layout {
     struct tdl_ir *ir;
-    enum tdl_dtype packs; /* what values in packs are stored as */
+    enum tdl_dtype packs;  /* what values in packs are stored as */
+    const char *algorithm; /* of convolutions, or NULL */
 };
 
 static enum tdl_result out_of_memory(void)
@@ -185,6 +186,8 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
         o = twin_of(l->ir, o, TDL_STORAGE_PACKED, layout);
     bool as_it_is =
         o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs && n->op->reads_packs(n, slot);
+    as_it_is |= o && o->storage == TDL_STORAGE_LINEAR && n->op->reads_linear &&
+                n->op->reads_linear(n, slot, l->algorithm);
     if (o && o->storage != n->storage && !as_it_is)
         o = twin_of(l->ir, o, n->storage, layout);
     tdl_ir_set_input(l->ir, n, slot, o);
@@ -292,7 +295,7 @@ static void alias_renamed(const struct tdl_node *n)
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage)
 {
-    struct layout l = {ir, storage};
+    struct layout l = {ir, storage, params->conv2d_algorithm};
     enum tdl_result r;
     for (uint32_t i = 0; i < ir->input_count; i++) {
         ir->inputs[i]->binding = (int32_t)i;

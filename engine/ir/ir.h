@@ -102,6 +102,7 @@ struct tdl_conv_attr {
     struct tdl_conv2d_params p; /* bias is in the node's inputs instead */
     enum tdl_conv_pre pre;
     enum tdl_resample_coordinates coordinates; /* of TDL_PRE_MERGE */
+    bool plain; /* its input, which is bound, is NHWC, float32, of up to 4 channels */
 };
 
 /* conv2d 1×1 with the depthwise conv2d that reads it. */
@@ -306,6 +307,9 @@ struct tdl_op {
     /* Of a LINEAR one: can it read this input in packs, too? NULL: no.
      * operand->storage then tells lower(). */
     bool (*reads_packs)(const struct tdl_node *node, uint32_t slot);
+    /* Of a PACKED one: can it read this input in linear memory, too, by this algorithm
+     * (tdl_build_params.conv2d_algorithm)? NULL: no. */
+    bool (*reads_linear)(const struct tdl_node *node, uint32_t slot, const char *algorithm);
     /* Plain C from the definition, `inputs` by slot. Of PACKED operators:
      * NHWC float32. */
     void (*reference)(const struct tdl_node *node, const float *const *inputs, float *output);

@@ -93,7 +93,13 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                         "%s: the filter and bias of conv2d must be constants when the graph "
                         "is built, and are not",
                         n->label);
+    g.plain = n->inputs[TDL_CONV_INPUT]->storage == TDL_STORAGE_LINEAR;
     return tdl_conv_lower(plan, n, &g);
+}
+
+static bool reads_linear(const struct tdl_node *n, uint32_t slot, const char *algorithm)
+{
+    return slot == TDL_CONV_INPUT && n->attr.conv.plain && tdl_conv_reads_plain(algorithm);
 }
 
 static enum tdl_activation *activation(struct tdl_node *n)
@@ -138,6 +144,7 @@ const struct tdl_op tdl_op_conv2d = {
     .stack = tdl_stack_first,
     .lower = lower,
     .reference = reference,
+    .reads_linear = reads_linear,
     .macs = macs,
     .weight_slots = 1u << TDL_CONV_FILTER | 1u << TDL_CONV_BIAS,
     .activation = activation,

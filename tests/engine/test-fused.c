@@ -61,12 +61,14 @@ static struct tdl_operand *head(struct tdl_builder *b, struct rng *rng, struct t
 
 static void run_bottleneck(struct tdl_context *ctx, uint64_t seed)
 {
+    static const char *const algorithms[] = {NULL, "implicit", "direct"};
     struct rng rng = {seed};
     const uint32_t n = RNG_PICK(&rng, 1, 2), h = 1 + rng_below(&rng, 20);
     const bool many = rng_one_in(&rng, 3); /* in more than one piece */
     const uint32_t in = many ? 16 : RNG_PICK(&rng, 3, 8, 16, 17);
     const uint32_t wide = many ? 256 : RNG_PICK(&rng, 3, 16, 72), out = RNG_PICK(&rng, 1, 17, in);
     const uint32_t stride = many ? 1 : RNG_PICK(&rng, 1, 2);
+    const uint32_t algorithm = rng_below(&rng, subject_has_kernels(ctx) ? 3 : 1);
     const struct tdl_tensor_params image =
         subject_image(TDL_LAYOUT_NHWC, n, h, 1 + rng_below(&rng, 20), 1 + rng_below(&rng, 4));
     struct tdl_builder *b;
@@ -86,11 +88,14 @@ static void run_bottleneck(struct tdl_context *ctx, uint64_t seed)
     tdl_builder_output(b, "y", y);
     if (subject_has_kernels(ctx)) {
         CHECK(subject_steps(b, false, "conv2d_bottleneck") == 1, "it is not taken in one");
+        CHECK(subject_steps(b, false, "repack") == (block && !in_packs ? 0 : 1),
+              "the input is repacked");
     }
     subject_open(&s, ctx, b, &rng);
     s.slack = 10;
     subject_run(&s, &(struct tdl_build_params){.precision = seed % 2 ? TDL_PRECISION_FP16
-                                                                     : TDL_PRECISION_FP32});
+                                                                     : TDL_PRECISION_FP32,
+                                               .conv2d_algorithm = algorithms[algorithm]});
     subject_close(&s);
 }
 

@@ -143,7 +143,8 @@ void tdl_conv_bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
 
 void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n)
 {
-    tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
+    const bool plain = n->inputs[TDL_CONV_INPUT]->storage == TDL_STORAGE_LINEAR;
+    tdl_plan_read(s, plain ? 2 : 0, n->inputs[TDL_CONV_INPUT]);
     if (n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL])
         tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
     tdl_plan_write(s, 5, n->output);

@@ -18,6 +18,7 @@ struct tdl_conv_geometry {
     uint32_t in_per_group, out_per_group;
     enum tdl_conv_pre pre;
     bool residual;
+    bool plain; /* the input is a linear tensor: see struct tdl_conv_attr */
     /* Where it will run. */
     const struct tdl_device_info *device;
     enum tdl_dtype storage;
@@ -36,6 +37,7 @@ struct tdl_conv_algorithm {
     const char *name;
     const struct tdl_conv_variant *variants;
     uint32_t variant_count;
+    bool reads_plain;
     bool (*accepts)(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
     /* An estimate in ns, for choosing without having measured. */
     double (*cost)(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
@@ -53,6 +55,8 @@ enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
 
 /* TDL_OK, or an error that lists the names that there are. */
 enum tdl_result tdl_conv_check_forced(const char *name);
+/* Is it among what reads an input that is no packs? NULL: what is chosen is. */
+bool tdl_conv_reads_plain(const char *forced);
 /* After lowering: TDL_OK, or that nothing took what was forced. */
 enum tdl_result tdl_conv_check_obeyed(const struct tdl_plan_policy *policy);
 
@@ -104,7 +108,8 @@ struct tdl_weights_key tdl_conv_bias_key(const struct tdl_node *n);
 void tdl_conv_bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
                            const struct tdl_conv_geometry *g, const struct tdl_node *n,
                            uint32_t tile);
-/* Input at binding 0, residual at 4, output at 5. */
+/* Input at binding 0, one that is no packs at 2 (shaders/common/plain.glsl), residual at 4,
+ * output at 5. */
 void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n);
 /* The first constants of every k×k kernel. */
 struct tdl_conv_window_spec {

@@ -53,7 +53,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
 struct direct_spec {
     struct tdl_conv_window_spec window;
     uint32_t in_packs, out_packs, tile, chunk, activation, residual, unroll, shared, in_channels;
-    uint32_t last_channels;
+    uint32_t last_channels, plain;
 };
 
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
@@ -74,6 +74,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         .shared = t.kept,
         .in_channels = g->in.c,
         .last_channels = tdl_last_channels(g->out.c),
+        .plain = g->plain ? g->in.c : 0,
     };
     TDL_PLAN_SPECS(s, spec);
     tdl_conv_bind(s, n);
@@ -85,6 +86,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
 
 const struct tdl_conv_algorithm tdl_conv_direct = {
     .name = "direct",
+    .reads_plain = true,
     .variants = variants,
     .variant_count = TDL_COUNT(variants),
     .accepts = accepts,

@@ -74,7 +74,7 @@ static void fill_weights(const struct tdl_conv_gemm *m, uint32_t columns, uint32
 
 static void bind(struct tdl_plan_step *s, const struct tdl_conv_gemm *m)
 {
-    tdl_plan_read(s, m->wide ? 6 : 0, m->in);
+    tdl_plan_read(s, m->wide ? 6 : m->g.plain ? 2 : 0, m->in);
     if (m->residual)
         tdl_plan_read(s, 4, m->residual);
     tdl_plan_write(s, m->wide ? 7 : 5, m->out);
@@ -84,7 +84,7 @@ static void bind(struct tdl_plan_step *s, const struct tdl_conv_gemm *m)
 struct gemm_spec {
     struct tdl_conv_window_spec window;
     uint32_t in_packs, out_packs, px, packs, step, tile_m, tile_n, a_loads, b_loads, steps;
-    uint32_t columns, batched, wide, activation, residual, last_channels;
+    uint32_t columns, batched, wide, activation, residual, last_channels, plain;
 };
 
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
@@ -114,6 +114,7 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
         .activation = m->wide ? TDL_ACTIVATION_NONE : g->p->activation,
         .residual = m->residual != NULL,
         .last_channels = tdl_last_channels(g->out.c),
+        .plain = g->plain ? g->in.c : 0,
     };
     TDL_PLAN_SPECS(step, spec);
     bind(step, m);
@@ -177,6 +178,7 @@ static void implicit_lower(struct tdl_plan *plan, struct tdl_node *n,
 
 const struct tdl_conv_algorithm tdl_conv_implicit = {
     .name = "implicit",
+    .reads_plain = true,
     .variants = tdl_conv_gemm_variants,
     .variant_count = TDL_CONV_GEMM_VARIANTS,
     .accepts = implicit_accepts,

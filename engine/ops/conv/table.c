@@ -34,11 +34,12 @@ static void name_of(const struct candidate *c, char *text, size_t size)
 /* What decides between candidates, in words: the key of the tuning file. */
 static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
 {
-    snprintf(text, size, "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s",
+    snprintf(text, size, "conv2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u-pre%d%s%s",
              g->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
              g->out.h, g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0],
              g->p->stride[1], g->p->dilation[0], g->p->dilation[1], g->window.pad_top,
-             g->window.pad_left, g->p->groups, (int)g->pre, g->residual ? "-residual" : "");
+             g->window.pad_left, g->p->groups, (int)g->pre, g->residual ? "-residual" : "",
+             g->plain ? "-plain" : "");
 }
 
 /* True if `text` is the row's name, or "name:variant" of this variant. */
@@ -54,7 +55,7 @@ static uint32_t collect(const struct tdl_conv_geometry *g, struct candidate *out
     uint32_t count = 0;
     for (size_t r = 0; r < TDL_COUNT(rows); r++)
         for (uint32_t v = 0; v < rows[r]->variant_count && count < MAX_CANDIDATES; v++)
-            if (rows[r]->accepts(g, &rows[r]->variants[v]))
+            if ((!g->plain || rows[r]->reads_plain) && rows[r]->accepts(g, &rows[r]->variants[v]))
                 out[count++] = (struct candidate){rows[r], &rows[r]->variants[v],
                                                   rows[r]->cost(g, &rows[r]->variants[v])};
     return count;
@@ -186,6 +187,16 @@ void tdl_conv_name_units(struct tdl_plan *plan, uint32_t first, const struct tdl
 const char *tdl_conv2d_algorithm_name(uint32_t index)
 {
     return index < TDL_COUNT(rows) ? rows[index]->name : NULL;
+}
+
+bool tdl_conv_reads_plain(const char *forced)
+{
+    bool found = !forced;
+    for (size_t r = 0; r < TDL_COUNT(rows) && !found; r++)
+        for (uint32_t v = 0; v < rows[r]->variant_count; v++)
+            found |= rows[r]->reads_plain &&
+                     is_named(&(struct candidate){rows[r], &rows[r]->variants[v], 0}, forced);
+    return found;
 }
 
 enum tdl_result tdl_conv_check_forced(const char *name)
