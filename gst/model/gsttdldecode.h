@@ -16,7 +16,7 @@ struct gst_tdl_decode {
     GString *others;  /* names and shapes of outputs that were left out */
     GArray *kept;     /* outputs that may be a part of the mask; NULL: none yet */
     struct tdl_tensor_params picture; /* the input that gets the frame; rank 0: not known */
-    guint classes; /* of the chosen output; 0: it does not say */
+    guint classes;                    /* of the chosen output; 0: it does not say */
     gboolean flat; /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
                         layout of images */
 };
