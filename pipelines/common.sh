@@ -10,7 +10,7 @@ TDL_PORTRAIT=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
 TDL_PACKAGES=(
     meson ninja-build gcc libc6-dev pkg-config python3
     libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
-    libvulkan-dev mesa-vulkan-drivers glslc libdrm-dev libxnnpack-dev libpthreadpool-dev
+    libvulkan-dev mesa-vulkan-drivers glslang-tools glslc libdrm-dev libxnnpack-dev libpthreadpool-dev
     libpng-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
     python-matplotlib-data
 )

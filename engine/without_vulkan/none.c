@@ -12,8 +12,8 @@
 static enum tdl_result none(enum tdl_result result)
 {
     return tdl_fail(result, "this build has no Vulkan: use device cpu, or build it again with "
-                            "Vulkan's headers and glslc (on Debian: libvulkan-dev, glslc) "
-                            "and -Dvulkan=enabled");
+                            "Vulkan's headers and glslang (on Debian: libvulkan-dev, "
+                            "glslang-tools) and -Dvulkan=enabled");
 }
 
 static enum tdl_result unsupported(void)
