@@ -42,7 +42,7 @@ _tdl() {
     help=$("$1" --help 2>/dev/null)
     if [[ $cur = -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(grep -oE '^ {2,6}(-., )?--[a-z-]+' <<<"$help" |
-            grep -oE -e '--[a-z-]+')" -- "$cur")
+            grep -oE -e '--[a-z-]+' | sort -u)" -- "$cur")
         return
     fi
     words=$(_tdl_values "$1" "$before")
