@@ -250,18 +250,18 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
     return x && nchw ? tdl_builder_transpose(b, x, to_nhwc) : x;
 }
 
-/* How many classes an output has channels for; 0: it has the class of each pixel as a number. */
+/* How many classes an output tells apart; 0: it has the class of each pixel as a number. */
 static guint count_classes(const struct tdl_tensor_params *p, const struct gst_tdl_sources *sources)
 {
     const guint channels = p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
+    const gboolean is_mask = sources->output == GST_TDL_OUTPUT_MASK;
+    const gboolean numbers = sources->decoder == GST_TDL_DECODE_LABELS ||
+                             (!real && (!is_mask || sources->decoder == GST_TDL_DECODE_AUTO));
 
-    if (sources->output != GST_TDL_OUTPUT_MASK)
-        return channels > 1 ? channels : 0;
-    return sources->decoder == GST_TDL_DECODE_LABELS ||
-                   (sources->decoder == GST_TDL_DECODE_AUTO && !real)
-               ? 0
-               : channels;
+    if (numbers && (is_mask || channels == 1))
+        return 0;
+    return MAX(channels, 2); /* of one channel: it, and the background */
 }
 
 static void note(struct gst_tdl_decode *d, const char *name, const struct tdl_tensor_params *p)

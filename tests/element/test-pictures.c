@@ -460,22 +460,32 @@ GST_START_TEST(unnamed_class)
 }
 GST_END_TEST;
 
-/* More names than the model has channels, in a mode that shows no legend, too. */
+/* More names than the model tells apart, which of one channel is two, in a mode that shows no
+ * legend, too. */
+static const struct {
+    gchar *(*model)(const gchar *properties);
+    const gchar *properties, *has;
+} foreign[] = {
+    { same, "mode=classes decoder=softmax", "has 3" },
+    { same, "mode=mask decoder=softmax", "has 3" },
+    { red, "mode=classes", "has 2" },
+    { red, "mode=mask", "has 2" },
+};
+
 GST_START_TEST(labels_of_another_model)
 {
-    static const gchar *const modes[] = { "classes", "mask" };
     g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
     g_autofree gchar *properties =
-        g_strdup_printf("mode=%s labels=%s decoder=softmax", modes[__i__], labels);
+        g_strdup_printf("%s labels=%s", foreign[__i__].properties, labels);
     GstVideoInfo info;
     struct filter f;
 
     fail_unless(g_file_set_contents(labels, "a\nb\nc\nd\ne\n", -1, NULL));
     caps_info(CAPS("RGB", 32, 18), &info);
-    start(&f, same(properties), CAPS("RGB", 32, 18));
+    start(&f, foreign[__i__].model(properties), CAPS("RGB", 32, 18));
     gst_buffer_unref(run_color(&f, &info, 0));
     message_expect(filter_message(&f, GST_MESSAGE_WARNING), GST_MESSAGE_WARNING,
-                   (const char *[]){ "labels.txt", "5 classes", "has 3", NULL });
+                   (const char *[]){ "labels.txt", "5 classes", foreign[__i__].has, NULL });
     filter_stop(&f);
 }
 GST_END_TEST;
@@ -604,7 +614,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, interval);
     tcase_add_test(tc, legend);
     tcase_add_loop_test(tc, unnamed_class, 0, 2);
-    tcase_add_loop_test(tc, labels_of_another_model, 0, 2);
+    tcase_add_loop_test(tc, labels_of_another_model, 0, G_N_ELEMENTS(foreign));
     tcase_add_loop_test(tc, no_such_labels, 0, 2);
     tcase_add_test(tc, labels_that_are_no_text);
     tcase_add_test(tc, overlap_too_large);
