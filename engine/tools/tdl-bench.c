@@ -151,7 +151,7 @@ static const struct {
     {'w', "a number, 0 to 1000000"},
     {'i', "a number, 1 to 1000000"},
     {'t', "a number, 0 to 1024"},
-    {OPT_SHAPE, "N,H,W,C, such as 1,64,64,16"},
+    {OPT_SHAPE, "N,H,W,C, of matmul and gemm B,M,K,N, such as 1,64,64,16"},
     {OPT_KERNEL, "height x width, such as 3x3"},
     {OPT_SIZE, "height x width, such as 128x128"},
     {OPT_OUT, "a number, 1 to 65536"},
