@@ -155,15 +155,14 @@ double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_co
  * `in` by `columns`, as a 1×1 convolution without bias. */
 struct tdl_conv_geometry tdl_conv_product(const struct tdl_plan *plan, enum tdl_dtype storage,
                                           struct tdl_dims in, uint32_t columns);
+typedef bool (*tdl_conv_fits_fn)(const struct tdl_conv_geometry *g, const void *data,
+                                 const struct tdl_conv_variant *v);
 /* The variant of `cooperative` for it, undivided and one that `fits` takes (NULL: any); NULL
  * where there is none, or where the operator's other way is estimated to take less than that,
  * in ns, and nobody forces this one. */
 const struct tdl_conv_variant *tdl_conv_choose_units(struct tdl_plan *plan,
                                                      const struct tdl_conv_geometry *g,
-                                                     double other,
-                                                     bool (*fits)(const struct tdl_conv_geometry *g,
-                                                                  const void *data,
-                                                                  const struct tdl_conv_variant *v),
+                                                     double other, tdl_conv_fits_fn fits,
                                                      const void *data);
 /* False of variants that sum in parts. */
 bool tdl_conv_is_undivided(const struct tdl_conv_variant *v);

@@ -145,10 +145,7 @@ static bool is_forced(const struct tdl_plan_policy *policy, const struct tdl_con
 
 const struct tdl_conv_variant *tdl_conv_choose_units(struct tdl_plan *plan,
                                                      const struct tdl_conv_geometry *g,
-                                                     double other,
-                                                     bool (*fits)(const struct tdl_conv_geometry *g,
-                                                                  const void *data,
-                                                                  const struct tdl_conv_variant *v),
+                                                     double other, tdl_conv_fits_fn fits,
                                                      const void *data)
 {
     const struct tdl_conv_algorithm *row = &tdl_conv_cooperative;
