@@ -208,229 +208,242 @@ static gboolean cut(char **words, GError **error)
     return done;
 }
 
-/* -------------------------------------------------------------------- process */
+/* --------------------------------------------------------------- files in a row */
 
-struct piece {
-    GstElement *pipeline;
-    GstClockTime start; /* of what is kept, in stream time */
-    guint before;       /* frames in front of it */
-    GstSegment segment;
-    GstClockTime frame; /* how long one is */
-    gboolean started, sought, there;
-    char *files[3];
+/* One file among those that follow each other in one stream. */
+struct part {
+    char *file;
+    GstClockTime at; /* where its first picture comes */
+    guint last;      /* only so many frames before `end`, from a keyframe on; 0: all of it */
+    GstClockTime end;
 };
 
-static void look_at(struct piece *piece, GstEvent *event)
-{
-    GstVideoInfo info;
-    GstCaps *caps;
+struct row {
+    GstAppSrc *to;
+    GArray *parts;
+};
 
-    if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
-        piece->there = TRUE;
-    if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT)
-        gst_event_copy_segment(event, &piece->segment);
-    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
-        return;
-    gst_event_parse_caps(event, &caps);
-    if (gst_video_info_from_caps(&info, caps) && info.fps_n > 0)
-        piece->frame = gst_util_uint64_scale(GST_SECOND, info.fps_d, info.fps_n);
+static void clear_part(gpointer part)
+{
+    g_free(((struct part *)part)->file);
 }
 
-/* The first frame of all says how long one is; from there on what the filter needs to
- * see is what comes. */
-static gboolean seek(struct piece *piece, GstPad *pad)
+static GArray *new_parts(void)
 {
-    const GstClockTime back = piece->before * piece->frame;
-    const GstClockTime to = piece->start > back ? piece->start - back : 0;
+    GArray *parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 
-    return gst_pad_push_event(
-        pad, gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
-                                GST_SEEK_TYPE_SET, to, GST_SEEK_TYPE_NONE, GST_CLOCK_TIME_NONE));
+    g_array_set_clear_func(parts, clear_part);
+    return parts;
 }
 
-static void seek_later(GstElement *pipeline, gpointer data)
+/* Whether an error came, which is printed; waits for a message `until`, or does not wait. */
+static gboolean broken(GstBus *bus, GstMessageType until)
 {
-    struct piece *piece = data;
-    GstElement *gate = gst_bin_get_by_name(GST_BIN(pipeline), "gate");
-    GstPad *pad = gst_element_get_static_pad(gate, "sink");
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, until ? GST_CLOCK_TIME_NONE : 0, until | GST_MESSAGE_ERROR);
+    GError *error = NULL;
 
-    if (!seek(piece, pad))
-        GST_ELEMENT_ERROR(gate, STREAM, FAILED, ("The pieces cannot be sought in"), (NULL));
-    gst_object_unref(pad);
-    gst_object_unref(gate);
+    if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        gst_message_parse_error(message, &error, NULL);
+        fail(error);
+        g_error_free(error);
+    }
+    until = message ? GST_MESSAGE_TYPE(message) : 0;
+    g_clear_pointer(&message, gst_message_unref);
+    return until == GST_MESSAGE_ERROR;
 }
 
-/* Frames before the piece end here. Half a frame of tolerance: containers round times. */
+static GstClockTime length_of_frame(GstSample *sample)
+{
+    const GstStructure *s = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+    int n, d;
+
+    if (gst_structure_get_fraction(s, "framerate", &n, &d) && n > 0)
+        return gst_util_uint64_scale(GST_SECOND, d, n);
+    return GST_SECOND / 30;
+}
+
+/* Waits for the first picture of all, which has time `out_first`; then goes to what is
+ * wanted. */
+static gboolean begin(GstElement *pipeline, GstAppSink *from, GstBus *bus, const struct part *part,
+                      GstClockTime *out_first)
+{
+    GstClockTime back;
+    GstSample *sample;
+
+    gst_element_set_state(pipeline, GST_STATE_PAUSED);
+    if (broken(bus, GST_MESSAGE_ASYNC_DONE) || !(sample = gst_app_sink_pull_preroll(from)))
+        return FALSE;
+    *out_first = GST_BUFFER_PTS(gst_sample_get_buffer(sample));
+    back = part->last * length_of_frame(sample);
+    gst_sample_unref(sample);
+    if (!part->last || part->end <= back)
+        return TRUE;
+    return gst_element_seek_simple(pipeline, GST_FORMAT_TIME,
+                                   GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT |
+                                       GST_SEEK_FLAG_SNAP_BEFORE,
+                                   *out_first + part->end - back);
+}
+
+/* Pushes the sample, later by `at` - `first`. No gap is told of: the filter would forget
+ * what it has seen. */
+static gboolean pass_on(GstAppSrc *to, GstSample *sample, GstClockTime at, GstClockTime first)
+{
+    GstBuffer *buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
+
+    GST_BUFFER_PTS(buffer) += at - first;
+    if (GST_BUFFER_DTS_IS_VALID(buffer))
+        GST_BUFFER_DTS(buffer) = MAX(GST_BUFFER_DTS(buffer) + at, first) - first;
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
+    gst_app_src_set_caps(to, gst_sample_get_caps(sample));
+    return gst_app_src_push_buffer(to, buffer) == GST_FLOW_OK;
+}
+
+static gboolean append(GstAppSrc *to, const struct part *part)
+{
+    GstElement *pipeline = gst_parse_launch(
+        "filesrc name=in ! matroskademux name=streams appsink name=wanted sync=false", NULL);
+    struct stream pictures = {.kinds = {"video/", "image/"}};
+    GstClockTime first = GST_CLOCK_TIME_NONE;
+    gboolean done, ended = FALSE;
+    GstAppSink *from;
+    GstBus *bus;
+
+    if (!pipeline)
+        return FALSE;
+    set(pipeline, "in", "location", part->file);
+    watch(pipeline, &pictures);
+    from = GST_APP_SINK(gst_bin_get_by_name(GST_BIN(pipeline), "wanted"));
+    bus = gst_element_get_bus(pipeline);
+    done = begin(pipeline, from, bus, part, &first);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    while (done && !ended) {
+        GstSample *sample = gst_app_sink_try_pull_sample(from, GST_SECOND / 10);
+
+        if (sample)
+            ended = !pass_on(to, sample, part->at, first); /* nobody reads on */
+        else
+            ended = gst_app_sink_is_eos(from);
+        g_clear_pointer(&sample, gst_sample_unref);
+        done = done && !broken(bus, 0);
+    }
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(from);
+    gst_object_unref(pipeline);
+    if (!done)
+        g_printerr("farm: cannot read %s to its end\n", part->file);
+    return done;
+}
+
+/* In a thread of its own. */
+static gpointer append_all(gpointer data)
+{
+    struct row *row = data;
+    gboolean done = TRUE;
+
+    for (guint i = 0; done && i < row->parts->len; i++)
+        done = append(row->to, &g_array_index(row->parts, struct part, i));
+    if (!done)
+        GST_ELEMENT_ERROR(row->to, STREAM, FAILED, ("A piece is missing or broken"), (NULL));
+    gst_app_src_end_of_stream(row->to);
+    return NULL;
+}
+
+#define PICTURES "appsrc name=pictures format=time block=true max-bytes=16000000 ! "
+
+/* The pipeline begins with PICTURES, which are those of the parts. */
+static gboolean run_row(GstElement *pipeline, GArray *parts)
+{
+    struct row row = {.parts = parts};
+    gboolean done;
+    GThread *thread;
+
+    row.to = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(pipeline), "pictures"));
+    thread = g_thread_new("pieces", append_all, &row);
+    done = run(pipeline);
+    g_thread_join(thread);
+    gst_object_unref(row.to);
+    return done;
+}
+
+/* -------------------------------------------------------------------- process */
+
+/* Frames before the piece, whose start is `data`, end here. Containers round times. */
 static GstPadProbeReturn gate(GstPad *pad, GstPadProbeInfo *probe, gpointer data)
 {
-    struct piece *piece = data;
-    GstClockTime time;
+    const GstClockTime *start = data;
 
     (void)pad;
-    if (!(probe->type & GST_PAD_PROBE_TYPE_BUFFER)) {
-        look_at(piece, GST_PAD_PROBE_INFO_EVENT(probe));
-        return GST_PAD_PROBE_OK;
-    }
-    if (!piece->sought && piece->start) {
-        piece->sought = TRUE;
-        gst_element_call_async(piece->pipeline, seek_later, piece, NULL);
-    }
-    if (!piece->there && piece->start)
-        return GST_PAD_PROBE_DROP;
-    time = gst_segment_to_stream_time(&piece->segment, GST_FORMAT_TIME,
-                                      GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(probe)));
-    return time + piece->frame / 2 < piece->start ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
-}
-
-/* A piece follows its predecessor without a gap, though the demuxer says otherwise: the
- * filter would forget what it has seen. */
-static GstPadProbeReturn mend(GstPad *pad, GstPadProbeInfo *probe, gpointer data)
-{
-    struct piece *piece = data;
-    gboolean again;
-
-    (void)pad;
-    if (probe->type & GST_PAD_PROBE_TYPE_BUFFER) {
-        probe->data = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(probe));
-        GST_BUFFER_FLAG_UNSET(GST_BUFFER(probe->data), GST_BUFFER_FLAG_DISCONT);
-        return GST_PAD_PROBE_OK;
-    }
-    if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(probe)) != GST_EVENT_STREAM_START)
-        return GST_PAD_PROBE_OK;
-    again = piece->started;
-    piece->started = TRUE;
-    return again ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK;
-}
-
-static void probe_pad(GstElement *pipeline, const char *name, GstPadProbeType type,
-                      GstPadProbeCallback callback, gpointer data)
-{
-    GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), name);
-    GstPad *pad = gst_element_get_static_pad(element, "sink");
-
-    gst_pad_add_probe(pad, type, callback, data, NULL);
-    gst_object_unref(pad);
-    gst_object_unref(element);
-}
-
-/* The order that counts. */
-static char **name_files(GstElement *source, gpointer data)
-{
-    (void)source;
-    return g_strdupv(((struct piece *)data)->files);
+    return GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(probe)) + 2 * GST_MSECOND < *start
+               ? GST_PAD_PROBE_DROP
+               : GST_PAD_PROBE_OK;
 }
 
 static gboolean process(char **words, GError **error)
 {
-    const gboolean follows = words[4] != NULL;
-    struct piece piece = {.frame = GST_SECOND / 30};
     GstElement *pipeline = parse(error,
-                                 "splitmuxsrc name=in ! decodebin ! identity name=seam ! "
-                                 "%s ! identity name=gate ! "
-                                 "videoconvert ! %s ! matroskamux ! filesink name=out",
+                                 PICTURES "decodebin ! %s ! identity name=gate ! "
+                                          "videoconvert ! %s ! matroskamux ! filesink name=out",
                                  words[1], words[2]),
                *element;
+    GstClockTime start = words[4] ? g_ascii_strtoull(words[5], NULL, 10) : 0;
+    struct part before = {.end = start}, piece = {.at = start};
+    GArray *parts;
     gboolean done;
+    GstPad *pad;
 
     if (!pipeline)
         return FALSE;
-    piece.pipeline = pipeline;
-    piece.files[0] = follows ? words[4] : words[3];
-    piece.files[1] = follows ? words[3] : NULL;
-    piece.start = follows ? g_ascii_strtoull(words[5], NULL, 10) : 0;
-    piece.before = follows ? strtoul(words[6], NULL, 10) : 0;
     set(pipeline, "out", "location", words[0]);
-    element = gst_bin_get_by_name(GST_BIN(pipeline), "in");
-    g_signal_connect(element, "format-location", G_CALLBACK(name_files), &piece);
+    element = gst_bin_get_by_name(GST_BIN(pipeline), "gate");
+    pad = gst_element_get_static_pad(element, "sink");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, gate, &start, NULL);
+    gst_object_unref(pad);
     gst_object_unref(element);
-    probe_pad(pipeline, "seam", GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-              mend, &piece);
-    probe_pad(pipeline, "gate",
-              GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
-                  GST_PAD_PROBE_TYPE_EVENT_FLUSH,
-              gate, &piece);
-    done = run(pipeline);
+    parts = new_parts();
+    before.last = words[4] ? strtoul(words[6], NULL, 10) : 0;
+    if (before.last) {
+        before.file = g_strdup(words[4]);
+        g_array_append_val(parts, before);
+    }
+    piece.file = g_strdup(words[3]);
+    g_array_append_val(parts, piece);
+    done = run_row(pipeline, parts);
+    g_array_unref(parts);
     gst_object_unref(pipeline);
     return done;
 }
 
 /* ----------------------------------------------------------------------- join */
 
-/* What a piece holds goes on, its first picture at `start`. */
-static gboolean append(GstAppSrc *to, const char *file, GstClockTime start)
+/* The pieces in the folder, by their starts. */
+static GArray *list_pieces(const char *folder, const char *text)
 {
-    GstElement *pipeline =
-        gst_parse_launch("filesrc name=in ! matroskademux ! appsink name=out sync=false", NULL);
-    GstClockTime first = GST_CLOCK_TIME_NONE;
-    GstElement *from;
-    GstSample *sample;
-    gboolean done;
+    GArray *parts = new_parts();
+    char **starts = g_strsplit(text, "\n", -1);
 
-    if (!pipeline)
-        return FALSE;
-    set(pipeline, "in", "location", file);
-    from = gst_bin_get_by_name(GST_BIN(pipeline), "out");
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    while ((sample = gst_app_sink_pull_sample(GST_APP_SINK(from)))) {
-        GstBuffer *buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
+    for (guint i = 0; starts[i] && *starts[i]; i++) {
+        struct part part = {.at = g_ascii_strtoull(starts[i], NULL, 10)};
 
-        if (!GST_CLOCK_TIME_IS_VALID(first))
-            first = GST_BUFFER_PTS(buffer);
-        GST_BUFFER_PTS(buffer) += start - first;
-        if (GST_BUFFER_DTS_IS_VALID(buffer))
-            GST_BUFFER_DTS(buffer) = MAX(GST_BUFFER_DTS(buffer) + start, first) - first;
-        gst_app_src_set_caps(to, gst_sample_get_caps(sample));
-        gst_sample_unref(sample);
-        if (gst_app_src_push_buffer(to, buffer) != GST_FLOW_OK)
-            break;
+        part.file = g_strdup_printf("%s/out-%05u.mkv", folder, i);
+        g_array_append_val(parts, part);
     }
-    done = GST_CLOCK_TIME_IS_VALID(first) && gst_app_sink_is_eos(GST_APP_SINK(from));
-    gst_element_set_state(pipeline, GST_STATE_NULL);
-    gst_object_unref(from);
-    gst_object_unref(pipeline);
-    if (!done)
-        g_printerr("farm: cannot join %s\n", file);
-    return done;
-}
-
-struct joined {
-    GstAppSrc *to;
-    const char *folder;
-    char **starts;
-};
-
-/* All of them, one after the other, in a thread of its own. */
-static gpointer append_all(gpointer data)
-{
-    struct joined *joined = data;
-    gboolean done = TRUE;
-
-    for (guint i = 0; done && joined->starts[i] && *joined->starts[i]; i++) {
-        char *file = g_strdup_printf("%s/out-%05u.mkv", joined->folder, i);
-
-        done = append(joined->to, file, g_ascii_strtoull(joined->starts[i], NULL, 10));
-        g_free(file);
-    }
-    if (!done)
-        GST_ELEMENT_ERROR(joined->to, STREAM, FAILED, ("A piece is missing or broken"), (NULL));
-    gst_app_src_end_of_stream(joined->to);
-    return NULL;
+    g_strfreev(starts);
+    return parts;
 }
 
 static gboolean join(char **words, GError **error)
 {
     const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO);
     struct stream sound = {.kinds = {"audio/"}};
-    struct joined joined = {.folder = words[2]};
     char *starts = g_build_filename(words[2], "starts", NULL), *text = NULL;
     GstElement *pipeline = NULL;
     gboolean done = FALSE;
-    GThread *thread;
+    GArray *parts;
 
     if (g_file_get_contents(starts, &text, NULL, error))
-        pipeline = parse(error,
-                         "appsrc name=pictures format=time block=true max-bytes=16000000 ! "
-                         "matroskamux name=mux ! filesink name=out %s",
+        pipeline = parse(error, PICTURES "matroskamux name=mux ! filesink name=out %s",
                          sounds ? "filesrc name=source ! parsebin name=streams "
                                   "queue name=wanted wanted. ! mux.audio_0"
                                 : "");
@@ -442,14 +455,10 @@ static gboolean join(char **words, GError **error)
         set(pipeline, "source", "location", words[1]);
         watch(pipeline, &sound);
     }
-    joined.starts = g_strsplit(text, "\n", -1);
-    joined.to = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(pipeline), "pictures"));
-    thread = g_thread_new("pieces", append_all, &joined);
-    done = run(pipeline);
-    g_thread_join(thread);
-    gst_object_unref(joined.to);
+    parts = list_pieces(words[2], text);
+    done = run_row(pipeline, parts);
+    g_array_unref(parts);
     gst_object_unref(pipeline);
-    g_strfreev(joined.starts);
 out:
     g_free(text);
     return done;
