@@ -557,7 +557,7 @@ enum tdl_precision {
 typedef bool (*tdl_progress_fn)(void *data, uint32_t done, uint32_t total);
 
 struct tdl_compile_params {
-    uint32_t threads;         /**< that compile; 0: one for each core; 8 at most */
+    uint32_t threads;         /**< that compile; 0: one for each core; 16 at most */
     tdl_progress_fn progress; /**< may be NULL */
     void *progress_data;      /**< for `progress` */
     uint64_t reserved[4];     /**< 0: room for later versions */

@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_THREADS 8
+#define MAX_THREADS 16
 
 uint32_t tdl_compile_cold_ms = 50;
 
