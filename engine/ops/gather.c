@@ -78,9 +78,10 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     return plan->status;
 }
 
+/* Within each picture, or what each picture's indices name in a table that all have. */
 static bool stack(struct tdl_node *n, uint32_t stacked)
 {
-    return tdl_stack_first(n, stacked) && n->attr.gather.axis > 0;
+    return n->attr.gather.axis > 0 ? tdl_stack_first(n, stacked) : stacked == 2;
 }
 
 const struct tdl_op tdl_op_gather = {

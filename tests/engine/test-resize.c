@@ -282,7 +282,8 @@ static O seldom(struct tdl_builder *b, O x)
     y = tdl_builder_cumulative_sum(b, y, 1, NULL);
     O most = tdl_builder_top_k(b, y, 3, &(struct tdl_top_k_params){.count = 2});
     const struct tdl_arg_min_max_params keep = {.keep_dimensions = true};
-    O which = tdl_builder_cast(b, tdl_builder_arg_max(b, y, 3, &keep), TDL_FLOAT32);
+    O first = tdl_builder_arg_max(b, y, 3, &keep), which = tdl_builder_cast(b, first, TDL_FLOAT32);
+    which = tdl_builder_add(b, which, tdl_builder_gather(b, mean, first, 0)); /* of one table */
     y = tdl_builder_where(b, tdl_builder_greater(b, x, y), x, tdl_builder_add(b, y, which));
     y = tdl_builder_concat(b, (O[]){y, tdl_builder_cast(b, most, TDL_FLOAT32)}, 2, 3);
     y = tdl_builder_tile(b, tdl_builder_triangular(b, y, NULL), (const uint32_t[]){1, 1, 2, 1});
