@@ -68,12 +68,14 @@ static void update_latency(GstTdlFilter *self)
 static void tell_legend(GstTdlFilter *self)
 {
     struct gst_tdl_sources sources;
+    g_auto(GStrv) names = NULL;
 
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     GST_OBJECT_UNLOCK(self);
-    gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES,
-                        self->session->infer->model->classes);
+    names = gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES,
+                                self->session->infer->model->classes);
+    gst_tdl_meta_name(&self->meta, (const gchar *const *)names);
     gst_tdl_sources_clear(&sources);
 }
 
@@ -252,15 +254,13 @@ static struct gst_tdl_rect place_in(GstTdlFilter *self, GstBuffer *input)
     return place;
 }
 
-/* Buffers for the masks that anybody wants. */
+/* A buffer for who wants masks as pictures. */
 static void begin_masks(GstTdlFilter *self, GstBuffer *input, struct gst_tdl_masks *out_masks,
                         GError **error)
 {
     *out_masks = (struct gst_tdl_masks){ { NULL, &self->mask.video }, { NULL, &self->meta.video } };
     out_masks->mask.buffer =
         gst_tdl_mask_pad_begin(&self->mask, self->session, &self->active, &self->in, input, error);
-    if (!*error)
-        gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in, out_masks, error);
 }
 
 /* They are submitted. `frame` goes downstream. */
@@ -280,6 +280,7 @@ static void drop_masks(struct gst_tdl_masks *masks)
     gst_clear_buffer(&masks->mask.buffer);
     gst_clear_buffer(&masks->labels.buffer);
     gst_clear_buffer(&masks->tensor);
+    gst_clear_buffer(&masks->classes.buffer);
 }
 
 /* The frame to the session, and its mask down its own pad, if anybody wants it.
@@ -298,11 +299,16 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     note_moment(self, input);
     begin_masks(self, input, &masks, &error);
     wanted =
-        output || masks.mask.buffer || masks.labels.buffer || masks.tensor || self->active.presence;
+        output || masks.mask.buffer || gst_tdl_meta_wanted(&self->active) || self->active.presence;
     if (!error && wanted)
         flow = wait_for_network(self);
     if (flow == GST_FLOW_OK && !error && wanted)
         flow = fit(self);
+    /* Of the size that the network has now. */
+    if (flow == GST_FLOW_OK && !error)
+        gst_tdl_meta_begin(&self->meta, self->session, &self->active, &self->in, &masks, &error);
+    wanted =
+        output || masks.mask.buffer || masks.labels.buffer || masks.tensor || self->active.presence;
     choose_overlap(self);
     if (flow != GST_FLOW_OK) {
         drop_masks(&masks);

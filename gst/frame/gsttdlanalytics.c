@@ -9,7 +9,6 @@ const gboolean gst_tdl_analytics_built = TRUE;
 
 #define TENSOR_ID "tdl-mask"
 #define UNKNOWN -1.0f /* a confidence, as the library has it for classes of pixels */
-#define MAX_NAMES 256 /* of the values of a GRAY8 mask */
 
 void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gst_tdl_rect *place,
                               const GQuark *names, guint count)
@@ -17,9 +16,9 @@ void gst_tdl_analytics_attach(GstBuffer *frame, GstBuffer *mask, const struct gs
     GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(frame);
     GstAnalyticsSegmentationMtd segmentation;
     GstAnalyticsClsMtd classes;
-    gfloat confidences[MAX_NAMES];
-    GQuark quarks[MAX_NAMES];
-    guint ids[MAX_NAMES];
+    gfloat confidences[GST_TDL_MAX_COLORS];
+    GQuark quarks[GST_TDL_MAX_COLORS];
+    guint ids[GST_TDL_MAX_COLORS];
 
     for (guint i = 0; i < count; i++) {
         ids[i] = i;

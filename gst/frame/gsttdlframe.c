@@ -319,6 +319,9 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",
                                  in->info.width, in->info.height, GST_VIDEO_INFO_NAME(&in->info));
     masks->tensor_made = work.tensor_made;
+    memcpy(masks->classes.size, work.classes_size, sizeof(work.classes_size));
+    if (work.frames.cropped)
+        masks->classes.part = work.crop;
     session->frames++;
     return TRUE;
 }

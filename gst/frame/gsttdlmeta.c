@@ -33,7 +33,19 @@ void gst_tdl_meta_stop(struct gst_tdl_meta *meta)
 {
     drop_pool(&meta->labels);
     drop_pool(&meta->tensors);
+    drop_pool(&meta->classes);
     gst_clear_buffer(&meta->last);
+}
+
+void gst_tdl_meta_name(struct gst_tdl_meta *meta, const gchar *const *names)
+{
+    for (guint i = 0; i < GST_TDL_MAX_COLORS; i++) {
+        g_autofree gchar *number = g_strdup_printf("%u", i);
+
+        names = names && names[0] ? names : NULL;
+        meta->names[i] = g_quark_from_string(names && **names ? *names : number);
+        names = names ? names + 1 : NULL;
+    }
 }
 
 /* Of our memory. `caps` may be NULL. */
@@ -113,6 +125,40 @@ static GstBuffer *begin_tensor(struct gst_tdl_meta *meta, struct gst_tdl_session
     return acquire(meta->tensors, meta->size[0], meta->size[1], error);
 }
 
+/* Room for all of the network's picture, of which a frame covers a part. */
+static GstBuffer *begin_classes(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                                GError **error)
+{
+    const guint *shape = session->infer->model->indices->shape;
+
+    if (!meta->classes || meta->classes_size[0] != shape[2] || meta->classes_size[1] != shape[1]) {
+        drop_pool(&meta->classes);
+        meta->classes_size[0] = shape[2];
+        meta->classes_size[1] = shape[1];
+        meta->classes = make_pool(session, NULL, (gsize)shape[1] * shape[2]);
+    }
+    return acquire(meta->classes, shape[2], shape[1], error);
+}
+
+/* Where the network is one whose output is shown itself. */
+static void begin_shown(struct gst_tdl_meta *meta, struct gst_tdl_session *session,
+                        const struct gst_tdl_live *live, struct gst_tdl_masks *masks,
+                        GError **error)
+{
+    const enum gst_tdl_output wanted = gst_tdl_output_of(live->mode);
+
+    if (wanted == GST_TDL_OUTPUT_PICTURE)
+        g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                    "There is no mask for \"meta\" in this mode, which shows the model's "
+                    "output itself. Choose another mode, or set meta=none.");
+    else if (wanted == GST_TDL_OUTPUT_CLASSES && live->meta & GST_TDL_META_TENSOR)
+        g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                    "There is no tensor for \"meta\" in mode=classes, which has the class of each "
+                    "pixel instead. Set meta=segmentation.");
+    else if (wanted == session->infer->model->kind) /* or else another one is on its way */
+        masks->classes.buffer = begin_classes(meta, session, error);
+}
+
 /* With `invert` it is everybody else. */
 static const gchar *foreground(const struct gst_tdl_session *session,
                                const struct gst_tdl_live *live)
@@ -141,17 +187,36 @@ void gst_tdl_meta_begin(struct gst_tdl_meta *meta, struct gst_tdl_session *sessi
     if (!gst_tdl_meta_wanted(live))
         return;
     if (session->infer->model->kind != GST_TDL_OUTPUT_MASK) {
-        if (gst_tdl_output_of(live->mode) != GST_TDL_OUTPUT_MASK)
-            g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                        "There is no mask for \"meta\" in this mode, which shows the model's "
-                        "output itself. Choose another mode, or set meta=none.");
-        return; /* or else the network for masks is on its way */
+        begin_shown(meta, session, live, masks, error);
+        return;
     }
     if (live->meta & GST_TDL_META_SEGMENTATION)
         masks->labels.buffer = begin_labels(meta, session, live, in, error);
     if (!*error && live->meta & GST_TDL_META_TENSOR)
         masks->tensor = begin_tensor(meta, session, error);
     masks->tensor_due = meta->last == NULL;
+}
+
+/* One region for each class that a pixel may have. Takes the buffer out. */
+static void attach_classes(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
+                           struct gst_tdl_classes *classes, GstBuffer *frame,
+                           const struct gst_tdl_rect *place)
+{
+    const guint known = session->infer->model->classes, *size = classes->size;
+    gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+    gint stride[GST_VIDEO_MAX_PLANES] = { (gint)size[0] };
+    GstBuffer *mask = g_steal_pointer(&classes->buffer);
+    struct gst_tdl_rect where = classes->part;
+
+    if (!where.width)
+        where = (struct gst_tdl_rect){ 0, 0, place->width, place->height };
+    where.x += place->x;
+    where.y += place->y;
+    gst_buffer_set_size(mask, (gssize)size[0] * size[1]);
+    gst_buffer_add_video_meta_full(mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, size[0],
+                                   size[1], 1, offset, stride);
+    gst_tdl_analytics_attach(frame, mask, &where, meta->names,
+                             known ? MIN(known, GST_TDL_MAX_COLORS) : GST_TDL_MAX_COLORS);
 }
 
 void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *session,
@@ -165,6 +230,9 @@ void gst_tdl_meta_end(struct gst_tdl_meta *meta, const struct gst_tdl_session *s
         gst_tdl_analytics_attach(frame, g_steal_pointer(&masks->labels.buffer), place, names,
                                  G_N_ELEMENTS(names));
     }
+    if (masks->classes.size[0])
+        attach_classes(meta, session, &masks->classes, frame, place);
+    gst_clear_buffer(&masks->classes.buffer);
     if (!masks->tensor)
         return;
     if (masks->tensor_made)

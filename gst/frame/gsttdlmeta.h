@@ -3,8 +3,9 @@
  * What the network has found, on the frames as GStreamer's standard metadata
  * (GstAnalyticsRelationMeta). The mask is composed in the frame's own batch, at the frame's
  * size, from the mask that the frame itself is composed with: what its readers see is what
- * viewers see. It lies in memory whose mapping waits for the device, so that a frame travels
- * on at once, and nothing is read back for readers that are not there.
+ * viewers see. Classes, between which there is nothing, have the network's size. All lies in
+ * memory whose mapping waits for the device, so that a frame travels on at once, and nothing
+ * is read back for readers that are not there.
  */
 #ifndef GST_TDL_META_H
 #define GST_TDL_META_H
@@ -18,6 +19,9 @@ struct gst_tdl_meta {
     guint size[2];              /* of the tensors, width and height; likewise */
     GstBufferPool *tensors;
     GstBuffer *last; /* tensor, of the mask that frames wear; NULL: none */
+    guint classes_size[2];
+    GstBufferPool *classes;
+    GQuark names[GST_TDL_MAX_COLORS]; /* of the classes */
 };
 
 /* FALSE with `error`: this build has no such metadata, and the settings want some. Any thread. */
@@ -26,6 +30,10 @@ gboolean gst_tdl_meta_check(const struct gst_tdl_live *live, GError **error);
 void gst_tdl_meta_stop(struct gst_tdl_meta *meta);
 /* Whether the settings want some, and can have it. */
 gboolean gst_tdl_meta_wanted(const struct gst_tdl_live *live);
+
+/* The names of classes from the first one on; those that have none, or an empty one, are
+ * called by their number. `names` may be NULL. */
+void gst_tdl_meta_name(struct gst_tdl_meta *meta, const gchar *const *names);
 
 /* A frame that passes, with room for metadata while the device reads the input: another
  * buffer of the same memory, which keeps the first from its pool. */

@@ -109,6 +109,11 @@ struct gst_tdl_masks {
     GstBuffer *tensor;            /* one memory of `readback`: as the network made it; or NULL */
     gboolean tensor_due;          /* there is none of the frame before to use again */
     gboolean tensor_made;         /* out: by a frame that took no new mask it was not written */
+    struct gst_tdl_classes {
+        GstBuffer *buffer;        /* one memory of `readback`: the class of each pixel; or NULL */
+        guint size[2];            /* out: width and height, in rows without gaps; 0: not written */
+        struct gst_tdl_rect part; /* out: of the frame, that they cover; zeros: all of it */
+    } classes;                    /* of a frame that shows them */
 };
 /* Queue one frame and its masks (`masks` may be NULL), of all these at least one, or else
  * for presence. The outputs may be pushed at once: their maps wait. May wait for other

@@ -100,6 +100,7 @@ static gboolean import_targets(struct gst_tdl_session *session, struct gst_tdl_s
     work->has_mask = mask->buffer != NULL;
     work->has_labels = labels->buffer != NULL;
     work->tensor = masks->tensor;
+    work->classes = masks->classes.buffer;
     work->tensor_due = masks->tensor_due;
     if (work->has_target &&
         !gst_tdl_import_target(&session->importer, output->buffer, output->video, &slot->staging,
@@ -135,18 +136,41 @@ gboolean gst_tdl_work_shows_mask(const struct gst_tdl_live *live, const struct g
              gst_tdl_compose_blur(live, work->frames.source.height) > 0));
 }
 
+/* Those of what is shown. The part that covers the frame, as a picture of its own. */
+static enum tdl_result copy_classes(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
+                                    struct gst_tdl_work *work)
+{
+    const guint *shape = session->infer->model->indices->shape; /* 1, height, width */
+    const struct gst_tdl_mask_part whole = { 0, 0, shape[2], shape[1] },
+                                   part = session->infer->part.width ? session->infer->part : whole;
+    const guint runs = part.width == shape[2] ? 1 : part.height;
+    const gsize size = (gsize)part.width * part.height / runs;
+    enum tdl_result r = TDL_OK;
+    gsize offset = 0;
+    struct tdl_buffer *buffer =
+        gst_tdl_memory_buffer(gst_buffer_peek_memory(work->classes, 0), session->device, &offset);
+
+    for (guint i = 0; i < runs && r == TDL_OK; i++)
+        r = tdl_batch_tensor_to_buffer(slot->batch, session->infer->indices,
+                                       (gsize)(part.y + i) * shape[2] + part.x, buffer,
+                                       offset + i * size, size);
+    work->classes_size[0] = part.width;
+    work->classes_size[1] = part.height;
+    return r;
+}
+
 /* What the network has made, shown: of this frame, or of one before. */
 static enum tdl_result show(struct gst_tdl_session *session, struct gst_tdl_slot *slot,
-                            const struct gst_tdl_live *live, const struct gst_tdl_work *work)
+                            const struct gst_tdl_live *live, struct gst_tdl_work *work)
 {
     enum tdl_result r = TDL_OK;
 
     if (work->frames.cropped)
         r = gst_tdl_compose_around(&session->compose, slot->batch, live, work->mode, &work->frames);
-    return r == TDL_OK ? gst_tdl_show_record(slot->batch, session->infer->mask,
-                                             &session->infer->model->shown, &session->infer->part,
-                                             live, work->mode, &work->frames)
-                       : r;
+    if (r == TDL_OK)
+        r = gst_tdl_show_record(slot->batch, session->infer->mask, &session->infer->model->shown,
+                                &session->infer->part, live, work->mode, &work->frames);
+    return r == TDL_OK && work->classes ? copy_classes(session, slot, work) : r;
 }
 
 /* As it is now, for who reads it later. */

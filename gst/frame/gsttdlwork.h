@@ -13,6 +13,8 @@ struct gst_tdl_work {
     gboolean has_target, has_mask, has_labels;
     GstBuffer *tensor; /* borrowed; NULL: not wanted */
     gboolean tensor_due, tensor_made;
+    GstBuffer *classes; /* likewise */
+    guint classes_size[2];
     struct gst_tdl_import source, target, mask, labels;
     struct gst_tdl_frames frames, mask_frames, label_frames; /* of one source */
     struct gst_tdl_rect crop;                                /* of these, if they are cropped */

@@ -27,7 +27,7 @@ static GstStructure *make_legend(GStrv lines, const gchar *palette)
     g_value_init(&names, GST_TYPE_ARRAY);
     g_value_init(&values, GST_TYPE_ARRAY);
     for (guint i = 0; lines[i] && i < GST_TDL_MAX_COLORS; i++) {
-        append(&names, G_TYPE_STRING, g_strstrip(lines[i]), 0);
+        append(&names, G_TYPE_STRING, lines[i], 0);
         append(&values, G_TYPE_UINT, NULL, colors[i]);
     }
     gst_structure_take_value(legend, "names", &names);
@@ -66,18 +66,18 @@ static void warn_of_labels(GstElement *element, const gchar *labels, guint lines
     gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
 }
 
-void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources, gboolean shown,
-                         guint count)
+GStrv gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sources,
+                          gboolean shown, guint count)
 {
     g_autofree gchar *path = NULL, *text = NULL;
     const gchar *labels = sources->labels;
     g_autoptr(GError) failure = NULL;
-    g_auto(GStrv) lines = NULL;
     GError *error = NULL;
     gsize length = 0;
+    GStrv lines;
 
     if (!*labels)
-        return;
+        return NULL;
     path = gst_tdl_file_path(labels, &error);
     if (path && gst_tdl_file_check(path, &error) &&
         !g_file_get_contents(path, &text, &length, &failure))
@@ -89,9 +89,11 @@ void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sour
     if (error) {
         g_prefix_error(&error, "Cannot read labels \"%s\": ", labels);
         gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
-        return;
+        return NULL;
     }
     lines = g_strsplit(g_strchomp(text), "\n", -1);
+    for (guint i = 0; lines[i]; i++)
+        g_strstrip(lines[i]);
     if (shown)
         gst_element_post_message(
             element,
@@ -99,4 +101,5 @@ void gst_tdl_legend_post(GstElement *element, const struct gst_tdl_sources *sour
     if (lines[0])
         warn_of_classes(element, labels, g_strv_length(lines), sources->classes);
     warn_of_labels(element, labels, g_strv_length(lines), count);
+    return lines;
 }

@@ -2,6 +2,7 @@
 #include "gsttdllinks.h"
 
 #include "gsttdlinputs.h"
+#include "gsttdloutput.h"
 
 #include <math.h>
 #include <string.h>
@@ -288,7 +289,7 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
         out_pictures[(*out_picture_count)++] = i;
     }
     for (guint i = 0; tdl_graph_output(graph, i, &name); i++)
-        if (!is_one_of(out->outputs, out->count, name))
+        if (!is_one_of(out->outputs, out->count, name) && strcmp(name, GST_TDL_CLASSES) != 0)
             *out_mask = i;
     return *out_picture_count ? NULL : g_strdup("it has no input that could be a picture");
 }

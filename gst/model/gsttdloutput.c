@@ -113,19 +113,12 @@ static struct tdl_operand *look_up(struct tdl_builder *b, struct tdl_operand *in
                                             .rank = 2,
                                             .shape = { rows, channels } };
     const struct tdl_tensor_params *p = tdl_operand_get_desc(index);
-    uint32_t shape[4] = { 1, 0, 0, channels }, flat;
-    struct tdl_operand *found;
-
     tdl_builder_own(b, table, g_free);
     if (!p)
         return NULL;
-    shape[1] = p->shape[1];
-    shape[2] = p->shape[2];
-    flat = shape[1] * shape[2];
-    index = tdl_builder_reshape(b, index, 1, &flat);
-    found = tdl_builder_gather(
+    index = tdl_builder_reshape(b, index, 3, p->shape); /* for several pictures as for one */
+    return tdl_builder_gather(
         b, tdl_builder_constant(b, &desc, table, rows * channels * sizeof(gfloat)), index, 0);
-    return tdl_builder_reshape(b, found, 4, shape);
 }
 
 /* Blue, green, red. */
@@ -238,17 +231,32 @@ static gfloat *make_table(const struct gst_tdl_sources *sources)
     return table;
 }
 
+/* Numbers for who draws classes otherwise, or counts them. */
+static void give_classes(struct tdl_builder *b, struct tdl_operand *index)
+{
+    const struct tdl_tensor_params *p = tdl_operand_get_desc(index);
+    const uint32_t shape[] = { 1, p ? p->shape[1] : 0, p ? p->shape[2] : 0 };
+
+    index = tdl_builder_reshape(b, index, G_N_ELEMENTS(shape), shape);
+    tdl_builder_output(b, GST_TDL_CLASSES, tdl_builder_cast(b, index, TDL_UINT8));
+}
+
 static struct tdl_operand *decode_classes(struct tdl_builder *b, struct tdl_operand *x,
                                           const struct gst_tdl_sources *sources)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
     static const gfloat low = 0, high = GST_TDL_MAX_COLORS - 1;
+    static const gint32 last = GST_TDL_MAX_COLORS - 1;
 
     if (p->shape[3] > 1 && !gst_tdl_decode_check_classes(b, sources->classes, p->shape[3]))
         return NULL;
     if (p->shape[3] > 1) {
+        const gboolean many = p->shape[3] > GST_TDL_MAX_COLORS;
+
         x = tdl_builder_arg_max(b, x, 3, NULL);
+        if (many)
+            x = tdl_builder_clamp(b, x, NULL, &last);
     } else {
         x = tdl_builder_cast(b, x, TDL_FLOAT32);
         if (sources->decoder == GST_TDL_DECODE_LOGIT)
@@ -257,6 +265,7 @@ static struct tdl_operand *decode_classes(struct tdl_builder *b, struct tdl_oper
             x = tdl_builder_linear(b, x, 1, 0.5f);
         x = tdl_builder_cast(b, tdl_builder_clamp(b, x, &low, &high), TDL_INT32);
     }
+    give_classes(b, x);
     return look_up(b, x, make_table(sources), GST_TDL_MAX_COLORS, 4);
 }
 

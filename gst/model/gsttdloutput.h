@@ -8,8 +8,12 @@
 
 #define GST_TDL_MAX_COLORS 256 /* of classes; those behind have the last one's */
 
+/* Beside what is shown, of mode=classes: the class of each pixel, [1, h, w] uint8. */
+#define GST_TDL_CLASSES "tdl-classes"
+
 /* Appends to an image of rank 4 what makes it shown: [1, h, w, C] float32, of 1 or 3
- * channels, or 4 with alpha. NULL when the builder has failed. */
+ * channels, or 4 with alpha, and makes GST_TDL_CLASSES an output. NULL when the builder has
+ * failed. */
 struct tdl_operand *gst_tdl_output_decode(struct tdl_builder *builder, struct tdl_operand *x,
                                           const struct gst_tdl_sources *sources);
 /* The numbers of "output-range", and the colours of "palette". FALSE with `error`. */

@@ -21,6 +21,12 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
     r = tdl_tensor_create(context, &input, &infer->input);
     if (r == TDL_OK)
         r = tdl_tensor_create(context, &output, &infer->output);
+    if (r == TDL_OK && infer->model->indices) {
+        output = *infer->model->indices;
+        output.usage = TDL_TENSOR_WRITABLE | TDL_TENSOR_READABLE;
+        output.label = "classes";
+        r = tdl_tensor_create(context, &output, &infer->indices);
+    }
     if (r == TDL_OK)
         r = tdl_tensor_reshape(infer->output, 4, infer->model->image.shape, &infer->mask);
     return r == TDL_OK ? gst_tdl_carry_init(&infer->memory, context, &infer->model->states) : r;
@@ -29,7 +35,7 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 /* What a run reads and writes. */
 struct bindings {
     struct tdl_binding inputs[GST_TDL_MAX_PICTURES + GST_TDL_MAX_LINKS];
-    struct tdl_binding outputs[1 + GST_TDL_MAX_LINKS];
+    struct tdl_binding outputs[2 + GST_TDL_MAX_LINKS];
     guint input_count, output_count;
 };
 
@@ -39,8 +45,11 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
     b->outputs[0] = (struct tdl_binding){ infer->model->output, infer->output };
     b->input_count =
         1 + gst_tdl_others_bind(&infer->others, &infer->model->pictures, b->inputs + 1);
-    b->output_count = 1 + gst_tdl_carry_bind(&infer->memory, &infer->model->states,
-                                             b->inputs + b->input_count, b->outputs + 1);
+    b->output_count = 1;
+    if (infer->indices)
+        b->outputs[b->output_count++] = (struct tdl_binding){ GST_TDL_CLASSES, infer->indices };
+    b->output_count += gst_tdl_carry_bind(&infer->memory, &infer->model->states,
+                                          b->inputs + b->input_count, b->outputs + b->output_count);
     b->input_count += infer->model->states.count;
 }
 
@@ -119,6 +128,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->input);
     tdl_tensor_destroy(&infer->mask);
     tdl_tensor_destroy(&infer->output);
+    tdl_tensor_destroy(&infer->indices);
     gst_tdl_carry_finish(&infer->memory);
     gst_tdl_others_finish(&infer->others);
     gst_tdl_model_release(&infer->model);

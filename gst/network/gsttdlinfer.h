@@ -14,6 +14,7 @@ struct gst_tdl_infer {
     const struct gst_tdl_model *model;
     struct tdl_tensor *input, *mask; /* the mask: [1, h, w, 1] float32 */
     struct tdl_tensor *output;       /* the same memory, as the graph writes it */
+    struct tdl_tensor *indices;      /* of GST_TDL_CLASSES, or NULL */
     struct gst_tdl_carry memory;     /* of a recurrent network */
     struct gst_tdl_others others;    /* pictures beside the input */
     guint frame[2];                  /* size of its last frame, px */

@@ -30,6 +30,7 @@ struct gst_tdl_model {
     struct gst_tdl_scale scale;                /* of the frame's size then */
     struct gst_tdl_states states;              /* of a recurrent one */
     struct tdl_tensor_params image;            /* its output as an image of rank 4 */
+    const struct tdl_tensor_params *indices;   /* of GST_TDL_CLASSES, or NULL: it has none */
     gboolean guessed;                          /* … which it may not be */
     guint classes;                             /* 0: not known */
     struct gst_tdl_batcher *batcher;           /* of those who share it */

@@ -4,6 +4,8 @@
 #include "gsttdldecode.h"
 #include "gsttdlpreset.h"
 
+#include <string.h>
+
 const struct tdl_model *gst_tdl_read_bundled(const gchar *name)
 {
     if (!*name)
@@ -100,6 +102,17 @@ static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *na
     return model->fit != GST_TDL_FIT_TILES || check_tiles(model, decoder, name, error);
 }
 
+static const struct tdl_tensor_params *find_indices(const struct tdl_graph *graph)
+{
+    const struct tdl_tensor_params *p;
+    const gchar *name;
+
+    for (guint i = 0; (p = tdl_graph_output(graph, i, &name)) != NULL; i++)
+        if (!strcmp(name, GST_TDL_CLASSES))
+            return p;
+    return NULL;
+}
+
 /* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
  * and then, that this may mend what is wrong: no error yet. */
 static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
@@ -122,6 +135,7 @@ static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_link
     model->picture = model->pictures.list[0].how;
     model->output_params = tdl_graph_output(model->graph, mask, &model->output);
     model->image = gst_tdl_decode_image(model->output_params);
+    model->indices = find_indices(model->graph);
     return TRUE;
 }
 

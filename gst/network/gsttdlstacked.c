@@ -20,33 +20,34 @@ static gboolean is_stack_of(const struct tdl_tensor_params *many,
 }
 
 /* Zeros at first: what is computed for nobody should be numbers, too. */
-static enum tdl_result create_tensor(struct tdl_context *context,
-                                     const struct tdl_tensor_params *params, const gchar *label,
-                                     struct tdl_buffer **out_buffer, struct tdl_tensor **out_tensor)
+static enum tdl_result create(struct gst_tdl_stack *stack, guint count, struct tdl_context *context,
+                              const struct tdl_tensor_params *params, const gchar *label)
 {
     const gsize size = tdl_tensor_params_size(params);
     struct tdl_tensor_params mine = *params;
     enum tdl_result r =
-        tdl_buffer_create(context, (size + 15) / 16 * 16, TDL_BUFFER_DEVICE, out_buffer);
+        tdl_buffer_create(context, (size + 15) / 16 * 16, TDL_BUFFER_DEVICE, &stack->buffer);
 
+    stack->size = size / count;
     mine.usage = TDL_TENSOR_WRITABLE;
     mine.label = label;
     if (r == TDL_OK)
-        r = tdl_tensor_create_on(*out_buffer, &mine, out_tensor);
+        r = tdl_tensor_create_on(stack->buffer, &mine, &stack->tensor);
     if (r == TDL_OK) {
         g_autofree guint8 *zeros = g_malloc0(size);
 
-        r = tdl_tensor_write(*out_tensor, zeros, size, NULL);
+        r = tdl_tensor_write(stack->tensor, zeros, size, NULL);
     }
     return r;
 }
 
 static enum tdl_result run(struct gst_tdl_stacked *s, struct tdl_batch *batch)
 {
-    const struct tdl_binding input = { s->input_name, s->input };
-    const struct tdl_binding output = { s->output_name, s->output };
+    const struct tdl_binding input = { s->input.name, s->input.tensor };
+    const struct tdl_binding outputs[] = { { s->output.name, s->output.tensor },
+                                           { s->indices.name, s->indices.tensor } };
 
-    return tdl_batch_graph(batch, s->graph, &input, 1, &output, 1);
+    return tdl_batch_graph(batch, s->graph, &input, 1, outputs, s->indices.name ? 2 : 1);
 }
 
 /* The first run compiles on some drivers; the second is timed. */
@@ -74,26 +75,46 @@ static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *co
     return r;
 }
 
+/* FALSE: the graph has other inputs or outputs than one picture's, or not for each. */
+static gboolean find_ends(struct gst_tdl_stacked *s, const struct gst_tdl_model *model,
+                          const struct tdl_tensor_params **in, const struct tdl_tensor_params **out,
+                          const struct tdl_tensor_params **indices)
+{
+    const guint count = model->indices ? 2 : 1;
+    const struct tdl_tensor_params *p;
+    const gchar *name;
+
+    *in = tdl_graph_input(s->graph, 0, &s->input.name);
+    *out = *indices = NULL;
+    for (guint i = 0; (p = tdl_graph_output(s->graph, i, &name)) != NULL; i++) {
+        const gboolean is_mask = strcmp(name, GST_TDL_CLASSES) != 0;
+
+        *(is_mask ? out : indices) = p;
+        *(is_mask ? &s->output.name : &s->indices.name) = name;
+    }
+    return is_stack_of(*in, model->input_params, s->count) &&
+           is_stack_of(*out, model->output_params, s->count) &&
+           (!model->indices || is_stack_of(*indices, model->indices, s->count)) &&
+           !tdl_graph_input(s->graph, 1, NULL) && !tdl_graph_output(s->graph, count, NULL);
+}
+
 static gboolean set_up(struct gst_tdl_stacked *s, const struct gst_tdl_model *model,
                        struct tdl_context *context, const struct tdl_compile_params *compile,
                        GError **error)
 {
-    const struct tdl_tensor_params *in = tdl_graph_input(s->graph, 0, &s->input_name);
-    const struct tdl_tensor_params *out = tdl_graph_output(s->graph, 0, &s->output_name);
+    const struct tdl_tensor_params *in, *out, *indices;
     enum tdl_result r;
 
-    if (!is_stack_of(in, model->input_params, s->count) ||
-        !is_stack_of(out, model->output_params, s->count) || tdl_graph_input(s->graph, 1, NULL) ||
-        tdl_graph_output(s->graph, 1, NULL)) {
+    if (!find_ends(s, model, &in, &out, &indices)) {
         g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                     "its output for several pictures has no place for each");
         return FALSE;
     }
-    s->in_size = tdl_tensor_params_size(model->input_params);
-    s->out_size = tdl_tensor_params_size(model->output_params);
-    r = create_tensor(context, in, "pictures", &s->in, &s->input);
+    r = create(&s->input, s->count, context, in, "pictures");
     if (r == TDL_OK)
-        r = create_tensor(context, out, "masks", &s->out, &s->output);
+        r = create(&s->output, s->count, context, out, "masks");
+    if (r == TDL_OK && indices)
+        r = create(&s->indices, s->count, context, indices, "classes");
     if (r == TDL_OK)
         r = tdl_graph_compile(s->graph, compile);
     if (r == TDL_OK)
@@ -119,16 +140,29 @@ struct gst_tdl_stacked *gst_tdl_stacked_new(const struct gst_tdl_model *model,
     return s;
 }
 
+static void destroy(struct gst_tdl_stack *stack)
+{
+    tdl_tensor_destroy(&stack->tensor);
+    tdl_buffer_destroy(&stack->buffer);
+}
+
 void gst_tdl_stacked_free(struct gst_tdl_stacked *s)
 {
     if (!s)
         return;
-    tdl_tensor_destroy(&s->input);
-    tdl_tensor_destroy(&s->output);
-    tdl_buffer_destroy(&s->in);
-    tdl_buffer_destroy(&s->out);
+    destroy(&s->input);
+    destroy(&s->output);
+    destroy(&s->indices);
     tdl_graph_destroy(&s->graph);
     g_free(s);
+}
+
+/* Place `i` of a stack to a stream's own tensor. */
+static enum tdl_result hand_out(struct tdl_batch *batch, const struct gst_tdl_stack *stack, guint i,
+                                struct tdl_tensor *tensor)
+{
+    return tdl_batch_buffer_to_tensor(batch, stack->buffer, i * stack->size, tensor, 0,
+                                      stack->size);
 }
 
 enum tdl_result gst_tdl_stacked_record(struct gst_tdl_stacked *s, struct tdl_batch *batch,
@@ -137,12 +171,14 @@ enum tdl_result gst_tdl_stacked_record(struct gst_tdl_stacked *s, struct tdl_bat
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_NETWORK);
 
     for (guint i = 0; i < count && r == TDL_OK; i++)
-        r = tdl_batch_tensor_to_buffer(batch, infers[i]->input, 0, s->in, i * s->in_size,
-                                       s->in_size);
+        r = tdl_batch_tensor_to_buffer(batch, infers[i]->input, 0, s->input.buffer,
+                                       i * s->input.size, s->input.size);
     if (r == TDL_OK)
         r = run(s, batch);
-    for (guint i = 0; i < count && r == TDL_OK; i++)
-        r = tdl_batch_buffer_to_tensor(batch, s->out, i * s->out_size, infers[i]->output, 0,
-                                       s->out_size);
+    for (guint i = 0; i < count && r == TDL_OK; i++) {
+        r = hand_out(batch, &s->output, i, infers[i]->output);
+        if (r == TDL_OK && s->indices.name)
+            r = hand_out(batch, &s->indices, i, infers[i]->indices);
+    }
     return r;
 }

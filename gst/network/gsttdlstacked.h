@@ -10,10 +10,12 @@
 struct gst_tdl_stacked {
     guint count; /* pictures */
     struct tdl_graph *graph;
-    struct tdl_buffer *in, *out;
-    struct tdl_tensor *input, *output; /* these */
-    gsize in_size, out_size;           /* bytes of one picture */
-    const gchar *input_name, *output_name;
+    struct gst_tdl_stack {
+        const gchar *name; /* of the graph's; NULL: it has none */
+        struct tdl_buffer *buffer;
+        struct tdl_tensor *tensor; /* that */
+        gsize size;                /* bytes of one picture */
+    } input, output, indices;
     guint64 network_ns; /* wall time of a run on an idle device */
 };
 

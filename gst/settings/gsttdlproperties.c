@@ -92,7 +92,7 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.palette) },
     { "labels", "Labels",
       "File with the classes' names, one a line, from class 0 on: with mode=classes the element "
-      "message tdl-legend has them with their colours",
+      "message tdl-legend has them with their colours, and meta=segmentation has the names",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.labels) },
     { "background", "Background picture",
       "Picture (a path or file:// URI of anything that GStreamer decodes) put behind the "
@@ -213,8 +213,9 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       BOOL, GST_TDL_LIVE, GST_TDL_AT(live.roi), .def = FALSE, .local = TRUE },
     { "meta", "Metadata",
       "What the network has found, as GStreamer's standard metadata on each frame, in every mode "
-      "that has a mask and in passthrough. Needs a build with GStreamer 1.26 or later: in others "
-      "anything but \"none\" is an error at the start, and a warning later",
+      "that has a mask, in passthrough, and in mode=classes, which has no tensor. Needs a build "
+      "with GStreamer 1.26 or later: in others anything but \"none\" is an error at the start, "
+      "and a warning later",
       META, GST_TDL_LIVE, GST_TDL_AT(live.meta), .def = GST_TDL_META_NONE, .local = TRUE },
     { "require-zero-copy", "Require zero copy",
       "Stop with an error where the CPU would have to copy a frame, or where frames of a device "

@@ -9,7 +9,9 @@
 #define PLAIN "smoothing=0 refine=false close-holes=false feather=1 "
 
 #ifdef HAVE_ANALYTICS
+#include <glib/gstdio.h>
 #include <gst/analytics/analytics.h>
+#include <string.h>
 #endif
 
 /* ---------------------------------------------------------- regions of interest */
@@ -602,8 +604,411 @@ GST_START_TEST(flush_and_sizes)
 }
 GST_END_TEST;
 
+/* --------------------------------------------------------------------- classes */
+
+static gchar *folder; /* of models, in ncnn's text */
+
+/* A network as small as can be, and its weights. */
+static gchar *write_model(const char *name, const char *layer, const gfloat *weights, gsize count)
+{
+    g_autofree gchar *path = g_strdup_printf("%s/%s.param", folder, name);
+    g_autofree gchar *bin = g_strdup_printf("%s/%s.bin", folder, name);
+    g_autofree gchar *text =
+        g_strdup_printf("7767517\n2 2\nInput in 0 1 data 2=3\n%s\n", layer);
+
+    fail_unless(g_file_set_contents(path, text, -1, NULL));
+    fail_unless(g_file_set_contents(bin, (const gchar *)weights, count * sizeof(gfloat), NULL));
+    return g_steal_pointer(&path);
+}
+
+/* The picture's red, green and blue are the classes; its red is the one number; class 299 of
+ * 300, whatever the picture. */
+enum network { COLORS, RED, MANY };
+
+static gchar *write_network(enum network network)
+{
+    gfloat weights[1 + 3 * 300 + 300] = { 0 }; /* behind a tag that says that they are floats */
+
+    if (network == COLORS)
+        return write_model("colors", "ReLU same 1 1 data out", NULL, 0);
+    if (network == RED)
+        return write_model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1", NULL, 0);
+    weights[G_N_ELEMENTS(weights) - 1] = 1;
+    return write_model("many", "Convolution c 1 1 data out 0=300 1=1 5=1 6=900", weights,
+                       G_N_ELEMENTS(weights));
+}
+
+/* What a pixel's class is. */
+static guint class_of(enum network network, const guint8 *rgb, gboolean is_number)
+{
+    if (network == MANY)
+        return 255; /* the last one that a byte can say */
+    if (network == RED)
+        return is_number ? rgb[0] : rgb[0] >= 128;
+    return rgb[1] > rgb[0] ? (rgb[2] > rgb[1] ? 2 : 1) : (rgb[2] > rgb[0] ? 2 : 0);
+}
+
+/* Noise in which a pixel's largest colour is so by far, and no red is near a half. */
+static GstBuffer *noise(const GstVideoInfo *info, GRand *rand, GstClockTime time)
+{
+    GstBuffer *picture = gst_buffer_new_allocate(NULL, info->size, NULL);
+    GstMapInfo map;
+
+    fail_unless(gst_buffer_map(picture, &map, GST_MAP_WRITE));
+    for (gint y = 0; y < info->height; y++)
+        for (gint x = 0; x < info->width; x++) {
+            guint8 *rgb = map.data + y * info->stride[0] + 3 * x;
+
+            for (guint c = 0; c < 3; c++)
+                rgb[c] = g_rand_int_range(rand, 0, 120);
+            rgb[g_rand_int_range(rand, 0, 3)] = g_rand_int_range(rand, 136, 256);
+        }
+    gst_buffer_unmap(picture, &map);
+    GST_BUFFER_PTS(picture) = time;
+    GST_BUFFER_DURATION(picture) = GST_SECOND / 30;
+    return picture;
+}
+
+struct area {
+    gint x, y;
+    guint width, height;
+};
+
+/* A frame's classes are those of that picture's pixels in that area, which is where they say
+ * that they lie; each has a region, and is called so. */
+static void compare_classes(GstBuffer *frame, GstBuffer *picture, const GstVideoInfo *info,
+                            const struct area *area, enum network network, guint count,
+                            const char *const *names, const char *what)
+{
+    GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(frame);
+    GstAnalyticsSegmentationMtd segmentation;
+    GstAnalyticsClsMtd classes;
+    GstBuffer *mask;
+    const GstVideoMeta *meta;
+    GstMapInfo got, rgb;
+    struct area place;
+
+    fail_unless(find_segmentation(frame, 0, &segmentation), "%s: none", what);
+    fail_if(find_segmentation(frame, 1, &(GstAnalyticsSegmentationMtd){ 0 }), "%s: two", what);
+    mask = gst_analytics_segmentation_mtd_get_mask(&segmentation, &place.x, &place.y, &place.width,
+                                                   &place.height);
+    fail_if(memcmp(&place, area, sizeof(place)), "%s: in %d,%d %ux%u", what, place.x, place.y,
+            place.width, place.height);
+    fail_unless_equals_int(gst_analytics_segmentation_mtd_get_region_count(&segmentation), count);
+    fail_unless(gst_analytics_relation_meta_get_direct_related(
+        relations, segmentation.id, GST_ANALYTICS_REL_TYPE_N_TO_N,
+        gst_analytics_cls_mtd_get_mtd_type(), NULL, &classes));
+    fail_unless_equals_int(gst_analytics_cls_mtd_get_length(&classes), count);
+    for (guint i = 0; i < count; i++) {
+        g_autofree gchar *number = g_strdup_printf("%u", i);
+
+        fail_unless_equals_int(gst_analytics_segmentation_mtd_get_region_id(&segmentation, i), i);
+        fail_unless_equals_string(g_quark_to_string(gst_analytics_cls_mtd_get_quark(&classes, i)),
+                                  names && i < 3 ? names[i] : number);
+    }
+    meta = gst_buffer_get_video_meta(mask);
+    fail_unless(meta->format == GST_VIDEO_FORMAT_GRAY8 && meta->width == area->width &&
+                meta->height == area->height && meta->stride[0] == (gint)area->width);
+    fail_unless(gst_memory_is_type(gst_buffer_peek_memory(mask, 0), "TdlMemory"));
+    fail_unless(gst_buffer_map(mask, &got, GST_MAP_READ));
+    fail_unless(gst_buffer_map(picture, &rgb, GST_MAP_READ));
+    fail_unless_equals_uint64(got.size, area->width * area->height);
+    for (guint i = 0; i < got.size; i++) {
+        const guint x = i % area->width, y = i / area->width;
+        const guint8 *at = rgb.data + (area->y + y) * info->stride[0] + 3 * (area->x + x);
+        const guint want = class_of(network, at, count == 256);
+
+        fail_unless(got.data[i] == want, "%s: %d at %u,%u, not %u", what, got.data[i], x, y, want);
+    }
+    gst_buffer_unmap(mask, &got);
+    gst_buffer_unmap(picture, &rgb);
+    gst_buffer_unref(mask);
+}
+
+/* The network has the size of the frame, or of what it sees of it: px are px. */
+static const struct {
+    enum network network;
+    guint width, height, count;
+    const char *properties;
+    guint model[2];
+    GstVideoRectangle crop;
+} class_rows[] = {
+    { COLORS, 32, 18, 3, "", { 32, 18 } },
+    { COLORS, 37, 19, 3, "classes=<2> opacity=1", { 37, 19 } }, /* all have classes */
+    { COLORS, 32, 18, 3, "input-fit=letterbox", { 32, 32 } },
+    { COLORS, 18, 32, 3, "input-fit=letterbox", { 33, 32 } },
+    { COLORS, 64, 48, 3, "", { 24, 18 }, { 16, 6, 24, 18 } },
+    { COLORS, 64, 48, 3, "input-fit=letterbox", { 24, 24 }, { 16, 6, 16, 24 } },
+    { COLORS, 31, 22, 3, "model-size=frame", { 0 } },
+    { RED, 32, 18, 256, "decoder=labels input-range=0,255", { 32, 18 } },
+    { RED, 32, 18, 2, "", { 32, 18 } },
+    { MANY, 16, 12, 256, "", { 16, 12 } },
+};
+
+GST_START_TEST(classes_of_pixels)
+{
+    static const char *const names[] = { "sky", "1", "road" };
+    g_autofree gchar *model = write_network(class_rows[__i__].network);
+    g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
+    const GstVideoRectangle *crop = &class_rows[__i__].crop;
+    const gboolean is_sized = class_rows[__i__].model[0] > 0, has_names = __i__ % 2;
+    g_autofree gchar *size = g_strdup_printf("model-size=%ux%u", class_rows[__i__].model[0],
+                                             class_rows[__i__].model[1]);
+    g_autofree gchar *line = g_strdup_printf(
+        "mode=classes meta=segmentation model=%s %s %s %s%s", model, is_sized ? size : "",
+        class_rows[__i__].properties, has_names ? "labels=" : "", has_names ? labels : "");
+    g_autofree gchar *caps =
+        g_strdup_printf("video/x-raw,format=RGB,width=%u,height=%u,framerate=30/1",
+                        class_rows[__i__].width, class_rows[__i__].height);
+    struct area area = { 0, 0, class_rows[__i__].width, class_rows[__i__].height };
+    GRand *rand = g_rand_new_with_seed(util_seed());
+    struct filter filter;
+    GstVideoInfo info;
+
+    fail_unless(g_file_set_contents(labels, " sky\n\nroad\r\n", -1, NULL));
+    if (crop->w)
+        area = (struct area){ crop->x, crop->y, crop->w, crop->h };
+    caps_info(caps, &info);
+    filter_start(&filter, line, caps);
+    for (guint i = 0; i < 3; i++) {
+        GstBuffer *picture = noise(&info, rand, i * GST_SECOND / 30), *frame;
+
+        if (crop->w)
+            add_crop(picture, crop);
+        frame = filter_run(&filter, gst_buffer_ref(picture));
+        compare_classes(frame, picture, &info, &area, class_rows[__i__].network,
+                        class_rows[__i__].count, has_names ? names : NULL, line);
+        gst_buffer_unref(frame);
+        gst_buffer_unref(picture);
+    }
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
+#define SMALL "video/x-raw,format=RGB,width=32,height=18,framerate=30/1"
+static const struct area all_small = { 0, 0, 32, 18 };
+
+/* They are those of the run that the frame shows, which may be one of before. */
+GST_START_TEST(classes_between_runs)
+{
+    g_autofree gchar *model = write_network(COLORS);
+    g_autofree gchar *line = g_strdup_printf(
+        "mode=classes meta=segmentation model=%s model-size=32x18 interval=3", model);
+    GRand *rand = g_rand_new_with_seed(util_seed());
+    GstBuffer *picture = NULL;
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(SMALL, &info);
+    filter_start(&filter, line, SMALL);
+    for (guint i = 0; i < 7; i++) {
+        GstBuffer *next = noise(&info, rand, i * GST_SECOND / 30), *frame;
+
+        if (i % 3 == 0)
+            gst_buffer_replace(&picture, next);
+        frame = filter_run(&filter, next);
+        compare_classes(frame, picture, &info, &all_small, COLORS, 3, NULL, "interval=3");
+        gst_buffer_unref(frame);
+    }
+    fail_unless_equals_uint64(filter_stat(&filter, "network-runs"), 3);
+    gst_util_set_object_arg(G_OBJECT(filter.element), "interval", "1");
+    gst_util_set_object_arg(G_OBJECT(filter.element), "latency-mode", "freshest");
+    for (guint i = 7; i < 11; i++) { /* once it has seen it, it is the newest */
+        GstBuffer *same = gst_buffer_copy(picture), *frame;
+
+        GST_BUFFER_PTS(same) = i * GST_SECOND / 30;
+        frame = filter_run(&filter, same);
+        compare_classes(frame, picture, &info, &all_small, COLORS, 3, NULL, "freshest");
+        gst_buffer_unref(frame);
+    }
+    gst_buffer_unref(picture);
+    filter_stop(&filter);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
+struct class_stream {
+    struct filter filter;
+    guint seed;
+    gint *together; /* streams that have been in a batch */
+};
+
+static gpointer run_stream(gpointer data)
+{
+    struct class_stream *stream = data;
+    GRand *rand = g_rand_new_with_seed(stream->seed);
+    gboolean was = FALSE;
+    GstVideoInfo info;
+
+    caps_info(SMALL, &info);
+    for (guint i = 0; g_atomic_int_get(stream->together) < 2; i++) {
+        GstBuffer *picture = noise(&info, rand, i * GST_SECOND / 30);
+        GstBuffer *frame = filter_run(&stream->filter, gst_buffer_ref(picture));
+        const gboolean is = filter_stat(&stream->filter, "batches") > 0;
+
+        compare_classes(frame, picture, &info, &all_small, COLORS, 3, NULL, "a stream of two");
+        if (is && !was)
+            g_atomic_int_inc(stream->together);
+        was |= is;
+        gst_buffer_unref(frame);
+        gst_buffer_unref(picture);
+    }
+    g_rand_free(rand);
+    return NULL;
+}
+
+/* Streams whose network runs on both frames at once have their own each. */
+GST_START_TEST(classes_of_two_streams)
+{
+    g_autofree gchar *model = write_network(COLORS);
+    g_autofree gchar *line = g_strdup_printf("mode=classes meta=segmentation model=%s "
+                                             "model-size=32x18 batch-size=2 batch-timeout=20",
+                                             model);
+    struct class_stream streams[2];
+    GThread *threads[2];
+    gint together = 0;
+
+    for (guint i = 0; i < 2; i++) {
+        streams[i] = (struct class_stream){ .seed = util_seed() + i, .together = &together };
+        filter_start(&streams[i].filter, line, SMALL);
+    }
+    for (guint i = 0; i < 2; i++)
+        threads[i] = g_thread_new("stream", run_stream, &streams[i]);
+    for (guint i = 0; i < 2; i++)
+        g_thread_join(threads[i]);
+    for (guint i = 0; i < 2; i++) {
+        filter_expect_no_error(&streams[i].filter);
+        filter_stop(&streams[i].filter);
+    }
+}
+GST_END_TEST;
+
+/* From classes to a mask and back, while frames come. */
+GST_START_TEST(classes_come_and_go)
+{
+    static const char *const modes[] = { "overlay", "classes" };
+    g_autofree gchar *model = write_network(COLORS);
+    g_autofree gchar *line = g_strdup_printf(
+        "mode=classes meta=segmentation model=%s model-size=32x18 decoder=softmax", model);
+    GRand *rand = g_rand_new_with_seed(util_seed());
+    GstAnalyticsSegmentationMtd segmentation;
+    struct filter filter;
+    GstVideoInfo info;
+    guint time = 0;
+
+    caps_info(SMALL, &info);
+    filter_start(&filter, line, SMALL);
+    for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
+        gsize regions = 0;
+
+        gst_util_set_object_arg(G_OBJECT(filter.element), "mode", modes[i]);
+        while (regions != 2 + i) {
+            GstBuffer *frame = filter_run(&filter, noise(&info, rand, time++ * GST_SECOND / 30));
+
+            if (find_segmentation(frame, 0, &segmentation))
+                regions = gst_analytics_segmentation_mtd_get_region_count(&segmentation);
+            gst_buffer_unref(frame);
+            g_usleep(1000);
+        }
+    }
+    filter_expect_no_error(&filter);
+    filter_stop(&filter);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
+/* Whose frames cannot have what is asked for. */
+static const struct {
+    const char *line;
+    const char *words[4];
+} misuses[] = {
+    { "mode=classes meta=tensor", { "no tensor", "mode=classes", "meta=segmentation" } },
+    { "mode=classes meta=both", { "no tensor", "meta=segmentation" } },
+    { "mode=picture meta=segmentation", { "no mask", "meta=none" } },
+};
+
+GST_START_TEST(what_a_mode_has_not)
+{
+    g_autofree gchar *model = write_network(COLORS);
+    g_autofree gchar *line =
+        g_strdup_printf("%s model=%s model-size=32x18", misuses[__i__].line, model);
+    GRand *rand = g_rand_new_with_seed(util_seed());
+    struct filter filter;
+    GstVideoInfo info;
+
+    caps_info(SMALL, &info);
+    filter_start(&filter, line, SMALL);
+    fail_unless_equals_int(gst_harness_push(filter.harness, noise(&info, rand, 0)), GST_FLOW_ERROR);
+    message_expect(filter_message(&filter, GST_MESSAGE_ERROR), GST_MESSAGE_ERROR,
+                   misuses[__i__].words);
+    filter_stop(&filter);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
+/* A network of the frame's size is loaded when that is known, and its tensor has that size. */
+GST_START_TEST(tensor_of_the_frames_size)
+{
+    g_autofree gchar *model = write_network(RED);
+    g_autofree gchar *line = g_strdup_printf(
+        PLAIN "mode=overlay meta=tensor model=%s model-size=frame decoder=probability", model);
+    GRand *rand = g_rand_new_with_seed(util_seed());
+    struct filter filter;
+    GstVideoInfo info;
+    GstBuffer *picture, *frame;
+    const GstTensor *tensor;
+    GstMapInfo got, rgb;
+
+    caps_info(SMALL, &info);
+    filter_start(&filter, line, SMALL);
+    picture = noise(&info, rand, 0);
+    frame = filter_run(&filter, gst_buffer_ref(picture));
+    tensor = gst_tensor_meta_get(gst_buffer_get_tensor_meta(frame), 0);
+    fail_unless(tensor->dims[1] == 18 && tensor->dims[2] == 32);
+    fail_unless(gst_buffer_map(tensor->data, &got, GST_MAP_READ));
+    fail_unless(gst_buffer_map(picture, &rgb, GST_MAP_READ));
+    fail_unless_equals_uint64(got.size, 32 * 18 * sizeof(gfloat));
+    for (guint i = 0; i < 32 * 18; i++) {
+        const gfloat value = ((const gfloat *)(gconstpointer)got.data)[i];
+
+        fail_unless(ABS(255 * value - rgb.data[3 * i]) < 0.01f, "%f at %u, not %d / 255", value, i,
+                    rgb.data[3 * i]);
+    }
+    gst_buffer_unmap(tensor->data, &got);
+    gst_buffer_unmap(picture, &rgb);
+    gst_buffer_unref(frame);
+    gst_buffer_unref(picture);
+    filter_stop(&filter);
+    g_rand_free(rand);
+}
+GST_END_TEST;
+
+static void remove_models(void)
+{
+    static const char *const files[] = { "colors.param", "colors.bin", "red.param", "red.bin",
+                                         "many.param",   "many.bin",   "labels.txt" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree gchar *path = g_build_filename(folder, files[i], NULL);
+
+        g_unlink(path);
+    }
+    g_rmdir(folder);
+    g_clear_pointer(&folder, g_free);
+}
+
 static void add_tests(TCase *tc)
 {
+    folder = g_dir_make_tmp("tdl-meta-XXXXXX", NULL);
+    atexit(remove_models);
+    tcase_add_loop_test(tc, classes_of_pixels, 0, G_N_ELEMENTS(class_rows));
+    tcase_add_test(tc, classes_between_runs);
+    tcase_add_test(tc, classes_of_two_streams);
+    tcase_add_test(tc, classes_come_and_go);
+    tcase_add_loop_test(tc, what_a_mode_has_not, 0, G_N_ELEMENTS(misuses));
+    tcase_add_test(tc, tensor_of_the_frames_size);
     tcase_add_loop_test(tc, labels_are_the_mask, 0, G_N_ELEMENTS(rows));
     tcase_add_loop_test(tc, every_frame_has_labels, 0, 3);
     tcase_add_loop_test(tc, round_a_crop, 0, 2);
