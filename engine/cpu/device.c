@@ -44,7 +44,9 @@ void tdl_cpu_describe(struct tdl_device_info *info)
     info->queues = 1;
     info->max_buffer_bytes = SIZE_MAX / 2;
     info->memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
-    info->usable = true;
+    info->usable = tdl_cpu_isa_check() == TDL_OK;
+    if (!info->usable)
+        snprintf(info->unusable_reason, sizeof(info->unusable_reason), "%.127s", tdl_last_error());
     info->external_memory_host = true;
     info->timestamps = true;
     info->storage_16bit = true;
@@ -129,9 +131,11 @@ const struct tdl_device tdl_device_cpu = {
 enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
                                        struct tdl_context **out_context)
 {
-    struct tdl_cpu_context *ctx = calloc(1, sizeof(*ctx));
-    enum tdl_result r;
+    enum tdl_result r = tdl_cpu_isa_check();
     *out_context = NULL;
+    if (r != TDL_OK)
+        return r;
+    struct tdl_cpu_context *ctx = calloc(1, sizeof(*ctx));
     if (!ctx)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
     tdl_context_init(&ctx->base, &tdl_device_cpu, params);

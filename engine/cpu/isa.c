@@ -11,29 +11,37 @@ const char *tdl_cpu_isa_name(enum tdl_cpu_isa isa)
     return names[isa];
 }
 
-/* The levels of the x86-64 psABI, as far as compilers make use of them. */
-static bool has(enum tdl_cpu_isa isa)
-{
-#ifdef TDL_CPU_HAVE_LEVELS
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("popcnt");
-    const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-    return isa == TDL_CPU_BASELINE || (isa == TDL_CPU_X86_64_V3 && v3) ||
-           (isa == TDL_CPU_X86_64_V4 && v4);
-#else
-    return isa == TDL_CPU_BASELINE;
+/* The one set that the loops are compiled for, where there are not several. */
+#ifndef TDL_CPU_ONLY
+#define TDL_CPU_ONLY TDL_CPU_BASELINE
 #endif
-}
 
 static enum tdl_cpu_isa best(void)
 {
-    enum tdl_cpu_isa isa = TDL_CPU_X86_64_V4;
-    while (!has(isa))
-        isa--;
-    return isa;
+#ifdef TDL_CPU_HAVE_LEVELS
+    return tdl_cpu_level();
+#else
+    return TDL_CPU_ONLY;
+#endif
+}
+
+static bool has(enum tdl_cpu_isa isa)
+{
+#ifdef TDL_CPU_HAVE_LEVELS
+    return isa <= tdl_cpu_level();
+#else
+    return isa == TDL_CPU_ONLY;
+#endif
+}
+
+enum tdl_result tdl_cpu_isa_check(void)
+{
+    if (best() <= tdl_cpu_level())
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_UNSUPPORTED,
+                    "built with -Dcpu-levels=native where the CPU has %s; this one has %s: build "
+                    "it here, or with -Dcpu-levels=all",
+                    names[best()], names[tdl_cpu_level()]);
 }
 
 static enum tdl_cpu_isa choose(const struct tdl_context *ctx)

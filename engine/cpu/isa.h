@@ -8,19 +8,15 @@
 #define TDL_CPU_ISA_H
 
 #include "base.h"
-
-enum tdl_cpu_isa {
-    TDL_CPU_BASELINE,  /* what every CPU of the architecture has */
-    TDL_CPU_X86_64_V3, /* AVX2, FMA */
-    TDL_CPU_X86_64_V4, /* AVX-512 */
-    TDL_CPU_ISA_COUNT
-};
+#include "level.h"
 
 /* The best that this build and this CPU have, or what TDL_CPU_ISA names (baseline,
  * x86-64-v3, x86-64-v4) if they have it: looked up once. `ctx` hears of what the
  * variable names in vain. */
 enum tdl_cpu_isa tdl_cpu_isa(const struct tdl_context *ctx);
 const char *tdl_cpu_isa_name(enum tdl_cpu_isa isa);
+/* UNSUPPORTED, with words, if this CPU has not what a build of -Dcpu-levels=native is for. */
+enum tdl_result tdl_cpu_isa_check(void);
 
 /* In files that are compiled for each: name → tdl_cpu_name_v3. */
 #ifndef TDL_CPU_ISA_SUFFIX
