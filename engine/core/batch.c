@@ -30,35 +30,6 @@ struct tdl_context *tdl_batch_context(struct tdl_batch *batch)
     return batch->ctx;
 }
 
-enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
-{
-    const enum tdl_result r = tdl_context_check_process(ctx);
-    *out_batch = NULL;
-    return r == TDL_OK ? ctx->on->batch_borrow(ctx, true, out_batch) : r;
-}
-
-enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch)
-{
-    const enum tdl_result r = tdl_context_check_process(ctx);
-    *out_batch = NULL;
-    return r == TDL_OK ? ctx->on->batch_borrow(ctx, !ctx->busy_when_full, out_batch) : r;
-}
-
-enum tdl_result tdl_fail_busy(const struct tdl_context *ctx)
-{
-    return tdl_fail(TDL_ERROR_BUSY,
-                    "%u pieces of work are queued (tdl_context_params.max_queued): wait for one "
-                    "of them with tdl_context_wait(), then try again",
-                    ctx->max_queued);
-}
-
-void tdl_batch_give_back(struct tdl_batch **batch)
-{
-    struct tdl_batch *b = tdl_take(batch);
-    if (b)
-        b->ctx->on->batch_give_back(b);
-}
-
 enum tdl_result tdl_batch_begin(struct tdl_batch *batch)
 {
     TDL_NEED(batch, "batch");
@@ -109,4 +80,99 @@ enum tdl_result tdl_batch_copy(struct tdl_batch *batch, struct tdl_buffer *sourc
 enum tdl_result tdl_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target)
 {
     return batch->ctx->on->batch_fill_zero(batch, target);
+}
+
+/* ------------------------------------------------------------- kept batches */
+
+/* The oldest that is not in use, if its work is done, or all there may be are queued; NULL:
+ * make one, unless that is full. */
+static struct tdl_batch *take_kept(struct tdl_context *ctx, bool may_wait, bool *out_full)
+{
+    const uint64_t passed = ctx->on->context_passed(ctx);
+    struct tdl_kept_batches *kept = &ctx->batches;
+    pthread_mutex_lock(&kept->lock);
+    struct tdl_batch *b = kept->first;
+    const bool done = b && ctx->on->batch_point(b) <= passed;
+    const bool full = kept->count >= ctx->max_queued;
+    *out_full = full && !done && !may_wait;
+    if (done || (b && full && may_wait)) {
+        kept->first = b->next_kept;
+        if (!kept->first)
+            kept->last = NULL;
+        b->next_kept = NULL;
+    } else {
+        b = NULL;
+        kept->count += !*out_full;
+    }
+    pthread_mutex_unlock(&kept->lock);
+    return b;
+}
+
+enum tdl_result tdl_fail_busy(const struct tdl_context *ctx)
+{
+    return tdl_fail(TDL_ERROR_BUSY,
+                    "%u pieces of work are queued (tdl_context_params.max_queued): wait for one "
+                    "of them with tdl_context_wait(), then try again",
+                    ctx->max_queued);
+}
+
+static enum tdl_result borrow(struct tdl_context *ctx, bool may_wait, struct tdl_batch **out_batch)
+{
+    bool full;
+    enum tdl_result r = tdl_context_check_process(ctx);
+    *out_batch = NULL;
+    if (r != TDL_OK)
+        return r;
+    struct tdl_batch *b = take_kept(ctx, may_wait, &full);
+    if (full)
+        return tdl_fail_busy(ctx);
+    if (b)
+        b->ctx = tdl_context_ref(ctx);
+    else
+        r = tdl_batch_create(ctx, &b);
+    if (r == TDL_OK)
+        r = ctx->on->batch_begin(b);
+    if (r == TDL_OK) {
+        *out_batch = b;
+        return TDL_OK;
+    }
+    tdl_batch_destroy(&b);
+    pthread_mutex_lock(&ctx->batches.lock);
+    ctx->batches.count--;
+    pthread_mutex_unlock(&ctx->batches.lock);
+    return r;
+}
+
+enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    return borrow(ctx, true, out_batch);
+}
+
+enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch)
+{
+    return borrow(ctx, !ctx->busy_when_full, out_batch);
+}
+
+void tdl_batch_give_back(struct tdl_batch **batch)
+{
+    struct tdl_batch *b = tdl_take(batch);
+    if (!b)
+        return;
+    struct tdl_context *ctx = b->ctx;
+    struct tdl_kept_batches *kept = &ctx->batches;
+    ctx->on->batch_cancel(b);
+    pthread_mutex_lock(&kept->lock);
+    *(kept->last ? &kept->last->next_kept : &kept->first) = b;
+    kept->last = b;
+    pthread_mutex_unlock(&kept->lock);
+    tdl_context_destroy(&ctx); /* a kept batch holds no reference */
+}
+
+void tdl_kept_batches_finish(struct tdl_context *ctx)
+{
+    for (struct tdl_batch *b = ctx->batches.first, *next; b; b = next) {
+        next = b->next_kept;
+        ctx->on->batch_free(ctx, b);
+    }
+    ctx->batches.first = ctx->batches.last = NULL;
 }

@@ -52,6 +52,7 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
     ctx->forks = tdl_forks();
     pthread_mutex_init(&ctx->tuning_lock, NULL);
     pthread_mutex_init(&ctx->staging.lock, NULL);
+    pthread_mutex_init(&ctx->batches.lock, NULL);
     tdl_notifier_init(&ctx->notifier);
     tdl_weights_table_init(&ctx->weights);
     ctx->max_queued = params->max_queued ? params->max_queued : MAX_QUEUED;
@@ -67,6 +68,7 @@ void tdl_context_finish(struct tdl_context *ctx)
     tdl_tuning_finish(&ctx->tuning);
     pthread_mutex_destroy(&ctx->tuning_lock);
     pthread_mutex_destroy(&ctx->staging.lock);
+    pthread_mutex_destroy(&ctx->batches.lock);
     tdl_notifier_finish(&ctx->notifier);
     tdl_weights_table_finish(&ctx->weights);
     free(ctx->cache_dir);

@@ -42,10 +42,12 @@ enum tdl_result tdl_buffer_create_exportable_for(struct tdl_context *ctx, size_t
 struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
 /* Borrow a batch for one-off work, begun; the context keeps those that were
  * given back, so that nothing is created in the steady state. Submit it, then
- * give it back; NULL is accepted, and what was not submitted is cancelled. */
+ * give it back; NULL is accepted, and what was not submitted is cancelled.
+ * Where max_queued of them are not done, it waits for the oldest. */
 enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
 void tdl_batch_give_back(struct tdl_batch **batch);
-/* The same for what the caller of the library queues: it may be TDL_ERROR_BUSY. */
+/* The same for what the caller of the library queues: instead of a wait, it is
+ * TDL_ERROR_BUSY if the context was made so. */
 enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch);
 /* A mapped buffer of `size` bytes or more that no work uses; give it back when what
  * uses it is submitted: the context keeps it for the next one. */

@@ -43,6 +43,11 @@ struct tdl_context {
         struct tdl_buffer *first, *last; /* idle ones; they hold no reference */
         size_t bytes;
     } staging;
+    struct tdl_kept_batches {
+        pthread_mutex_t lock;
+        struct tdl_batch *first, *last; /* given back, the oldest first; they hold no reference */
+        uint32_t count;                 /* and those that are borrowed */
+    } batches;
     /* The thread that calls back (notifier.c), from its first use on. */
     struct tdl_notifier {
         pthread_mutex_t lock;
@@ -86,6 +91,7 @@ struct tdl_buffer {
 
 struct tdl_batch {
     struct tdl_context *ctx;
+    struct tdl_batch *next_kept;
 };
 
 /* A device's part of a compiled graph; each has a struct of this name of its own. */
@@ -173,17 +179,15 @@ struct tdl_device {
     /* NULL: there is but one. */
     void (*batch_set_queue)(struct tdl_batch *batch, uint32_t queue);
     enum tdl_result (*batch_begin)(struct tdl_batch *batch);
-    void (*batch_cancel)(struct tdl_batch *batch);
+    void (*batch_cancel)(struct tdl_batch *batch); /* nothing, if it is not begun */
     enum tdl_result (*batch_submit)(struct tdl_batch *batch, uint64_t *out_point);
     enum tdl_result (*batch_stage)(struct tdl_batch *batch, uint32_t stage);
     /* All of them; zeroed before. */
     bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
-    /* One for work of one's own, begun, that the context keeps ready; give it back
-     * submitted, or else it is cancelled. Where max_queued of them are not done, it waits
-     * for the oldest, or is TDL_ERROR_BUSY. */
-    enum tdl_result (*batch_borrow)(struct tdl_context *ctx, bool may_wait,
-                                    struct tdl_batch **out_batch);
-    void (*batch_give_back)(struct tdl_batch *batch);
+    /* The point of its last submission; 0: there was none. */
+    uint64_t (*batch_point)(const struct tdl_batch *batch);
+    /* Of one that is kept, when the context ends: nothing is queued any more. */
+    void (*batch_free)(struct tdl_context *ctx, struct tdl_batch *batch);
     enum tdl_result (*batch_copy)(struct tdl_batch *batch, struct tdl_buffer *source,
                                   uint64_t source_offset, struct tdl_buffer *target,
                                   uint64_t target_offset, uint64_t size);
@@ -240,8 +244,10 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
 void tdl_context_finish(struct tdl_context *ctx);
 /* Fill a zeroed buffer in, with one reference, and one of the context's. */
 void tdl_buffer_init(struct tdl_buffer *buffer, struct tdl_context *ctx, size_t size);
-/* What batch_borrow() says when the queue is full. */
+/* What those are told who find the queue full. */
 enum tdl_result tdl_fail_busy(const struct tdl_context *ctx);
+/* The batches that it keeps: from context_destroy(), when all work is done. */
+void tdl_kept_batches_finish(struct tdl_context *ctx);
 /* The device has stopped working: every later call fails, and tdl_last_error() is what
  * those are told who asked for it. With any of the device's own locks held. */
 void tdl_context_lose(struct tdl_context *ctx);

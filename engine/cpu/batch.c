@@ -26,8 +26,10 @@ enum tdl_result tdl_cpu_batch_create(struct tdl_context *ctx, struct tdl_batch *
     return TDL_OK;
 }
 
-void tdl_cpu_batch_free(struct tdl_cpu_batch *b)
+void tdl_cpu_batch_free(struct tdl_context *ctx, struct tdl_batch *batch)
 {
+    struct tdl_cpu_batch *b = tdl_cpu_batch(batch);
+    (void)ctx;
     for (struct tdl_cpu_chunk *c = b->chunks, *next; c; c = next) {
         next = c->next;
         free(c);
@@ -65,8 +67,13 @@ void tdl_cpu_batch_destroy(struct tdl_batch *batch)
     const bool queued = b->queued;
     pthread_mutex_unlock(&tdl_cpu(ctx)->lock);
     if (!queued)
-        tdl_cpu_batch_free(b);
+        tdl_cpu_batch_free(ctx, batch);
     tdl_context_destroy(&ctx);
+}
+
+uint64_t tdl_cpu_batch_point(const struct tdl_batch *batch)
+{
+    return ((const struct tdl_cpu_batch *)batch)->point;
 }
 
 /* --------------------------------------------------------------- recording */
@@ -207,76 +214,6 @@ bool tdl_cpu_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_
     if (finished)
         memcpy(out_ns, b->stage_ns, sizeof(b->stage_ns));
     return finished;
-}
-
-/* ------------------------------------------------------------- kept batches */
-
-/* As on Vulkan: the oldest that is not in use, if it is done or all that may be are
- * queued; NULL: make one, unless that is full. */
-static struct tdl_cpu_batch *take_idle(struct tdl_cpu_context *ctx, bool may_wait, bool *out_full)
-{
-    pthread_mutex_lock(&ctx->lock);
-    struct tdl_cpu_batch *b = ctx->idle;
-    const bool done = b && !b->queued, full = ctx->batch_count >= ctx->base.max_queued;
-    *out_full = full && !done && !may_wait;
-    if (done || (b && full && may_wait)) {
-        ctx->idle = b->kept;
-        if (!b->kept)
-            ctx->last_idle = NULL;
-    } else {
-        b = NULL;
-        ctx->batch_count += !*out_full;
-    }
-    pthread_mutex_unlock(&ctx->lock);
-    return b;
-}
-
-enum tdl_result tdl_cpu_batch_borrow(struct tdl_context *ctx, bool may_wait,
-                                     struct tdl_batch **out_batch)
-{
-    bool full;
-    struct tdl_cpu_batch *b = take_idle(tdl_cpu(ctx), may_wait, &full);
-    enum tdl_result r = TDL_OK;
-    if (full)
-        return tdl_fail_busy(ctx);
-    if (b) {
-        b->base.ctx = tdl_context_ref(ctx);
-        *out_batch = &b->base;
-    } else {
-        r = tdl_batch_create(ctx, out_batch);
-    }
-    if (r == TDL_OK)
-        r = tdl_cpu_batch_begin(*out_batch);
-    if (r == TDL_OK)
-        return TDL_OK;
-    tdl_batch_destroy(out_batch);
-    pthread_mutex_lock(&tdl_cpu(ctx)->lock);
-    tdl_cpu(ctx)->batch_count--;
-    pthread_mutex_unlock(&tdl_cpu(ctx)->lock);
-    return r;
-}
-
-void tdl_cpu_batch_give_back(struct tdl_batch *batch)
-{
-    struct tdl_cpu_batch *b = tdl_cpu_batch(batch);
-    struct tdl_context *ctx = batch->ctx;
-    struct tdl_cpu_context *cpu = tdl_cpu(ctx);
-    tdl_cpu_batch_cancel(batch);
-    b->kept = NULL;
-    pthread_mutex_lock(&cpu->lock);
-    *(cpu->last_idle ? &cpu->last_idle->kept : &cpu->idle) = b;
-    cpu->last_idle = b;
-    pthread_mutex_unlock(&cpu->lock);
-    tdl_context_destroy(&ctx); /* an idle batch holds no reference */
-}
-
-void tdl_cpu_batches_finish(struct tdl_cpu_context *ctx)
-{
-    for (struct tdl_cpu_batch *b = ctx->idle, *next; b; b = next) {
-        next = b->kept;
-        tdl_cpu_batch_free(b);
-    }
-    ctx->idle = ctx->last_idle = NULL;
 }
 
 /* ------------------------------------------------------------ copies and zeros */

@@ -15,7 +15,6 @@ struct tdl_cpu_use {
 struct tdl_cpu_batch {
     struct tdl_batch base;
     struct tdl_cpu_batch *next; /* in the queue */
-    struct tdl_cpu_batch *kept; /* among idle ones; it may still be queued */
     bool recording;
     bool queued, orphan; /* under the context's lock: to be run; nobody's any more */
     uint64_t point;
@@ -36,6 +35,5 @@ static inline struct tdl_cpu_batch *tdl_cpu_batch(struct tdl_batch *batch)
 
 /* Release what was added, whether it has run or not. */
 void tdl_cpu_batch_release(struct tdl_cpu_batch *batch);
-void tdl_cpu_batch_free(struct tdl_cpu_batch *batch);
 
 #endif

@@ -25,10 +25,7 @@ struct tdl_cpu_context {
     bool ending;
     uint64_t last_point, done;
     struct tdl_cpu_batch *first, **last; /* submitted, and not run */
-    /* For one-off work, the oldest first; how many there are with those in use. */
-    struct tdl_cpu_batch *idle, *last_idle;
-    uint32_t batch_count;
-    struct tdl_cpu_deferred *deferred; /* to be freed when their points have passed */
+    struct tdl_cpu_deferred *deferred;   /* to be freed when their points have passed */
 };
 
 struct tdl_cpu_buffer {

@@ -59,7 +59,7 @@ static void context_destroy(struct tdl_context *context)
 {
     struct tdl_cpu_context *ctx = tdl_cpu(context);
     tdl_cpu_timeline_stop(ctx);
-    tdl_cpu_batches_finish(ctx);
+    tdl_kept_batches_finish(context);
     tdl_cpu_threads_close(&ctx->threads);
     tdl_context_finish(context);
     free(ctx);
@@ -108,8 +108,8 @@ const struct tdl_device tdl_device_cpu = {
     .batch_submit = tdl_cpu_batch_submit,
     .batch_stage = tdl_cpu_batch_stage,
     .batch_stage_times = tdl_cpu_batch_stage_times,
-    .batch_borrow = tdl_cpu_batch_borrow,
-    .batch_give_back = tdl_cpu_batch_give_back,
+    .batch_point = tdl_cpu_batch_point,
+    .batch_free = tdl_cpu_batch_free,
     .batch_copy = tdl_cpu_batch_copy,
     .batch_fill_zero = tdl_cpu_batch_fill_zero,
     .program_create = tdl_cpu_program_create,

@@ -39,14 +39,11 @@ void tdl_cpu_batch_cancel(struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
 enum tdl_result tdl_cpu_batch_stage(struct tdl_batch *batch, uint32_t stage);
 bool tdl_cpu_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
-enum tdl_result tdl_cpu_batch_borrow(struct tdl_context *ctx, bool may_wait,
-                                     struct tdl_batch **out_batch);
-void tdl_cpu_batch_give_back(struct tdl_batch *batch);
+uint64_t tdl_cpu_batch_point(const struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_copy(struct tdl_batch *batch, struct tdl_buffer *source,
                                    uint64_t source_offset, struct tdl_buffer *target,
                                    uint64_t target_offset, uint64_t size);
 enum tdl_result tdl_cpu_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
-/* Those that are kept ready. */
-void tdl_cpu_batches_finish(struct tdl_cpu_context *ctx);
+void tdl_cpu_batch_free(struct tdl_context *ctx, struct tdl_batch *batch);
 
 #endif

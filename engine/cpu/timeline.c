@@ -63,7 +63,7 @@ static void *work(void *data)
         pthread_cond_broadcast(&ctx->passed);
         pthread_mutex_unlock(&ctx->lock);
         if (orphan)
-            tdl_cpu_batch_free(b);
+            tdl_cpu_batch_free(&ctx->base, &b->base);
         tdl_cpu_context_collect(&ctx->base);
         pthread_mutex_lock(&ctx->lock);
     }

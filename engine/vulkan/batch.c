@@ -9,9 +9,9 @@
 
 /* --------------------------------------------------------------- creation */
 
-static void batch_free(struct tdl_context *ctx, void *data)
+void tdl_vk_batch_free(struct tdl_context *ctx, struct tdl_batch *batch)
 {
-    struct tdl_vk_batch *b = data;
+    struct tdl_vk_batch *b = tdl_vk_batch(batch);
     vkDestroyCommandPool(tdl_vk(ctx)->device, b->pool, NULL);
     vkDestroyDescriptorPool(tdl_vk(ctx)->device, b->descriptors, NULL);
     vkDestroyQueryPool(tdl_vk(ctx)->device, b->queries, NULL);
@@ -122,84 +122,23 @@ void tdl_batch_let_go(struct tdl_vk_batch *b)
     b->hold_count = b->use_count = 0;
 }
 
+static void free_later(struct tdl_context *ctx, void *batch)
+{
+    tdl_vk_batch_free(ctx, batch);
+}
+
 void tdl_vk_batch_destroy(struct tdl_batch *batch)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
     struct tdl_context *ctx = batch->ctx;
     tdl_batch_let_go(b);
-    tdl_context_defer(ctx, b->point, batch_free, b);
+    tdl_context_defer(ctx, b->point, free_later, &b->base);
     tdl_context_destroy(&ctx);
 }
 
-/* The oldest that is not in use, if its work is done, or all there may be are queued; NULL:
- * make one, unless that is full. */
-static struct tdl_vk_batch *take_idle(struct tdl_context *ctx, bool may_wait, bool *out_full)
+uint64_t tdl_vk_batch_point(const struct tdl_batch *batch)
 {
-    struct tdl_vk_context *vk = tdl_vk(ctx);
-    const uint64_t passed = tdl_vk_context_passed(ctx);
-    pthread_mutex_lock(&vk->lock);
-    struct tdl_vk_batch *b = vk->idle_batches;
-    const bool done = b && b->point <= passed, full = vk->batch_count >= ctx->max_queued;
-    *out_full = full && !done && !may_wait;
-    if (done || (b && full && may_wait)) {
-        vk->idle_batches = b->next;
-        if (!b->next)
-            vk->last_idle_batch = NULL;
-    } else {
-        b = NULL;
-        vk->batch_count += !*out_full;
-    }
-    pthread_mutex_unlock(&vk->lock);
-    return b;
-}
-
-enum tdl_result tdl_vk_batch_borrow(struct tdl_context *ctx, bool may_wait,
-                                    struct tdl_batch **out_batch)
-{
-    bool full;
-    struct tdl_vk_batch *b = take_idle(ctx, may_wait, &full);
-    enum tdl_result r = TDL_OK;
-    if (full)
-        return tdl_fail_busy(ctx);
-    if (b) {
-        b->base.ctx = tdl_context_ref(ctx);
-        *out_batch = &b->base;
-    } else {
-        r = tdl_batch_create(ctx, out_batch);
-    }
-    if (r == TDL_OK)
-        r = tdl_vk_batch_begin(*out_batch);
-    if (r == TDL_OK)
-        return TDL_OK;
-    tdl_batch_destroy(out_batch);
-    pthread_mutex_lock(&tdl_vk(ctx)->lock);
-    tdl_vk(ctx)->batch_count--;
-    pthread_mutex_unlock(&tdl_vk(ctx)->lock);
-    return r;
-}
-
-void tdl_vk_batch_give_back(struct tdl_batch *batch)
-{
-    struct tdl_vk_batch *b = tdl_vk_batch(batch);
-    struct tdl_context *ctx = batch->ctx;
-    struct tdl_vk_context *vk = tdl_vk(ctx);
-    if (b->state == TDL_BATCH_RECORDING)
-        tdl_vk_batch_cancel(batch);
-    b->next = NULL;
-    pthread_mutex_lock(&vk->lock);
-    *(vk->last_idle_batch ? &vk->last_idle_batch->next : &vk->idle_batches) = b;
-    vk->last_idle_batch = b;
-    pthread_mutex_unlock(&vk->lock);
-    tdl_context_destroy(&ctx); /* an idle batch holds no reference */
-}
-
-void tdl_batches_finish(struct tdl_context *ctx)
-{
-    for (struct tdl_vk_batch *b = tdl_vk(ctx)->idle_batches, *next; b; b = next) {
-        next = b->next;
-        batch_free(ctx, b);
-    }
-    tdl_vk(ctx)->idle_batches = tdl_vk(ctx)->last_idle_batch = NULL;
+    return ((const struct tdl_vk_batch *)batch)->point;
 }
 
 /* --------------------------------------------------------------- recording */
@@ -237,6 +176,8 @@ uint32_t tdl_batch_queue(const struct tdl_batch *batch)
 void tdl_vk_batch_cancel(struct tdl_batch *batch)
 {
     struct tdl_vk_batch *b = tdl_vk_batch(batch);
+    if (b->state != TDL_BATCH_RECORDING)
+        return;
     if (b->open)
         vkEndCommandBuffer(b->own[b->own_used - 1]);
     tdl_batch_let_go(b);

@@ -55,7 +55,5 @@ struct tdl_sync;
 enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct tdl_sync **out_sync);
 /* The queue that its work goes to. */
 uint32_t tdl_batch_queue(const struct tdl_batch *batch);
-/* Context destruction. */
-void tdl_batches_finish(struct tdl_context *ctx);
 
 #endif

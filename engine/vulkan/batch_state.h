@@ -29,7 +29,6 @@ enum tdl_batch_state { TDL_BATCH_IDLE, TDL_BATCH_RECORDING };
 
 struct tdl_vk_batch {
     struct tdl_batch base;
-    struct tdl_vk_batch *next; /* among the context's idle ones */
     enum tdl_batch_state state;
     uint32_t queue, next_queue; /* indices among the context's; from the next begin on */
     VkCommandPool pool;

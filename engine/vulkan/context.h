@@ -60,9 +60,6 @@ struct tdl_vk_context {
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
-    /* For one-off work, the oldest first, and how many there are with those in use. */
-    struct tdl_vk_batch *idle_batches, *last_idle_batch;
-    uint32_t batch_count;
 
     /* One layout for every kernel: storage buffers 0…TDL_MAX_BINDS-1 and
      * TDL_MAX_PUSH bytes of push constants. */

@@ -52,8 +52,8 @@ const struct tdl_device tdl_device_vulkan = {
     .batch_submit = tdl_vk_batch_submit,
     .batch_stage = tdl_vk_batch_stage,
     .batch_stage_times = tdl_vk_batch_stage_times,
-    .batch_borrow = tdl_vk_batch_borrow,
-    .batch_give_back = tdl_vk_batch_give_back,
+    .batch_point = tdl_vk_batch_point,
+    .batch_free = tdl_vk_batch_free,
     .batch_copy = tdl_vk_batch_copy,
     .batch_fill_zero = tdl_vk_batch_fill_zero,
     .program_create = tdl_vk_program_create,
@@ -268,7 +268,7 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
     if (tdl_vk(ctx)->device) {
         tdl_context_wait_idle(ctx);
         tdl_context_free_deferred(ctx);
-        tdl_batches_finish(ctx);
+        tdl_kept_batches_finish(ctx);
         if (!atomic_load(&ctx->lost))
             tdl_vk_context_save_cache(ctx);
         tdl_pipelines_finish(ctx);

@@ -44,6 +44,7 @@ uint32_t null_count_buffers(void)
 
 static void context_destroy(struct tdl_context *ctx)
 {
+    tdl_kept_batches_finish(ctx);
     tdl_context_finish(ctx);
     free(ctx);
 }
@@ -235,12 +236,17 @@ static bool batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
     return false;
 }
 
-static enum tdl_result batch_borrow(struct tdl_context *ctx, bool may_wait,
-                                    struct tdl_batch **out_batch)
+/* Work is done when it is submitted. */
+static uint64_t batch_point(const struct tdl_batch *batch)
 {
-    (void)may_wait;
-    enum tdl_result r = batch_create(ctx, out_batch);
-    return r == TDL_OK ? batch_begin(*out_batch) : r;
+    (void)batch;
+    return 0;
+}
+
+static void batch_free(struct tdl_context *ctx, struct tdl_batch *batch)
+{
+    (void)ctx;
+    free(batch);
 }
 
 static enum tdl_result add(struct tdl_batch *batch, const struct work *work)
@@ -352,8 +358,8 @@ const struct tdl_device null_device = {
     .batch_submit = batch_submit,
     .batch_stage = batch_stage,
     .batch_stage_times = batch_stage_times,
-    .batch_borrow = batch_borrow,
-    .batch_give_back = batch_destroy,
+    .batch_point = batch_point,
+    .batch_free = batch_free,
     .batch_copy = batch_copy,
     .batch_fill_zero = batch_fill_zero,
     .program_create = program_create,
