@@ -516,10 +516,10 @@ GstCaps *gst_tdl_caps_prefer(const struct gst_tdl_abilities *abilities, const Gs
             const gboolean dma_buf = known && (style == DMA_BUF || style == DMA_DRM);
             guint rank = 1;
 
-            if (anything && known && style == wanted)
-                rank = 0;
-            else if (dma_buf && !abilities->dma_buf_out)
+            if (dma_buf && !abilities->dma_buf_out)
                 rank = 2;
+            else if (anything && known && style == wanted)
+                rank = 0;
             if (rank == pass)
                 gst_caps_append(result, gst_caps_copy_nth(candidates, i));
         }

@@ -62,7 +62,7 @@ GstCaps *gst_tdl_caps_scale(GstCaps *caps, GstPadDirection direction,
 
 /* Put first what a peer that takes anything should be given: the kind of memory that comes
  * in. Others said what they want; but dma-bufs come last where the device makes none, as
- * not everybody who names them has a pool of them. Takes `candidates`. */
+ * not everybody who names them, or takes anything, has a pool of them. Takes `candidates`. */
 GstCaps *gst_tdl_caps_prefer(const struct gst_tdl_abilities *abilities, const GstCaps *input,
                              GstCaps *candidates, const GstCaps *peer);
 

@@ -248,8 +248,8 @@ static const struct {
       SYS "format=NV12", TRUE },
     { "dma-bufs alone, where none are made", SYS "format=NV12", DMA "format=NV12",
       DMA "format=NV12", DMA "format=NV12", TRUE },
-    { "dma-bufs that come in stay, for a sink of anything", DMA "format=NV12",
-      SYS "format=NV12;" DMA "format=NV12", "ANY", DMA "format=NV12", TRUE },
+    { "dma-bufs that come in do not stay, where none are made", DMA "format=NV12",
+      DMA "format=NV12;" SYS "format=NV12", "ANY", SYS "format=NV12", TRUE },
 };
 
 GST_START_TEST(preference)
