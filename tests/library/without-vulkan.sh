@@ -12,14 +12,15 @@ trap 'rm -rf "$work"' EXIT
 
 quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }; }
 
-# Unoptimised, since it runs for a moment only; kept, so that the next time is quick.
+# As pipelines/setup.sh has it, unoptimised and for this machine alone, since it runs for a
+# moment only; kept, so that the next time is quick.
 poison=$2/no-vulkan-headers
 mkdir -p "$poison/vulkan"
 for name in vulkan.h vulkan_core.h; do
     echo "#error Vulkan in a build without it" >"$poison/vulkan/$name"
 done
 [ -e "$build/build.ninja" ] || quietly meson setup "$build" "$source" -Dvulkan=disabled \
-    -Dtests=false -Doptimization=0 -Dwerror=true "-Dc_args=-I$poison"
+    -Dtests=false -Doptimization=0 -Ddebug=false -Dcpu-levels=native -Dwerror=true "-Dc_args=-I$poison"
 quietly meson configure "$build" -Ddefault_library=both
 quietly ninja -C "$build" -j 2
 
