@@ -68,11 +68,13 @@ static void update_latency(GstTdlFilter *self)
 static void tell_legend(GstTdlFilter *self)
 {
     struct gst_tdl_sources sources;
+    g_autofree gchar *path = NULL;
     g_auto(GStrv) names = NULL;
 
     GST_OBJECT_LOCK(self);
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     GST_OBJECT_UNLOCK(self);
+    path = gst_tdl_model_resolve(&sources, NULL); /* "labels" and "palette" may be the file's */
     names = gst_tdl_legend_post(GST_ELEMENT(self), &sources, self->output == GST_TDL_OUTPUT_CLASSES,
                                 self->session->infer->model->classes);
     gst_tdl_meta_name(&self->meta, (const gchar *const *)names);

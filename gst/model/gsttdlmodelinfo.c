@@ -245,6 +245,15 @@ static gboolean read_tensor(const struct info *info, const gchar *group, struct 
     return read_dims(info, group, FALSE, dims, &count, error);
 }
 
+/* A file is where this one is, if nothing else is said. */
+static gchar *find_labels(const struct info *info, const gchar *text)
+{
+    g_autofree gchar *folder = g_path_get_dirname(info->path);
+
+    return g_path_is_absolute(text) || strstr(text, "://") ? g_strdup(text)
+                                                           : g_build_filename(folder, text, NULL);
+}
+
 /* Properties by their names. */
 static gboolean read_ours(const struct info *info, struct gst_tdl_sources *sources, GError **error)
 {
@@ -253,6 +262,11 @@ static gboolean read_ours(const struct info *info, struct gst_tdl_sources *sourc
     for (guint i = 0; keys && keys[i]; i++) {
         g_autofree gchar *text = g_key_file_get_string(info->keys, OURS, keys[i], NULL);
 
+        if (text && *text && !strcmp(keys[i], "labels")) {
+            g_autofree gchar *given = g_steal_pointer(&text);
+
+            text = find_labels(info, given);
+        }
         if (!text || !gst_tdl_sources_fill(sources, keys[i], text))
             return refuse(info, OURS, keys[i],
                           "no property of tdlfilter's about models has that name and takes that "

@@ -153,6 +153,17 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     return ok ? &entry->model : NULL;
 }
 
+gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error)
+{
+    g_autofree gchar *path = NULL;
+
+    if (gst_tdl_read_bundled(sources->model) || gst_tdl_preset_apply(sources, error))
+        path = check_file(sources->model, error);
+    if (path && (gst_tdl_read_bundled(path) || gst_tdl_modelinfo_apply(sources, path, error)))
+        return g_steal_pointer(&path);
+    return NULL;
+}
+
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error)
 {
@@ -163,9 +174,8 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
 
     gst_tdl_sources_copy(params->sources, &sources);
     resolved.sources = &sources;
-    if (gst_tdl_read_bundled(sources.model) || gst_tdl_preset_apply(&sources, error))
-        path = check_file(sources.model, error);
-    if (path && (gst_tdl_read_bundled(path) || gst_tdl_modelinfo_apply(&sources, path, error)))
+    path = gst_tdl_model_resolve(&sources, error);
+    if (path)
         model = acquire(&resolved, path, error);
     gst_tdl_sources_clear(&sources);
     return model;

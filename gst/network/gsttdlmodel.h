@@ -41,6 +41,9 @@ struct gst_tdl_model {
  * gst_tdl_model_release(). */
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error);
+/* Fill with what presets and the file beside the model say where the user has set nothing.
+ * Blocking. Returns the model's path, or its name if it is built in; NULL with `error`. */
+gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error);
 /* Whether its picture has this size. */
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height);
 /* What to say of a "model-size" that the file leaves no room for; NULL: nothing. */

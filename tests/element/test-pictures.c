@@ -411,16 +411,26 @@ GST_START_TEST(interval)
 }
 GST_END_TEST;
 
+/* By properties, and by what lies beside the model. */
 GST_START_TEST(legend)
 {
     g_autofree gchar *labels = g_strdup_printf("%s/labels.txt", folder);
-    g_autofree gchar *properties = g_strdup_printf("mode=classes labels=%s", labels);
+    g_autofree gchar *beside = g_strdup_printf("%s/same.modelinfo", folder);
+    g_autofree gchar *properties =
+        g_strdup_printf("mode=classes labels=%s palette=1,2,3", labels);
     const GstStructure *s;
     GstVideoInfo info;
     struct filter f;
     GstMessage *message;
 
     fail_unless(g_file_set_contents(labels, "background\ncat\r\n dog\n\n", -1, NULL));
+    if (__i__) {
+        fail_unless(g_file_set_contents(beside,
+                                        "[modelinfo]\nversion=1.0\n"
+                                        "[tdlfilter]\nlabels=labels.txt\npalette=1,2,3\n",
+                                        -1, NULL));
+        *strstr(properties, " labels=") = '\0';
+    }
     caps_info(CAPS("RGB", 32, 18), &info);
     start(&f, same(properties), CAPS("RGB", 32, 18));
     gst_buffer_unref(run_color(&f, &info, 0));
@@ -434,9 +444,10 @@ GST_START_TEST(legend)
     fail_unless_equals_int(gst_value_array_get_size(colors), 3);
     fail_unless_equals_string(g_value_get_string(gst_value_array_get_value(names, 1)), "cat");
     fail_unless_equals_string(g_value_get_string(gst_value_array_get_value(names, 2)), "dog");
-    fail_unless_equals_int(g_value_get_uint(gst_value_array_get_value(colors, 2)), 0x008000);
+    fail_unless_equals_int(g_value_get_uint(gst_value_array_get_value(colors, 2)), 3);
     gst_message_unref(message);
     filter_stop(&f);
+    g_unlink(beside);
 }
 GST_END_TEST;
 
@@ -612,7 +623,7 @@ int main(int argc, char **argv)
     tcase_add_test(tc, too_large_for_downstream);
     tcase_add_test(tc, frame_sized);
     tcase_add_test(tc, interval);
-    tcase_add_test(tc, legend);
+    tcase_add_loop_test(tc, legend, 0, 2);
     tcase_add_loop_test(tc, unnamed_class, 0, 2);
     tcase_add_loop_test(tc, labels_of_another_model, 0, G_N_ELEMENTS(foreign));
     tcase_add_loop_test(tc, no_such_labels, 0, 2);
