@@ -327,16 +327,13 @@ static void *compile_network(void *data)
     return ok ? b : NULL;
 }
 
-/* What frames need is compiled beside the network, as in the element; but not on software
- * Vulkan, where one thread compiles for all: who waits for it takes its caches to be cold. */
+/* What frames need is compiled beside the network, as in the element. */
 static int set_up_beside(struct bench *b)
 {
     pthread_t thread;
     void *compiled;
     int status;
 
-    if (tdl_context_device(b->context)->type == TDL_DEVICE_SOFTWARE)
-        return compile_network(b) ? set_up(b) : TOOL_FAILED;
     if (pthread_create(&thread, NULL, compile_network, b))
         return tool_fail("no thread to compile the network");
     status = set_up(b);

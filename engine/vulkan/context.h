@@ -72,6 +72,7 @@ struct tdl_vk_context {
     struct tdl_pipeline *pipelines; /* under pipeline_lock, as what follows */
     uint32_t idle_pipelines;
     uint64_t pipeline_clock;
+    pthread_mutex_t compile_turn; /* of drivers that compile in the queue (graph/compile.c) */
 };
 
 static inline struct tdl_vk_context *tdl_vk(const struct tdl_context *ctx)

@@ -183,6 +183,7 @@ static struct tdl_context *context_new(const struct tdl_context_params *params)
     for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
         tdl_waiters_init(&vk->queues[i].waiters);
     pthread_mutex_init(&vk->pipeline_lock, NULL);
+    pthread_mutex_init(&vk->compile_turn, NULL);
     return &vk->base;
 }
 
@@ -291,6 +292,7 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
     for (uint32_t i = 0; i < TDL_MAX_QUEUES; i++)
         tdl_waiters_finish(&tdl_vk(ctx)->queues[i].waiters);
     pthread_mutex_destroy(&tdl_vk(ctx)->pipeline_lock);
+    pthread_mutex_destroy(&tdl_vk(ctx)->compile_turn);
     tdl_context_finish(ctx);
     free(ctx);
 }

@@ -228,14 +228,20 @@ static void call_helpers(struct work *work, void *(*function)(void *), uint32_t 
         work->helper_count++;
 }
 
-/* Alone, until a kernel takes long. */
+/* Alone, until a kernel takes long, and in turns with who compiles in the same context: a wait
+ * for theirs says nothing of the cache. */
 static void compile_in_software(struct work *work)
 {
+    pthread_mutex_t *turn = &tdl_vk(work->ctx)->compile_turn;
     for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
+        pthread_mutex_lock(turn);
         const uint64_t start = tdl_clock_ns();
-        if (!go_on(work, compile_one(work, work->distinct[i])))
+        const enum tdl_result r = compile_one(work, work->distinct[i]);
+        const uint64_t took = tdl_clock_ns() - start;
+        pthread_mutex_unlock(turn);
+        if (!go_on(work, r))
             return;
-        if (!work->helper_count && tdl_clock_ns() - start >= tdl_compile_cold_ms * 1000000ull)
+        if (!work->helper_count && took >= tdl_compile_cold_ms * 1000000ull)
             call_helpers(work, compile_apart, 0);
     }
 }
