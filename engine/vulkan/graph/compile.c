@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_THREADS 16
@@ -228,20 +229,33 @@ static void call_helpers(struct work *work, void *(*function)(void *), uint32_t 
         work->helper_count++;
 }
 
-/* Alone, until a kernel takes long, and in turns with who compiles in the same context: a wait
- * for theirs says nothing of the cache. */
+/* Wait for a thread that compiles in the same context, but no longer than a kernel takes that is
+ * in the cache: who flushes or stops a stream waits for this one. */
+static bool take_turn(pthread_mutex_t *turn)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until); /* which pthread_mutex_timedlock() goes by */
+    const uint64_t ns = (uint64_t)until.tv_nsec + tdl_compile_cold_ms * 1000000ull;
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    return !pthread_mutex_timedlock(turn, &until);
+}
+
+/* Alone, until a kernel takes long. Only who has the turn judges by the time: a wait for another
+ * thread's kernel says nothing of the cache. */
 static void compile_in_software(struct work *work)
 {
     pthread_mutex_t *turn = &tdl_vk(work->ctx)->compile_turn;
     for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
-        pthread_mutex_lock(turn);
+        const bool mine = take_turn(turn);
         const uint64_t start = tdl_clock_ns();
         const enum tdl_result r = compile_one(work, work->distinct[i]);
         const uint64_t took = tdl_clock_ns() - start;
-        pthread_mutex_unlock(turn);
+        if (mine)
+            pthread_mutex_unlock(turn);
         if (!go_on(work, r))
             return;
-        if (!work->helper_count && took >= tdl_compile_cold_ms * 1000000ull)
+        if (mine && !work->helper_count && took >= tdl_compile_cold_ms * 1000000ull)
             call_helpers(work, compile_apart, 0);
     }
 }
