@@ -47,7 +47,7 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
 {
     GstTdlFilter *self = GST_TDL_FILTER(object);
     enum gst_tdl_effect effect = GST_TDL_LIVE;
-    GError *missing = NULL;
+    GError *later = NULL;
     gint meta;
     gboolean known;
 
@@ -57,7 +57,12 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
     if (!self->streaming)
         gst_tdl_filter_adopt(self);
     if (self->session && self->settings.live.meta != meta)
-        gst_tdl_meta_check(&self->settings.live, &missing);
+        gst_tdl_meta_check(&self->settings.live, &later);
+    if (self->session && known && effect == GST_TDL_RESTART)
+        g_set_error(&later, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                    "\"%s\" is taken when the element starts: set it to READY, then on to PLAYING "
+                    "again.",
+                    pspec->name);
     GST_OBJECT_UNLOCK(self);
     if (!known)
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
@@ -67,8 +72,8 @@ static void gst_tdl_filter_set_property(GObject *object, guint id, const GValue 
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_MODEL);
     else if (effect == GST_TDL_PICTURE)
         gst_tdl_reload_wish(&self->reload, GST_TDL_WISH_PICTURE);
-    if (missing)
-        gst_tdl_error_post(self, GST_MESSAGE_WARNING, missing);
+    if (later)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, later);
 }
 
 static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)

@@ -116,7 +116,13 @@ for word in workers retries; do
     [[ -z ${!word} || ${!word} =~ ^[1-9][0-9]*$ ]] || misused "--$word takes a number from 1 on, not '${!word}'"
 done
 [[ $before =~ ^[0-9]+$ ]] || misused "--before takes a number, not '$before'"
-[[ $seconds =~ ^[0-9]+([.][0-9]+)?$ ]] || misused "--seconds takes a number, not '$seconds'"
+[[ $seconds =~ ^[0-9]+([.][0-9]+)?$ && $seconds =~ [1-9] ]] ||
+    misused "--seconds takes a number above 0, not '$seconds'"
+if [ -n "$hosts" ]; then
+    [ -r "$hosts" ] || die "--hosts: there is no file $hosts that can be read"
+    hosts=$(realpath -- "$hosts")
+fi
+[ ! -e "$out" ] || say "$out is there already, and will be replaced" >&2
 if [ -z "$workers" ]; then
     workers=$(devices | wc -l)
     [ "$workers" -gt 0 ] || workers=$((($(nproc) + 1) / 2))
@@ -143,7 +149,9 @@ if [ ! -e "$folder/starts" ]; then
     mv -- "$folder/starts.part" "$folder/starts"
 fi
 mapfile -t starts <"$folder/starts"
-say "${#starts[@]} pieces, $workers at once" >&2
+there=$(find "$folder" -name 'out-*.mkv' | wc -l)
+[ "$there" = 0 ] && there='' || there=", $there of them done before"
+say "${#starts[@]} pieces, $workers at once$there" >&2
 run_pieces || die "not every piece came through; what is done lies in $folder, the same line goes on"
 "$farm" join "$out.part" "$video" "$folder"
 mv -- "$out.part" "$out"

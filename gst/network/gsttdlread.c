@@ -37,8 +37,8 @@ static gboolean refuse(GError **error, const gchar *name, const gchar *format, .
     why = g_strdup_vprintf(format, args);
     va_end(args);
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "Model \"%s\" does not fit: %s. Choose another model, or leave \"model\" empty for "
-                "the person model.",
+                "Model \"%s\" does not fit: %s. Correct the property that decides this, or choose "
+                "another model; an empty \"model\" is the person model.",
                 name, why);
     return FALSE;
 }

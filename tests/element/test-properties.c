@@ -234,6 +234,38 @@ GST_START_TEST(pools_are_quiet)
 }
 GST_END_TEST;
 
+/* What decides how the network is compiled waits for the next start, and says so. */
+GST_START_TEST(taken_at_start)
+{
+    static const gchar *const names[] = { "device", "threads", "precision", "fuse" };
+    GstElement *pipeline =
+        gst_parse_launch("videotestsrc ! tdlfilter name=filter ! fakesink sync=true", NULL);
+    GstElement *filter = gst_bin_get_by_name(GST_BIN(pipeline), "filter");
+    g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+
+    g_object_set(filter, "threads", 1, "fuse", TRUE, NULL);
+    fail_unless(!gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING));
+    gst_element_set_state(pipeline, GST_STATE_PAUSED);
+    fail_unless_equals_int(gst_element_get_state(pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
+                           GST_STATE_CHANGE_SUCCESS);
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autofree gchar *named = g_strdup_printf("\"%s\" is taken when", names[i]);
+        GstMessage *message;
+
+        gst_util_set_object_arg(G_OBJECT(filter), names[i], i == 0 ? "cpu" : "1");
+        message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+        fail_unless(message != NULL, "%s", names[i]);
+        gst_message_parse_warning(message, &error, NULL);
+        fail_unless(g_str_has_prefix(error->message, named), "%s", error->message);
+        gst_message_unref(message);
+    }
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(filter);
+    gst_object_unref(pipeline);
+}
+GST_END_TEST;
+
 static GstBusSyncReply count_progress(GstBus *bus, GstMessage *message, gpointer data)
 {
     (void)bus;
@@ -319,6 +351,7 @@ static Suite *suite(void)
     tcase_add_test(tc, same_mode_negotiates_once);
     tcase_add_test(tc, paths_are_told);
     tcase_add_test(tc, pools_are_quiet);
+    tcase_add_test(tc, taken_at_start);
     tcase_add_test(tc, cpu_compiles_nothing);
     tcase_add_loop_test(tc, threshold_of_zero, 0, 2);
     tcase_add_test(tc, blur_share);

@@ -73,6 +73,8 @@ check "no such property" refused 1 'no property "mod"' in.mkv bad.mkv mod=mask
 check "no folder" refused 1 "there is no folder" in.mkv nowhere/bad.mkv
 check "Matroska alone" refused 2 "does not end in .mkv" in.mkv bad.mp4
 check "no number of workers" refused 2 "takes a number" --workers x in.mkv bad.mkv
+check "no length" refused 2 "a number above 0" --seconds 0.0 in.mkv bad.mkv
+check "no hosts" refused 1 "there is no file nohosts" --hosts nohosts in.mkv bad.mkv
 check "no tries" refused 2 "takes a number from 1 on" --retries 0 in.mkv bad.mkv
 echo words >words.txt
 check "no video" refused 1 "words.txt is no video" words.txt bad.mkv

@@ -134,7 +134,7 @@ bool onnx_add_roi_align(struct onnx_import *im)
     O images = rois ? onnx_operand(im, 2) : NULL;
     struct tdl_builder *b = im->builder;
     struct neighbours n[2];
-    struct grid g;
+    struct grid g = {0};
 
     if (!images || !read_grid(im, &g))
         return false;
