@@ -65,6 +65,9 @@ struct tdl_operand *tdl_add_bias(struct tdl_builder *b, struct tdl_operand *x,
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "%s: bias %s does not fit %u output channels", x->producer->label,
                                 tdl_operand_text(bias), tdl_operand_dims(x).c);
+    if (!tdl_is_float(bias->desc.dtype))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: bias %s is no real number",
+                                x->producer->label, tdl_operand_text(bias));
     x = tdl_builder_add(b, x, tdl_by_channel(b, bias, x));
     return tdl_builder_activation(b, x, activation);
 }
