@@ -148,6 +148,13 @@ CASE(conv_input_rank)
     tdl_builder_conv2d(t->b, tdl_builder_input(t->b, "flat", &p), filter(t, 4, 1, 4), NULL);
 }
 CASE(conv_bias) { CONV(filter(t, 5, 1, 4), .bias = subject_constant(t->b, 1, four.shape, values)); }
+static struct tdl_operand *integers(B t)
+{
+    const struct tdl_tensor_params p = {.dtype = TDL_INT32, .rank = 1, .shape = {5}};
+    return tdl_builder_input(t->b, "integers", &p);
+}
+CASE(conv_integer_bias) { CONV(filter(t, 5, 1, 4), .bias = integers(t)); }
+CASE(transpose_integer_bias) { TRANSPOSE(filter(t, 5, 2, 4), .bias = integers(t)); }
 CASE(transpose_channels) { TRANSPOSE(filter(t, 4, 2, 3)); }
 CASE(transpose_padding) { TRANSPOSE(filter(t, 4, 2, 4), .pad = {9, 9, 0, 0}); }
 CASE(transpose_stride) { TRANSPOSE(filter(t, 4, 2, 4), .stride = {UINT32_MAX, UINT32_MAX}); }
@@ -346,6 +353,8 @@ static const struct row {
     ROW(conv_filter_rank, ARG, "conv2d", "float32[4]", X),
     ROW(conv_input_rank, ARG, "conv2d", "float32[6,4]", "rank 4"),
     ROW(conv_bias, ARG, "conv2d", "float32[4]", "5 output channels"),
+    ROW(conv_integer_bias, ARG, "conv2d", "int32[5]", "no real number"),
+    ROW(transpose_integer_bias, ARG, "convTranspose2d", "int32[5]", "no real number"),
     ROW(transpose_channels, ARG, "convTranspose2d", "float32[4,2,2,3]", X),
     ROW(transpose_padding, ARG, "convTranspose2d", "padding", X),
     ROW(transpose_stride, ARG, "convTranspose2d"),
