@@ -118,10 +118,9 @@ done
 [[ $before =~ ^[0-9]+$ ]] || misused "--before takes a number, not '$before'"
 [[ $seconds =~ ^[0-9]+([.][0-9]+)?$ && $seconds =~ [1-9] ]] ||
     misused "--seconds takes a number above 0, not '$seconds'"
-if [ -n "$hosts" ]; then
-    [ -r "$hosts" ] || die "--hosts: there is no file $hosts that can be read"
-    hosts=$(realpath -- "$hosts")
-fi
+# "-", "." and ".." are GNU parallel's own names of such files.
+[[ -z $hosts || $hosts == @(-|.|..) || -r $hosts ]] ||
+    die "--hosts: there is no file $hosts that can be read"
 [ ! -e "$out" ] || say "$out is there already, and will be replaced" >&2
 if [ -z "$workers" ]; then
     workers=$(devices | wc -l)
