@@ -181,18 +181,27 @@ void write_all(uvec2 tile)
     }
 }
 
-// The tile's part in the mean of all pixels, times the number of tiles.
+// The tile's part in the mean of all pixels, times the number of tiles: a sum of each row,
+// then of rows.
 void write_means(uvec2 tile, uint tiles)
 {
     uint o = gl_LocalInvocationID.x;
     uvec2 used = min(uvec2(OUT_W, OUT_H) - tile, uvec2(TILE_W, TILE_H));
     barrier();
+    for (uint row = o; row < OUT_PACKS * TILE_H; row += gl_WorkGroupSize.x) {
+        vec4 v = vec4(0.0);
+        [[unroll]] for (uint x = 0; x < TILE_W; x++)
+            if (x < used.x)
+                v += made[row * TILE_W + x];
+        made[row * TILE_W] = v;
+    }
+    barrier();
     if (o >= OUT_PACKS)
         return;
     vec4 v = vec4(0.0);
-    for (uint i = 0; i < TILE; i++)
-        if (i % TILE_W < used.x && i / TILE_W < used.y)
-            v += made[o * TILE + i];
+    [[unroll]] for (uint y = 0; y < TILE_H; y++)
+        if (y < used.y)
+            v += made[o * TILE + y * TILE_W];
     means[(gl_WorkGroupID.z * OUT_PACKS + o) * tiles + gl_WorkGroupID.x] =
         pack(v * (float(tiles) / float(OUT_W * OUT_H)));
 }

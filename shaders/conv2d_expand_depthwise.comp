@@ -41,16 +41,26 @@ const uint SPAN_W = (TILE_W - 1) * STRIDE_W + KERNEL_W;
 const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
 const uint EXPAND = (READ_PACKS * 4 + 1) * GROUP; // vec4 of the 1×1 weights
 const uint TAPS = KERNEL_W * KERNEL_H;
+const uint COUNT = EXPAND + (TAPS + 1) * GROUP;
 
-shared vec4 w[EXPAND + (TAPS + 1) * GROUP];
+shared vec4 w[COUNT];
 shared vec4 wide[SPAN_W * SPAN_H * GROUP];
 shared vec4 partial[MEANS != 0 ? gl_WorkGroupSize.x * GROUP : 1];
 vec4 sum[GROUP];
 vec4 total[GROUP]; // of what the invocation wrote
 
+// The group's weights, of which those of gated channels are multiplied.
+vec4 gated_weight(uint i)
+{
+    vec4 v = weights[gl_WorkGroupID.y * COUNT + i];
+    uint c = i / GROUP;
+    if (PRE == 1 && c < IN_PACKS * 4)
+        v *= gate_of(gl_WorkGroupID.z, c / 4)[c % 4];
+    return v;
+}
+
 void multiply(uint k, vec4 v)
 {
-    v = gated(k, v);
     [[unroll]] for (uint g = 0; g < GROUP; g++) {
         uint n = k * 4 * GROUP + g;
         sum[g] = fma(v.xxxx, w[n], sum[g]);
@@ -133,22 +143,29 @@ void depthwise(uvec2 inner, uvec2 tile, bool used)
     }
 }
 
-// The tile's part in the mean of all pixels, times the number of tiles.
+// The tile's part in the mean of all pixels, times the number of tiles. Invocations that
+// wrote are so many that each of a team adds up EACH.
+const uint WRITERS = gl_WorkGroupSize.x < TILE_W * TILE_H ? gl_WorkGroupSize.x : TILE_W * TILE_H;
+const uint TEAM = WRITERS >= 16 ? 16 : 1;
+const uint EACH = (WRITERS + TEAM - 1) / TEAM;
 void write_means(uint tiles)
 {
-    const uint TEAM = gl_WorkGroupSize.x >= 16 ? 16 : 1;
     uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     [[unroll]] for (uint g = 0; g < GROUP; g++)
         partial[g * size + local] = total[g];
     barrier();
     [[unroll]] for (uint g = 0; g < GROUP; g++)
-        if (local < TEAM)
-            for (uint i = local + TEAM; i < size; i += TEAM)
-                partial[g * size + local] += partial[g * size + i];
+        if (local < TEAM) {
+            vec4 v = total[g];
+            [[unroll]] for (uint i = 1; i < EACH; i++)
+                if (local + i * TEAM < WRITERS)
+                    v += partial[g * size + local + i * TEAM];
+            partial[g * size + local] = v;
+        }
     barrier();
     if (local < GROUP) {
         vec4 v = vec4(0.0);
-        for (uint i = 0; i < TEAM; i++)
+        [[unroll]] for (uint i = 0; i < TEAM; i++)
             v += partial[local * size + i];
         uint plane = gl_WorkGroupID.z * OUT_PACKS + gl_WorkGroupID.y * GROUP + local;
         means[plane * tiles + gl_WorkGroupID.x] = pack(v * (float(tiles) / float(OUT_W * OUT_H)));
@@ -157,7 +174,6 @@ void write_means(uint tiles)
 
 void main()
 {
-    const uint COUNT = EXPAND + (TAPS + 1) * GROUP;
     const uint COLUMNS = (OUT_W + TILE_W - 1) / TILE_W;
     uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
     uvec2 tile = uvec2(gl_WorkGroupID.x % COLUMNS, gl_WorkGroupID.x / COLUMNS) *
@@ -168,7 +184,7 @@ void main()
     if (GATE_INSIDE)
         gate_compute(gl_WorkGroupID.z);
     for (uint i = local; i < COUNT; i += size)
-        w[i] = weights[gl_WorkGroupID.y * COUNT + i];
+        w[i] = gated_weight(i);
     barrier();
     // With an invocation for each there is no loop: drivers unroll better.
     if (size >= SPAN_W * SPAN_H) {

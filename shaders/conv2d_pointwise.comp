@@ -59,18 +59,22 @@ void multiply(uint c)
                 ahead[k * PX + p] = x[(first_plane + k) * PIXELS + at[p]];
     }
     barrier();
-    for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x)
-        w[i] = weights[base + i];
+    for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x) {
+        vec4 v = weights[base + i];
+        if (PRE == 1) { // the gate's part, once for all pixels
+            uint channel = c * 4 + i / TILE;
+            v *= gate_of(gl_WorkGroupID.z, channel / 4)[channel % 4];
+        }
+        w[i] = v;
+    }
     barrier();
     [[unroll]] for (uint k = 0; k < CHUNK; k++) {
         uint plane = first_plane + k;
-        vec4 g = PRE != 0 ? gate_of(gl_WorkGroupID.z, c + k) : vec4(1.0);
+        vec4 g = PRE == 2 ? gate_of(gl_WorkGroupID.z, c + k) : vec4(1.0);
         [[unroll]] for (uint p = 0; p < PX; p++) {
             vec4 v = PREFETCH != 0 ? unpack(ahead[k * PX + p]) : unpack(x[plane * PIXELS + at[p]]);
-            if (PRE != 0)
-                v *= g;
             if (PRE == 2)
-                v += gather_low(plane, near[p]);
+                v = v * g + gather_low(plane, near[p]);
             [[unroll]] for (uint t = 0; t < TILE; t++) {
                 uint s = p * TILE + t, k4 = k * 4 * TILE + t;
                 sum[s] = fma(v.xxxx, w[k4], sum[s]);

@@ -65,19 +65,26 @@ static uint64_t shared_bytes(const struct tile *t, const struct layer *l)
            tdl_gate_shared(&l->gate, t->local);
 }
 
+static uint64_t tiles_of(const struct tile *t, const struct layer *l)
+{
+    return (uint64_t)TDL_DIV_UP(l->out.w, t->w) * TDL_DIV_UP(l->out.h, t->h) * l->out.n;
+}
+
 /* Small ones while there are not enough to keep the device busy; all of the middle at once,
  * if it fits. */
 static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
 {
     enum { ENOUGH = 128 };
     struct tile t = {8, 8, l->middle, 128};
-    while (t.w * t.h > 16 &&
-           (uint64_t)TDL_DIV_UP(l->out.w, t.w) * TDL_DIV_UP(l->out.h, t.h) * l->out.n < ENOUGH)
+    while (t.w * t.h > 8 && tiles_of(&t, l) < ENOUGH)
         *(t.w > t.h ? &t.w : &t.h) /= 2;
+    /* Alone on a processor, its time is that of the gate, which many make sooner. */
+    const bool alone = tiles_of(&t, l) <= ENOUGH;
     t.w = TDL_MIN(t.w, l->out.w);
     t.h = TDL_MIN(t.h, l->out.h);
     /* An invocation expands two packs of a pixel at a time. */
-    if (span_of(&t, l) * l->middle > 512 && device->max_workgroup_invocations >= 256)
+    if ((span_of(&t, l) * l->middle > 512 || (alone && l->gate.gate_packs)) &&
+        device->max_workgroup_invocations >= 256)
         t.local = 256;
     while (shared_bytes(&t, l) > device->max_shared_memory) {
         if (t.chunk > 1)

@@ -65,7 +65,7 @@ static struct tile tile_of_many(const struct layer *l)
     else if (!alone && l->p->stride[0] == 1 && l->out.w <= 16 && l->out.h <= 16)
         t = (struct tile){16, 16, 1, 256, 1};
     else if (!alone)
-        t = (struct tile){16, 8, 2, 128, 1};
+        t = (struct tile){16, l->out.w > 16 ? 16 : 8, 2, 128, 1};
     t.w = TDL_MIN(t.w, l->out.w);
     t.h = TDL_MIN(t.h, l->out.h);
     if (alone)
