@@ -70,16 +70,17 @@ static uint64_t tiles_of(const struct tile *t, const struct layer *l)
     return (uint64_t)TDL_DIV_UP(l->out.w, t->w) * TDL_DIV_UP(l->out.h, t->h) * l->out.n;
 }
 
-/* Small ones while there are not enough to keep the device busy; all of the middle at once,
- * if it fits. */
+/* Small ones while there are not enough to keep the device busy, very small ones only to
+ * have one for each processor; all of the middle at once, if it fits. */
 static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
 {
-    enum { ENOUGH = 128 };
-    struct tile t = {8, 8, l->middle, 128};
-    while (t.w * t.h > 8 && tiles_of(&t, l) < ENOUGH)
+    enum { ONE_EACH = 128, ENOUGH = 4 * ONE_EACH };
+    struct tile t = {16, 8, l->middle, 128};
+    while ((t.w * t.h > 32 && tiles_of(&t, l) < ENOUGH) ||
+           (t.w * t.h > 8 && tiles_of(&t, l) < ONE_EACH))
         *(t.w > t.h ? &t.w : &t.h) /= 2;
     /* Alone on a processor, its time is that of the gate, which many make sooner. */
-    const bool alone = tiles_of(&t, l) <= ENOUGH;
+    const bool alone = tiles_of(&t, l) <= ONE_EACH;
     t.w = TDL_MIN(t.w, l->out.w);
     t.h = TDL_MIN(t.h, l->out.h);
     /* An invocation expands two packs of a pixel at a time. */

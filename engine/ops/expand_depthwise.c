@@ -62,10 +62,12 @@ static struct tile tile_of_many(const struct layer *l)
     const bool alone = tiles * tdl_packs(l->out.c) * l->out.n <= AT_ONCE;
     if (!alone && l->merges)
         t = (struct tile){l->out.w >= 64 ? 32 : 16, 8, 4, 256, 1};
-    else if (!alone && l->p->stride[0] == 1 && l->out.w <= 16 && l->out.h <= 16)
+    else if (!alone && (l->out.w > 16 || l->out.h > 16))
+        t = (struct tile){16, 16, 2, 256, 1};
+    else if (!alone && l->p->stride[0] == 1)
         t = (struct tile){16, 16, 1, 256, 1};
     else if (!alone)
-        t = (struct tile){16, l->out.w > 16 ? 16 : 8, 2, 128, 1};
+        t = (struct tile){16, 8, 2, 128, 1};
     t.w = TDL_MIN(t.w, l->out.w);
     t.h = TDL_MIN(t.h, l->out.h);
     if (alone)
