@@ -397,6 +397,9 @@ const gchar *gst_tdl_decode_wanted(const struct gst_tdl_sources *sources)
     if (sources->decoder == GST_TDL_DECODE_YOLO_SEG)
         return "decoder=yolo-seg wants two outputs, candidates [1, 4 + classes + M, N] and "
                "prototypes [1, M, h, w]";
+    if (sources->said_output)
+        return "its .modelinfo file has one output, under a name that none of its outputs that is "
+               "a picture has";
     return *sources->model_output ? "\"model-output\" names none of its outputs that is a picture"
                                   : "none of its outputs is a picture of the input's aspect, [1, "
                                     "h, w] or with channels";

@@ -7,7 +7,10 @@
  */
 #include "gsttdlmodelinfo.h"
 
+#include "gsttdldecode.h"
 #include "gsttdlfile.h"
+#include "gsttdllinks.h"
+#include "gsttdloutput.h"
 
 #include <math.h>
 #include <string.h>
@@ -254,6 +257,32 @@ static gchar *find_labels(const struct info *info, const gchar *text)
                                                            : g_build_filename(folder, text, NULL);
 }
 
+/* Whether what reads it later will take this text, so that the file is named that has it. */
+static gboolean check_value(const struct info *info, const gchar *key, const gchar *text,
+                            GError **error)
+{
+    struct tdl_frame_from_tensor_params shown;
+    struct tdl_frame_to_tensor_params picture;
+    struct gst_tdl_settings alone;
+    struct gst_tdl_links links;
+    uint32_t size[2];
+    gboolean ok;
+
+    gst_tdl_settings_init(&alone);
+    gst_tdl_sources_fill(&alone.sources, key, text);
+    ok = gst_tdl_decode_size(&alone.sources, size, error) &&
+         gst_tdl_decode_picture(&alone.sources, &picture, error) &&
+         gst_tdl_output_read(&alone.sources, &shown, error);
+    if (ok) {
+        ok = gst_tdl_links_parse(&links, &alone.sources, error);
+        gst_tdl_links_clear(&links);
+    }
+    gst_tdl_settings_finish(&alone);
+    if (!ok)
+        g_prefix_error(error, "%s: group [%s], key ", info->path, OURS);
+    return ok;
+}
+
 /* Properties by their names. */
 static gboolean read_ours(const struct info *info, struct gst_tdl_sources *sources, GError **error)
 {
@@ -272,6 +301,8 @@ static gboolean read_ours(const struct info *info, struct gst_tdl_sources *sourc
                           "no property of tdlfilter's about models has that name and takes that "
                           "value; doc/models.md, \"Your own model\", has them",
                           error);
+        if (!check_value(info, keys[i], text, error))
+            return FALSE;
     }
     return TRUE;
 }
@@ -292,8 +323,10 @@ static gboolean read_groups(const struct info *info, struct gst_tdl_sources *sou
         if (strcmp(groups[i], HEAD) != 0 && strcmp(groups[i], OURS) != 0 &&
             !read_tensor(info, groups[i], &tensors, sources, error))
             return FALSE;
-    if (tensors.outputs == 1)
+    if (tensors.outputs == 1 && !*sources->model_output) {
         gst_tdl_sources_fill(sources, "model-output", tensors.output);
+        sources->said_output = TRUE;
+    }
     return TRUE;
 }
 

@@ -196,6 +196,12 @@ GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
     const guint first = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
     uint32_t size[2];
 
+    if (model->stray)
+        return g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                           "The .modelinfo file of model \"%s\" speaks of an input \"%s\", and it "
+                           "has none of that name: \"%s\" gets the frame. Give the group [%s] the "
+                           "name of the input that it is for.",
+                           model->name, model->stray, model->input, model->stray);
     if (!*sources->model_size || !strcmp(sources->model_size, "frame") ||
         !gst_tdl_decode_size(sources, size, NULL) || gst_tdl_model_takes(model, size[1], size[0]))
         return NULL;

@@ -33,7 +33,8 @@ struct gst_tdl_model {
     const struct tdl_tensor_params *indices;   /* of GST_TDL_CLASSES, or NULL: it has none */
     gboolean guessed;                          /* … which it may not be */
     guint classes;                             /* 0: not known */
-    struct gst_tdl_batcher *batcher;           /* of those who share it */
+    const gchar *stray; /* interned: what the modelinfo file takes for an input; NULL: none */
+    struct gst_tdl_batcher *batcher; /* of those who share it */
 };
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet

@@ -113,6 +113,33 @@ static const struct tdl_tensor_params *find_indices(const struct tdl_graph *grap
     return NULL;
 }
 
+static gboolean is_input(const struct tdl_graph *graph, const struct gst_tdl_links *links,
+                         const gchar *wanted)
+{
+    const gchar *name;
+
+    for (guint i = 0; i < links->constant_count; i++)
+        if (!strcmp(links->constants[2 * i], wanted))
+            return TRUE;
+    for (guint i = 0; tdl_graph_input(graph, i, &name); i++)
+        if (!strcmp(name, wanted))
+            return TRUE;
+    return FALSE;
+}
+
+/* What a modelinfo file says of no input of this graph; NULL: it knows them all. */
+static const gchar *find_stray(const struct tdl_graph *graph, const struct gst_tdl_links *links,
+                               const GArray *inputs)
+{
+    for (guint i = 0; inputs && i < inputs->len; i++) {
+        const gchar *name = g_array_index(inputs, struct gst_tdl_said_input, i).name;
+
+        if (!is_input(graph, links, name))
+            return name;
+    }
+    return NULL;
+}
+
 /* Which of the graph's inputs and outputs is what. *again: the file may be read once more,
  * and then, that this may mend what is wrong: no error yet. */
 static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_links *links,
@@ -136,6 +163,7 @@ static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_link
     model->output_params = tdl_graph_output(model->graph, mask, &model->output);
     model->image = gst_tdl_decode_image(model->output_params);
     model->indices = find_indices(model->graph);
+    model->stray = find_stray(model->graph, links, sources->inputs);
     return TRUE;
 }
 

@@ -108,7 +108,8 @@ struct gst_tdl_sources {
     gboolean fuse;
     GArray *classes;                       /* of gint */
     gfloat score_threshold, iou_threshold; /* of objects in boxes */
-    GArray *inputs; /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
+    GArray *inputs;       /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
+    gboolean said_output; /* model_output is a modelinfo file's, too */
 };
 
 /* What a modelinfo file says of an input, where the user has said nothing. */

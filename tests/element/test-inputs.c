@@ -301,6 +301,42 @@ static GstMessage *next_warning(struct filter *f)
     return gst_bus_timed_pop_filtered(f->bus, UTIL_HANG, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
 }
 
+/* A group of no input is one that is spelt wrong. */
+GST_START_TEST(modelinfo_of_no_input)
+{
+    static const char *const words[] = { ".modelinfo", "an input \"pictrue\"", "gets the frame",
+                                         "[pictrue]", NULL };
+    static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
+    g_autofree gchar *model = write_small(&small);
+    g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s", model);
+    struct filter f;
+
+    fail_unless(g_file_set_contents(info, HEAD "[pictrue]\ndir=input\n", -1, NULL));
+    filter_start(&f, line, WIDE);
+    message_expect(next_warning(&f), GST_MESSAGE_WARNING, words);
+    expect(&f, 0xff0000cc, 68);
+    filter_stop(&f);
+    g_unlink(info);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* One output with a name that the model does not have. */
+GST_START_TEST(modelinfo_of_no_output)
+{
+    static const char *const words[] = { "does not fit", ".modelinfo file has one output", NULL };
+    static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
+    g_autofree gchar *model = write_small(&small);
+    g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
+
+    fail_unless(g_file_set_contents(info, HEAD "[maks]\ndir=output\n", -1, NULL));
+    expect_refusal(model, "", words);
+    g_unlink(info);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 /* Said at the start and while playing; the size that it has is no mistake. */
 GST_START_TEST(size_that_is_fixed)
 {
@@ -335,6 +371,8 @@ static Suite *inputs_suite(void)
     tcase_add_loop_test(tcase, file, 0, 2);
     tcase_add_loop_test(tcase, wrong_pictures, 0, G_N_ELEMENTS(wrong));
     tcase_add_loop_test(tcase, types_and_layouts, 0, G_N_ELEMENTS(smalls));
+    tcase_add_test(tcase, modelinfo_of_no_input);
+    tcase_add_test(tcase, modelinfo_of_no_output);
     tcase_add_test(tcase, size_that_is_fixed);
     tcase_add_loop_test(tcase, wrong_types_and_layouts, 0, 3);
     return suite;

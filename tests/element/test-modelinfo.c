@@ -186,6 +186,10 @@ static const struct {
     { PICTURE "ranges=0,inf\n", { "\"ranges\"" } },
     { PICTURE "ranges=0,1,2\n", { "\"ranges\"" } },
     { HEAD "[tdlfilter]\nblur-radius=3\n", { "[tdlfilter]", "\"blur-radius\"" } },
+    { HEAD "[tdlfilter]\npalette=zz\n", { "[tdlfilter]", "\"palette\" is \"zz\"", "0xRRGGBB" } },
+    { HEAD "[tdlfilter]\ninput-range=x\n", { "[tdlfilter]", "\"input-range\" is \"x\"" } },
+    { HEAD "[tdlfilter]\nmodel-size=9\n", { "[tdlfilter]", "\"model-size\" is \"9\"" } },
+    { HEAD "[tdlfilter]\nmodel-state=r\n", { "[tdlfilter]", "\"model-state\" is \"r\"" } },
     { HEAD "[tdlfilter]\ndecoder=none\n", { "[tdlfilter]", "\"decoder\"", "\"none\"" } },
 };
 
