@@ -11,15 +11,22 @@
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
-/* A new latency is announced when it differs by more. */
+/* A new latency is announced when it is higher by more, as frames would come too late. */
 #define LATENCY_STEP (5 * GST_MSECOND)
 
 static GstBaseTransformClass *parent_class;
+
+/* A lower one only where a quarter is gained, as each measurement differs a little. */
+static gboolean is_worth_telling(GstClockTime before, GstClockTime now)
+{
+    return now > before + LATENCY_STEP || now + MAX(LATENCY_STEP, before / 4) < before;
+}
 
 /* Take the settings for what comes now. Streaming thread. */
 static void activate(GstTdlFilter *self)
 {
     GstBaseTransform *base = GST_BASE_TRANSFORM(self);
+    GstClockTime latency = self->latency;
     gboolean passthrough, new_latency;
     gint old_mode;
 
@@ -32,7 +39,9 @@ static void activate(GstTdlFilter *self)
     passthrough = self->active.mode == TDL_MODE_PASSTHROUGH;
     new_latency |= (old_mode == TDL_MODE_PASSTHROUGH) != passthrough;
     if (new_latency)
-        self->latency = gst_tdl_session_latency(self->session, &self->active);
+        latency = gst_tdl_session_latency(self->session, &self->active);
+    new_latency = latency != self->latency;
+    self->latency = latency;
     GST_OBJECT_UNLOCK(self);
     if (passthrough) {
         gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
@@ -56,7 +65,7 @@ static void update_latency(GstTdlFilter *self)
 
     GST_OBJECT_LOCK(self);
     latency = gst_tdl_session_latency(self->session, &self->active);
-    new_latency = ABS(GST_CLOCK_DIFF(self->latency, latency)) > LATENCY_STEP;
+    new_latency = is_worth_telling(self->latency, latency);
     if (new_latency)
         self->latency = latency;
     GST_OBJECT_UNLOCK(self);

@@ -76,17 +76,19 @@ show() {
     say "${line# }"
 }
 
+# Without a display autovideosink may crash, which explains nothing.
+has_display() {
+    [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || [ -S "${XDG_RUNTIME_DIR:-/nowhere}/wayland-0" ]
+}
+
 # launch WORD... : show a gst-launch-1.0 line, then run it. Ctrl-C ends the
 # stream properly (-e), so that files are complete.
 launch() {
-    local status=0
     show gst-launch-1.0 -e "$@" >&2
-    gst-launch-1.0 -q -e "$@" || status=$?
-    if [ $status = 139 ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-        say "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), where autovideosink may" >&2
-        say "crash: name what shows the frames, as in SINK=fakesink $0" >&2
-    fi
-    return $status
+    [[ " $* " != *" autovideosink "* ]] || has_display ||
+        die "there is no display (DISPLAY and WAYLAND_DISPLAY are not set): name another sink, as in" \
+            "SINK=fakesink $0, or SINK=kmssink on a console"
+    gst-launch-1.0 -q -e "$@"
 }
 
 # launch_to FILE ELEMENT... : the same into a file, which stays as it was if that fails.

@@ -127,8 +127,9 @@ static void watch(GstElement *pipeline, struct stream *stream)
     gst_object_unref(parser);
 }
 
-/* Whether the file has such a stream; it may be none that GStreamer knows. */
-static gboolean has(const char *file, GType kind)
+/* Whether the file has such a stream; it may be none that GStreamer knows. How long it
+ * says that it is: 0 if it does not say. */
+static gboolean has(const char *file, GType kind, GstClockTime *out_length)
 {
     char *path = g_canonicalize_filename(file, NULL), *uri = g_filename_to_uri(path, NULL, NULL);
     GstDiscoverer *discoverer = uri ? gst_discoverer_new(30 * GST_SECOND, NULL) : NULL;
@@ -137,6 +138,9 @@ static gboolean has(const char *file, GType kind)
     GList *streams = info ? gst_discoverer_info_get_streams(info, kind) : NULL;
     const gboolean found = streams != NULL;
 
+    *out_length = info ? gst_discoverer_info_get_duration(info) : 0;
+    if (!GST_CLOCK_TIME_IS_VALID(*out_length))
+        *out_length = 0;
     gst_discoverer_stream_info_list_free(streams);
     g_clear_object(&info);
     g_clear_object(&discoverer);
@@ -179,14 +183,46 @@ static gboolean try(char **words, GError **error)
 
 /* ------------------------------------------------------------------------ cut */
 
+static void probe(GstElement *pipeline, const char *name, GstPadProbeCallback look, gpointer data)
+{
+    GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), name);
+    GstPad *pad = gst_element_get_static_pad(element, "sink");
+
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, look, data, NULL);
+    gst_object_unref(pad);
+    gst_object_unref(element);
+}
+
+static GstPadProbeReturn note_end(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+    const GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    GstClockTime *end = data;
+
+    (void)pad;
+    if (GST_BUFFER_PTS_IS_VALID(buffer))
+        *end = MAX(*end, GST_BUFFER_PTS(buffer));
+    return GST_PAD_PROBE_OK;
+}
+
+/* Files that are cut short end like others, but before the length that they tell. */
+static void compare_length(const char *file, GstClockTime end, GstClockTime length)
+{
+    if (end + 2 * GST_SECOND < length)
+        g_printerr(
+            "farm: the pictures of %s end after %.1f s, and it says that it has %.1f s: if it "
+            "is cut short, what follows is missing in the result, too\n",
+            file, (double)end / GST_SECOND, (double)length / GST_SECOND);
+}
+
 static gboolean cut(char **words, GError **error)
 {
     struct stream pictures = {.kinds = {"video/", "image/"}};
+    GstClockTime end = 0, length;
     GstElement *pipeline = NULL;
     char *pattern, *ns;
     gboolean done;
 
-    if (!has(words[0], GST_TYPE_DISCOVERER_VIDEO_INFO)) {
+    if (!has(words[0], GST_TYPE_DISCOVERER_VIDEO_INFO, &length)) {
         g_printerr("farm: %s is no video, or of a kind that GStreamer does not know here\n",
                    words[0]);
         return FALSE;
@@ -201,7 +237,10 @@ static gboolean cut(char **words, GError **error)
     set(pipeline, "cut", "location", pattern);
     set(pipeline, "cut", "max-size-time", ns);
     watch(pipeline, &pictures);
+    probe(pipeline, "wanted", note_end, &end);
     done = run(pipeline);
+    if (done)
+        compare_length(words[0], end, length);
     gst_object_unref(pipeline);
     g_free(pattern);
     g_free(ns);
@@ -370,12 +409,12 @@ static gboolean run_row(GstElement *pipeline, GArray *parts)
 /* -------------------------------------------------------------------- process */
 
 /* Frames before the piece, whose start is `data`, end here. Containers round times. */
-static GstPadProbeReturn gate(GstPad *pad, GstPadProbeInfo *probe, gpointer data)
+static GstPadProbeReturn gate(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
     const GstClockTime *start = data;
 
     (void)pad;
-    return GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(probe)) + 2 * GST_MSECOND < *start
+    return GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) + 2 * GST_MSECOND < *start
                ? GST_PAD_PROBE_DROP
                : GST_PAD_PROBE_OK;
 }
@@ -385,22 +424,16 @@ static gboolean process(char **words, GError **error)
     GstElement *pipeline = parse(error,
                                  PICTURES "decodebin ! %s ! identity name=gate ! "
                                           "videoconvert ! %s ! matroskamux ! filesink name=out",
-                                 words[1], words[2]),
-               *element;
+                                 words[1], words[2]);
     GstClockTime start = words[4] ? g_ascii_strtoull(words[5], NULL, 10) : 0;
     struct part before = {.end = start}, piece = {.at = start};
     GArray *parts;
     gboolean done;
-    GstPad *pad;
 
     if (!pipeline)
         return FALSE;
     set(pipeline, "out", "location", words[0]);
-    element = gst_bin_get_by_name(GST_BIN(pipeline), "gate");
-    pad = gst_element_get_static_pad(element, "sink");
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, gate, &start, NULL);
-    gst_object_unref(pad);
-    gst_object_unref(element);
+    probe(pipeline, "gate", gate, &start);
     parts = new_parts();
     before.last = words[4] ? strtoul(words[6], NULL, 10) : 0;
     if (before.last) {
@@ -435,7 +468,8 @@ static GArray *list_pieces(const char *folder, const char *text)
 
 static gboolean join(char **words, GError **error)
 {
-    const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO);
+    GstClockTime length;
+    const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO, &length);
     struct stream sound = {.kinds = {"audio/"}};
     char *starts = g_build_filename(words[2], "starts", NULL), *text = NULL;
     GstElement *pipeline = NULL;

@@ -5,7 +5,8 @@
 #   --engine E      who runs the pieces: parallel (GNU parallel, the default) or slurm
 #   --workers N     how many at once (default: GPUs, or half of the cores)
 #   --hosts FILE    GNU parallel's --sshloginfile; each host has the plugin and the
-#                   folders under the same paths
+#                   folders under the same paths; where unlike processors compute, built
+#                   with -Dcpu-levels=all
 #   --seconds S     length of a piece, to the next keyframe (default 60)
 #   --before N      frames of the piece before that the filter sees first (default 24)
 #   --encoder E     elements that encode (default: x264enc, else vp8enc)

@@ -334,6 +334,11 @@ GST_START_TEST(latency)
     message = filter_message(&filter, GST_MESSAGE_LATENCY);
     fail_unless(message != NULL, "the pipeline is not told");
     gst_message_unref(message);
+    /* Nothing is waited for in this one, either, so there is no news. */
+    gst_util_set_object_arg(G_OBJECT(filter.element), "mode", "passthrough");
+    gst_buffer_unref(filter_run(&filter, picture_new(&info, 0)));
+    fail_unless_equals_uint64(gst_harness_query_latency(filter.harness), 10 * GST_MSECOND);
+    fail_unless(filter_message(&filter, GST_MESSAGE_LATENCY) == NULL, "told of what is no news");
     filter_stop(&filter);
 }
 GST_END_TEST;

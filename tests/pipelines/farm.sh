@@ -80,6 +80,15 @@ echo words >words.txt
 check "no video" refused 1 "words.txt is no video" words.txt bad.mkv
 rm -rf bad.mkv.farm
 
+# Four seconds, of which the last three are missing.
+gst-launch-1.0 -q videotestsrc pattern=ball num-buffers=40 ! \
+    $raw,width=160,height=120,framerate=10/1 ! vp8enc deadline=1 keyframe-max-dist=5 ! \
+    matroskamux ! filesink location=whole.mkv
+head -c $(($(stat -c %s whole.mkv) / 4)) whole.mkv >short.mkv
+check "a video that is cut short" farm "$real" short.mkv beginning.mkv >log 2>&1
+check "... is said to be, with its length" grep -q "short.mkv end after .* it has 4.0 s" log
+check "... and what there is is done" test -s beginning.mkv
+
 check "one piece, a space in its name, and sound" farm "$real" in.mkv "a b.mkv"
 stream "a b.mkv" audio_0 ab.ogg
 check "it is there" cmp in.ogg ab.ogg

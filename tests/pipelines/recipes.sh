@@ -29,6 +29,10 @@ export SINK="$rgb ! filesink location=$temp/out"
 writes camera-window $frames "$recipes/camera-window.sh" mode=blur
 writes replace-background $frames "$recipes/replace-background.sh" "$portrait"
 
+(unset SINK DISPLAY WAYLAND_DISPLAY XDG_RUNTIME_DIR
+    not "$recipes/camera-window.sh" mode=blur 2>"$temp/log")
+check "no display is said, and how to do without" grep -q "no display .*SINK=fakesink" "$temp/log"
+
 # Whatever the mode makes, into a window of another format: the recipe, and the
 # first line of README.md.
 bgrx="video/x-raw,format=BGRx ! filesink location=$temp/out"
