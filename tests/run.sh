@@ -5,7 +5,8 @@
 #
 #   tests/run.sh                 every part but the optional ones
 #   tests/run.sh --no-vm         the same without the virtual machine
-#   tests/run.sh --quick         build shaders engine models element pipelines
+#   tests/run.sh --quick         build shaders engine models element pipelines; of what runs
+#                                on Vulkan and on the CPU, half on Vulkan by the seed
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
 #
@@ -49,13 +50,13 @@ without() {
     all=("${kept[@]}")
 }
 
-chosen=()
+chosen=() quickly=
 for arg in "$@"; do
     case $arg in
     --list) list_parts; exit ;;
     --no-vm) without vm ;;
     -h | --help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; list_parts; exit ;;
-    --quick) chosen+=("${quick[@]}") ;;
+    --quick) chosen+=("${quick[@]}") quickly=yes ;;
     *)
         [[ $arg != -* ]] || {
             echo "run.sh: '$arg' is not an option: --list, --no-vm, --quick, --help" >&2

@@ -42,15 +42,26 @@ part_shaders() {
     [ $found = yes ] || fail "no SPIR-V in $TDL_BUILD/shaders"
 }
 
-part_engine() { meson_tests "$TDL_BUILD" --suite engine; }
-part_models() { meson_tests "$TDL_BUILD" --suite models; }
-part_element() {
+part_engine() { half_if_quick engine; }
+part_models() { half_if_quick models; }
+part_element() { half_on_vulkan element "validation and to other seeds"; }
+
+# half_if_quick SUITE : all of it, but with --quick half of what the CPU has, too.
+half_if_quick() {
+    if [ -n "${quickly:-}" ]; then
+        half_on_vulkan "$1" "whole runs and to other seeds"
+    else
+        meson_tests "$TDL_BUILD" --suite "$1"
+    fi
+}
+
+# half_on_vulkan SUITE TO-WHOM : and tell which tests are left to whom.
+half_on_vulkan() {
     local tests=() others
-    mapfile -t tests < <(tests_of "$TDL_BUILD" element | vulkan_half 0)
+    mapfile -t tests < <(tests_of "$TDL_BUILD" "$1" | vulkan_half 0)
     meson_tests "$TDL_BUILD" "${tests[@]}"
-    others=$(tests_of "$TDL_BUILD" element | grep -vxFf <(printf '%s\n' "${tests[@]}") | paste -sd ' ')
-    [ -z "$others" ] ||
-        printf '  left to validation and to other seeds, but on the CPU: %s\n' "$others"
+    others=$(tests_of "$TDL_BUILD" "$1" | grep -vxFf <(printf '%s\n' "${tests[@]}") | paste -sd ' ')
+    [ -z "$others" ] || printf '  left to %s, but on the CPU: %s\n' "$2" "$others"
 }
 part_pipelines() { meson_tests "$TDL_BUILD" --suite pipelines; }
 part_soak() { meson_tests "$TDL_BUILD" --suite soak; }
@@ -124,20 +135,25 @@ one_device() {
         }'
 }
 
-# Tests that have a twin on the CPU, NAME-cpu-REST, in one of two runs, by the seed: those
-# of half 0 or of half 1; with another argument, or TDL_TEST_CASES from 100 on, all of them.
-# The twins and all others: always.
+# Tests NAME or NAME-gpu that have a twin on the CPU, with "-cpu" in its name, in one of two
+# runs, by the seed: those of half 0 or of half 1; with another argument, or TDL_TEST_CASES
+# from 100 on, all of them. The twins and all others: always.
 vulkan_half() {
     [ "${TDL_TEST_CASES:-0}" -lt 100 ] || set -- all
     awk -v seed="${TDL_TEST_SEED:-0}" -v half="$1" '
-        { name[NR] = $0; on_cpu[$0] = /-cpu-/ }
+        {
+            name[NR] = $0
+            twin = $0
+            on_cpu[NR] = sub(/-cpu/, "", twin)
+            sub(/-gpu/, "", twin)
+            of[NR] = twin
+            if (on_cpu[NR])
+                has_cpu[twin]
+        }
         END {
-            for (i = 1; i <= NR; i++) {
-                twin = name[i]
-                sub(/-/, "-cpu-", twin)
-                if (!(twin in on_cpu) || half !~ /^[01]$/ || (seed + n++) % 2 == half)
+            for (i = 1; i <= NR; i++)
+                if (on_cpu[i] || !(of[i] in has_cpu) || half !~ /^[01]$/ || (seed + n++) % 2 == half)
                     print name[i]
-            }
         }'
 }
 
