@@ -35,7 +35,6 @@ layout(constant_id = 36) const uint AHEAD = 1; // packs whose reads are under wa
 layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
-layout(std430, set = 0, binding = 8) writeonly buffer Means { PACK means[]; };
 
 const uint SPAN_W = (TILE_W - 1) * STRIDE_W + KERNEL_W;
 const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
@@ -45,9 +44,11 @@ const uint COUNT = EXPAND + (TAPS + 1) * GROUP;
 
 shared vec4 w[COUNT];
 shared vec4 wide[SPAN_W * SPAN_H * GROUP];
-shared vec4 partial[MEANS != 0 ? gl_WorkGroupSize.x * GROUP : 1];
 vec4 sum[GROUP];
-vec4 total[GROUP]; // of what the invocation wrote
+const uint MEANS_PACKS = GROUP;
+const uint MEANS_WRITERS =
+    gl_WorkGroupSize.x < TILE_W * TILE_H ? gl_WorkGroupSize.x : TILE_W * TILE_H;
+#include "common/means.glsl"
 
 // The group's weights, of which those of gated channels are multiplied.
 vec4 gated_weight(uint i)
@@ -143,35 +144,6 @@ void depthwise(uvec2 inner, uvec2 tile, bool used)
     }
 }
 
-// The tile's part in the mean of all pixels, times the number of tiles. Invocations that
-// wrote are so many that each of a team adds up EACH.
-const uint WRITERS = gl_WorkGroupSize.x < TILE_W * TILE_H ? gl_WorkGroupSize.x : TILE_W * TILE_H;
-const uint TEAM = WRITERS >= 16 ? 16 : 1;
-const uint EACH = (WRITERS + TEAM - 1) / TEAM;
-void write_means(uint tiles)
-{
-    uint local = gl_LocalInvocationID.x, size = gl_WorkGroupSize.x;
-    [[unroll]] for (uint g = 0; g < GROUP; g++)
-        partial[g * size + local] = total[g];
-    barrier();
-    [[unroll]] for (uint g = 0; g < GROUP; g++)
-        if (local < TEAM) {
-            vec4 v = total[g];
-            [[unroll]] for (uint i = 1; i < EACH; i++)
-                if (local + i * TEAM < WRITERS)
-                    v += partial[g * size + local + i * TEAM];
-            partial[g * size + local] = v;
-        }
-    barrier();
-    if (local < GROUP) {
-        vec4 v = vec4(0.0);
-        [[unroll]] for (uint i = 0; i < TEAM; i++)
-            v += partial[local * size + i];
-        uint plane = gl_WorkGroupID.z * OUT_PACKS + gl_WorkGroupID.y * GROUP + local;
-        means[plane * tiles + gl_WorkGroupID.x] = pack(v * (float(tiles) / float(OUT_W * OUT_H)));
-    }
-}
-
 void main()
 {
     const uint COLUMNS = (OUT_W + TILE_W - 1) / TILE_W;
@@ -202,5 +174,5 @@ void main()
             depthwise(uvec2(i % TILE_W, i / TILE_W), tile, true);
     }
     if (MEANS != 0)
-        write_means(COLUMNS * ((OUT_H + TILE_H - 1) / TILE_H));
+        write_means(COLUMNS * ((OUT_H + TILE_H - 1) / TILE_H), OUT_W * OUT_H);
 }

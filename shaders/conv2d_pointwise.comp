@@ -26,6 +26,7 @@ layout(constant_id = 22) const uint LAST_CHANNELS = 4;
 layout(constant_id = 23) const uint LOW_W = 1;
 layout(constant_id = 24) const uint LOW_H = 1;
 layout(constant_id = 25) const uint COORDINATES = 0;
+layout(constant_id = 26) const uint MEANS = 0; // also write a mean for each workgroup
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
@@ -35,6 +36,9 @@ layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[];
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
 
 shared vec4 w[CHUNK * 4 * TILE];
+const uint MEANS_PACKS = TILE;
+const uint MEANS_WRITERS = gl_WorkGroupSize.x;
+#include "common/means.glsl"
 
 uint at[PX];
 bilinear near[PX];
@@ -102,6 +106,8 @@ void main()
         [[unroll]] for (uint t = 0; t < TILE; t++)
             sum[p * TILE + t] = weights[base + IN_PACKS * 4 * TILE + t];
     }
+    [[unroll]] for (uint t = 0; t < TILE; t++)
+        total[t] = vec4(0.0);
     if (CHUNK == IN_PACKS) {
         multiply(0);
     } else {
@@ -120,6 +126,9 @@ void main()
             if (RESIDUAL != 0)
                 v += unpack(residual[o]);
             result[o] = pack(v);
+            total[t] += v;
         }
     }
+    if (MEANS != 0)
+        write_means((PIXELS + gl_WorkGroupSize.x * PX - 1) / (gl_WorkGroupSize.x * PX), PIXELS);
 }

@@ -11,12 +11,30 @@
 /* What a workgroup may read for it: packs of four values. */
 enum { MOST_WEIGHTS = 4096, MOST_VALUES = 4096, MOST_OF_ALL = 1 << 21 };
 enum { MANY_PIXELS = 256, MOST_CHANNELS = 256 };
-/* Of a kernel of many registers, of which few workgroups run at once: each waits for it. */
+/* Of kernels of many registers, of which few workgroups run at once: each waits for it. */
 enum { MOST_EXPANDING = 640 };
+
+/* In how many parts, along both sides, the mean of `o` is best taken before. */
+static uint32_t parts_of(const struct tdl_operand *o)
+{
+    const struct tdl_dims d = tdl_operand_dims(o);
+    if (!o->producer || (uint64_t)d.h * d.w <= MANY_PIXELS)
+        return 0;
+    for (uint32_t parts = 8; parts > 1; parts /= 2)
+        if (d.h % parts == 0 && d.w % parts == 0)
+            return parts;
+    return 0;
+}
+
+/* Convolutions of many pixels that multiply what they read: there is one kernel for them. */
+static bool works_by_pixels(const struct tdl_node *n)
+{
+    return n->op == &tdl_op_conv2d && n->attr.conv.pre != TDL_PRE_NONE && parts_of(n->output);
+}
 
 static bool works_by_tiles(const struct tdl_node *n)
 {
-    return n->op == &tdl_op_expand_depthwise ||
+    return n->op == &tdl_op_expand_depthwise || works_by_pixels(n) ||
            (n->op == &tdl_op_bottleneck && !n->attr.bottleneck.block);
 }
 
@@ -63,8 +81,9 @@ static uint64_t groups_of(const struct tdl_node *n, const struct tdl_operand *ga
             (i != TDL_CONV_GATE || (n->op != &tdl_op_conv2d && n->op != &tdl_op_expand_depthwise &&
                                     n->op != &tdl_op_bottleneck)))
             return 0;
-    if (n->op == &tdl_op_expand_depthwise) {
-        const uint64_t groups = tdl_expand_depthwise_groups(n);
+    if (n->op == &tdl_op_expand_depthwise || n->op == &tdl_op_bottleneck) {
+        const uint64_t groups =
+            n->op == &tdl_op_bottleneck ? tdl_bottleneck_groups(n) : tdl_expand_depthwise_groups(n);
         return groups <= MOST_EXPANDING ? groups : 0;
     }
     return TDL_DIV_UP((uint64_t)d.h * d.w, GROUP) * tdl_packs(d.c) * d.n;
@@ -98,18 +117,6 @@ static uint64_t groups_reading(const struct tdl_ir *ir, const struct tdl_operand
     return sum;
 }
 
-/* In how many parts, along both sides, the mean of `o` is best taken before. */
-static uint32_t parts_of(const struct tdl_operand *o)
-{
-    const struct tdl_dims d = tdl_operand_dims(o);
-    if (!o->producer || (uint64_t)d.h * d.w <= MANY_PIXELS)
-        return 0;
-    for (uint32_t parts = 8; parts > 1; parts /= 2)
-        if (d.h % parts == 0 && d.w % parts == 0)
-            return parts;
-    return 0;
-}
-
 /* Does a kernel make it by tiles? */
 static bool has_tiles(const struct tdl_operand *o)
 {
@@ -124,7 +131,10 @@ static uint64_t values_of(const struct tdl_operand *o)
     const struct tdl_dims d = tdl_operand_dims(o);
     const uint32_t parts = parts_of(o);
     uint64_t values = parts ? parts * parts : (uint64_t)d.h * d.w;
-    return (has_tiles(o) ? TILES : values) * tdl_packs(d.c);
+    if (has_tiles(o))
+        values =
+            works_by_pixels(o->producer) ? TDL_DIV_UP((uint64_t)d.h * d.w, TDL_GATE_PIXELS) : TILES;
+    return values * tdl_packs(d.c);
 }
 
 /* The 1×1 that makes `o` of what a kernel makes by tiles, if that is all it does: the mean

@@ -70,15 +70,34 @@ static uint64_t tiles_of(const struct tile *t, const struct layer *l)
     return (uint64_t)TDL_DIV_UP(l->out.w, t->w) * TDL_DIV_UP(l->out.h, t->h) * l->out.n;
 }
 
+/* Of processors, about. */
+enum { ONE_EACH = 128 };
+
 /* Small ones while there are not enough to keep the device busy, very small ones only to
- * have one for each processor; all of the middle at once, if it fits. */
-static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
+ * have one for each processor. */
+static struct tile tile_of(const struct layer *l)
 {
-    enum { ONE_EACH = 128, ENOUGH = 4 * ONE_EACH };
+    enum { ENOUGH = 4 * ONE_EACH };
     struct tile t = {16, 8, l->middle, 128};
     while ((t.w * t.h > 32 && tiles_of(&t, l) < ENOUGH) ||
            (t.w * t.h > 8 && tiles_of(&t, l) < ONE_EACH))
         *(t.w > t.h ? &t.w : &t.h) /= 2;
+    return t;
+}
+
+uint64_t tdl_bottleneck_groups(const struct tdl_node *n)
+{
+    struct layer l;
+    if (!resolve(n, &l))
+        return 0;
+    const struct tile t = tile_of(&l);
+    return tiles_of(&t, &l);
+}
+
+/* All of the middle at once, if it fits. */
+static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
+{
+    struct tile t = tile_of(l);
     /* Alone on a processor, its time is that of the gate, which many make sooner. */
     const bool alone = tiles_of(&t, l) <= ONE_EACH;
     t.w = TDL_MIN(t.w, l->out.w);

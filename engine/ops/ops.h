@@ -112,11 +112,16 @@ uint64_t tdl_expand_depthwise_groups(const struct tdl_node *n);
  * that reads so many channels. */
 bool tdl_bottleneck_fits(const struct tdl_node *expand, const struct tdl_node *end);
 bool tdl_bottleneck_reads(uint32_t channels);
+/* How many workgroups it has, about. */
+uint64_t tdl_bottleneck_groups(const struct tdl_node *n);
 /* True for a convTranspose2d whose outputs are blocks of 2×2 pixels, one channel. */
 bool tdl_conv_transpose2d_is_block(const struct tdl_node *n);
 /* True if one workgroup of any device can hold a gate of so many channels;
  * `middle` is 0 for one layer. */
 bool tdl_squeeze_excite_fits(uint32_t in, uint32_t middle, uint32_t out);
+
+/* Pixels of which a kernel that works by pixels makes one mean for a gate, at most. */
+enum { TDL_GATE_PIXELS = 256 };
 
 /* A gate within the kernel that multiplies by it: constants of shaders/common/gate.glsl,
  * all 0 where the gate is another dispatch's. */

@@ -298,6 +298,15 @@ GRAPH(gate_of_parts)
     O y = sketch_conv3(s, sketch_input(s, "y", 1, 32, 32, 4));
     return sketch_conv1(s, sketch_mul(s, y, gate_of(s, y)));
 }
+/* Its kernel for many pixels has means at hand. */
+static O gated_twice(S s, uint32_t size)
+{
+    O x = sketch_input(s, "y", 1, size, size, 4), g = sketch_input(s, "g", 1, 1, 1, 4);
+    O y = sketch_conv1(s, sketch_mul(s, x, g));
+    return sketch_conv1(s, sketch_mul(s, y, gate_of(s, y)));
+}
+GRAPH(gate_of_gated) { return gated_twice(s, 32); }
+GRAPH(gate_of_gated_few) { return gated_twice(s, 16); }
 GRAPH(gate_read)
 {
     O deep = bottleneck_start(s, s->x), gate = gate_of(s, deep);
@@ -518,6 +527,8 @@ static const struct row {
     GPU(gate_of_batch, "squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
     GPU(gate_of_parts,
         "conv2d averagePool2d squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
+    GPU(gate_of_gated, "conv2d(gate)(means) squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
+    GPU(gate_of_gated_few, "conv2d(gate) squeezeExcite(2,inside).relu.sigmoid conv2d(gate)"),
     GPU(gate_read, "expandDepthwise(means) squeezeExcite(2).relu.sigmoid conv2d(gate)"),
     GPU(gate_of_mixed, "bottleneck(means) squeezeExcite(2,sum,inside).relu.sigmoid conv2d(gate)"),
     GPU(merge_of_mixed, "expandDepthwise expandDepthwise(joined)"),
@@ -562,6 +573,7 @@ static void append_node(char *text, size_t size, const struct tdl_node *n)
         append_activation(text, size, n->attr.conv.p.activation);
         if (n->input_count > TDL_CONV_RESIDUAL && n->inputs[TDL_CONV_RESIDUAL])
             append(text, size, "+residual");
+        append(text, size, n->means ? "(means)" : "");
     } else if (n->op == &tdl_op_squeeze_excite) {
         append(text, size, n->attr.gate.layers == 2 ? "(2" : "(1");
         if (n->inputs[TDL_GATE_INPUT2])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Random graphs, fused and unfused: both against the references of the graph
- * as it was written; and whole bottlenecks behind a convolution of the input.
+ * as it was written; whole bottlenecks behind a convolution of the input; and gates in a row.
  *
  *     test-fused [graphs [seed]]    that many, from that seed on
  */
@@ -99,6 +99,40 @@ static void run_bottleneck(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
+static struct tdl_operand *gated(struct tdl_builder *b, struct rng *rng, struct tdl_operand *x,
+                                 uint32_t out)
+{
+    struct tdl_operand *mean = tdl_builder_global_average_pool(b, x);
+    struct tdl_operand *gate = conv(b, rng, mean, tdl_operand_dims(x).c, 1, 1, 1);
+    return conv(b, rng, tdl_builder_mul(b, x, gate), out, 1, 1, 1);
+}
+
+/* What multiplies by a gate writes means for the next gate. */
+static void run_gated(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed};
+    const uint32_t n = RNG_PICK(&rng, 1, 3), h = 18 + 2 * rng_below(&rng, 12);
+    const uint32_t w = 18 + 2 * rng_below(&rng, 12), c = RNG_PICK(&rng, 4, 16, 23);
+    const struct tdl_tensor_params image = subject_image(TDL_LAYOUT_NHWC, n, h, w, c);
+    struct tdl_builder *b;
+    struct subject s;
+    check_begin("gates of seed %llu", (unsigned long long)seed);
+    subject_pretend_gpu(ctx, true);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &image);
+    struct tdl_operand *y = gated(b, &rng, x, RNG_PICK(&rng, 3, 16, 22, c));
+    if (tdl_operand_dims(y).c == c)
+        y = tdl_builder_add(b, y, x);
+    tdl_builder_output(b, "y", gated(b, &rng, y, 1 + rng_below(&rng, 9)));
+    if (subject_has_kernels(ctx))
+        CHECK(subject_steps(b, false, "pool2d") == 0, "the mean is taken by itself");
+    subject_open(&s, ctx, b, &rng);
+    s.slack = 10;
+    subject_run(&s, &(struct tdl_build_params){.precision = seed % 2 ? TDL_PRECISION_FP16
+                                                                     : TDL_PRECISION_FP32});
+    subject_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = check_seed(argc, argv, 2);
@@ -108,6 +142,8 @@ int main(int argc, char **argv)
         run_seed(ctx, seed + (uint64_t)i);
     for (long i = 0; i < count; i++)
         run_bottleneck(ctx, seed + (uint64_t)i);
+    for (long i = 0; i < count; i++)
+        run_gated(ctx, seed + (uint64_t)i);
     check_context_close(ctx);
     return check_result();
 }

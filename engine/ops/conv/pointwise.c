@@ -2,6 +2,7 @@
 /* 1×1, one group, a few packs of a few pixels an invocation. The only row that
  * multiplies by a gate or adds a resampled tensor while it reads its input. */
 #include "conv.h"
+#include "ops/expand.h"
 
 /* v: packs, px, workgroup size; 0 packs: by device and size. */
 static const struct tdl_conv_variant variants[] = {
@@ -57,8 +58,15 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
 struct pointwise_spec {
     struct tdl_gate_spec gate;
     uint32_t pixels, in_packs, out_packs, tile, px, chunk, activation, pre, residual, prefetch;
-    uint32_t width, last_channels, low_w, low_h, coordinates;
+    uint32_t width, last_channels, low_w, low_h, coordinates, means;
 };
+
+static uint64_t shared_bytes(const struct tile *t, uint32_t chunk, const struct tdl_node *n,
+                             const struct tdl_gate_spec *gate)
+{
+    return 16 * ((uint64_t)chunk * 4 * t->packs + (n->means ? t->local * t->packs : 1)) +
+           tdl_gate_shared(gate, t->local);
+}
 
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
@@ -69,7 +77,12 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     struct tile t = choose_tile(g, v);
     if (gate.gate_packs) /* which many make sooner */
         t.local = TDL_MIN(TDL_MAX(t.local, 128), g->device->max_workgroup_invocations);
-    uint32_t tile = t.packs, px = t.px, chunk = tdl_conv_divisor(in, t.chunk), local = t.local;
+    if (n->means) /* few workgroups, whose means are read for the mean of all */
+        t.local = TDL_MIN(TDL_GATE_PIXELS, g->device->max_workgroup_invocations);
+    uint32_t chunk = tdl_conv_divisor(in, t.chunk);
+    while (chunk > 1 && shared_bytes(&t, chunk, n, &gate) > g->device->max_shared_memory)
+        chunk = tdl_conv_divisor(in, chunk - 1);
+    uint32_t tile = t.packs, px = t.px, local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
     struct pointwise_spec spec = {
         .gate = gate,
@@ -98,11 +111,16 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         spec.coordinates = n->attr.conv.coordinates;
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
+    spec.means = n->means != NULL;
     TDL_PLAN_SPECS(s, spec);
-    tdl_plan_shared(s, (uint64_t)chunk * 4 * tile * 16 + tdl_gate_shared(&gate, local));
-    uint32_t groups = TDL_DIV_UP(out, tile);
+    tdl_plan_shared(s, shared_bytes(&t, chunk, n, &gate));
+    uint32_t columns = TDL_DIV_UP(pixels, local * px), groups = TDL_DIV_UP(out, tile);
+    if (n->means) {
+        tdl_expand_place_means(plan, n->means, columns);
+        tdl_plan_write(s, 8, n->means);
+    }
     tdl_conv_bind_weights(plan, s, g, n, tile);
-    tdl_plan_groups(s, TDL_DIV_UP(pixels, local * px), groups, g->in.n);
+    tdl_plan_groups(s, columns, groups, g->in.n);
 }
 
 const struct tdl_conv_algorithm tdl_conv_pointwise = {
