@@ -158,7 +158,9 @@ static bool implicit_accepts(const struct tdl_conv_geometry *g, const struct tdl
 
 static double implicit_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    return tdl_conv_gemm_cost(g, v, tdl_conv_macs(g), tdl_conv_bytes(g), g->in.n,
+    /* What fills up the last pack of each tap is multiplied, too. */
+    const double filled = g->in_per_group / (tdl_packs(g->in_per_group) * 4.0);
+    return tdl_conv_gemm_cost(g, v, tdl_conv_macs(g) / filled, tdl_conv_bytes(g), g->in.n,
                               tdl_conv_pixels(g));
 }
 
