@@ -151,6 +151,15 @@ void gst_tdl_filter_note_output(GstTdlFilter *self)
     self->scale = self->session->infer->model->scale;
 }
 
+/* Of the device, each of which takes its time when it is opened; 0: all. A stream is on one,
+ * and the network of freshest on another. */
+static guint count_queues(const struct gst_tdl_live *live)
+{
+    if (gst_tdl_device_expects_several() || live->batch_size != 1)
+        return 0;
+    return live->latency_mode == GST_TDL_LATENCY_FRESHEST ? 2 : 1;
+}
+
 static gboolean gst_tdl_filter_start(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -158,10 +167,12 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     struct gst_tdl_session *session;
     GError *error = NULL;
     gboolean replaces, complete;
+    guint queues;
     gint mode;
 
     GST_OBJECT_LOCK(self);
     mode = self->settings.live.mode;
+    queues = count_queues(&self->settings.live);
     gst_tdl_meta_check(&self->settings.live, &error);
     GST_OBJECT_UNLOCK(self);
     if (error) {
@@ -176,7 +187,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     if ((!*sources.device || !strcmp(sources.device, "auto")) &&
         g_strcmp0(g_getenv("TDL_DEVICE"), "cpu") != 0)
         gst_tdl_vulkan_find(&self->vulkan, GST_ELEMENT(self));
-    session = gst_tdl_session_new(&sources, &self->vulkan, &error);
+    session = gst_tdl_session_new(&sources, queues, &self->vulkan, &error);
     if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
     else if ((error = gst_tdl_model_notice(session->infer->model, &sources)) != NULL)
@@ -279,6 +290,7 @@ static void gst_tdl_filter_finalize(GObject *object)
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
     gst_tdl_vulkan_finish(&GST_TDL_FILTER(object)->vulkan);
     gst_tdl_begin_finish(&GST_TDL_FILTER(object)->begin);
+    gst_tdl_device_expect(-1);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
 }
@@ -330,6 +342,7 @@ static void gst_tdl_filter_class_init(GstTdlFilterClass *klass)
 
 static void gst_tdl_filter_init(GstTdlFilter *self)
 {
+    gst_tdl_device_expect(1);
     gst_tdl_settings_init(&self->settings);
     gst_tdl_reload_init(&self->reload, GST_ELEMENT(self), &self->settings.sources);
     self->active = self->settings.live;

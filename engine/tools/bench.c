@@ -152,7 +152,7 @@ static int profile(struct bench *b)
 
 int bench_run(struct bench *b)
 {
-    int status = tool_create_context(b->device, b->threads, &b->context);
+    int status = tool_create_context(b->device, b->threads, 1, &b->context);
 
     if (status == TOOL_OK)
         status = bench_compile(b);

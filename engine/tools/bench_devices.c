@@ -30,7 +30,7 @@ static bool prepare(struct bench_device *d, const struct bench *base, uint32_t i
     snprintf(d->index, sizeof(d->index), "%u", index);
     b->device = d->index;
     d->wall_ns = calloc(base->iterations, sizeof(*d->wall_ns));
-    if (d->wall_ns && tool_create_context(b->device, b->threads, &b->context) == TOOL_OK &&
+    if (d->wall_ns && tool_create_context(b->device, b->threads, 1, &b->context) == TOOL_OK &&
         bench_compile(b) == TOOL_OK && bench_create_tensors(b) == TOOL_OK &&
         tdl_benchmark(b->graph, b->inputs, b->input_count, b->outputs, b->output_count, &once,
                       &first) == TDL_OK) {

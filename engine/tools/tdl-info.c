@@ -101,7 +101,7 @@ static int list_devices(const struct options *options)
     uint32_t count = 0;
 
     if (options->device &&
-        tool_create_context(options->device, options->threads, &context) != TOOL_OK)
+        tool_create_context(options->device, options->threads, 1, &context) != TOOL_OK)
         return TOOL_FAILED;
     if (tdl_device_list(infos, 16, &count) != TDL_OK) {
         tdl_context_destroy(&context);
@@ -207,7 +207,7 @@ static int show_model(const struct options *options)
     int status = TOOL_OK;
 
     if (!options->operators_only)
-        status = tool_create_context(options->device, options->threads, &context);
+        status = tool_create_context(options->device, options->threads, 1, &context);
     if (status == TOOL_OK &&
         (tdl_builder_create(context, &builder) != TDL_OK ||
          tdl_model_load(builder, options->model, &options->model_options.params) != TDL_OK))
@@ -272,7 +272,7 @@ static int list_limits(const struct options *options)
     struct tdl_operator_limits op;
     struct tdl_limits limits;
     const char *name;
-    int status = tool_create_context(options->device, options->threads, &context);
+    int status = tool_create_context(options->device, options->threads, 1, &context);
 
     if (status != TOOL_OK)
         return status;

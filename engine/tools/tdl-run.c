@@ -397,7 +397,7 @@ int main(int argc, char **argv)
     tool_set_name("tdl-run");
     status = parse(argc, argv, &options);
     if (status == TOOL_OK)
-        status = tool_create_context(options.device, options.threads, &r.context);
+        status = tool_create_context(options.device, options.threads, 1, &r.context);
     if (status == TOOL_OK)
         status = load(&r);
     if (status == TOOL_OK)

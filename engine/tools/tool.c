@@ -61,11 +61,13 @@ static void log_to_stderr(void *data, enum tdl_log_level level, const char *mess
     fprintf(stderr, "%s: %s%s\n", program, level == TDL_LOG_ERROR ? "error: " : "", message);
 }
 
-int tool_create_context(const char *device, uint32_t threads, struct tdl_context **out)
+int tool_create_context(const char *device, uint32_t threads, uint32_t queues,
+                        struct tdl_context **out)
 {
     const struct tdl_context_params params = {
         .device = device,
         .threads = threads,
+        .max_queues = queues,
         .log = log_to_stderr,
         .log_level = getenv("TDL_DEBUG") ? TDL_LOG_DEBUG : TDL_LOG_WARNING,
     };

@@ -19,9 +19,10 @@ int tool_usage_error(const char *format, ...) TDL_PRINTF(1, 2);
 /* First thing in main(): the name in messages. */
 void tool_set_name(const char *name);
 
-/* A context whose warnings go to stderr; `threads` as in tdl_context_params. Prints
- * its own error. */
-int tool_create_context(const char *device, uint32_t threads, struct tdl_context **out);
+/* A context whose warnings go to stderr; `threads` and `queues` (max_queues) as in
+ * tdl_context_params. Prints its own error. */
+int tool_create_context(const char *device, uint32_t threads, uint32_t queues,
+                        struct tdl_context **out);
 
 /* Words and numbers of options; false if the text is none. */
 bool tool_parse_precision(const char *text, enum tdl_precision *out);

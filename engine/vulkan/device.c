@@ -224,7 +224,7 @@ enum tdl_result tdl_vulkan_context_create(const struct tdl_context_params *param
     }
     TRY(tdl_device_select(tdl_vk(ctx)->instance, params->device, &tdl_vk(ctx)->physical,
                           &ctx->info));
-    TRY(tdl_setup_create_device(ctx));
+    TRY(tdl_setup_create_device(ctx, params->max_queues));
     TRY(create_objects(ctx));
     *out_context = ctx;
     return TDL_OK;

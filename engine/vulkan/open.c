@@ -88,7 +88,7 @@ static void chain_features(struct tdl_setup *setup, bool int64)
         .timelineSemaphore = VK_TRUE};
 }
 
-enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
+enum tdl_result tdl_setup_create_device(struct tdl_context *ctx, uint64_t max_queues)
 {
     const char *names[16];
     const float priorities[TDL_MAX_QUEUES] = {1.0f, 1.0f, 1.0f, 1.0f};
@@ -105,7 +105,8 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx)
     tdl_vk(ctx)->setup.instance_version = VK_API_VERSION_1_2;
     tdl_vk(ctx)->queue_family = tdl_device_queue_family(tdl_vk(ctx)->physical, &family);
     tdl_vk(ctx)->timestamp_bits = family.timestampValidBits;
-    tdl_vk(ctx)->queue_count = (uint32_t)ctx->info.queues;
+    tdl_vk(ctx)->queue_count =
+        (uint32_t)(max_queues ? TDL_MIN(max_queues, ctx->info.queues) : ctx->info.queues);
     const uint32_t handles = TDL_MIN(tdl_vk(ctx)->queue_count, family.queueCount);
     chain_features(&tdl_vk(ctx)->setup, ctx->info.shader_int64);
     if (ctx->info.cooperative_matrix[0])

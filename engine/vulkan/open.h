@@ -6,7 +6,7 @@
 #include "context.h"
 
 /* Create tdl_vk(ctx)->device of tdl_vk(ctx)->physical with one queue, noting what it has. */
-enum tdl_result tdl_setup_create_device(struct tdl_context *ctx);
+enum tdl_result tdl_setup_create_device(struct tdl_context *ctx, uint64_t max_queues);
 /* Take tdl_vk(ctx)->device from outside: check it, note what it has, and take from
  * ctx->info what was not enabled. */
 enum tdl_result tdl_setup_adopt_device(struct tdl_context *ctx,

@@ -32,8 +32,8 @@ struct tdl_queue {
     struct tdl_waiters waiters;
 };
 
-/* How many to ask the device for, of a family that has `available` and computes; and how
- * many contexts use, which TDL_QUEUES in the environment may say, too. */
+/* How many of a family's `available` queues contexts use, which TDL_QUEUES in the environment
+ * may say, too. */
 uint32_t tdl_queue_count_wanted(VkQueueFlags flags, uint32_t available);
 
 /* A timeline semaphore at 0; `next` goes behind its type. */

@@ -13,7 +13,7 @@
 #define GUESSED_LATENCY (10 * GST_MSECOND)
 
 static gboolean open_device(struct gst_tdl_session *session, const struct gst_tdl_sources *sources,
-                            struct gst_tdl_vulkan *vulkan, GError **error)
+                            guint queues, struct gst_tdl_vulkan *vulkan, GError **error)
 {
     GError *refusal = NULL;
 
@@ -23,7 +23,7 @@ static gboolean open_device(struct gst_tdl_session *session, const struct gst_td
         GST_WARNING("frames do not stay in the neighbours' images: %s", refusal->message);
     g_clear_error(&refusal);
     if (!session->device)
-        session->device = gst_tdl_device_acquire(sources->device, sources->threads, error);
+        session->device = gst_tdl_device_acquire(sources->device, sources->threads, queues, error);
     if (!session->device)
         return FALSE;
     gst_tdl_importer_init(&session->importer, session->device);
@@ -32,14 +32,14 @@ static gboolean open_device(struct gst_tdl_session *session, const struct gst_td
     return TRUE;
 }
 
-struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
+struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources, guint queues,
                                             struct gst_tdl_vulkan *vulkan, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
     struct gst_tdl_model_params params = { .sources = sources };
     enum tdl_result r;
 
-    if (!open_device(session, sources, vulkan, error))
+    if (!open_device(session, sources, queues, vulkan, error))
         goto fail;
     r = gst_tdl_flight_init(&session->flight, session->device->context,
                             gst_tdl_device_next_queue(session->device));
@@ -204,12 +204,38 @@ gboolean gst_tdl_session_in_tiles(const struct gst_tdl_session *session)
     return session->infer->model->fit == GST_TDL_FIT_TILES;
 }
 
+struct reading {
+    struct gst_tdl_infer *infer;
+    const struct tdl_frame *frame;
+};
+
+static gpointer prepare_reading(gpointer data)
+{
+    const struct reading *reading = data;
+
+    gst_tdl_infer_prepare(reading->infer, reading->frame, NULL);
+    return NULL;
+}
+
+/* What reads pictures is compiled beside what composes them, where threads compile: on software
+ * Vulkan they take turns. Whoever asks for it behind that finds it, or is told what failed. */
+static GThread *begin_reading(struct gst_tdl_session *session, struct reading *reading)
+{
+    const enum tdl_device_type type = tdl_context_device(session->device->context)->type;
+
+    if (type == TDL_DEVICE_SOFTWARE || type == TDL_DEVICE_CPU)
+        return NULL;
+    return g_thread_try_new("tdl-compile", prepare_reading, reading, NULL);
+}
+
 gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct gst_tdl_live *live,
                                  const struct gst_tdl_video *in, const struct gst_tdl_video *out,
                                  GError **error)
 {
     enum tdl_mode mode = gst_tdl_work_mode(live, in, out);
     struct gst_tdl_frames frames = { .pixel_aspect = gst_tdl_pixel_aspect(&in->info) };
+    struct reading reading = { session->infer, &frames.source_part };
+    GThread *beside;
     enum tdl_result r;
 
     gst_tdl_caps_frame(&in->info, &frames.source_part);
@@ -225,12 +251,15 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
                     in->info.width, in->info.height, session->tiles, GST_TDL_MAX_TILES);
         return FALSE;
     }
-    r = gst_tdl_infer_prepare(session->infer, &frames.source_part, &session->compile);
-    if (r == TDL_OK && gst_tdl_output_of(mode) != GST_TDL_OUTPUT_MASK)
+    beside = begin_reading(session, &reading);
+    if (gst_tdl_output_of(mode) != GST_TDL_OUTPUT_MASK)
         r = gst_tdl_show_prepare(session->infer->mask, &session->infer->model->shown, live, mode,
                                  &frames, &session->compile);
-    else if (r == TDL_OK)
+    else
         r = gst_tdl_compose_prepare(&session->compose, live, mode, &frames, &session->compile);
+    g_clear_pointer(&beside, g_thread_join);
+    if (r == TDL_OK)
+        r = gst_tdl_infer_prepare(session->infer, &frames.source_part, &session->compile);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)
         return gst_tdl_error_set(error, r, "Cannot prepare for %dx%d px of %s", in->info.width,
                                  in->info.height, GST_VIDEO_INFO_NAME(&in->info));

@@ -58,10 +58,10 @@ struct gst_tdl_stats {
     guint64 stage_ns[GST_TDL_STAGES]; /* mean GPU time of a run of the stage */
 };
 
-/* Blocking: opens the device (or shares the neighbours', if `vulkan` has found
- * one) and loads the model, which is to be compiled before the first frame; the
+/* Blocking: opens the device with so many queues (or shares the neighbours', if `vulkan` has
+ * found one) and loads the model, which is to be compiled before the first frame; the
  * background picture is given to it. NULL with `error`. */
-struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources,
+struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *sources, guint queues,
                                             struct gst_tdl_vulkan *vulkan, GError **error);
 /* Waits for the GPU. */
 void gst_tdl_session_free(struct gst_tdl_session *session);

@@ -92,6 +92,18 @@ guint gst_tdl_device_next_queue(struct gst_tdl_device *device)
     return (guint)g_atomic_int_add(&device->streams, 1);
 }
 
+static gint elements; /* atomic */
+
+void gst_tdl_device_expect(gint change)
+{
+    g_atomic_int_add(&elements, change);
+}
+
+gboolean gst_tdl_device_expects_several(void)
+{
+    return g_atomic_int_get(&elements) > 1;
+}
+
 /* The keeper goes last: all the rest is of its device. */
 static void device_clear(gpointer data)
 {
@@ -152,32 +164,41 @@ static enum tdl_log_level engine_level(void)
 
 struct shared {
     struct gst_tdl_device *device;
-    GPtrArray *names; /* of gchar *: the requests that led here */
-    guint threads;
+    GPtrArray *names;      /* of gchar *: the requests that led here */
+    guint threads, queues; /* asked for */
     guint users;
 };
 
 static GMutex lock;
 static GPtrArray *shareds; /* of struct shared *, guarded by `lock` */
 
-static struct shared *find_name(const gchar *name)
+/* As many as asked for, or all that the device has. */
+static gboolean has_queues(const struct shared *shared, guint wanted)
+{
+    const guint64 all = tdl_context_device(shared->device->context)->queues;
+
+    return !shared->queues || shared->queues >= all || (wanted && shared->queues >= wanted);
+}
+
+static struct shared *find_name(const gchar *name, guint queues)
 {
     for (guint i = 0; i < shareds->len; i++) {
         struct shared *shared = g_ptr_array_index(shareds, i);
 
-        if (g_ptr_array_find_with_equal_func(shared->names, name, g_str_equal, NULL))
+        if (has_queues(shared, queues) &&
+            g_ptr_array_find_with_equal_func(shared->names, name, g_str_equal, NULL))
             return shared;
     }
     return NULL;
 }
 
 /* Of devices that we have opened ourselves. */
-static struct shared *find_uuid(const guint8 *uuid, guint threads)
+static struct shared *find_uuid(const guint8 *uuid, guint threads, guint queues)
 {
     for (guint i = 0; i < shareds->len; i++) {
         struct shared *shared = g_ptr_array_index(shareds, i);
 
-        if (!shared->device->keeper && shared->threads == threads &&
+        if (!shared->device->keeper && shared->threads == threads && has_queues(shared, queues) &&
             !memcmp(tdl_context_device(shared->device->context)->uuid, uuid, TDL_UUID_SIZE))
             return shared;
     }
@@ -197,7 +218,7 @@ static void shared_free(gpointer data)
 struct request {
     const gchar *name;
     const gchar *device;
-    guint threads;
+    guint threads, queues;
     const struct tdl_vulkan_device *vulkan;
     GObject *keeper;
 };
@@ -215,6 +236,7 @@ static struct tdl_context *open_context(const struct request *request, GError **
     } else {
         params.device = request->device;
         params.threads = request->threads;
+        params.max_queues = request->queues;
         r = tdl_context_create(&params, &context);
         if (r != TDL_OK)
             gst_tdl_error_set(error, r, "Cannot use device \"%s\"", request->device);
@@ -233,13 +255,14 @@ static struct shared *add(const struct request *request, GError **error)
     if (!context)
         return NULL;
     info = tdl_context_device(context);
-    shared = request->vulkan ? NULL : find_uuid(info->uuid, request->threads);
+    shared = request->vulkan ? NULL : find_uuid(info->uuid, request->threads, request->queues);
     if (shared) {
         tdl_context_destroy(&context);
     } else {
         shared = g_new0(struct shared, 1);
         shared->device = gst_tdl_device_new(context, request->keeper);
         shared->threads = request->threads;
+        shared->queues = request->queues;
         shared->names = g_ptr_array_new_with_free_func(g_free);
         g_ptr_array_add(shareds, shared);
         GST_CAT_INFO(gst_tdl_debug, "%s %s (%s)%s", request->vulkan ? "sharing" : "using",
@@ -257,7 +280,7 @@ static struct gst_tdl_device *acquire(const struct request *request, GError **er
     g_mutex_lock(&lock);
     if (!shareds)
         shareds = g_ptr_array_new_with_free_func(shared_free);
-    shared = find_name(request->name);
+    shared = find_name(request->name, request->queues);
     if (!shared)
         shared = add(request, error);
     if (shared) {
@@ -268,12 +291,15 @@ static struct gst_tdl_device *acquire(const struct request *request, GError **er
     return device;
 }
 
-struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, GError **error)
+struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, guint queues,
+                                              GError **error)
 {
     const gchar *wanted = device && *device ? device : "auto";
     g_autofree gchar *name = g_strdup_printf("%s, %u threads", wanted, threads);
 
-    return acquire(&(struct request){ .name = name, .device = wanted, .threads = threads }, error);
+    return acquire(
+        &(struct request){ .name = name, .device = wanted, .threads = threads, .queues = queues },
+        error);
 }
 
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,

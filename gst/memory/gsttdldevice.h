@@ -58,9 +58,11 @@ struct gst_tdl_device {
     gint streams;                  /* that have come so far; atomic */
 };
 
-/* `device` and `threads` as in tdl_context_params; "" is "auto", too. Blocking on first
- * use. Give back by gst_tdl_device_release(). Thread-safe. */
-struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, GError **error);
+/* `device` and `threads` as in tdl_context_params; "" is "auto", too. Of the device's queues
+ * at least `queues`, or all (0): where one was opened with fewer, it is opened once more. Blocking
+ * on first use. Give back by gst_tdl_device_release(). Thread-safe. */
+struct gst_tdl_device *gst_tdl_device_acquire(const gchar *device, guint threads, guint queues,
+                                              GError **error);
 /* The same on a device of somebody else, which `keeper` keeps alive. */
 struct gst_tdl_device *gst_tdl_device_acquire_vulkan(const struct tdl_vulkan_device *vulkan,
                                                      GObject *keeper, GError **error);
@@ -70,6 +72,10 @@ void gst_tdl_device_release(struct gst_tdl_device **device);
 
 /* One that nobody shares: of `context`, which it takes; `keeper` may be NULL. */
 struct gst_tdl_device *gst_tdl_device_new(struct tdl_context *context, GObject *keeper);
+/* Elements that may be streams, as they come (1) and go (-1); and whether there are several in
+ * this process. Thread-safe. */
+void gst_tdl_device_expect(gint change);
+gboolean gst_tdl_device_expects_several(void);
 /* For a stream's batches, so that those of several run beside each other. Thread-safe. */
 guint gst_tdl_device_next_queue(struct gst_tdl_device *device);
 /* Thread-safe. With the last reference go context and keeper. */

@@ -213,7 +213,7 @@ struct gst_tdl_session *session_new(void)
     gst_tdl_settings_init(&settings);
     g_free(settings.sources.model);
     settings.sources.model = g_strdup(model ? model : "");
-    session = gst_tdl_session_new(&settings.sources, NULL, &error);
+    session = gst_tdl_session_new(&settings.sources, 1, NULL, &error);
     fail_unless(session != NULL, "%s", error ? error->message : "");
     fail_unless(gst_tdl_infer_compile(session->infer, session->device->context, &silent, &error));
     gst_tdl_settings_finish(&settings);

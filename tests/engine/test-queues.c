@@ -7,6 +7,7 @@
  */
 #include "line.h"
 
+#include <string.h>
 #include <vulkan/vulkan.h>
 
 enum { QUEUES = 3, TENSORS = 5, BATCHES = 9, SUBMISSIONS = 150 };
@@ -29,6 +30,7 @@ static struct submission {
 } submissions[SUBMISSIONS];
 static uint32_t count;
 static bool watching;
+static uint32_t used = QUEUES; /* by the context */
 static VkSemaphore timelines[QUEUES];
 
 /* Its place among the queues' semaphores, or QUEUES. */
@@ -56,7 +58,7 @@ VkResult __wrap_vkQueueSubmit(VkQueue queue, uint32_t n, const VkSubmitInfo *inf
     const VkTimelineSemaphoreSubmitInfo *values = info->pNext;
     const uint32_t last = info->signalSemaphoreCount - 1;
     const uint64_t point = values->pSignalSemaphoreValues[last];
-    const uint32_t own = (uint32_t)(point % QUEUES);
+    const uint32_t own = (uint32_t)(point % used);
     REQUIRE(n == 1, "%u submissions in one", n);
     if (!timelines[own])
         timelines[own] = info->pSignalSemaphores[last];
@@ -281,6 +283,34 @@ static void check_busy_memory(void)
     destroy_batches(batches);
 }
 
+/* Points say which queue they are of: the remainder by the number of queues that are used. */
+static void check_fewer(uint64_t most, uint32_t expected)
+{
+    const struct tdl_context_params params = {
+        .max_queues = most, .validation = true, .log = check_log};
+    struct tdl_context *own;
+    struct tdl_batch *batch;
+    uint64_t before = 0, point;
+    check_begin("max_queues %llu", (unsigned long long)most);
+    used = expected;
+    memset(timelines, 0, sizeof(timelines));
+    OK(tdl_context_create(&params, &own));
+    CHECK(tdl_context_device(own)->queues == QUEUES, "the device has other queues by it");
+    OK(tdl_batch_create(own, &batch));
+    for (uint32_t queue = 0; queue < 2 * QUEUES; queue++) {
+        tdl_batch_set_queue(batch, queue);
+        OK(tdl_batch_begin(batch));
+        OK(tdl_batch_submit(batch, &point));
+        CHECK(point % expected == queue % expected && point > before &&
+                  point <= before + 2 * expected,
+              "point %llu behind %llu on queue %u of %u", (unsigned long long)point,
+              (unsigned long long)before, queue, expected);
+        before = point;
+    }
+    tdl_batch_destroy(&batch);
+    check_context_close(own);
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t seed = check_seed(argc, argv, 2);
@@ -294,6 +324,9 @@ int main(int argc, char **argv)
     check_streams();
     check_memory();
     check_busy_memory();
+    check_fewer(1, 1);
+    check_fewer(2, 2);
+    check_fewer(QUEUES + 1, QUEUES);
     tdl_batch_set_queue(NULL, 1);
     check_context_close(ctx);
     return check_result();

@@ -92,7 +92,7 @@ TDL_API enum tdl_result tdl_batch_create(struct tdl_context *context, struct tdl
  * ordered as it is submitted, on whatever queue. Without this call, all work is on queue 0.
  * A graph has memory of its own for its activations on each queue that it runs on. Not to be
  * called while another thread uses the batch.
- * @param queue  any number; it counts modulo the device's queues
+ * @param queue  any number; it counts modulo the context's queues
  */
 TDL_API void tdl_batch_set_queue(struct tdl_batch *batch, uint32_t queue);
 /** Gives up what was not submitted; what was, runs on. */

@@ -175,7 +175,8 @@ struct tdl_device_info {
     bool timestamps;              /**< its own times can be measured */
     bool storage_16bit;           /**< 16-bit types in storage buffers */
     bool shader_int64;            /**< tensors of int64 and uint64 */
-    uint64_t queues;              /**< on which batches can run beside each other, 1 or more */
+    uint64_t queues;              /**< on which batches can run beside each other, 1 or more;
+                                       of a context at most tdl_context_params.max_queues */
     uint64_t reserved[3];         /**< 0: room for later versions */
 };
 
@@ -225,7 +226,11 @@ struct tdl_context_params {
      *  TDL_ERROR_BUSY and do nothing. */
     uint32_t max_queued;
     bool busy_when_full;
-    uint64_t reserved[3]; /**< 0: room for later versions */
+    /** How many of the device's queues (tdl_device_info.queues) there are for batches to run
+     *  beside each other (tdl_batch_set_queue()). 0: all. Each takes its time when the context
+     *  is created (23 ms with NVIDIA's driver), which one stream alone can do without. */
+    uint64_t max_queues;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 
 /**
