@@ -99,7 +99,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "of dma-bufs that the GPU cannot wait for or give), gpu-bytes-per-frame "
             "(pixels read and written by the device, be it the CPU), and the mean time of the "
             "device in ns of "
-            "preprocess-ns, network-ns and compose-ns (0 where the device has no "
+            "preprocess-ns, network-ns (of a run, be it for several streams) and compose-ns (0 "
+            "where the device has no "
             "timestamps); interval (in effect); with presence: present, and share (of the frame, "
             "that is somebody)",
             GST_TYPE_STRUCTURE, flags));

@@ -105,16 +105,25 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
     g_clear_pointer(&offer->device, gst_tdl_device_unref);
 }
 
+/* A stage's time in all runs so far, and their number: of this stream alone and of batches. */
+static guint64 stage_sum(const struct gst_tdl_session *session, guint stage, guint64 *out_runs)
+{
+    const struct gst_tdl_seat *seat = stage == GST_TDL_STAGE_NETWORK ? session->seat : NULL;
+
+    *out_runs = session->flight.stage_runs[stage] + (seat ? seat->network_runs : 0);
+    return session->flight.stage_ns[stage] + (seat ? seat->network_ns : 0);
+}
+
 /* The mean of a stage since the last judgement; `before` if there was no run. */
 static guint64 mean_since(struct gst_tdl_session *session, guint stage, guint64 before)
 {
-    const struct gst_tdl_flight *flight = &session->flight;
-    const guint64 runs = flight->stage_runs[stage] - session->stage_runs[stage];
-    const guint64 ns = flight->stage_ns[stage] - session->stage_ns[stage];
+    guint64 runs, ns = stage_sum(session, stage, &runs);
+    const guint64 new_runs = runs - session->stage_runs[stage];
+    const guint64 new_ns = ns - session->stage_ns[stage];
 
-    session->stage_runs[stage] = flight->stage_runs[stage];
-    session->stage_ns[stage] = flight->stage_ns[stage];
-    return runs ? ns / runs : before;
+    session->stage_runs[stage] = runs;
+    session->stage_ns[stage] = ns;
+    return new_runs ? new_ns / new_runs : before;
 }
 
 const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,
@@ -293,8 +302,6 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
 void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
                                const struct gst_tdl_live *live, struct gst_tdl_stats *out_stats)
 {
-    const struct gst_tdl_flight *flight = &session->flight;
-
     out_stats->device = g_intern_string(tdl_context_device(session->device->context)->name);
     out_stats->frames = session->frames;
     out_stats->closed = session->closed;
@@ -308,7 +315,9 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->import = session->importer.stats;
     out_stats->import.cpu_mapped_bytes += gst_tdl_allocator_mapped_bytes(session->upload) +
                                           gst_tdl_allocator_mapped_bytes(session->readback);
-    for (guint i = 0; i < GST_TDL_STAGES; i++)
-        out_stats->stage_ns[i] =
-            flight->stage_runs[i] ? flight->stage_ns[i] / flight->stage_runs[i] : 0;
+    for (guint i = 0; i < GST_TDL_STAGES; i++) {
+        guint64 runs, ns = stage_sum(session, i, &runs);
+
+        out_stats->stage_ns[i] = runs ? ns / runs : 0;
+    }
 }

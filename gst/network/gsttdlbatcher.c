@@ -6,6 +6,7 @@
  */
 #include "gsttdlbatcher.h"
 
+#include "gsttdlflight.h"
 #include "gsttdlstacked.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
@@ -19,6 +20,7 @@ struct gst_tdl_round {
     guint count;
     guint waiting; /* who have not looked at the end yet */
     gboolean closed, done, ran;
+    guint64 network_ns; /* the device's, of the last run that has ended; 0: none, or not timed */
 };
 
 struct gst_tdl_batcher {
@@ -39,7 +41,9 @@ struct gst_tdl_batcher {
 
     GMutex submitting; /* guards the rest */
     struct tdl_batch *batches[BATCHES];
+    uint64_t points[BATCHES]; /* of their last submissions */
     guint turn;
+    guint64 network_ns; /* of the last of them that has come round again */
 };
 
 static GMutex lock;
@@ -241,24 +245,38 @@ static void leave_round(struct gst_tdl_seat *seat)
         g_free(round);
 }
 
-static enum tdl_result submit(struct gst_tdl_batcher *b, struct gst_tdl_stacked *stacked,
-                              const struct gst_tdl_round *round)
+/* The next batch, begun: which waits for what it did before, whose time is noted. */
+static enum tdl_result begin(struct gst_tdl_batcher *b, struct tdl_batch **out_batch)
 {
-    struct tdl_batch **batch;
+    const guint turn = b->turn++ % BATCHES;
+    uint64_t ns[GST_TDL_STAGES];
     enum tdl_result r = TDL_OK;
 
-    g_mutex_lock(&b->submitting);
-    batch = &b->batches[b->turn++ % BATCHES];
-    if (!*batch)
-        r = tdl_batch_create(b->context, batch);
+    if (!b->batches[turn])
+        r = tdl_batch_create(b->context, &b->batches[turn]);
+    *out_batch = b->batches[turn];
     if (r == TDL_OK)
-        r = tdl_batch_begin(*batch);
+        r = tdl_context_wait(b->context, b->points[turn], TDL_WAIT_FOREVER);
+    if (r == TDL_OK && tdl_batch_stage_times(*out_batch, ns, GST_TDL_STAGES))
+        b->network_ns = ns[GST_TDL_STAGE_NETWORK];
+    return r == TDL_OK ? tdl_batch_begin(*out_batch) : r;
+}
+
+static enum tdl_result submit(struct gst_tdl_batcher *b, struct gst_tdl_stacked *stacked,
+                              struct gst_tdl_round *round)
+{
+    struct tdl_batch *batch;
+    enum tdl_result r;
+
+    g_mutex_lock(&b->submitting);
+    r = begin(b, &batch);
+    round->network_ns = b->network_ns;
     if (r == TDL_OK) {
-        r = gst_tdl_stacked_record(stacked, *batch, round->infers, round->count);
+        r = gst_tdl_stacked_record(stacked, batch, round->infers, round->count);
         if (r == TDL_OK)
-            r = tdl_batch_submit(*batch, NULL);
+            r = tdl_batch_submit(batch, &b->points[(b->turn - 1) % BATCHES]);
         else
-            tdl_batch_cancel(*batch);
+            tdl_batch_cancel(batch);
     }
     if (r != TDL_OK)
         GST_WARNING("a batch of %u frames failed, each goes alone: %s", round->count,
@@ -322,6 +340,8 @@ enum gst_tdl_turn gst_tdl_seat_run(struct gst_tdl_seat *seat, gint64 timeout)
     if (round->ran) {
         seat->batches++;
         seat->frames += round->count;
+        seat->network_ns += round->network_ns;
+        seat->network_runs += round->network_ns > 0;
     }
     leave_round(seat);
     if (seat->flushing)

@@ -34,8 +34,9 @@ struct gst_tdl_seat {
     gboolean present;                /* it is waited for */
     gboolean flushing;
     /* The streaming thread's. */
-    const gchar *state;      /* "off", "shared", or "alone: REASON"; never freed */
-    guint64 batches, frames; /* that its frames were in, and all frames in them */
+    const gchar *state;               /* "off", "shared", or "alone: REASON"; never freed */
+    guint64 batches, frames;          /* that its frames were in, and all frames in them */
+    guint64 network_ns, network_runs; /* sum of the device's times of runs, and of how many */
 };
 
 enum gst_tdl_turn {

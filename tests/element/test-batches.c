@@ -184,6 +184,7 @@ GST_START_TEST(as_alone)
     g_autofree gchar *model = network();
     struct stream streams[STREAMS], lone;
     guint begin[STREAMS];
+    guint64 before[STREAMS];
 
     for (guint i = 0; i < STREAMS; i++)
         stream_start(&streams[i], i, model, FOREVER "batch-size=0");
@@ -195,6 +196,7 @@ GST_START_TEST(as_alone)
 
         fail_unless_equals_string(state, "shared");
         begin[i] = streams[i].frames;
+        before[i] = filter_stat(&streams[i].filter, "network-ns");
         streams[i].masks = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
         stream_go(&streams[i], 0, FRAMES);
     }
@@ -217,6 +219,8 @@ GST_START_TEST(as_alone)
                             g_ptr_array_index(lone.masks, k), &out, 1, "of several");
         g_clear_pointer(&lone.masks, g_ptr_array_unref);
         fail_unless(filter_stat(&streams[i].filter, "batches") > FRAMES);
+        fail_unless(filter_stat(&streams[i].filter, "network-ns") != before[i],
+                    "runs of batches are not in network-ns");
         filter_expect_no_error(&streams[i].filter);
     }
     stream_stop(&lone);
