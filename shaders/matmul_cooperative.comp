@@ -23,15 +23,19 @@ layout(constant_id = 35) const uint FRAG_M = 16;
 layout(constant_id = 36) const uint FRAG_N = 16;
 layout(constant_id = 37) const uint FRAG_K = 16;
 layout(constant_id = 38) const uint LANES = 32;
+layout(constant_id = 39) const uint PARTS = 1; // of the steps, by workgroups of their own
 
 // The same memory as words.
 layout(std430, set = 0, binding = 0) readonly buffer AWide { uvec4 a_wide[]; };
 layout(std430, set = 0, binding = 1) readonly buffer BWide { uvec4 b_wide[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer OutHalf { float16_t result_half[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer OutPairs { uvec2 result_pairs[]; };
+// [part] of all that comes out, for matmul_parts.comp; by fours where lines are as long.
+layout(std430, set = 0, binding = 4) writeonly buffer Sums { float sums[]; };
+layout(std430, set = 0, binding = 4) writeonly buffer SumsWide { vec4 sums_wide[]; };
 
 #define CELL uvec4
-const uint CELL_HALVES = 8, DEEP = STEP * 4, PARTS = 1;
+const uint CELL_HALVES = 8, DEEP = STEP * 4;
 const uint STEPS = (K + DEEP - 1) / DEEP;
 const bool A_TURNED = A_COLUMN != 1, B_TURNED = B_COLUMN != 1, ALONG_ROWS = true;
 const uint A_CELLS = TILE_M * DEEP / 8 / gl_WorkGroupSize.x;
@@ -60,7 +64,7 @@ CELL bring_a(uint s, uint line, uint place)
     const uint tile = gl_WorkGroupID.x * TILE_M;
     const uint row = tile + (A_TURNED ? place * 8 : line);
     const uint k = s * DEEP + (A_TURNED ? line : place * 8);
-    const uint base = a_of_batch(gl_WorkGroupID.z) + (A_TURNED ? k * A_COLUMN : row * A_ROW);
+    const uint base = a_of_batch(gl_WorkGroupID.z / PARTS) + (A_TURNED ? k * A_COLUMN : row * A_ROW);
     uvec4 v = uvec4(0);
     if (row < M && k < K) {
         if (A_WIDE) {
@@ -77,7 +81,7 @@ CELL bring_b(uint s, uint line, uint place)
     const uint tile = gl_WorkGroupID.y * TILE_N;
     const uint column = tile + (B_TURNED ? line : place * 8);
     const uint k = s * DEEP + (B_TURNED ? place * 8 : line);
-    const uint base = b_of_batch(gl_WorkGroupID.z) + (B_TURNED ? column * B_COLUMN : k * B_ROW);
+    const uint base = b_of_batch(gl_WorkGroupID.z / PARTS) + (B_TURNED ? column * B_COLUMN : k * B_ROW);
     uvec4 v = uvec4(0);
     if (column < N && k < K) {
         if (B_WIDE) {
@@ -93,7 +97,17 @@ void write(uint row, uint column, vec4 v)
 {
     if (row >= M || column >= N)
         return;
-    const uint at = (gl_WorkGroupID.z * M + row) * N + column;
+    const uint at = (gl_WorkGroupID.z / PARTS * M + row) * N + column;
+    if (PARTS > 1) {
+        const uint part = gl_WorkGroupID.z % PARTS * (BATCHES * M * N);
+        if (N % 4 == 0)
+            sums_wide[(part + at) / 4] = v;
+        else
+            [[unroll]] for (uint j = 0; j < 4; j++)
+                if (column + j < N)
+                    sums[part + at + j] = v[j];
+        return;
+    }
     [[unroll]] for (uint j = 0; j < 4; j++)
         v[j] = finished(v[j], row, min(column + j, N - 1));
     if (OUT_TYPE == FLOAT16 && N % 4 == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tdl_tune(): the graph is built once for each number of candidate, every
- * convolution taking its candidate of that number, and profiled; so each is
+ * layer taking its candidate of that number, and profiled; so each is
  * timed where it will run, with its own neighbours, and one run times all
  * layers. Devices drift and have neighbours: candidates take turns, beside the
  * default, and what counts is the ratio to it.
@@ -61,20 +61,26 @@ static enum tdl_result create_tensor(struct tuner *t, const struct tdl_tensor_pa
                                      struct tdl_binding *binding, bool fill)
 {
     struct tdl_tensor_params params = *desc;
-    size_t size = tdl_tensor_params_size(desc);
+    const bool half = desc->dtype == TDL_FLOAT16;
+    const size_t size = tdl_tensor_params_size(desc), count = size / (half ? 2 : 4);
     enum tdl_result r;
-    float *values = NULL;
+    void *values = NULL;
     params.usage = TDL_TENSOR_READABLE | TDL_TENSOR_WRITABLE;
     params.label = NULL;
     TRY(tdl_tensor_create(t->ctx, &params, &binding->tensor));
-    if (!fill || desc->dtype != TDL_FLOAT32)
+    if (!fill || (desc->dtype != TDL_FLOAT32 && !half))
         return TDL_OK;
     values = malloc(size);
     if (!values)
         return no_memory();
     /* Values differ: zeros are quicker on some devices. */
-    for (size_t i = 0; i < size / sizeof(*values); i++)
-        values[i] = (float)((uint32_t)i * 2654435761u >> 8) * 0x1p-24f;
+    for (size_t i = 0; i < count; i++) {
+        const float value = (float)((uint32_t)i * 2654435761u >> 8) * 0x1p-24f;
+        if (half)
+            ((uint16_t *)values)[i] = tdl_float_to_half(value);
+        else
+            ((float *)values)[i] = value;
+    }
     r = tdl_tensor_write(binding->tensor, values, size, NULL);
 fail:
     free(values);

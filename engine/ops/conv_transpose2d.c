@@ -2,6 +2,8 @@
 #include "conv/conv.h"
 #include "conv2d_dynamic.h"
 
+#include <stdio.h>
+
 struct geometry {
     struct tdl_dims in, out;
     uint32_t kernel[2], pad_top, pad_left;
@@ -238,14 +240,22 @@ static uint32_t step_of(uint32_t stride, uint32_t dilation)
     return stride / a;
 }
 
-/* Pixels of an invocation: each weight is read once for all of them, if enough
- * invocations are left. */
+/* v: pixels of an invocation: each weight is read once for all of them. */
+static const struct tdl_conv_variant shares[] = {{"1", {1}}, {"2", {2}}, {"4", {4}}};
+
+static bool shares_fit(const struct geometry *g, uint32_t share)
+{
+    return share == 1 || (uint32_t)TDL_DIV_UP(g->out.w, g->p->stride[1]) >= share;
+}
+
+/* The most of them that leave enough invocations: taken unless others were measured. */
 static uint32_t share_of(const struct tdl_plan *plan, const struct geometry *g)
 {
     const uint64_t enough = tdl_tastes_of(plan->device)->busy_alone;
     uint64_t outputs = (uint64_t)g->out.n * g->out.h * g->out.w * tdl_packs(g->out.c);
-    uint32_t row = TDL_DIV_UP(g->out.w, g->p->stride[1]);
-    return outputs / 4 >= enough && row >= 4 ? 4 : outputs / 2 >= enough && row >= 2 ? 2 : 1;
+    return outputs / 4 >= enough && shares_fit(g, 4)   ? 4
+           : outputs / 2 >= enough && shares_fit(g, 2) ? 2
+                                                       : 1;
 }
 
 static void pack_weights(const struct geometry *g, const float *f, const float *bias,
@@ -271,12 +281,12 @@ struct gather_spec {
 };
 
 static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
-                         const float *f, const float *bias)
+                         const float *f, const float *bias, uint32_t share)
 {
     bool depthwise = g->in_per_group == 1 && g->out_per_group == 1;
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), local = 64;
     uint32_t taps = g->kernel[0] * g->kernel[1], group = packs_of_group(g);
-    uint32_t stride_w = g->p->stride[1], stride_h = g->p->stride[0], share = share_of(plan, g);
+    uint32_t stride_w = g->p->stride[1], stride_h = g->p->stride[0];
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d", n, local, 1, 1);
     const struct gather_spec spec = {
         .in_w = g->in.w,
@@ -325,27 +335,64 @@ static bool is_blocks(const struct geometry *g)
     return blocks && g->out.h == g->in.h * g->kernel[0] && g->out.w == g->in.w * g->kernel[1];
 }
 
-/* On matrix units, where that is quicker; false if not. */
-static bool lower_blocks(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
+static bool undivided(const struct tdl_conv_geometry *g, const void *data,
+                      const struct tdl_conv_variant *v)
+{
+    (void)g;
+    (void)data;
+    return tdl_conv_parts(v) == 1;
+}
+
+/* What decides between candidates, in words: the key of the tuning file. */
+static void describe(const struct tdl_plan *plan, const struct geometry *g, char *text, size_t size)
+{
+    snprintf(text, size, "convTranspose2d-%s-%ux%ux%ux%u-%ux%ux%u-k%ux%u-s%ux%u-d%ux%u-p%ux%u-g%u",
+             plan->storage == TDL_FLOAT16 ? "f16" : "f32", g->in.n, g->in.h, g->in.w, g->in.c,
+             g->out.h, g->out.w, g->out.c, g->kernel[0], g->kernel[1], g->p->stride[0],
+             g->p->stride[1], g->dilation[0], g->dilation[1], g->pad_top, g->pad_left, g->groups);
+}
+
+/* Estimates tell whether matrix units are worth it; among the others a rule decides, and what
+ * it did not choose waits to be measured. */
+static uint32_t collect(const struct tdl_plan *plan, const struct tdl_node *n,
+                        const struct geometry *g, const struct tdl_conv_geometry *product,
+                        struct tdl_candidate *list)
+{
+    const uint32_t share = share_of(plan, g);
+    const double groups = (double)tdl_packs(g->out.c) * g->out.n * g->out.h * g->out.w / 128;
+    const double time =
+        tdl_conv_time(product, (double)macs(n), tdl_tastes_of(plan->device)->efficiency.pointwise,
+                      tdl_conv_bytes(product), 1, groups);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TDL_COUNT(shares); i++)
+        if (shares_fit(g, shares[i].v[0]))
+            list[count++] = (struct tdl_candidate){"gather", shares[i].name,
+                                                   shares[i].v[0] == share ? time : 1.01 * time,
+                                                   NULL, &shares[i]};
+    return is_blocks(g) ? tdl_conv_collect_units(product, undivided, NULL, list, count) : count;
+}
+
+static void lower_chosen(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
+                         const float *f, const float *bias)
 {
     const struct tdl_conv_blocks blocks = {{g->kernel[0], g->kernel[1]}, g->out.c};
     const uint32_t first = plan->step_count, taps = g->kernel[0] * g->kernel[1];
     struct tdl_conv_geometry product =
         tdl_conv_product(plan, plan->storage, g->in, taps * tdl_packs(g->out.c) * 4);
     struct tdl_conv2d_params p = *product.p;
+    struct tdl_candidate list[TDL_MAX_CANDIDATES];
+    char layer[sizeof(plan->steps->layer)];
+    enum tdl_choice choice;
     p.activation = g->p->activation;
     product.p = &p;
-    const double groups = (double)tdl_packs(g->out.c) * g->out.n * g->out.h * g->out.w / 128;
-    const double gather =
-        tdl_conv_time(&product, (double)macs(n), tdl_tastes_of(plan->device)->efficiency.pointwise,
-                      tdl_conv_bytes(&product), 1, groups);
-    const struct tdl_conv_variant *v =
-        is_blocks(g) ? tdl_conv_choose_units(plan, &product, gather, NULL, NULL) : NULL;
-    if (!v)
-        return false;
-    tdl_conv_cooperative_blocks(plan, n, &product, v, &blocks);
-    tdl_conv_name_units(plan, first, v);
-    return true;
+    const uint32_t count = collect(plan, n, g, &product, list);
+    describe(plan, g, layer, sizeof(layer));
+    const struct tdl_candidate *c = tdl_choose(plan, layer, list, count, &choice);
+    if (c->row)
+        tdl_conv_cooperative_blocks(plan, n, &product, c->sizes, &blocks);
+    else
+        lower_gather(plan, n, g, f, bias, c->sizes->v[0]);
+    tdl_name_layer(plan, first, c, layer, choice);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -358,8 +405,8 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                         "%s: the filter and bias of convTranspose2d must be constants", n->label);
     if (is_block(&g))
         lower_block(plan, n, &g, f, bias);
-    else if (!lower_blocks(plan, n, &g))
-        lower_gather(plan, n, &g, f, bias);
+    else
+        lower_chosen(plan, n, &g, f, bias);
     return plan->status;
 }
 

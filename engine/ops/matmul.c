@@ -11,6 +11,7 @@
 #include "ir/builder.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_BATCH_DIMS = TDL_MAX_RANK - 2 };
@@ -219,13 +220,18 @@ static void add_constants(struct tdl_plan_step *s, const struct tdl_node *n,
     TDL_PLAN_SPECS(s, spec);
 }
 
-static void bind(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand *out)
+/* What is left when the products are summed. */
+static void bind_end(struct tdl_plan_step *s, struct tdl_node *n, struct tdl_operand *out)
 {
-    tdl_plan_read(s, 0, n->inputs[TDL_MATMUL_A]);
-    tdl_plan_read(s, 1, n->inputs[TDL_MATMUL_B]);
     if (n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C])
         tdl_plan_read(s, 2, n->inputs[TDL_MATMUL_C]);
     tdl_plan_write(s, 3, out);
+}
+
+static void bind(struct tdl_plan_step *s, struct tdl_node *n)
+{
+    tdl_plan_read(s, 0, n->inputs[TDL_MATMUL_A]);
+    tdl_plan_read(s, 1, n->inputs[TDL_MATMUL_B]);
 }
 
 /* shaders/matmul_team.comp, behind common/matmul.glsl */
@@ -243,7 +249,8 @@ static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     add_constants(s, n, g, dtype);
     const struct team_spec spec = {.team = team, .neighbours = g->b_row == 1 /* along k */};
     TDL_PLAN_SPECS(s, spec);
-    bind(s, n, n->output);
+    bind(s, n);
+    bind_end(s, n, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
 }
 
@@ -254,7 +261,10 @@ struct tile_spec {
     uint32_t deep;
 };
 
-/* Invocations of a workgroup in each direction. */
+/* v: invocations of a workgroup in each direction. */
+static const struct tdl_conv_variant sides[] = {{"32x32", {8}}, {"64x64", {16}}};
+
+/* Which of them is taken unless others were measured. */
 static uint32_t tile_side(const struct tdl_plan *plan, const struct geometry *g)
 {
     uint32_t side = tdl_tastes_of(plan->device)->matrix_side;
@@ -264,12 +274,13 @@ static uint32_t tile_side(const struct tdl_plan *plan, const struct geometry *g)
                                                                                             : side;
 }
 
-static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
+static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
+                          uint32_t side)
 {
     enum tdl_dtype dtype = n->output->desc.dtype;
     /* Two elements a word: a row that ends within one is converted after. */
     bool apart = dtype == TDL_FLOAT16 && g->n % 2;
-    const uint32_t x = tile_side(plan, g), y = x;
+    const uint32_t x = side, y = side;
     struct tdl_operand *out =
         apart ? tdl_scratch_floats(plan, (uint64_t)g->batches * g->m * g->n) : n->output;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul", dtype, n, x, y, 1);
@@ -278,7 +289,8 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     add_constants(s, n, g, apart ? TDL_FLOAT32 : dtype);
     const struct tile_spec spec = {.deep = DEEP};
     TDL_PLAN_SPECS(s, spec);
-    bind(s, n, out);
+    bind(s, n);
+    bind_end(s, n, out);
     tdl_plan_shared(s, 16ull * DEEP * (x + 1 + y + 1));
     tdl_plan_groups(s, TDL_DIV_UP(g->n, TILE * x), TDL_DIV_UP(g->m, TILE * y),
                     TDL_MIN(g->batches, TDL_LEAST_GROUPS));
@@ -288,9 +300,9 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
 
 /* What add_tile_step() is estimated to take, in ns. Nine loads one after the other are what a
  * step of its loop took on an H100. */
-static double tile_time(const struct tdl_plan *plan, const struct geometry *g)
+static double tile_time(const struct tdl_plan *plan, const struct geometry *g, uint32_t invocations)
 {
-    const double side = TILE * tile_side(plan, g);
+    const double side = TILE * invocations;
     const double tiles = ceil(g->m / side) * ceil(g->n / side) * g->batches;
     const struct tdl_tastes *t = tdl_tastes_of(plan->device);
     const double busy = fmin(1, tiles * side * side / (TILE * TILE * 128) / t->speed.groups);
@@ -301,7 +313,11 @@ static double tile_time(const struct tdl_plan *plan, const struct geometry *g)
 
 /* shaders/matmul_cooperative.comp, behind common/matmul.glsl */
 struct units_spec {
-    uint32_t tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k, lanes;
+    uint32_t tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k, lanes, parts;
+};
+/* shaders/matmul_parts.comp, behind common/matmul.glsl */
+struct parts_spec {
+    uint32_t parts;
 };
 
 static struct units_spec units_spec(const struct tdl_device_info *device,
@@ -318,6 +334,7 @@ static struct units_spec units_spec(const struct tdl_device_info *device,
         .frag_n = frag[1],
         .frag_k = frag[2],
         .lanes = device->subgroup_size,
+        .parts = tdl_conv_parts(v),
     };
 }
 
@@ -335,46 +352,130 @@ static bool units_fit(const struct tdl_conv_geometry *product, const void *data,
 {
     const struct units_spec s = units_spec(product->device, v);
     const uint32_t threads = s.grid_m * s.grid_n * s.lanes;
-    return s.frag_m % 8 == 0 && s.frag_n % 8 == 0 && s.frag_k % 8 == 0 &&
-           s.tile_m * s.step / 2 % threads == 0 && s.tile_n * s.step / 2 % threads == 0 &&
+    return (uint64_t)product->in.n * s.parts <= TDL_LEAST_GROUPS && s.frag_m % 8 == 0 &&
+           s.frag_n % 8 == 0 && s.frag_k % 8 == 0 && s.tile_m * s.step / 2 % threads == 0 &&
+           s.tile_n * s.step / 2 % threads == 0 &&
            units_shared(data, &s) <= product->device->max_shared_memory;
 }
 
-/* On matrix units, where that is quicker; false if not. Halves lose nothing there; floats
- * become halves, where activations are kept as such. */
-static bool add_units_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
-                           double other)
+/* The end of a product whose steps were summed in parts. */
+static void add_parts_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
+                           uint32_t parts, struct tdl_operand *sums)
 {
-    const bool half = n->output->desc.dtype == TDL_FLOAT16 || plan->storage == TDL_FLOAT16;
-    const struct tdl_conv_geometry product = tdl_conv_product(
-        plan, half ? TDL_FLOAT16 : TDL_FLOAT32, (struct tdl_dims){g->batches, g->m, 1, g->k}, g->n);
-    const struct tdl_conv_variant *v =
-        g->batches <= TDL_LEAST_GROUPS ? tdl_conv_choose_units(plan, &product, other, units_fit, g)
-                                       : NULL;
-    if (!v)
-        return false;
-    const uint32_t first = plan->step_count;
+    enum { LOCAL = 64 };
+    const enum tdl_dtype dtype = n->output->desc.dtype;
+    const uint64_t count = (uint64_t)g->batches * g->m * g->n;
+    struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul_parts", dtype, n, LOCAL, 1, 1);
+    add_constants(s, n, g, dtype);
+    const struct parts_spec spec = {.parts = parts};
+    TDL_PLAN_SPECS(s, spec);
+    tdl_plan_read(s, 4, sums);
+    bind_end(s, n, n->output);
+    tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, tdl_elements_per_word(dtype)), LOCAL));
+    if (s)
+        s->macs = 0;
+}
+
+static void add_units_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
+                           const struct tdl_conv_geometry *product,
+                           const struct tdl_conv_variant *v)
+{
     const struct units_spec spec = units_spec(plan->device, v);
+    struct tdl_operand *sums =
+        spec.parts > 1 ? tdl_plan_scratch(plan, tdl_conv_sum_bytes(product, v)) : NULL;
+    if (spec.parts > 1 && !sums)
+        return;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "matmul_cooperative", n->output->desc.dtype, n,
                                  spec.grid_m * spec.grid_n * spec.lanes, 1, 1);
     add_constants(s, n, g, n->output->desc.dtype);
     TDL_PLAN_SPECS(s, spec);
     tdl_plan_shared(s, units_shared(g, &spec));
-    bind(s, n, n->output);
-    tdl_plan_groups(s, TDL_DIV_UP(g->m, spec.tile_m), TDL_DIV_UP(g->n, spec.tile_n), g->batches);
-    tdl_conv_name_units(plan, first, v);
-    return true;
+    bind(s, n);
+    if (sums)
+        tdl_plan_write(s, 4, sums);
+    else
+        bind_end(s, n, n->output);
+    tdl_plan_groups(s, TDL_DIV_UP(g->m, spec.tile_m), TDL_DIV_UP(g->n, spec.tile_n),
+                    g->batches * spec.parts);
+    if (sums)
+        add_parts_step(plan, n, g, spec.parts, sums);
+}
+
+/* ------------------------------------------------------------------ choice */
+
+/* What decides between candidates, in words: the key of the tuning file. */
+static void describe(const struct tdl_plan *plan, const struct tdl_node *n,
+                     const struct geometry *g, char *text, size_t size)
+{
+    const bool c = n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C];
+    bool shared_a = false, shared_b = false;
+    for (uint32_t i = 0; i < g->dims; i++) {
+        shared_a |= !g->a_step[i];
+        shared_b |= !g->b_step[i];
+    }
+    snprintf(text, size, "matmul-%s-%ux%ux%ux%u%s%s%s%s%s",
+             n->output->desc.dtype == TDL_FLOAT16 ? "f16"
+             : plan->storage == TDL_FLOAT16       ? "f32as16"
+                                                  : "f32",
+             g->batches, g->m, g->k, g->n, g->a_column == 1 ? "" : "-aT",
+             g->b_column == 1 ? "" : "-bT", shared_a ? "-sharedA" : "", shared_b ? "-sharedB" : "",
+             c ? "-c" : "");
+}
+
+static const struct tdl_conv_variant alone = {"", {0}};
+
+static struct tdl_candidate candidate(const char *name, const struct tdl_conv_variant *v,
+                                      double cost)
+{
+    return (struct tdl_candidate){name, v->name, cost, NULL, v};
+}
+
+/* Halves lose nothing on matrix units; floats become halves there, where activations are kept
+ * as such. Estimates are too rough for more than whether these are worth it: among the others
+ * a rule decides, and what it did not choose waits to be measured. */
+static uint32_t collect(const struct tdl_plan *plan, const struct geometry *g, bool few,
+                        const struct tdl_conv_geometry *product, struct tdl_candidate *list)
+{
+    const uint32_t side = tile_side(plan, g);
+    const double tiles = tile_time(plan, g, side), later = 1.01 * tiles;
+    const double rows =
+        (double)g->batches * g->m * g->n * g->k / (tdl_tastes_of(plan->device)->speed.macs * 0.02);
+    uint32_t count = 0;
+    list[count++] = candidate("team", &alone, few ? tiles / 4 : fmax(later, rows));
+    for (uint32_t i = 0; i < TDL_COUNT(sides); i++)
+        if (sides[i].v[0] == side ||
+            plan->device->max_workgroup_invocations >= sides[i].v[0] * sides[i].v[0])
+            list[count++] = candidate(
+                "tiled", &sides[i],
+                sides[i].v[0] == side ? tiles : fmax(later, tile_time(plan, g, sides[i].v[0])));
+    return few ? count : tdl_conv_collect_units(product, units_fit, g, list, count);
 }
 
 enum tdl_result tdl_matmul_lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     enum { FEW = 8 }; /* rows or columns: most of a tile would be empty */
-    struct geometry g = geometry_of(n);
-    if (g.m < FEW || g.n < FEW)
+    const struct geometry g = geometry_of(n);
+    const bool half = n->output->desc.dtype == TDL_FLOAT16 || plan->storage == TDL_FLOAT16;
+    struct tdl_conv_geometry product = tdl_conv_product(
+        plan, half ? TDL_FLOAT16 : TDL_FLOAT32, (struct tdl_dims){g.batches, g.m, 1, g.k}, g.n);
+    const uint32_t first = plan->step_count;
+    struct tdl_candidate list[TDL_MAX_CANDIDATES];
+    char layer[sizeof(plan->steps->layer)];
+    enum tdl_choice choice;
+    product.wide_cells = n->output->desc.dtype == TDL_FLOAT16 &&
+                         (g.a_column == 1 ? g.k : g.m) % 8 == 0 &&
+                         (g.b_column == 1 ? g.n : g.k) % 8 == 0;
+    const uint32_t count = collect(plan, &g, g.m < FEW || g.n < FEW, &product, list);
+    describe(plan, n, &g, layer, sizeof(layer));
+    const struct tdl_candidate *c = tdl_choose(plan, layer, list, count, &choice);
+    if (c->row)
+        add_units_step(plan, n, &g, &product, c->sizes);
+    else if (c->sizes == &alone)
         add_team_step(plan, n, &g);
-    else if (!add_units_step(plan, n, &g, tile_time(plan, &g)))
-        add_tile_step(plan, n, &g);
+    else
+        add_tile_step(plan, n, &g, c->sizes->v[0]);
+    tdl_name_layer(plan, first, c, layer, choice);
     return plan->status;
 }
 

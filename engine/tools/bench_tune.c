@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* --compare and --tune: every way to compute each convolution. */
+/* --compare and --tune: every way to compute each convolution and product. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ int bench_tune_run(struct bench *b)
     if (c.failed)
         return tool_fail("no memory for the results");
     if (!b->tuned)
-        return tool_fail("there is no convolution to compute in different ways");
+        return tool_fail("there is no convolution and no product to compute in different ways");
     return TOOL_OK;
 }
 

@@ -498,7 +498,13 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
     struct guarded guarded[TDL_MAX_INPUTS + TDL_MAX_OUTPUTS];
     const uint32_t inputs = s->ir->input_count, outputs = s->ir->output_count;
     bool half = params->precision == TDL_PRECISION_FP16, ok = true;
-    OK(tdl_builder_build_guarded(s->builder, params, GUARD, &graph));
+    if (s->candidate)
+        OK(tdl_builder_build_by(
+            s->builder, params, GUARD,
+            &(struct tdl_plan_policy){.candidate = s->candidate, .patience = INFINITY}, &graph));
+    else
+        OK(tdl_builder_build_guarded(s->builder, params, GUARD, &graph));
+    s->more = graph->plan.policy.more;
     for (uint32_t i = 0; i < inputs + outputs; i++) {
         bool in = i < inputs;
         const struct tdl_tensor_params *p =

@@ -21,6 +21,10 @@ struct subject {
     void **values;      /* what the references gave, by operand id */
     void *plain[TDL_MAX_OUTPUTS];    /* what the device gave: outputs */
     double slack;       /* factor on the tolerances; 1 */
+    /* 0, or: operators with several ways take that of this number, from 1 on. subject_run()
+     * says whether there is one behind it. */
+    uint32_t candidate;
+    bool more;
 };
 
 /* Float32 constants that the builder owns. `shape` is rank 4, or rank 1 for a

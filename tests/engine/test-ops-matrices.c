@@ -87,6 +87,29 @@ static struct gemm_case random_gemm(struct rng *rng)
     return t;
 }
 
+/* What tuning chooses from. Those of matrix units come last, and have tests of their own. */
+static void check_ways(struct tdl_context *ctx, uint64_t seed)
+{
+    enum { OTHERS = 3 }; /* team, and tiles of two sizes */
+    struct rng rng = {seed};
+    const struct gemm_case t = random_gemm(&rng);
+    const enum tdl_dtype dtype = t.half ? TDL_FLOAT16 : TDL_FLOAT32;
+    const uint32_t a[] = {3, t.m, t.k}, w[] = {t.k, t.n};
+    struct tdl_builder *b;
+    struct subject s;
+    OK(tdl_builder_create(ctx, &b));
+    subject_output(b, tdl_builder_matmul(b, subject_input(b, "a", subject_shape(dtype, 3, a)),
+                                         subject_input(b, "b", subject_shape(dtype, 2, w))));
+    subject_open(&s, ctx, b, &rng);
+    for (s.candidate = 1; s.candidate <= OTHERS; s.candidate++) {
+        check_begin("seed %llu: matmul 3x%ux%ux%u %s, way %u", (unsigned long long)seed, t.m, t.k,
+                    t.n, tdl_dtype_name(dtype), s.candidate);
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+        CHECK(s.more || s.candidate == OTHERS, "there are %u ways", s.candidate);
+    }
+    subject_close(&s);
+}
+
 /* Batches: all the ways to broadcast, the ranks different. */
 static void check_matmul(struct tdl_context *ctx, uint64_t seed)
 {
@@ -190,7 +213,7 @@ static void pick_units(struct tdl_context *ctx, struct rng *rng, uint32_t column
     bool fits;
     do {
         v = &tdl_conv_cooperative.variants[rng_below(rng, tdl_conv_cooperative.variant_count)];
-        fits = tdl_conv_is_undivided(v) && (v->v[1] == 32 || 2 * columns > v->v[1]) &&
+        fits = (v->v[1] == 32 || 2 * columns > v->v[1]) &&
                (all || (v->v[0] + v->v[1]) * v->v[4] <= SMALL);
     } while (!fits);
     snprintf(text, size, "cooperative:%s", v->name);
@@ -219,7 +242,8 @@ static void run_units(struct tdl_context *ctx, struct tdl_builder *b, struct rng
     uint32_t count = 0;
     OK(tdl_builder_build(b, &params, &graph));
     for (uint32_t i = 0; (step = tdl_graph_get_step(graph, i)); i++)
-        count += step->choice == TDL_CHOICE_FORCED && !strcmp(step->algorithm, algorithm);
+        count += step->choice == TDL_CHOICE_FORCED && !strcmp(step->algorithm, algorithm) &&
+                 step->macs > 0; /* those of the sum of parts are none */
     tdl_graph_destroy(&graph);
     CHECK(count == products, "%u of %u products are on matrix units", count, products);
     run.defer_compile = false;
@@ -318,6 +342,8 @@ int main(int argc, char **argv)
         struct gemm_case t = random_gemm(&rng);
         check_gemm(ctx, &t, seed);
         check_matmul(ctx, seed);
+        if (subject_has_kernels(ctx) && i % 2 == 0)
+            check_ways(ctx, seed);
     }
     check_units(ctx, seed, 2 * random);
     check_context_close(ctx);

@@ -95,6 +95,29 @@ static void check_blocks(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
+/* What tuning chooses from: pixels of an invocation. Matrix units have a test of their own. */
+static void check_shares(struct tdl_context *ctx, uint64_t seed)
+{
+    static const enum tdl_layout layouts[] = {TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW};
+    struct rng rng = {seed};
+    struct tdl_builder *b;
+    struct subject s;
+    char text[256];
+    const struct tdl_tensor_params d =
+        subject_image(layouts[seed % 2], 2, 1 + rng_below(&rng, 5), 4 + rng_below(&rng, 9),
+                      random_channels(&rng));
+    OK(tdl_builder_create(ctx, &b));
+    subject_output(b, add_transpose(b, &rng, tdl_builder_input(b, "x", &d), text));
+    subject_open(&s, ctx, b, &rng);
+    s.candidate = 1;
+    do {
+        check_begin("seed %llu: convTranspose2d %s, way %u", (unsigned long long)seed, text,
+                    s.candidate);
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    } while (s.more && s.candidate++ < 3);
+    subject_close(&s);
+}
+
 /* -------------------------------------------------------------------- pools */
 
 typedef struct tdl_operand *(*add_pool_fn)(struct tdl_builder *, struct tdl_operand *,
@@ -481,8 +504,11 @@ int main(int argc, char **argv)
             run_case(ctx, &families[f], seed + (uint64_t)i);
     for (long i = 0; i < cases; i++)
         run_layer_norm(ctx, seed + (uint64_t)i);
-    for (long i = 0; i < cases; i++)
+    for (long i = 0; i < cases; i++) {
         check_blocks(ctx, seed + (uint64_t)i);
+        if (subject_has_kernels(ctx))
+            check_shares(ctx, seed + (uint64_t)i);
+    }
     check_context_close(ctx);
     return check_result();
 }

@@ -142,6 +142,111 @@ static void check_tuning(void)
     tdl_context_destroy(&ctx);
 }
 
+/* ------------------------------------------------------- products and blocks */
+
+static const struct {
+    const char *layer, *algorithm, *kernel;
+} products[] = {
+    {"matmul-f32-1x20x40x24", "team", "matmul_team_float"},
+    {"matmul-f32-1x24x20x8-aT-bT-c", "tiled:64x64", "matmul_float"},
+    {"convTranspose2d-f32-1x6x6x8-12x12x8-k2x2-s2x2-d1x1-p0x0-g1", "gather:2",
+     "conv_transpose2d_f32"},
+};
+
+/* A matmul, a gemm of its result, and a transposed convolution. */
+static struct tdl_builder *build_products(struct tdl_context *ctx)
+{
+    static const struct tdl_tensor_params a = {.rank = 2, .shape = {20, 40}},
+                                          w = {.rank = 2, .shape = {40, 24}},
+                                          v = {.rank = 2, .shape = {8, 20}},
+                                          c = {.rank = 1, .shape = {8}},
+                                          image = {.rank = 4, .shape = {1, 6, 6, 8}},
+                                          blocks = {.rank = 4, .shape = {8, 2, 2, 8}};
+    static float filter[8 * 4 * 8];
+    struct tdl_builder *b;
+    for (size_t i = 0; i < COUNT(filter); i++)
+        filter[i] = (float)(i % 5) / 50;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *product =
+        tdl_builder_matmul(b, tdl_builder_input(b, "a", &a), tdl_builder_input(b, "w", &w));
+    tdl_builder_output(b, "y",
+                       tdl_builder_gemm(b, product, tdl_builder_input(b, "v", &v),
+                                        &(struct tdl_gemm_params){
+                                            .a_transpose = true,
+                                            .b_transpose = true,
+                                            .c = tdl_builder_input(b, "c", &c),
+                                        }));
+    tdl_builder_output(
+        b, "z",
+        tdl_builder_conv_transpose2d(b, tdl_builder_input(b, "x", &image),
+                                     tdl_builder_constant(b, &blocks, filter, sizeof(filter)),
+                                     &(struct tdl_conv_transpose2d_params){.stride = {2, 2}}));
+    return b;
+}
+
+struct seen_products {
+    uint32_t ways[COUNT(products)], defaults[COUNT(products)], bad;
+};
+
+static void on_product(void *data, const struct tdl_tune_report *r)
+{
+    struct seen_products *seen = data;
+    size_t i = 0;
+    while (i < COUNT(products) && strcmp(products[i].layer, r->layer))
+        i++;
+    seen->bad += i == COUNT(products) || !*r->algorithm || !(r->gpu_ns > 0);
+    if (i < COUNT(products)) {
+        seen->ways[i]++;
+        seen->defaults[i] += r->is_default;
+    }
+}
+
+/* Steps of layer i that are as the file says. */
+static uint32_t tuned_so(struct tdl_builder *b, size_t i)
+{
+    const struct tdl_graph_step *s;
+    struct tdl_graph *graph;
+    uint32_t count = 0;
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32}, &graph));
+    for (uint32_t k = 0; (s = tdl_graph_get_step(graph, k)); k++)
+        count += s->choice == TDL_CHOICE_TUNED && !strcmp(s->algorithm, products[i].algorithm) &&
+                 !strcmp(s->kernel, products[i].kernel);
+    tdl_graph_destroy(&graph);
+    return count;
+}
+
+static void check_products(void)
+{
+    struct tdl_context *ctx = open_context();
+    struct tdl_builder *b = build_products(ctx);
+    struct seen_products seen = {0};
+    struct tdl_tuning tuning = {0};
+    const struct tdl_tune_params p = {.build.precision = TDL_PRECISION_FP32,
+                                      .iterations = 3,
+                                      .patience = 1000,
+                                      .dry = true,
+                                      .report = on_product,
+                                      .report_data = &seen};
+    uint32_t layers = 0;
+    check_begin("tuning of products and of transposed convolutions");
+    OK(tdl_tune(b, &p, &layers));
+    CHECK(layers == COUNT(products) && !seen.bad, "%u layers, %u wrong reports", layers, seen.bad);
+    for (size_t i = 0; i < COUNT(products); i++) {
+        CHECK(seen.ways[i] >= 3 && seen.defaults[i] == 1, "%s: %u ways, %u defaults",
+              products[i].layer, seen.ways[i], seen.defaults[i]);
+        CHECK(tuned_so(b, i) == 0, "%s: tuned by a dry run", products[i].layer);
+        CHECK(tdl_tuning_set(&tuning, products[i].layer, products[i].algorithm, 5),
+              "out of memory");
+    }
+    OK(tdl_context_add_tuning(ctx, &tuning));
+    for (size_t i = 0; i < COUNT(products); i++)
+        CHECK(tuned_so(b, i) == 1, "%s is not computed by %s", products[i].layer,
+              products[i].algorithm);
+    tdl_tuning_finish(&tuning);
+    tdl_builder_destroy(&b);
+    tdl_context_destroy(&ctx);
+}
+
 static void write_text(const char *path, const char *text, size_t size)
 {
     FILE *f = fopen(path, "wb");
@@ -346,6 +451,7 @@ int main(int argc, char **argv)
         check_choice();
         check_tuning();
         check_file();
+        check_products();
         check_benchmark();
     }
     return check_result();

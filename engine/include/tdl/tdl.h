@@ -813,8 +813,8 @@ struct tdl_tune_params {
     uint64_t reserved[4]; /**< 0: room for later versions */
 };
 /**
- * Time every way to compute each different convolution of the builder's graph
- * on its context's device, and keep the fastest: for the graphs that this
+ * Time every way to compute each different convolution, transposed convolution,
+ * matmul and gemm of the builder's graph on its context's device, and keep the fastest: for the graphs that this
  * context builds from now on, and in a file beside the pipeline cache for later
  * ones on the same device, driver and version. A file that is damaged or of
  * another device is ignored with a warning; it is safe to delete.

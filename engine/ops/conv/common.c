@@ -63,8 +63,8 @@ double tdl_conv_bytes(const struct tdl_conv_geometry *g)
 {
     double in = (double)g->in.n * g->in.h * g->in.w * g->in.c;
     double out = (double)g->out.n * g->out.h * g->out.w * g->out.c * (g->residual ? 2 : 1);
-    return (in + out) * tdl_conv_value_bytes(g) +
-           4.0 * g->out.c * tdl_conv_taps(g) * g->in_per_group;
+    const double weights = (double)g->out.c * tdl_conv_taps(g) * g->in_per_group;
+    return (in + out) * tdl_conv_value_bytes(g) + weights * (g->wide_cells ? 2.0 * g->in.n : 4);
 }
 
 double tdl_conv_time(const struct tdl_conv_geometry *g, double macs, double efficiency,

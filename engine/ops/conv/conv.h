@@ -7,6 +7,7 @@
 #ifndef TDL_CONV_H
 #define TDL_CONV_H
 
+#include "ops/choice.h"
 #include "ops/ops.h"
 
 /* A layer, with its padding resolved. */
@@ -18,7 +19,8 @@ struct tdl_conv_geometry {
     uint32_t in_per_group, out_per_group;
     enum tdl_conv_pre pre;
     bool residual;
-    bool plain; /* the input is a linear tensor: see struct tdl_conv_attr */
+    bool plain;      /* the input is a linear tensor: see struct tdl_conv_attr */
+    bool wide_cells; /* both sides of a product are halves that come 16 bytes at once */
     /* Where it will run. */
     const struct tdl_device_info *device;
     enum tdl_dtype storage;
@@ -157,17 +159,13 @@ struct tdl_conv_geometry tdl_conv_product(const struct tdl_plan *plan, enum tdl_
                                           struct tdl_dims in, uint32_t columns);
 typedef bool (*tdl_conv_fits_fn)(const struct tdl_conv_geometry *g, const void *data,
                                  const struct tdl_conv_variant *v);
-/* The variant of `cooperative` for it, undivided and one that `fits` takes (NULL: any); NULL
- * where there is none, or where the operator's other way is estimated to take less than that,
- * in ns, and nobody forces this one. */
-const struct tdl_conv_variant *tdl_conv_choose_units(struct tdl_plan *plan,
-                                                     const struct tdl_conv_geometry *g,
-                                                     double other, tdl_conv_fits_fn fits,
-                                                     const void *data);
-/* False of variants that sum in parts. */
-bool tdl_conv_is_undivided(const struct tdl_conv_variant *v);
-/* The steps from number `first` on are computed so. */
-void tdl_conv_name_units(struct tdl_plan *plan, uint32_t first, const struct tdl_conv_variant *v);
+/* Append the variants of `cooperative` that take it and that `fits`, to a list of
+ * TDL_MAX_CANDIDATES that has `count`. Returns how many it has then. */
+uint32_t tdl_conv_collect_units(const struct tdl_conv_geometry *g, tdl_conv_fits_fn fits,
+                                const void *data, struct tdl_candidate *list, uint32_t count);
+/* The parts that a variant sums in, 1 or more, and what they take in memory. */
+uint32_t tdl_conv_parts(const struct tdl_conv_variant *v);
+uint64_t tdl_conv_sum_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v);
 
 /* A transposed convolution whose filter is as large as its stride: a product into the
  * channels of each tap, each tap's in packs of their own, and a block of pixels for each. */

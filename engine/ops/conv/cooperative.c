@@ -15,14 +15,16 @@
 /* v: pixels, channels, subgroups across pixels and across channels, packs a step, parts
  * that the steps are summed in where there are several. Of equals the first is taken. */
 static const struct tdl_conv_variant variants[] = {
-    {"128x64", {128, 64, 4, 2, 8}},    {"64x64", {64, 64, 2, 2, 8}},
-    {"128x128", {128, 128, 2, 4, 8}},  {"64x128", {64, 128, 1, 8, 8}},
-    {"32x64", {32, 64, 1, 4, 8}},      {"32x32", {32, 32, 1, 2, 8}},
-    {"64x64-64", {64, 64, 2, 2, 16}},  {"32x64-64", {32, 64, 1, 4, 16}},
-    {"32x32-64", {32, 32, 1, 2, 16}},  {"64x64-2", {64, 64, 2, 2, 8, 2}},
-    {"64x64-4", {64, 64, 2, 2, 8, 4}}, {"64x64-8", {64, 64, 2, 2, 8, 8}},
-    {"32x32-4", {32, 32, 1, 2, 8, 4}}, {"32x64-4", {32, 64, 1, 4, 8, 4}},
-    {"32x64-8", {32, 64, 1, 4, 8, 8}},
+    {"128x64", {128, 64, 4, 2, 8}},      {"64x64", {64, 64, 2, 2, 8}},
+    {"128x128", {128, 128, 2, 4, 8}},    {"64x128", {64, 128, 1, 8, 8}},
+    {"32x64", {32, 64, 1, 4, 8}},        {"32x32", {32, 32, 1, 2, 8}},
+    {"64x64-64", {64, 64, 2, 2, 16}},    {"32x64-64", {32, 64, 1, 4, 16}},
+    {"32x32-64", {32, 32, 1, 2, 16}},    {"64x64-2", {64, 64, 2, 2, 8, 2}},
+    {"64x64-4", {64, 64, 2, 2, 8, 4}},   {"64x64-8", {64, 64, 2, 2, 8, 8}},
+    {"32x32-4", {32, 32, 1, 2, 8, 4}},   {"32x64-4", {32, 64, 1, 4, 8, 4}},
+    {"32x64-8", {32, 64, 1, 4, 8, 8}},   {"64x64-16", {64, 64, 2, 2, 8, 16}},
+    {"32x64-16", {32, 64, 1, 4, 8, 16}}, {"32x32-8", {32, 32, 1, 2, 8, 8}},
+    {"32x32-16", {32, 32, 1, 2, 8, 16}},
 };
 
 /* Of large images there are workgroups enough, and their sums are not worth their memory. */
@@ -33,14 +35,9 @@ static uint32_t threads(const struct tdl_conv_geometry *g, const struct tdl_conv
     return v->v[2] * v->v[3] * g->device->subgroup_size;
 }
 
-static uint32_t parts(const struct tdl_conv_variant *v)
+uint32_t tdl_conv_parts(const struct tdl_conv_variant *v)
 {
     return TDL_MAX(1, v->v[5]);
-}
-
-bool tdl_conv_is_undivided(const struct tdl_conv_variant *v)
-{
-    return parts(v) == 1;
 }
 
 static uint32_t step_count(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
@@ -48,9 +45,9 @@ static uint32_t step_count(const struct tdl_conv_geometry *g, const struct tdl_c
     return TDL_DIV_UP(tdl_conv_taps(g) * tdl_packs(g->in.c), v->v[4]);
 }
 
-static uint64_t sum_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+uint64_t tdl_conv_sum_bytes(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    return 16ull * parts(v) * g->in.n * tdl_packs(g->out.c) * tdl_conv_pixels(g);
+    return 16ull * tdl_conv_parts(v) * g->in.n * tdl_packs(g->out.c) * tdl_conv_pixels(g);
 }
 
 /* As the kernel declares it. */
@@ -74,8 +71,8 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
         return false;
     uint32_t size = threads(g, v);
     bool smallest = v->v[1] == 32;
-    if (parts(v) > 1 &&
-        sum_bytes(g, v) > TDL_MIN(g->device->max_buffer_bytes, (uint64_t)MAX_SUM_BYTES))
+    if (tdl_conv_parts(v) > 1 &&
+        tdl_conv_sum_bytes(g, v) > TDL_MIN(g->device->max_buffer_bytes, (uint64_t)MAX_SUM_BYTES))
         return false;
     return size <= g->device->max_workgroup_invocations &&
            shared_bytes(g, v) <= g->device->max_shared_memory &&
@@ -84,24 +81,35 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
            divides(size, v->v[1] * v->v[4]) && (smallest || g->out.c * 2 > v->v[1]);
 }
 
+/* What a step takes even where nothing else runs, ns (measured on H100 and H200); there are
+ * two more at the beginning and the end. */
+static double step_time(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    const double steps = TDL_DIV_UP(step_count(g, v), tdl_conv_parts(v)) + 2;
+    const bool is_long = v->v[4] > 8;
+    return g->wide_cells ? steps * (is_long ? 500 : 330) + 1100 : steps * (is_long ? 950 : 700);
+}
+
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    uint32_t pixels = tdl_conv_pixels(g), packs = tdl_packs(g->out.c);
-    double x = TDL_DIV_UP(pixels, v->v[0]), y = TDL_DIV_UP(packs * 4, v->v[1]);
-    double filled = (double)pixels * packs * 4 / (x * y * v->v[0] * v->v[1]);
-    double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
+    enum { READERS = 256 }; /* workgroups that memory waits for, not they for it */
+    const uint32_t pixels = tdl_conv_pixels(g), packs = tdl_packs(g->out.c),
+                   parts = tdl_conv_parts(v);
+    const double x = TDL_DIV_UP(pixels, v->v[0]), y = TDL_DIV_UP(packs * 4, v->v[1]);
+    const double filled = (double)pixels * packs * 4 / (x * y * v->v[0] * v->v[1]);
+    const double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
     /* In units of what plain arithmetic does. A processor of the device keeps up with
-     * one workgroup of four subgroups or more; a step takes so long even where nothing
-     * else runs (measured on an H100). */
-    const bool long_step = v->v[4] > 8;
-    double peak = tdl_conv_tastes(g)->efficiency.cooperative;
-    double efficiency = (peak ? peak : 0.9) * reuse / (reuse + 16) * (long_step ? 0.85 : 1);
-    double groups = x * y * g->in.n * parts(v) * fmin(1, threads(g, v) / 128.0);
-    double steps = TDL_DIV_UP(step_count(g, v), parts(v)) + 2;
-    double latency = steps * (long_step ? 950 : 700) + tdl_conv_tastes(g)->speed.dispatch;
-    double adding = parts(v) > 1 ? tdl_conv_time(g, 0, 1, 2 * (double)sum_bytes(g, v), 1, 1) : 0;
-    return adding + fmax(latency, tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency,
-                                                tdl_conv_bytes(g), 1, groups));
+     * one workgroup of four subgroups or more. */
+    const double peak = tdl_conv_tastes(g)->efficiency.cooperative;
+    const double of_step = v->v[4] <= 8 ? 1 : g->wide_cells ? 1.1 : 0.85;
+    const double efficiency = (peak ? peak : 0.9) * reuse / (reuse + 16) * of_step;
+    const double all = x * y * g->in.n * parts, groups = all * fmin(1, threads(g, v) / 128.0);
+    const double bytes = tdl_conv_bytes(g) * (g->wide_cells ? fmax(1, READERS / all) : 1);
+    const double latency = step_time(g, v) + tdl_conv_tastes(g)->speed.dispatch;
+    const double adding =
+        parts > 1 ? tdl_conv_time(g, 0, 1, 2 * (double)tdl_conv_sum_bytes(g, v), 1, 1) : 0;
+    return adding +
+           fmax(latency, tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, bytes, 1, groups));
 }
 
 /* To the nearest half, clamped to the largest. */
@@ -170,7 +178,7 @@ static void add_parts(struct tdl_plan *plan, struct tdl_node *n, const struct td
         .pixels = pixels,
         .packs = packs,
         .count = g->in.n * packs * pixels,
-        .parts = parts(v),
+        .parts = tdl_conv_parts(v),
         .activation = g->p->activation,
         .residual = g->residual,
         .last_channels = tdl_last_channels(g->out.c),
@@ -190,7 +198,7 @@ static struct cooperative_spec cooperative_spec(const struct tdl_conv_geometry *
                                                 const struct tdl_conv_variant *v)
 {
     const uint32_t *frag = g->device->cooperative_matrix, size = threads(g, v);
-    const bool whole = parts(v) == 1; /* or conv2d_parts does the rest */
+    const bool whole = tdl_conv_parts(v) == 1; /* or conv2d_parts does the rest */
 
     return (struct cooperative_spec){
         .window = tdl_conv_window_spec(g),
@@ -212,7 +220,7 @@ static struct cooperative_spec cooperative_spec(const struct tdl_conv_geometry *
         .residual = whole && g->residual,
         .lanes = g->device->subgroup_size,
         .last_channels = tdl_last_channels(g->out.c),
-        .parts = parts(v),
+        .parts = tdl_conv_parts(v),
         .block_w = 1,
         .block_h = 1,
     };
@@ -232,8 +240,9 @@ static void add_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const st
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
-    struct tdl_operand *sums = parts(v) > 1 ? tdl_plan_scratch(plan, sum_bytes(g, v)) : NULL;
-    if (parts(v) > 1 && !sums)
+    struct tdl_operand *sums =
+        tdl_conv_parts(v) > 1 ? tdl_plan_scratch(plan, tdl_conv_sum_bytes(g, v)) : NULL;
+    if (tdl_conv_parts(v) > 1 && !sums)
         return;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, threads(g, v), 1, 1);
     const struct cooperative_spec spec = cooperative_spec(g, v);
@@ -249,7 +258,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     }
     add_weights(plan, s, n, g, NULL, rows, columns);
     tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(g), v->v[0]), columns / v->v[1],
-                    g->in.n * parts(v));
+                    g->in.n * tdl_conv_parts(v));
     if (sums)
         add_parts(plan, n, g, v, sums);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The table of convolution algorithms, and the choice. In this order: what the
- * caller forces, what was measured, the lowest estimate. A candidate is a row
- * with one of its variants.
+ * The table of convolution algorithms. A candidate (../choice.h) is a row with one of its
+ * variants.
  */
 #include "conv.h"
 
-#include "tuning.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,17 +14,10 @@ static const struct tdl_conv_algorithm *const rows[] = {
     &tdl_conv_im2col,    &tdl_conv_grouped,    &tdl_conv_cooperative,
 };
 
-struct candidate {
-    const struct tdl_conv_algorithm *row;
-    const struct tdl_conv_variant *variant;
-    double cost;
-};
-
-enum { MAX_CANDIDATES = 96 };
-
-static void name_of(const struct candidate *c, char *text, size_t size)
+static struct tdl_candidate candidate(const struct tdl_conv_algorithm *row,
+                                      const struct tdl_conv_variant *v, double cost)
 {
-    snprintf(text, size, "%s%s%s", c->row->name, *c->variant->name ? ":" : "", c->variant->name);
+    return (struct tdl_candidate){row->name, v->name, cost, row, v};
 }
 
 /* What decides between candidates, in words: the key of the tuning file. */
@@ -42,80 +31,29 @@ static void describe(const struct tdl_conv_geometry *g, char *text, size_t size)
              g->plain ? "-plain" : "");
 }
 
-/* True if `text` is the row's name, or "name:variant" of this variant. */
-static bool is_named(const struct candidate *c, const char *text)
+static bool is_named(const struct tdl_conv_algorithm *row, const struct tdl_conv_variant *v,
+                     const char *text)
 {
-    char name[64];
-    name_of(c, name, sizeof(name));
-    return !strcmp(text, name) || !strcmp(text, c->row->name);
+    const struct tdl_candidate c = candidate(row, v, 0);
+    return tdl_candidate_is_named(&c, text);
 }
 
-static uint32_t collect(const struct tdl_conv_geometry *g, struct candidate *out)
+static uint32_t collect(const struct tdl_conv_geometry *g, struct tdl_candidate *out)
 {
     uint32_t count = 0;
     for (size_t r = 0; r < TDL_COUNT(rows); r++)
-        for (uint32_t v = 0; v < rows[r]->variant_count && count < MAX_CANDIDATES; v++)
-            if ((!g->plain || rows[r]->reads_plain) && rows[r]->accepts(g, &rows[r]->variants[v]))
-                out[count++] = (struct candidate){rows[r], &rows[r]->variants[v],
-                                                  rows[r]->cost(g, &rows[r]->variants[v])};
+        for (uint32_t i = 0; i < rows[r]->variant_count && count < TDL_MAX_CANDIDATES; i++) {
+            const struct tdl_conv_variant *v = &rows[r]->variants[i];
+            if ((!g->plain || rows[r]->reads_plain) && rows[r]->accepts(g, v))
+                out[count++] = candidate(rows[r], v, rows[r]->cost(g, v));
+        }
     return count;
-}
-
-static const struct candidate *cheapest(const struct candidate *list, uint32_t count,
-                                        const char *named)
-{
-    const struct candidate *best = NULL;
-    for (uint32_t i = 0; i < count; i++)
-        if ((!named || is_named(&list[i], named)) && (!best || list[i].cost < best->cost))
-            best = &list[i];
-    return best;
-}
-
-/* The candidate of number policy->candidate; the best one where there are
- * fewer. */
-static const struct candidate *numbered(struct tdl_plan_policy *policy,
-                                        const struct candidate *list, uint32_t count)
-{
-    const struct candidate *best = cheapest(list, count, NULL), *found = NULL;
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (list[i].cost > best->cost * policy->patience)
-            continue;
-        number++;
-        if (number == policy->candidate)
-            found = &list[i];
-    }
-    policy->more |= number > policy->candidate;
-    return found ? found : best;
-}
-
-static const struct candidate *choose(struct tdl_plan *plan, const char *layer,
-                                      const struct candidate *list, uint32_t count,
-                                      enum tdl_choice *out_choice)
-{
-    struct tdl_plan_policy *policy = &plan->policy;
-    const struct candidate *c = NULL;
-    const char *measured;
-    policy->layers++;
-    *out_choice = TDL_CHOICE_FORCED;
-    if (policy->candidate)
-        return numbered(policy, list, count);
-    if (policy->forced && (c = cheapest(list, count, policy->forced))) {
-        policy->obeyed++;
-        return c;
-    }
-    *out_choice = TDL_CHOICE_TUNED;
-    if ((measured = tdl_tuning_find(policy->tuning, layer)) &&
-        (c = cheapest(list, count, measured)))
-        return c;
-    *out_choice = TDL_CHOICE_DEFAULT;
-    return cheapest(list, count, NULL);
 }
 
 enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
                                struct tdl_conv_geometry *g)
 {
-    struct candidate list[MAX_CANDIDATES];
+    struct tdl_candidate list[TDL_MAX_CANDIDATES];
     char layer[sizeof(plan->steps->layer)];
     enum tdl_choice choice;
     uint32_t first = plan->step_count, count = collect(g, list);
@@ -123,60 +61,23 @@ enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
     if (!count)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: no kernel takes this convolution (%s)",
                         n->label, layer);
-    const struct candidate *c = choose(plan, layer, list, count, &choice);
-    c->row->lower(plan, n, g, c->variant);
-    for (uint32_t i = first; i < plan->step_count; i++) {
-        struct tdl_plan_step *s = &plan->steps[i];
-        name_of(c, s->algorithm, sizeof(s->algorithm));
-        snprintf(s->layer, sizeof(s->layer), "%s", layer);
-        s->choice = choice;
-        s->layer_start = i == first;
-    }
+    plan->policy.layers++;
+    const struct tdl_candidate *c = tdl_choose(plan, layer, list, count, &choice);
+    c->row->lower(plan, n, g, c->sizes);
+    tdl_name_layer(plan, first, c, layer, choice);
     return plan->status;
 }
 
-/* ------------------------------------------------------------- matrix units */
-
-static bool is_forced(const struct tdl_plan_policy *policy, const struct tdl_conv_variant *v)
-{
-    return policy->forced &&
-           is_named(&(struct candidate){&tdl_conv_cooperative, v, 0}, policy->forced);
-}
-
-const struct tdl_conv_variant *tdl_conv_choose_units(struct tdl_plan *plan,
-                                                     const struct tdl_conv_geometry *g,
-                                                     double other, tdl_conv_fits_fn fits,
-                                                     const void *data)
+uint32_t tdl_conv_collect_units(const struct tdl_conv_geometry *g, tdl_conv_fits_fn fits,
+                                const void *data, struct tdl_candidate *list, uint32_t count)
 {
     const struct tdl_conv_algorithm *row = &tdl_conv_cooperative;
-    const struct tdl_conv_variant *best = NULL, *forced = NULL;
-    double least = other, least_forced = INFINITY;
-    for (uint32_t i = 0; i < row->variant_count; i++) {
+    for (uint32_t i = 0; i < row->variant_count && count < TDL_MAX_CANDIDATES; i++) {
         const struct tdl_conv_variant *v = &row->variants[i];
-        if (!tdl_conv_is_undivided(v) || !row->accepts(g, v) || (fits && !fits(g, data, v)))
-            continue;
-        const double cost = row->cost(g, v);
-        if (cost < least) {
-            least = cost;
-            best = v;
-        }
-        if (is_forced(&plan->policy, v) && cost < least_forced) {
-            least_forced = cost;
-            forced = v;
-        }
+        if (row->accepts(g, v) && fits(g, data, v))
+            list[count++] = candidate(row, v, row->cost(g, v));
     }
-    return forced ? forced : best;
-}
-
-void tdl_conv_name_units(struct tdl_plan *plan, uint32_t first, const struct tdl_conv_variant *v)
-{
-    const struct candidate c = {&tdl_conv_cooperative, v, 0};
-    const bool forced = is_forced(&plan->policy, v);
-    plan->policy.obeyed += forced;
-    for (uint32_t i = first; i < plan->step_count; i++) {
-        name_of(&c, plan->steps[i].algorithm, sizeof(plan->steps[i].algorithm));
-        plan->steps[i].choice = forced ? TDL_CHOICE_FORCED : TDL_CHOICE_DEFAULT;
-    }
+    return count;
 }
 
 /* ------------------------------------------------------------------- public */
@@ -191,8 +92,7 @@ bool tdl_conv_reads_plain(const char *forced)
     bool found = !forced;
     for (size_t r = 0; r < TDL_COUNT(rows) && !found; r++)
         for (uint32_t v = 0; v < rows[r]->variant_count; v++)
-            found |= rows[r]->reads_plain &&
-                     is_named(&(struct candidate){rows[r], &rows[r]->variants[v], 0}, forced);
+            found |= rows[r]->reads_plain && is_named(rows[r], &rows[r]->variants[v], forced);
     return found;
 }
 
@@ -202,7 +102,7 @@ enum tdl_result tdl_conv_check_forced(const char *name)
     size_t used = 0;
     for (size_t r = 0; r < TDL_COUNT(rows); r++) {
         for (uint32_t v = 0; v < rows[r]->variant_count; v++)
-            if (is_named(&(struct candidate){rows[r], &rows[r]->variants[v], 0}, name))
+            if (is_named(rows[r], &rows[r]->variants[v], name))
                 return TDL_OK;
         if (used < sizeof(list))
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", r ? ", " : "",
