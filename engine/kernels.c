@@ -31,3 +31,8 @@ bool tdl_shaders_have_matrices(void)
             return true;
     return false;
 }
+
+bool tdl_shaders_have_tensors(void)
+{
+    return tdl_shader_find("matmul_tensors_float") != NULL;
+}

@@ -31,5 +31,7 @@ const struct tdl_shader *tdl_shader_find(const char *name);
 const struct tdl_shader *tdl_shader_variant(const char *stem, const char *variant, bool chain);
 /* Did this build's compiler know cooperative matrices? */
 bool tdl_shaders_have_matrices(void);
+/* And those that a whole workgroup holds? */
+bool tdl_shaders_have_tensors(void);
 
 #endif

@@ -16,9 +16,25 @@ import sys
 import tempfile
 
 
+# What a kernel asks for by an extension is in newer SPIR-V than what all devices read.
+NEWER = {"GL_NV_cooperative_matrix2": "vulkan1.3"}
+
+
+def target(kernel):
+    with open(kernel) as f:
+        text = f.read()
+    return next((t for e, t in NEWER.items() if "#extension %s :" % e in text), "vulkan1.1")
+
+
 def by_glslc(command, outputs, inputs):
+    targets = sorted(set(map(target, inputs)))
+    return max(by_glslc_for(t, command, *zip(*[p for p in zip(outputs, inputs)
+                                               if target(p[1]) == t])) for t in targets)
+
+
+def by_glslc_for(environment, command, outputs, inputs):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(outputs[0])) as folder:
-        code = subprocess.call([command[0], "--target-env=vulkan1.1", *command[1:], "-c",
+        code = subprocess.call([command[0], "--target-env=" + environment, *command[1:], "-c",
                                 *map(os.path.abspath, inputs)], cwd=folder)
         for output, kernel in zip(outputs, inputs if not code else []):
             os.replace(os.path.join(folder, os.path.basename(kernel) + ".spv"), output)
@@ -27,7 +43,7 @@ def by_glslc(command, outputs, inputs):
 
 def by_glslang(command, outputs, inputs):
     def compile_one(output, kernel):
-        return subprocess.call([command[0], "-V", "--quiet", "--target-env", "vulkan1.1",
+        return subprocess.call([command[0], "-V", "--quiet", "--target-env", target(kernel),
                                 *command[1:], "-o", output, kernel])
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

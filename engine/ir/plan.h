@@ -54,7 +54,7 @@ struct tdl_plan_policy {
     uint32_t candidate;
     double patience;
     bool more;
-    uint32_t layers, obeyed; /* convolutions, and those that took `forced` */
+    uint32_t layers, obeyed; /* with several ways, and those that took `forced` */
 };
 
 struct tdl_plan {

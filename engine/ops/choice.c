@@ -54,6 +54,7 @@ const struct tdl_candidate *tdl_choose(struct tdl_plan *plan, const char *layer,
     struct tdl_plan_policy *policy = &plan->policy;
     const struct tdl_candidate *c = NULL;
     const char *measured;
+    policy->layers++;
     *out_choice = TDL_CHOICE_FORCED;
     if (policy->candidate)
         return numbered(policy, list, count);

@@ -2,8 +2,8 @@
 /*
  * WebNN matmul: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-matmul
  * and what gemm shares with it. Two kernels: tiles of the output, where there
- * is a tile's worth of it, and teams that share the sum of one result; of halves a
- * third one, tiles on matrix units.
+ * is a tile's worth of it, and teams that share the sum of one result; of halves two
+ * more, tiles on matrix units, and on matrices that a whole workgroup holds.
  */
 #include "matmul.h"
 
@@ -402,6 +402,64 @@ static void add_units_step(struct tdl_plan *plan, struct tdl_node *n, const stru
         add_parts_step(plan, n, g, spec.parts, sums);
 }
 
+/* ---------------------------------------------- matrices of a whole workgroup */
+
+/* v: rows, columns, values of the sums in a step, invocations, whether a step is loaded ahead,
+ * and what it takes, ns, where nothing else runs (measured on an H200). */
+static const struct tdl_conv_variant tensor_tiles[] = {
+    {"32x64", {32, 64, 64, 128, 0, 500}},
+    {"64x64", {64, 64, 64, 128, 0, 630}},
+    {"128x256", {128, 256, 32, 256, 1, 1500}},
+};
+
+/* shaders/matmul_tensors.comp, behind common/matmul.glsl */
+struct tensors_spec {
+    uint32_t tile_m, tile_n, deep, ahead;
+};
+
+/* One product of halves, whose a is not turned; of a turned b the largest tiles are slow. */
+static bool tensors_accept(const struct tdl_plan *plan, const struct tdl_node *n,
+                           const struct geometry *g, const struct tdl_conv_variant *v)
+{
+    return plan->device->workgroup_matrix >= v->v[3] && n->output->desc.dtype == TDL_FLOAT16 &&
+           g->batches == 1 && g->a_column == 1 && (g->b_column == 1 || v->v[1] <= 64);
+}
+
+static double tensors_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+{
+    const double x = TDL_DIV_UP(g->in.h, v->v[0]), y = TDL_DIV_UP(g->out.c, v->v[1]);
+    const double filled = (double)g->in.h * g->out.c / (x * y * v->v[0] * v->v[1]);
+    const double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
+    const double efficiency = 5.6 * reuse / (reuse + 28);
+    const double latency =
+        (TDL_DIV_UP(g->in.c, v->v[2]) + 2.0) * v->v[5] + tdl_conv_tastes(g)->speed.dispatch;
+    const double time = tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g),
+                                      1, x * y * v->v[3] / 128.0);
+    /* Lines that come 16 bytes at once, `cooperative` brings sooner; here that is left to tuning.
+     * Others it gathers value by value, which its estimate does not know. */
+    return fmax(latency, time) * (g->wide_cells ? 2 : 0.8);
+}
+
+static void add_tensors_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
+                             const struct tdl_conv_variant *v)
+{
+    const struct tensors_spec spec = {v->v[0], v->v[1], v->v[2], v->v[4]};
+    struct tdl_plan_step *s =
+        tdl_plan_add_linear_step(plan, "matmul_tensors", n->output->desc.dtype, n, v->v[3], 1, 1);
+    add_constants(s, n, g, n->output->desc.dtype);
+    TDL_PLAN_SPECS(s, spec);
+    bind(s, n);
+    bind_end(s, n, n->output);
+    tdl_plan_groups(s, TDL_DIV_UP(g->m, v->v[0]), TDL_DIV_UP(g->n, v->v[1]), 1);
+}
+
+const struct tdl_conv_algorithm tdl_matmul_tensors = {
+    .name = "tensors",
+    .variants = tensor_tiles,
+    .variant_count = TDL_COUNT(tensor_tiles),
+    .cost = tensors_cost,
+};
+
 /* ------------------------------------------------------------------ choice */
 
 /* What decides between candidates, in words: the key of the tuning file. */
@@ -434,8 +492,9 @@ static struct tdl_candidate candidate(const char *name, const struct tdl_conv_va
 /* Halves lose nothing on matrix units; floats become halves there, where activations are kept
  * as such. Estimates are too rough for more than whether these are worth it: among the others
  * a rule decides, and what it did not choose waits to be measured. */
-static uint32_t collect(const struct tdl_plan *plan, const struct geometry *g, bool few,
-                        const struct tdl_conv_geometry *product, struct tdl_candidate *list)
+static uint32_t collect(const struct tdl_plan *plan, const struct tdl_node *n,
+                        const struct geometry *g, bool few, const struct tdl_conv_geometry *product,
+                        struct tdl_candidate *list)
 {
     const uint32_t side = tile_side(plan, g);
     const double tiles = tile_time(plan, g, side), later = 1.01 * tiles;
@@ -449,7 +508,16 @@ static uint32_t collect(const struct tdl_plan *plan, const struct geometry *g, b
             list[count++] = candidate(
                 "tiled", &sides[i],
                 sides[i].v[0] == side ? tiles : fmax(later, tile_time(plan, g, sides[i].v[0])));
-    return few ? count : tdl_conv_collect_units(product, units_fit, g, list, count);
+    if (few)
+        return count;
+    count = tdl_conv_collect_units(product, units_fit, g, list, count);
+    for (uint32_t i = 0; i < TDL_COUNT(tensor_tiles); i++)
+        if (tensors_accept(plan, n, g, &tensor_tiles[i])) {
+            list[count] =
+                candidate("tensors", &tensor_tiles[i], tensors_cost(product, &tensor_tiles[i]));
+            list[count++].row = &tdl_matmul_tensors;
+        }
+    return count;
 }
 
 enum tdl_result tdl_matmul_lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -466,10 +534,12 @@ enum tdl_result tdl_matmul_lower(struct tdl_plan *plan, struct tdl_node *n)
     product.wide_cells = n->output->desc.dtype == TDL_FLOAT16 &&
                          (g.a_column == 1 ? g.k : g.m) % 8 == 0 &&
                          (g.b_column == 1 ? g.n : g.k) % 8 == 0;
-    const uint32_t count = collect(plan, &g, g.m < FEW || g.n < FEW, &product, list);
+    const uint32_t count = collect(plan, n, &g, g.m < FEW || g.n < FEW, &product, list);
     describe(plan, n, &g, layer, sizeof(layer));
     const struct tdl_candidate *c = tdl_choose(plan, layer, list, count, &choice);
-    if (c->row)
+    if (c->row == &tdl_matmul_tensors)
+        add_tensors_step(plan, n, &g, c->sizes);
+    else if (c->row)
         add_units_step(plan, n, &g, &product, c->sizes);
     else if (c->sizes == &alone)
         add_team_step(plan, n, &g);

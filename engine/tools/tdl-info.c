@@ -81,6 +81,9 @@ static void print_device(uint32_t index, const struct tdl_device_info *info)
                info->cooperative_matrix[2]);
     else
         printf("   matrix units         none, or not in this build\n");
+    if (info->workgroup_matrix)
+        printf("   of workgroups        up to %llu invocations\n",
+               (unsigned long long)info->workgroup_matrix);
     printf("   fp16 storage         %s\n", yes_no(info->storage_16bit));
     printf("   GPU timestamps       %s\n", yes_no(info->timestamps));
     printf("   host memory import   %s\n", yes_no(info->external_memory_host));

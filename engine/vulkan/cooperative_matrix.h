@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* VK_KHR_cooperative_matrix, also for headers that are older than it. */
+/* VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix2, also for headers that are older. */
 #ifndef TDL_MATRIX_H
 #define TDL_MATRIX_H
 
@@ -25,6 +25,35 @@ struct tdl_cooperative_matrix {
     int32_t scope; /* 3: subgroup */
 };
 
+#define TDL_WORKGROUP_MATRIX_EXTENSION "VK_NV_cooperative_matrix2"
+#define TDL_STYPE_WORKGROUP_MATRIX_FEATURES ((VkStructureType)1000593000)
+#define TDL_STYPE_WORKGROUP_MATRIX ((VkStructureType)1000593001)
+#define TDL_STYPE_WORKGROUP_MATRIX_PROPERTIES ((VkStructureType)1000593002)
+struct tdl_workgroup_matrix_features {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 cooperativeMatrixWorkgroupScope, cooperativeMatrixFlexibleDimensions;
+    VkBool32 cooperativeMatrixReductions, cooperativeMatrixConversions;
+    VkBool32 cooperativeMatrixPerElementOperations, cooperativeMatrixTensorAddressing;
+    VkBool32 cooperativeMatrixBlockLoads;
+};
+struct tdl_workgroup_matrix_properties {
+    VkStructureType sType;
+    void *pNext;
+    uint32_t cooperativeMatrixWorkgroupScopeMaxWorkgroupSize;
+    uint32_t cooperativeMatrixFlexibleDimensionsMaxDimension;
+    uint32_t cooperativeMatrixWorkgroupScopeReservedSharedMemory;
+};
+struct tdl_workgroup_matrix {
+    VkStructureType sType;
+    void *pNext;
+    uint32_t MGranularity, NGranularity, KGranularity;
+    int32_t AType, BType, CType, ResultType; /* as above */
+    VkBool32 saturatingAccumulation;
+    int32_t scope; /* 2: workgroup */
+    uint32_t workgroupInvocations;
+};
+
 /* What a device needs enabled for the kernels that use matrices: one chain. */
 struct tdl_cooperative_matrix_setup {
     struct tdl_cooperative_matrix_features matrix;
@@ -41,5 +70,14 @@ void tdl_cooperative_matrix_describe(VkInstance instance, VkPhysicalDevice physi
                                      uint32_t out_size[3]);
 /* All of them on, to be chained into a device's creation. Returns the first. */
 void *tdl_cooperative_matrix_enable(struct tdl_cooperative_matrix_setup *features, void *next);
+
+struct tdl_workgroup_matrix_setup {
+    struct tdl_workgroup_matrix_features matrix;
+    VkPhysicalDeviceMaintenance4Features maintenance4; /* newer SPIR-V sizes workgroups by it */
+};
+/* The same of matrices that a workgroup holds: invocations of the largest that does, of a
+ * device that does the others; 0 likewise. */
+uint32_t tdl_workgroup_matrix_describe(VkInstance instance, VkPhysicalDevice physical);
+void *tdl_workgroup_matrix_enable(struct tdl_workgroup_matrix_setup *features, void *next);
 
 #endif

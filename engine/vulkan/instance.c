@@ -46,7 +46,7 @@ static enum tdl_result create_instance(bool validate, VkInstance *out_instance)
                 &(VkApplicationInfo){
                     .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                     .pApplicationName = "libtdl",
-                    .apiVersion = VK_API_VERSION_1_2,
+                    .apiVersion = TDL_INSTANCE_VERSION,
                 },
             .enabledLayerCount = validate ? 1 : 0,
             .ppEnabledLayerNames = &layer,
@@ -314,6 +314,8 @@ static void describe(VkInstance instance, VkPhysicalDevice physical, struct tdl_
 {
     tdl_device_describe(physical, info);
     tdl_cooperative_matrix_describe(instance, physical, info->cooperative_matrix);
+    if (info->cooperative_matrix[0])
+        info->workgroup_matrix = tdl_workgroup_matrix_describe(instance, physical);
 }
 
 static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices, uint32_t *count)

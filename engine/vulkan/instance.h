@@ -5,6 +5,10 @@
 
 #include "vk.h"
 
+/* VkApplicationInfo.apiVersion. Devices may have less, and the newest of it is asked for where
+ * they have more. */
+#define TDL_INSTANCE_VERSION VK_API_VERSION_1_3
+
 /* Give an instance, a new one or the process's own; with `validation`, the Khronos
  * layer and debug utils if they are installed (out_validation says so). */
 enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance,

@@ -69,6 +69,7 @@ static uint32_t pick_extensions(const struct tdl_context *ctx,
         {VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME, !v12},
         {VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, ctx->info.drm_format_modifiers},
         {TDL_COOPERATIVE_MATRIX_EXTENSION, ctx->info.cooperative_matrix[0] > 0},
+        {TDL_WORKGROUP_MATRIX_EXTENSION, ctx->info.workgroup_matrix > 0},
         {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, ctx->info.cooperative_matrix[0] > 0},
     };
     uint32_t count = 0;
@@ -102,16 +103,19 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx, uint64_t max_qu
     r = copy_extensions(&tdl_vk(ctx)->setup, names, count);
     if (r != TDL_OK)
         return r;
-    tdl_vk(ctx)->setup.instance_version = VK_API_VERSION_1_2;
+    tdl_vk(ctx)->setup.instance_version = TDL_INSTANCE_VERSION;
     tdl_vk(ctx)->queue_family = tdl_device_queue_family(tdl_vk(ctx)->physical, &family);
     tdl_vk(ctx)->timestamp_bits = family.timestampValidBits;
     tdl_vk(ctx)->queue_count =
         (uint32_t)(max_queues ? TDL_MIN(max_queues, ctx->info.queues) : ctx->info.queues);
     const uint32_t handles = TDL_MIN(tdl_vk(ctx)->queue_count, family.queueCount);
     chain_features(&tdl_vk(ctx)->setup, ctx->info.shader_int64);
+    struct tdl_setup *setup = &tdl_vk(ctx)->setup;
+    if (ctx->info.workgroup_matrix)
+        setup->timeline.pNext = tdl_workgroup_matrix_enable(&setup->workgroup_matrix, NULL);
     if (ctx->info.cooperative_matrix[0])
-        tdl_vk(ctx)->setup.timeline.pNext =
-            tdl_cooperative_matrix_enable(&tdl_vk(ctx)->setup.cooperative_matrix, NULL);
+        setup->timeline.pNext =
+            tdl_cooperative_matrix_enable(&setup->cooperative_matrix, setup->timeline.pNext);
     r = VK(ctx, vkCreateDevice(tdl_vk(ctx)->physical,
                                &(VkDeviceCreateInfo){
                                    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,

@@ -20,7 +20,8 @@ struct tdl_setup {
     VkPhysicalDeviceFeatures2 features;
     VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
     struct tdl_cooperative_matrix_setup
-        cooperative_matrix; /* where info.cooperative_matrix says so */
+        cooperative_matrix;                             /* where info.cooperative_matrix says so */
+    struct tdl_workgroup_matrix_setup workgroup_matrix; /* where info.workgroup_matrix does */
     /* Held round each use of the queue; NULL: nobody else uses it. */
     void (*lock_queue)(void *data);
     void (*unlock_queue)(void *data);

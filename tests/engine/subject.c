@@ -467,15 +467,20 @@ bool subject_compare(const char *what, const struct tdl_tensor_params *p, const 
                  limit, worst);
 }
 
-/* How many constants a kernel declares, beside a chain's. */
+/* How many constants a kernel declares, beside a chain's. Newer SPIR-V has several of one
+ * number. */
 static uint32_t count_constants(const struct tdl_shader *shader)
 {
     enum { OP_DECORATE = 71, DECORATION_SPEC_ID = 1 }; /* Khronos numbers of SPIR-V */
     const uint32_t *code = shader->code, words = (uint32_t)(shader->size / 4);
+    bool seen[TDL_MAX_SPEC] = {false};
     uint32_t count = 0;
     for (uint32_t at = 5; at < words && code[at] >> 16; at += code[at] >> 16)
-        count += (code[at] & 0xffff) == OP_DECORATE && code[at + 2] == DECORATION_SPEC_ID &&
-                 code[at + 3] < TDL_MAX_SPEC;
+        if ((code[at] & 0xffff) == OP_DECORATE && code[at + 2] == DECORATION_SPEC_ID &&
+            code[at + 3] < TDL_MAX_SPEC) {
+            count += !seen[code[at + 3]];
+            seen[code[at + 3]] = true;
+        }
     return count;
 }
 

@@ -311,6 +311,38 @@ static void check_units_attention(struct tdl_context *ctx, uint64_t seed)
     run_units(ctx, b, &rng, algorithm, floats, 2);
 }
 
+/* Matrices of a whole workgroup: sizes round the tiles', lines that begin anywhere. */
+static void check_tensors(struct tdl_context *ctx, uint64_t seed)
+{
+    const struct tdl_conv_algorithm *row = &tdl_matmul_tensors;
+    struct rng rng = {seed};
+    const uint32_t m = RNG_PICK(&rng, 8, 31, 64, 65, 128, 257),
+                   n = RNG_PICK(&rng, 8, 33, 64, 140, 256, 259),
+                   k = RNG_PICK(&rng, 1, 8, 31, 64, 77, 128, 200);
+    struct tdl_gemm_params p = {
+        .alpha = rng_float(&rng, -2, 2),
+        .beta = rng_float(&rng, -2, 2),
+        .b_transpose = rng_one_in(&rng, 2),
+        .activation = rng_below(&rng, TDL_ACTIVATION_TANH + 1),
+    };
+    const uint32_t tile = rng_below(&rng, p.b_transpose ? 2 : row->variant_count);
+    char algorithm[64];
+    struct tdl_builder *b;
+    snprintf(algorithm, sizeof(algorithm), "tensors:%s", row->variants[tile].name);
+    check_begin("seed %llu: gemm %ux%ux%u%s, %s", (unsigned long long)seed, m, n, k,
+                p.b_transpose ? " bT" : "", algorithm);
+    OK(tdl_builder_create(ctx, &b));
+    const uint32_t c_rank = rng_below(&rng, 4);
+    const uint32_t c_shape[] = {rng_one_in(&rng, 2) ? 1 : m, rng_one_in(&rng, 2) ? 1 : n};
+    if (c_rank < 3)
+        p.c = matrices(b, "c", false, c_rank, c_shape + 2 - c_rank);
+    const uint32_t w[] = {p.b_transpose ? n : k, p.b_transpose ? k : n};
+    struct tdl_operand *y = tdl_builder_gemm(b, matrices(b, "a", false, 2, (uint32_t[]){m, k}),
+                                             matrices(b, "b", false, 2, w), &p);
+    subject_output(b, seed % 3 ? y : tdl_builder_softsign(b, y)); /* a chain of the kernel's */
+    run_units(ctx, b, &rng, algorithm, false, 1);
+}
+
 static void check_units(struct tdl_context *ctx, uint64_t seed, long cases)
 {
     if (!tdl_context_device(ctx)->cooperative_matrix[0]) {
@@ -321,6 +353,10 @@ static void check_units(struct tdl_context *ctx, uint64_t seed, long cases)
         check_units_gemm(ctx, seed);
         check_units_attention(ctx, seed);
     }
+    if (!tdl_context_device(ctx)->workgroup_matrix)
+        fprintf(stderr, "matrices of a workgroup: not run, as device or build have none\n");
+    for (long i = 0; i < cases && tdl_context_device(ctx)->workgroup_matrix; i++)
+        check_tensors(ctx, seed++);
 }
 
 int main(int argc, char **argv)

@@ -33,11 +33,13 @@ part_build() {
 }
 
 part_shaders() {
-    local file found=no
+    local file target found=no
     for file in "$TDL_BUILD"/shaders/*.spv; do
         [ -e "$file" ] || break
         found=yes
-        expect "${file##*/}" spirv-val --target-env vulkan1.1 "$file"
+        target=vulkan1.1
+        [[ ${file##*/} != *tensors_* ]] || target=vulkan1.3 # as shaders/compile.py has it
+        expect "${file##*/}" spirv-val --target-env "$target" "$file"
     done
     [ $found = yes ] || fail "no SPIR-V in $TDL_BUILD/shaders"
 }

@@ -177,7 +177,11 @@ struct tdl_device_info {
     bool shader_int64;            /**< tensors of int64 and uint64 */
     uint64_t queues;              /**< on which batches can run beside each other, 1 or more;
                                        of a context at most tdl_context_params.max_queues */
-    uint64_t reserved[3];         /**< 0: room for later versions */
+    /** Invocations of the largest workgroup that holds float16 matrices together and fills
+     *  them from memory (VK_NV_cooperative_matrix2); 0 where cooperative_matrix has none, or
+     *  where there is no such workgroup. */
+    uint64_t workgroup_matrix;
+    uint64_t reserved[2]; /**< 0: room for later versions */
 };
 
 /**
@@ -585,7 +589,8 @@ struct tdl_build_params {
      *  what tdl_tune() found, or else what is estimated to be fastest. A name
      *  that there is not is TDL_ERROR_INVALID_ARGUMENT; one that no convolution
      *  of the graph can take is TDL_ERROR_UNSUPPORTED, as is any on the CPU.
-     *  "cooperative" goes for matmul, gemm and transposed convolutions, too. */
+     *  "cooperative" goes for matmul, gemm and transposed convolutions, too, and
+     *  "tensors" for matmul and gemm alone. */
     const char *conv2d_algorithm;
     /** Leave the kernels to tdl_graph_compile(). All other reasons for failing
      *  are found before, in a few ms. */
@@ -814,10 +819,10 @@ struct tdl_tune_params {
 };
 /**
  * Time every way to compute each different convolution, transposed convolution,
- * matmul and gemm of the builder's graph on its context's device, and keep the fastest: for the graphs that this
- * context builds from now on, and in a file beside the pipeline cache for later
- * ones on the same device, driver and version. A file that is damaged or of
- * another device is ignored with a warning; it is safe to delete.
+ * matmul and gemm of the builder's graph on its context's device, and keep the
+ * fastest: for the graphs that this context builds from now on, and in a file beside
+ * the pipeline cache for later ones on the same device, driver and version. A file that
+ * is damaged or of another device is ignored with a warning; it is safe to delete.
  * @param out_layers  layers measured; may be NULL
  * @return TDL_ERROR_UNSUPPORTED where the device has no timestamps, and on the CPU,
  *         which has one way for each layer.

@@ -50,6 +50,8 @@ struct tdl_conv_algorithm {
 extern const struct tdl_conv_algorithm tdl_conv_pointwise, tdl_conv_depthwise, tdl_conv_direct,
     tdl_conv_grouped, tdl_conv_implicit, tdl_conv_im2col, tdl_conv_winograd23, tdl_conv_winograd43,
     tdl_conv_cooperative;
+/* No row of theirs, but a way of matmul and gemm. */
+extern const struct tdl_conv_algorithm tdl_matmul_tensors;
 
 /* Take the best row and append its steps. */
 enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,

@@ -61,7 +61,6 @@ enum tdl_result tdl_conv_lower(struct tdl_plan *plan, struct tdl_node *n,
     if (!count)
         return tdl_fail(TDL_ERROR_UNSUPPORTED, "%s: no kernel takes this convolution (%s)",
                         n->label, layer);
-    plan->policy.layers++;
     const struct tdl_candidate *c = tdl_choose(plan, layer, list, count, &choice);
     c->row->lower(plan, n, g, c->sizes);
     tdl_name_layer(plan, first, c, layer, choice);
@@ -100,6 +99,9 @@ enum tdl_result tdl_conv_check_forced(const char *name)
 {
     char list[256] = "";
     size_t used = 0;
+    for (uint32_t v = 0; v < tdl_matmul_tensors.variant_count; v++)
+        if (is_named(&tdl_matmul_tensors, &tdl_matmul_tensors.variants[v], name))
+            return TDL_OK;
     for (size_t r = 0; r < TDL_COUNT(rows); r++) {
         for (uint32_t v = 0; v < rows[r]->variant_count; v++)
             if (is_named(rows[r], &rows[r]->variants[v], name))
@@ -109,17 +111,18 @@ enum tdl_result tdl_conv_check_forced(const char *name)
                                      rows[r]->name);
     }
     return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
-                    "conv2d_algorithm: there is no \"%s\"; there are %s, each also with a "
-                    "variant of its own behind a colon",
-                    name, list);
+                    "conv2d_algorithm: there is no \"%s\"; there are %s, and of products %s, each "
+                    "also with a variant of its own behind a colon",
+                    name, list, tdl_matmul_tensors.name);
 }
 
 enum tdl_result tdl_conv_check_obeyed(const struct tdl_plan_policy *policy)
 {
     if (policy->forced && !policy->obeyed)
-        return tdl_fail(TDL_ERROR_UNSUPPORTED,
-                        "conv2d_algorithm: none of the %u convolutions of this graph can be "
-                        "computed by \"%s\"",
-                        policy->layers, policy->forced);
+        return tdl_fail(
+            TDL_ERROR_UNSUPPORTED,
+            "conv2d_algorithm: none of the %u convolutions and products of this graph can "
+            "be computed by \"%s\"",
+            policy->layers, policy->forced);
     return TDL_OK;
 }
