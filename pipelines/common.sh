@@ -81,14 +81,14 @@ has_display() {
     [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || [ -S "${XDG_RUNTIME_DIR:-/nowhere}/wayland-0" ]
 }
 
-# launch WORD... : show a gst-launch-1.0 line, then run it. Ctrl-C ends the
-# stream properly (-e), so that files are complete.
+# launch WORD... : show a gst-launch-1.0 line, then become it: whoever ends the script ends
+# the stream. Ctrl-C does so properly (-e), so that files are complete.
 launch() {
     show gst-launch-1.0 -e "$@" >&2
     [[ " $* " != *" autovideosink "* ]] || has_display ||
         die "there is no display (DISPLAY and WAYLAND_DISPLAY are not set): name another sink, as in" \
             "SINK=fakesink $0, or SINK=kmssink on a console"
-    gst-launch-1.0 -q -e "$@"
+    exec gst-launch-1.0 -q -e "$@"
 }
 
 # launch_to FILE ELEMENT... : the same into a file, which stays as it was if that fails.

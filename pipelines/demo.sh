@@ -49,7 +49,8 @@ run() {
     took=$(seconds_since "$start")
 }
 
-# The engine's log names its device.
+# The engine's log names its device; the window has it in itself.
+asked_debug=${GST_DEBUG:-}
 export GST_DEBUG=${GST_DEBUG:+$GST_DEBUG,}tdl:4 GST_DEBUG_NO_COLOR=1
 device=
 play() {
@@ -161,7 +162,7 @@ demo_window() { # demo_window [FILE]
     ninja -C "$TDL_BUILD" $window >"$rest_log" 2>&1 || { cat "$rest_log" >&2; die "the build failed"; }
     say "" "The demo window; close it to end."
     show "$TDL_BUILD/$window" "$@"
-    "$TDL_BUILD/$window" "$@"
+    GST_DEBUG=$asked_debug "$TDL_BUILD/$window" "$@"
 }
 
 each_mode() { # each_mode picture|video
@@ -177,7 +178,7 @@ use_plugin
 build_rest
 if [ $live = yes ] && has_camera_and_display; then
     say "Close the window to end."
-    launch v4l2src ! tdlfilter ! videoconvert ! autovideosink \
+    (launch v4l2src ! tdlfilter ! videoconvert ! autovideosink) \
         2> >(sed -u 's/.* device: /The device: /; t; /INFO .* tdl /d' >&2)
     await_rest
     demo_window

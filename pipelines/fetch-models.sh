@@ -7,7 +7,7 @@
 #   pipelines/fetch-models.sh [NAME...]         fetch what is missing; person if none is named
 #   pipelines/fetch-models.sh --user NAME...    for an installed tdlfilter: below ~/.local/share,
 #                                               as tdl-fetch-models does, which is installed with it
-#   pipelines/fetch-models.sh --check           only tell, by the exit status
+#   pipelines/fetch-models.sh --check [NAME...] only tell, by the exit status, whether they are there
 #   pipelines/fetch-models.sh --list            the names, licences and where they come from
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -18,8 +18,11 @@ table=$TDL_ROOT/gst/models.ini
 case ${1:-} in
 -h | --help) usage; exit 0 ;;
 --check)
-    about person
-    have
+    shift
+    for name in "${@:-person}"; do
+        about "$name"
+        have || exit 1
+    done
     exit ;;
 --list) list; exit 0 ;;
 --user)

@@ -11,6 +11,7 @@
 #   sudo modprobe v4l2loopback video_nr=10 card_label=tdlfilter exclusive_caps=1
 # PipeWire (package gstreamer1.0-pipewire) needs no module; its programs ask for cameras there.
 # A frame takes the newest mask there is, so that the call does not lag.
+# SRC and SINK in the environment take the camera's and TO's place; with SINK an error is the end.
 set -eu
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/virtual-camera.bash"
@@ -103,6 +104,7 @@ while [ $stopped = no ]; do
     [ $stopped = no ] || break
     stream
     [ $stopped = no ] && [ $status != 0 ] || break
+    [ -n "$to" ] || exit "$status" # GStreamer has said what can be said of elements in SINK
     [ $ran = yes ] || die "the stream did not begin; if a device is busy, 'sudo fuser -v $camera $to' says by whom"
     say "The stream ended with an error; again in $pause s" >&2
     sleep $pause &

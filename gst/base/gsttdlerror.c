@@ -12,7 +12,8 @@ static const struct row {
 } rows[] = {
     { TDL_ERROR_NO_DEVICE, GST_RESOURCE_ERROR_NOT_FOUND, FALSE,
       "Run tdl-info to list the devices and set the \"device\" property to one of them: \"cpu\" is "
-      "always there, others need a Vulkan driver (Debian: libvulkan1, mesa-vulkan-drivers)." },
+      "always there, others need a build with Vulkan and a driver (Debian: libvulkan1, "
+      "mesa-vulkan-drivers)." },
     { TDL_ERROR_OUT_OF_MEMORY, GST_RESOURCE_ERROR_NO_SPACE_LEFT, FALSE,
       "Close other programs that use the GPU, use smaller frames, or choose another device." },
     { TDL_ERROR_DEVICE_LOST, GST_RESOURCE_ERROR_FAILED, FALSE,
@@ -51,10 +52,13 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
         next_step =
             "\"model-size\" is the size of pictures, \"model-state\" gives inputs of a recurrent "
             "model the sizes of its outputs; have other sizes fixed where the model is exported.";
+    else if (strstr(detail, "-Dcpu-levels=")) /* which says what to do */
+        next_step = "";
     else if (strstr(detail, "that could be a number"))
         next_step = "Check \"model-constants\": tdl-run lists the inputs of a model.";
     g_set_error(error, row->stream ? GST_STREAM_ERROR : GST_RESOURCE_ERROR, row->code,
-                "%s: %s%s %s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".", next_step);
+                "%s: %s%s%s%s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".",
+                *next_step ? " " : "", next_step);
     return FALSE;
 }
 

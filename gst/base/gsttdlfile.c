@@ -81,7 +81,7 @@ gboolean gst_tdl_file_check(const gchar *path, GError **error)
     ok = !look->opened || S_ISREG(look->mode);
     if (!ok)
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-                    "it is %s, not a file.", kind_of(look->mode));
+                    "it is %s, not a file. Give the file's own path.", kind_of(look->mode));
     look_free(look);
     return ok;
 }

@@ -256,7 +256,7 @@ gboolean gst_tdl_session_prepare(struct gst_tdl_session *session, const struct g
     if (session->tiles > GST_TDL_MAX_TILES) {
         g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                     "%dx%d px are %u tiles, and a frame may have %d: have the model take more at "
-                    "once (model-size), or less tile-overlap",
+                    "once (model-size, unless its file fixes that), or less tile-overlap.",
                     in->info.width, in->info.height, session->tiles, GST_TDL_MAX_TILES);
         return FALSE;
     }

@@ -90,15 +90,16 @@ static const gchar *kind(enum gst_tdl_picture_use use)
 static void set_error(struct load *load, const gchar *cause)
 {
     const gboolean missing = !g_file_test(load->path, G_FILE_TEST_EXISTS);
+    const gboolean sentence = !cause || g_str_has_suffix(cause, ".");
     const gboolean background = load->use == GST_TDL_PICTURE_BACKGROUND;
 
     g_set_error(
         &load->error, GST_RESOURCE_ERROR,
         missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
-        "%s \"%s\" %s: %s %s that GStreamer decodes (try: gst-launch-1.0 filesrc location=FILE ! "
+        "%s \"%s\" %s: %s%s %s that GStreamer decodes (try: gst-launch-1.0 filesrc location=FILE ! "
         "decodebin ! fakesink)%s.",
         kind(load->use), load->path, missing ? "does not exist" : "cannot be decoded",
-        cause ? cause : "there is no picture in the file.",
+        cause ? cause : "there is no picture in the file.", sentence ? "" : ".",
         background ? "Set \"background\" to a picture" : "Give the input a picture",
         background ? ", or leave it empty for background-color" : "");
 }

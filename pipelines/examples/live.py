@@ -16,7 +16,7 @@ import numpy as np
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
-from gi.repository import GLib, Gst, GstVideo  # noqa: E402 (versions come first)
+from gi.repository import GLib, GObject, Gst, GstVideo  # noqa: E402 (versions come first)
 
 MODES = ("overlay", "blur", "replace")  # their frames have the same format
 
@@ -25,6 +25,17 @@ def choices(element, name):
     """The words that a property takes, as gst-launch-1.0 writes them."""
     return [value.value_nick for value in
             type(element.get_property(name)).__enum_values__.values()]
+
+
+def set_from_text(element, name, text):
+    """As gst-launch-1.0 does it; Gst.util_set_object_arg() says nothing of a value that is none."""
+    spec = element.find_property(name)
+    if not spec:
+        sys.exit(f"live.py: {element.get_factory().get_name()} has no property {name}")
+    value = GObject.Value(spec.value_type)
+    if not Gst.value_deserialize_with_pspec(value, text, spec):
+        sys.exit(f"live.py: {name} cannot be {text!r}")
+    element.set_property(name, value.get_value())
 
 
 def as_array(sample):
@@ -47,9 +58,7 @@ class Player:
             f"{source} ! tdlfilter name=filter ! queue ! {sink} {masks}")
         self.filter = self.pipeline.get_by_name("filter")
         for name, value in settings.items():
-            if not self.filter.find_property(name):
-                sys.exit(f"live.py: tdlfilter has no property {name}")
-            Gst.util_set_object_arg(self.filter, name, value)
+            set_from_text(self.filter, name, value)
         if masks:
             self.pipeline.get_by_name("masks").connect("new-sample", self.on_mask)
         bus = self.pipeline.get_bus()

@@ -11,8 +11,8 @@
 #define NO_FRAME "There is no frame yet."
 #define NO_CAMERA                                                                                  \
     "There is no virtual camera. Make one with the kernel module v4l2loopback (on Debian: "        \
-    "install "                                                                                     \
-    "v4l2loopback-dkms, then run: sudo modprobe v4l2loopback exclusive_caps=1)."
+    "install v4l2loopback-dkms and the kernel's headers, then run: sudo modprobe v4l2loopback "    \
+    "video_nr=10 card_label=tdlfilter exclusive_caps=1)."
 
 struct outputs {
     struct tap *tap;

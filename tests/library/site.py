@@ -115,6 +115,15 @@ def check_messages(pages):
     for text in formats:
         text = re.sub(r"%[-0-9.]*[a-z]", "…", text).replace('\\"', '"')
         check(f"troubleshooting has: {text}", text in pages["troubleshooting.html"].headings)
+    # And what it says of itself, in whole sentences.
+    literals = r'"(?:[^"\\]|\\.)*"'
+    sentences = re.findall(rf"g_error_new\(\s*\w+,\s*\w+,\s*((?:{literals}\s*)+)", calls)
+    check("sentences are found", len(sentences) > 5)
+    for text in sentences:
+        text = re.sub(r'(?<!\\)"\s+"', "", text.strip())[1:-1].replace('\\"', '"')
+        text = re.sub(r"%[-0-9.]*[a-z]", "…", text)
+        check(f"troubleshooting has: {text}",
+              any(heading in text for heading in pages["troubleshooting.html"].headings))
 
 
 def check_properties(pages):
