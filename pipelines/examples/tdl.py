@@ -23,7 +23,7 @@ class ContextParams(c.Structure):
     _fields_ = [("device", c.c_char_p), ("threads", c.c_uint32), ("cache_dir", c.c_char_p),
                 ("validation", c.c_bool), ("log", c.c_void_p), ("log_data", c.c_void_p),
                 ("log_level", c.c_int), ("max_queued", c.c_uint32), ("busy_when_full", c.c_bool),
-                ("reserved", c.c_uint64 * 3)]
+                ("max_queues", c.c_uint64), ("reserved", c.c_uint64 * 2)]
 
 
 class TensorParams(c.Structure):
