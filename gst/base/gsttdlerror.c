@@ -12,8 +12,8 @@ static const struct row {
 } rows[] = {
     { TDL_ERROR_NO_DEVICE, GST_RESOURCE_ERROR_NOT_FOUND, FALSE,
       "Run tdl-info to list the devices and set the \"device\" property to one of them: \"cpu\" is "
-      "always there, others need a build with Vulkan and a driver (Debian: libvulkan1, "
-      "mesa-vulkan-drivers)." },
+      "always there, others need a build with Vulkan, and a Vulkan driver (Debian: "
+      "libvulkan1, mesa-vulkan-drivers)." },
     { TDL_ERROR_OUT_OF_MEMORY, GST_RESOURCE_ERROR_NO_SPACE_LEFT, FALSE,
       "Close other programs that use the GPU, use smaller frames, or choose another device." },
     { TDL_ERROR_DEVICE_LOST, GST_RESOURCE_ERROR_FAILED, FALSE,

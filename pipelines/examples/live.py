@@ -9,6 +9,7 @@ The mode changes every thirty frames while the stream plays, unless mode=… is 
 mode=picture and mode=classes there is no mask.
 """
 import argparse
+import json
 import sys
 
 import gi
@@ -16,7 +17,7 @@ import numpy as np
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstVideo", "1.0")
-from gi.repository import GLib, GObject, Gst, GstVideo  # noqa: E402 (versions come first)
+from gi.repository import GLib, Gst, GstVideo  # noqa: E402 (versions come first)
 
 MODES = ("overlay", "blur", "replace")  # their frames have the same format
 
@@ -27,15 +28,13 @@ def choices(element, name):
             type(element.get_property(name)).__enum_values__.values()]
 
 
-def set_from_text(element, name, text):
-    """As gst-launch-1.0 does it; Gst.util_set_object_arg() says nothing of a value that is none."""
-    spec = element.find_property(name)
-    if not spec:
-        sys.exit(f"live.py: {element.get_factory().get_name()} has no property {name}")
-    value = GObject.Value(spec.value_type)
-    if not Gst.value_deserialize_with_pspec(value, text, spec):
-        sys.exit(f"live.py: {name} cannot be {text!r}")
-    element.set_property(name, value.get_value())
+def parse(line):
+    """A pipeline from a line as gst-launch-1.0 takes it; a value that is none ends the program,
+    which Gst.util_set_object_arg() would say nothing of."""
+    try:
+        return Gst.parse_launch(line)
+    except GLib.Error as error:
+        sys.exit(f"live.py: {error.message}")
 
 
 def as_array(sample):
@@ -54,11 +53,9 @@ class Player:
         self.cycle = "mode" not in settings
         masks = ("filter.mask_src ! queue ! appsink name=masks emit-signals=true sync=false"
                  if settings.get("mode") not in ("picture", "classes") else "")
-        self.pipeline = Gst.parse_launch(
-            f"{source} ! tdlfilter name=filter ! queue ! {sink} {masks}")
+        words = " ".join(f"{name}={json.dumps(value)}" for name, value in settings.items())
+        self.pipeline = parse(f"{source} ! tdlfilter name=filter {words} ! queue ! {sink} {masks}")
         self.filter = self.pipeline.get_by_name("filter")
-        for name, value in settings.items():
-            set_from_text(self.filter, name, value)
         if masks:
             self.pipeline.get_by_name("masks").connect("new-sample", self.on_mask)
         bus = self.pipeline.get_bus()

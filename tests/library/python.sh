@@ -88,6 +88,10 @@ test_tdlfilter() {
     check "statistics" says '^frames: 31$'
     check "classes" live 0 red "model=$work/same.param" mode=classes "labels=$work/labels"
     check "a legend" says 'tdl-legend.*reds, greens, blues'
+    check "no such mode" live 1 red mode=blurr
+    check "it is said" says '^live\.py: .*"blurr"'
+    check "no such property" live 1 red moode=blur
+    check "it is said, too" says '^live\.py: .*"moode"'
     check "no such model" live 1 red model=/no-such-file
     check "an error on the bus" says '^filter: .*no-such-file'
     test_metadata

@@ -33,6 +33,30 @@ writes replace-background $frames "$recipes/replace-background.sh" "$portrait"
     not "$recipes/camera-window.sh" mode=blur 2>"$temp/log")
 check "no display is said, and how to do without" grep -q "no display .*SINK=fakesink" "$temp/log"
 
+# alive NAME : a program runs with a sink of that name.
+alive() { pgrep -f "^[^ ]*gst-launch-1.0 .*name=$1( |\$)" >/dev/null; }
+# until_it COMMAND... : within 30 s.
+until_it() {
+    local tries
+    for ((tries = 0; tries < 300; tries++)); do
+        ! "$@" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+# Whoever ends a recipe ends its stream.
+ends_with_it() {
+    local name=sink$$
+    SRC="videotestsrc is-live=true ! video/x-raw,width=64,height=48" SINK="fakesink name=$name" \
+        "$recipes/camera-window.sh" >"$temp/log" 2>&1 &
+    local script=$!
+    until_it alive $name || return 1
+    kill -TERM $script
+    wait $script || true
+    until_it not alive $name
+}
+check "a stream ends with its recipe" ends_with_it
+
 # Whatever the mode makes, into a window of another format: the recipe, and the
 # first line of README.md.
 bgrx="video/x-raw,format=BGRx ! filesink location=$temp/out"
@@ -67,6 +91,8 @@ check "video-call: no video device" refuses "^video-call.sh: /dev/null is no vid
 check "video-call: no camera" refuses "^video-call.sh: /dev/null is no video device" --camera=/dev/null
 check "video-call: no size" refuses "^video-call.sh: '--size=abc': give width and height" --size=abc
 
+check "fetch-models --check: a name that there is not" not "$recipes/fetch-models.sh" --check nosuch
+
 writes masks-to-program $((3 * 640 * 360)) "$recipes/masks-to-program.sh" tee "$temp/out"
 
 # The mixers' sizes follow their settings, and both inputs end after 3 frames.
@@ -90,6 +116,7 @@ if [ -e "$root/models/isnet.onnx" ]; then
 else
     "$recipes/cut-out.sh" "$portrait" "$temp/cut-out.png" >"$temp/log" 2>&1 || true
     check "cut-out says what is missing" grep -q "fetch-models.sh isnet" "$temp/log"
+    check "fetch-models --check tells, too" not "$recipes/fetch-models.sh" --check isnet
 fi
 
 # Models without weights stand in: a picture twice as large, and its colours for classes.
