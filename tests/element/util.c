@@ -2,6 +2,8 @@
 #include "util.h"
 
 #include <tdl/tdl.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static GstElement *keeper; /* of the device; NULL: every case opens its own */
 
@@ -21,16 +23,28 @@ void util_drop_device(void)
     gst_clear_object(&keeper);
 }
 
+/* A case that fails leaves its pipelines as they are, and GStreamer waits for their streaming
+ * threads when the process ends: for ever. */
+static gboolean failed;
+
+static void leave(void)
+{
+    if (!failed)
+        return;
+    fflush(NULL);
+    _exit(EXIT_FAILURE);
+}
+
 static int run(int argc, char **argv, Suite *suite, const char *name, gboolean one_device)
 {
     struct tdl_device_info infos[8];
     uint32_t count = 0, usable = 0;
     gboolean of_vulkan = !g_strcmp0(g_getenv("TDL_DEVICE"), "vulkan");
-    int result;
 
     if (one_device)
         g_setenv("CK_FORK", "no", FALSE);
     gst_check_init(&argc, &argv);
+    atexit(leave); /* before what gst_check_init() wants called there */
     if (tdl_device_list(infos, G_N_ELEMENTS(infos), &count) == TDL_OK)
         for (uint32_t i = 0; i < MIN(count, G_N_ELEMENTS(infos)); i++)
             usable += infos[i].usable && !(of_vulkan && infos[i].type == TDL_DEVICE_CPU);
@@ -40,9 +54,9 @@ static int run(int argc, char **argv, Suite *suite, const char *name, gboolean o
     }
     if (one_device)
         keep_device();
-    result = gst_check_run_suite(suite, name, "element");
+    failed = gst_check_run_suite(suite, name, "element") > 0;
     util_drop_device();
-    return result;
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 guint32 util_seed(void)
