@@ -130,24 +130,6 @@ static void add_region_tests(TCase *tc)
 
 #ifdef HAVE_ANALYTICS
 
-/* The portrait as a frame of these caps. */
-static GstBuffer *portrait_as(const char *caps, GstClockTime time)
-{
-    GstBuffer *square = picture_portrait(time), *frame;
-    GstVideoInfo from, to, rgb;
-
-    caps_info(CAPS, &from);
-    caps_info(caps, &to);
-    gst_video_info_set_format(&rgb, GST_VIDEO_FORMAT_RGB, to.width, to.height);
-    frame = picture_convert(square, &from, &rgb);
-    gst_buffer_unref(square);
-    square = frame;
-    frame = picture_convert(square, &rgb, &to);
-    gst_buffer_unref(square);
-    GST_BUFFER_PTS(frame) = time;
-    return frame;
-}
-
 /* ------------------------------------------------------------------- readers */
 
 /* The nth segmentation of a frame; FALSE: there is none. */
@@ -240,9 +222,9 @@ static void compare(struct labels l, GstBuffer *mask, const GstVideoRectangle *p
  * first one's. */
 static GstBuffer *run_second(struct filter *filter, const char *caps)
 {
-    GstBuffer *second = portrait_as(caps, GST_SECOND / 30);
+    GstBuffer *second = picture_portrait_as(caps, GST_SECOND / 30);
 
-    gst_buffer_unref(filter_run(filter, portrait_as(caps, 0)));
+    gst_buffer_unref(filter_run(filter, picture_portrait_as(caps, 0)));
     gst_buffer_memset(second, 0, 128, gst_buffer_get_size(second) / 4);
     return filter_run(filter, second);
 }
@@ -585,12 +567,12 @@ GST_START_TEST(flush_and_sizes)
 
         gst_harness_set_src_caps_str(filter.harness, caps[i]);
         gst_harness_set_src_caps_str(reference.harness, caps[i]);
-        masks[i] = filter_run(&reference, portrait_as(caps[i], 0));
-        gst_buffer_unref(filter_run(&filter, portrait_as(caps[i], 0)));
+        masks[i] = filter_run(&reference, picture_portrait_as(caps[i], 0));
+        gst_buffer_unref(filter_run(&filter, picture_portrait_as(caps[i], 0)));
         gst_harness_push_event(filter.harness, gst_event_new_flush_start());
         gst_harness_push_event(filter.harness, gst_event_new_flush_stop(TRUE));
         gst_harness_push_event(filter.harness, gst_event_new_segment(&segment));
-        frame = filter_run(&filter, portrait_as(caps[i], 0));
+        frame = filter_run(&filter, picture_portrait_as(caps[i], 0));
         kept[i] = labels_of(frame, "person");
         gst_buffer_unref(frame);
     }
@@ -901,14 +883,14 @@ GST_START_TEST(classes_come_and_go)
     caps_info(SMALL, &info);
     filter_start(&filter, line, SMALL);
     for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
-        gsize regions = 0;
+        gsize count = 0;
 
         gst_util_set_object_arg(G_OBJECT(filter.element), "mode", modes[i]);
-        while (regions != 2 + i) {
+        while (count != 2 + i) {
             GstBuffer *frame = filter_run(&filter, noise(&info, rand, time++ * GST_SECOND / 30));
 
             if (find_segmentation(frame, 0, &segmentation))
-                regions = gst_analytics_segmentation_mtd_get_region_count(&segmentation);
+                count = gst_analytics_segmentation_mtd_get_region_count(&segmentation);
             gst_buffer_unref(frame);
             g_usleep(1000);
         }

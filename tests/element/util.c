@@ -311,6 +311,23 @@ GstBuffer *picture_portrait(GstClockTime time)
     return buffer;
 }
 
+GstBuffer *picture_portrait_as(const char *caps, GstClockTime time)
+{
+    GstBuffer *square = picture_portrait(time), *frame;
+    GstVideoInfo from, to, rgb;
+
+    gst_video_info_set_format(&from, GST_VIDEO_FORMAT_RGB, 256, 256);
+    caps_info(caps, &to);
+    gst_video_info_set_format(&rgb, GST_VIDEO_FORMAT_RGB, to.width, to.height);
+    frame = picture_convert(square, &from, &rgb);
+    gst_buffer_unref(square);
+    square = frame;
+    frame = picture_convert(square, &rgb, &to);
+    gst_buffer_unref(square);
+    GST_BUFFER_PTS(frame) = time;
+    return frame;
+}
+
 GstBuffer *picture_new_color(const GstVideoInfo *info, guint argb)
 {
     GstVideoInfo rgba;

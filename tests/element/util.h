@@ -59,6 +59,8 @@ void filter_all_background(struct filter *filter);
 GstBuffer *picture_new(const GstVideoInfo *info, guint phase);
 /* Somebody in 256x256 px of RGB, shown from `time` for 1/30 s. */
 GstBuffer *picture_portrait(GstClockTime time);
+/* The same as a frame of these caps, which may have other proportions. */
+GstBuffer *picture_portrait_as(const char *caps, GstClockTime time);
 /* One colour, 0xAARRGGBB. */
 GstBuffer *picture_new_color(const GstVideoInfo *info, guint argb);
 /* `buffer` in another format, by GStreamer. */
