@@ -2,6 +2,7 @@
 #include "subject.h"
 
 #include <math.h>
+#include <ops/conv/conv.h>
 #include <ops/ops.h>
 
 enum { GUARD = 16 << 10 };
@@ -496,6 +497,46 @@ static bool check_constants(const struct tdl_plan *plan)
     return ok;
 }
 
+bool subject_units_fit(const struct tdl_context *ctx, const struct tdl_conv_variant *v)
+{
+    /* Every device has room for the small ones, and 48 KiB are enough for all. */
+    enum { SMALL = 768, BESIDE = 16384 };
+    const uint32_t packs = (v->v[0] + v->v[1]) * v->v[4]; /* of a step: 8 bytes each, twice */
+    return packs <= SMALL || 16 * packs + BESIDE <= tdl_context_device(ctx)->max_shared_memory;
+}
+
+/* Steps that ran on matrix units, by kernel: told when the program ends, so that one can see
+ * that there were any. */
+static struct {
+    const char *kernel;
+    uint32_t steps;
+} on_units[8];
+
+static void tell_units(void)
+{
+    fprintf(stderr, "on matrix units:");
+    for (size_t i = 0; i < COUNT(on_units) && on_units[i].steps; i++)
+        fprintf(stderr, "%s %u of %s", i ? "," : "", on_units[i].steps, on_units[i].kernel);
+    fputc('\n', stderr);
+}
+
+static void count_units(const struct tdl_graph *graph)
+{
+    const struct tdl_graph_step *step;
+    for (uint32_t n = 0; (step = tdl_graph_get_step(graph, n)); n++) {
+        size_t i = 0;
+        if (!strstr(step->kernel, "_cooperative"))
+            continue;
+        if (!on_units[0].steps)
+            atexit(tell_units);
+        while (i < COUNT(on_units) - 1 && on_units[i].steps &&
+               strcmp(on_units[i].kernel, step->kernel))
+            i++;
+        on_units[i].kernel = step->kernel; /* the library's own text */
+        on_units[i].steps++;
+    }
+}
+
 bool subject_run(struct subject *s, const struct tdl_build_params *params)
 {
     struct tdl_graph *graph;
@@ -533,6 +574,7 @@ bool subject_run(struct subject *s, const struct tdl_build_params *params)
     }
     ok &= check_arena(graph);
     ok &= check_constants(&graph->plan);
+    count_units(graph);
     tdl_graph_destroy(&graph);
     return ok;
 }

@@ -54,6 +54,10 @@ uint64_t subject_barrier_point(const struct tdl_context *ctx);
  * for what the device is. Real GPUs stay what they are. */
 void subject_pretend_gpu(struct tdl_context *ctx, bool gpu);
 
+struct tdl_conv_variant;
+/* Is a device with matrix units sure to have the shared memory for this way to use them? */
+bool subject_units_fit(const struct tdl_context *ctx, const struct tdl_conv_variant *v);
+
 extern const enum tdl_dtype subject_dtypes[8];
 /* desc of a row-major value; SUBJECT_SHAPE(TDL_INT8, 2, 3) is int8[2,3]. */
 struct tdl_tensor_params subject_shape(enum tdl_dtype dtype, uint32_t rank, const uint32_t *shape);

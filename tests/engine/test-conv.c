@@ -249,7 +249,9 @@ static void check_variants(struct tdl_context *ctx, uint64_t seed)
         fprintf(stderr, "cooperative: not run, as device or build have no matrix units\n");
     for (size_t i = 0; i < COUNT(others) - !units; i++)
         for (uint32_t v = 0; v < others[i].row->variant_count; v++) {
-            if ((i + v + seed) % stride)
+            if ((i + v + seed) % stride ||
+                (others[i].row == &tdl_conv_cooperative &&
+                 !subject_units_fit(ctx, &others[i].row->variants[v])))
                 continue;
             snprintf(name, sizeof(name), "%s%s%s", others[i].row->name,
                      *others[i].row->variants[v].name ? ":" : "", others[i].row->variants[v].name);

@@ -207,14 +207,11 @@ static void check_constants(struct tdl_context *ctx, uint32_t n, uint32_t c_rank
 static void pick_units(struct tdl_context *ctx, struct rng *rng, uint32_t columns, char *text,
                        size_t size)
 {
-    enum { ALL_FIT = 49152, SMALL = 768 };
-    const bool all = tdl_context_device(ctx)->max_shared_memory >= ALL_FIT;
     const struct tdl_conv_variant *v;
     bool fits;
     do {
         v = &tdl_conv_cooperative.variants[rng_below(rng, tdl_conv_cooperative.variant_count)];
-        fits = (v->v[1] == 32 || 2 * columns > v->v[1]) &&
-               (all || (v->v[0] + v->v[1]) * v->v[4] <= SMALL);
+        fits = (v->v[1] == 32 || 2 * columns > v->v[1]) && subject_units_fit(ctx, v);
     } while (!fits);
     snprintf(text, size, "cooperative:%s", v->name);
 }
