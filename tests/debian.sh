@@ -4,13 +4,13 @@
 # Run a command of this tree in a fresh Debian, made by debootstrap and kept
 # under build/ for the next time. Root only.
 #
-#   tests/debian.sh bookworm|trixie COMMAND [ARGUMENT...]
+#   tests/debian.sh bookworm|trixie|sid COMMAND [ARGUMENT...]
 #
 # such as: tests/debian.sh trixie tests/run.sh --quick
 set -euo pipefail
 . "$(dirname "$0")/../pipelines/common.sh"
 . "$TDL_ROOT/tests/lib/chroot.sh"
-[ $# -ge 2 ] || die "usage: debian.sh bookworm|trixie COMMAND [ARGUMENT...]"
+[ $# -ge 2 ] || die "usage: debian.sh bookworm|trixie|sid COMMAND [ARGUMENT...]"
 release=$1
 shift
 system=$TDL_BUILD/$release
