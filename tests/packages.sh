@@ -62,7 +62,8 @@ build() {
         cp "$TDL_BUILD/$release"/packages/*.{deb,changes,buildinfo} "$debs"
 }
 clean_for_lintian() {
-    inside "$TDL_BUILD/$release" /packages sh -c 'lintian --fail-on error,warning -I *.changes'
+    # Debian 12's does not know all tags that are overridden for Debian 13's.
+    inside "$TDL_BUILD/$release" /packages sh -c 'lintian --fail-on error,warning --suppress-tags alien-tag -I *.changes'
 }
 check "dpkg-buildpackage" build
 ls "$debs"/*.deb >/dev/null 2>&1 || exit 1
