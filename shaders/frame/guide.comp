@@ -40,14 +40,14 @@ const vec2 MOVING = vec2(0.025, 0.075);
 // Changes of the mask between which it passes from wavering to sure.
 const vec2 SURE = vec2(0.1, 0.3);
 
-// The new mask's value; outside of it there is background. What is no number is what
-// becomes background: the network does not know.
+// The new mask's value; outside of it there is background. What is no number, or has become
+// infinite, is what becomes background: the network does not know.
 float mask_at(uvec2 pixel)
 {
     const uvec2 size = uvec2(push.tensor_size & 65535u, push.tensor_size >> 16);
     const uvec2 at = uvec2(ivec2(pixel) + ivec2(push.part_x, push.part_y));
     const float value = all(lessThan(at, size)) ? mask[at.y * size.x + at.x] : 0.0;
-    const bool known = (floatBitsToUint(value) & 0x7fffffffu) <= 0x7f800000u;
+    const bool known = (floatBitsToUint(value) & 0x7f800000u) != 0x7f800000u;
     return known ? value : (push.flags & INVERTED) != 0u ? 1.0 : 0.0;
 }
 

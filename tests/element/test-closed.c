@@ -22,26 +22,44 @@ static gchar *folder;
 /* `layers` from the picture "data" to "out", as a file's path. */
 static gchar *model(const gchar *name, const gchar *layers)
 {
+    static const guint8 one[] = { 0, 0, 0, 0, 0, 0, 0x80, 0x3f }; /* a filter of float32 */
     gchar *path = g_strdup_printf("%s/%s.param", folder, name);
     g_autofree gchar *weights = g_strdup_printf("%s/%s.bin", folder, name);
-    const guint count = strstr(layers, "\n") ? 3 : 2;
-    g_autofree gchar *text = g_strdup_printf(
-        "7767517\n%u %u\nInput in 0 1 data 0=64 1=48 2=3\n%s\n", count, count, layers);
+    g_autofree gchar *text = NULL;
+    const gboolean has_filter = strstr(layers, "Convolution") != NULL;
+    guint count = 2;
 
+    for (const gchar *c = layers; *c; c++)
+        count += *c == '\n';
+    text = g_strdup_printf("7767517\n%u %u\nInput in 0 1 data 0=64 1=48 2=3\n%s\n", count, count,
+                           layers);
     fail_unless(g_file_set_contents(path, text, -1, NULL));
-    fail_unless(g_file_set_contents(weights, "", 0, NULL));
+    fail_unless(g_file_set_contents(weights, has_filter ? (const gchar *)one : "",
+                                    has_filter ? sizeof(one) : 0, NULL));
     return path;
 }
 static gchar *red(void)
 {
     return model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1");
 }
-/* The logarithm of numbers below 0 (input-range=-2,-1). */
-static gchar *no_number(void)
-{
-    return model("none", "Crop red 1 1 data red 0=0 1=0 2=0 3=0 4=0 5=1\n"
-                         "UnaryOp log 1 1 red out 0=8");
-}
+/* Of the red channel what is no number, in some way. */
+#define RED_ONLY "Crop red 1 1 data red 0=0 1=0 2=0 3=0 4=0 5=1\n"
+static const struct no_number {
+    const gchar *name, *range, *layers;
+} no_number[] = {
+    { "log", "-2,-1", RED_ONLY "UnaryOp log 1 1 red out 0=8" },
+    { "log-conv", "-2,-1",
+      RED_ONLY "UnaryOp log 1 1 red log 0=8\n"
+               "Convolution conv 1 1 log out 0=1 1=1 6=1" },
+    { "log-conv-sigmoid", "-2,-1",
+      RED_ONLY "UnaryOp log 1 1 red log 0=8\n"
+               "Convolution conv 1 1 log conv 0=1 1=1 6=1\n"
+               "Sigmoid sigmoid 1 1 conv out" },
+    { "exp", "100,200", RED_ONLY "UnaryOp exp 1 1 red out 0=7" },
+    { "exp-neg", "100,200",
+      RED_ONLY "UnaryOp exp 1 1 red exp 0=7\n"
+               "UnaryOp neg 1 1 exp out 0=1" },
+};
 
 static void start(struct filter *f, gchar *path, const gchar *properties)
 {
@@ -68,8 +86,8 @@ static GstBuffer *room(const GstVideoInfo *info)
     fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_WRITE));
     for (gint y = 0; y < info->height; y++)
         for (gint x = 0; x < info->width; x++) {
-            guint8 *p = (guint8 *)frame.data[0] + y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) +
-                        3 * x;
+            guint8 *p =
+                (guint8 *)frame.data[0] + y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + 3 * x;
 
             p[0] = (x + y) % 2 ? 160 : 20;
             p[1] = (x + y) % 2 ? 20 : 240;
@@ -98,8 +116,8 @@ static struct look look_at(GstBuffer *buffer, const GstVideoInfo *info, const gi
     fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_READ));
     for (gint y = 0; y < info->height; y++)
         for (gint x = 0; x < info->width; x++) {
-            const guint8 *p = (const guint8 *)frame.data[0] +
-                              y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + 3 * x;
+            const guint8 *p =
+                (const guint8 *)frame.data[0] + y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + 3 * x;
 
             if (except && x >= except[0] && x < except[2] && y >= except[1] && y < except[3])
                 continue;
@@ -182,9 +200,10 @@ enum breach {
     STREAM_START,
     BREACHES
 };
-static const gchar *const breaches[] = { "a flush", "a segment", "a gap event", "DISCONT",
-                                         "a gap in time", "other caps", "a crop that moves",
-                                         "no blur for a while", "passthrough", "another stream" };
+static const gchar *const breaches[] = { "a flush",           "a segment",           "a gap event",
+                                         "DISCONT",           "a gap in time",       "other caps",
+                                         "a crop that moves", "no blur for a while", "passthrough",
+                                         "another stream" };
 
 static GstBuffer *crop(GstBuffer *buffer, guint x, guint y)
 {
@@ -265,20 +284,27 @@ GST_START_TEST(old_masks)
 }
 GST_END_TEST;
 
-/* A network that comes to no number says nothing of the picture. */
+/* A network that comes to no number says nothing of the picture: the first one with every way,
+ * the others with either inversion. */
+#define NO_NUMBERS (16 + 4 * (G_N_ELEMENTS(no_number) - 1))
 GST_START_TEST(no_numbers)
 {
-    const gchar *mode = modes[__i__ % 2], *way = ways[2 * (__i__ / 2 % 2)];
+    const guint other = __i__ < 16 ? 0 : __i__ - 16;
+    const struct no_number *network = &no_number[__i__ < 16 ? 0 : 1 + other / 4];
+    const gchar *mode = modes[__i__ % 2], *way = ways[__i__ < 16 ? 2 * (__i__ / 2 % 2) : 0];
+    const gboolean refine = __i__ < 16 ? __i__ & 4 : other & 4;
+    const gboolean invert = __i__ < 16 ? __i__ & 8 : other & 2;
     g_autofree gchar *properties =
-        g_strdup_printf("mode=%s %s input-range=-2,-1 refine=%s invert=%s", mode, way,
-                        __i__ & 4 ? "true" : "false", __i__ & 8 ? "true" : "false");
+        g_strdup_printf("mode=%s %s input-range=%s refine=%s invert=%s", mode, way, network->range,
+                        refine ? "true" : "false", invert ? "true" : "false");
+    g_autofree gchar *what = g_strdup_printf("%s, %s", network->name, properties);
     struct filter f;
     GstVideoInfo info;
 
     caps_info(CAPS, &info);
-    start(&f, no_number(), properties);
+    start(&f, model(network->name, network->layers), properties);
     for (guint i = 0; i < 4; i++)
-        expect_hidden(filter_run(&f, room(&info)), &info, mode, properties);
+        expect_hidden(filter_run(&f, room(&info)), &info, mode, what);
     filter_stop(&f);
 }
 GST_END_TEST;
@@ -394,7 +420,7 @@ static Suite *suite(void)
     suite_add_tcase(s, tc);
     tcase_add_loop_test(tc, first_frames, 0, 2 * G_N_ELEMENTS(ways));
     tcase_add_loop_test(tc, old_masks, 0, 2 * BREACHES);
-    tcase_add_loop_test(tc, no_numbers, 0, 16);
+    tcase_add_loop_test(tc, no_numbers, 0, NO_NUMBERS);
     tcase_add_loop_test(tc, no_network, 0, 6);
     tcase_add_test(tc, open_if_wished);
     tcase_add_loop_test(tc, round_a_crop, 0, 4);
@@ -407,13 +433,12 @@ int main(int argc, char **argv)
 
     folder = g_dir_make_tmp("tdl-closed-XXXXXX", NULL);
     result = util_main_one_device(argc, argv, suite(), "closed");
-    for (guint i = 0; i < 2; i++)
-        for (guint k = 0; k < 2; k++) {
-            g_autofree gchar *path = g_strdup_printf("%s/%s.%s", folder, i ? "red" : "none",
-                                                     k ? "param" : "bin");
+    for (guint i = 0; i < 2 * (G_N_ELEMENTS(no_number) + 1); i++) {
+        g_autofree gchar *path = g_strdup_printf(
+            "%s/%s.%s", folder, i < 2 ? "red" : no_number[i / 2 - 1].name, i % 2 ? "param" : "bin");
 
-            g_unlink(path);
-        }
+        g_unlink(path);
+    }
     g_rmdir(folder);
     g_free(folder);
     return result;

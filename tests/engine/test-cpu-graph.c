@@ -92,7 +92,8 @@ static struct tdl_context_stats stats_of(void)
 }
 
 /* A graph's arena and weights are among the memory of its context, until it and its
- * runs have gone. */
+ * runs have gone; the filter of its last convolution twice: as XNNPACK has it, and as the
+ * loop that computes it anew where there may have been NaN. */
 static void check_memory(void)
 {
     struct tdl_graph_stats figures;
@@ -105,11 +106,13 @@ static void check_memory(void)
     tdl_graph_get_stats(g, &figures);
     CHECK(figures.weight_bytes == CHANNELS * CHANNELS * sizeof(float), "%llu bytes of weights",
           (unsigned long long)figures.weight_bytes);
-    CHECK(with.memory_bytes - before.memory_bytes == figures.arena_bytes + figures.weight_bytes,
-          "%llu bytes are counted for %llu of values and %llu of weights",
-          (unsigned long long)(with.memory_bytes - before.memory_bytes),
-          (unsigned long long)figures.arena_bytes, (unsigned long long)figures.weight_bytes);
-    CHECK(with.allocations == before.allocations + 2, "%llu allocations",
+    const uint64_t more = with.memory_bytes - before.memory_bytes;
+    const uint64_t once = figures.arena_bytes + figures.weight_bytes;
+    CHECK(more >= once + figures.weight_bytes && more <= once + 4096,
+          "%llu bytes are counted for %llu of values and twice %llu of weights",
+          (unsigned long long)more, (unsigned long long)figures.arena_bytes,
+          (unsigned long long)figures.weight_bytes);
+    CHECK(with.allocations == before.allocations + 3, "%llu allocations",
           (unsigned long long)(with.allocations - before.allocations));
     check_bind(ctx, g, &x, &y);
     OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
@@ -257,6 +260,8 @@ static void check_conv(const struct conv *c, uint64_t seed)
     REQUIRE(kernel && kernel->prepare && count < COUNT(want), "no kernel, or too much");
     for (size_t i = 0; i < COUNT(from); i++)
         from[i] = rng_float(&rng, -1, 1);
+    for (int i = 0; i < 3 && !c->activation; i++) /* what it is for beside XNNPACK */
+        from[rng_below(&rng, IMAGES * SIZE * OTHER)] = i ? NAN : -INFINITY;
     const float *inputs[TDL_MAX_NODE_INPUTS] = {from};
     struct tdl_cpu_call call = {.node = n, .inputs = {from}, .output = got};
     for (uint32_t i = 1; i < n->input_count; i++)

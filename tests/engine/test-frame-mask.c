@@ -75,7 +75,7 @@ static void expect(struct stage *s, const struct map *mask, double tolerance, co
 /* Background either way, and in what is smoothed over time. */
 static void test_no_number(void)
 {
-    static const float none[] = {NAN, -NAN};
+    static const float none[] = {NAN, -NAN, INFINITY, -INFINITY};
     for (int invert = 0; invert < 2; invert++) {
         struct stage s = stage_new(19, 11, 7, 5);
         struct map known = map_new(7, 5);
@@ -84,7 +84,7 @@ static void test_no_number(void)
             for (int i = 0; i < 7 * 5; i++) {
                 const bool is_number = random_below(2);
                 known.at[i] = is_number ? (double)random_below(2) : invert;
-                s.mask.at[i] = is_number ? known.at[i] : (double)none[random_below(2)];
+                s.mask.at[i] = is_number ? known.at[i] : (double)none[random_below(COUNT(none))];
             }
             frame(&s);
             expect(&s, &known, 0.3, invert ? "no number, inverted" : "no number");

@@ -178,6 +178,55 @@ static void check_nan(void)
     }
 }
 
+/* A graph's last convolution, with what may follow it. On the CPU XNNPACK loses NaN. */
+static void check_last_convolution(void)
+{
+    const float x[] = {NAN, INFINITY, -INFINITY, 2}, two = 2;
+    const struct tdl_tensor_params filter = {.rank = 4, .shape = {1, 1, 1, 1}};
+    float y[4][4];
+    O in;
+    struct tdl_builder *b = open(4, &in);
+    check_begin("numbers: the last convolution");
+    O image = tdl_builder_reshape(b, in, 4, (const uint32_t[]){1, 2, 2, 1});
+    O w = tdl_builder_constant(b, &filter, &two, sizeof(two));
+    O conv = tdl_builder_conv2d(b, image, w, NULL);
+    add_output(b, 0, conv);
+    add_output(b, 1, tdl_builder_sigmoid(b, conv));
+    add_output(b, 2, tdl_builder_conv_transpose2d(b, image, w, NULL));
+    add_output(b, 3, tdl_builder_sigmoid(b, tdl_builder_conv2d(b, conv, w, NULL)));
+    run(b, x, NULL, 4, &y[0][0], 4);
+    const float want[4][3] = {{INFINITY, -INFINITY, 4},
+                              {1, 0, 0.982013790f},
+                              {INFINITY, -INFINITY, 4},
+                              {1, 0, 0.999664650f}};
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK(isnan(y[i][0]), "output %u of NaN is %g", i, (double)y[i][0]);
+        for (uint32_t k = 0; k < 3; k++)
+            CHECK(y[i][k + 1] == want[i][k] || fabsf(y[i][k + 1] - want[i][k]) < 1e-6f,
+                  "output %u of %g is %g", i, (double)x[k + 1], (double)y[i][k + 1]);
+    }
+}
+
+/* What a network's own sums come to. */
+static void check_overflow(void)
+{
+    const float x[] = {1, 2, 0, -3}, large[] = {3e38f, 3e38f}, differ[] = {1, -1};
+    const struct tdl_tensor_params first = {.rank = 4, .shape = {2, 1, 1, 1}};
+    const struct tdl_tensor_params second = {.rank = 4, .shape = {1, 1, 1, 2}};
+    float y[4];
+    O in;
+    struct tdl_builder *b = open(4, &in);
+    check_begin("numbers: overflow");
+    O image = tdl_builder_reshape(b, in, 4, (const uint32_t[]){1, 2, 2, 1});
+    O a = tdl_builder_conv2d(b, image, tdl_builder_constant(b, &first, large, sizeof(large)), NULL);
+    O c = tdl_builder_conv2d(b, a, tdl_builder_constant(b, &second, differ, sizeof(differ)), NULL);
+    add_output(b, 0, tdl_builder_sigmoid(b, c));
+    run(b, x, NULL, 4, y, 1);
+    CHECK(y[0] == 0.5f && isnan(y[1]) && y[2] == 0.5f && isnan(y[3]),
+          "%g, %g, %g, %g instead of 0.5, NaN, 0.5, NaN", (double)y[0], (double)y[1], (double)y[2],
+          (double)y[3]);
+}
+
 /* The greatest of several, one of which is NaN; and of nothing but -infinity. */
 static void check_reductions(void)
 {
@@ -232,6 +281,8 @@ int main(void)
     ctx = check_context_open();
     check_sweeps();
     check_nan();
+    check_last_convolution();
+    check_overflow();
     check_reductions();
     check_power();
     check_context_close(ctx);

@@ -113,15 +113,15 @@ static inline uint32_t snorm16(float v)
     return (uint32_t)(int)(scaled + (scaled < 0 ? -0.5f : 0.5f)) & 65535;
 }
 
-/* The bits of a float, 0…1; `unknown` where it is no number, which the compiler need not
- * know of here. */
+/* The bits of a float, 0…1; `unknown` where it is no number, or infinite: what was none may
+ * have become that on its way. The compiler need not know of either here. */
 static inline float number_of(uint32_t bits, uint32_t unknown)
 {
     const uint32_t exponent = 0x7f800000;
     union {
         uint32_t bits;
         float value;
-    } v = {.bits = (bits & exponent) == exponent && (bits & ~exponent) << 9 ? unknown : bits};
+    } v = {.bits = (bits & exponent) == exponent ? unknown : bits};
     return tdl_clamp(v.value, 0, 1);
 }
 

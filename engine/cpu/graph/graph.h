@@ -62,6 +62,9 @@ struct tdl_cpu_step {
     bool goes_on;                        /* where the step before ends, which is too long */
     struct tdl_cpu_xnn *xnn;             /* the run, where it is one of XNNPACK's */
     const struct tdl_cpu_kernel *kernel; /* of others; NULL: by the reference */
+    /* Of the last node of a run of XNNPACK's: what computes it anew where infinities are
+     * among what came out, which may have been NaN. */
+    const struct tdl_cpu_kernel *exact;
     struct tdl_cpu_prepared made;
     uint32_t block; /* of what is packed, among the weights */
     char name[48], label[160];

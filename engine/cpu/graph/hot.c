@@ -23,6 +23,7 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .depthwise = depthwise,
     .multiply = multiply,
     .columns = COLUMNS,
+    .all_finite = all_finite,
     .row_max = row_max,
     .row_sum = row_sum,
     .row_squares = row_squares,

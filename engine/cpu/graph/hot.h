@@ -63,6 +63,7 @@ struct tdl_cpu_hot {
     uint32_t columns; /* of a tile */
 
     /* Over rows. */
+    bool (*all_finite)(const float *x, size_t n); /* neither an infinity nor NaN */
     float (*row_max)(const float *x, size_t n);
     double (*row_sum)(const float *x, size_t n);
     double (*row_squares)(const float *x, float mean, size_t n); /* Σ (x − mean)² */

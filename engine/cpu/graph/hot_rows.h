@@ -33,6 +33,24 @@ static void mix(const float *restrict x, float a, const float *restrict y, float
         out[i] = x[i] * a + y[i] * b;
 }
 
+static bool all_finite(const float *x, size_t n)
+{
+    enum { PART = 4096 }; /* between looks at whether there was one */
+    const uint32_t exponent = 0x7f800000;
+    for (size_t first = 0; first < n; first += PART) {
+        const size_t count = n - first < PART ? n - first : PART;
+        uint32_t any = 0;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t bits;
+            memcpy(&bits, x + first + i, sizeof(bits));
+            any |= (bits & exponent) == exponent;
+        }
+        if (any)
+            return false;
+    }
+    return true;
+}
+
 /* NaN counts for nothing, as in the references. */
 static float row_max(const float *x, size_t n)
 {

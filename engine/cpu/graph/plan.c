@@ -278,26 +278,66 @@ static uint64_t bytes_expanded(const struct tdl_node *n)
     return bytes;
 }
 
+static bool is_conv(const struct tdl_node *n)
+{
+    return n->op == &tdl_op_conv2d || n->op == &tdl_op_conv_transpose2d;
+}
+
+/* By operand: an output follows from it with no sums of products in between. */
+static bool *find_last(const struct tdl_program *p)
+{
+    bool *last = calloc(p->ir->operand_count + (size_t)1, sizeof(*last));
+    for (uint32_t i = 0; last && i < p->ir->output_count; i++)
+        last[tdl_operand_root(p->ir->outputs[i])->id] = true;
+    for (uint32_t i = p->node_count; last && i-- > 0;) {
+        const struct tdl_node *n = p->nodes[i];
+        if (is_conv(n) || n->op == &tdl_op_gemm || n->op == &tdl_op_matmul ||
+            !last[tdl_operand_root(n->output)->id])
+            continue;
+        for (uint32_t k = 0; k < n->input_count; k++)
+            if (n->inputs[k])
+                last[tdl_operand_root(n->inputs[k])->id] = true;
+    }
+    return last;
+}
+
+/* XNNPACK's bounds, infinite as they may be, make infinities of NaN. What a network's last
+ * convolutions compute is what a mask is made of, and so is looked at; looking at them all
+ * would be a pass over every value. */
+static const struct tdl_cpu_kernel *exact_of(const struct tdl_node *n, const bool *last)
+{
+    const bool unbounded =
+        is_conv(n) && *n->op->activation((struct tdl_node *)n) == TDL_ACTIVATION_NONE;
+    return unbounded && last[tdl_operand_root(n->output)->id] ? tdl_cpu_kernel_of(n) : NULL;
+}
+
 /* Runs of XNNPACK's are as long as can be, but that all their weights are floats while they
- * are made. */
-static void cut(struct tdl_program *p, bool no_fuse, bool without_xnn)
+ * are made, and that one ends where its result is looked at. */
+static enum tdl_result cut(struct tdl_program *p, bool no_fuse, bool without_xnn)
 {
     enum { MOST_EXPANDED = 16 << 20 };
     uint64_t expanded = 0;
-    for (uint32_t i = 0; i < p->node_count; i++) {
+    bool *seen_last = find_last(p);
+    for (uint32_t i = 0; seen_last && i < p->node_count; i++) {
         const bool xnn = !without_xnn && tdl_cpu_xnn_takes(p->nodes[i]);
         struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
         const bool goes_on = xnn && !no_fuse && last && last->by_xnn;
         const uint64_t bytes = bytes_expanded(p->nodes[i]);
-        if (goes_on && (!bytes || expanded + bytes <= MOST_EXPANDED)) {
+        if (goes_on && !last->exact && (!bytes || expanded + bytes <= MOST_EXPANDED)) {
             last->node_count++;
             expanded += bytes;
-            continue;
+        } else {
+            begin_step(p, p->nodes + i, xnn);
+            last = &p->steps[p->step_count - 1];
+            last->goes_on = goes_on;
+            expanded = bytes;
         }
-        begin_step(p, p->nodes + i, xnn);
-        p->steps[p->step_count - 1].goes_on = goes_on;
-        expanded = bytes;
+        if (xnn)
+            last->exact = exact_of(p->nodes[i], seen_last);
     }
+    const bool done = seen_last != NULL;
+    free(seen_last);
+    return done ? TDL_OK : out_of_memory();
 }
 
 /* Of the run that the step is a part of: it goes on in the steps behind, and before. */
@@ -345,8 +385,9 @@ static enum tdl_result make_step(struct tdl_program *p, struct tdl_cpu_step *s)
         TRY(tdl_node_expand(s->nodes[i]));
     if (s->by_xnn)
         TRY(tdl_cpu_xnn_create(s->nodes, s->node_count, macs_of_run(p, s), p->threads, &s->xnn));
-    else if (s->kernel && s->kernel->prepare)
-        TRY(s->kernel->prepare(s->nodes[0], &s->made));
+    const struct tdl_cpu_kernel *kernel = s->by_xnn ? s->exact : s->kernel;
+    if (kernel && kernel->prepare)
+        TRY(kernel->prepare(s->nodes[s->node_count - 1], &s->made));
     for (uint32_t i = 0; i < s->node_count; i++)
         keep_read(p, s, s->nodes[i]);
 fail:
@@ -357,8 +398,7 @@ fail:
 
 static enum tdl_result make_steps(struct tdl_program *p, bool no_fuse, bool without_xnn)
 {
-    enum tdl_result r = TDL_OK;
-    cut(p, no_fuse, without_xnn);
+    enum tdl_result r = cut(p, no_fuse, without_xnn);
     tdl_nodes_count_readers(p->nodes, p->node_count);
     for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++)
         r = make_step(p, &p->steps[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Programs: made of a graph, and run as pieces of work of batches. */
 #include "graph.h"
+#include "hot.h"
 
 #include "core/clock.h"
 #include "ops/ops.h"
@@ -122,9 +123,9 @@ struct run {
 };
 
 static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
-                     struct tdl_cpu_threads *threads)
+                     const struct tdl_cpu_kernel *kernel, struct tdl_cpu_threads *threads)
 {
-    const struct tdl_node *n = s->nodes[0];
+    const struct tdl_node *n = s->nodes[s->node_count - 1];
     struct tdl_cpu_call call = {.node = n,
                                 .output = p->values[n->output->id],
                                 .state = s->made.state,
@@ -133,8 +134,8 @@ static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
                                 .threads = threads};
     for (uint32_t i = 0; i < n->input_count; i++)
         call.inputs[i] = n->inputs[i] ? p->values[n->inputs[i]->id] : NULL;
-    if (s->kernel) {
-        s->kernel->run(&call);
+    if (kernel) {
+        kernel->run(&call);
     } else if (n->op->reference) {
         const float *inputs[TDL_MAX_NODE_INPUTS] = {0};
         for (uint32_t i = 0; i < n->input_count; i++)
@@ -143,6 +144,15 @@ static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
     } else {
         n->op->reference_linear(n, call.inputs, call.output);
     }
+}
+
+/* What XNNPACK's last node computed, by a kernel that keeps NaN, if there are infinities. */
+static void keep_nan(const struct tdl_program *p, const struct tdl_cpu_step *s,
+                     struct tdl_cpu_threads *threads)
+{
+    const struct tdl_operand *o = s->nodes[s->node_count - 1]->output;
+    if (!tdl_cpu_hot()->all_finite(p->values[o->id], tdl_operand_count(o)))
+        run_node(p, s, s->exact, threads);
 }
 
 static void bind(struct tdl_program *p, uint8_t *const *bound)
@@ -166,7 +176,9 @@ static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *th
         if (s->xnn)
             TRY(tdl_cpu_xnn_run(s->xnn, p->values));
         else
-            run_node(p, s, threads);
+            run_node(p, s, s->kernel, threads);
+        if (s->xnn && s->exact)
+            keep_nan(p, s, threads);
         if (run->timed)
             p->ns[i] = tdl_clock_ns() - start;
     }

@@ -5,7 +5,8 @@
  * products with constant matrices, and what goes on between them; the rest does not
  * treat NaN and infinities as the operators' references do (its sums and clamps lose
  * NaN, its sigmoid is NaN for large numbers), and is memory-bound anyway. Convolutions
- * that meet NaN may lose it, too: that is what they cost.
+ * that meet NaN lose it, too: that is what they cost, but for a graph's last ones, which are
+ * computed anew where it may have been (plan.c, program.c).
  *
  * All values are external to it: they lie where our arena has them. Filters and biases
  * are packed when the runtime is created, and are not read later.

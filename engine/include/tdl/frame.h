@@ -195,8 +195,8 @@ struct tdl_compose_params {
     /** Sharpen edges by the full-size luma (guided filter: He, Sun, Tang, "Guided Image
      *  Filtering", PAMI 2013). Where luma tells nothing of the mask, the mask stays. */
     bool refine;
-    bool invert; /**< background and foreground change places; what is no number in the mask
-                      is shown as background with it, too */
+    bool invert; /**< background and foreground change places; what is no number in the mask,
+                      or infinite, is shown as background with it, too */
     /** Replacement picture, any format, scaled to cover, what sticks out cut off
      *  evenly; NULL: the colour, which also shows where the picture is transparent.
      *  It is read when first seen and kept: another buffer, or

@@ -333,7 +333,10 @@ TDL_API struct tdl_operand *tdl_builder_layer_normalization(
  * NaN: functions, arithmetic, max, min and clamp give NaN for NaN (but x ^ 0 and
  * 1 ^ x are 1, as in C), comparisons are false except notEqual. That holds for values in linear
  * memory; images between operators on images are not checked for NaN, and a
- * convolution may turn it into a bound of the activation that is fused to it.
+ * convolution may turn it into a bound of the activation that is fused to it. On the CPU
+ * XNNPACK makes an infinity of NaN where there is no such bound, in convolutions and in products
+ * with constant matrices. Where an output follows from a convolution without another one, or
+ * a product, in between, and nothing with bounds is fused to it, NaN stays.
  *
  * Float32: tanh, erf, elu, softplus, gelu, sigmoid and exp are within 1e-5 of their result,
  * near 0 and in their tails, too. What is less than 1.2e-38 in magnitude may be read and
