@@ -96,6 +96,26 @@ static bool check_known(struct tdl_builder *builder, const struct tdl_model_para
     return tdl_builder_status(builder) == TDL_OK;
 }
 
+static bool check_list(struct tdl_builder *builder, const char *name, const void *list,
+                       uint32_t count)
+{
+    if (count == 0 || list)
+        return true;
+    tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT,
+                     "struct tdl_model_params: %s is NULL, and there are said to be %u", name,
+                     count);
+    return false;
+}
+
+/* So that no reader has to: false with an error. */
+static bool check_params(struct tdl_builder *builder, const struct tdl_model_params *params)
+{
+    return check_known(builder, params) &&
+           (!params ||
+            (check_list(builder, "dimensions", params->dimensions, params->dimension_count) &&
+             check_list(builder, "numbers", params->numbers, params->number_count)));
+}
+
 enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, size_t size,
                                  const struct tdl_model_params *params)
 {
@@ -106,7 +126,7 @@ enum tdl_result tdl_model_import(struct tdl_builder *builder, const void *data, 
         tdl_builder_fail(NULL, TDL_ERROR_INVALID_ARGUMENT, NULL); /* says so */
         return TDL_ERROR_INVALID_ARGUMENT;
     }
-    if (!check_known(builder, params))
+    if (!check_params(builder, params))
         return tdl_builder_status(builder);
     return import_source(builder, &source);
 }
@@ -285,7 +305,7 @@ enum tdl_result tdl_model_load(struct tdl_builder *builder, const char *path,
         tdl_builder_fail(NULL, TDL_ERROR_INVALID_ARGUMENT, NULL); /* says so */
         return TDL_ERROR_INVALID_ARGUMENT;
     }
-    if (!check_known(builder, params))
+    if (!check_params(builder, params))
         return tdl_builder_status(builder);
     if (!path || !*path) {
         tdl_builder_fail(builder, TDL_ERROR_INVALID_ARGUMENT, "no path of a model file was given");

@@ -284,6 +284,25 @@ static void check_version(void)
           "versions compare wrongly");
 }
 
+/* Lists of models' parameters that are not there, though they are said to have something. */
+static void check_lists(void)
+{
+    static const struct tdl_model_params lists[] = {
+        {.dimension_count = 1}, {.number_count = 1}, {.dimension_count = UINT32_MAX}};
+    static const char *const names[] = {"dimensions", "numbers", "dimensions"};
+    for (size_t i = 0; i < 2 * COUNT(lists); i++) {
+        const struct tdl_model_params *p = &lists[i / 2];
+        struct tdl_builder *b;
+        check_begin("%s without a list", names[i / 2]);
+        OK(tdl_builder_create(v.context, &b));
+        if (i % 2)
+            FAILS(tdl_model_load(b, "/nonexistent", p), TDL_ERROR_INVALID_ARGUMENT, names[i / 2]);
+        else
+            FAILS(tdl_model_import(b, "none", 4, p), TDL_ERROR_INVALID_ARGUMENT, names[i / 2]);
+        tdl_builder_destroy(&b);
+    }
+}
+
 /* Some thousand lines: a function for each header's would be no better. */
 static unsigned call_all(void)
 {
@@ -312,6 +331,7 @@ int main(void)
     check_version();
     check_sizes();
     open_values();
+    check_lists();
     const unsigned calls = call_all();
     CHECK(calls > 300, "%u calls", calls);
     close_values();
