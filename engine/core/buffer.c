@@ -124,7 +124,8 @@ size_t tdl_buffer_size(const struct tdl_buffer *buffer)
 
 bool tdl_buffer_is_local(const struct tdl_buffer *buffer)
 {
-    return !buffer || !buffer->ctx->on->buffer_is_local || buffer->ctx->on->buffer_is_local(buffer);
+    return buffer &&
+           (!buffer->ctx->on->buffer_is_local || buffer->ctx->on->buffer_is_local(buffer));
 }
 
 enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)

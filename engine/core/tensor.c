@@ -401,6 +401,13 @@ enum tdl_result tdl_batch_copy_buffer(struct tdl_batch *batch, struct tdl_buffer
                                                "batch and buffers are not of one context"));
     TRY(check_part("the source", source->size, source_offset, size));
     TRY(check_part("the target", target->size, target_offset, size));
+    if (source == target && source_offset < target_offset + size &&
+        target_offset < source_offset + size)
+        TRY(tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                     "%llu bytes from offset %llu to %llu of one buffer overlap; copy by way of "
+                     "another buffer",
+                     (unsigned long long)size, (unsigned long long)source_offset,
+                     (unsigned long long)target_offset));
     r = tdl_batch_copy(batch, source, source_offset, target, target_offset, size);
 fail:
     return tdl_logged(batch->ctx, r);

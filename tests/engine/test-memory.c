@@ -210,6 +210,18 @@ static void test_parts(void)
           "it has 64");
     FAILS(tdl_batch_buffer_to_tensor(batch, up, 0, other, 0, 5), TDL_ERROR_INVALID_ARGUMENT,
           "WRITABLE");
+    FAILS(tdl_batch_copy_buffer(batch, up, 0, up, 9, 10), TDL_ERROR_INVALID_ARGUMENT, "overlap");
+    FAILS(tdl_batch_copy_buffer(batch, up, 9, up, 0, 10), TDL_ERROR_INVALID_ARGUMENT, "overlap");
+    FAILS(tdl_batch_copy_buffer(batch, up, 3, up, 3, 1), TDL_ERROR_INVALID_ARGUMENT, "overlap");
+    CHECK(!tdl_buffer_is_local(NULL), "no buffer is near");
+    OK(tdl_batch_copy_buffer(batch, up, 0, up, 10, 10));
+    OK(tdl_batch_copy_buffer(batch, up, 30, up, 20, 10));
+    OK(tdl_batch_submit(batch, &point));
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    for (int i = 0; i < 10; i++)
+        CHECK(from[10 + i] == 100 + i && from[20 + i] == 130 + i, "byte %d beside: %u, %u", i,
+              from[10 + i], from[20 + i]);
+    OK(tdl_batch_begin(batch));
     tdl_batch_cancel(batch);
     tdl_batch_destroy(&batch);
     tdl_buffer_destroy(&up);

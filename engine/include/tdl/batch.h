@@ -137,6 +137,8 @@ TDL_API enum tdl_result tdl_batch_tensor_to_buffer(struct tdl_batch *batch,
 /**
  * Copy `size` bytes from one buffer to another, or to another part of the same one: one or
  * more, at any offsets, within both. Work of the batch that comes later sees them there.
+ * @return TDL_ERROR_INVALID_ARGUMENT where two parts of one buffer overlap, be it by a byte
+ *         or all of them
  */
 TDL_API enum tdl_result tdl_batch_copy_buffer(struct tdl_batch *batch, struct tdl_buffer *source,
                                               uint64_t source_offset, struct tdl_buffer *target,
