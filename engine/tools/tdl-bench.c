@@ -364,7 +364,7 @@ static int parse(int argc, char **argv, struct bench *out)
             fputs(help, stdout);
             tool_print_formats(stdout, 26);
             fputs(help_behind_formats, stdout);
-            exit(TOOL_OK);
+            exit(tool_end(TOOL_OK));
         default:
             if (c != '?' && parse_frame(c, optarg, &out->frame_options, &ok))
                 frame_option = true;
@@ -428,5 +428,5 @@ int main(int argc, char **argv)
     if (status == TOOL_OK && bench.svg)
         status = bench_svg_write(&bench);
     bench_finish(&bench);
-    return status;
+    return tool_end(status);
 }

@@ -371,7 +371,7 @@ static int parse(int argc, char **argv, struct options *out)
             break;
         case 'h':
             fputs(help, stdout);
-            exit(TOOL_OK);
+            exit(tool_end(TOOL_OK));
         default:
             return tool_usage_error("that option is not known or lacks its value");
         }
@@ -391,9 +391,8 @@ int main(int argc, char **argv)
     status = parse(argc, argv, &options);
     if (status != TOOL_OK)
         return status;
-    if (options.known)
-        return list_known();
-    if (options.limits)
-        return list_limits(&options);
-    return options.model ? show_model(&options) : list_devices(&options);
+    return tool_end(options.known    ? list_known()
+                    : options.limits ? list_limits(&options)
+                    : options.model  ? show_model(&options)
+                                     : list_devices(&options));
 }

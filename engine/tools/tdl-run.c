@@ -360,7 +360,7 @@ static int parse(int argc, char **argv, struct options *o)
             return tool_usage_error("that option is not known or lacks its value");
         if (c == 'h') {
             fputs(help, stdout);
-            exit(TOOL_OK);
+            exit(tool_end(TOOL_OK));
         }
         if (c == 'd')
             o->device = optarg;
@@ -414,5 +414,5 @@ int main(int argc, char **argv)
         tdl_tensor_destroy(&r.outputs[i].tensor);
     tdl_graph_destroy(&r.graph);
     tdl_context_destroy(&r.context);
-    return status;
+    return tool_end(status);
 }

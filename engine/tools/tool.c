@@ -55,6 +55,16 @@ int tool_usage_error(const char *format, ...)
     return TOOL_USAGE;
 }
 
+int tool_end(int status)
+{
+    const bool lost = ferror(stdout) != 0;
+
+    if (fclose(stdout) == 0 && !lost)
+        return status;
+    tool_fail("cannot write the output: %s", errno ? strerror(errno) : "it was lost");
+    return status == TOOL_OK ? TOOL_FAILED : status;
+}
+
 static void log_to_stderr(void *data, enum tdl_log_level level, const char *message)
 {
     (void)data;

@@ -16,6 +16,9 @@ int tool_fail(const char *format, ...) TDL_PRINTF(1, 2);
 void tool_note(const char *format, ...) TDL_PRINTF(1, 2);
 /* tool_fail() with a hint at --help, and TOOL_USAGE. */
 int tool_usage_error(const char *format, ...) TDL_PRINTF(1, 2);
+/* Last thing in main(): the exit status, TOOL_FAILED where not all of the standard output,
+ * which is closed, has come to where it goes. */
+int tool_end(int status);
 /* First thing in main(): the name in messages. */
 void tool_set_name(const char *name);
 

@@ -93,6 +93,16 @@ fi
 for format in NV12 RGBx P010 GRAY16_LE; do
     expect 0 "^ +([A-Z].*[ ,])?$format(,|\$)" "$bench" --help
 done
+# What has no room is lost, and is no success.
+if [ -w /dev/full ]; then
+    for command in "$info --help" "$info --known" "$info -d cpu" "$bench --help" \
+        "$bench -d cpu --op add --shape 1,3,5,7 -w 0 -i 1" \
+        "$bench -d cpu --op add --shape 1,3,5,7 -w 0 -i 1 --json"; do
+        expect 1 'cannot write the output: No space left' sh -c "$command >/dev/full"
+    done
+else
+    echo 'skipped: there is no /dev/full'
+fi
 # What the environment chose is named, where it is what is wrong.
 expect 1 'no-such-device.*TDL_DEVICE=no-such-device in the environment' \
     env TDL_DEVICE=no-such-device "$bench" --op add
