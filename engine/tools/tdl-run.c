@@ -150,14 +150,24 @@ static void print_range(const struct tdl_tensor_params *p, const float *data)
 {
     const size_t count = tdl_tensor_params_size(p) / sizeof(*data);
     float low = INFINITY, high = -INFINITY;
+    size_t numbers = 0;
     double sum = 0;
 
     for (size_t i = 0; i < count; i++) {
+        if (isnan(data[i]))
+            continue;
         low = fminf(low, data[i]);
         high = fmaxf(high, data[i]);
         sum += (double)data[i];
+        numbers++;
     }
-    printf(", %g to %g, mean %g", (double)low, (double)high, sum / (double)count);
+    if (numbers == 0) {
+        printf(", all NaN");
+        return;
+    }
+    printf(", %g to %g, mean %g", (double)low, (double)high, sum / (double)numbers);
+    if (numbers < count)
+        printf(", %zu of %zu NaN", count - numbers, count);
 }
 
 static int write_outputs(struct run *r)

@@ -110,6 +110,35 @@ def check_types(tool, folder):
     check("by places", run("--bind", "x:2=40", "--bind", "x:3=50")[0] == 0)
 
 
+def check_numbers(tool, folder):
+    """What is said of outputs with NaN; and that what is said gets lost."""
+    def path(name):
+        return os.path.join(folder, name)
+
+    def run(*args, out=subprocess.PIPE):
+        r = subprocess.run([tool, *args], stdout=out, stderr=subprocess.PIPE, text=True,
+                           check=False)
+        return r.returncode, (r.stdout or "") + r.stderr
+
+    nan = float("nan")
+    write_onnx(path("x.onnx"), 1, (1, 4))
+    for numbers, wanted in (
+            ((1, nan, 3, 2), r"\[1,4\], 1 to 3, mean 2, 1 of 4 NaN$"),
+            ((nan,) * 4, r"\[1,4\], all NaN$"),
+            ((1, 2, 3, 6), r"\[1,4\], 1 to 6, mean 3$")):
+        write_npy(path("x.npy"), "<f4", (1, 4), struct.pack("<4f", *numbers))
+        status, text = run(path("x.onnx"), "-i", path("x.npy"))
+        check("numbers %s" % (numbers,), status == 0 and re.search(wanted, text, re.M), text)
+    if not os.access("/dev/full", os.W_OK):
+        print("skipped: there is no /dev/full")
+        return
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        for args in (["--help"], [path("x.onnx")]):
+            status, text = run(*args, out=full)
+            check("no room for %s" % args,
+                  status == 1 and "cannot write the output: No space left" in text, text)
+
+
 def largest(a, b):
     return max(abs(x - y) for x, y in zip(a, b))
 
@@ -118,6 +147,7 @@ def main():
     tool, models, data = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         check_types(tool, folder)
+        check_numbers(tool, folder)
     model = os.path.join(models, "selfie_segmentation_landscape.tflite")
     if not os.path.exists(model):
         print("skipped: no models; run pipelines/fetch-models.sh")
