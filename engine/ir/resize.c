@@ -261,5 +261,9 @@ enum tdl_result tdl_builder_stack(struct tdl_builder *b, uint32_t count)
         return tdl_fail(b->status, "%s", b->error);
     if (!count)
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "tdl_builder_stack: 0 pictures; 1 or more");
-    return count == 1 ? TDL_OK : stack(b->ir, count);
+    if (count == 1 && !b->stacked)
+        return TDL_OK;
+    const enum tdl_result r = stack(b->ir, count); /* of what is stacked: an error */
+    b->stacked |= r == TDL_OK;
+    return r;
 }

@@ -258,6 +258,8 @@ static void check_stacked(struct tdl_builder *(*make)(void), size_t in, uint32_t
                   (double)want[k]);
     }
     FAILS(tdl_builder_stack(b, 2), TDL_ERROR_UNSUPPORTED, "has to be 1");
+    if (pictures > 1)
+        FAILS(tdl_builder_stack(b, 1), TDL_ERROR_UNSUPPORTED, "has to be 1");
     tdl_graph_destroy(&one);
     tdl_graph_destroy(&all);
     tdl_builder_destroy(&b);

@@ -499,9 +499,11 @@ TDL_API enum tdl_result tdl_builder_resize(struct tdl_builder *builder,
  * weights. Of models that were read from files, too. To be called when the outputs are named:
  * what none of them needs is left as it is.
  * @return TDL_ERROR_UNSUPPORTED, naming the operator or the input, where an input's first
- *         dimension is not 1, or where an operator may mix pictures (a reshape, softmax or
- *         reduction over the first dimension, recurrent operators, non-maximum suppression and
- *         the like). After an error all sizes are what they were.
+ *         dimension is not 1, as after an earlier call (nothing takes it back; of a builder
+ *         that was never stacked, 1 picture changes nothing), or where an operator may mix
+ *         pictures (a reshape, softmax or reduction over the first dimension, recurrent
+ *         operators, non-maximum suppression and the like). After an error all sizes are what
+ *         they were.
  */
 TDL_API enum tdl_result tdl_builder_stack(struct tdl_builder *builder, uint32_t count);
 /** What was added so far follows from the sizes of the inputs, as readers of model files
