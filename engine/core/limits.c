@@ -191,6 +191,8 @@ enum tdl_result tdl_context_get_operator_limits(struct tdl_context *context, con
     TDL_NEED(out, "out");
     const struct tdl_example *e = NULL;
     enum tdl_result r = tdl_context_check(context);
+    char text[1024]; /* the last error, which is none of the trials' */
+    snprintf(text, sizeof(text), "%s", tdl_last_error());
     *out = (struct tdl_operator_limits){.name = ""};
     for (uint32_t i = 0; (e = tdl_example_get(i)) && strcmp(e->name, name) != 0;)
         i++;
@@ -202,6 +204,8 @@ enum tdl_result tdl_context_get_operator_limits(struct tdl_context *context, con
     out->output.name = "output";
     for (uint32_t i = 0; i < out->operand_count && r == TDL_OK; i++)
         r = ask_operand(context, e, i, out);
+    if (r == TDL_OK)
+        tdl_fail(r, "%s", text);
     return tdl_logged(context, r);
 }
 

@@ -56,6 +56,11 @@ static void test_names(void)
     struct tdl_operator_limits limits;
     FAILS(tdl_context_get_operator_limits(ctx, "convolution", &limits), TDL_ERROR_INVALID_ARGUMENT,
           "convolution");
+    char text[1024];
+    snprintf(text, sizeof(text), "%s", tdl_last_error());
+    OK(tdl_context_get_operator_limits(ctx, "add", &limits));
+    CHECK(!strcmp(tdl_last_error(), text), "\"%s\", where nothing has failed since \"%s\"",
+          tdl_last_error(), text);
 }
 
 /* ------------------------------------------------------------------ random calls */
