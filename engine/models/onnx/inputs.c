@@ -153,19 +153,33 @@ static void note_open(const struct input *in, uint32_t i, struct open_sizes *ope
         stpcpy(open->names + used, ", ...");
 }
 
+/* A name that the caller bound, and that nothing in the file has; NULL: there is none. */
+static const char *find_unbound(const struct onnx_import *im)
+{
+    for (uint32_t i = 0; i < im->params->dimension_count; i++)
+        if (i < 64 && !(im->bound >> i & 1) && !im->params->dimensions[i].optional)
+            return im->params->dimensions[i].name ? im->params->dimensions[i].name : "";
+    return NULL;
+}
+
 /* Callers have options of their own for this, and know it by the struct's name. */
 static bool fail_open(struct onnx_import *im, const struct open_sizes *open)
 {
+    const char *wrong = find_unbound(im);
+    char has[280] = "";
+
+    if (wrong)
+        snprintf(has, sizeof(has), ", and none is called '%.200s'", wrong);
     if (open->count == 1)
         return onnx_lacks(
             im,
-            "the model leaves dimension %u of its input '%.200s' open: give it a size by "
+            "the model leaves dimension %u of its input '%.200s' open%s: give it a size by "
             "the name %s (tdl_model_params)",
-            open->dimension, open->input, open->names);
+            open->dimension, open->input, has, open->names);
     return onnx_lacks(im,
-                      "the model leaves %u sizes of its inputs open: give each by its name, which "
-                      "are %s (tdl_model_params)",
-                      open->count, open->names);
+                      "the model leaves %u sizes of its inputs open%s: give each by its name, "
+                      "which are %s (tdl_model_params)",
+                      open->count, has, open->names);
 }
 
 /* Are the picture's height and width one size to the file, and two to the caller? By their
@@ -273,11 +287,11 @@ static bool add_input(struct onnx_import *im, const struct input *in, struct ope
 /* Names that the caller bound, and that nothing in the file has. */
 static bool check_bound(struct onnx_import *im)
 {
-    for (uint32_t i = 0; i < im->params->dimension_count; i++)
-        if (i < 64 && !(im->bound >> i & 1) && !im->params->dimensions[i].optional)
-            return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
-                             "the model leaves no dimension '%.400s' open that could be bound",
-                             im->params->dimensions[i].name ? im->params->dimensions[i].name : "");
+    const char *wrong = find_unbound(im);
+
+    if (wrong)
+        return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
+                         "the model leaves no dimension '%.400s' open that could be bound", wrong);
     for (uint32_t i = 0; i < im->params->number_count; i++)
         if (i < 64 && !(im->numbered >> i & 1))
             return onnx_fail(im, TDL_ERROR_INVALID_ARGUMENT,
