@@ -94,18 +94,26 @@ static int create_tensor(struct bench *b, const struct tdl_tensor_params *params
     return TOOL_OK;
 }
 
+static bool is_floats(const struct tdl_tensor_params *p)
+{
+    return p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
+}
+
 static int create_tensors(struct bench *b)
 {
+    char texts[2][96];
     const struct tdl_tensor_params *in = tdl_graph_input(b->graph, 0, &b->inputs[0].name);
     const struct tdl_tensor_params *out = tdl_graph_output(b->graph, 0, &b->outputs[0].name);
     int status;
 
     if (!in || tdl_graph_input(b->graph, 1, NULL) || in->rank != 4 || in->shape[0] != 1 ||
         in->shape[3] != 3 || !out || tdl_graph_output(b->graph, 1, NULL) || out->rank != 4 ||
-        out->shape[0] != 1 || out->shape[3] != 1)
+        out->shape[0] != 1 || out->shape[3] != 1 || !is_floats(in) || !is_floats(out))
         return tool_fail("%s: --frame takes models with one picture of three channels in and one "
-                         "mask of one channel out",
-                         b->model);
+                         "mask of one channel out, both of floats and with channels last, not %s "
+                         "in and %s out",
+                         b->model, in ? tool_shape(in, texts[0], sizeof(texts[0])) : "nothing",
+                         out ? tool_shape(out, texts[1], sizeof(texts[1])) : "nothing");
     /* Batches of several streams copy both. */
     status = create_tensor(b, in, TDL_TENSOR_READABLE, &b->frame->input);
     if (status == TOOL_OK)

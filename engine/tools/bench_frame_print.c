@@ -42,10 +42,10 @@ void bench_frame_print_text(const struct bench *b)
            b->iterations, b->warmup, b->submits, b->allocations, b->pipelines);
     printf("throughput   %.1f frames/s with %u under way; the CPU waited %" PRIu64 " times\n",
            f->rate, BENCH_FLIGHT, f->waits);
-    printf("\nms, one frame at a time\n%-14s %9s %9s %9s %9s %9s\n", "", "median", "mean", "sd",
+    printf("\nms, one frame at a time\n%-17s %9s %9s %9s %9s %9s\n", "", "median", "mean", "sd",
            "min", "max");
 #define ROW(name, s)                                                                               \
-    printf("%-14s %9.4f %9.4f %9.4f %9.4f %9.4f\n", name, (s)->median, (s)->mean, (s)->deviation,  \
+    printf("%-17s %9.4f %9.4f %9.4f %9.4f %9.4f\n", name, (s)->median, (s)->mean, (s)->deviation,  \
            (s)->min, (s)->max)
     ROW("wall", &f->wall);
     ROW("cpu, of that", &f->cpu);
@@ -54,7 +54,7 @@ void bench_frame_print_text(const struct bench *b)
 
         if (!f->network && i < BENCH_COMPOSE)
             continue;
-        snprintf(name, sizeof(name), "gpu %s", time_names[i]);
+        snprintf(name, sizeof(name), "device %s", time_names[i]);
         ROW(name, &f->gpu[i]);
     }
 #undef ROW

@@ -354,12 +354,12 @@ void bench_streams_print_text(const struct bench *b)
     printf("frames       2 x %u of each after %u to warm up; latency of all begun at once, "
            "frames/s with %u of each under way\n",
            b->iterations, b->warmup, BENCH_FLIGHT);
-    printf("\n%-9s %-9s %10s %10s %10s %14s\n", "streams", "batch", "frames/s", "median ms",
-           "p99 ms", "gpu network ms");
+    printf("\n%-9s %-9s %10s %10s %10s %17s\n", "streams", "batch", "frames/s", "median ms",
+           "p99 ms", "device network ms");
     for (uint32_t i = 0; i < s->count; i++) {
         const struct bench_stream_result *r = &s->results[i];
 
-        printf("%-9u %-9u %10.1f %10.3f %10.3f %14.4f\n", r->streams, r->batch, r->rate,
+        printf("%-9u %-9u %10.1f %10.3f %10.3f %17.4f\n", r->streams, r->batch, r->rate,
                r->median_ms, r->p99_ms, r->network_ms);
     }
     if (!device->timestamps)

@@ -195,6 +195,8 @@ if [ -e "$model" ]; then
         frame GRAY8 --mode passthrough --format GRAY8
     fi
     expect 0 'frames/s with 3 under way' "$bench" --frame 64x48 -w 1 -i 2 "$model"
+    ! grep -iE '^gpu ' "$dir/out" || fail 'times of a GPU, which may be the CPU'
+    grep -qE '^device network +[0-9]|no timestamps' "$dir/out" || fail "no time of the network's"
     expect 0 '"streams": 3, "batch": 2' "$bench" --frame 64x48 --streams 1,3 --batch 1,2 -w 0 -i 2 \
         --json --svg "$dir/streams.svg" "$model"
     [ "$(grep -c '<rect x=.*fill="#59a14f"' "$dir/streams.svg")" = 2 ] && # its rate and its time
@@ -203,5 +205,9 @@ if [ -e "$model" ]; then
     json 'all(r["frames_per_second"] > 0 and r["p99_ms"] >= r["median_ms"] > 0 for r in o["batches"])'
     expect 1 'too large' "$bench" --frame 40000x2 "$model"
 fi
+python3 -c 'import sys; sys.path.insert(0, sys.argv[1]); import run
+run.write_onnx(sys.argv[2], 2, (1, 16, 16, 3))' "$(dirname "$0")" "$dir/bytes.onnx"
+expect 1 'both of floats and with channels last, not uint8.1,16,16,3. in and' \
+    "$bench" -d cpu --frame 64x48 "$dir/bytes.onnx"
 [ $failed = 0 ] && echo "all as expected"
 exit $failed
