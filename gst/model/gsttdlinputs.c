@@ -59,6 +59,28 @@ static gboolean is_state(const struct gst_tdl_links *links, const gchar *input)
     return FALSE;
 }
 
+/* FALSE where the modelinfo file has a size that the model has another of; how many pictures
+ * at once is ours to say. */
+static gboolean check_dims(const struct gst_tdl_sources *sources, struct tdl_builder *builder,
+                           const gchar *name, const struct tdl_tensor_params *params)
+{
+    const struct gst_tdl_said_input *said = said_of(sources, name);
+
+    for (guint d = 1; said && params->rank == 4 && d < G_N_ELEMENTS(said->dims); d++) {
+        g_autofree gchar *is = NULL;
+
+        if (said->dims[d] < 1 || (guint)said->dims[d] == params->shape[d])
+            continue;
+        is = gst_tdl_links_shape_text(params);
+        tdl_builder_fail(builder, TDL_ERROR_UNSUPPORTED,
+                         "its input \"%s\" is %s, and the modelinfo file beside it has %d as "
+                         "number %u of the \"dims\" in group [%s]",
+                         name, is, said->dims[d], d + 1, name);
+        return FALSE;
+    }
+    return TRUE;
+}
+
 struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder, const char *name,
                                         const struct tdl_tensor_params *params)
 {
@@ -68,6 +90,8 @@ struct tdl_operand *gst_tdl_inputs_read(void *data, struct tdl_builder *builder,
     struct tdl_tensor_params real = *params;
     struct tdl_operand *x;
 
+    if (!check_dims(links->decode->sources, builder, name, params))
+        return NULL;
     if (params->rank != 4 || params->shape[axis] != 3 || is_state(links, name))
         return NULL;
     if (params->shape[0] != 1)

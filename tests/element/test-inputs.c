@@ -337,6 +337,31 @@ GST_START_TEST(modelinfo_of_no_output)
 }
 GST_END_TEST;
 
+/* Sizes that the model does not have; how many pictures are given at once is not its own. */
+GST_START_TEST(modelinfo_of_other_sizes)
+{
+    static const char *const channels[] = { "\"x\" is float32[1,3,16,16]", "has 4 as number 2",
+                                            "[x]", NULL };
+    static const char *const width[] = { "has 17 as number 4", NULL };
+    static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
+    g_autofree gchar *model = write_small(&small);
+    g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s", model);
+    struct filter f;
+
+    fail_unless(g_file_set_contents(info, HEAD "[x]\ndir=input\ndims=1,4,-1,-1\n", -1, NULL));
+    expect_refusal(model, "", channels);
+    fail_unless(g_file_set_contents(info, HEAD "[x]\ndir=input\ndims=1,3,16,17\n", -1, NULL));
+    expect_refusal(model, "", width);
+    fail_unless(g_file_set_contents(info, HEAD "[x]\ndir=input\ndims=4,3,-1,16\n", -1, NULL));
+    filter_start(&f, line, WIDE);
+    expect(&f, 0xff0000cc, 68);
+    filter_stop(&f);
+    g_unlink(info);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 /* Said at the start and while playing; the size that it has is no mistake. */
 GST_START_TEST(size_that_is_fixed)
 {
@@ -373,6 +398,7 @@ static Suite *inputs_suite(void)
     tcase_add_loop_test(tcase, types_and_layouts, 0, G_N_ELEMENTS(smalls));
     tcase_add_test(tcase, modelinfo_of_no_input);
     tcase_add_test(tcase, modelinfo_of_no_output);
+    tcase_add_test(tcase, modelinfo_of_other_sizes);
     tcase_add_test(tcase, size_that_is_fixed);
     tcase_add_loop_test(tcase, wrong_types_and_layouts, 0, 3);
     return suite;
