@@ -6,21 +6,27 @@
  *         three frames, so that what cannot work is said before anything is cut
  *     farm cut VIDEO FOLDER SECONDS
  *         the first video stream, cut at keyframes into FOLDER/in-00000.mkv and so on,
- *         nothing encoded anew; prints the start of each in ns
- *     farm process OUT FILTER ENCODER FILE [PREDECESSOR LENGTH BEFORE]
- *         one piece through FILTER and ENCODER; the filter sees the last BEFORE frames
- *         of the predecessor first, which is LENGTH ns long
+ *         nothing encoded anew; prints the time of the keyframe of each in ns
+ *     farm process OUT FILTER ENCODER FILE [PREDECESSOR START BEFORE]
+ *         one piece, which starts at START ns, through FILTER and ENCODER; the filter sees
+ *         the last BEFORE frames of the predecessor first
  *     farm join OUT VIDEO FOLDER
- *         the pieces FOLDER/out-00000.mkv and so on, one after the other, each at its time
- *         in FOLDER/starts, with the sound of VIDEO
+ *         the pieces FOLDER/out-00000.mkv and so on, as many as FOLDER/starts has lines, one
+ *         after the other, with the sound of VIDEO
+ *
+ * Times in pieces are those of the recording.
  */
+#include "farm-files.h"
+
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
-#include <gst/pbutils/pbutils.h>
 #include <gst/video/video.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 static gboolean fail(const GError *error)
 {
@@ -46,107 +52,73 @@ static void print_start(GstMessage *message)
         g_print("%" G_GUINT64_FORMAT "\n", start);
 }
 
-static gboolean is_end(GstMessage *message, gboolean *out_done)
+/* Elements often give the reason in the last line of what is meant for debugging alone. */
+static void print_error(GstMessage *message)
 {
     GError *error = NULL;
+    char *debug = NULL;
+    const char *line;
 
+    gst_message_parse_error(message, &error, &debug);
+    line = debug ? strrchr(debug, '\n') : NULL;
+    g_printerr("farm: %s%s%s%s\n", error->message, line ? " (" : "", line ? line + 1 : "",
+               line ? ")" : "");
+    g_error_free(error);
+    g_free(debug);
+}
+
+static gboolean is_end(GstMessage *message, gboolean *out_done)
+{
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT)
         print_start(message);
     *out_done = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR)
         return *out_done;
-    gst_message_parse_error(message, &error, NULL);
-    fail(error);
-    g_error_free(error);
+    print_error(message);
     return TRUE;
 }
 
-/* Until the end or an error. */
-static gboolean run(GstElement *pipeline)
+/* Seconds: a model may be built before the first picture, and a disk may wake up. */
+#define PATIENCE_COMPUTING 900
+#define PATIENCE_COPYING 120
+
+/* Counts what moves: pictures in, pictures out. */
+static gint moved;
+
+/* A pipeline that stands still may not even be stopped any more. */
+static void give_up(guint seconds)
 {
+    g_printerr("farm: nothing has moved for %u s: the pipeline stands still\n", seconds);
+    _exit(1);
+}
+
+/* Until the end or an error, or until nothing moves for so many seconds: $TDL_FARM_PATIENCE,
+ * or else `patience`. */
+static gboolean run(GstElement *pipeline, guint patience)
+{
+    const char *other = g_getenv("TDL_FARM_PATIENCE");
     GstBus *bus = gst_element_get_bus(pipeline);
     gboolean done = FALSE, ended = FALSE;
+    guint still = 0;
 
+    if (other && *other)
+        patience = strtoul(other, NULL, 10);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     while (!ended) {
+        const gint before = g_atomic_int_get(&moved);
         GstMessage *message = gst_bus_timed_pop_filtered(
-            bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
-        ended = is_end(message, &done);
-        gst_message_unref(message);
+            bus, GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
+
+        if (message)
+            ended = is_end(message, &done);
+        still = message || g_atomic_int_get(&moved) != before ? 0 : still + 1;
+        if (still >= patience)
+            give_up(patience);
+        g_clear_pointer(&message, gst_message_unref);
     }
     gst_element_set_state(pipeline, GST_STATE_NULL);
     gst_object_unref(bus);
     return done;
-}
-
-/* ----------------------------------------------------- streams of a container */
-
-/* The first stream whose caps begin so goes into the element "wanted"; the others are not
- * linked. */
-struct stream {
-    GstElement *pipeline;
-    const char *kinds[2];
-    gboolean found;
-};
-
-static gboolean is_wanted(const struct stream *stream, GstPad *pad)
-{
-    GstCaps *caps = gst_pad_get_current_caps(pad);
-    const char *name = caps ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : "";
-    gboolean is = FALSE;
-
-    for (guint i = 0; i < G_N_ELEMENTS(stream->kinds); i++)
-        is |= stream->kinds[i] && g_str_has_prefix(name, stream->kinds[i]);
-    gst_clear_caps(&caps);
-    return is;
-}
-
-static void link_wanted(GstElement *parser, GstPad *pad, gpointer data)
-{
-    struct stream *stream = data;
-    GstElement *to;
-    GstPad *sink;
-
-    (void)parser;
-    if (stream->found || !is_wanted(stream, pad))
-        return;
-    stream->found = TRUE;
-    to = gst_bin_get_by_name(GST_BIN(stream->pipeline), "wanted");
-    sink = gst_element_get_static_pad(to, "sink");
-    gst_pad_link(pad, sink);
-    gst_object_unref(sink);
-    gst_object_unref(to);
-}
-
-static void watch(GstElement *pipeline, struct stream *stream)
-{
-    GstElement *parser = gst_bin_get_by_name(GST_BIN(pipeline), "streams");
-
-    stream->pipeline = pipeline;
-    g_signal_connect(parser, "pad-added", G_CALLBACK(link_wanted), stream);
-    gst_object_unref(parser);
-}
-
-/* Whether the file has such a stream; it may be none that GStreamer knows. How long it
- * says that it is: 0 if it does not say. */
-static gboolean has(const char *file, GType kind, GstClockTime *out_length)
-{
-    char *path = g_canonicalize_filename(file, NULL), *uri = g_filename_to_uri(path, NULL, NULL);
-    GstDiscoverer *discoverer = uri ? gst_discoverer_new(30 * GST_SECOND, NULL) : NULL;
-    GstDiscovererInfo *info =
-        discoverer ? gst_discoverer_discover_uri(discoverer, uri, NULL) : NULL;
-    GList *streams = info ? gst_discoverer_info_get_streams(info, kind) : NULL;
-    const gboolean found = streams != NULL;
-
-    *out_length = info ? gst_discoverer_info_get_duration(info) : 0;
-    if (!GST_CLOCK_TIME_IS_VALID(*out_length))
-        *out_length = 0;
-    gst_discoverer_stream_info_list_free(streams);
-    g_clear_object(&info);
-    g_clear_object(&discoverer);
-    g_free(uri);
-    g_free(path);
-    return found;
 }
 
 /* ------------------------------------------------------------------------ try */
@@ -175,7 +147,7 @@ static gboolean try(char **words, GError **error)
                                  "videotestsrc num-buffers=3 ! video/x-raw,width=320,height=240 ! "
                                  "%s ! videoconvert ! %s ! matroskamux ! fakesink",
                                  words[0], words[1]);
-    const gboolean done = pipeline && run(pipeline);
+    const gboolean done = pipeline && run(pipeline, PATIENCE_COMPUTING);
 
     gst_clear_object(&pipeline);
     return done;
@@ -199,34 +171,54 @@ static GstPadProbeReturn note_end(GstPad *pad, GstPadProbeInfo *info, gpointer d
     GstClockTime *end = data;
 
     (void)pad;
-    if (GST_BUFFER_PTS_IS_VALID(buffer))
-        *end = MAX(*end, GST_BUFFER_PTS(buffer));
+    g_atomic_int_inc(&moved);
+    if (GST_BUFFER_PTS_IS_VALID(buffer) &&
+        (*end == GST_CLOCK_TIME_NONE || *end < GST_BUFFER_PTS(buffer)))
+        *end = GST_BUFFER_PTS(buffer);
     return GST_PAD_PROBE_OK;
 }
 
-/* Files that are cut short end like others, but before the length that they tell. */
-static void compare_length(const char *file, GstClockTime end, GstClockTime length)
+/* Files that are cut short end like others, but before the length that they tell; no
+ * container, no times. */
+static gboolean is_complete(const char *file, GstClockTime end, GstClockTime length)
 {
-    if (end + 2 * GST_SECOND < length)
+    if (end == GST_CLOCK_TIME_NONE)
+        g_printerr("farm: the pictures of %s have no times: put them into a container first\n",
+                   file);
+    else if (end + 2 * GST_SECOND < length)
         g_printerr(
             "farm: the pictures of %s end after %.1f s, and it says that it has %.1f s: if it "
             "is cut short, what follows is missing in the result, too\n",
             file, (double)end / GST_SECOND, (double)length / GST_SECOND);
+    return end != GST_CLOCK_TIME_NONE;
+}
+
+/* Whether the file can be decoded, too: better said now than by every piece. */
+static gboolean can_be_cut(const char *file, GstClockTime *out_length)
+{
+    const struct recording recording = farm_look_at(file);
+
+    *out_length = recording.length;
+    if (recording.missing)
+        g_printerr("farm: the pictures of %s need a %s, and GStreamer has none here: "
+                   "gstreamer1.0-libav and gstreamer1.0-plugins-bad have most\n",
+                   file, recording.missing);
+    else if (!recording.pictures)
+        g_printerr("farm: %s is no video, or of a kind that GStreamer does not know here\n", file);
+    g_free(recording.missing);
+    return recording.pictures && !recording.missing;
 }
 
 static gboolean cut(char **words, GError **error)
 {
-    struct stream pictures = {.kinds = {"video/", "image/"}};
-    GstClockTime end = 0, length;
+    struct stream pictures = {.kinds = {"video/", "image/"}, .parse = TRUE};
+    GstClockTime end = GST_CLOCK_TIME_NONE, length;
     GstElement *pipeline = NULL;
     char *pattern, *ns;
     gboolean done;
 
-    if (!has(words[0], GST_TYPE_DISCOVERER_VIDEO_INFO, &length)) {
-        g_printerr("farm: %s is no video, or of a kind that GStreamer does not know here\n",
-                   words[0]);
+    if (!can_be_cut(words[0], &length))
         return FALSE;
-    }
     pipeline = parse(error, "filesrc name=in ! parsebin name=streams queue name=wanted "
                             "splitmuxsink name=cut muxer-factory=matroskamux wanted. ! cut.video");
     if (!pipeline)
@@ -236,11 +228,9 @@ static gboolean cut(char **words, GError **error)
     set(pipeline, "in", "location", words[0]);
     set(pipeline, "cut", "location", pattern);
     set(pipeline, "cut", "max-size-time", ns);
-    watch(pipeline, &pictures);
+    farm_watch(pipeline, &pictures);
     probe(pipeline, "wanted", note_end, &end);
-    done = run(pipeline);
-    if (done)
-        compare_length(words[0], end, length);
+    done = run(pipeline, PATIENCE_COPYING) && is_complete(words[0], end, length);
     gst_object_unref(pipeline);
     g_free(pattern);
     g_free(ns);
@@ -252,14 +242,16 @@ static gboolean cut(char **words, GError **error)
 /* One file among those that follow each other in one stream. */
 struct part {
     char *file;
-    GstClockTime at; /* where its first picture comes */
-    guint last;      /* only so many frames before `end`, from a keyframe on; 0: all of it */
+    guint last; /* only so many frames before `end`, from a keyframe on; 0: all of it */
     GstClockTime end;
 };
 
 struct row {
     GstAppSrc *to;
     GArray *parts;
+    GMutex lock;       /* for what follows */
+    GstClockTime from; /* pictures earlier than that are of the parts that are not whole */
+    guint in, out;     /* frames of the whole ones, and pictures made of them */
 };
 
 static void clear_part(gpointer part)
@@ -275,21 +267,19 @@ static GArray *new_parts(void)
     return parts;
 }
 
-/* Whether an error came, which is printed; waits for a message `until`, or does not wait. */
+/* Whether an error came, which is printed; waits for a message `until` (none in time is an
+ * error, too), or does not wait. */
 static gboolean broken(GstBus *bus, GstMessageType until)
 {
-    GstMessage *message =
-        gst_bus_timed_pop_filtered(bus, until ? GST_CLOCK_TIME_NONE : 0, until | GST_MESSAGE_ERROR);
-    GError *error = NULL;
+    GstMessage *message = gst_bus_timed_pop_filtered(bus, until ? PATIENCE_COPYING * GST_SECOND : 0,
+                                                     until | GST_MESSAGE_ERROR);
 
-    if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-        gst_message_parse_error(message, &error, NULL);
-        fail(error);
-        g_error_free(error);
-    }
-    until = message ? GST_MESSAGE_TYPE(message) : 0;
+    if (message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+        print_error(message);
+    if (message)
+        until = GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;
     g_clear_pointer(&message, gst_message_unref);
-    return until == GST_MESSAGE_ERROR;
+    return until != 0;
 }
 
 static GstClockTime length_of_frame(GstSample *sample)
@@ -302,10 +292,8 @@ static GstClockTime length_of_frame(GstSample *sample)
     return GST_SECOND / 30;
 }
 
-/* Waits for the first picture of all, which has time `out_first`; then goes to what is
- * wanted. */
-static gboolean begin(GstElement *pipeline, GstAppSink *from, GstBus *bus, const struct part *part,
-                      GstClockTime *out_first)
+/* Waits for the first picture of all; then goes to what is wanted. */
+static gboolean begin(GstElement *pipeline, GstAppSink *from, GstBus *bus, const struct part *part)
 {
     GstClockTime back;
     GstSample *sample;
@@ -313,37 +301,50 @@ static gboolean begin(GstElement *pipeline, GstAppSink *from, GstBus *bus, const
     gst_element_set_state(pipeline, GST_STATE_PAUSED);
     if (broken(bus, GST_MESSAGE_ASYNC_DONE) || !(sample = gst_app_sink_pull_preroll(from)))
         return FALSE;
-    *out_first = GST_BUFFER_PTS(gst_sample_get_buffer(sample));
     back = part->last * length_of_frame(sample);
     gst_sample_unref(sample);
     if (!part->last || part->end <= back)
         return TRUE;
-    return gst_element_seek_simple(pipeline, GST_FORMAT_TIME,
-                                   GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT |
-                                       GST_SEEK_FLAG_SNAP_BEFORE,
-                                   *out_first + part->end - back);
+    return gst_element_seek_simple(
+        pipeline, GST_FORMAT_TIME,
+        GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE, part->end - back);
 }
 
-/* Pushes the sample, later by `at` - `first`. No gap is told of: the filter would forget
- * what it has seen. */
-static gboolean pass_on(GstAppSrc *to, GstSample *sample, GstClockTime at, GstClockTime first)
+/* Whether it is one to pass on: headers, which have no time, are so once. */
+static gboolean count_in(struct row *row, const struct part *part, const GstBuffer *buffer)
 {
-    GstBuffer *buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
+    const gboolean is_frame = GST_BUFFER_PTS_IS_VALID(buffer);
+    gboolean passes;
 
-    GST_BUFFER_PTS(buffer) += at - first;
-    if (GST_BUFFER_DTS_IS_VALID(buffer))
-        GST_BUFFER_DTS(buffer) = MAX(GST_BUFFER_DTS(buffer) + at, first) - first;
-    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
-    gst_app_src_set_caps(to, gst_sample_get_caps(sample));
-    return gst_app_src_push_buffer(to, buffer) == GST_FLOW_OK;
+    g_mutex_lock(&row->lock);
+    passes = is_frame || (!row->in && !row->from);
+    if (is_frame && part->last)
+        row->from = MAX(row->from, GST_BUFFER_PTS(buffer) + 1);
+    else if (is_frame)
+        row->in++;
+    g_mutex_unlock(&row->lock);
+    g_atomic_int_inc(&moved);
+    return passes;
 }
 
-static gboolean append(GstAppSrc *to, const struct part *part)
+/* No gap is told of: the filter would forget what it has seen. */
+static gboolean pass_on(struct row *row, const struct part *part, GstSample *sample)
+{
+    GstBuffer *buffer;
+
+    if (!count_in(row, part, gst_sample_get_buffer(sample)))
+        return TRUE;
+    buffer = gst_buffer_copy(gst_sample_get_buffer(sample));
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
+    gst_app_src_set_caps(row->to, gst_sample_get_caps(sample));
+    return gst_app_src_push_buffer(row->to, buffer) == GST_FLOW_OK;
+}
+
+static gboolean append(struct row *row, const struct part *part)
 {
     GstElement *pipeline = gst_parse_launch(
         "filesrc name=in ! matroskademux name=streams appsink name=wanted sync=false", NULL);
     struct stream pictures = {.kinds = {"video/", "image/"}};
-    GstClockTime first = GST_CLOCK_TIME_NONE;
     gboolean done, ended = FALSE;
     GstAppSink *from;
     GstBus *bus;
@@ -351,16 +352,16 @@ static gboolean append(GstAppSrc *to, const struct part *part)
     if (!pipeline)
         return FALSE;
     set(pipeline, "in", "location", part->file);
-    watch(pipeline, &pictures);
+    farm_watch(pipeline, &pictures);
     from = GST_APP_SINK(gst_bin_get_by_name(GST_BIN(pipeline), "wanted"));
     bus = gst_element_get_bus(pipeline);
-    done = begin(pipeline, from, bus, part, &first);
+    done = begin(pipeline, from, bus, part);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     while (done && !ended) {
         GstSample *sample = gst_app_sink_try_pull_sample(from, GST_SECOND / 10);
 
         if (sample)
-            ended = !pass_on(to, sample, part->at, first); /* nobody reads on */
+            ended = !pass_on(row, part, sample); /* nobody reads on */
         else
             ended = gst_app_sink_is_eos(from);
         g_clear_pointer(&sample, gst_sample_unref);
@@ -382,7 +383,7 @@ static gpointer append_all(gpointer data)
     gboolean done = TRUE;
 
     for (guint i = 0; done && i < row->parts->len; i++)
-        done = append(row->to, &g_array_index(row->parts, struct part, i));
+        done = append(row, &g_array_index(row->parts, struct part, i));
     if (!done)
         GST_ELEMENT_ERROR(row->to, STREAM, FAILED, ("A piece is missing or broken"), (NULL));
     gst_app_src_end_of_stream(row->to);
@@ -392,31 +393,45 @@ static gpointer append_all(gpointer data)
 #define PICTURES "appsrc name=pictures format=time block=true max-bytes=16000000 ! "
 
 /* The pipeline begins with PICTURES, which are those of the parts. */
-static gboolean run_row(GstElement *pipeline, GArray *parts)
+static gboolean run_row(GstElement *pipeline, struct row *row, guint patience)
 {
-    struct row row = {.parts = parts};
     gboolean done;
     GThread *thread;
 
-    row.to = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(pipeline), "pictures"));
-    thread = g_thread_new("pieces", append_all, &row);
-    done = run(pipeline);
+    row->to = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(pipeline), "pictures"));
+    thread = g_thread_new("pieces", append_all, row);
+    done = run(pipeline, patience);
     g_thread_join(thread);
-    gst_object_unref(row.to);
+    gst_object_unref(row->to);
     return done;
 }
 
 /* -------------------------------------------------------------------- process */
 
-/* Frames before the piece, whose start is `data`, end here. Containers round times. */
+/* Pictures before the piece end here. Those of the piece come later than all of them, some
+ * of them earlier than its keyframe. */
 static GstPadProbeReturn gate(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-    const GstClockTime *start = data;
+    struct row *row = data;
+    const GstClockTime time = GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info));
+    gboolean passes;
 
     (void)pad;
-    return GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) + 2 * GST_MSECOND < *start
-               ? GST_PAD_PROBE_DROP
-               : GST_PAD_PROBE_OK;
+    g_mutex_lock(&row->lock);
+    passes = time >= row->from;
+    row->out += passes;
+    g_mutex_unlock(&row->lock);
+    g_atomic_int_inc(&moved);
+    return passes ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+/* A decoder may drop what it does not understand, and say nothing. */
+static gboolean is_there(const char *file, const struct row *row)
+{
+    if (row->out < row->in)
+        g_printerr("farm: %s has %u frames, and %u of them came through\n", file, row->in,
+                   row->out);
+    return row->out > 0;
 }
 
 static gboolean process(char **words, GError **error)
@@ -425,41 +440,41 @@ static gboolean process(char **words, GError **error)
                                  PICTURES "decodebin ! %s ! identity name=gate ! "
                                           "videoconvert ! %s ! matroskamux ! filesink name=out",
                                  words[1], words[2]);
-    GstClockTime start = words[4] ? g_ascii_strtoull(words[5], NULL, 10) : 0;
-    struct part before = {.end = start}, piece = {.at = start};
-    GArray *parts;
+    struct part before = {.end = words[4] ? g_ascii_strtoull(words[5], NULL, 10) : 0}, piece = {0};
+    struct row row = {0};
     gboolean done;
 
     if (!pipeline)
         return FALSE;
     set(pipeline, "out", "location", words[0]);
-    probe(pipeline, "gate", gate, &start);
-    parts = new_parts();
+    probe(pipeline, "gate", gate, &row);
+    g_mutex_init(&row.lock);
+    row.parts = new_parts();
     before.last = words[4] ? strtoul(words[6], NULL, 10) : 0;
     if (before.last) {
         before.file = g_strdup(words[4]);
-        g_array_append_val(parts, before);
+        g_array_append_val(row.parts, before);
     }
     piece.file = g_strdup(words[3]);
-    g_array_append_val(parts, piece);
-    done = run_row(pipeline, parts);
-    g_array_unref(parts);
+    g_array_append_val(row.parts, piece);
+    done = run_row(pipeline, &row, PATIENCE_COMPUTING) && is_there(words[3], &row);
+    g_array_unref(row.parts);
+    g_mutex_clear(&row.lock);
     gst_object_unref(pipeline);
     return done;
 }
 
 /* ----------------------------------------------------------------------- join */
 
-/* The pieces in the folder, by their starts. */
+/* The pieces in the folder, one a line of the starts. */
 static GArray *list_pieces(const char *folder, const char *text)
 {
     GArray *parts = new_parts();
     char **starts = g_strsplit(text, "\n", -1);
 
     for (guint i = 0; starts[i] && *starts[i]; i++) {
-        struct part part = {.at = g_ascii_strtoull(starts[i], NULL, 10)};
+        struct part part = {.file = g_strdup_printf("%s/out-%05u.mkv", folder, i)};
 
-        part.file = g_strdup_printf("%s/out-%05u.mkv", folder, i);
         g_array_append_val(parts, part);
     }
     g_strfreev(starts);
@@ -468,32 +483,34 @@ static GArray *list_pieces(const char *folder, const char *text)
 
 static gboolean join(char **words, GError **error)
 {
-    GstClockTime length;
-    const gboolean sounds = has(words[1], GST_TYPE_DISCOVERER_AUDIO_INFO, &length);
-    struct stream sound = {.kinds = {"audio/"}};
+    const struct recording recording = farm_look_at(words[1]);
+    struct stream sound = {.kinds = {"audio/"}, .parse = TRUE};
     char *starts = g_build_filename(words[2], "starts", NULL), *text = NULL;
+    struct row row = {0};
     GstElement *pipeline = NULL;
     gboolean done = FALSE;
-    GArray *parts;
 
     if (g_file_get_contents(starts, &text, NULL, error))
         pipeline = parse(error, PICTURES "matroskamux name=mux ! filesink name=out %s",
-                         sounds ? "filesrc name=source ! parsebin name=streams "
-                                  "queue name=wanted wanted. ! mux.audio_0"
-                                : "");
+                         recording.sound ? "filesrc name=source ! parsebin name=streams "
+                                           "queue name=wanted wanted. ! mux.audio_0"
+                                         : "");
     g_free(starts);
     if (!pipeline)
         goto out;
     set(pipeline, "out", "location", words[0]);
-    if (sounds) {
+    if (recording.sound) {
         set(pipeline, "source", "location", words[1]);
-        watch(pipeline, &sound);
+        farm_watch(pipeline, &sound);
     }
-    parts = list_pieces(words[2], text);
-    done = run_row(pipeline, parts);
-    g_array_unref(parts);
+    g_mutex_init(&row.lock);
+    row.parts = list_pieces(words[2], text);
+    done = run_row(pipeline, &row, PATIENCE_COPYING);
+    g_array_unref(row.parts);
+    g_mutex_clear(&row.lock);
     gst_object_unref(pipeline);
 out:
+    g_free(recording.missing);
     g_free(text);
     return done;
 }
@@ -512,6 +529,7 @@ int main(int argc, char **argv)
     const int words = argc - 2;
     GError *error = NULL;
 
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* it ends with the script that started it */
     gst_init(NULL, NULL);
     for (guint i = 0; words > 0 && i < G_N_ELEMENTS(steps); i++)
         if (!strcmp(argv[1], steps[i].name) &&

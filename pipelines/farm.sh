@@ -37,7 +37,7 @@ piece() {
     mapfile -t starts <"$folder/starts"
     mapfile -t filter <"$folder/filter"
     [ "$2" = 0 ] || words=("$(printf '%s/in-%05d.mkv' "$folder" $(($2 - 1)))"
-        $((starts[$2] - starts[$2 - 1])) "${filter[2]}")
+        "${starts[$2]}" "${filter[2]}")
     mapfile -t gpus < <(devices)
     [ ${#gpus[@]} = 0 ] || export TDL_DEVICE=${TDL_DEVICE:-${gpus[$((${3:-$2} % ${#gpus[@]}))]}}
     "$farm" process "$out.part" "${filter[0]}" "${filter[1]}" "$in" "${words[@]}"

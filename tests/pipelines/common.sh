@@ -20,6 +20,14 @@ check() {
 not() { ! "$@"; }
 finish() { exit $((failures > 0)); }
 
+# most_apart FILE FILE : how far apart two bytes at one place are; cmp prints octal values.
+most_apart() {
+    cmp -l "$1" "$2" | awk '
+        function value(o) { return int(o / 100) * 64 + int(o % 100 / 10) * 8 + o % 10 }
+        { d = value($2) - value($3); d = d < 0 ? -d : d; if (d > most) most = d }
+        END { print most + 0 }'
+}
+
 command -v gst-launch-1.0 >/dev/null || skip "gst-launch-1.0 is not installed"
 
 # Kernels are tested (TDL_DEVICE, tests/meson.build) where there is a device for them.
