@@ -12,7 +12,8 @@
 #   --encoder E     elements that encode (default: x264enc, else vp8enc)
 #   --retries N     how often a piece is tried (default 3)
 # The recording is cut at keyframes into OUT.mkv.farm/, where what is done stays if
-# anything fails: the same line again does the rest. The sound is the recording's.
+# anything fails: the same line again does the rest. The sound is the recording's. Whoever
+# ends this script ends its workers.
 set -eu
 . "$(dirname "$0")/common.sh"
 export TDL_BUILD
@@ -44,6 +45,14 @@ piece() {
     mv -- "$out.part" "$out"
 }
 
+# Who comes second is refused: both would write the same files.
+lock_folder() {
+    exec {lock}>>"$folder/lock"
+    # No locks there at all: flock says so, with another status.
+    flock --nonblock $lock || [ $? != 1 ] || die "$folder is in use: another farm.sh makes $out"
+    [ "$folder/lock" -ef /dev/fd/$lock ] || die "$folder is gone: another farm.sh has just made $out"
+}
+
 # A job of a Slurm array; a piece that fails is put back into the queue.
 slurm_piece() {
     piece "$1" "$SLURM_ARRAY_TASK_ID" && return
@@ -57,14 +66,18 @@ run_pieces() {
     self=$(cd "$(dirname "$0")" && pwd)/farm.sh
     case $engine in
     parallel)
-        seq 0 $last | parallel --will-cite --jobs "$workers" --retries "$retries" \
+        seq 0 $last | setpriv --pdeathsig TERM \
+            parallel --will-cite --jobs "$workers" --retries "$retries" \
             ${hosts:+--sshloginfile "$hosts" --env TDL_BUILD --env TDL_DEVICE} \
             --joblog "$folder/jobs" --quote "$self" --piece "$folder" '{}' '{%}'
         ;;
     slurm)
-        sbatch --wait --requeue --open-mode=append --array="0-$last%$workers" --job-name=tdl-farm \
-            --output="$folder/log-%a" --chdir="$PWD" --wrap \
-            "$(printf '%q ' "$self" --slurm-piece "$folder" "$retries")"
+        sbatch --wait --parsable --requeue --open-mode=append --array="0-$last%$workers" \
+            --job-name=tdl-farm --output="$folder/log-%a" --chdir="$PWD" --wrap \
+            "$(printf '%q ' "$self" --slurm-piece "$folder" "$retries")" >"$folder/job" &
+        # Its jobs are no processes of this one.
+        trap 'scancel "$(cut -d ";" -f 1 "$folder/job")"; kill $!; exit 1' HUP INT TERM
+        wait $!
         ;;
     esac
 }
@@ -134,12 +147,13 @@ for word in "$@"; do
     properties+=" ${word%%=*}=\"${value//\"/\\\"}\""
 done
 line=$(say "tdlfilter$properties" "${encoder:-$(default_encoder)}" "$before" "$video" "$seconds")
-if [ -e "$folder/filter" ] && [ "$(cat "$folder/filter")" != "$line" ]; then
-    die "$folder is of another line, with other properties or options: rm -r '$folder' first"
-fi
 engine_is_there
 "$farm" try "$(head -n 1 <<<"$line")" "$(sed -n 2p <<<"$line")" || die "so no piece was begun"
 mkdir -p -- "$folder"
+lock_folder
+if [ -e "$folder/filter" ] && [ "$(cat "$folder/filter")" != "$line" ]; then
+    die "$folder is of another line, with other properties or options: rm -r '$folder' first"
+fi
 say "$line" >"$folder/filter"
 if [ ! -e "$folder/starts" ]; then
     "$farm" cut "$video" "$folder" "$seconds" >"$folder/starts.part" || {

@@ -79,9 +79,10 @@ def check_links(site, pages):
 
 
 def messages():
-    """The string literals of the element's sources, what stands for values as …"""
+    """The string literals of the element's sources and of farm's, what stands for values as …"""
     literal = r'"(?:[^"\\\n]|\\.)*"'
-    for path in glob.glob(root + "/gst/**/*.[ch]", recursive=True):
+    sources = glob.glob(root + "/gst/**/*.[ch]", recursive=True)
+    for path in sources + glob.glob(root + "/pipelines/farm*.c"):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         for found in re.findall(rf"{literal}(?:\s+(?:G_[A-Z0-9_]+_FORMAT\s+)?{literal})*", text):
@@ -91,8 +92,8 @@ def messages():
 
 
 def script_messages():
-    """What the virtual camera's script says, variables as …"""
-    for name in ("video-call.sh", "virtual-camera.bash"):
+    """What the virtual camera's scripts and farm.sh say, variables as …"""
+    for name in ("video-call.sh", "virtual-camera.bash", "farm.sh"):
         with open(f"{root}/pipelines/{name}", encoding="utf-8") as f:
             for text in re.findall(r'"((?:[^"\\]|\\.)*)"', f.read()):
                 yield re.sub(r"\$(\w+|{[^}]*})", "…", text)

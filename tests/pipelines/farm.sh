@@ -47,11 +47,7 @@ stream four.mkv video_0 four.raw
 stream in.mkv audio_0 in.ogg
 stream four.mkv audio_0 four.ogg
 check "as many frames" test "$(stat -c %s one.raw four.raw | sort -u)" = $((frames * size))
-# cmp prints octal values.
-most=$(cmp -l one.raw four.raw | awk '
-    function value(o) { return int(o / 100) * 64 + int(o % 100 / 10) * 8 + o % 10 }
-    { d = value($2) - value($3); d = d < 0 ? -d : d; if (d > most) most = d }
-    END { print most + 0 }')
+most=$(most_apart one.raw four.raw)
 check "frames are equal but for $most steps" test "$most" -le 1
 check "there is sound" test -s in.ogg
 check "the sound is the same" cmp in.ogg four.ogg
@@ -89,9 +85,89 @@ check "a video that is cut short" farm "$real" short.mkv beginning.mkv >log 2>&1
 check "... is said to be, with its length" grep -q "short.mkv end after .* it has 4.0 s" log
 check "... and what there is is done" test -s beginning.mkv
 
-check "one piece, a space in its name, and sound" farm "$real" in.mkv "a b.mkv"
+# The sound is not decoded, the pictures are.
+export GST_PLUGIN_FEATURE_RANK=vorbisdec:NONE,avdec_vorbis:NONE
+check "one piece, a space in its name, and sound that nothing decodes" farm "$real" in.mkv "a b.mkv"
 stream "a b.mkv" audio_0 ab.ogg
 check "it is there" cmp in.ogg ab.ogg
+export GST_PLUGIN_FEATURE_RANK=vp8dec:NONE,avdec_vp8:NONE
+check "no decoder" refused 1 "in.mkv need a VP8 decoder" in.mkv bad.mkv
+unset GST_PLUGIN_FEATURE_RANK
+gst-launch-1.0 -q audiotestsrc num-buffers=10 ! vorbisenc ! matroskamux ! filesink location=sound.mkv
+check "sound alone" refused 1 "sound.mkv is no video" sound.mkv bad.mkv
+
+# step STATUS WORDS ARGUMENT... : one step alone, which ends.
+step() {
+    local status=$1 words=$2 got=0
+    shift 2
+    timeout 60 "$real/pipelines/farm" "$@" >log 2>&1 || got=$?
+    [ $got = "$status" ] && grep -q -- "$words" log && return
+    cat log
+    return 1
+}
+TDL_FARM_PATIENCE=2 check "a filter that stands still" step 1 "nothing has moved for 2 s" \
+    process no.mkv "identity sleep-time=100000000" $raw in.mkv
+check "a filter that lets nothing through" step 1 "has 60 frames, and 0 of them" \
+    process no.mkv "identity drop-probability=1.0" $raw in.mkv
+
+# within SECONDS COMMAND... : it comes to pass.
+within() {
+    local tries=$(($1 * 10))
+    until "${@:2}"; do
+        [ $((tries -= 1)) -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+# at_work : whatever works in the folder; the script itself was not told the whole path.
+at_work() { pgrep -f "$temp/slow.mkv.farm" >at-work; }
+processing() { pgrep -f "farm process $temp/slow.mkv.farm" >at-work; }
+
+# Half a minute for a piece, so that a second one, and then the end, come in between.
+mkdir -p slow/pipelines
+ln -s "$real/gst" "$real/engine" slow
+cat >slow/pipelines/farm <<END
+#!/bin/bash
+words=("\$@")
+[ "\$1" != process ] || [ -e "$temp/go" ] || words[3]="identity sleep-time=2000000 ! \${words[3]}"
+exec "$real/pipelines/farm" "\${words[@]}"
+END
+chmod +x slow/pipelines/farm
+export TDL_BUILD=$temp/slow
+slow=("$root/pipelines/farm.sh" --workers 4 --seconds 0.5 --encoder $raw in.mkv slow.mkv)
+"${slow[@]}" >slow.log 2>&1 &
+first=$!
+check "workers work" within 60 processing
+status=0
+"${slow[@]}" >log 2>&1 || status=$?
+check "a second one on the same result is refused" test $status = 1
+check "... and told why" grep -q "slow.mkv.farm is in use" log
+check "... and the first goes on" processing
+kill -TERM $first || true
+wait $first 2>/dev/null || true
+check "who is ended ends all of them" within 10 not at_work
+[ ! -s at-work ] || xargs kill <at-work || true
+touch go
+check "the same line does the rest" "${slow[@]}"
+stream slow.mkv video_0 slow.raw
+check "as many frames" test "$(stat -c %s one.raw slow.raw | sort -u)" = $((frames * size))
+
+# Slurm's jobs are no processes of the script.
+mkdir slurm
+cat >slurm/sbatch <<END
+#!/bin/bash
+echo "7;cluster"
+exec tail -f "$temp/slurm/sbatch"
+END
+printf '#!/bin/bash\necho "$@" >>cancelled\n' >slurm/scancel
+chmod +x slurm/*
+PATH=$temp/slurm:$PATH "${slow[0]}" --engine slurm --encoder $raw in.mkv queued.mkv >slow.log 2>&1 &
+first=$!
+check "a job is queued" within 60 test -s queued.mkv.farm/job
+kill -TERM $first || true
+wait $first 2>/dev/null || true
+check "... and cancelled" grep -qx 7 cancelled
+check "... and nobody waits for it" within 10 not pgrep -f "$temp/slurm/sbatch"
+unset TDL_BUILD
 
 # What is done stays, and is not of another line.
 mkdir bad.mkv.farm
