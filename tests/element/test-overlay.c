@@ -298,8 +298,8 @@ static const char *missing(void)
 
 int main(int argc, char **argv)
 {
-    Suite *suite = suite_create("overlay");
-    TCase *tests = tcase_create("overlay");
+    Suite *suite;
+    TCase *tests;
     int result;
 
     gst_init(&argc, &argv);
@@ -307,6 +307,8 @@ int main(int argc, char **argv)
         g_print("skipped: %s\n", missing());
         return 77;
     }
+    suite = suite_create("overlay");
+    tests = tcase_create("overlay");
     folder = g_dir_make_tmp("tdl-overlay-XXXXXX", NULL);
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, somebody, 0, G_N_ELEMENTS(rows));
