@@ -2,6 +2,7 @@
 #include "context.h"
 
 #include "core/thread.h"
+#include "loader.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -242,12 +243,15 @@ uint64_t tdl_context_ticks_ns(const struct tdl_context *ctx, uint64_t from, uint
 
 void tdl_context_name(struct tdl_context *ctx, VkObjectType type, uint64_t handle, const char *name)
 {
-    if (tdl_vk(ctx)->fn.set_object_name && name)
-        tdl_vk(ctx)->fn.set_object_name(
-            tdl_vk(ctx)->device, &(VkDebugUtilsObjectNameInfoEXT){
-                                     .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
-                                     .objectType = type,
-                                     .objectHandle = handle,
-                                     .pObjectName = name,
-                                 });
+    if (!tdl_vk(ctx)->fn.set_object_name || !name)
+        return;
+    tdl_loader_lock();
+    tdl_vk(ctx)->fn.set_object_name(tdl_vk(ctx)->device,
+                                    &(VkDebugUtilsObjectNameInfoEXT){
+                                        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                                        .objectType = type,
+                                        .objectHandle = handle,
+                                        .pObjectName = name,
+                                    });
+    tdl_loader_unlock();
 }

@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "cache_path.h"
 #include "instance.h"
+#include "loader.h"
 #include "open.h"
 #include "table.h"
 
@@ -275,8 +276,11 @@ void tdl_vk_context_destroy(struct tdl_context *ctx)
         tdl_pipelines_finish(ctx);
         vkDestroyCommandPool(tdl_vk(ctx)->device, tdl_vk(ctx)->barrier_pool, NULL);
         tdl_queues_finish(ctx);
-        if (!tdl_vk(ctx)->setup.borrowed)
+        if (!tdl_vk(ctx)->setup.borrowed) {
+            tdl_loader_lock();
             vkDestroyDevice(tdl_vk(ctx)->device, NULL);
+            tdl_loader_unlock();
+        }
     }
     if (tdl_vk(ctx)->messenger) {
         PFN_vkDestroyDebugUtilsMessengerEXT destroy =

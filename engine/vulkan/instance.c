@@ -38,6 +38,7 @@ static enum tdl_result create_instance(bool validate, VkInstance *out_instance)
         .enabledValidationFeatureCount = TDL_COUNT(enables),
         .pEnabledValidationFeatures = enables,
     };
+    tdl_loader_lock();
     VkResult result = vkCreateInstance(
         &(VkInstanceCreateInfo){
             .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -54,7 +55,15 @@ static enum tdl_result create_instance(bool validate, VkInstance *out_instance)
             .ppEnabledExtensionNames = &debug_utils,
         },
         NULL, out_instance);
+    tdl_loader_unlock();
     return result < 0 ? tdl_vk_fail(NULL, result, "vkCreateInstance(") : TDL_OK;
+}
+
+static void destroy_instance(VkInstance instance)
+{
+    tdl_loader_lock();
+    vkDestroyInstance(instance, NULL);
+    tdl_loader_unlock();
 }
 
 /* One plain instance serves the whole process and is never destroyed, so that
@@ -90,7 +99,7 @@ void tdl_instance_unload(void)
 {
     pthread_mutex_lock(&shared_lock);
     if (shared_instance && !shared_users) {
-        vkDestroyInstance(shared_instance, NULL);
+        destroy_instance(shared_instance);
         shared_instance = VK_NULL_HANDLE;
     }
     pthread_mutex_unlock(&shared_lock);
@@ -111,7 +120,7 @@ enum tdl_result tdl_instance_create(bool validation, VkInstance *out_instance, b
 void tdl_instance_destroy(VkInstance instance)
 {
     if (instance && !leave_shared_instance(instance))
-        vkDestroyInstance(instance, NULL);
+        destroy_instance(instance);
 }
 
 uint32_t tdl_device_queue_family(VkPhysicalDevice physical, VkQueueFamilyProperties *out_family)

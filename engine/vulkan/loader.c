@@ -59,6 +59,18 @@ enum tdl_result tdl_loader_open(void)
                           missing);
 }
 
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+
+void tdl_loader_lock(void)
+{
+    pthread_mutex_lock(&lists);
+}
+
+void tdl_loader_unlock(void)
+{
+    pthread_mutex_unlock(&lists);
+}
+
 #define DEFINE(type, name, parameters)                                                             \
     __attribute__((visibility("hidden"))) VKAPI_ATTR type VKAPI_CALL name parameters
 #define RESULT(name, parameters, arguments)                                                        \

@@ -28,6 +28,7 @@ static void load_functions(struct tdl_context *ctx)
 {
     VkDevice d = tdl_vk(ctx)->device;
     bool v12 = ctx->info.api_version >= VK_API_VERSION_1_2;
+    tdl_loader_lock();
     struct tdl_device_functions *fn = &tdl_vk(ctx)->fn;
 #define LOAD(field, type, name) fn->field = (type)(void *)vkGetDeviceProcAddr(d, name)
 #define LOAD_IF(extension, field, type, name)                                                      \
@@ -46,6 +47,7 @@ static void load_functions(struct tdl_context *ctx)
             "vkGetSemaphoreFdKHR");
     LOAD_IF(VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME, import_semaphore_fd,
             PFN_vkImportSemaphoreFdKHR, "vkImportSemaphoreFdKHR");
+    tdl_loader_unlock();
 #undef LOAD_IF
 #undef LOAD
 }
@@ -116,6 +118,7 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx, uint64_t max_qu
     if (ctx->info.cooperative_matrix[0])
         setup->timeline.pNext =
             tdl_cooperative_matrix_enable(&setup->cooperative_matrix, setup->timeline.pNext);
+    tdl_loader_lock();
     r = VK(ctx, vkCreateDevice(tdl_vk(ctx)->physical,
                                &(VkDeviceCreateInfo){
                                    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
@@ -132,6 +135,7 @@ enum tdl_result tdl_setup_create_device(struct tdl_context *ctx, uint64_t max_qu
                                    .ppEnabledExtensionNames = tdl_vk(ctx)->setup.extensions,
                                },
                                NULL, &tdl_vk(ctx)->device));
+    tdl_loader_unlock();
     if (r != TDL_OK)
         return r;
     for (uint32_t i = 0; i < tdl_vk(ctx)->queue_count; i++)

@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -480,6 +481,49 @@ static void check_shared_cache(void)
     lines_free(l);
 }
 
+/* ------------------------------------------------------------------- threads */
+
+static const struct tdl_context_params validated = {
+    .validation = true, .cache_dir = "", .log = check_log};
+static atomic_uint churning;
+
+static void *churn(void *data)
+{
+    for (unsigned i = 0; i < 30; i++) {
+        struct tdl_context *ctx;
+        OK(tdl_context_create(&validated, &ctx));
+        tdl_context_destroy(&ctx);
+    }
+    atomic_fetch_sub(&churning, 1);
+    return data;
+}
+
+/* Devices come and go in threads, while another names what it has: the loader looks for the
+ * device of each name among all. */
+static void check_coming_and_going(void)
+{
+    const struct tdl_tensor_params params = {.dtype = TDL_FLOAT32,
+                                             .rank = 1,
+                                             .shape = {64},
+                                             .usage = TDL_TENSOR_READABLE,
+                                             .label = "named"};
+    struct tdl_context *ctx;
+    pthread_t threads[2];
+    check_begin("devices that come and go");
+    OK(tdl_context_create(&validated, &ctx));
+    atomic_store(&churning, 2);
+    for (unsigned i = 0; i < 2; i++)
+        REQUIRE(!pthread_create(&threads[i], NULL, churn, NULL), "no thread");
+    while (atomic_load(&churning)) {
+        struct tdl_tensor *named;
+        OK(tdl_tensor_create(ctx, &params, &named));
+        tdl_tensor_destroy(&named);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    check_context_close(ctx);
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -495,6 +539,7 @@ int main(void)
     check_logging();
     check_points();
     check_references();
+    check_coming_and_going();
     snprintf(cache_root, sizeof(cache_root), "%s/tdl-test-XXXXXX", tmp ? tmp : "/tmp");
     REQUIRE(mkdtemp(cache_root), "no temporary folder");
     check_cache();
