@@ -7,9 +7,10 @@
 #   --hosts FILE    GNU parallel's --sshloginfile; each host has the plugin and the
 #                   folders under the same paths; where unlike processors compute, built
 #                   with -Dcpu-levels=all
-#   --seconds S     length of a piece, to the next keyframe (default 60)
+#   --seconds S     length of a piece at most, cut at keyframes (default 60)
 #   --before N      frames of the piece before that the filter sees first (default 24)
-#   --encoder E     elements that encode (default: x264enc, else vp8enc)
+#   --encoder E     elements that encode (default: x264enc of 4:2:0, else vp8enc; neither
+#                   keeps mode=alpha's alpha)
 #   --retries N     how often a piece is tried (default 3)
 # The recording is cut at keyframes into OUT.mkv.farm/, where what is done stays if
 # anything fails: the same line again does the rest. The sound is the recording's. Whoever
@@ -94,7 +95,7 @@ engine_is_there() {
 
 default_encoder() {
     if gst-inspect-1.0 --exists x264enc; then
-        say "x264enc speed-preset=veryfast"
+        say "video/x-raw,format=I420 ! x264enc speed-preset=veryfast" # what all players take
     else
         say "vp8enc deadline=1 cpu-used=4 end-usage=cq cq-level=10 target-bitrate=20000000"
     fi
