@@ -224,6 +224,15 @@ static struct tdl_operand *matrices(struct tdl_builder *b, const char *name, boo
     return as_floats ? tdl_builder_cast(b, x, TDL_FLOAT32) : x;
 }
 
+/* For a product of m × n: of rank 0 to 2, broadcast where a size is 1; or none. */
+static struct tdl_operand *random_c(struct tdl_builder *b, struct rng *rng, bool as_floats,
+                                    uint32_t m, uint32_t n)
+{
+    const uint32_t rank = rng_below(rng, 4);
+    const uint32_t shape[] = {rng_one_in(rng, 2) ? 1 : m, rng_one_in(rng, 2) ? 1 : n};
+    return rank < 3 ? matrices(b, "c", as_floats, rank, shape + 2 - rank) : NULL;
+}
+
 static void run_units(struct tdl_context *ctx, struct tdl_builder *b, struct rng *rng,
                       const char *algorithm, bool half, uint32_t products)
 {
@@ -271,10 +280,7 @@ static void check_units_gemm(struct tdl_context *ctx, uint64_t seed)
                 p.a_transpose ? " aT" : "", p.b_transpose ? " bT" : "",
                 floats ? "float32" : "float16", algorithm);
     OK(tdl_builder_create(ctx, &b));
-    const uint32_t c_rank = rng_below(&rng, 4);
-    const uint32_t c_shape[] = {rng_one_in(&rng, 2) ? 1 : m, rng_one_in(&rng, 2) ? 1 : n};
-    if (c_rank < 3)
-        p.c = matrices(b, "c", floats, c_rank, c_shape + 2 - c_rank);
+    p.c = random_c(b, &rng, floats, m, n);
     const uint32_t a[] = {p.a_transpose ? k : m, p.a_transpose ? m : k};
     const uint32_t w[] = {p.b_transpose ? n : k, p.b_transpose ? k : n};
     struct tdl_operand *y =
@@ -329,10 +335,7 @@ static void check_tensors(struct tdl_context *ctx, uint64_t seed)
     check_begin("seed %llu: gemm %ux%ux%u%s, %s", (unsigned long long)seed, m, n, k,
                 p.b_transpose ? " bT" : "", algorithm);
     OK(tdl_builder_create(ctx, &b));
-    const uint32_t c_rank = rng_below(&rng, 4);
-    const uint32_t c_shape[] = {rng_one_in(&rng, 2) ? 1 : m, rng_one_in(&rng, 2) ? 1 : n};
-    if (c_rank < 3)
-        p.c = matrices(b, "c", false, c_rank, c_shape + 2 - c_rank);
+    p.c = random_c(b, &rng, false, m, n);
     const uint32_t w[] = {p.b_transpose ? n : k, p.b_transpose ? k : n};
     struct tdl_operand *y = tdl_builder_gemm(b, matrices(b, "a", false, 2, (uint32_t[]){m, k}),
                                              matrices(b, "b", false, 2, w), &p);
