@@ -18,6 +18,7 @@
  * frame, before negotiation, so that caps, buffers and work agree.
  */
 #include "gsttdlfilter-private.h"
+#include "gsttdlfitted.h"
 
 #include <string.h>
 
@@ -192,7 +193,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
     else if ((error = gst_tdl_model_notice(session->infer->model, &sources)) != NULL)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
-    self->fitted[0] = !strcmp(sources.model_size, "frame") ? GST_TDL_NOT_FITTED : 0;
+    self->fitted[0] = gst_tdl_fitted_is_sized(&sources) ? GST_TDL_NOT_FITTED : 0;
     complete = session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
     gst_tdl_sources_clear(&sources);
     if (!complete) {

@@ -6,6 +6,7 @@
 #include "gsttdlexport.h"
 #include "gsttdlfitted.h"
 #include "gsttdllegend.h"
+#include "gsttdlwork.h"
 
 #include <string.h>
 
@@ -95,9 +96,33 @@ static gboolean is_fitted(GstTdlFilter *self)
     gboolean fitted;
 
     GST_OBJECT_LOCK(self);
-    fitted = !strcmp(self->settings.sources.model_size, "frame");
+    fitted = gst_tdl_fitted_is_sized(&self->settings.sources);
     GST_OBJECT_UNLOCK(self);
     return fitted;
+}
+
+/* The way to look for people in frames as they are now. NULL: the model does not follow them. */
+static const struct gst_tdl_person *find_person(GstTdlFilter *self)
+{
+    const struct gst_tdl_person *person;
+
+    GST_OBJECT_LOCK(self);
+    person = gst_tdl_model_person(&self->settings.sources);
+    GST_OBJECT_UNLOCK(self);
+    return self->session->infer->person ? person : NULL;
+}
+
+/* The shape of the frames, for whatever is loaded from now on. */
+static void note_aspect(GstTdlFilter *self)
+{
+    const GstVideoInfo *info = &self->in.info;
+
+    if (!info->finfo)
+        return;
+    GST_OBJECT_LOCK(self);
+    self->settings.sources.aspect =
+        gst_tdl_pixel_aspect(info) * (gdouble)info->width / info->height;
+    GST_OBJECT_UNLOCK(self);
 }
 
 /* The model for frames as they are now. NULL with `error`, or without when cancelled. */
@@ -174,17 +199,26 @@ static GstFlowReturn wait_for_network(GstTdlFilter *self)
     return flow;
 }
 
-/* With model-size=frame: a network for frames as they are now. What cannot be had is an
+/* Are the frames other ones than the network was made for? */
+static gboolean is_misfit(GstTdlFilter *self)
+{
+    const struct gst_tdl_person *person = find_person(self);
+
+    if (person && person != self->session->infer->person)
+        return TRUE;
+    return self->fitted[0] && is_fitted(self) &&
+           (self->fitted[0] != self->in.info.width || self->fitted[1] != self->in.info.height);
+}
+
+/* A network for frames as they are now, where it follows them. What cannot be had is an
  * error at the beginning; later what there is goes on. */
 static GstFlowReturn fit(GstTdlFilter *self)
 {
-    const gint size[2] = { self->in.info.width, self->in.info.height };
     struct gst_tdl_infer *infer = NULL;
     GError *error = NULL;
 
-    if (!self->fitted[0] || !is_fitted(self) ||
-        gst_tdl_session_is_closed(self->session, &self->active) ||
-        (self->fitted[0] == size[0] && self->fitted[1] == size[1]))
+    note_aspect(self);
+    if (gst_tdl_session_is_closed(self->session, &self->active) || !is_misfit(self))
         return GST_FLOW_OK;
     infer = load_fitted(self, self->output, &error);
     if (!infer && !error)
@@ -197,8 +231,11 @@ static GstFlowReturn fit(GstTdlFilter *self)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
     else
         gst_tdl_session_take_infer(self->session, infer);
-    self->fitted[0] = size[0];
-    self->fitted[1] = size[1];
+    self->session->infer->person = find_person(self); /* tried once, be it in vain */
+    if (self->fitted[0]) {
+        self->fitted[0] = self->in.info.width;
+        self->fitted[1] = self->in.info.height;
+    }
     update_latency(self);
     return GST_FLOW_OK;
 }

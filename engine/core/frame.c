@@ -127,6 +127,9 @@ static enum tdl_result resolve_inside(const struct tdl_tensor *tensor,
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
                         "inside %u,%u %u×%u px does not lie in the tensor of %u×%u px", x, y, width,
                         height, dims.w, dims.h);
+    if (params->filter > TDL_FILTER_BILINEAR)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "there is no filter %llu",
+                        (unsigned long long)params->filter);
     if (!(params->pad >= 0 && params->pad <= 1))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "pad %g is outside 0…1", (double)params->pad);
     return TDL_OK;

@@ -165,7 +165,8 @@ static const gchar *foreground(const struct gst_tdl_session *session,
 {
     const gchar *name = session->infer->model->name;
 
-    const gboolean person = !strcmp(name, "person") || !strcmp(name, "person-landscape");
+    static const gchar *const names[] = { "person", "person-square", "person-landscape", NULL };
+    const gboolean person = g_strv_contains(names, name);
 
     return person && !live->invert ? "person" : "foreground";
 }

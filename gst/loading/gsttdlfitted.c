@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlfitted.h"
 
+#include <string.h>
+
 #define MOST (1920 * 1080) /* px */
+
+gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources)
+{
+    return !strcmp(sources->model_size, "frame");
+}
 
 static gboolean is_canceled(gpointer begin)
 {
@@ -36,18 +43,21 @@ struct gst_tdl_infer *gst_tdl_fitted_load(struct tdl_context *context,
                                           struct gst_tdl_sources *sources, const gint size[2],
                                           struct gst_tdl_begin *begin, GError **error)
 {
+    const gboolean sized = gst_tdl_fitted_is_sized(sources);
     const struct gst_tdl_model_params params = { context, sources };
     struct gst_tdl_progress progress = { .element = begin->element,
                                          .canceled = is_canceled,
                                          .data = begin };
     struct gst_tdl_infer *infer;
 
-    if (!check_size(size, error))
+    if (sized && !check_size(size, error))
         return NULL;
-    g_free(sources->model_size);
-    sources->model_size = g_strdup_printf("%dx%d", size[0], size[1]);
+    if (sized) {
+        g_free(sources->model_size);
+        sources->model_size = g_strdup_printf("%dx%d", size[0], size[1]);
+    }
     infer = gst_tdl_infer_new(&params, error);
-    if (infer && (!check_model(infer->model, size, error) ||
+    if (infer && ((sized && !check_model(infer->model, size, error)) ||
                   !gst_tdl_infer_compile(infer, context, &progress, error)))
         g_clear_pointer(&infer, gst_tdl_infer_free);
     return infer;

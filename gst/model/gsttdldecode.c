@@ -68,6 +68,8 @@ gboolean gst_tdl_decode_picture(const struct gst_tdl_sources *sources,
                     "three numbers other than 0, such as 0.229,0.224,0.225");
     *out = (struct tdl_frame_to_tensor_params){ 0 };
     out->bgr = sources->input_order == GST_TDL_ORDER_BGR;
+    out->filter = sources->input_filter == GST_TDL_FILTER_BILINEAR ? TDL_FILTER_BILINEAR
+                                                                   : TDL_FILTER_TRIANGLE;
     for (guint c = 0; c < 3; c++) {
         const guint channel = out->bgr ? 2 - c : c;
 

@@ -75,33 +75,61 @@ static gchar *find_file(const gchar *name, const gchar *file, const gchar *besid
     return NULL;
 }
 
+/* Its file in the folders; NULL with `error`. */
+static gchar *find_named(GKeyFile *presets, const gchar *name, GError **error)
+{
+    g_autofree gchar *file = g_key_file_get_string(presets, name, "file", NULL);
+    g_autofree gchar *beside = g_key_file_get_string(presets, name, "beside", NULL);
+
+    return find_file(name, file, beside, error);
+}
+
+gboolean gst_tdl_preset_exists(const gchar *name)
+{
+    g_autoptr(GKeyFile) presets = open_presets();
+    g_autofree gchar *path =
+        g_key_file_has_group(presets, name) ? find_named(presets, name, NULL) : NULL;
+
+    return path != NULL;
+}
+
 /* Keys that are no properties are the script's. */
 static void fill(struct gst_tdl_sources *sources, GKeyFile *presets, const gchar *name)
 {
     g_auto(GStrv) keys = g_key_file_get_keys(presets, name, NULL, NULL);
 
-    for (guint i = 0; keys[i]; i++) {
+    for (guint i = 0; keys && keys[i]; i++) {
         g_autofree gchar *text = g_key_file_get_string(presets, name, keys[i], NULL);
 
         gst_tdl_sources_fill(sources, keys[i], text);
     }
 }
 
+static const gchar *name_of(const struct gst_tdl_sources *sources)
+{
+    return *sources->model ? sources->model : "person";
+}
+
+void gst_tdl_preset_fill(struct gst_tdl_sources *sources)
+{
+    g_autoptr(GKeyFile) presets = open_presets();
+
+    fill(sources, presets, name_of(sources));
+}
+
 gboolean gst_tdl_preset_apply(struct gst_tdl_sources *sources, GError **error)
 {
     g_autoptr(GKeyFile) presets = open_presets();
-    g_autofree gchar *name = g_strdup(*sources->model ? sources->model : "person");
-    g_autofree gchar *file = NULL, *beside = NULL, *path = NULL;
+    const gchar *name = name_of(sources);
+    gchar *path;
 
     if (!g_key_file_has_group(presets, name))
         return TRUE;
-    file = g_key_file_get_string(presets, name, "file", NULL);
-    beside = g_key_file_get_string(presets, name, "beside", NULL);
-    path = find_file(name, file, beside, error);
+    path = find_named(presets, name, error);
     if (!path)
         return FALSE;
-    g_free(sources->model);
-    sources->model = g_steal_pointer(&path);
     fill(sources, presets, name);
+    g_free(sources->model);
+    sources->model = path;
     return TRUE;
 }

@@ -9,9 +9,13 @@
 /* All names, for a sentence. */
 gchar *gst_tdl_preset_names(void);
 
-/* The path of its file takes the name's place ("" is "person"), and what the model wants
- * stands where the user has set nothing. FALSE with `error` when it is not fetched. Other
- * names are left alone. */
+/* Is the file of that name fetched? */
+gboolean gst_tdl_preset_exists(const gchar *name);
+
+/* What the model wants stands where the user has set nothing. Other names are left alone. */
+void gst_tdl_preset_fill(struct gst_tdl_sources *sources);
+/* Likewise, and the path of its file takes the name's place ("" is "person"). FALSE with
+ * `error` when it is not fetched. */
 gboolean gst_tdl_preset_apply(struct gst_tdl_sources *sources, GError **error);
 
 #endif

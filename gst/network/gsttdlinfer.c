@@ -84,6 +84,7 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
     infer->model = gst_tdl_model_acquire(params, error);
     if (!infer->model)
         goto fail;
+    infer->person = gst_tdl_model_person(params->sources);
     r = create_tensors(infer, params->context);
     if (r != TDL_OK) {
         gst_tdl_error_set(error, r, "Cannot run model \"%s\"", infer->model->name);

@@ -12,15 +12,16 @@
 
 struct gst_tdl_infer {
     const struct gst_tdl_model *model;
-    struct tdl_tensor *input, *mask; /* the mask: [1, h, w, 1] float32 */
-    struct tdl_tensor *output;       /* the same memory, as the graph writes it */
-    struct tdl_tensor *indices;      /* of GST_TDL_CLASSES, or NULL */
-    struct gst_tdl_carry memory;     /* of a recurrent network */
-    struct gst_tdl_others others;    /* pictures beside the input */
-    guint frame[2];                  /* size of its last frame, px */
-    guint region[4], seen[4];        /* as in gsttdlfit.h: of the next frame, and of the last one */
-    struct gst_tdl_mask_part part;   /* of it, that covers the frame of the last run */
-    guint64 network_ns;              /* wall time of a run on an idle device */
+    const struct gst_tdl_person *person; /* the way that it was chosen for; NULL: none */
+    struct tdl_tensor *input, *mask;     /* the mask: [1, h, w, 1] float32 */
+    struct tdl_tensor *output;           /* the same memory, as the graph writes it */
+    struct tdl_tensor *indices;          /* of GST_TDL_CLASSES, or NULL */
+    struct gst_tdl_carry memory;         /* of a recurrent network */
+    struct gst_tdl_others others;        /* pictures beside the input */
+    guint frame[2];                      /* size of its last frame, px */
+    guint region[4], seen[4];      /* as in gsttdlfit.h: of the next frame, and of the last one */
+    struct gst_tdl_mask_part part; /* of it, that covers the frame of the last run */
+    guint64 network_ns;            /* wall time of a run on an idle device */
 };
 
 /* Loads and checks the model. Blocking, some ms. NULL with `error`. */

@@ -50,10 +50,11 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
     if (!gst_tdl_read_bundled(path))
         g_stat(path, &st);
     g_string_printf(
-        key, "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%d|%d|%s|%s|%s|%s|%s|%g|%g",
+        key,
+        "%p|%d|%d|%s|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%d|%d|%d|%d|%s|%s|%s|%s|%s|%g|%g",
         (void *)params->context, s->precision, s->fuse, *path ? path : "person", (gint64)st.st_size,
-        (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->model_size,
-        s->model_output, s->input_range, s->input_mean, s->input_deviation,
+        (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->input_filter,
+        s->model_size, s->model_output, s->input_range, s->input_mean, s->input_deviation,
         (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
     g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
                            s->palette, s->model_state, s->model_constants, s->model_pictures);
@@ -153,12 +154,43 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     return ok ? &entry->model : NULL;
 }
 
+const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *sources)
+{
+    return gst_tdl_read_bundled(sources->model) ? NULL : gst_tdl_person_choose(sources);
+}
+
+static gboolean is_here(const gchar *name)
+{
+    return gst_tdl_read_bundled(name) || gst_tdl_preset_exists(name);
+}
+
+/* The name "person" becomes that of the model for these frames, of those that are here. */
+static void choose_person(struct gst_tdl_sources *sources)
+{
+    const struct gst_tdl_person *way = gst_tdl_model_person(sources);
+
+    if (!way)
+        return;
+    g_free(sources->model);
+    if (is_here(way->model)) {
+        sources->model = g_strdup(way->model);
+        gst_tdl_sources_fill(sources, "input-fit", way->fit);
+    } else {
+        sources->model = g_strdup(is_here("person-square") ? "person-square" : "person");
+    }
+}
+
 gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error)
 {
     g_autofree gchar *path = NULL;
 
-    if (gst_tdl_read_bundled(sources->model) || gst_tdl_preset_apply(sources, error))
+    choose_person(sources);
+    if (gst_tdl_read_bundled(sources->model)) {
+        gst_tdl_preset_fill(sources);
         path = check_file(sources->model, error);
+    } else if (gst_tdl_preset_apply(sources, error)) {
+        path = check_file(sources->model, error);
+    }
     if (path && (gst_tdl_read_bundled(path) || gst_tdl_modelinfo_apply(sources, path, error)))
         return g_steal_pointer(&path);
     return NULL;

@@ -7,6 +7,7 @@
 #include "gsttdlerror.h"
 #include "gsttdlinputs.h"
 #include "gsttdloutput.h"
+#include "gsttdlperson.h"
 #include "gsttdlsettings.h"
 
 struct gst_tdl_model_params {
@@ -42,6 +43,8 @@ struct gst_tdl_model {
  * gst_tdl_model_release(). */
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
                                                   GError **error);
+/* The way for the frames of `sources`, where the model follows them; else NULL. */
+const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *sources);
 /* Fill with what presets and the file beside the model say where the user has set nothing.
  * Blocking. Returns the model's path, or its name if it is built in; NULL with `error`. */
 gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error);

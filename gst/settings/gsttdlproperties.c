@@ -3,9 +3,10 @@
 
 const struct gst_tdl_property gst_tdl_properties[] = {
     { "model", "Model",
-      "The network: \"person\" or empty for the person model (256x256 px), "
-      "\"person-landscape\" for its faster 256x144 px sister, another name of a model that "
-      "tdl-fetch-models (in the source tree: pipelines/fetch-models.sh) has fetched (\"isnet\", "
+      "The network: \"person\" or empty for the person model that fits the frames' shape, which "
+      "is \"person-landscape\" (256x144 px) or \"person-square\" (256x256 px, slower); another "
+      "name of a model that tdl-fetch-models (in the source tree: pipelines/fetch-models.sh) has "
+      "fetched (\"isnet\", "
       "\"text\", \"pose\", \"enlarge\"), or the path (or file:// URI) of a model file "
       "(TensorFlow Lite, ONNX or ncnn) with pictures in and a mask, or a probability for each "
       "class, out. When changed while PLAYING the old one "
@@ -80,6 +81,10 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       GST_TDL_MODEL, GST_TDL_AT(sources.input_fit), .def = GST_TDL_FIT_STRETCH },
     { "input-order", "Input order", "Order of the colours in the model's picture", ORDER,
       GST_TDL_MODEL, GST_TDL_AT(sources.input_order), .def = GST_TDL_ORDER_RGB },
+    { "input-filter", "Input filter",
+      "How the frame is shrunk to the size that the model wants: best as its training pictures "
+      "were",
+      FILTER, GST_TDL_MODEL, GST_TDL_AT(sources.input_filter), .def = GST_TDL_FILTER_AUTO },
     { "output-range", "Output range",
       "Numbers that stand for black and white in the model's output, in mode=picture, as \"0,1\" "
       "(what empty means), \"-1,1\" or \"0,255\"",
@@ -291,6 +296,16 @@ static const GEnumValue orders[] = {
     { 0, NULL, NULL },
 };
 
+static const GEnumValue filters[] = {
+    { GST_TDL_FILTER_AUTO, "What models known by name want; of others triangle", "auto" },
+    { GST_TDL_FILTER_TRIANGLE,
+      "Smoothly: all pixels count, as with antialiasing in PyTorch and Pillow", "triangle" },
+    { GST_TDL_FILTER_BILINEAR,
+      "The four nearest pixels count, as with OpenCV, TensorFlow and textures of GPUs",
+      "bilinear" },
+    { 0, NULL, NULL },
+};
+
 static const GEnumValue colormaps[] = {
     { GST_TDL_COLORMAP_NONE, "Grey", "none" },
     { GST_TDL_COLORMAP_TURBO, "From blue over green to red", "turbo" },
@@ -322,6 +337,7 @@ static struct {
     [DECODER - MODE] = { "GstTdlDecoder", decoders, 0 },
     [FIT - MODE] = { "GstTdlInputFit", fits, 0 },
     [ORDER - MODE] = { "GstTdlInputOrder", orders, 0 },
+    [FILTER - MODE] = { "GstTdlInputFilter", filters, 0 },
     [COLORMAP - MODE] = { "GstTdlColormap", colormaps, 0 },
     [META - MODE] = { "GstTdlMeta", metadata, 0 },
 };

@@ -20,6 +20,7 @@ enum gst_tdl_kind {
     DECODER,
     FIT,
     ORDER,
+    FILTER,
     COLORMAP,
     META,
 };

@@ -70,6 +70,13 @@ enum gst_tdl_metadata {
     GST_TDL_META_BOTH = 3,
 };
 
+/* How the frame is shrunk to that size. */
+enum gst_tdl_input_filter {
+    GST_TDL_FILTER_AUTO = 0, /* what the model wants, of which that is known; else triangle */
+    GST_TDL_FILTER_TRIANGLE,
+    GST_TDL_FILTER_BILINEAR,
+};
+
 enum gst_tdl_input_order { GST_TDL_ORDER_RGB = 0, GST_TDL_ORDER_BGR };
 
 /* Copied under the object lock once per frame: plain values only. */
@@ -100,6 +107,7 @@ struct gst_tdl_sources {
     gint decoder;                                          /* enum gst_tdl_decoder */
     gint input_fit;                                        /* enum gst_tdl_input_fit */
     gint input_order;                                      /* enum gst_tdl_input_order */
+    gint input_filter;                                     /* enum gst_tdl_input_filter */
     gchar *output_range, *palette, *labels;                /* never NULL */
     gint output;                                           /* enum gst_tdl_output: of the mode */
     gint colormap;                                         /* enum gst_tdl_colormap */
@@ -110,6 +118,7 @@ struct gst_tdl_sources {
     gfloat score_threshold, iou_threshold; /* of objects in boxes */
     GArray *inputs;       /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
     gboolean said_output; /* model_output is a modelinfo file's, too */
+    gdouble aspect;       /* of the frames, width to height as they are seen; 0: not known yet */
 };
 
 /* What a modelinfo file says of an input, where the user has said nothing. */

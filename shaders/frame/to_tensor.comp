@@ -16,6 +16,7 @@ layout(push_constant) uniform Push {
     uint inside_origin;  // of the tensor
     uint inside_size;
     float pad;
+    uint bilinear;       // the narrowest triangle, however far the frame is shrunk
 } push;
 
 #include "../common/frame_filter.glsl"
@@ -58,7 +59,8 @@ void main()
     vec4 codes[3], rgb[3];
     // Round the picture there is nothing to read; its border stands there.
     const vec2 here = clamp(vec2(at) - vec2(first), vec2(-1.0), vec2(inside));
-    filter_source(vec2(origin) + (here + 0.5) * next, next, next, ivec2(origin),
+    const vec2 support = push.bilinear != 0u ? vec2(1.0) : next;
+    filter_source(vec2(origin) + (here + 0.5) * next, next, support, ivec2(origin),
                   ivec2(origin + crop) - 1, true, codes);
     for (uint c = 0u; c < 3u; c++) {
         const vec4 m = push.to_rgb[c];

@@ -45,7 +45,7 @@ static const struct {
     { "model", "/nonexistent/model.tflite", { "/nonexistent/model.tflite", "person-landscape" } },
     { "model", "persson", { "persson", "person-landscape" } },
     { "model", "/", { "Cannot load model \"/\"" } },
-    { "model-output", "alpha", { "names none of its outputs", "[1,256,256,1]" } },
+    { "model-output", "alpha", { "names none of its outputs", "[1,144,256,1]" } },
     { "input-range", "0-255", { "two numbers", "input-range" } },
     { "input-mean", "0.5", { "three numbers" } },
     { "model-size", "big", { "WIDTHxHEIGHT" } },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Frame → tensor against a triangle filter in double precision: every format,
+ * Frame → tensor against both filters in double precision: every format,
  * odd sizes and geometry, crops, growing and shrinking, every matrix and
  * range, and the three kinds of tensor.
  */
@@ -10,14 +10,15 @@
 #include <string.h>
 
 static void reference(const struct picture *p, const uint32_t crop[4], uint32_t w, uint32_t h,
-                      uint32_t x, uint32_t y, double rgb[3])
+                      uint32_t x, uint32_t y, bool bilinear, double rgb[3])
 {
     const double sx = (double)crop[2] / w, sy = (double)crop[3] / h;
     const double cx = crop[0] + (x + 0.5) * sx, cy = crop[1] + (y + 0.5) * sy;
     const int first[2] = {(int)crop[0], (int)crop[1]};
     const int last[2] = {(int)(crop[0] + crop[2]) - 1, (int)(crop[1] + crop[3]) - 1};
     double codes[3];
-    filtered_codes(p, (double[]){cx, cy}, (double[]){sx, sy}, first, last, codes);
+    const double width[2] = {bilinear ? 1 : sx, bilinear ? 1 : sy};
+    filtered_codes(p, (double[]){cx, cy}, width, first, last, codes);
     to_rgb(&p->frame, codes, rgb);
     for (int c = 0; c < 3; c++)
         rgb[c] = clamp_double(rgb[c], 0, 1);
@@ -68,7 +69,8 @@ static void check(struct tdl_context *ctx, struct tdl_batch *batch, struct pictu
                   const struct kind *kind, const uint32_t crop[4], uint32_t w, uint32_t h,
                   bool normalise)
 {
-    struct tdl_frame_to_tensor_params params = {.crop = {crop[0], crop[1], crop[2], crop[3]}};
+    struct tdl_frame_to_tensor_params params = {.crop = {crop[0], crop[1], crop[2], crop[3]},
+                                                .filter = random_below(2)};
     double scale[3] = {1, 1, 1}, bias[3] = {0, 0, 0};
     uint32_t inside[4] = {0, 0, w, h};
     struct tdl_tensor *t = tensor_new(ctx, kind->dtype, kind->layout, h, w, 3);
@@ -96,17 +98,18 @@ static void check(struct tdl_context *ctx, struct tdl_batch *batch, struct pictu
         for (uint32_t x = 0; x < w; x++) {
             double rgb[4] = {(double)params.pad, (double)params.pad, (double)params.pad};
             if (x - inside[0] < inside[2] && y - inside[1] < inside[3])
-                reference(p, crop, inside[2], inside[3], x - inside[0], y - inside[1], rgb);
+                reference(p, crop, inside[2], inside[3], x - inside[0], y - inside[1],
+                          params.filter == TDL_FILTER_BILINEAR, rgb);
             for (uint32_t c = 0; c < 4; c++) {
                 const double colour = rgb[c < 3 && params.bgr ? 2 - c : c];
                 const double want = c < 3 ? colour * scale[c] + bias[c] : 0;
                 const double got = tensor_value(t, data, x, y, c);
                 CHECK(fabs(got - want) <= kind->tolerance,
-                      "%s %u×%u crop %u,%u %u×%u → %u×%u, matrix %d, range %d: pixel %u,%u channel "
-                      "%u is %.6f, not %.6f (seed %#x)",
+                      "%s %u×%u crop %u,%u %u×%u → %u×%u, filter %u, matrix %d, range %d: pixel "
+                      "%u,%u channel %u is %.6f, not %.6f (seed %#x)",
                       tdl_format_name(p->frame.format), p->frame.width, p->frame.height, crop[0],
-                      crop[1], crop[2], crop[3], w, h, (int)p->frame.matrix, (int)p->frame.range, x,
-                      y, c, got, want, random_seed());
+                      crop[1], crop[2], crop[3], w, h, (unsigned)params.filter,
+                      (int)p->frame.matrix, (int)p->frame.range, x, y, c, got, want, random_seed());
             }
         }
     free(data);

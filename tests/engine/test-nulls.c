@@ -205,7 +205,7 @@ static const struct size {
     {"tdl_model_params", 88, 2},
     {"tdl_plane", 24, 0},
     {"tdl_frame", 128, 4},
-    {"tdl_frame_to_tensor_params", 96, 4},
+    {"tdl_frame_to_tensor_params", 96, 3},
     {"tdl_frame_from_tensor_params", 88, 4},
     {"tdl_compose_params", 144, 3},
     {"tdl_vulkan_device", 120, 4},

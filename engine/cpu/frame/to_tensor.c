@@ -28,7 +28,8 @@ static struct tdl_cpu_grid grid_of(const struct tdl_frame_to_tensor_params *para
     const uint32_t size[2] = {params->crop.width, params->crop.height};
     struct tdl_cpu_grid g = {.count = {params->inside.width, params->inside.height}};
     for (int i = 0; i < 2; i++) {
-        g.step[i] = g.support[i] = (double)size[i] / g.count[i];
+        g.step[i] = (double)size[i] / g.count[i];
+        g.support[i] = params->filter == TDL_FILTER_BILINEAR ? 1 : g.step[i];
         g.centre[i] = origin[i] + 0.5 * g.step[i];
         g.low[i] = (int32_t)origin[i];
         g.high[i] = (int32_t)(origin[i] + size[i]) - 1;

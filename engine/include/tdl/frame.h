@@ -90,6 +90,15 @@ TDL_API size_t tdl_frame_layout(struct tdl_frame *frame, enum tdl_format format,
 
 /* ------------------------------------------------------- frame to tensor */
 
+/** How a frame is shrunk to the tensor's size. When it grows, both interpolate between the
+ *  four nearest pixels. */
+enum tdl_filter {
+    TDL_FILTER_TRIANGLE = 0, /**< all pixels count, by a triangle as wide as the shrinking asks,
+                                  as with "antialias" of PyTorch and Pillow */
+    TDL_FILTER_BILINEAR,     /**< the four pixels that are nearest to the place, however far it
+                                  is shrunk, as with OpenCV, TensorFlow and textures of GPUs */
+};
+
 struct tdl_frame_to_tensor_params {
     /** Part of the frame that is taken; all zero: the whole. px */
     struct {
@@ -105,13 +114,13 @@ struct tdl_frame_to_tensor_params {
         uint32_t x, y, width, height;
     } inside;
     float pad;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint64_t filter;      /**< enum tdl_filter: the one that the network was trained with */
+    uint64_t reserved[3]; /**< 0: room for later versions */
 };
 /**
  * Unpack, convert to RGB (full range, the frame's matrix), crop, stretch to
- * the tensor's size, or that of the part of it that is named (triangle filter as
- * wide as the shrinking asks, bilinear when growing, pixel centres aligned) and
- * normalise: one dispatch.
+ * the tensor's size, or that of the part of it that is named (pixel centres
+ * aligned), and normalise: one dispatch.
  * @param tensor  [1, H, W, 3] float32 NHWC/NC4HW4 or float16 NC4HW4
  */
 TDL_API enum tdl_result tdl_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,

@@ -16,8 +16,9 @@ struct push {
     float scale[3], bias[3];
     uint32_t inside_origin, inside_size;
     float pad;
+    uint32_t bilinear;
 };
-static_assert(sizeof(struct push) == 116 && sizeof(struct push) <= TDL_MAX_PUSH, "shader's layout");
+static_assert(sizeof(struct push) == 120 && sizeof(struct push) <= TDL_MAX_PUSH, "shader's layout");
 
 /* Workgroups of 16×8 pixels: neighbours share source words. */
 enum { GROUP_X = 16, GROUP_Y = 8 };
@@ -33,6 +34,7 @@ static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
     push->inside_origin = TDL_PACK_SIZE(params->inside.x, params->inside.y);
     push->inside_size = TDL_PACK_SIZE(params->inside.width, params->inside.height);
     push->pad = params->pad;
+    push->bilinear = params->filter == TDL_FILTER_BILINEAR;
     for (int i = 0; i < 3; i++) {
         push->scale[i] = scaled ? params->scale[i] : 1;
         push->bias[i] = params->bias[i];
