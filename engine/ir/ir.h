@@ -446,6 +446,11 @@ static inline struct tdl_operand *tdl_operand_root(struct tdl_operand *operand)
  * for every operand, and freed by the caller. */
 enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
                                      void **out_values);
+/* The same, and each value of an operand goes to `change` before others are computed from it:
+ * tests round there, as devices do that keep fewer bits. */
+typedef void (*tdl_ir_change_fn)(void *data, const struct tdl_operand *operand, void *value);
+enum tdl_result tdl_ir_run_changed(const struct tdl_ir *ir, const void *const *inputs,
+                                   tdl_ir_change_fn change, void *data, void **out_values);
 
 /* The tdl_op.resize of operators that take nothing from shapes. */
 bool tdl_resize_freely(struct tdl_node *node);

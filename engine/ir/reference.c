@@ -73,8 +73,21 @@ static enum tdl_result run_node(const struct tdl_node *n, void *const *values)
     return TDL_OK;
 }
 
+static void leave(void *data, const struct tdl_operand *operand, void *value)
+{
+    (void)data;
+    (void)operand;
+    (void)value;
+}
+
 enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const *inputs,
                                      void **out_values)
+{
+    return tdl_ir_run_changed(ir, inputs, leave, NULL, out_values);
+}
+
+enum tdl_result tdl_ir_run_changed(const struct tdl_ir *ir, const void *const *inputs,
+                                   tdl_ir_change_fn change, void *data, void **out_values)
 {
     enum tdl_result r = TDL_OK;
     memset(out_values, 0, ir->operand_count * sizeof(*out_values));
@@ -92,8 +105,13 @@ enum tdl_result tdl_ir_run_reference(const struct tdl_ir *ir, const void *const 
             memcpy(out_values[i], source, size);
         else if (o->kind == TDL_OPERAND_CONSTANT && o->compact)
             tdl_compact_expand(o->compact, out_values[i]);
+        if (source || o->kind == TDL_OPERAND_CONSTANT)
+            change(data, o, out_values[i]);
     }
-    for (uint32_t i = 0; i < ir->node_count && r == TDL_OK; i++)
+    for (uint32_t i = 0; i < ir->node_count && r == TDL_OK; i++) {
         r = run_node(ir->nodes[i], out_values);
+        if (r == TDL_OK)
+            change(data, ir->nodes[i]->output, out_values[ir->nodes[i]->output->id]);
+    }
     return r;
 }

@@ -7,6 +7,7 @@
  *
  *     test-ops-vision [cases [seed]]    that many random cases a family
  */
+#include "condition.h"
 #include "subject.h"
 
 #include <ops/ops.h>
@@ -491,6 +492,50 @@ static void check_resample_goldens(void)
     }
 }
 
+/* ------------------------------------------------------------ close together */
+
+enum { CLOSE = 3 * 64 };
+static float close_values[CLOSE];
+
+static void fill_close(uint32_t index, const struct tdl_tensor_params *desc, struct rng *rng,
+                       void *values)
+{
+    (void)index;
+    (void)desc;
+    (void)rng;
+    memcpy(values, close_values, sizeof(close_values));
+}
+
+/* Three channels so close together that normalizing makes much of a half's rounding: that may be
+ * off by it, and three that are apart may not. */
+static void check_close(struct tdl_context *ctx, float apart)
+{
+    struct rng rng = {7};
+    struct tdl_builder *b;
+    struct subject s;
+    double *room;
+    double most = 0;
+    const struct tdl_tensor_params d = subject_image(TDL_LAYOUT_NHWC, 1, 8, 8, 3);
+    for (uint32_t i = 0; i < CLOSE; i++)
+        close_values[i] = 3 + apart * ((float)(i % 3) - 1) + rng_float(&rng, 0, apart / 3);
+    check_begin("layerNormalization of values %g apart", (double)apart);
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_max_pool2d(
+        b, tdl_builder_input(b, "x", &d), &(struct tdl_pool2d_params){.window = {1, 1}});
+    tdl_builder_output(b, "y", tdl_builder_layer_normalization(
+                                   b, x,
+                                   &(struct tdl_layer_normalization_params){
+                                       .axes = {3}, .axis_count = 1, .epsilon = 1e-6f}));
+    subject_open_filled(&s, ctx, b, &rng, fill_close);
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP16});
+    OK(condition_rooms(s.ir, (const void *const *)s.inputs, s.values, true, &room));
+    for (uint32_t i = 0; i < CLOSE; i++)
+        most = room[i] > most ? room[i] : most;
+    CHECK(apart < 0.1f ? most > 0.1 : most < 0.01, "%g is allowed", most);
+    free(room);
+    subject_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     const long cases = check_cases(argc, argv, 4);
@@ -499,6 +544,8 @@ int main(int argc, char **argv)
     check_pool_goldens();
     check_resample_goldens();
     struct tdl_context *ctx = check_context_open();
+    check_close(ctx, 0.01f);
+    check_close(ctx, 1.5f);
     for (size_t f = 0; f < COUNT(families); f++)
         for (long i = 0; i < cases; i++)
             run_case(ctx, &families[f], seed + (uint64_t)i);
