@@ -31,6 +31,24 @@ TDL_TEST_PACKAGES=(
 say() { printf '%s\n' "$@"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# apt_get ARGUMENT... : apt-get, which waits where another one is at work.
+apt_get() {
+    local log status end=$((SECONDS + ${TDL_APT_PATIENCE:-900})) waits=
+    log=$(mktemp)
+    while :; do
+        status=0
+        LC_ALL=C apt-get -o DPkg::Lock::Timeout=60 "$@" </dev/null 2>"$log" || status=$?
+        [ $status != 0 ] && [ $SECONDS -lt $end ] &&
+            grep -qE 'Could not get lock|Unable to (lock|acquire)' "$log" || break
+        [ -n "$waits" ] || say "Another apt or dpkg is at work; waiting for it" >&2
+        waits=yes
+        sleep 2
+    done
+    cat "$log" >&2
+    rm -f "$log"
+    return $status
+}
+
 # usage : what the comment says that the script begins with.
 usage() { sed -n '/^# SPDX/d; 1d; /^#/!q; s/^# \{0,1\}//p' "$0" | sed '/./,$!d'; }
 # misused WORD... : say so, and how it goes.

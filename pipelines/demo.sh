@@ -78,11 +78,13 @@ rate() {
 }
 
 # What a mode's frames pass on the way to the encoder, to be in JPEG's format and
-# colours like the others.
+# colours like the others: Matroska takes no other ones behind them. GStreamer 1.26 tells
+# where chroma lies, too, which decoded JPEGs say and converted frames do not.
 to_video() {
+    local jpeg="video/x-raw,format=I420,colorimetry=1:4:0:0,chroma-site=jpeg"
     case $1 in
-    alpha) say "! compositor background=checker ! videoconvert ! video/x-raw,format=I420,colorimetry=1:4:0:0" ;;
-    mask) say "! videoconvert ! video/x-raw,format=I420,colorimetry=1:4:0:0" ;;
+    alpha) say "! compositor background=checker ! videoconvert ! $jpeg" ;;
+    mask) say "! videoconvert ! $jpeg" ;;
     esac
 }
 
@@ -185,7 +187,8 @@ if [ $live = yes ] && has_camera_and_display; then
     exit
 fi
 
-mkdir -p "$folder/videos"
+mkdir -p "$folder/videos" 2>/dev/null && [ -w "$folder" ] ||
+    die "nothing can be written to $folder: name another folder (demo.sh --clip FOLDER)"
 cd "$folder"
 rm -f videos/*.mkv
 say "" "# The lines below are run with"

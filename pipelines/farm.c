@@ -209,6 +209,15 @@ static gboolean can_be_cut(const char *file, GstClockTime *out_length)
     return recording.pictures && !recording.missing;
 }
 
+/* splitmuxsink takes its location for printf()'s format: a folder's own "%" stands for itself. */
+static char *in_pattern(const char *folder)
+{
+    g_auto(GStrv) parts = g_strsplit(folder, "%", -1);
+    g_autofree char *escaped = g_strjoinv("%%", parts);
+
+    return g_build_filename(escaped, "in-%05d.mkv", NULL);
+}
+
 static gboolean cut(char **words, GError **error)
 {
     struct stream pictures = {.kinds = {"video/", "image/"}, .parse = TRUE};
@@ -223,7 +232,7 @@ static gboolean cut(char **words, GError **error)
                             "splitmuxsink name=cut muxer-factory=matroskamux wanted. ! cut.video");
     if (!pipeline)
         return FALSE;
-    pattern = g_build_filename(words[1], "in-%05d.mkv", NULL);
+    pattern = in_pattern(words[1]);
     ns = g_strdup_printf("%.0f", g_ascii_strtod(words[2], NULL) * GST_SECOND);
     set(pipeline, "in", "location", words[0]);
     set(pipeline, "cut", "location", pattern);

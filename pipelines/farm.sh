@@ -67,14 +67,18 @@ run_pieces() {
     self=$(cd "$(dirname "$0")" && pwd)/farm.sh
     case $engine in
     parallel)
+        # Not as arguments: parallel would replace what it takes for its own braces in them.
+        export TDL_FARM_SELF=$self TDL_FARM_FOLDER=$folder
+        # shellcheck disable=SC2016 # for the worker's shell
         seq 0 $last | setpriv --pdeathsig TERM \
             parallel --will-cite --jobs "$workers" --retries "$retries" \
             ${hosts:+--sshloginfile "$hosts" --env TDL_BUILD --env TDL_DEVICE} \
-            --joblog "$folder/jobs" --quote "$self" --piece "$folder" '{}' '{%}'
+            ${hosts:+--env TDL_FARM_SELF --env TDL_FARM_FOLDER} --joblog "$folder/jobs" \
+            '"$TDL_FARM_SELF" --piece "$TDL_FARM_FOLDER" {} {%}'
         ;;
     slurm)
         sbatch --wait --parsable --requeue --open-mode=append --array="0-$last%$workers" \
-            --job-name=tdl-farm --output="$folder/log-%a" --chdir="$PWD" --wrap \
+            --job-name=tdl-farm --output="${folder//%/%%}/log-%a" --chdir="$PWD" --wrap \
             "$(printf '%q ' "$self" --slurm-piece "$folder" "$retries")" >"$folder/job" &
         # Its jobs are no processes of this one.
         trap 'scancel "$(cut -d ";" -f 1 "$folder/job")"; kill $!; exit 1' HUP INT TERM

@@ -52,9 +52,10 @@ install_packages() {
     say "Installing: $missing"
     export DEBIAN_FRONTEND=noninteractive
     # A list that cannot be had is no reason to stop: the install itself says.
-    apt-get update -qq || say "apt-get update failed; trying with the lists that are here" >&2
+    apt_get update -qq || say "apt-get update failed; trying with the lists that are here" >&2
     # shellcheck disable=SC2086 # one word per package
-    apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $missing </dev/null >&2
+    apt_get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $missing >&2 ||
+        die "apt-get could not install what is missing: see above"
 }
 
 configure() { # configure MESON-ARGUMENT...
@@ -73,7 +74,8 @@ configure() { # configure MESON-ARGUMENT...
 build() {
     local start log=$TDL_BUILD/setup.log targets=(demo)
     local quick=(-Doptimization=0 -Ddebug=false -Db_pch=true -Dcpu-levels=native)
-    mkdir -p "$TDL_BUILD"
+    mkdir -p "$TDL_BUILD" 2>/dev/null && [ -w "$TDL_BUILD" ] ||
+        die "nothing can be written to $TDL_BUILD: name a folder of your own by the variable TDL_BUILD"
     if [ ! -e "$TDL_BUILD/build.ninja" ]; then
         [ $tests = false ] || quick=()
         configure --buildtype=debugoptimized "${quick[@]}"

@@ -5,7 +5,7 @@
 make_debian() {
     [ ! -e "$2/.complete" ] || return 0
     command -v debootstrap >/dev/null ||
-        apt-get install -y -qq --no-install-recommends debootstrap </dev/null
+        apt_get install -y -qq --no-install-recommends debootstrap
     rm -rf "$2"
     mkdir -p "$2"
     debootstrap --variant=minbase "$1" "$2"

@@ -262,6 +262,7 @@ part_vm() {
     # In the same root, but on this machine: emulation would add nothing.
     [ -e "$TDL_BUILD/trixie/vm/vmlinuz" ] || return 0
     expect "Vulkan images between GStreamer 1.26's elements" tests/debian.sh trixie tests/vm/images.sh
+    expect "pipelines/demo.sh in a Debian 13" env FRAMES=10 tests/debian.sh trixie pipelines/demo.sh --clip
 }
 
 part_onnxruntime() { told_results tests/models/onnxruntime.sh; }

@@ -87,6 +87,9 @@ encoder="openh264enc gop-size=15 ! h264parse"
 if codec "H.264" "$encoder" "${h264[@]}"; then
     in_mp4 "H.264" "$encoder"
     record in.ts mpegtsmux "$encoder"
+    # Its times are finer than Matroska's, and masks fade with time.
+    "$root/pipelines/farm.sh" --encoder $raw in.ts one.mkv >log 2>&1
+    stream one.mkv matroskademux video_0 one.raw
     in_pieces "H.264 in MPEG-TS" in.ts
     stream in.ts tsdemux video_0_0041 in.h264
     status=0

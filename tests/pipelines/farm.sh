@@ -90,6 +90,13 @@ export GST_PLUGIN_FEATURE_RANK=vorbisdec:NONE,avdec_vorbis:NONE
 check "one piece, a space in its name, and sound that nothing decodes" farm "$real" in.mkv "a b.mkv"
 stream "a b.mkv" audio_0 ab.ogg
 check "it is there" cmp in.ogg ab.ogg
+# Names of which printf, parallel and shells have ideas of their own.
+for name in "out%s%n.mkv" "{} {%} {.}.mkv" "a'b\"c;\$d\`e.mkv" $'two\nlines.mkv' "{= die =}*[a].mkv"; do
+    check "a result named ${name@Q}" farm "$real" --seconds 0.5 in.mkv "$name"
+    mv -- "$name" named.mkv && stream named.mkv audio_0 named.ogg
+    check "... is there, and nothing beside it" eval 'cmp in.ogg named.ogg && [ ! -e "$name.farm" ]'
+done
+check "a result with a dash before it" farm "$real" in.mkv ./-n.mkv
 export GST_PLUGIN_FEATURE_RANK=vp8dec:NONE,avdec_vp8:NONE
 check "no decoder" refused 1 "in.mkv need a VP8 decoder" in.mkv bad.mkv
 unset GST_PLUGIN_FEATURE_RANK

@@ -42,6 +42,25 @@ for labels in "$temp" none.txt; do
     check "it says what they should be" grep -q "'$labels' is no file.*one a line" log
 done
 rm "$temp/model.onnx"
+export TDL_BUILD=/proc/none
+check "setup.sh where nothing can be written" ends 1 "$root/pipelines/setup.sh" --plugin
+check "it says what to do" grep -q "nothing can be written to /proc/none: name .* TDL_BUILD" log
 check "nothing was started" not [ -e "$temp/started" ]
 check "nothing was written" [ "$(ls "$temp")" = "$(printf 'bin\nlog')" ]
+
+# An apt-get that finds the lock taken twice, or always.
+cat >"$temp/bin/apt-get" <<END
+#!/bin/sh
+echo asked >>"$temp/asked"
+[ \$(wc -l <"$temp/asked") -gt \${TAKEN:-2} ] || {
+    echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1 (apt)" >&2
+    exit 100
+}
+END
+patient() { (. "$root/pipelines/common.sh" && apt_get install nothing) >"$temp/log" 2>&1; }
+check "apt-get's lock is waited for" patient
+check "... which is said once" [ "$(grep -c "waiting for it" "$temp/log")" = 1 ]
+export TAKEN=9 TDL_APT_PATIENCE=0
+check "... not without end" not patient
+check "... and then told" grep -q "held by process 1" "$temp/log"
 finish

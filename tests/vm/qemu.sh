@@ -14,11 +14,11 @@ find_qemu() {
 
 install_qemu() {
     local packages="qemu-system-x86"
-    apt-get update -qq || true
+    apt_get update -qq || true
     ! apt-cache show virtiofsd >/dev/null 2>&1 || packages+=" virtiofsd"
     # shellcheck disable=SC2086 # one word per package
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-        -o Dpkg::Use-Pty=0 $packages </dev/null
+    DEBIAN_FRONTEND=noninteractive apt_get install -y -qq --no-install-recommends \
+        -o Dpkg::Use-Pty=0 $packages
 }
 
 # start_virtiofsd SOCKET FOLDER: the first generation is written in C, and takes

@@ -28,7 +28,8 @@ needs() {
         skip_all "no QEMU (qemu-system-x86_64), and no apt-get to install it with"
     . "$TDL_ROOT/tests/vm/qemu.sh"
     find_qemu || install_qemu >"$logs/qemu.log" 2>&1
-    find_qemu || skip_all "QEMU and virtiofsd cannot be had: see ${logs#"$TDL_ROOT"/}/qemu.log"
+    # Root could have installed it: what it proves is not left out without a word.
+    find_qemu || failed "installing QEMU and virtiofsd" "$logs/qemu.log"
 }
 
 # The models need no second fetch over there.
