@@ -34,11 +34,13 @@ times() {
     rm -r times
 }
 
+# A piece is shorter here than masks fade, and times differ a little between containers:
+# without smoothing frames are the same whatever was before. farm.sh's own test has it.
 # in_pieces WHAT FILE [DEMUXER] : the frames are those of one.raw, and so is the sound.
 in_pieces() {
     local status=0
     timeout 120 "$root/pipelines/farm.sh" --workers 2 --seconds 0.5 --encoder $raw \
-        "$2" out.mkv >log 2>&1 || status=$?
+        "$2" out.mkv smoothing=0 >log 2>&1 || status=$?
     check "$1" test $status = 0
     if [ $status != 0 ]; then
         cat log
@@ -68,7 +70,7 @@ codec() {
         return 1
     fi
     record in.mkv matroskamux "$encoder"
-    "$real/pipelines/farm" process one.mkv tdlfilter $raw in.mkv
+    "$real/pipelines/farm" process one.mkv "tdlfilter smoothing=0" $raw in.mkv
     stream one.mkv matroskademux video_0 one.raw
     check "$name in one piece has all frames" test "$(stat -c %s one.raw)" = $((frames * size))
     in_pieces "$name" in.mkv
@@ -87,9 +89,6 @@ encoder="openh264enc gop-size=15 ! h264parse"
 if codec "H.264" "$encoder" "${h264[@]}"; then
     in_mp4 "H.264" "$encoder"
     record in.ts mpegtsmux "$encoder"
-    # Its times are finer than Matroska's, and masks fade with time.
-    "$root/pipelines/farm.sh" --encoder $raw in.ts one.mkv >log 2>&1
-    stream one.mkv matroskademux video_0 one.raw
     in_pieces "H.264 in MPEG-TS" in.ts
     stream in.ts tsdemux video_0_0041 in.h264
     status=0
