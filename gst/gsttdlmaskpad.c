@@ -209,7 +209,42 @@ static void tell_segment(struct gst_tdl_mask_pad *mask, GstPad *pad)
     mask->in_segment = event && gst_pad_push_event(pad, event);
 }
 
-void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, GstEvent *event)
+/* Fixed caps that both sides take; NULL: there are none. */
+static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
+                            const struct gst_tdl_session *session)
+{
+    struct gst_tdl_abilities able = linear(&session->device->able);
+    GstCaps *in = gst_pad_get_current_caps(mask->base->sinkpad), *ours, *peer, *both;
+
+    if (!in)
+        return NULL;
+    ours = gst_tdl_caps_transform(TDL_MODE_MASK, GST_PAD_SINK, &able, in, NULL);
+    peer = gst_pad_peer_query_caps(pad, NULL);
+    both = gst_tdl_caps_prefer(&able, in,
+                               gst_caps_intersect_full(ours, peer, GST_CAPS_INTERSECT_FIRST), peer);
+    gst_caps_unref(in);
+    gst_caps_unref(ours);
+    gst_caps_unref(peer);
+    if (!gst_caps_is_empty(both))
+        return gst_caps_fixate(both);
+    gst_caps_unref(both);
+    return NULL;
+}
+
+/* Before a stream that begins without a frame: segments come behind caps. */
+static void tell_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
+                      const struct gst_tdl_session *session)
+{
+    GstCaps *caps =
+        session && !gst_pad_has_current_caps(pad) ? choose_caps(mask, pad, session) : NULL;
+
+    if (caps)
+        gst_pad_push_event(pad, gst_event_new_caps(caps));
+    gst_clear_caps(&caps);
+}
+
+void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, const struct gst_tdl_session *session,
+                            GstEvent *event)
 {
     GstPad *pad;
 
@@ -239,6 +274,7 @@ void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, GstEvent *event)
     case GST_EVENT_EOS:
         if (!mask->started)
             tell_start(mask, pad);
+        tell_caps(mask, pad, session);
         if (!mask->in_segment)
             tell_segment(mask, pad);
         gst_pad_push_event(pad, gst_event_ref(event));
@@ -247,28 +283,6 @@ void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, GstEvent *event)
         break;
     }
     gst_object_unref(pad);
-}
-
-/* Fixed caps that both sides take; NULL: there are none. */
-static GstCaps *choose_caps(struct gst_tdl_mask_pad *mask, GstPad *pad,
-                            const struct gst_tdl_session *session)
-{
-    struct gst_tdl_abilities able = linear(&session->device->able);
-    GstCaps *in = gst_pad_get_current_caps(mask->base->sinkpad), *ours, *peer, *both;
-
-    if (!in)
-        return NULL;
-    ours = gst_tdl_caps_transform(TDL_MODE_MASK, GST_PAD_SINK, &able, in, NULL);
-    peer = gst_pad_peer_query_caps(pad, NULL);
-    both = gst_tdl_caps_prefer(&able, in,
-                               gst_caps_intersect_full(ours, peer, GST_CAPS_INTERSECT_FIRST), peer);
-    gst_caps_unref(in);
-    gst_caps_unref(ours);
-    gst_caps_unref(peer);
-    if (!gst_caps_is_empty(both))
-        return gst_caps_fixate(both);
-    gst_caps_unref(both);
-    return NULL;
 }
 
 static gboolean choose_pool(struct gst_tdl_mask_pad *mask, GstPad *pad,

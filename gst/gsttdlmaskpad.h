@@ -47,7 +47,8 @@ void gst_tdl_mask_pad_release(struct gst_tdl_mask_pad *mask, GstPad *pad);
 void gst_tdl_mask_pad_stop(struct gst_tdl_mask_pad *mask);
 
 /* Pass an event of the sink pad's on. */
-void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, GstEvent *event);
+void gst_tdl_mask_pad_event(struct gst_tdl_mask_pad *mask, const struct gst_tdl_session *session,
+                            GstEvent *event);
 
 /* Whether the pad is there. Any thread. */
 gboolean gst_tdl_mask_pad_exists(struct gst_tdl_mask_pad *mask);

@@ -552,7 +552,7 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     GstCaps *caps = NULL;
     gboolean ok;
 
-    gst_tdl_mask_pad_event(&self->mask, event);
+    gst_tdl_mask_pad_event(&self->mask, self->session, event);
     switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
         gst_event_parse_caps(event, &caps);

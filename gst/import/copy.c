@@ -24,6 +24,46 @@ static void copy_plane(const struct gst_tdl_place *place, const guint8 *from,
                place->row);
 }
 
+/* GstVideoFrame maps of each plane the memory in which it begins, and no more. */
+static gboolean is_spread(const struct gst_tdl_request *request)
+{
+    for (guint p = 0; p < request->planes; p++)
+        if (!request->places[p].memory)
+            return gst_buffer_n_memory(request->buffer) > 1;
+    return FALSE;
+}
+
+/* The frame for the CPU; of a buffer whose planes are spread over its memories a copy in one. */
+struct view {
+    gboolean spread;
+    GstVideoFrame video;
+    GstMapInfo map;
+};
+
+static gboolean view_map(struct view *view, const struct gst_tdl_request *request)
+{
+    view->spread = is_spread(request);
+    if (view->spread)
+        return gst_buffer_map(request->buffer, &view->map, GST_MAP_READ);
+    return gst_video_frame_map(&view->video, &request->video->info, request->buffer,
+                               GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
+}
+
+static const guint8 *view_plane(const struct view *view, const struct gst_tdl_request *request,
+                                guint plane)
+{
+    return view->spread ? view->map.data + request->places[plane].offset
+                        : GST_VIDEO_FRAME_PLANE_DATA(&view->video, plane);
+}
+
+static void view_unmap(struct view *view, const struct gst_tdl_request *request)
+{
+    if (view->spread)
+        gst_buffer_unmap(request->buffer, &view->map);
+    else
+        gst_video_frame_unmap(&view->video);
+}
+
 static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
                            struct gst_tdl_import *out)
 {
@@ -31,7 +71,7 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
     struct tdl_frame layout;
     gsize size =
         tdl_frame_layout(&layout, out->frame.format, out->frame.width, out->frame.height, 64);
-    GstVideoFrame video;
+    struct view view;
     const gchar *why;
 
     if (!request->may_copy)
@@ -44,19 +84,18 @@ static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_req
                : tdl_last_error();
     if (why || tdl_buffer_wait(*upload, true) != TDL_OK)
         return why ? why : tdl_last_error();
-    if (!gst_video_frame_map(&video, &request->video->info, request->buffer,
-                             GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    if (!view_map(&view, request))
         return "the frame cannot be mapped";
     for (guint p = 0; p < request->planes; p++) {
         const struct gst_tdl_place *place = &request->places[p];
 
-        copy_plane(place, GST_VIDEO_FRAME_PLANE_DATA(&video, p), &layout.planes[p],
+        copy_plane(place, view_plane(&view, request, p), &layout.planes[p],
                    tdl_buffer_data(*upload));
         importer->stats.cpu_copied_bytes += place->row * place->rows;
         gst_tdl_set_plane(out, p, *upload, layout.planes[p].offset, layout.planes[p].stride);
     }
     importer->stats.cpu_mapped_bytes += gst_buffer_get_size(request->buffer);
-    gst_video_frame_unmap(&video);
+    view_unmap(&view, request);
     return NULL;
 }
 

@@ -77,6 +77,7 @@ static gboolean find_places(struct gst_tdl_request *request, GError **error)
         guint index, count;
 
         *place = (struct gst_tdl_place){
+            .offset = offset,
             .stride = meta ? meta->stride[p] : GST_VIDEO_INFO_PLANE_STRIDE(info, p),
             .row = gst_tdl_plane_row(info->finfo, p, GST_VIDEO_INFO_WIDTH(info)),
             .rows = gst_tdl_plane_rows(info->finfo, p, GST_VIDEO_INFO_HEIGHT(info)),

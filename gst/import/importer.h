@@ -15,6 +15,7 @@
 struct gst_tdl_place {
     GstMemory *memory; /* borrowed; NULL when the plane spans several */
     gsize skip;        /* bytes from the memory's start */
+    gsize offset;      /* … and from the buffer's */
     gint stride;
     gsize row, rows;
 };

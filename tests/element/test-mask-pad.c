@@ -167,6 +167,29 @@ GST_START_TEST(events_pass)
 GST_END_TEST;
 
 /* Another size, another mask. */
+/* A stream that begins without a frame has its events in their order, too. */
+GST_START_TEST(begins_with_a_gap)
+{
+    static const GstEventType order[] = { GST_EVENT_STREAM_START, GST_EVENT_CAPS,
+                                          GST_EVENT_SEGMENT, GST_EVENT_GAP };
+    struct pair pair;
+
+    pair_start(&pair, "mode=blur", CAPS);
+    fail_unless(
+        gst_harness_push_event(pair.filter.harness, gst_event_new_gap(0, GST_SECOND / 30)));
+    for (guint i = 0; i < G_N_ELEMENTS(order); i++) {
+        GstEvent *event = gst_harness_pull_event(pair.mask);
+
+        fail_unless_equals_string(GST_EVENT_TYPE_NAME(event), gst_event_type_get_name(order[i]));
+        gst_event_unref(event);
+    }
+    gst_buffer_unref(filter_run(&pair.filter, picture_portrait(GST_SECOND / 30)));
+    gst_buffer_unref(gst_harness_pull(pair.mask));
+    filter_expect_no_error(&pair.filter);
+    pair_stop(&pair);
+}
+GST_END_TEST;
+
 GST_START_TEST(new_caps)
 {
     static const char small[] = "video/x-raw,format=NV12,width=64,height=48,framerate=30/1";
@@ -347,6 +370,7 @@ static Suite *suite(void)
     tcase_add_loop_test(tc, mask_beside_the_frame, 0, G_N_ELEMENTS(modes));
     tcase_add_loop_test(tc, every_frame_has_one, 0, 3);
     tcase_add_test(tc, events_pass);
+    tcase_add_test(tc, begins_with_a_gap);
     tcase_add_test(tc, new_caps);
     tcase_add_test(tc, unlinked_costs_nothing);
     tcase_add_test(tc, refused);

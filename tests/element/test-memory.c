@@ -332,9 +332,11 @@ GST_START_TEST(memory_that_moves)
 }
 GST_END_TEST;
 
-/* Planes in memories of their own. */
+/* Planes in memories of their own, and such that begin in one and end in another, with the
+ * layout in a GstVideoMeta or in the caps. */
 GST_START_TEST(two_memories)
 {
+    const gboolean spread = __i__ & 1, meta = __i__ & 2;
     struct filter filter;
     GstVideoInfo info;
     GstBuffer *input, *output, *split = gst_buffer_new();
@@ -345,16 +347,19 @@ GST_START_TEST(two_memories)
     input = picture_new(&info, 0);
     gst_buffer_map(input, &map, GST_MAP_READ);
     for (guint p = 0; p < 2; p++) {
-        gsize size = p ? info.size - info.offset[1] : info.offset[1];
+        const gsize border = spread ? info.size / 3 + 5 : info.offset[1];
+        const gsize size = p ? info.size - border : border;
+        gpointer part = g_memdup2(map.data + (p ? border : 0), size);
 
-        gpointer plane = g_memdup2(map.data + info.offset[p], size);
-
-        gst_buffer_append_memory(
-            split, gst_memory_new_wrapped(0, plane, size, 0, size, plane, g_free));
+        gst_buffer_append_memory(split,
+                                 gst_memory_new_wrapped(0, part, size, 0, size, part, g_free));
     }
     gst_buffer_unmap(input, &map);
+    if (meta)
+        gst_buffer_add_video_meta_full(split, 0, GST_VIDEO_INFO_FORMAT(&info), info.width,
+                                       info.height, info.finfo->n_planes, info.offset, info.stride);
     output = filter_run(&filter, split);
-    picture_compare(output, input, &info, 2, "a memory a plane");
+    picture_compare(output, input, &info, 2, spread ? "a plane in two memories" : "a memory a plane");
     gst_buffer_unref(output);
     gst_buffer_unref(input);
     filter_stop(&filter);
@@ -459,7 +464,7 @@ static Suite *suite(void)
     tcase_add_test(tc, host_pointer);
     tcase_add_test(tc, host_pointer_rewritten);
     tcase_add_test(tc, memory_that_moves);
-    tcase_add_test(tc, two_memories);
+    tcase_add_loop_test(tc, two_memories, 0, 4);
     tcase_add_test(tc, copy_is_counted_and_announced);
     tcase_add_test(tc, copy_is_refused);
     tcase_add_test(tc, odd_strides_copied);
