@@ -161,6 +161,26 @@ static guint count_queues(const struct gst_tdl_live *live)
     return live->latency_mode == GST_TDL_LATENCY_FRESHEST ? 2 : 1;
 }
 
+static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(base);
+    struct gst_tdl_session *session;
+
+    gst_tdl_begin_stop(&self->begin);
+    gst_tdl_reload_stop(&self->reload);
+    gst_tdl_mask_pad_stop(&self->mask);
+    gst_tdl_meta_stop(&self->meta);
+    GST_OBJECT_LOCK(self);
+    session = g_steal_pointer(&self->session);
+    gst_tdl_session_abilities(NULL, &self->abilities);
+    self->streaming = FALSE;
+    self->active = self->settings.live;
+    GST_OBJECT_UNLOCK(self);
+    gst_tdl_session_free(session);
+    gst_tdl_vulkan_clear(&self->vulkan);
+    return TRUE;
+}
+
 static gboolean gst_tdl_filter_start(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -219,8 +239,10 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
-    gst_tdl_begin_start(&self->begin, session->device, session->infer);
-    return TRUE;
+    if (gst_tdl_begin_start(&self->begin, session->device, session->infer))
+        return TRUE;
+    gst_tdl_filter_stop(base);
+    return FALSE;
 }
 
 /* The first network is there, and wishes for another one are taken on. */
@@ -243,26 +265,6 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
         gst_tdl_seat_set_flushing(&self->seat, TRUE);
     }
     return GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->change_state(element, transition);
-}
-
-static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
-{
-    GstTdlFilter *self = GST_TDL_FILTER(base);
-    struct gst_tdl_session *session;
-
-    gst_tdl_begin_stop(&self->begin);
-    gst_tdl_reload_stop(&self->reload);
-    gst_tdl_mask_pad_stop(&self->mask);
-    gst_tdl_meta_stop(&self->meta);
-    GST_OBJECT_LOCK(self);
-    session = g_steal_pointer(&self->session);
-    gst_tdl_session_abilities(NULL, &self->abilities);
-    self->streaming = FALSE;
-    self->active = self->settings.live;
-    GST_OBJECT_UNLOCK(self);
-    gst_tdl_session_free(session);
-    gst_tdl_vulkan_clear(&self->vulkan);
-    return TRUE;
 }
 
 static GstPad *gst_tdl_filter_request_new_pad(GstElement *element, GstPadTemplate *templ,

@@ -41,12 +41,19 @@ gboolean gst_tdl_errand(const gchar *name, void (*run)(gpointer data), gpointer 
 {
     struct errand *errand = g_new0(struct errand, 1);
     gint64 end = g_get_monotonic_time() + timeout_us;
+    GThread *thread;
     gboolean done;
 
     *errand = (struct errand){ .run = run, .data = data, .destroy = destroy };
     g_mutex_init(&errand->lock);
     g_cond_init(&errand->ended);
-    g_thread_unref(g_thread_new(name, go, errand));
+    thread = g_thread_try_new(name, go, errand, NULL);
+    if (!thread) { /* here, without an end to the patience */
+        run(data);
+        errand_free(errand);
+        return TRUE;
+    }
+    g_thread_unref(thread);
     g_mutex_lock(&errand->lock);
     while (!errand->done && g_cond_wait_until(&errand->ended, &errand->lock, end))
         ;

@@ -15,7 +15,8 @@ static const struct row {
       "always there, others need a build with Vulkan, and a Vulkan driver (Debian: "
       "libvulkan1, mesa-vulkan-drivers)." },
     { TDL_ERROR_OUT_OF_MEMORY, GST_RESOURCE_ERROR_NO_SPACE_LEFT, FALSE,
-      "Close other programs that use the GPU, use smaller frames, or choose another device." },
+      "Close other programs (of a GPU those that use it), use smaller frames, or choose another "
+      "device." },
     { TDL_ERROR_DEVICE_LOST, GST_RESOURCE_ERROR_FAILED, FALSE,
       "The driver gave the device up: stop the pipeline and start it again; if that does not help "
       "look into the kernel's log and update the driver." },
@@ -54,6 +55,8 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
             "model the sizes of its outputs; have other sizes fixed where the model is exported.";
     else if (strstr(detail, "-Dcpu-levels=")) /* which says what to do */
         next_step = "";
+    else if (strstr(detail, "no thread"))
+        next_step = GST_TDL_THREAD_ADVICE;
     else if (strstr(detail, "that could be a number"))
         next_step = "Check \"model-constants\": tdl-run lists the inputs of a model.";
     g_set_error(error, row->stream ? GST_STREAM_ERROR : GST_RESOURCE_ERROR, row->code,

@@ -11,6 +11,11 @@
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_filter_debug); /* "tdlfilter": the element */
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);        /* "tdl": the engine's log */
 
+/* What to do where the system gives no thread. */
+#define GST_TDL_THREAD_ADVICE                                                                      \
+    "Raise the limits of processes and memory (ulimit -u, ulimit -v, a service's TasksMax), or "   \
+    "close other programs."
+
 /* Fills `error` with "WHAT: text of the engine. Next step." and returns FALSE. */
 gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *format, ...)
     G_GNUC_PRINTF(3, 4);

@@ -57,14 +57,23 @@ static gpointer run(gpointer data)
     return NULL;
 }
 
-void gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
-                         struct gst_tdl_infer *infer)
+gboolean gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
+                             struct gst_tdl_infer *infer)
 {
+    GError *error = NULL;
+
     begin->device = device;
     begin->infer = infer;
     begin->canceled = begin->flushing = FALSE;
     begin->flow = COMPILING;
-    begin->thread = g_thread_new("tdl-compile", run, begin);
+    begin->thread = g_thread_try_new("tdl-compile", run, begin, NULL);
+    if (begin->thread)
+        return TRUE;
+    begin->flow = GST_FLOW_ERROR;
+    g_set_error(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                "There is no thread to load the network in. " GST_TDL_THREAD_ADVICE);
+    gst_tdl_error_post(begin->element, GST_MESSAGE_ERROR, error);
+    return FALSE;
 }
 
 void gst_tdl_begin_stop(struct gst_tdl_begin *begin)

@@ -128,12 +128,20 @@ static gpointer build(gpointer data)
 /* Call with the lock held. */
 static void build_wanted(struct gst_tdl_batcher *b)
 {
+    GError *error = NULL;
+
     if (b->building || b->ready >= wanted(b))
         return;
     if (b->builder)
         g_thread_join(b->builder); /* it has nothing left to do */
     b->building = TRUE;
-    b->builder = g_thread_new("tdl-batches", build, b);
+    b->builder = g_thread_try_new("tdl-batches", build, b, &error);
+    if (b->builder)
+        return;
+    GST_WARNING("batches have %u frames at most: %s", b->ready, error->message);
+    b->building = FALSE;
+    b->top = b->ready;
+    g_error_free(error);
 }
 
 struct gst_tdl_batcher *gst_tdl_batcher_new(const struct gst_tdl_model *model,

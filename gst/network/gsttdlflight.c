@@ -209,7 +209,7 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
         return r;
     }
     if (!returner->thread)
-        returner->thread = g_thread_new("tdl-inputs", return_inputs, returner);
+        returner->thread = g_thread_try_new("tdl-inputs", return_inputs, returner, NULL);
     g_mutex_lock(&flight->lock);
     slot->point = point;
     slot->held = gst_buffer_ref(input);
@@ -219,7 +219,9 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
     g_mutex_unlock(&flight->lock);
     slot->open = slot->timed = TRUE;
     fences->n_accesses = 0;
-    if (fences->writes) { /* done, and out of our hands, before anybody looks */
+    /* Done, and out of our hands, before anybody looks; so too where no thread can be had to
+     * give inputs back when the device is done with them. */
+    if (fences->writes || !returner->thread) {
         importer->stats.cpu_waits++;
         return gst_tdl_flight_retire(flight, TRUE);
     }
