@@ -5,15 +5,15 @@
 #
 #   tests/run.sh                 every part but the optional ones
 #   tests/run.sh --no-vm         the same without the virtual machine
-#   tests/run.sh --quick         build shaders engine models element pipelines; of what runs
-#                                on Vulkan and on the CPU, half on Vulkan by the seed
+#   tests/run.sh --quick         build shaders engine models element pipelines
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
 #
 # Parts run beside each other, one a processor core (at most TDL_TEST_LANES, 4),
 # and say what they found when they end. Random cases start from TDL_TEST_SEED,
 # another one every time; the first line tells it, and naming it repeats a run.
-# TDL_TEST_CASES says how many random cases each test tries.
+# TDL_TEST_CASES says how many random cases each test tries; from 100 on nothing is left to
+# other seeds.
 #
 # The last line counts: "N passed, N failed, N skipped". Logs of what failed
 # lie in build/test-logs.
@@ -50,13 +50,13 @@ without() {
     all=("${kept[@]}")
 }
 
-chosen=() quickly=
+chosen=()
 for arg in "$@"; do
     case $arg in
     --list) list_parts; exit ;;
     --no-vm) without vm ;;
     -h | --help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; list_parts; exit ;;
-    --quick) chosen+=("${quick[@]}") quickly=yes ;;
+    --quick) chosen+=("${quick[@]}") ;;
     *)
         [[ $arg != -* ]] || {
             echo "run.sh: '$arg' is not an option: --list, --no-vm, --quick, --help" >&2

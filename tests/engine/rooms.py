@@ -3,8 +3,8 @@
 """The rooms of the engine, and who may include whom.
 
 rooms.py ENGINE             every #include of the engine, held against ROOMS
-rooms.py ENGINE CC...       and everything above the line compiled by CC with
-                            headers of Vulkan that do nothing but fail
+rooms.py ENGINE CC...       and everything above the line through CC's preprocessor,
+                            with headers of Vulkan that do nothing but fail
 """
 import os
 import re
@@ -93,25 +93,21 @@ def circles():
 
 
 def compiled_without_vulkan(engine, compiler):
+    """What includes Vulkan's headers in spite of all that stops in the preprocessor."""
+    above = [os.path.join(engine, s) for s in sources(engine) if room_of(s) not in BELOW]
     with tempfile.TemporaryDirectory() as poison:
         os.mkdir(os.path.join(poison, "vulkan"))
         for name in ("vulkan.h", "vulkan_core.h"):
             with open(os.path.join(poison, "vulkan", name), "w") as f:
                 f.write("#error Vulkan above the line\n")
-        count = 0
-        for source in sources(engine):
-            if room_of(source) in BELOW:
-                continue
-            count += 1
-            run = subprocess.run(
-                compiler + ["-std=gnu11", "-fsyntax-only", "-x", "c", "-I", poison, "-I", engine,
-                            "-I", os.path.join(engine, "include"),
-                            os.path.join(engine, source)],
-                capture_output=True, text=True, check=False)
-            if run.returncode:
-                yield "%s: %s" % (source, run.stderr.strip().splitlines()[0])
-        if count < 50:
-            yield "only %d files above the line: were they found?" % count
+        run = subprocess.run(
+            compiler + ["-std=gnu11", "-E", "-x", "c", "-I", poison, "-I", engine,
+                        "-I", os.path.join(engine, "include")] + above,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if run.returncode:
+        yield run.stderr.strip() or "the compiler failed"
+    if len(above) < 50:
+        yield "only %d files above the line: were they found?" % len(above)
 
 
 def main():

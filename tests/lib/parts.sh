@@ -5,8 +5,8 @@ describe() {
     case $1 in
     build) echo "install what is missing, fetch the models, build" ;;
     shaders) echo "spirv-val over every kernel" ;;
-    engine) echo "operators, passes, tensors, frames against plain C references" ;;
-    models) echo "importers, and the person models against the reference data" ;;
+    engine) echo "operators, passes, tensors, frames against plain C references, half of it on Vulkan by the seed" ;;
+    models) echo "importers, and the person models against the reference data, likewise" ;;
     element) echo "tdlfilter under GstHarness, all of it on the CPU, half of it on Vulkan by the seed" ;;
     pipelines) echo "whole pipelines with gst-launch-1.0" ;;
     demo) echo "pipelines/demo.sh, shortened" ;;
@@ -46,18 +46,11 @@ part_shaders() {
     [ $found = yes ] || fail "no SPIR-V in $TDL_BUILD/shaders"
 }
 
-part_engine() { half_if_quick engine; }
-part_models() { half_if_quick models; }
+# What runs on Vulkan and on the CPU compiles kernels on the one for minutes, and computes on
+# the other in no time: half of it on Vulkan by the seed, all of it on the CPU.
+part_engine() { half_on_vulkan engine "other seeds"; }
+part_models() { half_on_vulkan models "other seeds"; }
 part_element() { half_on_vulkan element "validation and to other seeds"; }
-
-# half_if_quick SUITE : all of it, but with --quick half of what the CPU has, too.
-half_if_quick() {
-    if [ -n "${quickly:-}" ]; then
-        half_on_vulkan "$1" "whole runs and to other seeds"
-    else
-        meson_tests "$TDL_BUILD" --suite "$1"
-    fi
-}
 
 # half_on_vulkan SUITE TO-WHOM : and tell which tests are left to whom.
 half_on_vulkan() {
@@ -141,7 +134,8 @@ one_device() {
 
 # Tests NAME or NAME-gpu that have a twin on the CPU, with "-cpu" in its name, in one of two
 # runs, by the seed: those of half 0 or of half 1; with another argument, or TDL_TEST_CASES
-# from 100 on, all of them. The twins and all others: always.
+# from 100 on, all of them. The twins and all others: always; but of NAME-cpu and
+# NAME-gpu, which are kernels for kinds of devices, one or the other.
 vulkan_half() {
     [ "${TDL_TEST_CASES:-0}" -lt 100 ] || set -- all
     awk -v seed="${TDL_TEST_SEED:-0}" -v half="$1" '
@@ -153,11 +147,21 @@ vulkan_half() {
             of[NR] = twin
             if (on_cpu[NR])
                 has_cpu[twin]
+            else if (twin != $0)
+                has_gpu[twin]
         }
         END {
-            for (i = 1; i <= NR; i++)
-                if (on_cpu[i] || !(of[i] in has_cpu) || half !~ /^[01]$/ || (seed + n++) % 2 == half)
+            for (i = 1; i <= NR; i++) {
+                twins = of[i] in has_cpu && half ~ /^[01]$/
+                if (twins && of[i] in has_gpu) {
+                    if (!(of[i] in turn))
+                        turn[of[i]] = (seed + turns++) % 2 == half
+                    if (on_cpu[i] == turn[of[i]])
+                        print name[i]
+                } else if (on_cpu[i] || !twins || (seed + n++) % 2 == half) {
                     print name[i]
+                }
+            }
         }'
 }
 
@@ -247,13 +251,14 @@ part_fuzz() {
     done
 }
 
-# Textures of the GPU's, a compositor's, displays and loopback cameras take turns by the
-# seed; with TDL_TEST_CASES from 100 on all of them run.
+# Zero copy is shown every time. What cameras, pipelines and drivers do takes turns by the
+# seed, and so do textures of the GPU's, a compositor's, displays and loopback cameras; with
+# TDL_TEST_CASES from 100 on all of them run.
 part_vm() {
-    local turns=(gl desktop loopback display) left name tests=()
-    unset "turns[${TDL_TEST_SEED:-0} % 4]"
-    left=" ${turns[*]} "
-    [ "${TDL_TEST_CASES:-1}" -lt 100 ] || left=
+    local seed=${TDL_TEST_SEED:-0} inside=(camera life engine) outside=(gl desktop loopback display)
+    local left=${TDL_TEST_CASES:-1} name tests=()
+    unset "inside[$seed % 3]" "outside[$seed / 3 % 4]"
+    [ "$left" -lt 100 ] && left=" ${inside[*]} ${outside[*]} " || left=
     for name in witness camera gl life desktop loopback display engine machine; do
         [[ $left = *" $name "* ]] || tests+=("$name")
     done

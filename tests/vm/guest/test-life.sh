@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 small=width=320,height=180
-properties="model=$tiny mode=overlay refine=false"
+properties="model=$tiny mode=overlay refine=false smoothing=0"
 moving_camera
 
 # With a device of its own each time.
