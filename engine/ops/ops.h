@@ -114,6 +114,9 @@ bool tdl_bottleneck_fits(const struct tdl_node *expand, const struct tdl_node *e
 bool tdl_bottleneck_reads(uint32_t channels);
 /* How many workgroups it has, about. */
 uint64_t tdl_bottleneck_groups(const struct tdl_node *n);
+/* True for a transpose that moves each dimension to its place in the output's layout: in packs,
+ * which have no order of dimensions, nothing moves. */
+bool tdl_transpose_renames(const struct tdl_node *n);
 /* True for a convTranspose2d whose outputs are blocks of 2×2 pixels, one channel. */
 bool tdl_conv_transpose2d_is_block(const struct tdl_node *n);
 /* True if one workgroup of any device can hold a gate of so many channels;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* WebNN transpose: https://www.w3.org/TR/webnn/#api-mlgraphbuilder-transpose */
 #include "move.h"
+#include "ops.h"
 
 #include <string.h>
+
+static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
 
 /* The layout of a rank-4 output: the other one where the channels go to their
  * place there. */
 static enum tdl_layout layout_of(const struct tdl_tensor_params *in, const uint32_t *permutation)
 {
-    static const uint32_t to_nchw[] = {0, 3, 1, 2}, to_nhwc[] = {0, 2, 3, 1};
     if (in->rank != 4)
         return TDL_LAYOUT_NHWC;
     if (in->layout == TDL_LAYOUT_NHWC && !memcmp(permutation, to_nchw, sizeof(to_nchw)))
@@ -50,11 +52,14 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
-/* Packs have no order of dimensions: nothing moves if only the layout's name
- * changes. */
-static bool is_relabel(const struct tdl_node *n)
+/* Another layout is not enough: of two transposes in a row, joined, the output has that of
+ * the second, wherever the dimensions went. */
+bool tdl_transpose_renames(const struct tdl_node *n)
 {
-    return n->inputs[0]->desc.rank == 4 && n->output->desc.layout != n->inputs[0]->desc.layout;
+    const struct tdl_tensor_params *in = &n->inputs[0]->desc, *out = &n->output->desc;
+    const uint32_t *expected = out->layout == TDL_LAYOUT_NCHW ? to_nchw : to_nhwc;
+    return in->rank == 4 && in->layout != out->layout &&
+           !memcmp(n->attr.transpose.permutation, expected, sizeof(to_nchw));
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
@@ -84,7 +89,7 @@ static bool stack(struct tdl_node *n, uint32_t stacked)
 const struct tdl_op tdl_op_transpose = {
     .name = "transpose",
     .storage = TDL_STORAGE_EITHER,
-    .can_pack = is_relabel,
+    .can_pack = tdl_transpose_renames,
     .relabels = true,
     .infer = infer,
     .resize = tdl_resize_freely,

@@ -133,6 +133,44 @@ static void run_gated(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
+static void permutation_of(uint32_t number, uint32_t out[4])
+{
+    uint32_t left[4] = {0, 1, 2, 3};
+    for (uint32_t i = 0; i < 4; number /= 4 - i, i++) {
+        const uint32_t k = number % (4 - i);
+        out[i] = left[k];
+        memmove(left + k, left + k + 1, (3 - k) * sizeof(*left));
+    }
+}
+
+/* Two transposes in a row behind a picture, and before one or at the end: 24 by 24 of them. */
+static void run_transposes(struct tdl_context *ctx, uint32_t pair, uint64_t seed)
+{
+    struct rng rng = {seed};
+    const enum tdl_layout layout = RNG_PICK(&rng, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW);
+    const struct tdl_tensor_params image = subject_image(layout, 2, 3, 5, 4);
+    uint32_t permutation[2][4];
+    struct tdl_builder *b;
+    struct subject s;
+    check_begin("pair %u of transposes, seed %llu", pair, (unsigned long long)seed);
+    permutation_of(pair % 24, permutation[0]);
+    permutation_of(pair / 24, permutation[1]);
+    subject_pretend_gpu(ctx, rng_one_in(&rng, 2));
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &image);
+    x = conv(b, &rng, x, 7, 1, 1, 1);
+    x = tdl_builder_transpose(b, x, permutation[0]);
+    if (rng_one_in(&rng, 3))
+        x = tdl_builder_relabel(b, x, RNG_PICK(&rng, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW));
+    x = tdl_builder_transpose(b, x, permutation[1]);
+    if (rng_one_in(&rng, 2))
+        x = conv(b, &rng, x, 3, 1, 1, 1);
+    tdl_builder_output(b, "y", x);
+    subject_open(&s, ctx, b, &rng);
+    subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    subject_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t seed = check_seed(argc, argv, 2);
@@ -144,6 +182,10 @@ int main(int argc, char **argv)
         run_bottleneck(ctx, seed + (uint64_t)i);
     for (long i = 0; i < count; i++)
         run_gated(ctx, seed + (uint64_t)i);
+    /* All of them where nothing is compiled for it. */
+    for (uint32_t i = 0; i < 576; i++)
+        if (!subject_has_kernels(ctx) || count >= 100 || (i + seed) % 48 == 0)
+            run_transposes(ctx, i, seed + i);
     check_context_close(ctx);
     return check_result();
 }

@@ -245,8 +245,7 @@ static bool is_nchw(const struct tdl_operand *o)
 
 static bool moves_channels(const struct tdl_node *n, enum tdl_layout to)
 {
-    return n->op == &tdl_op_transpose && n->output->desc.rank == 4 &&
-           n->output->desc.layout == to && n->inputs[0]->desc.layout != to;
+    return n->op == &tdl_op_transpose && n->output->desc.layout == to && tdl_transpose_renames(n);
 }
 
 /* The value as NHWC. Of fewer dimensions, which broadcast as NCHW has them, with ones
