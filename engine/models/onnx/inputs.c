@@ -9,7 +9,8 @@
 /* Of an input, with its NUL; one byte more than the builder takes, which says so. */
 #define MAX_NAME (TDL_MAX_NAME + 2)
 
-#define LEAST_PICTURE 16 /* px; what is smaller may as well be channels */
+#define PICTURE_CHANNELS 3 /* of what says nothing of its shape */
+#define LEAST_PICTURE 16   /* px; what is smaller may as well be channels */
 
 struct dimension {
     int64_t size; /* 0 or less: open */
@@ -20,7 +21,7 @@ struct input {
     struct tdl_pb name;
     char text[MAX_NAME];
     int64_t type;
-    bool is_tensor;
+    bool is_tensor, has_shape;
     uint32_t rank;
     struct dimension dimensions[TDL_MAX_RANK];
     bool too_many;
@@ -63,7 +64,7 @@ static bool read_type(struct tdl_pb type, struct input *in)
             if (g.number == ONNX_TENSOR_TYPE_ELEMENT)
                 in->type = (int64_t)g.value;
             else if (g.number == ONNX_TENSOR_TYPE_SHAPE)
-                ok = read_dimensions(g.in, in);
+                ok = in->has_shape = read_dimensions(g.in, in);
         }
         ok &= !f.in.broken;
     }
@@ -122,6 +123,8 @@ static uint32_t default_size(const struct onnx_import *im, const struct input *i
 
     if (in->rank == 4 && (i == height || i == height + 1))
         return im->params->size[i - height];
+    if (!in->has_shape && in->rank == 4 && i == 1)
+        return PICTURE_CHANNELS;
     return i == 0 && in->rank > 1 ? 1 : 0;
 }
 
@@ -252,20 +255,33 @@ static struct tdl_operand *number_operand(struct onnx_import *im,
     return o;
 }
 
-static bool add_input(struct onnx_import *im, const struct input *in, struct open_sizes *open)
+/* Of an input whose shape the file does not tell: as many dimensions as the caller binds by
+ * their places from the first on, else those of a picture. All are open. */
+static void guess_rank(struct onnx_import *im, struct input *in)
 {
-    struct tdl_tensor_params desc = {
-        .layout = is_nhwc(in) ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW,
-    };
+    if (in->has_shape || !in->is_tensor)
+        return;
+    while (in->rank < TDL_MAX_RANK && bound_size(im, in, in->rank))
+        in->rank++;
+    if (in->rank == 0)
+        in->rank = 4;
+}
+
+static bool add_input(struct onnx_import *im, struct input *in, struct open_sizes *open)
+{
+    struct tdl_tensor_params desc = {0};
     const struct tdl_model_number *number = find_number(im, in->text);
     struct onnx_value *v;
 
     if (!in->is_tensor)
         return onnx_lacks(im, "the input '%.400s' is no tensor; libtdl takes tensors only",
                           in->text);
+    if (!number)
+        guess_rank(im, in);
     if (in->too_many)
         return onnx_lacks(im, "the input '%.400s' has more than %d dimensions", in->text,
                           TDL_MAX_RANK);
+    desc.layout = is_nhwc(in) ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
     if (!onnx_dtype(im, in->type, &desc.dtype) || !bind(im, in, &desc, open))
         return false;
     v = onnx_add_value(im, &in->name);

@@ -40,6 +40,7 @@ struct onnx_value {
     struct tdl_operand *operand;    /* NULL: none yet, or without elements */
     struct tdl_operand *as_nchw;    /* the same under the layout that operators want */
     bool given;                     /* is known: was written, or read from the file */
+    bool absent;                    /* indices, -1 in rows that do not exist */
     uint32_t readers;               /* nodes that read it, as far as is known */
     struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
     const void *bytes;              /* of what was turned */
@@ -192,6 +193,12 @@ struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *n
 bool onnx_settle(struct onnx_import *im, struct onnx_value *value);
 /* The value's operand as NCHW. */
 struct tdl_operand *onnx_nchw(struct onnx_import *im, struct onnx_value *value);
+/* The same of an operand: of four dimensions under that layout, which is what operators on
+ * channels, and elementwise ones on several values, find them by. NULL stays NULL. */
+struct tdl_operand *onnx_as_nchw(struct onnx_import *im, struct tdl_operand *o);
+/* tdl_builder_reshape() to such a value. */
+struct tdl_operand *onnx_reshape(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
+                                 const uint32_t *shape);
 
 /* The node has an input or output `i`. */
 bool onnx_given(const struct onnx_import *im, uint32_t i);
@@ -219,6 +226,10 @@ bool onnx_is_constant(struct onnx_import *im, uint32_t i);
 /* Makes `operand` (NULL after an error) output 0, or `i`, of the node. */
 bool onnx_give(struct onnx_import *im, struct tdl_operand *operand);
 bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand);
+/* The same of indices, rows of which are -1, as they do not exist. */
+bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows);
+/* Is input `i` such indices, or some of them? What is gathered by them is 0 there. */
+bool onnx_has_absent(struct onnx_import *im, uint32_t i);
 /* The same of what may be weights, and then stays as it is. */
 bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand);
 /* The same of a value that may have no elements: dimensions of 0 in its shape.

@@ -13,17 +13,10 @@ struct attention {
     bool flat;                     /* heads are in the last dimension of the file's */
 };
 
-static struct tdl_operand *as_nchw(struct onnx_import *im, struct tdl_operand *o)
-{
-    if (!o || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
-        return o;
-    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
-}
-
 static struct tdl_operand *to_shape(struct onnx_import *im, struct tdl_operand *o, uint32_t a,
                                     uint32_t b, uint32_t c, uint32_t d)
 {
-    return as_nchw(im, tdl_builder_reshape(im->builder, o, 4, (const uint32_t[]){a, b, c, d}));
+    return onnx_reshape(im, o, 4, (const uint32_t[]){a, b, c, d});
 }
 
 static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *o, uint32_t i,
@@ -33,7 +26,7 @@ static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *o, u
 
     permutation[i] = j;
     permutation[j] = i;
-    return as_nchw(im, tdl_builder_transpose(im->builder, o, permutation));
+    return onnx_as_nchw(im, tdl_builder_transpose(im->builder, o, permutation));
 }
 
 /* Input `i` by heads. */
@@ -75,7 +68,7 @@ static struct tdl_operand *extend(struct onnx_import *im, struct tdl_operand *x,
         onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u heads for %u queries", own, heads);
         return NULL;
     }
-    x = tdl_builder_reshape(b, x, 5, (const uint32_t[]){n, own, 1, length, depth});
+    x = onnx_reshape(im, x, 5, (const uint32_t[]){n, own, 1, length, depth});
     x = tdl_builder_expand(b, x, 5, (const uint32_t[]){n, own, heads / own, length, depth});
     return to_shape(im, x, n, heads, length, depth);
 }
@@ -149,11 +142,11 @@ static bool add_attention(struct onnx_import *im)
         return false;
     const uint32_t *s = onnx_shape(a.q), n = s[0], heads = s[1], length = s[2];
     const float scale = onnx_float(im, "scale", 1 / sqrtf((float)s[3]));
-    x = as_nchw(im,
-                tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3)));
+    x = onnx_as_nchw(
+        im, tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3)));
     if (!give_between(im, AFTER_PRODUCT, x))
         return false;
-    x = as_nchw(im, add_masks(im, &a, x));
+    x = onnx_as_nchw(im, add_masks(im, &a, x));
     if (!give_between(im, AFTER_MASK, x))
         return false;
     if (cap != 0)
@@ -164,12 +157,11 @@ static bool add_attention(struct onnx_import *im)
     x = tdl_builder_softmax(b, x, 3);
     if (!give_between(im, AFTER_SOFTMAX, x))
         return false;
-    x = as_nchw(im, tdl_builder_matmul(b, x, a.v));
+    x = onnx_as_nchw(im, tdl_builder_matmul(b, x, a.v));
     if (x && a.flat) {
         const uint32_t depth = onnx_shape(x)[3];
 
-        x = tdl_builder_reshape(b, swap(im, x, 1, 2), 3,
-                                (const uint32_t[]){n, length, heads * depth});
+        x = onnx_reshape(im, swap(im, x, 1, 2), 3, (const uint32_t[]){n, length, heads * depth});
     }
     return onnx_give(im, x);
 }

@@ -2,7 +2,7 @@
 /*
  * ONNX's NonMaxSuppression. How many boxes are left depends on the numbers, and shapes
  * here do not: its result has as many rows as may be left, those that are first, and -1
- * in the others.
+ * in the others. What is gathered by such a row is 0, boxes and scores alike.
  */
 #include "onnx.h"
 
@@ -57,10 +57,10 @@ static struct tdl_operand *take_boxes(struct onnx_import *im, const struct suppr
 
     if (!first)
         return NULL;
-    first = tdl_builder_reshape(b, first, 3, (const uint32_t[]){s->batches, 1, 1});
-    first = tdl_builder_reshape(b, tdl_builder_expand(b, first, 3, of_classes), 2,
-                                (const uint32_t[]){lists, 1});
-    boxes = tdl_builder_reshape(b, boxes, 2, (const uint32_t[]){s->batches * s->boxes, 4});
+    first = onnx_reshape(im, first, 3, (const uint32_t[]){s->batches, 1, 1});
+    first = onnx_reshape(im, tdl_builder_expand(b, first, 3, of_classes), 2,
+                         (const uint32_t[]){lists, 1});
+    boxes = onnx_reshape(im, boxes, 2, (const uint32_t[]){s->batches * s->boxes, 4});
     boxes = tdl_builder_gather(b, boxes, tdl_builder_add(b, order, first), 0);
     if (!onnx_int(im, "center_point_box", 0))
         return boxes;
@@ -97,13 +97,13 @@ static struct tdl_operand *as_rows(struct onnx_import *im, const struct suppress
     if (!batch || !class)
         return NULL;
     columns[0] = tdl_builder_expand(
-        b, tdl_builder_reshape(b, batch, 3, (const uint32_t[]){s->batches, 1, 1}), 3, shape);
+        b, onnx_reshape(im, batch, 3, (const uint32_t[]){s->batches, 1, 1}), 3, shape);
     columns[1] = tdl_builder_expand(
-        b, tdl_builder_reshape(b, class, 3, (const uint32_t[]){1, s->classes, 1}), 3, shape);
+        b, onnx_reshape(im, class, 3, (const uint32_t[]){1, s->classes, 1}), 3, shape);
     columns[2] = places;
     for (int i = 0; i < 3; i++)
-        columns[i] = tdl_builder_reshape(b, columns[i], 2, (const uint32_t[]){count, 1});
-    valid = tdl_builder_reshape(b, valid, 2, (const uint32_t[]){count, 1});
+        columns[i] = onnx_reshape(im, columns[i], 2, (const uint32_t[]){count, 1});
+    valid = onnx_reshape(im, valid, 2, (const uint32_t[]){count, 1});
     return tdl_builder_where(b, tdl_builder_cast(b, valid, TDL_UINT8),
                              tdl_builder_concat(b, columns, 3, 1), onnx_number(im, TDL_INT32, -1));
 }
@@ -118,7 +118,7 @@ static bool add_non_max_suppression(struct onnx_import *im)
     if (!scores || !read_sizes(im, boxes, scores, &s))
         return false;
     const uint32_t lists = s.batches * s.classes, count = lists * s.most;
-    scores = tdl_builder_reshape(b, scores, 2, (const uint32_t[]){lists, s.boxes});
+    scores = onnx_reshape(im, scores, 2, (const uint32_t[]){lists, s.boxes});
     order = tdl_builder_top_k(b, scores, 1, &(struct tdl_top_k_params){.count = s.kept});
     scores = tdl_builder_gather_elements(b, scores, order, 1);
     stays = suppress(im, &s, take_boxes(im, &s, boxes, order), scores);
@@ -126,9 +126,10 @@ static bool add_non_max_suppression(struct onnx_import *im)
     first = tdl_builder_top_k(b, stays, 1, &(struct tdl_top_k_params){.count = s.most});
     stays = tdl_builder_gather_elements(b, stays, first, 1);
     rows = as_rows(im, &s, tdl_builder_gather_elements(b, order, first, 1), stays);
-    stays = tdl_builder_reshape(b, stays, 1, &count);
+    stays = onnx_reshape(im, stays, 1, &count);
     first = tdl_builder_top_k(b, stays, 0, &(struct tdl_top_k_params){.count = count});
-    return onnx_give(im, tdl_builder_cast(b, tdl_builder_gather(b, rows, first, 0), TDL_INT64));
+    return onnx_give_absent(im,
+                            tdl_builder_cast(b, tdl_builder_gather(b, rows, first, 0), TDL_INT64));
 }
 
 const struct onnx_row onnx_rows_detect[] = {

@@ -214,10 +214,9 @@ static bool multiply(struct onnx_import *im, struct term *a, struct term *b, con
     join(all, stack, inner, columns);
     if (!turn(im, b, all))
         return false;
-    a->x = tdl_builder_matmul(builder,
-                              tdl_builder_reshape(builder, a->x, 3, (const uint32_t[]){s, m, k}),
-                              tdl_builder_reshape(builder, b->x, 3, (const uint32_t[]){s, k, n}));
-    a->x = tdl_builder_reshape(builder, a->x, rank, shape);
+    a->x = tdl_builder_matmul(builder, onnx_reshape(im, a->x, 3, (const uint32_t[]){s, m, k}),
+                              onnx_reshape(im, b->x, 3, (const uint32_t[]){s, k, n}));
+    a->x = onnx_reshape(im, a->x, rank, shape);
     join(all, stack, rows, columns);
     memcpy(a->labels, all, sizeof(a->labels));
     return a->x != NULL;

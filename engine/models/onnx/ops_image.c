@@ -95,7 +95,7 @@ static struct tdl_operand *to_picture(struct onnx_import *im, struct tdl_operand
 
     if (onnx_rank(x) != 3)
         return x;
-    x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){s[0], s[1], 1, s[2]});
+    x = onnx_reshape(im, x, 4, (const uint32_t[]){s[0], s[1], 1, s[2]});
     if (x)
         tdl_builder_evaluate(im->builder, x);
     return x;
@@ -106,7 +106,7 @@ static bool give_picture(struct onnx_import *im, const struct window *w, struct 
     if (y && w->spatial == 1) {
         const uint32_t *s = onnx_shape(y);
 
-        y = tdl_builder_reshape(im->builder, y, 3, (const uint32_t[]){s[0], s[1], s[3]});
+        y = onnx_reshape(im, y, 3, (const uint32_t[]){s[0], s[1], s[3]});
     }
     return onnx_give(im, y);
 }

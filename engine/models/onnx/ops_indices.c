@@ -12,6 +12,46 @@
 
 #define MAX_CONDITIONS 4096 /* of Compress */
 
+/* What was gathered by indices that begin at dimension `from` of it and have `rank` dimensions:
+ * 0 where an index is of a row that does not exist. */
+static struct tdl_operand *without_absent(struct onnx_import *im, struct tdl_operand *x,
+                                          struct tdl_operand *indices, uint32_t from)
+{
+    struct tdl_builder *b = im->builder;
+    const enum tdl_dtype dtype = onnx_desc_of(indices)->dtype;
+    uint32_t shape[TDL_MAX_RANK];
+
+    if (!x)
+        return NULL;
+    for (uint32_t i = 0; i < onnx_rank(x); i++)
+        shape[i] = i >= from && i - from < onnx_rank(indices) ? onnx_shape(indices)[i - from] : 1;
+    struct tdl_operand *none = onnx_number(im, dtype, 0);
+    struct tdl_operand *zero = onnx_number(im, onnx_desc_of(x)->dtype, 0);
+    struct tdl_operand *is = none ? tdl_builder_greater_or_equal(b, indices, none) : NULL;
+
+    is = onnx_reshape(im, is, onnx_rank(x), shape);
+    return is && zero ? tdl_builder_where(b, is, x, zero) : NULL;
+}
+
+/* Of tuples of indices, [..., n]: the least of each tuple, [...]. */
+static struct tdl_operand *least(struct onnx_import *im, struct tdl_operand *indices)
+{
+    const uint32_t last = onnx_rank(indices) - 1, n = onnx_shape(indices)[last];
+    struct tdl_builder *b = im->builder;
+    struct tdl_slice_params p = {{0}};
+    struct tdl_operand *all = NULL;
+
+    memcpy(p.size, onnx_shape(indices), onnx_rank(indices) * sizeof(*p.size));
+    p.size[last] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        p.start[last] = i;
+        struct tdl_operand *one = tdl_builder_slice(b, indices, &p);
+
+        all = all && one ? tdl_builder_min(b, all, one) : one;
+    }
+    return onnx_reshape(im, all, last, onnx_shape(indices));
+}
+
 static bool add_gather(struct onnx_import *im)
 {
     struct tdl_tensor_params desc, indices_desc;
@@ -25,9 +65,16 @@ static bool add_gather(struct onnx_import *im)
     indices = x ? onnx_operand(im, 1) : NULL;
     if (!indices)
         return false;
-    return onnx_give(im, (!strcmp(im->node.row->type, "Gather")
-                              ? tdl_builder_gather
-                              : tdl_builder_gather_elements)(im->builder, x, indices, axis));
+    if (!strcmp(im->node.row->type, "Gather")) {
+        x = tdl_builder_gather(im->builder, x, indices, axis);
+        if (onnx_has_absent(im, 1))
+            x = without_absent(im, x, indices, axis);
+    } else {
+        x = tdl_builder_gather_elements(im->builder, x, indices, axis);
+        if (onnx_has_absent(im, 1))
+            x = without_absent(im, x, indices, 0);
+    }
+    return onnx_give(im, x);
 }
 
 static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
@@ -61,7 +108,10 @@ static bool add_gather_nd(struct onnx_import *im)
                          (long long)batch, TDL_MAX_RANK - 1);
     if (onnx_rank(indices) < 1)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of no dimensions are no tuples");
-    return onnx_give(im, tdl_builder_gather_nd(im->builder, x, indices, (uint32_t)batch));
+    x = tdl_builder_gather_nd(im->builder, x, indices, (uint32_t)batch);
+    if (onnx_has_absent(im, 1))
+        x = without_absent(im, x, least(im, indices), 0);
+    return onnx_give(im, x);
 }
 
 /* -------------------------------------------------------------------- scatter */
@@ -88,18 +138,17 @@ static struct tdl_operand *replace(struct onnx_import *im, struct tdl_operand *x
 static bool give_scattered(struct onnx_import *im, struct tdl_operand *x,
                            struct tdl_operand *updates, int32_t *to)
 {
-    struct tdl_builder *b = im->builder;
     uint32_t rank = onnx_rank(x), shape[TDL_MAX_RANK];
     const uint32_t count = (uint32_t)elements(onnx_shape(x), 0, rank);
     const uint32_t more = (uint32_t)elements(onnx_shape(updates), 0, onnx_rank(updates));
 
     memcpy(shape, onnx_shape(x), rank * sizeof(*shape));
-    x = tdl_builder_reshape(b, x, 1, &count);
-    updates = tdl_builder_reshape(b, updates, 1, &more);
+    x = onnx_reshape(im, x, 1, &count);
+    updates = onnx_reshape(im, updates, 1, &more);
     if (!x || !updates)
         return false;
     x = replace(im, x, count, updates, more, to);
-    return x && onnx_give(im, tdl_builder_reshape(b, x, rank, shape));
+    return x && onnx_give(im, onnx_reshape(im, x, rank, shape));
 }
 
 /* ScatterND: the last dimension of the indices is a tuple, updates are what lies behind
@@ -241,7 +290,7 @@ static bool add_compress(struct onnx_import *im)
             return false;
     } else {
         all = (uint32_t)elements(onnx_shape(x), 0, onnx_rank(x));
-        x = tdl_builder_reshape(im->builder, x, 1, &all);
+        x = onnx_reshape(im, x, 1, &all);
     }
     for (uint32_t i = 0; x && i < count && i < onnx_shape(x)[axis]; i++)
         if (conditions[i])

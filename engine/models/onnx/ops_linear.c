@@ -35,16 +35,16 @@ static bool add_matmul(struct onnx_import *im)
         return false;
     const bool row = onnx_rank(a) == 1, column = onnx_rank(b) == 1;
     if (row)
-        a = tdl_builder_reshape(im->builder, a, 2, (const uint32_t[]){1, onnx_shape(a)[0]});
+        a = onnx_reshape(im, a, 2, (const uint32_t[]){1, onnx_shape(a)[0]});
     if (column)
-        b = tdl_builder_reshape(im->builder, b, 2, (const uint32_t[]){onnx_shape(b)[0], 1});
+        b = onnx_reshape(im, b, 2, (const uint32_t[]){onnx_shape(b)[0], 1});
     y = tdl_builder_matmul(im->builder, a, b);
     if (!y || (!row && !column))
         return onnx_give(im, y);
     for (uint32_t i = 0; i < onnx_rank(y); i++)
         if (!(row && i + 2 == onnx_rank(y)) && !(column && i + 1 == onnx_rank(y)))
             shape[rank++] = onnx_shape(y)[i];
-    return onnx_give(im, tdl_builder_reshape(im->builder, y, rank, shape));
+    return onnx_give(im, onnx_reshape(im, y, rank, shape));
 }
 
 /* -------------------------------------------------------------------- softmax */
@@ -99,7 +99,7 @@ static struct tdl_operand *one_hot(struct onnx_import *im, struct tdl_operand *i
         shape[i] = i == axis ? depth : 1;
     count = onnx_sequence(im, onnx_desc_of(indices)->dtype, depth, 0, 1);
     if (count)
-        count = tdl_builder_reshape(im->builder, count, onnx_rank(indices), shape);
+        count = onnx_reshape(im, count, onnx_rank(indices), shape);
     return tdl_builder_equal(im->builder, indices, count);
 }
 
@@ -135,7 +135,7 @@ static bool add_one_hot(struct onnx_import *im)
         return false;
     for (uint32_t i = 0, from = 0; i < rank; i++)
         shape[i] = i == axis ? 1 : onnx_shape(indices)[from++];
-    indices = tdl_builder_reshape(b, tdl_builder_cast(b, indices, TDL_INT32), rank, shape);
+    indices = onnx_reshape(im, tdl_builder_cast(b, indices, TDL_INT32), rank, shape);
     struct tdl_operand *zero = onnx_number(im, TDL_INT32, 0);
     struct tdl_operand *wrapped = tdl_builder_add(b, indices, onnx_number(im, TDL_INT32, depth));
     indices = tdl_builder_where(b, tdl_builder_lesser(b, indices, zero), wrapped, indices);

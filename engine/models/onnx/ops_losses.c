@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-/* What has four dimensions is a picture to the builder, and of one layout here. */
-static struct tdl_operand *as_nchw(struct onnx_import *im, struct tdl_operand *o)
-{
-    if (!o || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
-        return o;
-    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
-}
-
 /* −weight[target] · log p[target] of each target, and what it weighs; both 0 where it is to
  * be ignored. */
 static bool add_up(struct onnx_import *im, struct tdl_operand *log_p, struct tdl_operand **weights,
@@ -29,15 +21,15 @@ static bool add_up(struct onnx_import *im, struct tdl_operand *log_p, struct tdl
     memcpy(shape, onnx_shape(log_p), sizeof(shape));
     shape[1] = 1;
     zero = onnx_scalar(im, log_p, 0);
-    index = tdl_builder_reshape(b, target, rank, shape);
+    index = onnx_reshape(im, target, rank, shape);
     *losses = tdl_builder_neg(b, tdl_builder_gather_elements(b, log_p, index, 1));
-    *losses = tdl_builder_reshape(b, *losses, rank - 1, onnx_shape(target));
+    *losses = onnx_reshape(im, *losses, rank - 1, onnx_shape(target));
     *weights = *weights
                    ? tdl_builder_gather(b, *weights, target, 0)
                    : tdl_builder_expand(b, onnx_scalar(im, log_p, 1), rank - 1, onnx_shape(target));
-    *losses = as_nchw(im, *losses);
-    *weights = as_nchw(im, *weights);
-    target = as_nchw(im, target);
+    *losses = onnx_as_nchw(im, *losses);
+    *weights = onnx_as_nchw(im, *weights);
+    target = onnx_as_nchw(im, target);
     if (onnx_has(im, "ignore_index")) {
         counts = tdl_builder_not_equal(
             b, target, onnx_scalar(im, target, (double)onnx_int(im, "ignore_index", 0)));

@@ -21,7 +21,7 @@ static bool give_shape(struct onnx_import *im, uint32_t rank, const uint32_t *sh
         return onnx_give_empty(im, 0, &desc);
     }
     x = onnx_operand(im, 0);
-    return x && onnx_give(im, tdl_builder_reshape(im->builder, x, rank, shape));
+    return x && onnx_give(im, onnx_reshape(im, x, rank, shape));
 }
 
 /* A list of sizes with ONNX's 0, the input's, and −1, the rest. */
@@ -200,7 +200,7 @@ static bool split_sizes(struct onnx_import *im, uint32_t length, uint32_t *sizes
 
         if (!given && (uint64_t)part * (i + 1) > length)
             size = (int64_t)length - (int64_t)part * i;
-        if (size < 1 || size > length)
+        if (size < 0 || size > length)
             return onnx_lacks(im, "a part of %lld elements", (long long)size);
         sizes[i] = (uint32_t)size;
     }
@@ -211,18 +211,26 @@ static bool add_split(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0), *parts[64];
     const uint32_t count = im->node.output_count;
-    uint32_t sizes[64], axis;
+    uint32_t sizes[64], filled[64], some = 0, axis;
 
     if (!x || !onnx_axis(im, onnx_int(im, "axis", 0), onnx_rank(x), &axis))
         return false;
     if (count > 64)
         return onnx_lacks(im, "%u parts; libtdl makes up to 64", count);
-    if (!split_sizes(im, onnx_shape(x)[axis], sizes, count) ||
-        tdl_builder_split(im->builder, x, count, sizes, axis, parts) != TDL_OK)
+    if (!split_sizes(im, onnx_shape(x)[axis], sizes, count))
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!onnx_give_at(im, i, parts[i]))
+        if (sizes[i])
+            filled[some++] = sizes[i];
+    if (tdl_builder_split(im->builder, x, some, filled, axis, parts) != TDL_OK)
+        return false;
+    for (uint32_t i = 0, part = 0; i < count; i++) {
+        struct tdl_tensor_params desc = *onnx_desc_of(x);
+
+        desc.shape[axis] = 0;
+        if (sizes[i] ? !onnx_give_at(im, i, parts[part++]) : !onnx_give_empty(im, i, &desc))
             return false;
+    }
     return true;
 }
 

@@ -30,7 +30,7 @@ static struct tdl_operand *to_rank_4(struct onnx_import *im, struct tdl_operand 
     }
     for (uint32_t i = 0; i < onnx_rank(x); i++)
         shape[i < 3 ? i : 3] *= onnx_shape(x)[i];
-    return tdl_builder_reshape(im->builder, x, 4, shape);
+    return onnx_reshape(im, x, 4, shape);
 }
 
 static bool add_batch_normalization(struct onnx_import *im)
@@ -59,7 +59,7 @@ static struct tdl_operand *over_channels(struct onnx_import *im, struct tdl_oper
     shape[0] = onnx_shape(o)[0];
     for (uint32_t i = 1; i < rank - 1; i++)
         shape[i] = 1;
-    return tdl_builder_reshape(im->builder, o, rank - 1, shape);
+    return onnx_reshape(im, o, rank - 1, shape);
 }
 
 static struct tdl_operand *scale_and_shift(struct onnx_import *im, struct tdl_operand *x,
@@ -160,13 +160,13 @@ static bool add_group_normalization(struct onnx_import *im)
     shape[0] = onnx_shape(x)[0];
     shape[1] = (uint32_t)groups;
     shape[2] /= shape[1];
-    y = tdl_builder_layer_normalization(b, tdl_builder_reshape(b, x, 3, shape), &p);
+    y = tdl_builder_layer_normalization(b, onnx_reshape(im, x, 3, shape), &p);
     if (im->opset < 21) /* of groups */
         return onnx_give(im, tdl_builder_reshape(b,
                                                  scale_and_shift(im, y, over_channels(im, scale, 3),
                                                                  over_channels(im, bias, 3)),
                                                  onnx_rank(x), onnx_shape(x)));
-    y = tdl_builder_reshape(b, y, onnx_rank(x), onnx_shape(x));
+    y = onnx_reshape(im, y, onnx_rank(x), onnx_shape(x));
     return onnx_give(im, scale_and_shift(im, y, over_channels(im, scale, onnx_rank(x)),
                                          over_channels(im, bias, onnx_rank(x))));
 }
@@ -193,14 +193,13 @@ static bool add_lrn(struct onnx_import *im)
         .pad = {(uint32_t)(size - 1) / 2, (uint32_t)size / 2, 0, 0},
         .count_include_pad = true,
     };
-    y = tdl_builder_reshape(b, tdl_builder_mul(b, x, x), 4, shape);
+    y = onnx_reshape(im, tdl_builder_mul(b, x, x), 4, shape);
     y = tdl_builder_average_pool2d(b, y, &p);
     y = tdl_builder_linear(b, y, onnx_float(im, "alpha", 1e-4f), onnx_float(im, "bias", 1));
     if (!y)
         return false;
     y = tdl_builder_pow(b, y, onnx_scalar(im, y, (double)onnx_float(im, "beta", 0.75f)));
-    return onnx_give(im,
-                     tdl_builder_div(b, x, tdl_builder_reshape(b, y, onnx_rank(x), onnx_shape(x))));
+    return onnx_give(im, tdl_builder_div(b, x, onnx_reshape(im, y, onnx_rank(x), onnx_shape(x))));
 }
 
 /* (x − mean) / (√variance + 1e-9) */

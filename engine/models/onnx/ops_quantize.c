@@ -23,8 +23,7 @@ static struct tdl_operand *spread(struct onnx_import *im, struct tdl_operand *o,
     }
     for (uint32_t i = 0; i < rank; i++)
         shape[i] = i == axis ? onnx_shape(o)[0] : 1;
-    return onnx_shape(o)[0] == 1 ? tdl_builder_reshape(im->builder, o, 0, NULL)
-                                 : tdl_builder_reshape(im->builder, o, rank, shape);
+    return onnx_shape(o)[0] == 1 ? onnx_reshape(im, o, 0, NULL) : onnx_reshape(im, o, rank, shape);
 }
 
 static struct tdl_operand *to_float(struct onnx_import *im, struct tdl_operand *o)

@@ -128,7 +128,7 @@ static bool add_col2im(struct onnx_import *im)
     const uint32_t *in = onnx_shape(x);
     if (!read_blocks(im, in, &k) || !(filter = filter_of_ones(im, &k)))
         return false;
-    x = tdl_builder_reshape(b, x, 4, (const uint32_t[]){in[0], in[1], k.places[0], k.places[1]});
+    x = onnx_reshape(im, x, 4, (const uint32_t[]){in[0], in[1], k.places[0], k.places[1]});
     x = x ? tdl_builder_relabel(b, x, TDL_LAYOUT_NCHW) : NULL;
     return onnx_give(im, tdl_builder_conv_transpose2d(b, x, filter, &k.p));
 }
@@ -154,10 +154,10 @@ static bool add_reverse_sequence(struct onnx_import *im)
     const uint32_t steps = whole[time];
     struct tdl_operand *t = onnx_sequence(im, TDL_INT32, steps, 0, 1), *from;
     shape[batch] = whole[batch];
-    lengths = tdl_builder_reshape(b, tdl_builder_cast(b, lengths, TDL_INT32), rank, shape);
+    lengths = onnx_reshape(im, tdl_builder_cast(b, lengths, TDL_INT32), rank, shape);
     shape[batch] = 1;
     shape[time] = steps;
-    t = t ? tdl_builder_reshape(b, t, rank, shape) : NULL;
+    t = t ? onnx_reshape(im, t, rank, shape) : NULL;
     if (t && rank == 4)
         t = tdl_builder_relabel(b, t, TDL_LAYOUT_NCHW);
     if (lengths && rank == 4)

@@ -18,6 +18,7 @@ enum way {
     PYTORCH_HALF_PIXEL,
     HALF_PIXEL_SYMMETRIC,
     CROP_AND_RESIZE,
+    TF_HALF_PIXEL, /* of opsets 11 and 12, for nearest pixels */
     WAYS,
 };
 enum mode { NEAREST, LINEAR, CUBIC };
@@ -51,6 +52,8 @@ static double source(const struct resize *r, uint32_t axis, uint32_t i)
         return i / scale;
     case PYTORCH_HALF_PIXEL:
         return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
+    case TF_HALF_PIXEL:
+        return (i + 0.5) / scale;
     case HALF_PIXEL_SYMMETRIC:
         return in / 2 * (1 - out / (scale * in)) + (i + 0.5) / scale - 0.5;
     case CROP_AND_RESIZE:
@@ -160,9 +163,9 @@ static struct tdl_operand *along(struct onnx_import *im, const struct resize *r,
         return tdl_builder_matmul(im->builder, weights, x);
     x = swap(im, x, axis, last);
     if (x && onnx_rank(x) == 1) { /* a vector is a matrix of one row */
-        x = tdl_builder_reshape(im->builder, x, 2, (const uint32_t[]){1, r->in[0]});
+        x = onnx_reshape(im, x, 2, (const uint32_t[]){1, r->in[0]});
         x = tdl_builder_matmul(im->builder, x, weights);
-        return tdl_builder_reshape(im->builder, x, 1, &r->out[0]);
+        return onnx_reshape(im, x, 1, &r->out[0]);
     }
     x = tdl_builder_matmul(im->builder, x, weights);
     return x ? swap(im, x, axis, last) : NULL;
@@ -185,8 +188,8 @@ static uint32_t choose(const struct onnx_import *im, const char *name, const cha
 static bool read_ways(struct onnx_import *im, struct resize *r)
 {
     static const char *const ways[] = {
-        "half_pixel",         "align_corners",        "asymmetric",
-        "pytorch_half_pixel", "half_pixel_symmetric", "tf_crop_and_resize",
+        "half_pixel",           "align_corners",      "asymmetric",           "pytorch_half_pixel",
+        "half_pixel_symmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn",
     };
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
@@ -210,7 +213,9 @@ static bool read_ways(struct onnx_import *im, struct resize *r)
     return true;
 }
 
-/* Each listed dimension has a size or a scale; a policy keeps the sizes' ratio. */
+/* Each listed dimension has a size or a scale; a policy keeps the sizes' ratio. Products are
+ * of single precision, as ONNX Runtime has them: exporters write scales that meet a whole
+ * number in that alone. */
 static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, uint32_t count,
                 const double *list)
 {
@@ -221,7 +226,7 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t i = axes[k];
         const double scale = r->sizes ? list[k] / r->in[i] : list[k];
-        const double out = r->sizes ? list[k] : floor(r->in[i] * (double)(float)list[k]);
+        const double out = r->sizes ? list[k] : floorf((float)r->in[i] * (float)list[k]);
 
         if (!(out >= 1 && out <= 1 << 24) || !(scale > 0))
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u elements become %g", r->in[i], out);
@@ -231,7 +236,7 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
     }
     for (uint32_t k = 0; k < count && r->sizes && policy > 0; k++) {
         r->scale[axes[k]] = common;
-        r->out[axes[k]] = (uint32_t)floor(common * r->in[axes[k]] + 0.5);
+        r->out[axes[k]] = (uint32_t)roundf((float)common * (float)r->in[axes[k]]);
         if (r->out[axes[k]] < 1 || r->out[axes[k]] > 1 << 24)
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u elements become %u", r->in[axes[k]],
                              r->out[axes[k]]);
@@ -309,7 +314,8 @@ static struct tdl_operand *resample(struct onnx_import *im, const struct resize 
     };
 
     for (uint32_t i = 0; i < 2; i++) {
-        if (r->scale[2 + i] == (double)r->out[2 + i] / r->in[2 + i])
+        /* A scale that is rounded to single precision meets its size, or nearly so. */
+        if (fabs(r->scale[2 + i] * r->in[2 + i] - r->out[2 + i]) < 1e-5 * r->out[2 + i])
             p.size[i] = r->out[2 + i];
         else
             p.scale[i] = (float)r->scale[2 + i];

@@ -191,11 +191,11 @@ bool onnx_add_grid_sample(struct onnx_import *im)
         s.axes[i].size = in[2 + i];
     const uint32_t shape[] = {in[0], in[1], out[1], out[2]};
     locate(&s, grid);
-    x = tdl_builder_reshape(im->builder, x, 3, (const uint32_t[]){in[0], in[1], in[2] * in[3]});
+    x = onnx_reshape(im, x, 3, (const uint32_t[]){in[0], in[1], in[2] * in[3]});
     if (taps == 1)
         y = fetch(&s, x, tdl_builder_round_even(im->builder, s.axes[0].at),
                   tdl_builder_round_even(im->builder, s.axes[1].at));
     else
         y = sum_taps(&s, x, taps);
-    return onnx_give(im, tdl_builder_reshape(im->builder, y, 4, shape));
+    return onnx_give(im, onnx_reshape(im, y, 4, shape));
 }

@@ -69,7 +69,7 @@ static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t 
 /* x as pictures of this shape, NCHW. */
 static O as_pictures(struct onnx_import *im, O x, uint32_t n, uint32_t c, uint32_t h, uint32_t w)
 {
-    x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){n, c, h, w});
+    x = onnx_reshape(im, x, 4, (const uint32_t[]){n, c, h, w});
     return x ? tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW) : NULL;
 }
 
@@ -118,7 +118,7 @@ bool onnx_add_volume_pool(struct onnx_import *im, O x, bool max)
     s[2] = onnx_shape(x)[2];
     if (narrow)
         x = tdl_builder_cast(im->builder, x, dtype);
-    return onnx_give(im, tdl_builder_reshape(im->builder, x, 5, s));
+    return onnx_give(im, onnx_reshape(im, x, 5, s));
 }
 
 /* ------------------------------------------------------------------- convolutions */
@@ -188,6 +188,6 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
         p.bias = NULL;
     }
     const uint32_t *s = onnx_shape(sum);
-    sum = tdl_builder_reshape(b, sum, 5, (const uint32_t[]){n, depth, s[1], s[2], s[3]});
+    sum = onnx_reshape(im, sum, 5, (const uint32_t[]){n, depth, s[1], s[2], s[3]});
     return onnx_give(im, tdl_builder_transpose(b, sum, (const uint32_t[]){0, 2, 1, 3, 4}));
 }

@@ -136,7 +136,7 @@ struct tdl_operand *onnx_number(struct onnx_import *im, enum tdl_dtype dtype, do
     struct tdl_operand *o = onnx_sequence(im, dtype, 1, value, 0);
 
     if (o)
-        o = tdl_builder_reshape(im->builder, o, 0, NULL);
+        o = onnx_reshape(im, o, 0, NULL);
     if (o)
         tdl_builder_evaluate(im->builder, o);
     return o;

@@ -85,6 +85,19 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
     return v->given = true;
 }
 
+struct tdl_operand *onnx_as_nchw(struct onnx_import *im, struct tdl_operand *o)
+{
+    if (!o || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
+        return o;
+    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
+}
+
+struct tdl_operand *onnx_reshape(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
+                                 const uint32_t *shape)
+{
+    return onnx_as_nchw(im, o ? tdl_builder_reshape(im->builder, o, rank, shape) : NULL);
+}
+
 struct tdl_operand *onnx_nchw(struct onnx_import *im, struct onnx_value *v)
 {
     const struct tdl_tensor_params *desc = v->operand ? tdl_operand_get_desc(v->operand) : NULL;
@@ -284,9 +297,42 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
     return v->given = true;
 }
 
+/* Operators that move indices, or parts of them, and leave each as it is. */
+static bool moves_indices(const struct onnx_import *im)
+{
+    static const char *const types[] = {"Cast",     "Flatten", "Gather",    "GatherElements",
+                                        "Identity", "Reshape", "Slice",     "Split",
+                                        "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (!strcmp(im->node.row->type, types[i]))
+            return true;
+    return false;
+}
+
 bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand)
 {
-    return give(im, i, operand, true);
+    if (!give(im, i, operand, true))
+        return false;
+    if (onnx_wanted(im, i) && onnx_has_absent(im, 0) && moves_indices(im))
+        onnx_find(im, &im->node.outputs[i])->absent = true;
+    return true;
+}
+
+bool onnx_has_absent(struct onnx_import *im, uint32_t i)
+{
+    const struct onnx_value *v = onnx_given(im, i) ? onnx_find(im, &im->node.inputs[i]) : NULL;
+
+    return v && v->absent;
+}
+
+bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows)
+{
+    if (!onnx_give(im, rows))
+        return false;
+    if (onnx_wanted(im, 0))
+        onnx_find(im, &im->node.outputs[0])->absent = true;
+    return true;
 }
 
 bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand)
@@ -307,7 +353,7 @@ bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y)
     const struct tdl_operand *x = onnx_operand(im, 0);
 
     if (y && onnx_rank(y) != onnx_rank(x))
-        y = tdl_builder_reshape(im->builder, y, onnx_rank(x), onnx_shape(x));
+        y = onnx_reshape(im, y, onnx_rank(x), onnx_shape(x));
     return onnx_give(im, y);
 }
 

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Small ONNX graphs whose results follow by hand: operators behind others that move their
+ * dimensions, sizes that are no whole product, parts without elements, rows that do not exist.
+ * The input counts: 0, 1, 2, … Each runs fused and not.
+ */
+#include "../engine/check.h"
+#include "onnx-writer.h"
+
+#include <tdl/models.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct onnx_bytes bytes;
+enum { FLOAT = 1, INT64 = 7, MOST = 64 };
+#define DIMS(...) ((const int64_t[]){__VA_ARGS__})
+
+static void floats(bytes *g, const char *name, size_t rank, const int64_t *dims, const float *list)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < rank; i++)
+        count *= (size_t)dims[i];
+    onnx_initializer(g, name, FLOAT, rank, dims, list, 4 * count);
+}
+#define FLOATS(g, name, rank, dims, ...)                                                           \
+    floats(g, name, rank, dims, (const float[]){__VA_ARGS__})
+
+static void transpose(bytes *g, const char *from, const char *to, size_t rank, const int64_t *order)
+{
+    bytes a = {0};
+    onnx_attr_ints(&a, "perm", order, rank);
+    onnx_node(g, "Transpose", from, to, &a);
+}
+
+static void same_picture(bytes *g) /* "x" of two channels as "p", in what pictures lie in */
+{
+    FLOATS(g, "identity", 4, DIMS(2, 2, 1, 1), 1, 0, 0, 1);
+    onnx_node(g, "Conv", "x identity", "p", NULL);
+}
+
+static void two_transposes(bytes *g)
+{
+    same_picture(g);
+    transpose(g, "p", "t", 4, DIMS(0, 2, 3, 1));
+    transpose(g, "t", "y", 4, DIMS(0, 1, 3, 2));
+}
+
+static void conv_behind_transpose(bytes *g)
+{
+    transpose(g, "x", "t", 3, DIMS(0, 2, 1));
+    FLOATS(g, "w", 3, DIMS(1, 3, 1), 1, 10, 100);
+    onnx_node(g, "Conv", "t w", "y", NULL);
+}
+
+static void conv_transpose_behind_transpose(bytes *g)
+{
+    transpose(g, "x", "t", 3, DIMS(0, 2, 1));
+    FLOATS(g, "w", 3, DIMS(3, 1, 1), 1, 10, 100);
+    onnx_node(g, "ConvTranspose", "t w", "y", NULL);
+}
+
+static void channels(bytes *g, const char *from) /* of three, times 1, 10, 100 */
+{
+    char inputs[64];
+    bytes a = {0};
+    FLOATS(g, "scale", 1, DIMS(3), 1, 10, 100);
+    FLOATS(g, "none", 1, DIMS(3), 0, 0, 0);
+    FLOATS(g, "one", 1, DIMS(3), 1, 1, 1);
+    snprintf(inputs, sizeof(inputs), "%s scale none none one", from);
+    onnx_attr_float(&a, "epsilon", 0);
+    onnx_node(g, "BatchNormalization", inputs, "y", &a);
+}
+
+static void normalization_behind_transpose(bytes *g)
+{
+    transpose(g, "x", "t", 3, DIMS(0, 2, 1));
+    channels(g, "t");
+}
+
+static void normalization_of_two_dimensions(bytes *g)
+{
+    FLOATS(g, "identity", 4, DIMS(3, 3, 1, 1), 1, 0, 0, 0, 1, 0, 0, 0, 1);
+    onnx_node(g, "Conv", "x identity", "p", NULL);
+    onnx_node(g, "Flatten", "p", "f", NULL);
+    channels(g, "f");
+}
+
+static void pool_behind_gather(bytes *g)
+{
+    bytes a = {0};
+    onnx_int64s(g, "at", 2, DIMS(2, 1));
+    onnx_attr_int(&a, "axis", 2);
+    onnx_node(g, "Gather", "x at", "t", &a);
+    onnx_attr_ints(&a, "kernel_shape", DIMS(2), 1);
+    onnx_node(g, "AveragePool", "t", "y", &a);
+}
+
+static void one_hot_behind_arg_max(bytes *g)
+{
+    bytes a = {0};
+    onnx_attr_int(&a, "axis", 1);
+    onnx_attr_int(&a, "keepdims", 0);
+    onnx_node(g, "ArgMax", "x", "m", &a);
+    onnx_int64s(g, "depth", 1, DIMS(3));
+    FLOATS(g, "values", 1, DIMS(2), 0, 1);
+    onnx_attr_int(&a, "axis", 1);
+    onnx_node(g, "OneHot", "m depth values", "y", &a);
+}
+
+static void resize(bytes *g, const char *inputs, const char *way, const char *policy)
+{
+    bytes a = {0};
+    onnx_attr_text(&a, "mode", "nearest");
+    onnx_attr_text(&a, "nearest_mode", "floor");
+    onnx_attr_text(&a, "coordinate_transformation_mode", way);
+    if (policy) {
+        onnx_attr_text(&a, "keep_aspect_ratio_policy", policy);
+        onnx_attr_ints(&a, "axes", DIMS(2, 3), 2);
+    }
+    onnx_node(g, "Resize", inputs, "y", &a);
+}
+
+static void resize_by_two_thirds_more(bytes *g)
+{
+    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 1.6666666f); /* 6 times that: 9.9999996 */
+    resize(g, "x - scales", "asymmetric", NULL);
+}
+
+static void resize_as_tensorflow(bytes *g)
+{
+    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 2);
+    resize(g, "x - scales", "tf_half_pixel_for_nn", NULL);
+}
+
+static void resize_not_larger(bytes *g)
+{
+    onnx_int64s(g, "sizes", 2, DIMS(5, 3));
+    resize(g, "x - - sizes", "asymmetric", "not_larger"); /* by 1.5: 3 × 3 */
+}
+
+static void split_with_nothing(bytes *g)
+{
+    bytes a = {0};
+    onnx_int64s(g, "sizes", 3, DIMS(1, 0, 2));
+    onnx_attr_int(&a, "axis", 1);
+    onnx_node(g, "Split", "x sizes", "a b c", &a);
+    onnx_attr_int(&a, "axis", 1);
+    onnx_node(g, "Concat", "c b a", "y", &a);
+}
+
+/* Two boxes in one place and another: of three rows the last does not exist. */
+static void scores_of_boxes(bytes *g)
+{
+    bytes a = {0};
+    FLOATS(g, "boxes", 3, DIMS(1, 3, 4), 0, 0, 1, 1, 5, 5, 6, 6, 0, 0, 1, 1);
+    onnx_int64s(g, "most", 1, DIMS(3));
+    FLOATS(g, "iou", 1, DIMS(1), 0.5f);
+    onnx_node(g, "NonMaxSuppression", "boxes x most iou", "rows", NULL);
+    onnx_int64s(g, "third", 1, DIMS(2));
+    onnx_attr_int(&a, "axis", 1);
+    onnx_node(g, "Gather", "rows third", "column", &a);
+    onnx_int64s(g, "last", 1, DIMS(1));
+    onnx_node(g, "Squeeze", "column last", "places", NULL);
+    onnx_int64s(g, "all", 1, DIMS(3));
+    onnx_node(g, "Reshape", "x all", "scores", NULL);
+    onnx_node(g, "Gather", "scores places", "y", NULL);
+}
+
+/* The same, by tuples of all three. */
+static void scores_by_tuples(bytes *g)
+{
+    bytes a = {0};
+    FLOATS(g, "boxes", 3, DIMS(1, 3, 4), 0, 0, 1, 1, 5, 5, 6, 6, 0, 0, 1, 1);
+    onnx_int64s(g, "most", 1, DIMS(3));
+    FLOATS(g, "iou", 1, DIMS(1), 0.5f);
+    onnx_node(g, "NonMaxSuppression", "boxes x most iou", "rows", NULL);
+    onnx_node(g, "GatherND", "x rows", "y", &a);
+}
+
+static const struct row {
+    const char *name;
+    void (*write)(bytes *g);
+    int64_t x[4];
+    uint32_t rank, y_rank, y[4];
+    float expected[MOST];
+} rows[] = {
+    {"two transposes", two_transposes, {1, 2, 2, 3}, 4, 4, {1, 2, 2, 3},
+     {0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11}},
+    {"Conv behind Transpose", conv_behind_transpose, {1, 2, 3}, 3, 3, {1, 1, 2}, {210, 543}},
+    {"ConvTranspose behind Transpose", conv_transpose_behind_transpose, {1, 2, 3}, 3, 3,
+     {1, 1, 2}, {210, 543}},
+    {"BatchNormalization behind Transpose", normalization_behind_transpose, {1, 2, 3}, 3, 3,
+     {1, 3, 2}, {0, 3, 10, 40, 200, 500}},
+    {"BatchNormalization of [N, C]", normalization_of_two_dimensions, {2, 3, 1, 1}, 4, 2, {2, 3},
+     {0, 10, 200, 3, 40, 500}},
+    {"AveragePool behind Gather", pool_behind_gather, {1, 2, 3}, 3, 3, {1, 2, 1}, {1.5f, 4.5f}},
+    {"OneHot behind ArgMax", one_hot_behind_arg_max, {1, 3, 1, 2}, 4, 4, {1, 3, 1, 2},
+     {0, 0, 0, 0, 1, 1}},
+    {"Resize by 5/3", resize_by_two_thirds_more, {1, 1, 1, 6}, 4, 4, {1, 1, 1, 10},
+     {0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
+    {"Resize as TensorFlow", resize_as_tensorflow, {1, 1, 1, 2}, 4, 4, {1, 1, 1, 4}, {0, 0, 1, 1}},
+    {"Resize, not larger", resize_not_larger, {1, 1, 2, 2}, 4, 4, {1, 1, 3, 3},
+     {0, 0, 1, 0, 0, 1, 2, 2, 3}},
+    {"Split with an empty part", split_with_nothing, {1, 3}, 2, 2, {1, 3}, {1, 2, 0}},
+    {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+    {"scores by tuples", scores_by_tuples, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+};
+
+static void run(struct tdl_context *ctx, const struct row *row, bool fused)
+{
+    struct tdl_binding in = {"x", NULL}, out = {"y", NULL};
+    struct tdl_builder *b;
+    struct tdl_graph *graph = NULL;
+    float x[MOST], got[MOST];
+    bytes g = {0};
+    size_t size, count = 1;
+    check_begin("%s, %s", row->name, fused ? "fused" : "not fused");
+    onnx_input(&g, "x", FLOAT, row->rank, row->x);
+    row->write(&g);
+    onnx_output(&g, "y");
+    uint8_t *model = onnx_model(&g, 18, &size);
+    OK(tdl_builder_create(ctx, &b));
+    OK(tdl_model_import(b, model, size, NULL));
+    OK(tdl_builder_build(b,
+                         &(struct tdl_build_params){.precision = TDL_PRECISION_FP32,
+                                                    .no_fuse = !fused},
+                         &graph));
+    struct tdl_tensor_params p = *tdl_graph_input(graph, 0, NULL);
+    struct tdl_tensor_params q = *tdl_graph_output(graph, 0, NULL);
+    p.usage = TDL_TENSOR_WRITABLE;
+    q.usage = TDL_TENSOR_READABLE;
+    OK(tdl_tensor_create(ctx, &p, &in.tensor));
+    OK(tdl_tensor_create(ctx, &q, &out.tensor));
+    for (int i = 0; i < MOST; i++)
+        x[i] = (float)i;
+    OK(tdl_tensor_write(in.tensor, x, tdl_tensor_params_size(&p), NULL));
+    OK(tdl_graph_dispatch(graph, &in, 1, &out, 1, NULL));
+    bool same = q.rank == row->y_rank && q.dtype == TDL_FLOAT32;
+    for (uint32_t i = 0; i < row->y_rank; i++) {
+        same = same && q.shape[i] == row->y[i];
+        count *= row->y[i];
+    }
+    if (CHECK(same, "the result has another shape")) {
+        OK(tdl_tensor_read(out.tensor, got, tdl_tensor_params_size(&q)));
+        for (size_t i = 0; i < count; i++)
+            CHECK(fabsf(got[i] - row->expected[i]) <= 1e-4f * (1 + fabsf(row->expected[i])),
+                  "element %zu is %g instead of %g", i, (double)got[i], (double)row->expected[i]);
+    }
+    tdl_tensor_destroy(&in.tensor);
+    tdl_tensor_destroy(&out.tensor);
+    tdl_graph_destroy(&graph);
+    tdl_builder_destroy(&b);
+    free(model);
+}
+
+/* An input of which the file says nothing but that it is a tensor of floats. */
+static void check_without_shape(struct tdl_context *ctx)
+{
+    const struct tdl_model_dimension places[] = {{.name = "x:0", .size = 2},
+                                                 {.name = "x:1", .size = 5}};
+    const struct {
+        struct tdl_model_params params;
+        enum tdl_result result;
+        uint32_t rank, shape[4];
+        const char *text;
+    } cases[] = {
+        {.result = TDL_ERROR_UNSUPPORTED, .text = "'x:2', 'x:3'"},
+        {.params = {.size = {6, 7}}, .rank = 4, .shape = {1, 3, 6, 7}, .text = ""},
+        {.params = {.dimensions = places, .dimension_count = 2},
+         .rank = 2,
+         .shape = {2, 5},
+         .text = ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bytes g = {0}, value = {0}, type = {0}, tensor = {0};
+        struct tdl_builder *b;
+        size_t size;
+        check_begin("an input without a shape, %zu", i);
+        onnx_put_int(&tensor, 1, FLOAT);
+        onnx_put_message(&type, 1, &tensor);
+        onnx_put_text(&value, 1, "x");
+        onnx_put_message(&value, 2, &type);
+        onnx_put_message(&g, 11, &value);
+        onnx_node(&g, "Relu", "x", "y", NULL);
+        onnx_output(&g, "y");
+        uint8_t *model = onnx_model(&g, 18, &size);
+        OK(tdl_builder_create(ctx, &b));
+        const enum tdl_result r = tdl_model_import(b, model, size, &cases[i].params);
+        CHECK(r == cases[i].result && strstr(tdl_builder_error(b), cases[i].text), "%d: %s", r,
+              tdl_builder_error(b));
+        if (r == TDL_OK) {
+            struct tdl_graph *graph = NULL;
+            OK(tdl_builder_build(b, NULL, &graph));
+            const struct tdl_tensor_params *p = tdl_graph_input(graph, 0, NULL);
+            CHECK(p->rank == cases[i].rank && !memcmp(p->shape, cases[i].shape, 4 * p->rank),
+                  "another shape");
+            tdl_graph_destroy(&graph);
+        }
+        tdl_builder_destroy(&b);
+        free(model);
+    }
+}
+
+int main(void)
+{
+    struct tdl_context *ctx = check_context_open();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (int fused = 0; fused < 2; fused++)
+            run(ctx, &rows[i], fused);
+    check_without_shape(ctx);
+    check_context_close(ctx);
+    return check_result();
+}
