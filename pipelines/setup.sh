@@ -99,4 +99,5 @@ else
     say "Not a Debian system. Make sure that you have the equivalents of: ${packages[*]}" >&2
 fi
 "$TDL_ROOT/pipelines/fetch-models.sh"
+[ $tests = false ] || "$TDL_ROOT/tests/fetch-pictures.sh" || say "The test \"shapes\" will be skipped" >&2
 build
