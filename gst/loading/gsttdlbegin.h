@@ -32,7 +32,7 @@ void gst_tdl_begin_finish(struct gst_tdl_begin *begin);
 /* Begin to compile `infer`. An error is posted by the thread, or here and FALSE returned where
  * there can be no thread. */
 gboolean gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
-                         struct gst_tdl_infer *infer);
+                             struct gst_tdl_infer *infer);
 /* Wait for the thread: cancelled, it finishes the kernel that it is at. */
 void gst_tdl_begin_stop(struct gst_tdl_begin *begin);
 /* The element goes down: no more kernels, and nobody waits. Never blocks. */
