@@ -218,17 +218,39 @@ static const void *data_of(struct tdl_builder *b, struct tdl_operand *o)
     return o->data = data;
 }
 
+/* Of one call: nodes behind each other, and looked at, for lists of sizes and the like. An
+ * operator of a file becomes a few, which are all that is not evaluated yet. */
+#define EVALUATED_DEPTH 16
+#define EVALUATED_NODES 64
+
+/* The operand becomes a constant if all does that it depends on. */
+static void evaluate(struct tdl_builder *b, struct tdl_operand *operand, uint32_t depth,
+                     uint32_t *left)
+{
+    if (operand->kind != TDL_OPERAND_VALUE || depth == 0 || *left == 0)
+        return;
+    struct tdl_node *n = operand->producer;
+    const bool small = tdl_tensor_params_size(&operand->desc) <= EVALUATED_FREE_BYTES;
+    bool known = true;
+    --*left;
+    for (uint32_t i = 0; i < n->input_count && known && b->status == TDL_OK; i++) {
+        if (n->inputs[i] && small)
+            evaluate(b, n->inputs[i], depth - 1, left);
+        known = !n->inputs[i] || n->inputs[i]->kind == TDL_OPERAND_CONSTANT;
+    }
+    if (!known || b->status != TDL_OK || !can_fold(n) || (!n->op->renames && !pays(b, n)))
+        return;
+    if (fold_node(b->ir, n) == TDL_OK)
+        drop_node(b->ir, n);
+    else
+        tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
+}
+
 const void *tdl_builder_evaluate(struct tdl_builder *b, struct tdl_operand *operand)
 {
+    uint32_t left = EVALUATED_NODES;
     if (!b || b->status != TDL_OK || !operand || operand->ir != b->ir)
         return NULL;
-    if (operand->kind == TDL_OPERAND_VALUE && can_fold(operand->producer)) {
-        struct tdl_node *n = operand->producer;
-        if (!n->op->renames && !pays(b, n))
-            return NULL;
-        if (fold_node(b->ir, n) != TDL_OK)
-            return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
-        drop_node(b->ir, n);
-    }
-    return data_of(b, operand);
+    evaluate(b, operand, EVALUATED_DEPTH, &left);
+    return b->status == TDL_OK ? data_of(b, operand) : NULL;
 }

@@ -139,6 +139,23 @@ static void resize_not_larger(bytes *g)
     resize(g, "x - - sizes", "asymmetric", "not_larger"); /* by 1.5: 3 × 3 */
 }
 
+/* To four columns, of a size that operators of the file compute. */
+static void pad_to_a_multiple(bytes *g)
+{
+    bytes a = {0};
+    onnx_node(g, "Shape", "x", "shape", NULL);
+    onnx_int64s(g, "one", 1, DIMS(1));
+    onnx_int64s(g, "four", 1, DIMS(4));
+    onnx_int64s(g, "zeros", 3, DIMS(0, 0, 0));
+    onnx_node(g, "Gather", "shape one", "columns", NULL);
+    onnx_node(g, "Mod", "columns four", "rest", NULL);
+    onnx_node(g, "Sub", "four rest", "more", NULL);
+    onnx_node(g, "Mod", "more four", "missing", NULL);
+    onnx_attr_int(&a, "axis", 0);
+    onnx_node(g, "Concat", "zeros missing", "pads", &a);
+    onnx_node(g, "Pad", "x pads", "y", NULL);
+}
+
 static void split_with_nothing(bytes *g)
 {
     bytes a = {0};
@@ -202,6 +219,7 @@ static const struct row {
     {"Resize as TensorFlow", resize_as_tensorflow, {1, 1, 1, 2}, 4, 4, {1, 1, 1, 4}, {0, 0, 1, 1}},
     {"Resize, not larger", resize_not_larger, {1, 1, 2, 2}, 4, 4, {1, 1, 3, 3},
      {0, 0, 1, 0, 0, 1, 2, 2, 3}},
+    {"Pad to a multiple", pad_to_a_multiple, {2, 3}, 2, 2, {2, 4}, {0, 1, 2, 0, 3, 4, 5, 0}},
     {"Split with an empty part", split_with_nothing, {1, 3}, 2, 2, {1, 3}, {1, 2, 0}},
     {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
     {"scores by tuples", scores_by_tuples, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
