@@ -46,10 +46,15 @@ static gpointer run(gpointer data)
     GError *error = NULL;
     gboolean ok = gst_tdl_infer_compile(begin->infer, begin->device->context, &progress, &error);
 
-    if (ok)
+    if (ok) {
+        GError *notice = gst_tdl_infer_notice(begin->infer);
+
+        if (notice)
+            gst_tdl_error_post(begin->element, GST_MESSAGE_WARNING, notice);
         begin->compiled(begin->element);
-    else if (error)
+    } else if (error) {
         gst_tdl_error_post(begin->element, GST_MESSAGE_ERROR, g_steal_pointer(&error));
+    }
     g_mutex_lock(&begin->lock);
     begin->flow = ok ? GST_FLOW_OK : begin->canceled ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
     g_cond_broadcast(&begin->changed);

@@ -214,10 +214,69 @@ static struct tdl_operand *decode_channels(struct tdl_builder *b, struct tdl_ope
     return gst_tdl_decode_check_classes(b, classes, count) ? x : NULL;
 }
 
+/* The class of each pixel, or what else whole numbers say; bytes of one channel are shares of
+ * 255, unless classes of them are named. */
+static gboolean are_labels(const struct tdl_tensor_params *p, const struct gst_tdl_sources *sources)
+{
+    const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
+
+    return sources->decoder == GST_TDL_DECODE_LABELS ||
+           (sources->decoder == GST_TDL_DECODE_AUTO && !real &&
+            (p->dtype != TDL_UINT8 || sources->classes->len ||
+             p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3] != 1));
+}
+
+/* Bytes as shares of 255. Where none of the picture is above 1 they are truth values. */
+static struct tdl_operand *share_of_bytes(struct tdl_builder *b, struct tdl_operand *x,
+                                          gint decoder)
+{
+    const struct tdl_reduce_params all = { { 1, 2, 3 }, 3, .keep_dimensions = true };
+    const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
+    static const gfloat highest = 1;
+    struct tdl_operand *share = tdl_builder_linear(b, x, 1 / 255.f, 0), *most, *truth;
+
+    if (decoder != GST_TDL_DECODE_AUTO || !share)
+        return share;
+    most = tdl_builder_reduce(b, x, TDL_REDUCE_MAX, &all);
+    truth = tdl_builder_lesser_or_equal(b, most,
+                                        tdl_builder_constant(b, &one, &highest, sizeof(highest)));
+    return tdl_builder_where(b, truth, x, share);
+}
+
+/* What is far from 0 to 1 is no probability, and then nobody knows what it says: NaN, which
+ * is background whatever is asked for. */
+static struct tdl_operand *without_strangers(struct tdl_builder *b, struct tdl_operand *x)
+{
+    const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
+    static const gfloat far = 1, nan = NAN;
+    struct tdl_operand *distance = tdl_builder_abs(b, tdl_builder_linear(b, x, 1, -0.5f));
+    struct tdl_operand *near =
+        distance ? tdl_builder_lesser_or_equal(b, distance,
+                                               tdl_builder_constant(b, &one, &far, sizeof(far)))
+                 : NULL;
+
+    return near ? tdl_builder_where(b, near, x, tdl_builder_constant(b, &one, &nan, sizeof(nan)))
+                : NULL;
+}
+
+/* One channel of probabilities, or several of them, as "output-range" has them. */
+static struct tdl_operand *in_range(struct tdl_builder *b, struct tdl_operand *x,
+                                    const struct gst_tdl_sources *sources, gboolean bytes)
+{
+    gdouble range[2];
+
+    if (x && *sources->output_range && gst_tdl_output_range(sources, range))
+        return tdl_builder_linear(b, x, 1 / (range[1] - range[0]),
+                                  -range[0] / (range[1] - range[0]));
+    return x && bytes ? share_of_bytes(b, x, sources->decoder) : x;
+}
+
 static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
-                                  const struct gst_tdl_sources *sources)
+                                  const struct gst_tdl_sources *sources, gboolean trusted)
 {
     const struct tdl_tensor_params *p = tdl_operand_get_desc(x);
+    const gboolean bytes = p->dtype == TDL_UINT8;
+    gboolean is_probability;
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
     const gboolean nchw = p->layout == TDL_LAYOUT_NCHW;
     static const uint32_t to_nhwc[] = { 0, 2, 3, 1 };
@@ -235,8 +294,9 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
                                 "decoder=labels takes",
                                 sources->decoder == GST_TDL_DECODE_LOGIT ? "logit" : "softmax",
                                 tdl_dtype_name(p->dtype));
-    if (sources->decoder == GST_TDL_DECODE_LABELS ||
-        (sources->decoder == GST_TDL_DECODE_AUTO && !real)) {
+    is_probability = sources->decoder == GST_TDL_DECODE_PROBABILITY ||
+                     (sources->decoder == GST_TDL_DECODE_AUTO && p->shape[nchw ? 1 : 3] == 1);
+    if (are_labels(p, sources)) {
         if (p->shape[nchw ? 1 : 3] != 1)
             return tdl_builder_fail(
                 b, TDL_ERROR_UNSUPPORTED,
@@ -247,6 +307,10 @@ static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
     } else {
         if (p->dtype != TDL_FLOAT32)
             x = tdl_builder_cast(b, x, TDL_FLOAT32);
+        if (is_probability)
+            x = in_range(b, x, sources, bytes);
+        if (x && is_probability && !trusted)
+            x = without_strangers(b, x);
         x = x ? decode_channels(b, x, sources->decoder, sources->classes) : NULL;
     }
     return x && nchw ? tdl_builder_transpose(b, x, to_nhwc) : x;
@@ -258,8 +322,8 @@ static guint count_classes(const struct tdl_tensor_params *p, const struct gst_t
     const guint channels = p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3];
     const gboolean real = p->dtype == TDL_FLOAT32 || p->dtype == TDL_FLOAT16;
     const gboolean is_mask = sources->output == GST_TDL_OUTPUT_MASK;
-    const gboolean numbers = sources->decoder == GST_TDL_DECODE_LABELS ||
-                             (!real && (!is_mask || sources->decoder == GST_TDL_DECODE_AUTO));
+    const gboolean numbers =
+        is_mask ? are_labels(p, sources) : sources->decoder == GST_TDL_DECODE_LABELS || !real;
 
     if (numbers && (is_mask || channels == 1))
         return 0;
@@ -334,7 +398,7 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
     d->found = TRUE;
     d->guessed = tdl_operand_get_desc(operand)->rank < 4;
     d->classes = count_classes(tdl_operand_get_desc(image), d->sources);
-    return flatten(d, builder, decode(builder, image, d->sources));
+    return flatten(d, builder, decode(builder, image, d->sources, d->trusted));
 }
 
 struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builder, const char *name,

@@ -12,6 +12,7 @@
 struct gst_tdl_decode {
     const struct gst_tdl_sources *sources;
     gboolean found;
+    gboolean trusted; /* a mask of it is known to be from 0 to 1 */
     gboolean guessed; /* it has no axis of channels, and is a picture if its aspect is one's */
     GString *others;  /* names and shapes of outputs that were left out */
     GArray *kept;     /* outputs that may be a part of the mask; NULL: none yet */

@@ -49,25 +49,33 @@ guint gst_tdl_output_colors(const gchar *palette, guint32 *out)
     return count;
 }
 
+gboolean gst_tdl_output_range(const struct gst_tdl_sources *sources, gdouble out[2])
+{
+    gchar *end = NULL;
+
+    out[0] = 0;
+    out[1] = 1;
+    if (!*sources->output_range)
+        return TRUE;
+    out[0] = g_ascii_strtod(sources->output_range, &end);
+    out[1] = *end == ',' ? g_ascii_strtod(end + 1, &end) : out[0];
+    return !*end && isfinite(1 / (out[1] - out[0]));
+}
+
 gboolean gst_tdl_output_read(const struct gst_tdl_sources *sources,
                              struct tdl_frame_from_tensor_params *out, GError **error)
 {
-    gdouble black = 0, white = 1;
     guint32 colors[GST_TDL_MAX_COLORS];
+    gdouble range[2];
     guint count = 0;
-    gchar *end = NULL;
 
     *out = (struct tdl_frame_from_tensor_params){ .opacity = 1 };
-    if (*sources->output_range) {
-        black = g_ascii_strtod(sources->output_range, &end);
-        white = *end == ',' ? g_ascii_strtod(end + 1, &end) : black;
-        if (*end || !isfinite(1 / (white - black))) {
-            g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                        "\"output-range\" is \"%s\": give it as two numbers that differ, such as "
-                        "0,255.",
-                        sources->output_range);
-            return FALSE;
-        }
+    if (!gst_tdl_output_range(sources, range)) {
+        g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                    "\"output-range\" is \"%s\": give it as two numbers that differ, such as "
+                    "0,255.",
+                    sources->output_range);
+        return FALSE;
     }
     if (*sources->palette && !parse_palette(sources->palette, colors, &count)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -77,8 +85,8 @@ gboolean gst_tdl_output_read(const struct gst_tdl_sources *sources,
         return FALSE;
     }
     for (guint c = 0; c < 3 && sources->output == GST_TDL_OUTPUT_PICTURE; c++) {
-        out->scale[c] = 1 / (white - black);
-        out->bias[c] = -black / (white - black);
+        out->scale[c] = 1 / (range[1] - range[0]);
+        out->bias[c] = -range[0] / (range[1] - range[0]);
     }
     return TRUE;
 }

@@ -16,6 +16,9 @@
  * failed. */
 struct tdl_operand *gst_tdl_output_decode(struct tdl_builder *builder, struct tdl_operand *x,
                                           const struct gst_tdl_sources *sources);
+/* "output-range": the numbers for black and white, or for background and foreground. FALSE:
+ * it is no range. */
+gboolean gst_tdl_output_range(const struct gst_tdl_sources *sources, gdouble out[2]);
 /* The numbers of "output-range", and the colours of "palette". FALSE with `error`. */
 gboolean gst_tdl_output_read(const struct gst_tdl_sources *sources,
                              struct tdl_frame_from_tensor_params *out, GError **error);

@@ -32,6 +32,9 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
 gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *context,
                                struct gst_tdl_progress *progress, GError **error);
 void gst_tdl_infer_free(struct gst_tdl_infer *infer);
+/* What to say of the mask of the run that warmed it up: that it has no probabilities. NULL:
+ * nothing. Blocking; before the first frame. */
+GError *gst_tdl_infer_notice(const struct gst_tdl_infer *infer);
 
 /* Compile what frames like this one need. Blocking. */
 enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,

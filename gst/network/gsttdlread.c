@@ -190,7 +190,9 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
         .output_layout = links->state_count ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC,
         .defer_compile = true,
     };
-    struct gst_tdl_decode decode = { .sources = params->sources, .others = g_string_new(NULL) };
+    struct gst_tdl_decode decode = { .sources = params->sources,
+                                     .trusted = gst_tdl_read_bundled(path) != NULL,
+                                     .others = g_string_new(NULL) };
     struct tdl_model_params reading = { 0 };
     struct tdl_builder *builder = NULL;
     gboolean ok = gst_tdl_decode_size(params->sources, reading.size, error) &&

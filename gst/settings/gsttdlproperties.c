@@ -86,7 +86,8 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "were",
       FILTER, GST_TDL_MODEL, GST_TDL_AT(sources.input_filter), .def = GST_TDL_FILTER_AUTO },
     { "output-range", "Output range",
-      "Numbers that stand for black and white in the model's output, in mode=picture, as \"0,1\" "
+      "Numbers that stand for black and white in the model's output in mode=picture, or for "
+      "background and foreground in a mask of probabilities, as \"0,1\" "
       "(what empty means), \"-1,1\" or \"0,255\"",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.output_range) },
     { "colormap", "Colour map", "Colours for one channel in mode=picture", COLORMAP, GST_TDL_MODEL,

@@ -121,6 +121,7 @@ GST_START_TEST(several_classes)
     gfloat mask[W * H];
 
     setup(&f);
+    f.decode.trusted = TRUE; /* numbers below 0 are taken for probabilities */
     run(&f, &four_nchw, mask); /* a softmax, and all but the first */
     for (guint i = 0; i < W * H; i++)
         expect(mask, i, 1 - softmax(0, i));
@@ -176,6 +177,7 @@ GST_START_TEST(one_channel)
         gfloat mask[W * H];
 
         setup(&f);
+    f.decode.trusted = TRUE;
         run(&f, &shapes[s], mask);
         for (guint i = 0; i < W * H; i++)
             expect(mask, i, (gdouble)value_at(i));
@@ -201,6 +203,8 @@ GST_START_TEST(labels)
         gfloat mask[W * H];
 
         setup(&f);
+        if (shapes[s].dtype == TDL_UINT8) /* which may be shares of 255 */
+            f.settings.sources.decoder = GST_TDL_DECODE_LABELS;
         run(&f, &shapes[s], mask);
         for (guint i = 0; i < W * H; i++)
             expect(mask, i, i % 4 != 0);
@@ -212,6 +216,45 @@ GST_START_TEST(labels)
             expect(mask, i, i % 2 == 0);
         teardown(&f);
     }
+}
+GST_END_TEST;
+
+/* Masks of 0 to 255, and what is no probability at all. */
+GST_START_TEST(ranges)
+{
+    static const struct tdl_tensor_params bytes = { .dtype = TDL_UINT8,
+                                                    .rank = 4,
+                                                    .shape = { 1, 1, H, W },
+                                                    .layout = TDL_LAYOUT_NCHW };
+    static const struct tdl_tensor_params floats = { .rank = 4, .shape = { 1, H, W, 1 } };
+    struct fixture f;
+    gfloat mask[W * H];
+
+    setup(&f);
+    run(&f, &bytes, mask); /* 0 to 3 */
+    for (guint i = 0; i < W * H; i++)
+        expect(mask, i, (i % 4) / 255.);
+    f.decode.found = FALSE;
+    f.settings.sources.decoder = GST_TDL_DECODE_PROBABILITY;
+    g_free(f.settings.sources.output_range);
+    f.settings.sources.output_range = g_strdup("3,1");
+    run(&f, &bytes, mask);
+    for (guint i = 0; i < W * H; i++)
+        expect(mask, i, (3 - i % 4) / 2.);
+    f.decode.found = FALSE;
+    f.settings.sources.output_range[0] = '\0';
+    run(&f, &floats, mask); /* -1 to 1 */
+    for (guint i = 0; i < W * H; i++)
+        if (value_at(i) < -0.5f)
+            fail_unless(isnan(mask[i]), "pixel %u is %g", i, (gdouble)mask[i]);
+        else
+            expect(mask, i, (gdouble)value_at(i));
+    f.decode.found = FALSE;
+    f.settings.sources.decoder = GST_TDL_DECODE_LOGIT;
+    run(&f, &floats, mask);
+    for (guint i = 0; i < W * H; i++)
+        expect(mask, i, 1 / (1 + exp(-(gdouble)value_at(i))));
+    teardown(&f);
 }
 GST_END_TEST;
 
@@ -368,6 +411,7 @@ static Suite *decode_suite(void)
     tcase_add_test(tcase, two_classes_nhwc);
     tcase_add_test(tcase, one_channel);
     tcase_add_test(tcase, labels);
+    tcase_add_test(tcase, ranges);
     tcase_add_test(tcase, refused);
     tcase_add_test(tcase, chosen_by_name);
     tcase_add_test(tcase, input_numbers);

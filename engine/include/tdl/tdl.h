@@ -529,8 +529,8 @@ TDL_API struct tdl_operand *tdl_builder_constant(struct tdl_builder *builder,
  * The elements of a constant, or of the result of an operator that reads constants only
  * and gives up to 2^16 elements or as many as it reads: computed by this call, by the
  * operator's definition, and a constant from then on; where it is a list of sizes or the
- * like, so are the up to 16 results behind each other that it comes from. Row-major in the order of the
- * shape, of the operand's data type; owned by the builder. NULL, without an error, for
+ * like, so are the up to 16 results behind each other that it comes from. Row-major in the
+ * order of the shape, of the operand's data type; owned by the builder. NULL, without an error, for
  * any other operand, and for what is more than a list of sizes once one builder has made
  * 32 MiB so, or gone through 128 MiB. For importers whose shapes are computed. Blocking,
  * for as long as it computes.
