@@ -112,6 +112,52 @@ GST_START_TEST(fit)
 }
 GST_END_TEST;
 
+/* A mask of 5 and 250: without a word of its range it is none, and then it is background. */
+GST_START_TEST(far_from_probabilities)
+{
+    static const struct {
+        const gchar *properties;
+        gboolean warned;
+        guint8 expected; /* where the picture is white */
+    } rows[] = {
+        { "", TRUE, 0 },
+        { "invert=true", TRUE, 0 },
+        { "output-range=0,255", FALSE, 250 },
+        { "output-range=0,255 invert=true", FALSE, 5 },
+        { "decoder=logit", FALSE, 255 },
+    };
+    struct onnx_bytes graph = { 0 };
+    static const float scale = 245, offset = 5;
+    g_autofree gchar *model = NULL;
+    struct filter f;
+    GstVideoInfo in, out;
+    GstMessage *warning;
+    GstBuffer *mask;
+
+    add_first_channel(&graph);
+    onnx_initializer(&graph, "scale", FLOAT, 0, NULL, &scale, sizeof(scale));
+    onnx_initializer(&graph, "offset", FLOAT, 0, NULL, &offset, sizeof(offset));
+    onnx_node(&graph, "Mul", "gray scale", "scaled", NULL);
+    onnx_node(&graph, "Add", "scaled offset", "mask", NULL);
+    onnx_output(&graph, "mask");
+    model = write_model(&graph);
+    start(&f, model, rows[__i__].properties, WIDE);
+    caps_info(WIDE, &in);
+    mask = filter_run(&f, picture_new_color(&in, 0xffffffff));
+    filter_output_info(&f, &out);
+    fail_unless_equals_int(mask_at(mask, &out, 30, 13), rows[__i__].expected);
+    warning = filter_message(&f, GST_MESSAGE_WARNING);
+    if (rows[__i__].warned)
+        message_expect(warning, GST_MESSAGE_WARNING,
+                       (const char *const[]){ "far from 0 to 1", "output-range=0,255", NULL });
+    else
+        fail_unless(warning == NULL, "a warning");
+    gst_buffer_unref(mask);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 /* A corner of the picture is that corner of the mask. */
 GST_START_TEST(corner)
 {
@@ -501,6 +547,7 @@ static Suite *model_io_suite(void)
     tcase_set_timeout(tcase, 0);
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, fit, 0, G_N_ELEMENTS(fits));
+    tcase_add_loop_test(tcase, far_from_probabilities, 0, 5);
     tcase_add_loop_test(tcase, corner, 0, 2);
     tcase_add_test(tcase, remembers);
     tcase_add_test(tcase, every_second_frame);
