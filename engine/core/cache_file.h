@@ -6,6 +6,12 @@
 #include "core.h"
 #include "map.h"
 
+#include <stdio.h>
+
+/* To read, or NULL: a regular file of this user's in a folder of this user's. What lies in its
+ * place may never end, or be somebody else's. Never waits. The caller closes it. */
+FILE *tdl_cache_open(const char *path);
+
 /* A header and data as one file, all of it or nothing. Blocking. */
 enum tdl_result tdl_cache_write(struct tdl_context *ctx, const char *path, const void *header,
                                 size_t header_size, const void *data, size_t size);

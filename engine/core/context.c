@@ -35,7 +35,7 @@ static char *find_cache_dir(const char *wanted)
     int length;
     if (wanted)
         return *wanted ? strdup(wanted) : NULL;
-    if (base && *base)
+    if (base && *base == '/') /* others are to be ignored (XDG Base Directory Specification) */
         length = snprintf(path, sizeof(path), "%s/tdl", base);
     else if (home && *home)
         length = snprintf(path, sizeof(path), "%s/.cache/tdl", home);

@@ -25,7 +25,7 @@ static const char first_line[] = "tdl-tuning 1";
 
 static char *read_file(const char *path)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *f = tdl_cache_open(path);
     char *text = f ? malloc(MAX_FILE_BYTES + 1) : NULL;
     if (text) {
         size_t size = fread(text, 1, MAX_FILE_BYTES + 1, f);

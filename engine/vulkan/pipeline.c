@@ -27,7 +27,7 @@ static void *read_cache(const char *path, size_t *out_size)
 {
     struct cache_header header;
     void *data = NULL;
-    FILE *f = fopen(path, "rb");
+    FILE *f = tdl_cache_open(path);
     if (!f)
         return NULL;
     if (fread(&header, sizeof(header), 1, f) == 1 &&

@@ -391,6 +391,11 @@ static void check_cache(void)
     CHECK(use_cache(folder, l) > 0, "the cache was not read:\n%s", l->text);
     check_damaged(folder, path, l);
 
+    check_begin("cache: a pipe in the file's place");
+    REQUIRE(!unlink(path) && !mkfifo(path, 0600), "no pipe");
+    CHECK(use_cache(folder, l) == 0, "a pipe was read"); /* which had no end */
+    CHECK(use_cache(folder, l) > 0, "it was not written anew");
+
     check_begin("cache: where XDG says");
     snprintf(folder, sizeof(folder), "%s/xdg", cache_root);
     char *old = getenv("XDG_CACHE_HOME") ? strdup(getenv("XDG_CACHE_HOME")) : NULL;
@@ -400,6 +405,19 @@ static void check_cache(void)
     snprintf(folder, sizeof(folder), "%s/xdg/tdl", cache_root);
     cache_file(folder, path, sizeof(path));
     CHECK(*path, "nothing in %s", folder);
+    check_begin("cache: not where XDG has no whole path");
+    char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    snprintf(folder, sizeof(folder), "%s/home", cache_root);
+    setenv("HOME", folder, 1);
+    use_cache(NULL, l);
+    CHECK(access("relative", F_OK) != 0, "a folder below the current one");
+    snprintf(folder, sizeof(folder), "%s/home/.cache/tdl", cache_root);
+    cache_file(folder, path, sizeof(path));
+    CHECK(*path, "nothing in %s", folder);
+    if (home)
+        setenv("HOME", home, 1);
+    free(home);
     check_begin("cache: none");
     snprintf(folder, sizeof(folder), "%s/none", cache_root);
     setenv("XDG_CACHE_HOME", folder, 1);
