@@ -2,6 +2,7 @@
 #include "gsttdldmabuf.h"
 
 #include "gsttdlerror.h"
+#include "gsttdlpool.h"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <unistd.h>
@@ -187,6 +188,11 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
     return GST_BUFFER_POOL_CLASS(gst_tdl_dma_buf_pool_parent_class)->set_config(pool, config);
 }
 
+static gboolean pool_start(GstBufferPool *pool)
+{
+    return gst_tdl_pool_start(pool, gst_tdl_dma_buf_pool_parent_class);
+}
+
 static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
                                        GstBufferPoolAcquireParams *params)
 {
@@ -220,6 +226,7 @@ static void gst_tdl_dma_buf_pool_class_init(GstTdlDmaBufPoolClass *klass)
     G_OBJECT_CLASS(klass)->finalize = pool_finalize;
     pool->get_options = pool_get_options;
     pool->set_config = pool_set_config;
+    pool->start = pool_start;
     pool->alloc_buffer = pool_alloc_buffer;
 }
 

@@ -198,6 +198,21 @@ static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
     return GST_BUFFER_POOL_CLASS(gst_tdl_pool_parent_class)->set_config(pool, config);
 }
 
+gboolean gst_tdl_pool_start(GstBufferPool *pool, gpointer parent_class)
+{
+    GstBufferPoolClass *parent = parent_class;
+
+    if (parent->start(pool))
+        return TRUE;
+    parent->stop(pool);
+    return FALSE;
+}
+
+static gboolean pool_start(GstBufferPool *pool)
+{
+    return gst_tdl_pool_start(pool, gst_tdl_pool_parent_class);
+}
+
 static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **out,
                                        GstBufferPoolAcquireParams *params)
 {
@@ -228,6 +243,7 @@ static void gst_tdl_pool_class_init(GstTdlPoolClass *klass)
 {
     G_OBJECT_CLASS(klass)->finalize = pool_finalize;
     GST_BUFFER_POOL_CLASS(klass)->set_config = pool_set_config;
+    GST_BUFFER_POOL_CLASS(klass)->start = pool_start;
     GST_BUFFER_POOL_CLASS(klass)->alloc_buffer = pool_alloc_buffer;
 }
 

@@ -28,4 +28,8 @@ struct tdl_buffer *gst_tdl_memory_buffer(GstMemory *memory, const struct gst_tdl
  * for a buffer; with NULL the user of the pool has to. */
 GstBufferPool *gst_tdl_pool_new(GstAllocator *allocator, GstElement *element);
 
+/* The start of pools whose parent class is GstBufferPool or its child: where a buffer cannot be
+ * had, those before it go, which GStreamer's own start keeps, and their device with them. */
+gboolean gst_tdl_pool_start(GstBufferPool *pool, gpointer parent_class);
+
 #endif
