@@ -55,6 +55,8 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
             "model the sizes of its outputs; have other sizes fixed where the model is exported.";
     else if (strstr(detail, "-Dcpu-levels=")) /* which says what to do */
         next_step = "";
+    else if (strstr(detail, "was forked")) /* a mistake of nobody's here */
+        next_step = "Stop this pipeline: another one, made in this process, works.";
     else if (strstr(detail, "no thread"))
         next_step = GST_TDL_THREAD_ADVICE;
     else if (strstr(detail, "that could be a number"))
@@ -68,7 +70,8 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
 void gst_tdl_error_post(gpointer element, GstMessageType type, GError *error)
 {
     gst_element_message_full(GST_ELEMENT(element), type, error->domain, error->code,
-                             g_strdup(error->message), NULL, __FILE__, G_STRFUNC, __LINE__);
+                             g_utf8_make_valid(error->message, -1), NULL, __FILE__, G_STRFUNC,
+                             __LINE__);
     g_error_free(error);
 }
 

@@ -29,10 +29,13 @@ static gboolean refuse(const struct info *info, const gchar *group, const gchar 
                        const gchar *wanted, GError **error)
 {
     g_autofree gchar *value = g_key_file_get_value(info->keys, group, key, NULL);
+    g_autofree gchar *text =
+        g_strdup_printf("%s: group [%s], key \"%s\" is %s%s%s: %s.", info->path, group, key,
+                        value ? "\"" : "missing", value ? value : "", value ? "\"" : "", wanted);
+    /* The file may be in any encoding, and messages are UTF-8. */
+    g_autofree gchar *valid = g_utf8_make_valid(text, -1);
 
-    g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                "%s: group [%s], key \"%s\" is %s%s%s: %s.", info->path, group, key,
-                value ? "\"" : "missing", value ? value : "", value ? "\"" : "", wanted);
+    g_set_error_literal(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, valid);
     return FALSE;
 }
 

@@ -190,6 +190,8 @@ static const struct {
     { HEAD "[tdlfilter]\ninput-range=x\n", { "[tdlfilter]", "\"input-range\" is \"x\"" } },
     { HEAD "[tdlfilter]\nmodel-size=9\n", { "[tdlfilter]", "\"model-size\" is \"9\"" } },
     { HEAD "[tdlfilter]\nmodel-state=r\n", { "[tdlfilter]", "\"model-state\" is \"r\"" } },
+    { HEAD "[x]\ndir=side\xffways\n", { "[x]", "side", "ways" } },
+    { HEAD "[tdlfilter]\npalette=z\xe9z\n", { "[tdlfilter]", "\"palette\"" } },
     { HEAD "[tdlfilter]\ndecoder=none\n", { "[tdlfilter]", "\"decoder\"", "\"none\"" } },
 };
 
@@ -201,6 +203,7 @@ GST_START_TEST(wrong_files)
     setup(&f, names[0], wrong[__i__].text);
     fail_unless(!gst_tdl_modelinfo_apply(&f.settings.sources, f.model, &error));
     fail_unless(strstr(error->message, f.info) != NULL, "%s", error->message);
+    fail_unless(g_utf8_validate(error->message, -1, NULL), "%s", error->message);
     for (guint i = 0; i < 3 && wrong[__i__].words[i]; i++)
         fail_unless(strstr(error->message, wrong[__i__].words[i]) != NULL, "%s", error->message);
     g_error_free(error);
