@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The device on the host's processor: its table, and how contexts on it come and go. */
+#include "graph/graph.h"
 #include "isa.h"
 #include "table.h"
 
@@ -141,6 +142,13 @@ enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
     tdl_context_init(&ctx->base, &tdl_device_cpu, params);
     tdl_cpu_isa(&ctx->base); /* which may have to say something */
     tdl_cpu_describe(&ctx->base.info);
+    if (!tdl_cpu_xnn_starts()) {
+        snprintf(ctx->base.info.driver, sizeof(ctx->base.info.driver), "%s, XNNPACK does not start",
+                 tdl_cpu_isa_name(tdl_cpu_isa(NULL)));
+        tdl_log(&ctx->base, TDL_LOG_WARNING,
+                "XNNPACK does not start, as it cannot look at the processor: mount /proc and /sys; "
+                "networks are several times as slow without");
+    }
     r = tdl_cpu_threads_open(params->threads, &ctx->threads);
     if (r == TDL_OK)
         r = tdl_cpu_timeline_start(ctx);

@@ -118,6 +118,8 @@ enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);
 
 /* True if XNNPACK computes the node, as its reference does. */
 bool tdl_cpu_xnn_takes(const struct tdl_node *n);
+/* Can it start? Not where it cannot look at the processor, as without /proc. Thread-safe. */
+bool tdl_cpu_xnn_starts(void);
 /* True if it reads what is in the slot when the runtime is created, and not later. */
 bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot);
 /* A runtime for nodes in their order, of a run of so many multiply-accumulates. */

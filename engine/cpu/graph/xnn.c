@@ -31,6 +31,12 @@ static void initialize(void)
     initialized = xnn_initialize(NULL);
 }
 
+bool tdl_cpu_xnn_starts(void)
+{
+    pthread_once(&once, initialize);
+    return initialized == xnn_status_success;
+}
+
 enum tdl_result tdl_cpu_xnn_check(enum xnn_status status, const char *what)
 {
     static const char *const texts[] = {"success",

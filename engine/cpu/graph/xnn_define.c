@@ -239,8 +239,9 @@ static bool is_conv_transpose(const struct tdl_node *n)
 
 bool tdl_cpu_xnn_takes(const struct tdl_node *n)
 {
-    return is_conv(n) || is_conv_transpose(n) || is_hard_swish(n) ||
-           (is_fully_connected(n) && n->output->desc.rank <= XNN_MAX_TENSOR_DIMS);
+    return (is_conv(n) || is_conv_transpose(n) || is_hard_swish(n) ||
+            (is_fully_connected(n) && n->output->desc.rank <= XNN_MAX_TENSOR_DIMS)) &&
+           tdl_cpu_xnn_starts();
 }
 
 bool tdl_cpu_xnn_packs(const struct tdl_node *n, uint32_t slot)
