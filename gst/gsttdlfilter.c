@@ -100,10 +100,41 @@ static gchar **gst_tdl_filter_preset_names(GstPreset *preset)
     return gst_tdl_settings_preset_names();
 }
 
+static gboolean (*load_by_whole_name)(GstPreset *preset, const gchar *name);
+
+/* Letters and digits alone, whatever their case: "chroma-key" is "Chroma key". */
+static gboolean same_name(const gchar *a, const gchar *b)
+{
+    while (*a || *b) {
+        if (*a && !g_ascii_isalnum(*a) && !(*a & 0x80))
+            a++;
+        else if (*b && !g_ascii_isalnum(*b) && !(*b & 0x80))
+            b++;
+        else if (g_ascii_tolower(*a++) != g_ascii_tolower(*b++))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean gst_tdl_filter_load_preset(GstPreset *preset, const gchar *name)
+{
+    g_auto(GStrv) names = gst_preset_get_preset_names(preset);
+    const gchar *found = name;
+
+    if (name && names && !g_strv_contains((const gchar *const *)names, name))
+        for (guint i = 0; names[i] && found == name; i++)
+            found = same_name(names[i], name) ? names[i] : name;
+    return load_by_whole_name(preset, found);
+}
+
 static void gst_tdl_filter_preset_init(gpointer interface, gpointer data)
 {
+    GstPresetInterface *presets = interface;
+
     (void)data;
-    ((GstPresetInterface *)interface)->get_property_names = gst_tdl_filter_preset_names;
+    presets->get_property_names = gst_tdl_filter_preset_names;
+    load_by_whole_name = presets->load_preset;
+    presets->load_preset = gst_tdl_filter_load_preset;
 }
 
 /* -------------------------------------------------------------- start, stop */

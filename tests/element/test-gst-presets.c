@@ -136,6 +136,38 @@ static void expect_preset(GstElement *element, GKeyFile *file, const gchar *name
     }
 }
 
+/* By what people type. */
+GST_START_TEST(names_in_any_case)
+{
+    static const struct {
+        const gchar *name;
+        gboolean there;
+        gfloat threshold;
+    } rows[] = { { "studio", TRUE, 0.6f },      { "CALL", TRUE, 0.5f },
+                 { "chroma-key", TRUE, -1 },    { "Chroma key", TRUE, -1 },
+                 { "chromakey", TRUE, -1 },     { "stud", FALSE, 0 },
+                 { "studios", FALSE, 0 },       { "", FALSE, 0 } };
+    GstElement *element = element_new();
+
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        gfloat threshold;
+
+        g_object_set(element, "threshold", 0.123, NULL);
+        fail_unless(gst_preset_load_preset(GST_PRESET(element), rows[i].name) == rows[i].there,
+                    "\"%s\"", rows[i].name);
+        g_object_get(element, "threshold", &threshold, NULL);
+        if (rows[i].threshold >= 0) {
+            const gfloat wanted = rows[i].there ? rows[i].threshold : 0.123f;
+
+            fail_unless_equals_float(threshold, wanted);
+        } else {
+            fail_if(threshold == 0.123f, "\"%s\" sets nothing", rows[i].name);
+        }
+    }
+    gst_object_unref(element);
+}
+GST_END_TEST;
+
 /* All of them, one after the other while frames go through. */
 GST_START_TEST(every_preset)
 {
@@ -223,6 +255,7 @@ int main(int argc, char **argv)
     tcase_set_timeout(all, 300);
     tcase_add_test(all, names);
     tcase_add_test(all, every_preset);
+    tcase_add_test(all, names_in_any_case);
     tcase_add_test(all, saved);
     suite_add_tcase(suite, all);
     failed = util_main(argc, argv, suite, __FILE__);
