@@ -152,11 +152,11 @@ static void check_evaluate(void)
     O c = tdl_builder_constant(b, &three, sizes, sizeof(sizes));
     O sum = tdl_builder_add(b, c, tdl_builder_constant(b, &scalar, &one, sizeof(one)));
     O product = tdl_builder_mul(b, sum, c);
-    CHECK(!tdl_builder_evaluate(b, product), "what reads a value that is none yet");
-    const int64_t *value = tdl_builder_evaluate(b, sum);
+    const int64_t *value = tdl_builder_evaluate(b, product); /* and what it reads */
+    CHECK(value && value[0] == 6 && value[1] == 12 && value[2] == 30, "the product");
+    value = tdl_builder_evaluate(b, sum);
     CHECK(value && value[0] == 3 && value[1] == 4 && value[2] == 6, "the sum");
     value = tdl_builder_evaluate(b, product);
-    CHECK(value && value[0] == 6 && value[1] == 12 && value[2] == 30, "the product");
     CHECK(value == tdl_builder_evaluate(b, product), "once more it is the same memory");
     CHECK(tdl_builder_evaluate(b, c) == sizes, "a constant is what was given");
     O x = tdl_builder_input(b, "x", &(struct tdl_tensor_params){.rank = 1, .shape = {3}});
@@ -166,6 +166,13 @@ static void check_evaluate(void)
     /* A constant of many bytes costs the graph its bytes, not the import's time. */
     O large = tdl_builder_expand(b, c, 3, (uint32_t[]){1000, 100, 3});
     CHECK(large && !tdl_builder_evaluate(b, large), "large ones are left to the device");
+    O deep = c;
+    for (int i = 0; i < 40; i++)
+        deep = tdl_builder_add(b, deep, c);
+    CHECK(deep && !tdl_builder_evaluate(b, deep), "as are those far behind each other");
+    O part = tdl_builder_reduce(b, tdl_builder_cast(b, large, TDL_FLOAT32), TDL_REDUCE_MAX,
+                                &(struct tdl_reduce_params){0});
+    CHECK(part && !tdl_builder_evaluate(b, part), "and what comes from large ones");
     /* It goes on as a constant: the graph is one addition. */
     tdl_builder_output(b, "y", tdl_builder_add(b, x, tdl_builder_cast(b, product, TDL_FLOAT32)));
     struct tdl_graph *graph;
