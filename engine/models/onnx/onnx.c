@@ -116,7 +116,8 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     if (!known_domain)
         return onnx_lacks(im,
                           "operators of the domain '%s' are not supported; export the model with "
-                          "ONNX's own operators",
+                          "ONNX's own operators, and inline functions that the file defines itself "
+                          "(onnx.inliner.inline_local_functions)",
                           tdl_pb_text(&n->domain, domain, sizeof(domain)));
     if (!n->row)
         return onnx_lacks(im, "the operator is not supported; tdl-info --known lists those "
