@@ -186,6 +186,9 @@ int main(int argc, char **argv)
 {
     uint64_t seed = check_seed(argc, argv, 2);
     struct tdl_context *ctx = check_context_open();
+    if (getenv("TDL_TEST_NO_XNNPACK"))
+        CHECK(strstr(tdl_context_device(ctx)->driver, "XNNPACK does not start"), "%s",
+              tdl_context_device(ctx)->driver);
     const long count = check_cases(argc, argv, subject_has_kernels(ctx) ? 3 : 8);
     for (long i = 0; i < count; i++)
         run_seed(ctx, seed + (uint64_t)i);
