@@ -226,23 +226,6 @@ static gboolean are_labels(const struct tdl_tensor_params *p, const struct gst_t
              p->shape[p->layout == TDL_LAYOUT_NCHW ? 1 : 3] != 1));
 }
 
-/* Bytes as shares of 255. Where none of the picture is above 1 they are truth values. */
-static struct tdl_operand *share_of_bytes(struct tdl_builder *b, struct tdl_operand *x,
-                                          gint decoder)
-{
-    const struct tdl_reduce_params all = { { 1, 2, 3 }, 3, .keep_dimensions = true };
-    const struct tdl_tensor_params one = { .dtype = TDL_FLOAT32 };
-    static const gfloat highest = 1;
-    struct tdl_operand *share = tdl_builder_linear(b, x, 1 / 255.f, 0), *most, *truth;
-
-    if (decoder != GST_TDL_DECODE_AUTO || !share)
-        return share;
-    most = tdl_builder_reduce(b, x, TDL_REDUCE_MAX, &all);
-    truth = tdl_builder_lesser_or_equal(b, most,
-                                        tdl_builder_constant(b, &one, &highest, sizeof(highest)));
-    return tdl_builder_where(b, truth, x, share);
-}
-
 /* What is far from 0 to 1 is no probability, and then nobody knows what it says: NaN, which
  * is background whatever is asked for. */
 static struct tdl_operand *without_strangers(struct tdl_builder *b, struct tdl_operand *x)
@@ -268,7 +251,8 @@ static struct tdl_operand *in_range(struct tdl_builder *b, struct tdl_operand *x
     if (x && *sources->output_range && gst_tdl_output_range(sources, range))
         return tdl_builder_linear(b, x, 1 / (range[1] - range[0]),
                                   -range[0] / (range[1] - range[0]));
-    return x && bytes ? share_of_bytes(b, x, sources->decoder) : x;
+    /* Always: bytes of 1 in an empty picture must not become somebody. */
+    return x && bytes ? tdl_builder_linear(b, x, 1 / 255.f, 0) : x;
 }
 
 static struct tdl_operand *decode(struct tdl_builder *b, struct tdl_operand *x,
