@@ -54,6 +54,12 @@ lock_folder() {
     [ "$folder/lock" -ef /dev/fd/$lock ] || die "$folder is gone: another farm.sh has just made $out"
 }
 
+# for_sh WORD... : a line that any sh takes apart into these again; %q writes some as bash's alone.
+for_sh() {
+    local word
+    for word in "$@"; do printf "'%s' " "${word//\'/\'\\\'\'}"; done
+}
+
 # A job of a Slurm array; a piece that fails is put back into the queue.
 slurm_piece() {
     piece "$1" "$SLURM_ARRAY_TASK_ID" && return
@@ -79,7 +85,7 @@ run_pieces() {
     slurm)
         sbatch --wait --parsable --requeue --open-mode=append --array="0-$last%$workers" \
             --job-name=tdl-farm --output="${folder//%/%%}/log-%a" --chdir="$PWD" --wrap \
-            "$(printf '%q ' "$self" --slurm-piece "$folder" "$retries")" >"$folder/job" &
+            "$(for_sh "$self" --slurm-piece "$folder" "$retries")" >"$folder/job" &
         # Its jobs are no processes of this one.
         trap 'scancel "$(cut -d ";" -f 1 "$folder/job")"; kill $!; exit 1' HUP INT TERM
         wait $!

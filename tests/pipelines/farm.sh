@@ -174,6 +174,21 @@ kill -TERM $first || true
 wait $first 2>/dev/null || true
 check "... and cancelled" grep -qx 7 cancelled
 check "... and nobody waits for it" within 10 not pgrep -f "$temp/slurm/sbatch"
+
+# Jobs are lines for sh, which knows fewer quotes than bash.
+cat >slurm/sbatch <<'END'
+#!/bin/bash
+for word in "$@"; do
+    [[ $word != --array=* ]] || last=${word#--array=0-} last=${last%%%*}
+done
+for ((i = 0; i <= last; i++)); do
+    SLURM_ARRAY_TASK_ID=$i SLURM_RESTART_COUNT=9 sh -c "${!#}" >&2 || exit
+done
+END
+name=$'it'"'s "$'two\n"lines" of $HOME.mkv'
+PATH=$temp/slurm:$PATH check "a job for a result named ${name@Q}" \
+    "${slow[0]}" --engine slurm --seconds 0.5 --encoder $raw in.mkv "$name"
+check "... is done" test -s "$name"
 unset TDL_BUILD
 
 # What is done stays, and is not of another line.
