@@ -39,7 +39,7 @@ apt_get() {
         status=0
         LC_ALL=C apt-get -o DPkg::Lock::Timeout=60 "$@" </dev/null 2>"$log" || status=$?
         [ $status != 0 ] && [ $SECONDS -lt $end ] &&
-            grep -qE 'Could not get lock|Unable to (lock|acquire)' "$log" || break
+            grep -qE 'Could not get lock|lock (is|was) locked by another' "$log" || break
         [ -n "$waits" ] || say "Another apt or dpkg is at work; waiting for it" >&2
         waits=yes
         sleep 2

@@ -53,7 +53,7 @@ cat >"$temp/bin/apt-get" <<END
 #!/bin/sh
 echo asked >>"$temp/asked"
 [ \$(wc -l <"$temp/asked") -gt \${TAKEN:-2} ] || {
-    echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1 (apt)" >&2
+    echo "\${TOLD:-E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1 (apt)}" >&2
     exit 100
 }
 END
@@ -63,4 +63,11 @@ check "... which is said once" [ "$(grep -c "waiting for it" "$temp/log")" = 1 ]
 export TAKEN=9 TDL_APT_PATIENCE=0
 check "... not without end" not patient
 check "... and then told" grep -q "held by process 1" "$temp/log"
+# A lock that this user may not take is nobody's: waiting would not help.
+export TDL_APT_PATIENCE=900 TAKEN=2
+export TOLD="E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?"
+: >"$temp/asked"
+check "a lock that may not be had ends it" not patient
+check "... at once" [ "$(wc -l <"$temp/asked")" = 1 ]
+check "... and is told" grep -q "are you root" "$temp/log"
 finish
