@@ -114,7 +114,7 @@ def registry_of(package, settings):
 def opener_of(settings):
     context = ssl.create_default_context()
     for path in (setting(settings, "cafile"), os.environ.get("NODE_EXTRA_CA_CERTS")):
-        if path:
+        if path and os.path.exists(path):  # npm, too, passes over files that are not there
             try:
                 context.load_verify_locations(path)
             except (OSError, ssl.SSLError) as error:

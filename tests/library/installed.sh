@@ -195,6 +195,9 @@ print(base64.b64encode(hashlib.sha512(sys.stdin.buffer.read()).digest()).decode(
     check "a busy registry" eval '! fetch && says "answers 503" && gone'
     check "... is asked three times" same 3 "$(grep -c 503 <(sed s/None/503/ "$work/calls"))"
     npm_config_registry=http://127.0.0.1:1/ check "no network" eval '! fetch && says "Is there a network" && gone'
+    echo whole >"$work/answer"
+    NODE_EXTRA_CA_CERTS=$work/none.crt npm_config_cafile=$work/none.crt \
+        check "certificates that are not there are passed over" fetch
     check "no such model" eval '! fetch nobody && says "no model named nobody"'
     check "no such option" eval '! fetch --nothing && says "is not an option"'
 fi
