@@ -101,28 +101,20 @@ static gboolean is_fitted(GstTdlFilter *self)
     return fitted;
 }
 
-/* The way to look for people in frames as they are now. NULL: the model does not follow them. */
+/* The way to look for people in frames as they are now, whose shape is noted for whatever is
+ * loaded from now on. NULL: the model does not follow them. */
 static const struct gst_tdl_person *find_person(GstTdlFilter *self)
 {
+    const GstVideoInfo *info = &self->in.info;
     const struct gst_tdl_person *person;
 
     GST_OBJECT_LOCK(self);
+    if (info->finfo)
+        self->settings.sources.aspect =
+            gst_tdl_pixel_aspect(info) * (gdouble)info->width / info->height;
     person = gst_tdl_model_person(&self->settings.sources);
     GST_OBJECT_UNLOCK(self);
     return self->session->infer->person ? person : NULL;
-}
-
-/* The shape of the frames, for whatever is loaded from now on. */
-static void note_aspect(GstTdlFilter *self)
-{
-    const GstVideoInfo *info = &self->in.info;
-
-    if (!info->finfo)
-        return;
-    GST_OBJECT_LOCK(self);
-    self->settings.sources.aspect =
-        gst_tdl_pixel_aspect(info) * (gdouble)info->width / info->height;
-    GST_OBJECT_UNLOCK(self);
 }
 
 /* The model for frames as they are now. NULL with `error`, or without when cancelled. */
@@ -200,10 +192,8 @@ static GstFlowReturn wait_for_network(GstTdlFilter *self)
 }
 
 /* Are the frames other ones than the network was made for? */
-static gboolean is_misfit(GstTdlFilter *self)
+static gboolean is_misfit(GstTdlFilter *self, const struct gst_tdl_person *person)
 {
-    const struct gst_tdl_person *person = find_person(self);
-
     if (person && person != self->session->infer->person)
         return TRUE;
     return self->fitted[0] && is_fitted(self) &&
@@ -214,11 +204,11 @@ static gboolean is_misfit(GstTdlFilter *self)
  * error at the beginning; later what there is goes on. */
 static GstFlowReturn fit(GstTdlFilter *self)
 {
+    const struct gst_tdl_person *person = find_person(self);
     struct gst_tdl_infer *infer = NULL;
     GError *error = NULL;
 
-    note_aspect(self);
-    if (gst_tdl_session_is_closed(self->session, &self->active) || !is_misfit(self))
+    if (gst_tdl_session_is_closed(self->session, &self->active) || !is_misfit(self, person))
         return GST_FLOW_OK;
     infer = load_fitted(self, self->output, &error);
     if (!infer && !error)
@@ -227,11 +217,12 @@ static GstFlowReturn fit(GstTdlFilter *self)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return GST_FLOW_ERROR;
     }
-    if (error)
+    if (error) {
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
-    else
+        self->session->infer->person = person; /* not tried again */
+    } else {
         gst_tdl_session_take_infer(self->session, infer);
-    self->session->infer->person = find_person(self); /* tried once, be it in vain */
+    }
     if (self->fitted[0]) {
         self->fitted[0] = self->in.info.width;
         self->fitted[1] = self->in.info.height;

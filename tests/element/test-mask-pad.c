@@ -166,7 +166,6 @@ GST_START_TEST(events_pass)
 }
 GST_END_TEST;
 
-/* Another size, another mask. */
 /* A stream that begins without a frame has its events in their order, too. */
 GST_START_TEST(begins_with_a_gap)
 {
@@ -190,6 +189,7 @@ GST_START_TEST(begins_with_a_gap)
 }
 GST_END_TEST;
 
+/* Another size, another mask. */
 GST_START_TEST(new_caps)
 {
     static const char small[] = "video/x-raw,format=NV12,width=64,height=48,framerate=30/1";

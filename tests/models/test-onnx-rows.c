@@ -166,14 +166,19 @@ static void split_with_nothing(bytes *g)
     onnx_node(g, "Concat", "c b a", "y", &a);
 }
 
-/* Two boxes in one place and another: of three rows the last does not exist. */
-static void scores_of_boxes(bytes *g)
+/* Two boxes in one place and another: of three "rows" the last does not exist. */
+static void suppress(bytes *g)
 {
-    bytes a = {0};
     FLOATS(g, "boxes", 3, DIMS(1, 3, 4), 0, 0, 1, 1, 5, 5, 6, 6, 0, 0, 1, 1);
     onnx_int64s(g, "most", 1, DIMS(3));
     FLOATS(g, "iou", 1, DIMS(1), 0.5f);
     onnx_node(g, "NonMaxSuppression", "boxes x most iou", "rows", NULL);
+}
+
+static void scores_of_boxes(bytes *g)
+{
+    bytes a = {0};
+    suppress(g);
     onnx_int64s(g, "third", 1, DIMS(2));
     onnx_attr_int(&a, "axis", 1);
     onnx_node(g, "Gather", "rows third", "column", &a);
@@ -187,12 +192,8 @@ static void scores_of_boxes(bytes *g)
 /* The same, by tuples of all three. */
 static void scores_by_tuples(bytes *g)
 {
-    bytes a = {0};
-    FLOATS(g, "boxes", 3, DIMS(1, 3, 4), 0, 0, 1, 1, 5, 5, 6, 6, 0, 0, 1, 1);
-    onnx_int64s(g, "most", 1, DIMS(3));
-    FLOATS(g, "iou", 1, DIMS(1), 0.5f);
-    onnx_node(g, "NonMaxSuppression", "boxes x most iou", "rows", NULL);
-    onnx_node(g, "GatherND", "x rows", "y", &a);
+    suppress(g);
+    onnx_node(g, "GatherND", "x rows", "y", NULL);
 }
 
 static const struct row {

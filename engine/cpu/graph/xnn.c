@@ -159,7 +159,7 @@ enum tdl_result tdl_cpu_xnn_create(struct tdl_node *const *nodes, uint32_t count
         .owned = calloc(count, sizeof(*m.owned)),
     };
     enum tdl_result r;
-    pthread_once(&once, initialize);
+    tdl_cpu_xnn_starts();
     if (!x || !m.operands || !m.ids || !m.owned) {
         r = tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
         goto fail;

@@ -65,15 +65,10 @@ static bool add_gather(struct onnx_import *im)
     indices = x ? onnx_operand(im, 1) : NULL;
     if (!indices)
         return false;
-    if (!strcmp(im->node.row->type, "Gather")) {
-        x = tdl_builder_gather(im->builder, x, indices, axis);
-        if (onnx_has_absent(im, 1))
-            x = without_absent(im, x, indices, axis);
-    } else {
-        x = tdl_builder_gather_elements(im->builder, x, indices, axis);
-        if (onnx_has_absent(im, 1))
-            x = without_absent(im, x, indices, 0);
-    }
+    const bool whole = !strcmp(im->node.row->type, "Gather");
+    x = (whole ? tdl_builder_gather : tdl_builder_gather_elements)(im->builder, x, indices, axis);
+    if (onnx_has_absent(im, 1))
+        x = without_absent(im, x, indices, whole ? axis : 0);
     return onnx_give(im, x);
 }
 
