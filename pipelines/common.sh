@@ -21,7 +21,7 @@ TDL_IMAGE_PACKAGES=(
     libwayland-dev
 )
 TDL_TEST_PACKAGES=(
-    g++ python3-numpy spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad "${TDL_IMAGE_PACKAGES[@]}"
+    g++ python3-numpy python3-scipy spirv-tools vulkan-validationlayers gstreamer1.0-plugins-bad "${TDL_IMAGE_PACKAGES[@]}"
     clang clang-format libclang-rt-dev
     libonnx-testdata libonnx-dev protobuf-c-compiler libprotobuf-c-dev
     parallel man-db python3-gi gir1.2-gst-plugins-bad-1.0 python3-gst-1.0 cmark-gfm

@@ -57,10 +57,10 @@ def launch(line):
 
 
 def decode(path, folder):
-    """A JPEG as an array."""
+    """A JPEG or PNG as an array."""
     raw = os.path.join(folder, "picture.ppm")
-    launch("filesrc location=%s ! jpegdec ! videoconvert ! video/x-raw,format=RGB ! pnmenc ! "
-           "filesink location=%s" % (path, raw))
+    launch("filesrc location=%s ! %s ! videoconvert ! video/x-raw,format=RGB ! pnmenc ! "
+           "filesink location=%s" % (path, "pngdec" if path.endswith("png") else "jpegdec", raw))
     return read_netpbm(raw)
 
 
