@@ -112,6 +112,44 @@ GST_START_TEST(fit)
 }
 GST_END_TEST;
 
+/* Of four columns that become one the middle ones are black. Plain bilinear looks at these
+ * alone; with the triangle as many white ones count. */
+GST_START_TEST(filter)
+{
+    static const struct {
+        const gchar *properties;
+        guint8 expected;
+    } rows[] = {
+        { "", 128 },
+        { "input-filter=triangle", 128 },
+        { "input-filter=bilinear", 0 },
+    };
+    g_autofree gchar *model = first_channel();
+    struct filter f;
+    GstVideoInfo in, out;
+    GstVideoFrame frame;
+    GstBuffer *picture, *mask;
+
+    start(&f, model, rows[__i__].properties, WIDE);
+    caps_info(WIDE, &in);
+    picture = picture_new_color(&in, 0xff000000);
+    fail_unless(gst_video_frame_map(&frame, &in, picture, GST_MAP_WRITE));
+    for (gint y = 0; y < in.height; y++)
+        for (gint x = 0; x < in.width; x++)
+            memset((guint8 *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) +
+                       y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + 3 * x,
+                   x % 4 == 0 || x % 4 == 3 ? 255 : 0, 3);
+    gst_video_frame_unmap(&frame);
+    mask = filter_run(&f, picture);
+    filter_output_info(&f, &out);
+    fail_unless(ABS(mask_at(mask, &out, 30, 13) - rows[__i__].expected) < 2, "%u",
+                mask_at(mask, &out, 30, 13));
+    gst_buffer_unref(mask);
+    filter_stop(&f);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 /* A mask of 5 and 250: without a word of its range it is none, and then it is background. */
 GST_START_TEST(far_from_probabilities)
 {
@@ -547,6 +585,7 @@ static Suite *model_io_suite(void)
     tcase_set_timeout(tcase, 0);
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, fit, 0, G_N_ELEMENTS(fits));
+    tcase_add_loop_test(tcase, filter, 0, 3);
     tcase_add_loop_test(tcase, far_from_probabilities, 0, 5);
     tcase_add_loop_test(tcase, corner, 0, 2);
     tcase_add_test(tcase, remembers);

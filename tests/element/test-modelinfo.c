@@ -91,8 +91,9 @@ GST_START_TEST(range_per_channel)
 
     setup(&f, names[0],
           PICTURE "ranges=-2.1,2.6; -2, 2.4;0,255\n[a]\ndir=output\n[b]\ndir=output\n"
-                  "[tdlfilter]\ndecoder=logit\nclasses=<15,7>\n");
+                  "[tdlfilter]\ndecoder=logit\nclasses=<15,7>\ninput-filter=bilinear\n");
     apply(&f);
+    fail_unless_equals_int(f.settings.sources.input_filter, GST_TDL_FILTER_BILINEAR);
     fail_unless_equals_string(f.settings.sources.model_output, "");
     fail_unless_equals_int(f.settings.sources.decoder, GST_TDL_DECODE_LOGIT);
     fail_unless_equals_int(f.settings.sources.classes->len, 2);
