@@ -194,8 +194,10 @@ struct tdl_device {
     enum tdl_result (*batch_fill_zero)(struct tdl_batch *batch, struct tdl_buffer *target);
 
     /* -- programs: compiled graphs */
-    /* Make graph->program of graph->plan; constants' data are there, and not later. */
-    enum tdl_result (*program_create)(struct tdl_graph *graph);
+    /* Make graph->program of graph->plan; constants' data are there, and not later. What
+     * takes long asks the progress function, of 0 kernels, whether to go on. */
+    enum tdl_result (*program_create)(struct tdl_graph *graph,
+                                      const struct tdl_compile_params *params);
     /* Have all ready that a dispatch needs. Blocking. NULL: nothing is left to do. */
     enum tdl_result (*program_compile)(struct tdl_graph *graph,
                                        const struct tdl_compile_params *params);

@@ -169,7 +169,7 @@ enum tdl_result tdl_builder_build_by(struct tdl_builder *b, const struct tdl_bui
         goto fail;
     }
     TRY(run_passes(g, params));
-    TRY(g->ctx->on->program_create(g));
+    TRY(g->ctx->on->program_create(g, &params->compile));
     free(g->plan.weights);
     g->plan.weights = NULL;
     tdl_ir_forget_constants(g->plan.ir); /* their owner may now free them */

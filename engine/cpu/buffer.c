@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Memory of the host's: our own, or somebody's that is used where it lies. */
+#include "memory.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -20,6 +21,9 @@ enum tdl_result tdl_cpu_buffer_create(struct tdl_context *ctx, const struct tdl_
                         "%s: memory of device cpu is not rented out; others on this machine read "
                         "and write it by tdl_buffer_data()",
                         wish->name);
+    enum tdl_result r = tdl_cpu_memory_check(wish->name, wish->size);
+    if (r != TDL_OK)
+        return r;
     struct tdl_cpu_buffer *b = calloc(1, sizeof(*b));
     if (b && wish->size < SIZE_MAX - BEHIND - ALIGNMENT)
         b->memory = aligned_alloc(ALIGNMENT, TDL_ALIGN(wish->size + BEHIND, ALIGNMENT));

@@ -10,25 +10,10 @@
 #define _GNU_SOURCE /* sched_getaffinity() */
 #include "cores.h"
 
+#include "groups.h"
+
 #include <math.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
-enum { MAX_PATH = 1024 };
-
-static bool read_line(const char *folder, const char *name, char *line, int size)
-{
-    char path[2 * MAX_PATH];
-    FILE *f = NULL;
-    if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) < sizeof(path))
-        f = fopen(path, "re");
-    const bool there = f && fgets(line, size, f);
-    if (f)
-        fclose(f);
-    return there;
-}
 
 /* Of the two, as they are told: µs in each period of so many µs. 0: no limit, which v2
  * calls "max" and v1 -1. */
@@ -36,12 +21,12 @@ static double quota_of_group(const char *folder)
 {
     char line[64];
     long long quota = 0, period = 0;
-    if (read_line(folder, "cpu.max", line, sizeof(line))) {
+    if (tdl_cpu_read_line(folder, "cpu.max", line, sizeof(line))) {
         if (sscanf(line, "%lld %lld", &quota, &period) != 2)
             return 0;
-    } else if (!read_line(folder, "cpu.cfs_quota_us", line, sizeof(line)) ||
+    } else if (!tdl_cpu_read_line(folder, "cpu.cfs_quota_us", line, sizeof(line)) ||
                sscanf(line, "%lld", &quota) != 1 ||
-               !read_line(folder, "cpu.cfs_period_us", line, sizeof(line)) ||
+               !tdl_cpu_read_line(folder, "cpu.cfs_period_us", line, sizeof(line)) ||
                sscanf(line, "%lld", &period) != 1) {
         return 0;
     }
@@ -53,65 +38,16 @@ static double smaller(double a, double b)
     return a > 0 && (b <= 0 || a < b) ? a : b;
 }
 
-/* From the group at `path` below the mount up to the mount itself. In a container the
- * path may be the host's, of which nothing is mounted but the last: at the mount. */
-static double quota_of_path(const char *mount, char *path)
+static void see(void *data, const char *folder)
 {
-    char folder[2 * MAX_PATH];
-    double quota = 0;
-    for (;;) {
-        if ((size_t)snprintf(folder, sizeof(folder), "%s%s", mount, path) < sizeof(folder))
-            quota = smaller(quota, quota_of_group(folder));
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return quota;
-        *slash = 0;
-    }
-}
-
-/* "cpu" in "cpu,cpuacct" */
-static bool names_cpu(const char *controllers)
-{
-    const char *end;
-    for (; *controllers; controllers = end + (*end == ',')) {
-        end = controllers + strcspn(controllers, ",");
-        if (end - controllers == 3 && !memcmp(controllers, "cpu", 3))
-            return true;
-    }
-    return false;
-}
-
-/* A line is "NUMBER:CONTROLLERS:PATH", of v2 without controllers. */
-static double quota_of_line(const char *root, char *line)
-{
-    char mount[MAX_PATH];
-    char *controllers = strchr(line, ':');
-    char *path = controllers ? strchr(++controllers, ':') : NULL;
-    if (!path)
-        return 0;
-    *path++ = 0;
-    path[strcspn(path, "\n")] = 0;
-    if (*controllers && !names_cpu(controllers))
-        return 0;
-    if (strstr(path, "/..")) /* of a group that is out of sight */
-        *path = 0;
-    if ((size_t)snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup%s%s", root,
-                         *controllers ? "/" : "", controllers) >= sizeof(mount))
-        return 0;
-    return quota_of_path(mount, path);
+    double *quota = data;
+    *quota = smaller(*quota, quota_of_group(folder));
 }
 
 double tdl_cpu_quota(const char *root)
 {
-    char path[MAX_PATH], line[MAX_PATH];
     double quota = 0;
-    FILE *f = NULL;
-    if ((size_t)snprintf(path, sizeof(path), "%s/proc/self/cgroup", root) < sizeof(path))
-        f = fopen(path, "re");
-    while (f && fgets(line, sizeof(line), f))
-        quota = smaller(quota, quota_of_line(root, line));
-    if (f)
-        fclose(f);
+    tdl_cpu_groups(root, "cpu", see, &quota);
     return quota;
 }
 

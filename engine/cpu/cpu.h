@@ -68,7 +68,8 @@ enum tdl_result tdl_cpu_batch_use(struct tdl_batch *batch, struct tdl_buffer *bu
 /* ---- the device's parts, as in the table */
 
 /* graph/: compiled graphs. */
-enum tdl_result tdl_cpu_program_create(struct tdl_graph *graph);
+enum tdl_result tdl_cpu_program_create(struct tdl_graph *graph,
+                                       const struct tdl_compile_params *params);
 enum tdl_result tdl_cpu_program_compile(struct tdl_graph *graph,
                                         const struct tdl_compile_params *params);
 void tdl_cpu_program_destroy(struct tdl_graph *graph);

@@ -38,7 +38,8 @@ enum tdl_result tdl_vk_batch_copy(struct tdl_batch *batch, struct tdl_buffer *so
                                   uint64_t target_offset, uint64_t size);
 enum tdl_result tdl_vk_batch_fill_zero(struct tdl_batch *batch, struct tdl_buffer *target);
 
-enum tdl_result tdl_vk_program_create(struct tdl_graph *graph);
+enum tdl_result tdl_vk_program_create(struct tdl_graph *graph,
+                                      const struct tdl_compile_params *params);
 enum tdl_result tdl_vk_program_compile(struct tdl_graph *graph,
                                        const struct tdl_compile_params *params);
 void tdl_vk_program_destroy(struct tdl_graph *graph);

@@ -287,8 +287,9 @@ static enum tdl_result batch_fill_zero(struct tdl_batch *batch, struct tdl_buffe
 /* ---------------------------------------------------------------- programs */
 
 /* The constants of the builder's are gone once the graph is built. */
-static enum tdl_result program_create(struct tdl_graph *g)
+static enum tdl_result program_create(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
+    (void)params;
     struct tdl_ir *ir = tdl_ir_clone(g->plan.ir);
     g->program = calloc(1, sizeof(*g->program));
     if (!ir || !g->program) {

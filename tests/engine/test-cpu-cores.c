@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How many cores control groups leave to a process, over trees of files made for it;
- * and that a context has no more threads than cores. */
+/* How many cores, and how much memory, control groups and the machine leave to a process,
+ * over trees of files made for it; and that a context has no more threads than cores. */
 #define _GNU_SOURCE /* sched_setaffinity() */
 #include "check.h"
 
 #include <cpu/cores.h>
 #include <cpu/cpu.h>
+#include <cpu/memory.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,17 +85,101 @@ static void write_file(const char *root, const struct file *file)
     fclose(f);
 }
 
-static void check_quota(const struct row *row)
+static void make_tree(char *root, const struct row *row)
 {
-    char root[] = "/tmp/tdl-cores-XXXXXX", command[64];
     check_begin("%s", row->name);
     REQUIRE(mkdtemp(root), "no folder");
     for (size_t i = 0; i < COUNT(row->files) && row->files[i].path; i++)
         write_file(root, &row->files[i]);
-    const double got = tdl_cpu_quota(root);
-    CHECK(fabs(got - row->want) < 1e-9, "%g cores; %g expected", got, row->want);
+}
+
+static void remove_tree(const char *root)
+{
+    char command[64];
     snprintf(command, sizeof(command), "rm -r %s", root);
     CHECK(!system(command), "%s", command);
+}
+
+static void check_quota(const struct row *row)
+{
+    char root[] = "/tmp/tdl-cores-XXXXXX";
+    make_tree(root, row);
+    const double got = tdl_cpu_quota(root);
+    CHECK(fabs(got - row->want) < 1e-9, "%g cores; %g expected", got, row->want);
+    remove_tree(root);
+}
+
+/* ------------------------------------------------------------------- memory */
+
+#define MEMINFO                                                                                    \
+    {                                                                                              \
+        "/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable:     900 kB\nSwapFree:  24 kB\n"         \
+    }
+/* In bytes; 0: no bound. */
+static const struct row memory_rows[] = {
+    {"no memory known", {{NULL, NULL}}, 0},
+    {"the machine's memory", {MEMINFO}, 924 * 1024},
+    {"v2: memory, without a limit",
+     {MEMINFO,
+      {"/proc/self/cgroup", "0::/a\n"},
+      {"/sys/fs/cgroup/a/memory.max", "max\n"},
+      {"/sys/fs/cgroup/a/memory.current", "1000\n"}},
+     924 * 1024},
+    {"v2: memory, of a group above; files that were read can go",
+     {MEMINFO,
+      {"/proc/self/cgroup", "0::/a/b\n"},
+      {"/sys/fs/cgroup/a/memory.max", "50000\n"},
+      {"/sys/fs/cgroup/a/memory.current", "20000\n"},
+      {"/sys/fs/cgroup/a/memory.stat", "anon 5000\ninactive_file 3000\nactive_file 4000\n"},
+      {"/sys/fs/cgroup/a/b/memory.max", "max\n"}},
+     50000 - 13000},
+    {"v1: memory",
+     {MEMINFO,
+      {"/proc/self/cgroup", "4:memory:/m\n0::/\n"},
+      {"/sys/fs/cgroup/memory/m/memory.limit_in_bytes", "70000\n"},
+      {"/sys/fs/cgroup/memory/m/memory.usage_in_bytes", "60000\n"},
+      {"/sys/fs/cgroup/memory/m/memory.stat", "inactive_file 9\ntotal_inactive_file 1000\n"}},
+     11000},
+    {"a group past its limit",
+     {{"/proc/self/cgroup", "0::/\n"},
+      {"/sys/fs/cgroup/memory.max", "100\n"},
+      {"/sys/fs/cgroup/memory.current", "200\n"}},
+     1},
+    {"not what is expected of memory",
+     {{"/proc/meminfo", "MemTotal\nMemAvailable: x\n"},
+      {"/proc/self/cgroup", "0::/\n"},
+      {"/sys/fs/cgroup/memory.max", "\n"}},
+     0},
+};
+
+static void check_memory(const struct row *row)
+{
+    char root[] = "/tmp/tdl-memory-XXXXXX";
+    make_tree(root, row);
+    const struct tdl_cpu_room room = tdl_cpu_memory_left(root);
+    const uint64_t want = row->want == 0 ? UINT64_MAX : row->want == 1 ? 0 : (uint64_t)row->want;
+    CHECK(room.bytes == want, "%" PRIu64 " bytes; %" PRIu64 " expected", room.bytes, want);
+    CHECK(!*room.why == (want == UINT64_MAX), "why: %s", room.why);
+    remove_tree(root);
+}
+
+/* Of addresses, in a process of its own. */
+static void check_address_limit(void)
+{
+    const struct row row = {"ulimit -v", {{"/proc/self/statm", "10 9 8\n"}}, 0};
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    char root[] = "/tmp/tdl-memory-XXXXXX";
+    struct rlimit before, limit;
+    make_tree(root, &row);
+    REQUIRE(!getrlimit(RLIMIT_AS, &before), "no limit to read");
+    limit = (struct rlimit){.rlim_cur = (rlim_t)1 << 46, .rlim_max = before.rlim_max};
+    if (before.rlim_cur == RLIM_INFINITY) {
+        REQUIRE(!setrlimit(RLIMIT_AS, &limit), "the limit is not taken");
+        const struct tdl_cpu_room room = tdl_cpu_memory_left(root);
+        CHECK(room.bytes == limit.rlim_cur - 10 * page, "%" PRIu64 " bytes", room.bytes);
+        setrlimit(RLIMIT_AS, &before);
+    }
+    remove_tree(root);
 }
 
 /* Of one core, whatever is asked for: those that are asked for now see the mask. */
@@ -120,6 +207,9 @@ int main(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++)
         check_quota(&rows[i]);
+    for (size_t i = 0; i < COUNT(memory_rows); i++)
+        check_memory(&memory_rows[i]);
+    check_address_limit();
     check_affinity();
     return check_result();
 }

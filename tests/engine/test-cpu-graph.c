@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include <cpu/graph/graph.h>
+#include <cpu/memory.h>
 #include <ops/ops.h>
 
 #include <math.h>
@@ -334,6 +335,125 @@ static void check_first_run(void)
     tdl_builder_destroy(&b);
 }
 
+/* ------------------------------------------------------------- too little memory */
+
+enum { LARGE = 2048 * 4096 }; /* floats: 32 MiB */
+
+/* x → sin → sin → sin of so many floats: an arena of two of them at most. */
+static struct tdl_graph *build_large(uint32_t count, const struct tdl_build_params *params,
+                                     enum tdl_result expected, const char *words)
+{
+    const struct tdl_tensor_params shape = {.rank = 2, .shape = {count / 4096, 4096}};
+    struct tdl_builder *b;
+    struct tdl_graph *g = NULL;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *o = tdl_builder_input(b, "x", &shape);
+    for (int i = 0; i < 3; i++)
+        o = tdl_builder_sin(b, o);
+    OK(tdl_builder_output(b, "y", o));
+    const enum tdl_result r = tdl_builder_build(b, params, &g);
+    CHECK(r == expected, "build: %d: %s", (int)r, tdl_last_error());
+    CHECK(!words || strstr(tdl_last_error(), words), "\"%s\" not in: %s", words, tdl_last_error());
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+/* A machine with so much memory, in a folder that takes the place of "/". */
+static void have_memory(char *root, uint64_t mib)
+{
+    char path[64];
+    REQUIRE(*root || mkdtemp(strcpy(root, "/tmp/tdl-memory-XXXXXX")), "no folder");
+    snprintf(path, sizeof(path), "mkdir -p %s/proc", root);
+    REQUIRE(!system(path), "%s", path);
+    snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+    FILE *f = fopen(path, "w");
+    REQUIRE(f, "cannot write %s", path);
+    fprintf(f, "MemTotal: 99999999 kB\nMemAvailable: %llu kB\n", (unsigned long long)mib << 10);
+    fclose(f);
+    tdl_cpu_memory_root = root;
+}
+
+/* What there is no memory for is refused with both sizes, and before it is touched. */
+static void check_refused(void)
+{
+    const struct tdl_tensor_params shape = {.rank = 1, .shape = {LARGE}};
+    struct tdl_tensor *t = NULL;
+    struct tdl_graph *g;
+    char root[64] = "", command[80];
+    check_begin("more memory than there is");
+    have_memory(root, 100); /* the graph: 64 of tensors, and 64 of values at most */
+    const struct tdl_context_stats before = stats_of();
+    FAILS(tdl_tensor_create(ctx, &(struct tdl_tensor_params){.rank = 1, .shape = {4 * LARGE}}, &t),
+          TDL_ERROR_OUT_OF_MEMORY, "needs 128 MiB of memory, and this process can have 100 MiB");
+    g = build_large(LARGE, NULL, TDL_ERROR_OUT_OF_MEMORY, "this process can have 100 MiB");
+    CHECK(!g && strstr(tdl_last_error(), "the graph needs"), "%s", tdl_last_error());
+    CHECK(stats_of().memory_bytes == before.memory_bytes, "memory was taken");
+    have_memory(root, 1000);
+    OK(tdl_tensor_create(ctx, &shape, &t));
+    g = build_large(LARGE, &(struct tdl_build_params){.defer_compile = true}, TDL_OK, NULL);
+    have_memory(root, 10); /* it has gone meanwhile */
+    FAILS(tdl_graph_compile(g, NULL), TDL_ERROR_OUT_OF_MEMORY, "this process can have 10 MiB");
+    have_memory(root, 1000);
+    OK(tdl_graph_compile(g, NULL));
+    tdl_tensor_destroy(&t);
+    tdl_graph_destroy(&g);
+    tdl_cpu_memory_root = "";
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    CHECK(!system(command), "%s", command);
+}
+
+/* --------------------------------------------------------------------- cancelling */
+
+struct asked {
+    uint32_t calls, most;
+};
+
+static bool ask(void *data, uint32_t done, uint32_t total)
+{
+    struct asked *a = data;
+    CHECK(!done && !total, "%u of %u", done, total);
+    return ++a->calls < a->most;
+}
+
+/* Before each step is made, too. */
+static void check_asked_in_build(void)
+{
+    struct asked all = {.most = UINT32_MAX};
+    struct tdl_build_params params = {.no_fuse = true, .defer_compile = true};
+    params.compile = (struct tdl_compile_params){.progress = ask, .progress_data = &all};
+    check_begin("building asks whether to go on");
+    struct tdl_graph *g = build_large(LARGE / 64, &params, TDL_OK, NULL);
+    CHECK(all.calls >= 3, "%u calls for 3 steps", all.calls);
+    tdl_graph_destroy(&g);
+    for (uint32_t most = 1; most <= 3; most++) {
+        struct asked some = {.most = most};
+        params.compile.progress_data = &some;
+        g = build_large(LARGE / 64, &params, TDL_ERROR_CANCELED, "cancelled");
+        CHECK(!g && some.calls == most, "%u calls instead of %u", some.calls, most);
+    }
+}
+
+/* Whoever compiles a large graph is asked all along, and may end it at any time. */
+static void check_asked(void)
+{
+    struct asked all = {.most = UINT32_MAX};
+    struct tdl_graph *g;
+    check_begin("compiling asks whether to go on");
+    g = build_large(LARGE, &(struct tdl_build_params){.defer_compile = true}, TDL_OK, NULL);
+    const uint64_t parts = g->program->arena_size >> 24; /* of 16 MiB */
+    CHECK(parts >= 2, "an arena of %llu bytes", (unsigned long long)g->program->arena_size);
+    for (uint32_t most = 1; most <= parts; most++) {
+        struct asked some = {.most = most};
+        FAILS(tdl_graph_compile(g, &(struct tdl_compile_params){.progress = ask,
+                                                                .progress_data = &some}),
+              TDL_ERROR_CANCELED, "cancelled");
+        CHECK(some.calls == most, "%u calls instead of %u", some.calls, most);
+    }
+    OK(tdl_graph_compile(g, &(struct tdl_compile_params){.progress = ask, .progress_data = &all}));
+    CHECK(all.calls > parts, "%u calls for %llu parts", all.calls, (unsigned long long)parts);
+    tdl_graph_destroy(&g);
+}
+
 int main(void)
 {
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
@@ -345,6 +465,9 @@ int main(void)
     check_lifetimes();
     check_convs();
     check_first_run();
+    check_refused();
+    check_asked();
+    check_asked_in_build();
     check_context_close(ctx);
     return check_result();
 }

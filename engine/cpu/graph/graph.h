@@ -107,7 +107,10 @@ static inline void *tdl_cpu_weights(const struct tdl_program *p, uint32_t block)
 /* prepare.c: rewrite the operators as said above. */
 enum tdl_result tdl_cpu_prepare(struct tdl_ir *ir);
 /* plan.c: order, steps, arena. */
-enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *graph);
+enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *graph,
+                             const struct tdl_compile_params *params);
+/* program.c: does whoever compiles want to go on? TDL_OK, or CANCELED with text. */
+enum tdl_result tdl_cpu_ask(const struct tdl_compile_params *params);
 void tdl_cpu_drop_steps(struct tdl_program *p);
 /* Of the constants. */
 void tdl_cpu_drop_copies(struct tdl_program *p);

@@ -6,6 +6,7 @@
  */
 #include "graph.h"
 
+#include "cpu/memory.h"
 #include "ops/ops.h"
 
 #include <stdio.h>
@@ -70,6 +71,18 @@ static enum tdl_result place_values(struct tdl_program *p, uint64_t guard)
         live(n->output, i);
     }
     return tdl_arena_place(p->ir, guard, &p->arena_size, &p->tensor_bytes);
+}
+
+/* Before any of it is touched: values, tensors that runs are bound to, and constants as the
+ * floats that are kept of them. Those of a deferred graph are touched later, and looked at
+ * again then. */
+static enum tdl_result check_memory(const struct tdl_program *p)
+{
+    uint64_t bytes = p->arena_size + p->ir->budget.given;
+    for (uint32_t i = 0; i < p->ir->operand_count; i++)
+        if (p->ir->operands[i]->external)
+            bytes += p->ir->operands[i]->size;
+    return tdl_cpu_memory_check("the graph", bytes);
 }
 
 static enum tdl_result place_memory(struct tdl_program *p)
@@ -396,12 +409,17 @@ fail:
     return r;
 }
 
-static enum tdl_result make_steps(struct tdl_program *p, bool no_fuse, bool without_xnn)
+/* Weights are packed here, which takes its time where there are many. */
+static enum tdl_result make_steps(struct tdl_program *p, bool no_fuse, bool without_xnn,
+                                  const struct tdl_compile_params *params)
 {
     enum tdl_result r = cut(p, no_fuse, without_xnn);
     tdl_nodes_count_readers(p->nodes, p->node_count);
-    for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++)
-        r = make_step(p, &p->steps[i]);
+    for (uint32_t i = 0; i < p->step_count && r == TDL_OK; i++) {
+        r = tdl_cpu_ask(params);
+        if (r == TDL_OK)
+            r = make_step(p, &p->steps[i]);
+    }
     return r;
 }
 
@@ -417,9 +435,10 @@ void tdl_cpu_drop_steps(struct tdl_program *p)
 }
 
 /* What XNNPACK does not take after all, on an old processor say, is computed here. */
-static enum tdl_result make_steps_somehow(struct tdl_program *p, const struct tdl_graph *g)
+static enum tdl_result make_steps_somehow(struct tdl_program *p, const struct tdl_graph *g,
+                                          const struct tdl_compile_params *params)
 {
-    enum tdl_result r = make_steps(p, g->plan.no_fuse, false);
+    enum tdl_result r = make_steps(p, g->plan.no_fuse, false, params);
     bool xnn = false;
     for (uint32_t i = 0; i < p->step_count; i++)
         xnn |= p->steps[i].by_xnn;
@@ -429,10 +448,11 @@ static enum tdl_result make_steps_somehow(struct tdl_program *p, const struct td
             "a graph is computed without XNNPACK, which takes several times as long: %s",
             tdl_last_error());
     tdl_cpu_drop_steps(p);
-    return make_steps(p, g->plan.no_fuse, true);
+    return make_steps(p, g->plan.no_fuse, true, params);
 }
 
-enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g)
+enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g,
+                             const struct tdl_compile_params *params)
 {
     const size_t operands = p->ir->operand_count + (size_t)1;
     enum tdl_result r;
@@ -447,10 +467,11 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g)
     for (uint32_t i = 0; i < p->node_count; i++)
         TRY(check_constants(p->nodes[i]));
     TRY(place_values(p, g->plan.guard));
+    TRY(check_memory(p));
     TRY(place_memory(p));
     TRY(put_off_large(p));
     TRY(copy_constants(p));
-    TRY(make_steps_somehow(p, g));
+    TRY(make_steps_somehow(p, g, params));
     TRY(share_constants(p));
 fail:
     return r;

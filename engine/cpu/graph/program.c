@@ -4,6 +4,7 @@
 #include "hot.h"
 
 #include "core/clock.h"
+#include "cpu/memory.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static struct tdl_ir *copy_ir(const struct tdl_ir *from)
     return ir;
 }
 
-enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
+enum tdl_result tdl_cpu_program_create(struct tdl_graph *g, const struct tdl_compile_params *params)
 {
     struct tdl_program *p = g->program = calloc(1, sizeof(*p));
     enum tdl_result r;
@@ -61,7 +62,7 @@ enum tdl_result tdl_cpu_program_create(struct tdl_graph *g)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
     p->threads = tdl_cpu(g->ctx)->threads;
     TRY(tdl_cpu_prepare(p->ir));
-    TRY(tdl_cpu_plan(p, g));
+    TRY(tdl_cpu_plan(p, g, params));
     p->ns = calloc(p->step_count + (size_t)1, sizeof(*p->ns));
     if (!p->ns)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while building a graph");
@@ -85,24 +86,44 @@ static void *reserve_addresses(const struct tdl_program *p, size_t *out_size)
     return at == MAP_FAILED ? NULL : at;
 }
 
+enum tdl_result tdl_cpu_ask(const struct tdl_compile_params *params)
+{
+    if (!params || !params->progress || params->progress(params->progress_data, 0, 0))
+        return TDL_OK;
+    return tdl_fail(TDL_ERROR_CANCELED, "compilation was cancelled by the progress function");
+}
+
+/* The system gives memory when it is touched: by the first run else, which would take
+ * several times as long. */
+static enum tdl_result touch_arena(struct tdl_program *p, const struct tdl_compile_params *params)
+{
+    enum { PAGE = 4096, PART = 16 << 20 };
+    enum tdl_result r = tdl_cpu_memory_check("the graph", p->arena_size);
+    for (uint64_t i = 0; i < p->arena_size && r == TDL_OK; i += PAGE) {
+        if (i % PART == 0)
+            r = tdl_cpu_ask(params);
+        p->arena[i] = 0;
+    }
+    return r;
+}
+
 enum tdl_result tdl_cpu_program_compile(struct tdl_graph *g,
                                         const struct tdl_compile_params *params)
 {
-    enum { PAGE = 4096 };
     struct tdl_program *p = g->program;
-    enum tdl_result r = TDL_OK;
-    if (params && params->progress && !params->progress(params->progress_data, 0, 0))
-        return tdl_fail(TDL_ERROR_CANCELED, "compilation was cancelled by the progress "
-                                            "function");
-    /* The system gives memory when it is touched: by the first run else, which would take
-     * several times as long. */
-    for (uint64_t i = 0; i < p->arena_size; i += PAGE)
-        p->arena[i] = 0;
-    size_t size;
-    void *stand_in = reserve_addresses(p, &size);
-    for (uint32_t i = 0; stand_in && i < p->step_count && r == TDL_OK; i++)
-        if (p->steps[i].xnn)
-            r = tdl_cpu_xnn_setup(p->steps[i].xnn, p->values, stand_in);
+    enum tdl_result r;
+    void *stand_in = NULL;
+    size_t size = 0;
+    TRY(tdl_cpu_ask(params));
+    TRY(touch_arena(p, params));
+    stand_in = reserve_addresses(p, &size);
+    for (uint32_t i = 0; stand_in && i < p->step_count; i++) {
+        if (!p->steps[i].xnn)
+            continue;
+        TRY(tdl_cpu_ask(params));
+        TRY(tdl_cpu_xnn_setup(p->steps[i].xnn, p->values, stand_in));
+    }
+fail:
     if (stand_in)
         munmap(stand_in, size);
     return r;

@@ -561,9 +561,9 @@ enum tdl_precision {
 
 /**
  * Hears how many kernels are compiled: 0 of `total` at the beginning, then
- * after each one; on the CPU, which compiles nothing, 0 of 0 once. Called from the
- * threads that compile, one call at a time, which waits for it; it must not call
- * libtdl.
+ * after each one; on the CPU, which compiles nothing, 0 of 0 again and again, while it
+ * plans, packs weights and has memory given. Called from the threads that compile, one call
+ * at a time, which waits for it; it must not call libtdl.
  * @return false to cancel: what is being compiled is finished, and no more.
  */
 typedef bool (*tdl_progress_fn)(void *data, uint32_t done, uint32_t total);
@@ -598,8 +598,10 @@ struct tdl_build_params {
     /** Leave the kernels to tdl_graph_compile(). All other reasons for failing
      *  are found before, in a few ms. */
     bool defer_compile;
-    struct tdl_compile_params compile; /**< of the kernels, unless deferred */
-    uint64_t reserved[4];              /**< 0: room for later versions */
+    /** Of the kernels, unless deferred; on the CPU the progress function is asked while
+     *  weights are packed in any case. */
+    struct tdl_compile_params compile;
+    uint64_t reserved[4]; /**< 0: room for later versions */
 };
 
 /** The ways to compute conv2d, by index; NULL past the end. */
@@ -620,7 +622,9 @@ enum tdl_choice {
  * The builder may be destroyed, or built again with other params. Graphs of one context
  * share weights that are the same bytes, be it of this builder or of another, as long as
  * at least half of the older graph's are; but each has its own of what XNNPACK packs.
- * Time and memory follow the number of operators and the bytes of constants.
+ * Time and memory follow the number of operators and the bytes of constants. On the CPU
+ * a graph that needs more memory than the process may have, by what the machine has left,
+ * its control groups and ulimit -v, is TDL_ERROR_OUT_OF_MEMORY before any is touched.
  * Blocking: compiles kernels (seconds on a cold cache, ms on a warm one, and on the CPU).
  * @return TDL_ERROR_CANCELED if the progress function returned false;
  *         TDL_ERROR_UNSUPPORTED where the kernels' weights would be many times
