@@ -37,8 +37,8 @@ void gst_tdl_filter_adopt(GstTdlFilter *self)
     gint before = self->active.mode;
 
     self->active = self->settings.live;
-    if (!self->session || gst_tdl_output_fits(self->output, self->active.mode) ||
-        gst_tdl_live_guards(&self->active))
+    if (!self->session || !self->session->infer ||
+        gst_tdl_output_fits(self->output, self->active.mode) || gst_tdl_live_guards(&self->active))
         return;
     self->active.mode = gst_tdl_output_fits(self->output, before) ? before : TDL_MODE_PASSTHROUGH;
 }
@@ -192,6 +192,10 @@ static guint count_queues(const struct gst_tdl_live *live)
     return live->latency_mode == GST_TDL_LATENCY_FRESHEST ? 2 : 1;
 }
 
+/* A model that is wrong fails the state change, unless it takes long to read: then whoever
+ * changed the state goes on, and caps wait for the model. Microseconds. */
+#define MODEL_PATIENCE (2 * G_TIME_SPAN_SECOND)
+
 static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
@@ -218,7 +222,7 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     struct gst_tdl_sources sources;
     struct gst_tdl_session *session;
     GError *error = NULL;
-    gboolean replaces, complete;
+    gboolean replaces, complete, loads;
     guint queues;
     gint mode;
 
@@ -242,12 +246,10 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     session = gst_tdl_session_new(&sources, queues, &self->vulkan, &error);
     if (!session)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
-    else if ((error = gst_tdl_model_notice(session->infer->model, &sources)) != NULL)
-        gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
     self->fitted[0] = gst_tdl_fitted_is_sized(&sources) ? GST_TDL_NOT_FITTED : 0;
     complete = session && gst_tdl_filter_load_picture(self, session, sources.background, replaces);
-    gst_tdl_sources_clear(&sources);
     if (!complete) {
+        gst_tdl_sources_clear(&sources);
         gst_tdl_session_free(session);
         return FALSE;
     }
@@ -264,25 +266,45 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->hinted = self->refused = FALSE;
     gst_tdl_session_abilities(session, &self->abilities);
     self->active.mode = mode;
-    gst_tdl_filter_note_output(self);
-    gst_tdl_filter_adopt(self);
     self->latency = gst_tdl_session_latency(session, &self->active);
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
-    if (gst_tdl_begin_start(&self->begin, session->device, session->infer))
-        return TRUE;
-    gst_tdl_filter_stop(base);
-    return FALSE;
+    loads = gst_tdl_begin_start(&self->begin, session->device, &sources) &&
+            gst_tdl_begin_wait_model(&self->begin, MODEL_PATIENCE) >= GST_FLOW_OK;
+    gst_tdl_sources_clear(&sources);
+    if (!loads)
+        gst_tdl_filter_stop(base);
+    return loads;
 }
 
-/* The first network is there, and wishes for another one are taken on. */
+/* The first model is there, and what can be shown is known. */
+static void gst_tdl_filter_loaded(GstElement *element, struct gst_tdl_infer *infer,
+                                  const struct gst_tdl_sources *sources)
+{
+    GstTdlFilter *self = GST_TDL_FILTER(element);
+    GError *notice = gst_tdl_model_notice(infer->model, sources);
+
+    if (notice)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, notice);
+    GST_OBJECT_LOCK(self);
+    self->session->infer = infer;
+    gst_tdl_filter_note_output(self);
+    gst_tdl_filter_adopt(self);
+    self->latency = gst_tdl_session_latency(self->session, &self->active);
+    GST_OBJECT_UNLOCK(self);
+}
+
+/* … and its network; wishes for another one are taken on. */
 static void gst_tdl_filter_compiled(GstElement *element)
 {
     GstTdlFilter *self = GST_TDL_FILTER(element);
 
-    gst_tdl_reload_start(&self->reload, self->begin.device);
+    gst_tdl_reload_start(&self->reload, self->session->device);
 }
+
+static const struct gst_tdl_begin_calls begin_calls = { gst_tdl_filter_loaded,
+                                                        gst_tdl_filter_compiled };
 
 static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
                                                         GstStateChange transition)
@@ -382,7 +404,7 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     self->active = self->settings.live;
     self->export_reason = g_string_new(NULL);
     gst_tdl_vulkan_init(&self->vulkan);
-    gst_tdl_begin_init(&self->begin, GST_ELEMENT(self), gst_tdl_filter_compiled);
+    gst_tdl_begin_init(&self->begin, GST_ELEMENT(self), &begin_calls);
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
     gst_tdl_mask_pad_init(&self->mask, GST_BASE_TRANSFORM(self));

@@ -49,14 +49,16 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 {
     GstTdlFilter *self = GST_TDL_FILTER(base);
     GstCaps *result, *both;
-    gboolean grows;
+    gboolean grows, known;
 
+    /* What can be shown follows from the model. */
+    known = gst_tdl_begin_wait_model(&self->begin, -1) == GST_FLOW_OK;
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
     grows = self->active.mode == GST_TDL_MODE_PICTURE;
     result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps,
                                     grows ? NULL : filter);
     if (grows)
-        result = gst_tdl_caps_scale(result, direction, self->session ? &self->scale : NULL);
+        result = gst_tdl_caps_scale(result, direction, known ? &self->scale : NULL);
     GST_OBJECT_UNLOCK(self);
     if (!grows || !filter)
         return result;

@@ -546,6 +546,10 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     gst_tdl_mask_pad_event(&self->mask, self->session, event);
     switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
+        if (gst_tdl_begin_wait_model(&self->begin, -1) != GST_FLOW_OK) {
+            gst_event_unref(event);
+            return FALSE;
+        }
         gst_event_parse_caps(event, &caps);
         gst_caps_ref(caps);
         activate(self);

@@ -36,7 +36,6 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
                                             struct gst_tdl_vulkan *vulkan, GError **error)
 {
     struct gst_tdl_session *session = g_new0(struct gst_tdl_session, 1);
-    struct gst_tdl_model_params params = { .sources = sources };
     enum tdl_result r;
 
     if (!open_device(session, sources, queues, vulkan, error))
@@ -51,10 +50,6 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
     }
     gst_tdl_presence_finish(&session->presence); /* empty */
     gst_tdl_load_init(&session->load);
-    params.context = session->device->context;
-    session->infer = gst_tdl_infer_new(&params, error);
-    if (!session->infer)
-        goto fail;
     return session;
 fail:
     gst_tdl_session_free(session);
@@ -162,7 +157,8 @@ gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst
 void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
 {
     session->cut = TRUE;
-    gst_tdl_infer_forget(session->infer);
+    if (session->infer)
+        gst_tdl_infer_forget(session->infer);
     if (!forget)
         return;
     session->presence.watch.since.running = GST_CLOCK_TIME_NONE; /* time may be another */

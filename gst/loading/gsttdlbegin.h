@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The beginning: a thread compiles the network while the element goes to
- * PAUSED, and the streaming thread waits for it with the first frame. The
- * struct is part of the element; start and stop are called in its start and
- * stop, the others from any thread.
+ * The beginning: a thread loads the first model and compiles its network while the element
+ * goes to PAUSED. Caps wait for the model, and the first frame for the network. The struct is
+ * part of the element; start and stop are called in its start and stop, the others from any
+ * thread.
  */
 #ifndef GST_TDL_BEGIN_H
 #define GST_TDL_BEGIN_H
@@ -11,29 +11,39 @@
 #include "gsttdldevice.h"
 #include "gsttdlinfer.h"
 
-struct gst_tdl_begin {
-    GstElement *element;                   /* borrowed: who owns this */
-    void (*compiled)(GstElement *element); /* called in the thread, when all went well */
+/* What the thread tells its element, each called in the thread. */
+struct gst_tdl_begin_calls {
+    /* The model is there. Takes `infer`, which lives until the element stops. */
+    void (*loaded)(GstElement *element, struct gst_tdl_infer *infer,
+                   const struct gst_tdl_sources *sources);
+    void (*compiled)(GstElement *element); /* … and its network */
+};
 
-    GThread *thread;               /* NULL: stopped */
-    struct gst_tdl_device *device; /* borrowed, as `infer`, from start to stop */
-    struct gst_tdl_infer *infer;
+struct gst_tdl_begin_job;
+
+struct gst_tdl_begin {
+    GstElement *element; /* borrowed: who owns this */
+    const struct gst_tdl_begin_calls *calls;
+    GThread *thread; /* NULL: stopped */
 
     GMutex lock; /* guards the rest */
     GCond changed;
-    GstFlowReturn flow; /* GST_FLOW_CUSTOM_SUCCESS: still at it */
+    struct gst_tdl_begin_job *job; /* the thread's, while it loads; NULL behind that */
+    GThread *worker;               /* borrowed: whom messages may lead back here */
+    GstFlowReturn model, network;  /* GST_FLOW_CUSTOM_SUCCESS: still at it */
     gboolean canceled, flushing;
 };
 
 void gst_tdl_begin_init(struct gst_tdl_begin *begin, GstElement *element,
-                        void (*compiled)(GstElement *element));
+                        const struct gst_tdl_begin_calls *calls);
 void gst_tdl_begin_finish(struct gst_tdl_begin *begin);
 
-/* Begin to compile `infer`. An error is posted by the thread, or here and FALSE returned where
- * there can be no thread. */
+/* Begin to load the model of `sources`. An error is posted by the thread, or here and FALSE
+ * returned where there can be no thread. Both parameters are copied. */
 gboolean gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
-                             struct gst_tdl_infer *infer);
-/* Wait for the thread: cancelled, it finishes the kernel that it is at. */
+                             const struct gst_tdl_sources *sources);
+/* Wait for the thread where it compiles: it finishes the kernel that it is at. Where it loads,
+ * which cannot be cancelled, it ends later by itself and drops what it has. */
 void gst_tdl_begin_stop(struct gst_tdl_begin *begin);
 /* The element goes down: no more kernels, and nobody waits. Never blocks. */
 void gst_tdl_begin_cancel(struct gst_tdl_begin *begin);
@@ -41,7 +51,10 @@ void gst_tdl_begin_cancel(struct gst_tdl_begin *begin);
 void gst_tdl_begin_set_flushing(struct gst_tdl_begin *begin, gboolean flushing);
 /* A tdl_progress_fn, whose data is the struct, for what is compiled elsewhere. */
 bool gst_tdl_begin_goes_on(void *begin, uint32_t done, uint32_t total);
-/* GST_FLOW_OK when `infer` can be used, at once if it can already. Blocking. */
+/* GST_FLOW_OK when the model was handed over, GST_FLOW_CUSTOM_SUCCESS when it still loads after
+ * `patience` microseconds (below 0: never). Blocking. */
+GstFlowReturn gst_tdl_begin_wait_model(struct gst_tdl_begin *begin, gint64 patience);
+/* GST_FLOW_OK when its network can be used, at once if it can already. Blocking. */
 GstFlowReturn gst_tdl_begin_wait(struct gst_tdl_begin *begin);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The first start, which compiles for long: the state changes meanwhile, the bus
+/* The first start, which loads or compiles for long: the state changes meanwhile, the bus
  * hears how far it is, and it can be stopped.
  *
- * The plugin's calls to Vulkan find those of this program first, where the
- * network's kernels wait at a gate. */
+ * The plugin's calls to Vulkan and to open() find those of this program first, where the
+ * network's kernels, or the model's file, wait at a gate. */
 #include "util.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <vulkan/vulkan.h>
@@ -60,6 +63,38 @@ VKAPI_ATTR VkResult VKAPI_CALL vkCreateComputePipelines(VkDevice device, VkPipel
     VkResult result = is_gated() ? pass_gate() : VK_SUCCESS;
 
     return result ? result : next(device, cache, count, infos, callbacks, out);
+}
+
+/* The next model's file is to wait until it is released, and may have gone then. */
+static gint hold_next, held, released, missing;
+
+static int open_when_released(const char *path, int flags, mode_t mode)
+{
+    int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
+
+    if (g_str_has_suffix(path, ".tflite") && is_gated() &&
+        g_atomic_int_compare_and_exchange(&hold_next, TRUE, FALSE)) {
+        g_atomic_int_set(&held, TRUE);
+        while (!g_atomic_int_get(&released))
+            g_usleep(1000);
+        if (missing) {
+            errno = ENOENT;
+            return -1;
+        }
+    }
+    return next(path, flags, mode);
+}
+
+/* The name for large files is what the headers make of it. */
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    mode_t mode;
+
+    va_start(args, flags);
+    mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return open_when_released(path, flags, mode);
 }
 
 static void gate_set(gboolean open, VkResult result)
@@ -436,6 +471,77 @@ GST_START_TEST(switched)
 }
 GST_END_TEST;
 
+/* To PAUSED while the model's file is held. */
+static struct run pause_at_file(gboolean is_missing)
+{
+    g_autofree gchar *text = g_strdup_printf(
+        SOURCE "tdlfilter name=filter model=%s/selfie_segmentation.tflite ! fakesink",
+        g_getenv("TDL_TEST_MODELS"));
+    struct run run = run_new(text);
+
+    gate_set(TRUE, VK_SUCCESS);
+    held = released = FALSE;
+    missing = is_missing;
+    g_atomic_int_set(&hold_next, TRUE);
+    fail_unless_equals_int(gst_element_set_state(run.pipeline, GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_ASYNC);
+    fail_unless(g_atomic_int_get(&held), "nobody opened the model");
+    return run;
+}
+
+/* Who changes the state does not wait for a model that is long to read. */
+GST_START_TEST(loads_meanwhile)
+{
+    struct run run = pause_at_file(FALSE);
+
+    g_atomic_int_set(&released, TRUE);
+    pipeline_play_to_end(run.pipeline);
+    run_free(&run);
+}
+GST_END_TEST;
+
+/* … nor who stops it; what was read then is dropped. */
+GST_START_TEST(stopped_while_it_loads)
+{
+    struct run run = pause_at_file(FALSE);
+    GstElement *filter = gst_bin_get_by_name(GST_BIN(run.pipeline), "filter");
+    GWeakRef left;
+
+    g_weak_ref_init(&left, filter);
+    fail_unless_equals_int(gst_element_set_state(run.pipeline, GST_STATE_READY),
+                           GST_STATE_CHANGE_SUCCESS);
+    fail_unless(gst_bus_pop_filtered(run.bus, GST_MESSAGE_ERROR) == NULL);
+    g_object_set(filter, "model", "person", NULL);
+    gst_object_unref(filter);
+    pipeline_play_to_end(run.pipeline); /* up again beside it */
+    run_free(&run);
+    filter = g_weak_ref_get(&left);
+    fail_unless(filter != NULL, "the thread that loads has lost its element");
+    gst_object_unref(filter);
+    g_atomic_int_set(&released, TRUE);
+    while ((filter = g_weak_ref_get(&left)) != NULL) {
+        gst_object_unref(filter);
+        g_usleep(1000);
+    }
+    g_weak_ref_clear(&left);
+}
+GST_END_TEST;
+
+GST_START_TEST(fails_to_load)
+{
+    struct run run = pause_at_file(TRUE);
+    GstMessage *message;
+
+    g_atomic_int_set(&released, TRUE);
+    message = gst_bus_timed_pop_filtered(run.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+    fail_unless_equals_string(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "filter");
+    gst_message_unref(message);
+    fail_unless_equals_int(gst_element_get_state(run.pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
+                           GST_STATE_CHANGE_FAILURE);
+    run_free(&run);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("begin");
@@ -451,6 +557,9 @@ static Suite *suite(void)
     tcase_add_test(tc, failed);
     tcase_add_test(tc, shared);
     tcase_add_test(tc, switched);
+    tcase_add_test(tc, loads_meanwhile);
+    tcase_add_test(tc, stopped_while_it_loads);
+    tcase_add_test(tc, fails_to_load);
     return s;
 }
 
