@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Shared by the scripts here and by tests/: where things are, which packages
-# are needed, how to run a pipeline with the plugin of this tree. Sourced.
+# are needed, how to run a pipeline with the plugin of this tree, or with the
+# installed one. Sourced.
 
-TDL_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-TDL_BUILD=${TDL_BUILD:-$TDL_ROOT/build}
+TDL_HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TDL_ROOT=${TDL_HERE%/*}
+# Installed, as share/tdlfilter-recipes, there is no tree round this folder.
+if [ -e "$TDL_ROOT/meson.build" ]; then
+    TDL_BUILD=${TDL_BUILD:-$TDL_ROOT/build}
+else
+    TDL_BUILD=${TDL_BUILD:-}
+fi
 TDL_PORTRAIT=/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg
 
 # Debian packages, the same names in 12 and 13.
@@ -49,8 +56,15 @@ apt_get() {
     return $status
 }
 
-# usage : what the comment says that the script begins with.
-usage() { sed -n '/^# SPDX/d; 1d; /^#/!q; s/^# \{0,1\}//p' "$0" | sed '/./,$!d'; }
+# usage : what the comment says that the script begins with, by the names that hold here.
+usage() {
+    sed -n '/^# SPDX/d; 1d; /^#/!q; s/^# \{0,1\}//p' "$0" | sed '/./,$!d' |
+        if [ -e "$TDL_ROOT/meson.build" ]; then
+            cat
+        else
+            sed "s|pipelines/fetch-models.sh|tdl-fetch-models|g; s|pipelines/|${TDL_HERE//|/\\|}/|g"
+        fi
+}
 # misused WORD... : say so, and how it goes.
 misused() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -74,12 +88,37 @@ seconds_since() {
     printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10))
 }
 
-# Let gst-launch-1.0 find the plugin of the build tree, and its presets.
+# built : there is a plugin in the build tree.
+built() { [ -n "$TDL_BUILD" ] && [ -e "$TDL_BUILD/gst/libgsttdlfilter.so" ]; }
+
+# add_plugin FOLDER PRESETS : let GStreamer look for plugins and presets there, too.
+add_plugin() {
+    export GST_PLUGIN_PATH=$1${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+    export GST_PRESET_PATH=$2${GST_PRESET_PATH:+:$GST_PRESET_PATH}
+}
+
+# Let gst-launch-1.0 find the plugin, and its presets: those of the build tree, or else
+# those that GStreamer knows, or that were installed below the same prefix as this file.
 use_plugin() {
-    [ -e "$TDL_BUILD/gst/libgsttdlfilter.so" ] ||
-        die "the plugin is not built yet: run pipelines/setup.sh first"
-    export GST_PLUGIN_PATH=$TDL_BUILD/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
-    export GST_PRESET_PATH=$TDL_ROOT/gst${GST_PRESET_PATH:+:$GST_PRESET_PATH}
+    local folder
+    if built; then
+        add_plugin "$TDL_BUILD/gst" "$TDL_BUILD/gst"
+        return
+    fi
+    command -v gst-inspect-1.0 >/dev/null && command -v gst-launch-1.0 >/dev/null ||
+        die "gst-launch-1.0 is missing (on Debian: gstreamer1.0-tools)"
+    if gst-inspect-1.0 --exists tdlfilter; then
+        [ -z "$TDL_BUILD" ] || say "There is no plugin in $TDL_BUILD; the installed one is taken" >&2
+        return
+    fi
+    [ -z "$TDL_BUILD" ] || die "the plugin is not built yet: run pipelines/setup.sh first"
+    for folder in "${TDL_ROOT%/*}"/lib*/{,*/}gstreamer-1.0; do
+        [ -e "$folder/libgsttdlfilter.so" ] || continue
+        add_plugin "$folder" "$TDL_ROOT/gstreamer-1.0/presets"
+        return
+    done
+    die "GStreamer does not find tdlfilter: install it (on Debian: gstreamer1.0-tdlfilter), or let" \
+        "GST_PLUGIN_PATH name the folder of libgsttdlfilter.so"
 }
 
 # show WORD... : a command as one could type it, with no more quotes than needed.

@@ -20,11 +20,23 @@ set -eu
 export TDL_BUILD
 
 engine=parallel workers='' hosts='' seconds=60 before=24 encoder='' retries=3 properties=''
-farm=$TDL_BUILD/pipelines/farm
+farm='' info=''
+
+# find_programs : sets `farm` and `info`, of the build tree or beside the installed plugin.
+find_programs() {
+    local plugin
+    use_plugin
+    farm=$TDL_BUILD/pipelines/farm info=$TDL_BUILD/engine/tools/tdl-info
+    if ! built; then
+        plugin=$(LC_ALL=C gst-inspect-1.0 tdlfilter | sed -n 's/^ *Filename *//p')
+        farm=$(dirname "$plugin")/../tdlfilter/farm info=tdl-info
+    fi
+    [ -x "$farm" ] || die "there is no program $farm: build it by pipelines/setup.sh, or install tdlfilter again"
+}
 
 # devices : the GPUs by index; none: the processor alone.
 devices() {
-    "$TDL_BUILD/engine/tools/tdl-info" | awk '
+    ! command -v "$info" >/dev/null || "$info" | awk '
         /^[0-9]+:/ { device = $1 + 0 }
         /^ +type +(discrete|integrated|virtual)/ { print device }'
 }
@@ -112,8 +124,8 @@ default_encoder() {
 }
 
 case ${1:-} in
---piece) use_plugin; shift; piece "$@"; exit ;;
---slurm-piece) use_plugin; shift; slurm_piece "$@"; exit ;;
+--piece) find_programs; shift; piece "$@"; exit ;;
+--slurm-piece) find_programs; shift; slurm_piece "$@"; exit ;;
 esac
 while [ $# -gt 0 ]; do
     case $1 in
@@ -129,8 +141,7 @@ while [ $# -gt 0 ]; do
 done
 [ $# -ge 2 ] || misused "a video and the name of the result are needed"
 [ -e "$1" ] || die "there is no $1"
-use_plugin
-[ -x "$farm" ] || die "the plugin is not built yet: run pipelines/setup.sh first"
+find_programs
 video=$(realpath -- "$1") out=$(realpath -m -- "$2")
 folder=$out.farm
 shift 2
@@ -148,6 +159,8 @@ done
     die "--hosts: there is no file $hosts that can be read"
 [ ! -e "$out" ] || say "$out is there already, and will be replaced" >&2
 if [ -z "$workers" ]; then
+    command -v "$info" >/dev/null ||
+        say "Without $info (Debian: tdl-tools) nothing is known of GPUs: each worker takes the first one, or none" >&2
     workers=$(devices | wc -l)
     [ "$workers" -gt 0 ] || workers=$((($(nproc) + 1) / 2))
 fi

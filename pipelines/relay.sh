@@ -80,14 +80,15 @@ output() {
     esac
 }
 
-shopt -s extglob
 words=() pairs=() properties=()
 for word in "$@"; do
     case $word in
     -h | --help) usage; exit 0 ;;
     -*) misused "'$word' is not an option here" ;;
-    [a-z]*([a-z0-9-])=*) properties+=("$word") ;;
-    *) pairs+=("$word") ;;
+    *)
+        # URIs have "=" in them, too.
+        if [[ $word =~ ^[a-z][a-z0-9-]*= ]]; then properties+=("$word"); else pairs+=("$word"); fi
+        ;;
     esac
 done
 [ ${#pairs[@]} -gt 0 ] && [ $((${#pairs[@]} % 2)) = 0 ] ||

@@ -67,7 +67,8 @@ def page(name, version, what, text):
             "command line was wrong."]
     if examples:
         out += [".SH EXAMPLES"] + [f".nf\n{plain(line)}\n.fi" for line in examples]
-    others = [n for n in ("tdl-bench", "tdl-demo", "tdl-fetch-models", "tdl-info", "tdl-run") if n != name]
+    others = [n for n in ("tdl-bench", "tdl-camera", "tdl-demo", "tdl-fetch-models", "tdl-info", "tdl-run")
+              if n != name]
     out += [".SH SEE ALSO", ",\n".join(f".BR {plain(n)} (1)" for n in others)]
     # A macro for a paragraph right behind a heading or before one says nothing.
     kept = [line for i, line in enumerate(out) if line != ".PP" or not (

@@ -19,9 +19,9 @@ prefix=${bin%/bin}
 tools=(tdl-bench tdl-info tdl-run)
 all=("${tools[@]}")
 plugin=$(find "$prefix" -name libgsttdlfilter.so)
-[ -z "$plugin" ] || all=(tdl-bench tdl-fetch-models tdl-info tdl-run)
+[ -z "$plugin" ] || all=(tdl-bench tdl-camera tdl-fetch-models tdl-info tdl-run)
 demo=$(find "$build/pipelines/window" -name tdl-demo 2>/dev/null) # only where there is GTK
-[ -z "$demo" ] || all=(tdl-bench tdl-demo "${all[@]:1}")
+[ -z "$demo" ] || all=("${all[@]:0:${#all[@]}-3}" tdl-demo "${all[@]: -3}")
 check "the programs" same "${all[*]}" "$(ls "$bin" | xargs)"
 check "their pages" same "${all[*]/%/.1}" "$(ls "$prefix/share/man/man1" | xargs)"
 check "their completions" same "${all[*]}" "$(ls "$prefix/share/bash-completion/completions" | xargs)"
@@ -90,6 +90,12 @@ if [ -n "$demo" ]; then
     offers "passthrough picture" tdl-demo --mode p
     offers "models net.bin net.onnx net.param photo.png" tdl-demo ""
 fi
+if [ -n "$plugin" ]; then
+    offers "NV12" tdl-camera --format = N
+    offers "pipewire" tdl-camera p
+    offers "blur" tdl-camera pipewire mode = b
+    offers "models net.bin net.onnx net.param photo.png" tdl-camera background = ""
+fi
 offers "blur" tdl-bench --mode = b
 offers "auto fp16 fp32" tdl-info -p ""
 offers "cpu" tdl-info --device c
@@ -104,6 +110,67 @@ for activation in $(complete_words tdl-bench --activation ""); do
     check "tdl-bench takes $activation" quietly "$bin/tdl-bench" -d cpu -i 1 -w 0 --op conv2d \
         --shape 1,4,4,4 --activation "$activation"
 done
+
+# ------------------------------------------------------------------ recipes
+# installed COMMAND... : as it is without a build tree, and without what the test has of one.
+installed() {
+    env -u TDL_BUILD -u GST_PLUGIN_PATH -u GST_PRESET_PATH GST_REGISTRY="$work/registry.installed" \
+        TDL_DEVICE=cpu SRC="videotestsrc num-buffers=2 pattern=green ! \
+        video/x-raw,format=RGBA,width=64,height=48,framerate=30/1" "$@" >"$work/log" 2>&1
+}
+says() { grep -q -e "$1" "$work/log" || { cat "$work/log" && false; }; }
+# helps SCRIPT PATH : it tells how it goes by the names that hold there.
+helps() { installed "$1" --help && says "^ *$2" && ! grep 'pipelines/\|fetch-models\.sh' "$work/log"; }
+# bytes FILE COUNT VALUE : so many bytes, all of that value.
+bytes() { same "$2 $3" "$(od -An -v -tu1 "$1" | tr -s ' ' '\n' | sed '/^$/d' | sort | uniq -c | xargs)"; }
+if [ -n "$plugin" ]; then
+    recipes=$prefix/share/tdlfilter-recipes
+    mapfile -t named < <(grep -oE 'pipelines/[A-Za-z0-9@/._-]*[a-z]' "$source/doc/recipes.md" | sort -u)
+    check "doc/recipes.md names recipes" test ${#named[@]} -gt 12
+    for name in "${named[@]}"; do
+        check "$name is installed" test -e "$recipes/${name#pipelines/}"
+        [[ $name != *.sh ]] || check "its help" helps "$recipes/${name#pipelines/}" "$recipes/${name#pipelines/}"
+    done
+    check "it shows what programs there are" helps "$recipes/cut-out.sh" "tdl-fetch-models isnet"
+    check "farm.sh's program" test -x "${plugin%/*/*}/tdlfilter/farm"
+
+    # A network without weights, whose three classes are red, green and blue.
+    printf '%s\n' 7767517 '2 2' 'Input in 0 1 data 0=64 1=48 2=3' 'ReLU same 1 1 data out' >"$work/same.param"
+    : >"$work/same.bin"
+    net=(mode=mask feather=0 smoothing=0 "model=$work/same.param")
+    touch "$work/before"
+    export SINK="filesink location=$work/out"
+    check "a recipe with the installed plugin" installed "$recipes/camera-window.sh" "${net[@]}"
+    check "its masks" bytes "$work/out" $((2 * 64 * 48)) 255
+    check "it has no build tree" eval '! grep "There is no plugin in" "$work/log"'
+
+    recipes_of() { sed -n "s/^recipes='\(.*\)'/\1/p" "$bin/tdl-camera"; }
+    check "tdl-camera knows where they are" same "${prefix#"$work/root"}/share/tdlfilter-recipes" "$(recipes_of)"
+    check "... and says where they are not" eval '! installed "$bin/tdl-camera" pipewire && says "tdlfilter is not installed"'
+    sed -i "s|^recipes=.*|recipes='$recipes'|" "$bin/tdl-camera"
+    check "tdl-camera" installed "$bin/tdl-camera" --size=64x48 --format=I420 "${net[@]}"
+    check "... its frames" eval '[ $(($(stat -c %s "$work/out") % (64 * 48 * 3 / 2))) = 0 ] && [ -s "$work/out" ]'
+    unset SINK
+    check "no such device" eval '! installed "$bin/tdl-camera" /dev/video99 &&
+        says "^tdl-camera: .*no /dev/video99\|^tdl-camera: There is no module" && says "^    sudo modprobe v4l2loopback video_nr=99"'
+    check "no PipeWire" eval '! XDG_RUNTIME_DIR=$work PIPEWIRE_RUNTIME_DIR=$work installed "$bin/tdl-camera" pipewire &&
+        says "^tdl-camera: There is no pipewiresink\|^tdl-camera: PipeWire does not run" && says "^    sudo apt-get install"'
+    check "a word that is none" eval '! installed "$bin/tdl-camera" nothing && says "^Usage: tdl-camera"'
+    check "nothing is written beside them" same "" "$(find "$prefix" -newer "$work/before" ! -path "$bin*")"
+    unit=$prefix/lib/systemd/user/tdl-camera.service
+    check "its unit" grep -qx "ExecStart=${bin#"$work/root"}/tdl-camera \$TDL_CAMERA" "$unit"
+    if command -v systemd-analyze >/dev/null; then
+        mkdir "$work/unit" "$work/run"
+        sed "s|^ExecStart=|&$work/root|" "$unit" >"$work/unit/tdl-camera.service"
+        check "... is well formed" quietly env XDG_RUNTIME_DIR="$work/run" \
+            systemd-analyze verify --user --man=no "$work/unit/tdl-camera.service"
+        check "... and nothing is warned of" same "" "$(cat "$work/log")"
+    else
+        echo "not tried: the unit, as systemd-analyze is missing"
+    fi
+    check "an unit of relay.sh" grep -qx "Environment=RELAY=${prefix#"$work/root"}/share/tdlfilter-recipes/relay.sh" \
+        "$recipes/tdlfilter-relay@.service"
+fi
 
 # -------------------------------------------------------- tdl-fetch-models
 if [ -n "$plugin" ]; then
@@ -156,7 +223,6 @@ print(base64.b64encode(hashlib.sha512(sys.stdin.buffer.read()).digest()).decode(
     where=("$work/mine/tdlfilter/models")
     [ "$(id -u)" != 0 ] || where+=("$work/everybody")
     fetch() { "$bin/tdl-fetch-models" "$@" >"$work/log" 2>&1; }
-    says() { grep -q "$1" "$work/log" || { cat "$work/log" && false; }; }
 
     table "$integrity" "$sha256"
     check "--check before" eval '! fetch --user --check && [ ! -s "$work/calls" ]'

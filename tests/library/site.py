@@ -92,8 +92,8 @@ def messages():
 
 
 def script_messages():
-    """What the virtual camera's scripts and farm.sh say, variables as …"""
-    for name in ("video-call.sh", "virtual-camera.bash", "farm.sh"):
+    """What the virtual camera's scripts, farm.sh and all recipes say, variables as …"""
+    for name in ("common.sh", "video-call.sh", "virtual-camera.bash", "farm.sh"):
         with open(f"{root}/pipelines/{name}", encoding="utf-8") as f:
             for text in re.findall(r'"((?:[^"\\]|\\.)*)"', f.read()):
                 yield re.sub(r"\$(\w+|{[^}]*})", "…", text)
