@@ -62,8 +62,7 @@ build() {
         cp "$TDL_BUILD/$release"/packages/*.{deb,changes,buildinfo} "$debs"
 }
 clean_for_lintian() {
-    # Debian 12's does not know all tags that are overridden for Debian 13's.
-    inside "$TDL_BUILD/$release" /packages sh -c 'lintian --fail-on error,warning --suppress-tags alien-tag -I *.changes'
+    inside "$TDL_BUILD/$release" /packages sh -c 'lintian --fail-on error,warning -I *.changes'
 }
 check "dpkg-buildpackage" build
 ls "$debs"/*.deb >/dev/null 2>&1 || exit 1
@@ -109,7 +108,7 @@ files >"$logs/packages-$release.before"
 check "install again" over_there sh -c 'dpkg -i ./*.deb'
 
 # ------------------------------------------------------------------- use
-for name in element library tools; do
+for name in element recipes library tools; do
     check "debian/tests/$name" over_there "tests/$name"
 done
 launch_person() { # with the model that is looked for
@@ -122,6 +121,8 @@ says_how() {
     echo "$text"
     grep -q 'run tdl-fetch-models person' <<<"$text"
 }
+check "recipes.md is there to be read" test -s "$system/usr/share/doc/gstreamer1.0-tdlfilter/recipes.md"
+check "the camera waits until a user asks for it" sh -c '! find "$1"/etc/systemd/user/*.wants -name "tdl-*" | grep .' - "$system"
 check "without a model it says how to get one" says_how
 check "tdl-fetch-models" over_there tdl-fetch-models
 check "it lies in /var/lib" test -s "$system/var/lib/tdlfilter/models/selfie_segmentation.tflite"
@@ -130,7 +131,7 @@ check "it runs for others, too" over_there setpriv --reuid nobody --clear-groups
     sh -c 'cd / && HOME=/tmp gst-launch-1.0 -q videotestsrc num-buffers=1 ! \
         video/x-raw,format=NV12,width=64,height=64 ! tdlfilter device=cpu model=person-landscape ! fakesink'
 pages() {
-    over_there sh -c 'for name in bench demo fetch-models info run; do
+    over_there sh -c 'for name in bench camera demo fetch-models info run; do
         zcat "/usr/share/man/man1/tdl-$name.1.gz" | grep -q "^.SH OPTIONS"; done'
 }
 check "manual pages" pages
