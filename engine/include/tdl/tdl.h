@@ -33,6 +33,8 @@
  *   one of a context that calls back, those that compile while a graph is built, and what a
  *   driver of Vulkan has. Signals of the program go by them: they block all but their own
  *   faults.
+ * - The library stays in a process that has had it: dlclose() does not unmap it, as a driver
+ *   of Vulkan leaves threads, and what is opened again is the same instance.
  * - A context is of the process that made it. In a fork()ed one calls on it, and on what was
  *   made from it, are TDL_ERROR_INVALID_STATE, and destroying does nothing. Fork before the
  *   first context; after it the child can still make one of the CPU, not of Vulkan.
