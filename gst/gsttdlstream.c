@@ -259,6 +259,17 @@ static void tell_presence(GstTdlFilter *self)
         gst_tdl_report_presence(GST_ELEMENT(self), &self->session->presence.watch, &since);
 }
 
+/* A model may do well on the black picture that warmed it up, and not on frames. */
+static void tell_strange_mask(GstTdlFilter *self)
+{
+    struct gst_tdl_session *session = self->session;
+    GError *notice =
+        session->network_runs ? gst_tdl_infer_notice(session->infer, session->network_runs) : NULL;
+
+    if (notice)
+        gst_tdl_error_post(self, GST_MESSAGE_WARNING, notice);
+}
+
 /* Whether the device holds the frame rate. */
 static void weigh_load(GstTdlFilter *self)
 {
@@ -364,6 +375,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
     if (self->seat.state != batching)
         update_latency(self);
     tell_presence(self);
+    tell_strange_mask(self);
     weigh_load(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->active, &self->stats);

@@ -78,7 +78,7 @@ static gboolean compile(struct gst_tdl_begin *begin, struct gst_tdl_infer *infer
     gboolean ok = gst_tdl_infer_compile(infer, context, &progress, &error);
 
     if (ok)
-        error = gst_tdl_infer_notice(infer);
+        error = gst_tdl_infer_notice(infer, 0);
     if (error)
         gst_tdl_error_post(begin->element, ok ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error);
     return ok;

@@ -134,7 +134,7 @@ static void job_run(GstElement *element, gpointer data)
                                                           GST_TDL_PICTURE_BACKGROUND);
             if (error)
                 gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
-            error = loaded.infer ? gst_tdl_infer_notice(loaded.infer) : NULL;
+            error = loaded.infer ? gst_tdl_infer_notice(loaded.infer, 0) : NULL;
             if (error)
                 gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
             job_hand_over(job, &loaded);

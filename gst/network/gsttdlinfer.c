@@ -8,6 +8,7 @@
 
 #define WARM_UP_RUNS 2      /* the first one compiles on some drivers, the second is timed */
 #define LONG_RUN GST_SECOND /* nobody waits for a second one */
+#define LOOK_EACH 4         /* times as many runs as before */
 
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
@@ -123,25 +124,27 @@ gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *
     return r == TDL_OK;
 }
 
-GError *gst_tdl_infer_notice(const struct gst_tdl_infer *infer)
+GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs)
 {
     const gsize size = tdl_tensor_params_size(tdl_tensor_get_params(infer->mask));
     g_autofree gfloat *mask = NULL;
-    gboolean strange = FALSE;
 
-    if (infer->model->kind != GST_TDL_OUTPUT_MASK)
+    if (infer->model->kind != GST_TDL_OUTPUT_MASK || infer->strange ||
+        (runs && runs < LOOK_EACH * infer->looked))
         return NULL;
+    infer->looked = runs;
     mask = g_malloc(size);
     if (tdl_tensor_read(infer->mask, mask, size) != TDL_OK)
         return NULL;
-    for (gsize i = 0; i < size / sizeof(*mask) && !strange; i++)
-        strange = !isfinite(mask[i]);
-    return strange ? g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
-                                 "The mask of model \"%s\" has numbers far from 0 to 1, which are "
-                                 "taken for background. If they are 0 to 255, set "
-                                 "output-range=0,255; if they are logits, decoder=logit.",
-                                 infer->model->name)
-                   : NULL;
+    for (gsize i = 0; i < size / sizeof(*mask) && !infer->strange; i++)
+        infer->strange = !isfinite(mask[i]);
+    return infer->strange
+               ? g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+                             "The mask of model \"%s\" has numbers far from 0 to 1, which are "
+                             "taken for background. If they are 0 to 255, set "
+                             "output-range=0,255; if they are logits, decoder=logit.",
+                             infer->model->name)
+               : NULL;
 }
 
 void gst_tdl_infer_free(struct gst_tdl_infer *infer)

@@ -22,6 +22,8 @@ struct gst_tdl_infer {
     guint region[4], seen[4];      /* as in gsttdlfit.h: of the next frame, and of the last one */
     struct gst_tdl_mask_part part; /* of it, that covers the frame of the last run */
     guint64 network_ns;            /* wall time of a run on an idle device */
+    guint64 looked;                /* at the mask, behind so many runs */
+    gboolean strange;              /* it had no probabilities then, and that was said */
 };
 
 /* Loads and checks the model. Blocking, some ms. NULL with `error`. */
@@ -32,9 +34,10 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
 gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *context,
                                struct gst_tdl_progress *progress, GError **error);
 void gst_tdl_infer_free(struct gst_tdl_infer *infer);
-/* What to say of the mask of the run that warmed it up: that it has no probabilities. NULL:
- * nothing. Blocking; before the first frame. */
-GError *gst_tdl_infer_notice(const struct gst_tdl_infer *infer);
+/* What to say of the mask of the last run, where it has no probabilities: once. NULL: nothing.
+ * `runs` counts a stream's, 0 being what warmed it up. Looks at the first one, then ever more
+ * seldom, as reading waits for the device. Blocking. */
+GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs);
 
 /* Compile what frames like this one need. Blocking. */
 enum tdl_result gst_tdl_infer_prepare(struct gst_tdl_infer *infer, const struct tdl_frame *frame,

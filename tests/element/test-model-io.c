@@ -150,22 +150,25 @@ GST_START_TEST(filter)
 }
 GST_END_TEST;
 
-/* A mask of 5 and 250: without a word of its range it is none, and then it is background. */
+/* A mask of 5 or 0 and 250: without a word of its range it is none, and then it is background. */
 GST_START_TEST(far_from_probabilities)
 {
     static const struct {
         const gchar *properties;
+        float black;
         gboolean warned;
         guint8 expected; /* where the picture is white */
     } rows[] = {
-        { "", TRUE, 0 },
-        { "invert=true", TRUE, 0 },
-        { "output-range=0,255", FALSE, 250 },
-        { "output-range=0,255 invert=true", FALSE, 5 },
-        { "decoder=logit", FALSE, 255 },
+        { "", 5, TRUE, 0 },
+        { "", 0, TRUE, 0 }, /* what is black is well */
+        { "invert=true", 5, TRUE, 0 },
+        { "latency-mode=freshest", 0, TRUE, 0 },
+        { "output-range=0,255", 5, FALSE, 250 },
+        { "output-range=0,255 invert=true", 5, FALSE, 5 },
+        { "decoder=logit", 5, FALSE, 255 },
     };
     struct onnx_bytes graph = { 0 };
-    static const float scale = 245, offset = 5;
+    const float offset = rows[__i__].black, scale = 250 - offset;
     g_autofree gchar *model = NULL;
     struct filter f;
     GstVideoInfo in, out;
@@ -586,7 +589,7 @@ static Suite *model_io_suite(void)
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, fit, 0, G_N_ELEMENTS(fits));
     tcase_add_loop_test(tcase, filter, 0, 3);
-    tcase_add_loop_test(tcase, far_from_probabilities, 0, 5);
+    tcase_add_loop_test(tcase, far_from_probabilities, 0, 7);
     tcase_add_loop_test(tcase, corner, 0, 2);
     tcase_add_test(tcase, remembers);
     tcase_add_test(tcase, every_second_frame);
