@@ -58,6 +58,22 @@ install_packages() {
         die "apt-get could not install what is missing: see above"
 }
 
+# Before anything is installed or fetched for it.
+make_folder() {
+    mkdir -p "$TDL_BUILD" 2>/dev/null && [ -w "$TDL_BUILD" ] ||
+        die "nothing can be written to $TDL_BUILD: name a folder of your own by the variable TDL_BUILD"
+}
+
+# Into the tree, whose build takes it in; the element finds a user's own, too.
+fetch_model() {
+    if mkdir -p "$TDL_ROOT/models" 2>/dev/null && [ -w "$TDL_ROOT/models" ]; then
+        "$TDL_ROOT/pipelines/fetch-models.sh"
+    elif ! "$TDL_ROOT/pipelines/fetch-models.sh" --check; then
+        say "Nothing can be written to $TDL_ROOT/models: the model is fetched for you alone"
+        "$TDL_ROOT/pipelines/fetch-models.sh" --user person
+    fi
+}
+
 configure() { # configure MESON-ARGUMENT...
     local start=$EPOCHREALTIME
     printf 'Configuring %s' "${TDL_BUILD#"$PWD"/}"
@@ -74,8 +90,6 @@ configure() { # configure MESON-ARGUMENT...
 build() {
     local start log=$TDL_BUILD/setup.log targets=(demo)
     local quick=(-Doptimization=0 -Ddebug=false -Db_pch=true -Dcpu-levels=native)
-    mkdir -p "$TDL_BUILD" 2>/dev/null && [ -w "$TDL_BUILD" ] ||
-        die "nothing can be written to $TDL_BUILD: name a folder of your own by the variable TDL_BUILD"
     if [ ! -e "$TDL_BUILD/build.ninja" ]; then
         [ $tests = false ] || quick=()
         configure --buildtype=debugoptimized "${quick[@]}"
@@ -93,11 +107,12 @@ build() {
     [ $plugin = true ] || say "The tools tdl-info, tdl-run and tdl-bench are in ${TDL_BUILD#"$PWD"/}/engine/tools."
 }
 
+make_folder
 if command -v dpkg-query >/dev/null; then
     install_packages
 else
     say "Not a Debian system. Make sure that you have the equivalents of: ${packages[*]}" >&2
 fi
-"$TDL_ROOT/pipelines/fetch-models.sh"
+fetch_model
 [ $tests = false ] || "$TDL_ROOT/tests/fetch-pictures.sh" || say "The test \"shapes\" will be skipped" >&2
 build

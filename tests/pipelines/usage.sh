@@ -48,6 +48,30 @@ check "it says what to do" grep -q "nothing can be written to /proc/none: name .
 check "nothing was started" not [ -e "$temp/started" ]
 check "nothing was written" [ "$(ls "$temp")" = "$(printf 'bin\nlog')" ]
 
+# A tree that cannot be written to, and a folder for the build that can: the model is the
+# user's own then. Another folder of models could not be made even by root.
+mkdir -p tree/gst
+cp -r "$root/pipelines" "$root/meson.build" tree
+cp "$root/gst/models.ini" tree/gst
+ln -s /proc/none tree/models
+export TDL_BUILD=$temp/mine XDG_DATA_HOME=$temp/data npm_config_registry=http://127.0.0.1:1/
+# A Debian in which nothing is missing.
+printf '#!/bin/sh\nprintf installed\n' >bin/dpkg-query
+chmod +x bin/dpkg-query
+read_only() { env -u DISPLAY -u WAYLAND_DISPLAY tree/pipelines/setup.sh --plugin >log 2>&1; }
+check "setup.sh in a tree that cannot be written to, without a network" not read_only
+check "it says for whom the model is fetched" grep -q "written to .*tree/models: the model is fetched for you alone" log
+check "... which it tries" grep -q "^Fetching person" log
+check "... and does not build without" not [ -e started ]
+if [ -e "$TDL_TEST_MODELS/selfie_segmentation_landscape.tflite" ]; then
+    mkdir -p data/tdlfilter/models
+    cp "$TDL_TEST_MODELS"/*.tflite data/tdlfilter/models
+    check "with the model there it builds" read_only
+    check "... there where it may" [ -e mine/setup.log ]
+    rm started
+fi
+rm bin/dpkg-query
+
 # An apt-get that finds the lock taken twice, or always.
 cat >"$temp/bin/apt-get" <<END
 #!/bin/sh
