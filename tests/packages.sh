@@ -50,13 +50,14 @@ check "one version" same_version
 build() {
     "$TDL_ROOT/tests/debian.sh" "$release" bash -euc '
         export DEBIAN_FRONTEND=noninteractive
-        apt-get update -qq
-        apt-get install -y -qq --no-install-recommends build-essential debhelper fakeroot lintian
+        . pipelines/common.sh
+        apt_get update -qq
+        apt_get install -y -qq --no-install-recommends build-essential debhelper fakeroot lintian
         rm -rf /packages
         mkdir -p /packages/tdlfilter
         tar --exclude="./build*" -cf - . | tar -C /packages/tdlfilter -xf -
         cd /packages/tdlfilter
-        apt-get build-dep -y -qq --no-install-recommends ./
+        apt_get build-dep -y -qq --no-install-recommends ./
         dpkg-buildpackage -b -us -uc'
     rm -rf "$debs" && mkdir "$debs" &&
         cp "$TDL_BUILD/$release"/packages/*.{deb,changes,buildinfo} "$debs"
@@ -81,14 +82,15 @@ make_bare() {
         rm "$system"/packages/*-dbgsym_* && cp -r "$TDL_ROOT/debian/tests" "$system/packages/tests"
 }
 over_there() { inside "$system" /packages env DEBIAN_FRONTEND=noninteractive "$@"; }
+apt_over_there() { over_there bash -c "$(declare -f say apt_get); apt_get \"\$@\"" - "$@"; }
 # What the packages and their tests ask for, and what tdl-fetch-models does.
 install_all() {
     local needed
     needed=$(sed -n 's/^Depends: //p' "$TDL_ROOT/debian/tests/control" | tr -s ', ' '\n' |
         sort -u | grep -vE 'tdl' | xargs)
-    over_there apt-get update -qq
+    apt_over_there update -qq
     # shellcheck disable=SC2046,SC2086 # a name a word
-    over_there apt-get install -y -qq --no-install-recommends $needed python3 ca-certificates \
+    apt_over_there install -y -qq --no-install-recommends $needed python3 ca-certificates \
         $(cd "$system/packages" && ls ./*.deb)
 }
 # Files, but for what apt, dpkg and ldconfig keep for themselves.

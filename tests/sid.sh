@@ -39,10 +39,10 @@ install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     printf 'path-exclude=/usr/share/%s/*\n' doc man locale >/etc/dpkg/dpkg.cfg.d/tests
     echo force-unsafe-io >>/etc/dpkg/dpkg.cfg.d/tests
-    apt-get update -qq -o Acquire::Check-Valid-Until=false &&
-        apt-get dist-upgrade -y -qq -o Dpkg::Use-Pty=0 &&
-        apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" &&
-        apt-get clean
+    apt_get update -qq -o Acquire::Check-Valid-Until=false &&
+        apt_get dist-upgrade -y -qq -o Dpkg::Use-Pty=0 &&
+        apt_get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" &&
+        apt_get clean
 }
 
 build() {

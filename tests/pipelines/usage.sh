@@ -72,6 +72,10 @@ if [ -e "$TDL_TEST_MODELS/selfie_segmentation_landscape.tflite" ]; then
 fi
 rm bin/dpkg-query
 
+# Whoever installs packages waits for another apt's lock.
+check "nobody calls apt-get past apt_get" not grep -rnE '^ *([a-z_]*over_there )?apt-get (-y|update|install|dist-upgrade|build-dep|clean)' \
+    "$root/pipelines" "$root/tests" --include='*.sh'
+
 # An apt-get that finds the lock taken twice, or always.
 cat >"$temp/bin/apt-get" <<END
 #!/bin/sh

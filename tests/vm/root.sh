@@ -31,10 +31,10 @@ install_packages() {
     printf 'path-exclude=/usr/share/%s/*\n' doc man locale >/etc/dpkg/dpkg.cfg.d/tests
     echo force-unsafe-io >>/etc/dpkg/dpkg.cfg.d/tests
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq
-    apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}" </dev/null
+    apt_get update -qq
+    apt_get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${packages[@]}"
     take_plugins
-    apt-get clean
+    apt_get clean
     printf '%s' "$wanted" >"$stamp"
 }
 
