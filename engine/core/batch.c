@@ -43,6 +43,12 @@ void tdl_batch_cancel(struct tdl_batch *batch)
         batch->ctx->on->batch_cancel(batch);
 }
 
+void tdl_batch_abort(struct tdl_batch *batch)
+{
+    if (batch && !tdl_context_is_forked(batch->ctx) && batch->ctx->on->batch_abort)
+        batch->ctx->on->batch_abort(batch);
+}
+
 enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point)
 {
     TDL_NEED(batch, "batch");

@@ -128,13 +128,22 @@ bool tdl_buffer_is_local(const struct tdl_buffer *buffer)
            (!buffer->ctx->on->buffer_is_local || buffer->ctx->on->buffer_is_local(buffer));
 }
 
+enum tdl_result tdl_buffer_check_whole(const struct tdl_buffer *buffer)
+{
+    const struct tdl_device *on = buffer->ctx->on;
+    return on->buffer_check_whole ? on->buffer_check_whole(buffer) : TDL_OK;
+}
+
 enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
 {
     TDL_NEED(buffer, "buffer");
     const struct tdl_device *on = buffer->ctx->on;
-    if (!on->buffer_wait)
-        return tdl_context_wait(buffer->ctx, on->buffer_point(buffer, for_write),
-                                TDL_WAIT_FOREVER); /* which tells the log */
-    const enum tdl_result r = tdl_context_check(buffer->ctx);
+    enum tdl_result r;
+    if (!on->buffer_wait) {
+        r = tdl_context_wait(buffer->ctx, on->buffer_point(buffer, for_write),
+                             TDL_WAIT_FOREVER); /* which tells the log */
+        return r == TDL_OK ? tdl_logged(buffer->ctx, tdl_buffer_check_whole(buffer)) : r;
+    }
+    r = tdl_context_check(buffer->ctx);
     return tdl_logged(buffer->ctx, r == TDL_OK ? on->buffer_wait(buffer, for_write) : r);
 }

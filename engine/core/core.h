@@ -23,6 +23,8 @@ void tdl_cpu_describe(struct tdl_device_info *out_info);
 bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector);
 
 struct tdl_buffer *tdl_buffer_ref(struct tdl_buffer *buffer);
+/* When its point has passed: CANCELED with text where its writing was aborted. */
+enum tdl_result tdl_buffer_check_whole(const struct tdl_buffer *buffer);
 /* Drop its reference of the context, which is not the last: of one that goes on a thread
  * that the context's end waits for. */
 void tdl_buffer_loosen(struct tdl_buffer *buffer);

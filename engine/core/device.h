@@ -169,6 +169,9 @@ struct tdl_device {
     uint64_t (*buffer_point)(const struct tdl_buffer *buffer, bool and_read);
     /* Wait for that. NULL: to wait for the point does. */
     enum tdl_result (*buffer_wait)(const struct tdl_buffer *buffer, bool and_read);
+    /* When that has passed: CANCELED with text where it was not written to the end. NULL: all
+     * is. */
+    enum tdl_result (*buffer_check_whole)(const struct tdl_buffer *buffer);
     /* NULL: all memory is the device's own. */
     bool (*buffer_is_local)(const struct tdl_buffer *buffer);
 
@@ -181,6 +184,8 @@ struct tdl_device {
     enum tdl_result (*batch_begin)(struct tdl_batch *batch);
     void (*batch_cancel)(struct tdl_batch *batch); /* nothing, if it is not begun */
     enum tdl_result (*batch_submit)(struct tdl_batch *batch, uint64_t *out_point);
+    /* Leave what is left of its last submission. From any thread. NULL: it runs on. */
+    void (*batch_abort)(struct tdl_batch *batch);
     enum tdl_result (*batch_stage)(struct tdl_batch *batch, uint32_t stage);
     /* All of them; zeroed before. */
     bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);

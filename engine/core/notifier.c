@@ -45,6 +45,8 @@ static void deliver(struct tdl_context *ctx, struct tdl_read *read)
     if (r == TDL_OK)
         r = ctx->on->context_wait(ctx, read->point, TDL_WAIT_FOREVER);
     if (r == TDL_OK)
+        r = tdl_buffer_check_whole(read->staging);
+    if (r == TDL_OK)
         memcpy(read->out_data, read->staging->map, read->size);
     tdl_staging_keep(read->staging);
     /* First, so that the callback has room for the next. */

@@ -208,6 +208,7 @@ static enum tdl_result read_from(struct tdl_tensor *t, const char *whole, uint64
     TRY(tdl_batch_copy(batch, t->buffer, offset, staging, 0, size));
     TRY(tdl_batch_submit(batch, &point));
     TRY(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    TRY(tdl_buffer_check_whole(staging));
     memcpy(out_data, tdl_buffer_data(staging), size);
 fail:
     tdl_batch_give_back(&batch);

@@ -35,6 +35,7 @@ void tdl_cpu_batch_free(struct tdl_context *ctx, struct tdl_batch *batch)
         free(c);
     }
     free(b->uses);
+    free(b->touches);
     free(b);
 }
 
@@ -162,9 +163,13 @@ enum tdl_result tdl_cpu_batch_use(struct tdl_batch *batch, struct tdl_buffer *bu
     if (b->use_count == b->use_capacity) {
         const uint32_t capacity = b->use_capacity ? 2 * b->use_capacity : 16;
         struct tdl_cpu_use *uses = realloc(b->uses, capacity * sizeof(*uses));
-        if (!uses)
+        if (uses)
+            b->uses = uses;
+        struct tdl_cpu_touch *touches = realloc(b->touches, capacity * sizeof(*touches));
+        if (touches)
+            b->touches = touches;
+        if (!uses || !touches)
             return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while adding to a batch");
-        b->uses = uses;
         b->use_capacity = capacity;
     }
     b->uses[b->use_count++] = (struct tdl_cpu_use){tdl_buffer_ref(buffer), write};
@@ -185,6 +190,15 @@ enum tdl_result tdl_cpu_batch_submit(struct tdl_batch *batch, uint64_t *out_poin
         *out_point = point;
 fail:
     return r;
+}
+
+void tdl_cpu_batch_abort(struct tdl_batch *batch)
+{
+    struct tdl_cpu_batch *b = tdl_cpu_batch(batch);
+    pthread_mutex_lock(&tdl_cpu(batch->ctx)->lock);
+    if (b->queued)
+        atomic_store(&b->aborted, true);
+    pthread_mutex_unlock(&tdl_cpu(batch->ctx)->lock);
 }
 
 /* ------------------------------------------------------------------- stages */

@@ -17,12 +17,20 @@ struct tdl_cpu_batch {
     struct tdl_cpu_batch *next; /* in the queue */
     bool recording;
     bool queued, orphan; /* under the context's lock: to be run; nobody's any more */
+    atomic_bool aborted; /* set under the context's lock, while it is queued */
     uint64_t point;
 
     struct tdl_cpu_work *work, **last;
     struct tdl_cpu_chunk *chunks; /* where works lie, the newest first */
     struct tdl_cpu_use *uses;
     uint32_t use_count, use_capacity;
+    /* The same while it is queued, without references: buffers outlive the points of their
+     * uses. As many as `use_capacity`. */
+    struct tdl_cpu_touch {
+        struct tdl_cpu_buffer *buffer;
+        bool write;
+    } * touches;
+    uint32_t touch_count;
 
     uint32_t stage, stages_begun; /* TDL_MAX_STAGES: none */
     uint64_t stage_ns[TDL_MAX_STAGES];

@@ -84,6 +84,19 @@ enum tdl_result tdl_cpu_buffer_check_tensor(const struct tdl_buffer *buffer, siz
                     buffer->size, (void *)b->memory, size, ALIGNMENT, BEHIND);
 }
 
+enum tdl_result tdl_cpu_buffer_check_whole(const struct tdl_buffer *buffer)
+{
+    const struct tdl_cpu_buffer *b = (const struct tdl_cpu_buffer *)buffer;
+    struct tdl_cpu_context *ctx = tdl_cpu(buffer->ctx);
+    pthread_mutex_lock(&ctx->lock);
+    const bool spoilt = b->spoilt;
+    pthread_mutex_unlock(&ctx->lock);
+    return spoilt ? tdl_fail(TDL_ERROR_CANCELED,
+                             "what should have been written was given up by tdl_batch_abort(); "
+                             "write it anew")
+                  : TDL_OK;
+}
+
 uint64_t tdl_cpu_buffer_point(const struct tdl_buffer *buffer, bool and_read)
 {
     const struct tdl_cpu_buffer *b = (const struct tdl_cpu_buffer *)buffer;

@@ -33,6 +33,7 @@ struct tdl_cpu_buffer {
     uint8_t *memory;        /* where it lies, whether the caller may or not */
     bool borrowed;          /* the memory is somebody else's */
     uint64_t written, read; /* points, under the context's lock */
+    bool spoilt;            /* likewise: what should have written it last was aborted */
 };
 
 static inline struct tdl_cpu_context *tdl_cpu(const struct tdl_context *ctx)
@@ -49,7 +50,7 @@ static inline uint8_t *tdl_cpu_memory(const struct tdl_buffer *buffer)
 struct tdl_cpu_work {
     struct tdl_cpu_work *next;
     /* On the context's worker, all work before it done. What fails here loses the
-     * device: check before. */
+     * device: check before; but for CANCELED, where it was told to stop. */
     enum tdl_result (*run)(struct tdl_cpu_work *work, struct tdl_cpu_threads *threads);
     /* When it has run or was given up; NULL: nothing to do. */
     void (*release)(struct tdl_cpu_work *work);

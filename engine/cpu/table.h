@@ -30,6 +30,7 @@ enum tdl_result tdl_cpu_buffer_import_host(struct tdl_context *ctx, void *pointe
 void tdl_cpu_buffer_destroy(struct tdl_buffer *buffer);
 enum tdl_result tdl_cpu_buffer_check_tensor(const struct tdl_buffer *buffer, size_t size);
 uint64_t tdl_cpu_buffer_point(const struct tdl_buffer *buffer, bool and_read);
+enum tdl_result tdl_cpu_buffer_check_whole(const struct tdl_buffer *buffer);
 
 /* batch.c */
 enum tdl_result tdl_cpu_batch_create(struct tdl_context *ctx, struct tdl_batch **out_batch);
@@ -37,6 +38,7 @@ void tdl_cpu_batch_destroy(struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_begin(struct tdl_batch *batch);
 void tdl_cpu_batch_cancel(struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
+void tdl_cpu_batch_abort(struct tdl_batch *batch);
 enum tdl_result tdl_cpu_batch_stage(struct tdl_batch *batch, uint32_t stage);
 bool tdl_cpu_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
 uint64_t tdl_cpu_batch_point(const struct tdl_batch *batch);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "threads.h"
 
+#include "core/clock.h"
 #include "core/thread.h"
 #include "cores.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #ifdef TDL_HAVE_PTHREADPOOL
@@ -30,7 +30,8 @@ struct tdl_cpu_threads {
     uint32_t inside; /* helpers that are at it */
     void (*task)(void *data, size_t begin, size_t end);
     void *data;
-    size_t count_of_pieces, grain;
+    size_t count_of_pieces, least, grain; /* of a part: at first, and at most */
+    const atomic_bool *stop;              /* or NULL */
     atomic_size_t taken;
 
     void *pool; /* pthreadpool_t, or NULL */
@@ -39,12 +40,62 @@ struct tdl_cpu_threads {
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tdl_cpu_threads *list; /* under it */
 
+/* ------------------------------------------------------------------ stopping */
+
+/* Longer than this a part of what may be stopped is not made. */
+enum { PATIENCE_NS = 4000000 };
+
+static _Thread_local const atomic_bool *heeded;
+
+void tdl_cpu_heed(const atomic_bool *stop)
+{
+    heeded = stop;
+}
+
+static bool is_set(const atomic_bool *stop)
+{
+    return stop && atomic_load_explicit(stop, memory_order_relaxed);
+}
+
+bool tdl_cpu_stopped(void)
+{
+    return is_set(heeded);
+}
+
+/* Pieces of the next part, after one of `pieces` that began then: nobody knows beforehand how
+ * long they take. */
+static size_t next_part(size_t pieces, size_t most, uint64_t start)
+{
+    return pieces < most && tdl_clock_ns() - start < PATIENCE_NS / 2 ? TDL_MIN(2 * pieces, most)
+                                                                     : pieces;
+}
+
+/* All of it, on this thread. */
+static void do_alone(void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
+                     size_t least)
+{
+    const atomic_bool *stop = heeded;
+    size_t part = stop ? TDL_MIN(least, count) : count;
+    for (size_t begin = 0; begin < count && !is_set(stop);) {
+        const uint64_t start = part < count ? tdl_clock_ns() : 0;
+        const size_t end = begin + TDL_MIN(part, count - begin);
+        task(data, begin, end);
+        begin = end;
+        part = next_part(part, count, start);
+    }
+}
+
 /* ------------------------------------------------------------------- helpers */
 
 static void take_parts(struct tdl_cpu_threads *t)
 {
-    for (size_t begin; (begin = atomic_fetch_add(&t->taken, t->grain)) < t->count_of_pieces;)
-        t->task(t->data, begin, TDL_MIN(begin + t->grain, t->count_of_pieces));
+    size_t part = t->stop ? TDL_MIN(t->least, t->grain) : t->grain;
+    for (size_t begin;
+         !is_set(t->stop) && (begin = atomic_fetch_add(&t->taken, part)) < t->count_of_pieces;) {
+        const uint64_t start = part < t->grain ? tdl_clock_ns() : 0;
+        t->task(t->data, begin, begin + TDL_MIN(part, t->count_of_pieces - begin));
+        part = next_part(part, t->grain, start);
+    }
 }
 
 static void *help(void *data)
@@ -71,7 +122,7 @@ static void *help(void *data)
 
 /* False: the team works for somebody else just now. */
 static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t begin, size_t end),
-                      void *data, size_t count, size_t grain)
+                      void *data, size_t count, size_t least, size_t grain)
 {
     pthread_mutex_lock(&t->lock);
     const bool free_now = !t->open && !t->inside;
@@ -79,7 +130,9 @@ static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t
         t->task = task;
         t->data = data;
         t->count_of_pieces = count;
+        t->least = least;
         t->grain = grain;
+        t->stop = heeded;
         atomic_store(&t->taken, 0);
         t->number++;
         t->open = true;
@@ -105,12 +158,13 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
     /* More parts than threads: who comes late, or is held up, does fewer. */
     enum { PARTS = 4 };
     const size_t parts = (size_t)tdl_cpu_threads_count(threads) * PARTS;
+    const size_t least = TDL_MAX(grain, (size_t)1);
     grain = TDL_MAX(TDL_MAX(grain, TDL_DIV_UP(count, parts)), (size_t)1);
     if (!count)
         return;
     if (!threads || !threads->helper_count || count <= grain ||
-        !begin_job(threads, task, data, count, grain)) {
-        task(data, 0, count);
+        !begin_job(threads, task, data, count, least, grain)) {
+        do_alone(task, data, count, least);
         return;
     }
     take_parts(threads);

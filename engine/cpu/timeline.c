@@ -18,17 +18,45 @@ struct tdl_cpu_deferred {
 
 /* ---------------------------------------------------------------- the worker */
 
+/* With the lock held: does it read what an aborted batch should have written, and does not
+ * write it first? */
+static bool reads_spoilt(const struct tdl_cpu_batch *b)
+{
+    for (uint32_t i = 0; i < b->touch_count; i++) {
+        bool written = b->touches[i].write;
+        if (!b->touches[i].buffer->spoilt)
+            continue;
+        for (uint32_t j = 0; j < b->touch_count && !written; j++)
+            written = b->touches[j].write && b->touches[j].buffer == b->touches[i].buffer;
+        if (!written)
+            return true;
+    }
+    return false;
+}
+
+/* With the lock held: it has run, or not to its end. */
+static void note_written(struct tdl_cpu_batch *b, bool spoilt)
+{
+    for (uint32_t i = 0; i < b->touch_count; i++)
+        if (b->touches[i].write)
+            b->touches[i].buffer->spoilt = spoilt;
+}
+
 static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
 {
-    for (struct tdl_cpu_work *w = b->work; w && !atomic_load(&ctx->base.lost); w = w->next) {
+    tdl_cpu_heed(&b->aborted);
+    for (struct tdl_cpu_work *w = b->work;
+         w && !atomic_load(&ctx->base.lost) && !atomic_load(&b->aborted); w = w->next) {
         const uint64_t start = w->stage < TDL_MAX_STAGES ? tdl_clock_ns() : 0;
-        if (w->run(w, ctx->threads) != TDL_OK) {
+        const enum tdl_result r = w->run(w, ctx->threads);
+        if (r != TDL_OK && r != TDL_ERROR_CANCELED) {
             tdl_log(&ctx->base, TDL_LOG_ERROR, "device cpu is lost: %s", tdl_last_error());
             tdl_context_lose(&ctx->base);
         }
         if (w->stage < TDL_MAX_STAGES)
             b->stage_ns[w->stage] += tdl_clock_ns() - start;
     }
+    tdl_cpu_heed(NULL);
 }
 
 /* The first batch in the queue, waited for; NULL at the end. */
@@ -53,11 +81,13 @@ static void *work(void *data)
     struct tdl_cpu_context *ctx = data;
     pthread_mutex_lock(&ctx->lock);
     for (struct tdl_cpu_batch *b; (b = take_batch(ctx));) {
+        const bool on_sand = reads_spoilt(b);
         pthread_mutex_unlock(&ctx->lock);
         run_batch(ctx, b);
         tdl_cpu_batch_release(b);
         pthread_mutex_lock(&ctx->lock);
         const bool orphan = b->orphan;
+        note_written(b, on_sand || atomic_load(&b->aborted));
         ctx->done = b->point;
         b->queued = false;
         pthread_cond_broadcast(&ctx->passed);
@@ -116,7 +146,10 @@ uint64_t tdl_cpu_timeline_submit(struct tdl_cpu_context *ctx, struct tdl_cpu_bat
     for (uint32_t i = 0; i < b->use_count; i++) {
         struct tdl_cpu_buffer *buffer = (struct tdl_cpu_buffer *)b->uses[i].buffer;
         *(b->uses[i].write ? &buffer->written : &buffer->read) = point;
+        b->touches[i] = (struct tdl_cpu_touch){buffer, b->uses[i].write};
     }
+    b->touch_count = b->use_count;
+    atomic_store(&b->aborted, false);
     b->queued = true;
     b->next = NULL;
     *ctx->last = b;

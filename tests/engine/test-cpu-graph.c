@@ -7,7 +7,9 @@
 #include "subject.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <cpu/batch.h>
 #include <cpu/graph/graph.h>
 #include <cpu/memory.h>
 #include <ops/ops.h>
@@ -454,6 +456,131 @@ static void check_asked(void)
     tdl_graph_destroy(&g);
 }
 
+/* A run of minutes: a window of nearly all of the picture at every place. */
+static struct tdl_graph *build_long(void)
+{
+    enum { WINDOW = 1000, PICTURE = 2000 };
+    const struct tdl_pool2d_params window = {.window = {WINDOW, WINDOW}};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, PICTURE, PICTURE, 1));
+    OK(tdl_builder_output(b, "y", tdl_builder_average_pool2d(b, x, &window)));
+    OK(tdl_builder_build(b, NULL, &g));
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+/* Until all that was submitted but the last is under way. */
+static void wait_for_worker(void)
+{
+    for (bool begun = false; !begun; usleep(1000)) {
+        pthread_mutex_lock(&tdl_cpu(ctx)->lock);
+        begun = !tdl_cpu(ctx)->first || !tdl_cpu(ctx)->first->next;
+        pthread_mutex_unlock(&tdl_cpu(ctx)->lock);
+    }
+}
+
+static void *abort_batch(void *batch)
+{
+    wait_for_worker();
+    tdl_batch_abort(batch);
+    return NULL;
+}
+
+static void note_read(void *data, enum tdl_result r)
+{
+    *(enum tdl_result *)data = r;
+}
+
+/* In the midst of an operator, or before it has begun; of that batch alone, with an error
+ * for who reads what it should have made. */
+static void check_abort(bool begun)
+{
+    struct tdl_graph *g = build_long(), *other = build(false);
+    struct tdl_binding x, y, u, v;
+    struct tdl_batch *batch;
+    struct tdl_buffer *copy;
+    const size_t size = tdl_tensor_params_size(tdl_graph_output(g, 0, NULL));
+    float *values = malloc(size);
+    enum tdl_result later = TDL_OK;
+    pthread_t thread;
+    uint64_t point;
+    check_begin("a run that is aborted%s", begun ? "" : " before it begins");
+    check_bind(ctx, g, &x, &y);
+    check_bind(ctx, other, &u, &v);
+    OK(tdl_buffer_create(ctx, size, TDL_BUFFER_READBACK, &copy));
+    OK(tdl_batch_create(ctx, &batch));
+    tdl_batch_abort(batch); /* which has nothing to do */
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_graph(batch, g, &x, 1, &y, 1));
+    tdl_batch_abort(batch); /* not submitted */
+    OK(tdl_batch_submit(batch, &point));
+    OK(tdl_graph_dispatch(other, &u, 1, &v, 1, NULL));
+    if (begun) {
+        REQUIRE(!pthread_create(&thread, NULL, abort_batch, batch), "no thread");
+        OK(tdl_batch_begin(batch)); /* waits */
+        pthread_join(thread, NULL);
+        tdl_batch_cancel(batch);
+    } else {
+        tdl_batch_abort(batch);
+    }
+    OK(tdl_context_wait(ctx, point, TDL_WAIT_FOREVER));
+    FAILS(tdl_tensor_read(y.tensor, values, size), TDL_ERROR_CANCELED, "tdl_batch_abort");
+    OK(tdl_tensor_read_async(y.tensor, values, size, note_read, &later, NULL));
+    OK(tdl_tensor_read(v.tensor, values, VALUES * sizeof(float)));
+    /* What is made of it is not there, either. */
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_tensor_to_buffer(batch, y.tensor, 0, copy, 0, size));
+    OK(tdl_batch_submit(batch, NULL));
+    FAILS(tdl_buffer_wait(copy, false), TDL_ERROR_CANCELED, "tdl_batch_abort");
+    OK(tdl_tensor_write(y.tensor, memset(values, 0, size), size, NULL));
+    OK(tdl_tensor_read(y.tensor, values, size));
+    OK(tdl_batch_begin(batch));
+    OK(tdl_batch_tensor_to_buffer(batch, y.tensor, 0, copy, 0, size));
+    OK(tdl_batch_submit(batch, NULL));
+    OK(tdl_buffer_wait(copy, false));
+    tdl_batch_abort(batch); /* it has finished */
+    OK(tdl_buffer_wait(copy, false));
+    tdl_batch_destroy(&batch);
+    tdl_buffer_destroy(&copy);
+    check_unbind(&x, &y);
+    check_unbind(&u, &v);
+    tdl_graph_destroy(&g);
+    tdl_graph_destroy(&other);
+    OK(tdl_context_sync(ctx));
+    for (int i = 0; i < 5000 && later == TDL_OK; i++)
+        usleep(1000);
+    CHECK(later == TDL_ERROR_CANCELED, "read later: %d", (int)later);
+    free(values);
+}
+
+/* Between operators: runs of XNNPACK's end where they would take long. */
+static void check_long_runs(void)
+{
+    enum { SIDE_OF = 256, DEPTH = 128, LAYERS = 4 };
+    struct rng rng = {9};
+    struct tdl_graph_stats stats;
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    check_begin("long runs of XNNPACK's");
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *o =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, SIDE_OF, SIDE_OF, DEPTH));
+    for (int i = 0; i < LAYERS; i++) /* of 1.1 billion each */
+        o = tdl_builder_relu(
+            b, tdl_builder_conv2d(b, o, subject_filter(b, &rng, DEPTH, 1, 1, DEPTH), NULL));
+    OK(tdl_builder_output(b, "y", o));
+    OK(tdl_builder_build(b, &(struct tdl_build_params){.defer_compile = true}, &g));
+    tdl_graph_get_stats(g, &stats);
+    for (uint32_t i = 0; i < stats.steps; i++)
+        CHECK(tdl_graph_get_step(g, i)->macs <= 2000000000, "a step of %llu",
+              (unsigned long long)tdl_graph_get_step(g, i)->macs);
+    tdl_graph_destroy(&g);
+    tdl_builder_destroy(&b);
+}
+
 int main(void)
 {
     OK(tdl_context_create(&(struct tdl_context_params){.device = "cpu", .log = check_log}, &ctx));
@@ -468,6 +595,9 @@ int main(void)
     check_refused();
     check_asked();
     check_asked_in_build();
+    check_abort(false);
+    check_abort(true);
+    check_long_runs();
     check_context_close(ctx);
     return check_result();
 }

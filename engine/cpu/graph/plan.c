@@ -324,26 +324,42 @@ static const struct tdl_cpu_kernel *exact_of(const struct tdl_node *n, const boo
     return unbounded && last[tdl_operand_root(n->output)->id] ? tdl_cpu_kernel_of(n) : NULL;
 }
 
+static uint64_t macs_of(const struct tdl_node *n)
+{
+    return n->op->macs ? n->op->macs(n) : 0;
+}
+
+/* Nobody can stop an operator of XNNPACK's: more multiply-accumulates than any network of
+ * today has in one are computed here, if more slowly. */
+static bool goes_to_xnn(const struct tdl_node *n)
+{
+    return tdl_cpu_xnn_takes(n) && (macs_of(n) >> 39 == 0 || !tdl_cpu_kernel_of(n));
+}
+
 /* Runs of XNNPACK's are as long as can be, but that all their weights are floats while they
- * are made, and that one ends where its result is looked at. */
+ * are made, that one ends where its result is looked at, and that none goes on for long
+ * when nobody wants its result any more. */
 static enum tdl_result cut(struct tdl_program *p, bool no_fuse, bool without_xnn)
 {
-    enum { MOST_EXPANDED = 16 << 20 };
-    uint64_t expanded = 0;
+    enum { MOST_EXPANDED = 16 << 20, MOST_MACS = 2000000000 };
+    uint64_t expanded = 0, macs = 0;
     bool *seen_last = find_last(p);
     for (uint32_t i = 0; seen_last && i < p->node_count; i++) {
-        const bool xnn = !without_xnn && tdl_cpu_xnn_takes(p->nodes[i]);
+        const bool xnn = !without_xnn && goes_to_xnn(p->nodes[i]);
         struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
         const bool goes_on = xnn && !no_fuse && last && last->by_xnn;
-        const uint64_t bytes = bytes_expanded(p->nodes[i]);
-        if (goes_on && !last->exact && (!bytes || expanded + bytes <= MOST_EXPANDED)) {
+        const uint64_t bytes = bytes_expanded(p->nodes[i]), work = macs_of(p->nodes[i]);
+        if (goes_on && !last->exact && (!bytes || expanded + bytes <= MOST_EXPANDED) &&
+            macs + work <= MOST_MACS) {
             last->node_count++;
             expanded += bytes;
+            macs += work;
         } else {
             begin_step(p, p->nodes + i, xnn);
             last = &p->steps[p->step_count - 1];
             last->goes_on = goes_on;
             expanded = bytes;
+            macs = work;
         }
         if (xnn)
             last->exact = exact_of(p->nodes[i], seen_last);
@@ -362,7 +378,7 @@ static uint64_t macs_of_run(const struct tdl_program *p, const struct tdl_cpu_st
         s--;
     do
         for (uint32_t i = 0; i < s->node_count; i++)
-            macs += s->nodes[i]->op->macs ? s->nodes[i]->op->macs(s->nodes[i]) : 0;
+            macs += macs_of(s->nodes[i]);
     while (++s < end && s->goes_on);
     return macs;
 }

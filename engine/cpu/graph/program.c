@@ -193,6 +193,8 @@ static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *th
     bind(p, run->bound);
     for (uint32_t i = 0; i < p->step_count; i++) {
         const struct tdl_cpu_step *s = &p->steps[i];
+        if (tdl_cpu_stopped())
+            return TDL_ERROR_CANCELED;
         const uint64_t start = run->timed ? tdl_clock_ns() : 0;
         if (s->xnn)
             TRY(tdl_cpu_xnn_run(s->xnn, p->values));

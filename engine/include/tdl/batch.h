@@ -67,7 +67,8 @@ TDL_API size_t tdl_buffer_size(const struct tdl_buffer *buffer);
  *  tdl_batch_copy_buffer(). */
 TDL_API bool tdl_buffer_is_local(const struct tdl_buffer *buffer);
 /** Wait until the device has finished writing (for_write: and reading) the
- *  buffer, as far as submitted. Blocking; no wait when it is idle. */
+ *  buffer, as far as submitted. Blocking; no wait when it is idle.
+ *  @return TDL_ERROR_CANCELED after tdl_batch_abort(): what should be there is not */
 TDL_API enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write);
 
 /* ---------------------------------------------------------------- batches */
@@ -101,6 +102,18 @@ TDL_API void tdl_batch_destroy(struct tdl_batch **batch);
 TDL_API enum tdl_result tdl_batch_begin(struct tdl_batch *batch);
 /** Give up what was added since begin. */
 TDL_API void tdl_batch_cancel(struct tdl_batch *batch);
+/**
+ * Nobody wants any more what was submitted last: on the CPU the rest of it is left, between
+ * a graph's operators and inside of most of them, and its point passes soon. What it should
+ * have written, and what batches behind it make of that, is not there until it is written
+ * anew: reads of such tensors, and tdl_buffer_wait(), are TDL_ERROR_CANCELED, while
+ * tdl_context_wait() is TDL_OK as ever. Does nothing where the work has finished, was not
+ * submitted, or is on Vulkan, whose GPU runs on with what it was given. Graphs and other
+ * batches go on, and the batch may be begun again.
+ * Thread-safe: from any thread while another one uses the batch, but not while it is
+ * destroyed. Never blocks.
+ */
+TDL_API void tdl_batch_abort(struct tdl_batch *batch);
 /** Submit; never waits. `out_point` may be NULL. */
 TDL_API enum tdl_result tdl_batch_submit(struct tdl_batch *batch, uint64_t *out_point);
 /** Begin timing a stage, numbered by the caller from 0 to TDL_MAX_STAGES - 1, in any

@@ -104,8 +104,8 @@ enum tdl_result {
     TDL_ERROR_INVALID_MODEL = -7,    /**< a model file is damaged or not a model */
     TDL_ERROR_IO = -8,               /**< a file cannot be read or written */
     TDL_ERROR_TIMEOUT = -9,          /**< the wait ended before the work did */
-    TDL_ERROR_CANCELED = -10,        /**< a progress function asked for the end */
-    TDL_ERROR_BUSY = -11,            /**< the queue is full: tdl_context_params.max_queued */
+    TDL_ERROR_CANCELED = -10, /**< a progress function, or tdl_batch_abort(), asked for the end */
+    TDL_ERROR_BUSY = -11,     /**< the queue is full: tdl_context_params.max_queued */
 };
 
 /** A constant, English name of a result ("device lost"). Never NULL. */
