@@ -21,14 +21,14 @@ from scipy import ndimage
 
 NAMES = ("MAD", "MSE", "Grad", "Conn", "dtSSD")
 SIGMA = 1.4   # px, of the Gaussian whose derivatives give the gradient
+REACH = math.ceil(3 * SIGMA)
 STEP = 0.1    # between the levels at which connection is looked at
 THETA = 0.15  # what a matte may be above its connected level for nothing
 
 
 def gradient(matte):
     """Its length by derivatives of a Gaussian whose two-dimensional kernel has a norm of 1."""
-    reach = math.ceil(3 * SIGMA)
-    x = np.arange(-reach, reach + 1)
+    x = np.arange(-REACH, REACH + 1)
     smooth = np.exp(-x ** 2 / (2 * SIGMA ** 2))
     slope = x * smooth
     smooth, slope = (kernel / np.sqrt((kernel ** 2).sum()) for kernel in (smooth, slope))
@@ -56,16 +56,28 @@ def connectivity(matte, level):
     return 1 - above * (above >= THETA - 1e-6)
 
 
+def inhabited(*mattes):
+    """The rows and columns outside of which they are 0, with room for gradients."""
+    any_of = np.maximum(*mattes) > 0
+    bounds = []
+    for axis, size in enumerate(any_of.shape):
+        at = np.flatnonzero(any_of.any(1 - axis))
+        bounds.append(slice(max(at[0] - REACH, 0), at[-1] + 1 + REACH) if len(at)
+                      else slice(0, size))
+    return tuple(bounds)
+
+
 def measure(mattes, truths):
     """The five by name, means over the frames. dtSSD of a single frame is 0."""
     found = {name: [] for name in NAMES}
     change = None
     for matte, truth in zip(mattes, truths):
-        matte, truth = matte.astype(np.float32), truth.astype(np.float32)
-        error = matte - truth
-        level = connected_level(matte, truth)
+        error = matte.astype(np.float32) - truth
         found["MAD"].append(1e3 * np.abs(error).mean())
         found["MSE"].append(1e3 * (error ** 2).mean())
+        part = inhabited(matte, truth)
+        matte, truth = matte[part].astype(np.float32), truth[part].astype(np.float32)
+        level = connected_level(matte, truth)
         found["Grad"].append(1e-3 * ((gradient(matte) - gradient(truth)) ** 2).sum())
         found["Conn"].append(1e-3 * np.abs(connectivity(matte, level)
                                            - connectivity(truth, level)).sum())
