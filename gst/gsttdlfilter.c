@@ -288,7 +288,7 @@ static void gst_tdl_filter_loaded(GstElement *element, struct gst_tdl_infer *inf
     if (notice)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, notice);
     GST_OBJECT_LOCK(self);
-    self->session->infer = infer;
+    gst_tdl_session_give_infer(self->session, infer);
     gst_tdl_filter_note_output(self);
     gst_tdl_filter_adopt(self);
     self->latency = gst_tdl_session_latency(self->session, &self->active);

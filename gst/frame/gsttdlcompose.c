@@ -103,10 +103,11 @@ enum tdl_result gst_tdl_compose_closed(struct gst_tdl_compose *compose, struct t
                                        const struct gst_tdl_live *live, enum tdl_mode mode,
                                        const struct gst_tdl_frames *frames)
 {
+    const struct gst_tdl_live worn = gst_tdl_live_with(live, &compose->look);
     const struct gst_tdl_live all_background = {
         .background_color = live->background_color,
         .threshold = 0.5f,
-        .refine = live->refine, /* the kernels are those of other frames */
+        .refine = worn.refine, /* the kernels are those of other frames */
         .despill = live->despill,
         .light_wrap = live->light_wrap,
     };
@@ -137,6 +138,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
                                        const struct gst_tdl_frames *frames, struct tdl_tensor *mask,
                                        GstClockTime time)
 {
+    const struct gst_tdl_live worn = gst_tdl_live_with(live, &compose->look);
     struct tdl_frame target = written(&frames->target_part, mode);
     struct tdl_compose_params params;
     enum tdl_result r = tdl_batch_stage(batch, GST_TDL_STAGE_COMPOSE);
@@ -145,7 +147,8 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
         r = gst_tdl_compose_around(compose, batch, live, mode, frames);
     if (r != TDL_OK)
         return r;
-    gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
+    gst_tdl_compose_params(&worn, mode, compose->picture ? &compose->picture->frame : NULL,
+                           &params);
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
     params.reuse_mask = mask == NULL;
@@ -154,7 +157,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     params.mask_part.y = compose->mask_part.y;
     params.mask_part.width = compose->mask_part.width;
     params.mask_part.height = compose->mask_part.height;
-    params.smoothing = gst_tdl_compose_smoothing(live->smoothing, compose->mask_time, time);
+    params.smoothing = gst_tdl_compose_smoothing(worn.smoothing, compose->mask_time, time);
     if (mask)
         compose->mask_time = time;
     return tdl_compose(batch, compose->composer, &frames->source_part, mask, &target, &params);
@@ -165,10 +168,12 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
                                         const struct gst_tdl_frames *frames,
                                         const struct tdl_compile_params *compile)
 {
+    const struct gst_tdl_live worn = gst_tdl_live_with(live, &compose->look);
     struct tdl_frame target = written(&frames->target_part, mode);
     struct tdl_compose_params params;
 
-    gst_tdl_compose_params(live, mode, compose->picture ? &compose->picture->frame : NULL, &params);
+    gst_tdl_compose_params(&worn, mode, compose->picture ? &compose->picture->frame : NULL,
+                           &params);
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source_part.height);
     return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params, compile);

@@ -183,12 +183,18 @@ void gst_tdl_session_set_ready(struct gst_tdl_session *session)
     session->ready = TRUE;
 }
 
+void gst_tdl_session_give_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)
+{
+    session->infer = infer;
+    session->compose.look = infer->model->look;
+}
+
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)
 {
     if (session->seat)
         gst_tdl_seat_leave(session->seat);
     gst_tdl_infer_free(session->infer);
-    session->infer = infer;
+    gst_tdl_session_give_infer(session, infer);
     gst_tdl_session_reset(session); /* masks of two models do not mix */
 }
 

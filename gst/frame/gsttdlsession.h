@@ -66,6 +66,8 @@ struct gst_tdl_session *gst_tdl_session_new(const struct gst_tdl_sources *source
 /* Waits for the GPU. */
 void gst_tdl_session_free(struct gst_tdl_session *session);
 
+/* The first network, before which it has none. Frees nothing, waits for nothing. */
+void gst_tdl_session_give_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer);
 /* Take over; the old one goes when the GPU has passed it. */
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer);
 /* The network that it was made with is compiled. */

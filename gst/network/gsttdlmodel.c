@@ -58,6 +58,9 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
         (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
     g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
                            s->palette, s->model_state, s->model_constants, s->model_pictures);
+    g_string_append_printf(key, "|%x|%d|%d|%g|%g|%g", s->look.said, s->look.refine,
+                           s->look.close_holes, (gdouble)s->look.threshold,
+                           (gdouble)s->look.feather, (gdouble)s->look.smoothing);
     append_inputs(key, s->inputs);
     for (guint i = 0; i < s->classes->len; i++)
         g_string_append_printf(key, "|%d", g_array_index(s->classes, gint, i));
@@ -134,6 +137,7 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     entry->users = 1;
     entry->loading = TRUE;
     entry->model.fit = params->sources->input_fit;
+    entry->model.look = params->sources->look;
     entry->model.name = g_strdup(*path ? path : "person");
     if (!entries)
         entries = g_ptr_array_new();

@@ -26,6 +26,7 @@ struct gst_tdl_model {
     struct tdl_frame_to_tensor_params picture; /* how it wants its input */
     struct gst_tdl_model_pictures pictures;    /* that input, and others */
     gint fit;                                  /* enum gst_tdl_input_fit */
+    struct gst_tdl_look look;                  /* how its mask is made, if the user lets it */
     enum gst_tdl_output kind;                  /* what its output was made */
     struct tdl_frame_from_tensor_params shown; /* how that is shown, but as a mask */
     struct gst_tdl_scale scale;                /* of the frame's size then */

@@ -127,22 +127,24 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "How sure the network must be of the foreground (0 to 1): lower takes in more of the "
       "picture; "
       "0 without feather takes in everything",
-      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.threshold), 0, 1, 0.5 },
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.threshold), 0, 1, 0.5, .look = GST_TDL_LOOK(threshold) },
     { "feather", "Feather",
       "Width of the soft step around the threshold (0 to 1): 0 is a hard outline", FLOAT,
-      GST_TDL_LIVE, GST_TDL_AT(live.feather), 0, 1, 0.4 },
+      GST_TDL_LIVE, GST_TDL_AT(live.feather), 0, 1, 0.4, .look = GST_TDL_LOOK(feather) },
     { "smoothing", "Smoothing",
       "Share of the previous mask that is left after 1/30 s, by the frames' timestamps, where the "
       "picture stands still and the network wavers (0 to 0.99): more flickers less. What moves is "
       "not smoothed",
-      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.smoothing), 0, 0.99, 0.75 },
+      FLOAT, GST_TDL_LIVE, GST_TDL_AT(live.smoothing), 0, 0.99, 0.75,
+      .look = GST_TDL_LOOK(smoothing) },
     { "refine", "Refine edges", "Let the mask's outline follow the edges of the full-size picture",
-      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.refine), .def = TRUE },
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.refine), .def = TRUE, .look = GST_TDL_LOOK(refine) },
     { "close-holes", "Close holes",
       "Close holes inside the foreground where the network is nowhere sure of the background, such "
       "as "
       "a badge on clothes",
-      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.close_holes), .def = TRUE },
+      BOOL, GST_TDL_LIVE, GST_TDL_AT(live.close_holes), .def = TRUE,
+      .look = GST_TDL_LOOK(close_holes) },
     { "min-area", "Minimum area",
       "Pieces of foreground or background that are smaller than this share of the frame's area go "
       "over to what is round them, background first (0 to 1): 0.01 is a hundredth of the frame, 0 "

@@ -33,8 +33,10 @@ struct gst_tdl_property {
     gsize offset; /* in struct gst_tdl_settings */
     gdouble min, max, def;
     const gchar *text; /* the default of a string; NULL: empty */
+    gsize look;        /* in struct gst_tdl_look, of what models may want otherwise; 0: nowhere */
     gboolean local;    /* of this machine, pipeline or model: no part of GStreamer's presets */
 };
+#define GST_TDL_LOOK(field) offsetof(struct gst_tdl_look, field)
 #define GST_TDL_AT(field) offsetof(struct gst_tdl_settings, field)
 
 extern const struct gst_tdl_property gst_tdl_properties[]; /* ids from 1 on */

@@ -8,6 +8,31 @@ gboolean gst_tdl_live_guards(const struct gst_tdl_live *live)
     return live->fail_closed && (live->mode == TDL_MODE_BLUR || live->mode == TDL_MODE_REPLACE);
 }
 
+/* In `said`; 0: it is no part of a look. */
+static guint look_bit(const struct gst_tdl_property *p)
+{
+    guint bit = p->look ? 1 : 0;
+
+    for (const struct gst_tdl_property *q = gst_tdl_properties; q < p; q++)
+        bit <<= q->look ? 1 : 0;
+    return bit;
+}
+
+struct gst_tdl_live gst_tdl_live_with(const struct gst_tdl_live *live,
+                                      const struct gst_tdl_look *look)
+{
+    struct gst_tdl_live with = *live;
+
+    for (guint i = 0; i < gst_tdl_property_count; i++) {
+        const struct gst_tdl_property *p = &gst_tdl_properties[i];
+        const gsize size = p->kind == FLOAT ? sizeof(gfloat) : sizeof(gboolean);
+
+        if (p->look && look->said & ~live->said & look_bit(p))
+            memcpy((guint8 *)&with + p->offset - GST_TDL_AT(live), (guint8 *)look + p->look, size);
+    }
+    return with;
+}
+
 void gst_tdl_settings_init(struct gst_tdl_settings *settings)
 {
     *settings = (struct gst_tdl_settings){ 0 }; /* what is no property, too */
@@ -86,6 +111,7 @@ gboolean gst_tdl_settings_set(struct gst_tdl_settings *settings, guint id, const
     p = &gst_tdl_properties[id - 1];
     field = (guint8 *)settings + p->offset;
     *out_effect = p->effect;
+    settings->live.said |= look_bit(p);
     switch (p->kind) {
     case FLOAT:
         *(gfloat *)field = g_value_get_float(value);
@@ -216,6 +242,10 @@ static gboolean fill(const struct gst_tdl_property *p, gpointer field, const gch
         *(gchar **)field = g_strdup(text);
         return TRUE;
     }
+    if (p->kind == BOOL) {
+        *(gboolean *)field = !strcmp(text, "true");
+        return *(gboolean *)field || !strcmp(text, "false");
+    }
     for (; v && v->value_nick; v++) {
         if (!strcmp(v->value_nick, text)) {
             *(gint *)field = v->value;
@@ -225,12 +255,26 @@ static gboolean fill(const struct gst_tdl_property *p, gpointer field, const gch
     return FALSE;
 }
 
+/* Who says it first is heard. */
+static gboolean fill_look(struct gst_tdl_look *look, const struct gst_tdl_property *p,
+                          const gchar *text)
+{
+    const guint bit = look_bit(p);
+
+    if (look->said & bit)
+        return TRUE;
+    look->said |= bit;
+    return fill(p, (guint8 *)look + p->look, text);
+}
+
 gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name, const gchar *text)
 {
     for (guint i = 0; i < gst_tdl_property_count; i++) {
         const struct gst_tdl_property *p = &gst_tdl_properties[i];
         gpointer field = (guint8 *)sources + p->offset - GST_TDL_AT(sources);
 
+        if (p->look && !strcmp(p->name, name))
+            return fill_look(&sources->look, p, text);
         if (p->effect == GST_TDL_MODEL && p->offset != GST_TDL_AT(sources.model) &&
             !strcmp(p->name, name))
             return !is_unset(p, field) || fill(p, field, text);

@@ -96,6 +96,14 @@ struct gst_tdl_live {
     guint tile_overlap;    /* px */
     guint batch_size;     /* frames of several streams; 0: of as many as there are, 1: no batches */
     gfloat batch_timeout; /* ms; less than 0: one frame interval */
+    guint said;           /* the user has set these of a look, bits as in struct gst_tdl_look */
+};
+
+/* How a model wants its mask made, where the user has set nothing. */
+struct gst_tdl_look {
+    guint said; /* a bit for each property that counts, in the order of the table */
+    gboolean refine, close_holes;
+    gfloat threshold, feather, smoothing;
 };
 
 /* What is read when something is loaded. */
@@ -116,9 +124,10 @@ struct gst_tdl_sources {
     gboolean fuse;
     GArray *classes;                       /* of gint */
     gfloat score_threshold, iou_threshold; /* of objects in boxes */
-    GArray *inputs;       /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
-    gboolean said_output; /* model_output is a modelinfo file's, too */
-    gdouble aspect;       /* of the frames, width to height as they are seen; 0: not known yet */
+    GArray *inputs;           /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
+    gboolean said_output;     /* model_output is a modelinfo file's, too */
+    struct gst_tdl_look look; /* what models.ini and modelinfo files say, no user */
+    gdouble aspect; /* of the frames, width to height as they are seen; 0: not known yet */
 };
 
 /* What a modelinfo file says of an input, where the user has said nothing. */
@@ -134,6 +143,9 @@ struct gst_tdl_settings {
     struct gst_tdl_sources sources;
 };
 
+/* The settings with what the model wants in the place of what the user has not set. */
+struct gst_tdl_live gst_tdl_live_with(const struct gst_tdl_live *live,
+                                      const struct gst_tdl_look *look);
 /* Whether no frame may be seen but behind its mask: fail-closed, in the modes that hide. */
 gboolean gst_tdl_live_guards(const struct gst_tdl_live *live);
 
@@ -150,8 +162,9 @@ gboolean gst_tdl_settings_get(const struct gst_tdl_settings *settings, guint id,
  * paths: GStreamer reads strings with spaces otherwise than it has saved them. */
 gchar **gst_tdl_settings_preset_names(void);
 
-/* What a model wants of the property `name`, as text, unless the user has set it. FALSE:
- * there is no such property of models, or it cannot be that. */
+/* What a model wants of the property `name`, as text, unless the user has set it (of a look
+ * gst_tdl_live_with() sees to that). FALSE: there is no such property of models, or it cannot
+ * be that. */
 gboolean gst_tdl_sources_fill(struct gst_tdl_sources *sources, const gchar *name,
                               const gchar *text);
 void gst_tdl_sources_copy(const struct gst_tdl_sources *from, struct gst_tdl_sources *to);

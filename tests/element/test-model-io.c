@@ -150,6 +150,49 @@ GST_START_TEST(filter)
 }
 GST_END_TEST;
 
+/* How the mask is made may be the model's own, unless the user says it, be it the default. A
+ * quarter of foreground is none with the usual feather of 0.4, and seen with 1. */
+GST_START_TEST(look)
+{
+    static const struct {
+        const gchar *info, *properties;
+        guint8 expected;
+    } rows[] = {
+        { "", "", 0 },
+        { "feather=1\n", "", 64 },
+        { "feather=1\n", "feather=0.4", 0 },
+        { "feather=1\n", "threshold=0.6", 38 },
+        { "threshold=0.25\nfeather=0.5\nrefine=false\nclose-holes=false\n", "", 129 },
+    };
+    g_autofree gchar *model = first_channel();
+    g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
+    g_autofree gchar *text = g_strconcat("[modelinfo]\nversion=1.0\n[tdlfilter]\n",
+                                         rows[__i__].info, NULL);
+    g_autofree gchar *all = g_strdup_printf("mode=mask smoothing=0 model=%s %s", model,
+                                            rows[__i__].properties);
+    struct filter f;
+    GstVideoInfo in, out;
+    GstBuffer *mask;
+
+    fail_unless(g_file_set_contents(info, text, -1, NULL));
+    filter_start(&f, all, WIDE);
+    caps_info(WIDE, &in);
+    filter_output_info(&f, &out);
+    mask = filter_run(&f, picture_new_color(&in, 0xff404040));
+    fail_unless(ABS(mask_at(mask, &out, 30, 13) - rows[__i__].expected) < 2, "%u",
+                mask_at(mask, &out, 30, 13));
+    gst_buffer_unref(mask);
+    /* Said meanwhile. */
+    g_object_set(f.element, "feather", 0.0f, "threshold", 0.2f, NULL);
+    mask = filter_run(&f, picture_new_color(&in, 0xff404040));
+    fail_unless_equals_int(mask_at(mask, &out, 30, 13), 255);
+    gst_buffer_unref(mask);
+    filter_stop(&f);
+    g_unlink(info);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 /* A mask of 5 or 0 and 250: without a word of its range it is none, and then it is background. */
 GST_START_TEST(far_from_probabilities)
 {
@@ -589,6 +632,7 @@ static Suite *model_io_suite(void)
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, fit, 0, G_N_ELEMENTS(fits));
     tcase_add_loop_test(tcase, filter, 0, 3);
+    tcase_add_loop_test(tcase, look, 0, 5);
     tcase_add_loop_test(tcase, far_from_probabilities, 0, 7);
     tcase_add_loop_test(tcase, corner, 0, 2);
     tcase_add_test(tcase, remembers);

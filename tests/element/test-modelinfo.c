@@ -171,6 +171,8 @@ static const struct {
     { "[modelinfo]\nversion=2.0\n", { "[modelinfo]", "\"2.0\"", "versions 1.x" } },
     { "[modelinfo]\nversion=1\n", { "\"1\"", "version=1.0" } },
     { HEAD "[tdlfilter]\nscore-threshold=7\n", { "score-threshold", "\"7\"" } },
+    { HEAD "[tdlfilter]\nrefine=maybe\n", { "refine", "\"maybe\"" } },
+    { HEAD "[tdlfilter]\nfeather=2\n", { "feather", "\"2\"" } },
     { HEAD "[tdlfilter]\niou-threshold=nan\n", { "iou-threshold", "\"nan\"" } },
     { HEAD "[tdlfilter]\nclasses=<-5>\n", { "classes", "<-5>" } },
     { PICTURE "ranges=-1e300,1e300\n", { "ranges", "two numbers" } },
