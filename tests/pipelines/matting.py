@@ -45,8 +45,8 @@ WAYS = {
     "refined": "refine=true",
     "plain": "refine=false",
 }
-# The network's own matte, as it is.
-RAW = "refine=false feather=1 smoothing=0 close-holes=false"
+# Not feather=1, which would show the new background through arms of which ISNet is unsure.
+CUT_OUT = "model=isnet refine=false smoothing=0 close-holes=false"
 # What the short scene may have at most.
 TEST_MOST = {"MAD": 45, "MSE": 38, "Grad": 26, "Conn": 14, "dtSSD": 16}
 SKIMAGE = "/usr/lib/python3/dist-packages/skimage/data"
@@ -92,7 +92,7 @@ def cut_out(name, folder):
     """Colours and matte of who is in a photograph. Colours of the outline come from within."""
     picture = shapes.decode(find(name), folder)
     picture = np.ascontiguousarray(picture[:, :picture.shape[1] // 4 * 4])
-    matte = run(picture[None], "model=isnet " + RAW, folder)[0]
+    matte = run(picture[None], CUT_OUT, folder)[0]
     sure = (matte ** 4)[..., None]
     color = picture.astype(np.float32)
     inside = sum(blurred(color * sure, r) / 8 ** i for i, r in enumerate((2, 6, 20)))
