@@ -157,8 +157,8 @@ static void put_names(struct onnx_bytes *m, uint32_t field, const char *names)
     }
 }
 
-void onnx_node(struct onnx_bytes *graph, const char *type, const char *inputs,
-               const char *outputs, struct onnx_bytes *attributes)
+static void put_node(struct onnx_bytes *m, uint32_t field, const char *type, const char *inputs,
+                     const char *outputs, struct onnx_bytes *attributes)
 {
     struct onnx_bytes n = {0};
 
@@ -170,7 +170,57 @@ void onnx_node(struct onnx_bytes *graph, const char *type, const char *inputs,
         free(attributes->data);
         *attributes = (struct onnx_bytes){0};
     }
-    onnx_put_message(graph, 1, &n);
+    onnx_put_message(m, field, &n);
+}
+
+void onnx_node(struct onnx_bytes *graph, const char *type, const char *inputs,
+               const char *outputs, struct onnx_bytes *attributes)
+{
+    put_node(graph, 1, type, inputs, outputs, attributes);
+}
+
+void onnx_function_node(struct onnx_bytes *nodes, const char *type, const char *inputs,
+                        const char *outputs, struct onnx_bytes *attributes)
+{
+    put_node(nodes, 7, type, inputs, outputs, attributes);
+}
+
+void onnx_function(struct onnx_bytes *functions, const char *name, const char *inputs,
+                   const char *outputs, int64_t opset, struct onnx_bytes *nodes)
+{
+    struct onnx_bytes f = {0}, version = {0};
+
+    onnx_put_text(&f, 1, name);
+    put_names(&f, 4, inputs);
+    put_names(&f, 5, outputs);
+    append(&f, nodes->data, nodes->size);
+    free(nodes->data);
+    *nodes = (struct onnx_bytes){0};
+    onnx_put_int(&version, 2, opset);
+    onnx_put_message(&f, 9, &version);
+    onnx_put_text(&f, 10, "own");
+    onnx_put_message(functions, 25, &f);
+}
+
+void onnx_function_default(struct onnx_bytes *nodes, const char *name, float value)
+{
+    struct onnx_bytes a = attribute(name, 1);
+
+    onnx_put_float(&a, 2, value);
+    onnx_put_message(nodes, 11, &a);
+}
+
+void onnx_attr_own(struct onnx_bytes *attributes)
+{
+    onnx_put_text(attributes, 7, "own");
+}
+
+void onnx_attr_of_call(struct onnx_bytes *attributes, const char *name, int kind, const char *of)
+{
+    struct onnx_bytes a = attribute(name, kind);
+
+    onnx_put_text(&a, 21, of);
+    onnx_put_message(attributes, 5, &a);
 }
 
 void onnx_initializer(struct onnx_bytes *graph, const char *name, int type, size_t rank,
@@ -221,7 +271,8 @@ void onnx_output(struct onnx_bytes *graph, const char *name)
     onnx_put_message(graph, 12, &value);
 }
 
-uint8_t *onnx_model(struct onnx_bytes *graph, int64_t opset, size_t *out_size)
+uint8_t *onnx_model_with(struct onnx_bytes *graph, struct onnx_bytes *functions, int64_t opset,
+                         size_t *out_size)
 {
     struct onnx_bytes m = {0}, version = {0};
 
@@ -230,8 +281,18 @@ uint8_t *onnx_model(struct onnx_bytes *graph, int64_t opset, size_t *out_size)
     onnx_put_message(&m, 7, graph);
     onnx_put_int(&version, 2, opset);
     onnx_put_message(&m, 8, &version);
+    if (functions) {
+        append(&m, functions->data, functions->size);
+        free(functions->data);
+        *functions = (struct onnx_bytes){0};
+    }
     *out_size = m.size;
     return m.data;
+}
+
+uint8_t *onnx_model(struct onnx_bytes *graph, int64_t opset, size_t *out_size)
+{
+    return onnx_model_with(graph, NULL, opset, out_size);
 }
 
 uint8_t *onnx_example(size_t *out_size)

@@ -55,8 +55,23 @@ void onnx_input(struct onnx_bytes *graph, const char *name, int type, size_t ran
                 const int64_t *dims);
 void onnx_output(struct onnx_bytes *graph, const char *name);
 
-/* The file, in malloc'ed memory; the graph is emptied. */
+/* A function of the file's own, in the domain "own": nodes as those of a graph, whose call
+ * is a node with the attribute onnx_attr_own(). */
+void onnx_function_node(struct onnx_bytes *nodes, const char *type, const char *inputs,
+                        const char *outputs, struct onnx_bytes *attributes);
+void onnx_function(struct onnx_bytes *functions, const char *name, const char *inputs,
+                   const char *outputs, int64_t opset, struct onnx_bytes *nodes);
+/* Among the nodes: an attribute of the function that a call may leave out. */
+void onnx_function_default(struct onnx_bytes *nodes, const char *name, float value);
+void onnx_attr_own(struct onnx_bytes *attributes);
+/* The attribute `name` of a function's node is that of the call by the name `of`. */
+void onnx_attr_of_call(struct onnx_bytes *attributes, const char *name, int kind, const char *of);
+
+/* The file, in malloc'ed memory; the graph is emptied, and the functions, which may be
+ * NULL. */
 uint8_t *onnx_model(struct onnx_bytes *graph, int64_t opset, size_t *out_size);
+uint8_t *onnx_model_with(struct onnx_bytes *graph, struct onnx_bytes *functions, int64_t opset,
+                         size_t *out_size);
 
 /* A network of a convolution, pools, sums and a resize, that imports. */
 uint8_t *onnx_example(size_t *out_size);

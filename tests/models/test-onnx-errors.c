@@ -863,6 +863,162 @@ static void small_resize(bytes *g)
     onnx_output(g, "y");
 }
 
+/* ------------------------------------------------------------------ functions */
+
+static bytes functions; /* of the row that is being written */
+
+/* A call of `name`, and the function of that name: of one node. */
+static void call(bytes *g, const char *name, const char *inputs, const char *outputs)
+{
+    bytes a = {0};
+
+    onnx_attr_own(&a);
+    onnx_node(g, name, inputs, outputs, &a);
+}
+
+static void function(const char *name, const char *type, bool own)
+{
+    bytes nodes = {0}, a = {0};
+
+    if (own)
+        onnx_attr_own(&a);
+    onnx_function_node(&nodes, type, "a", "b", &a);
+    onnx_function(&functions, name, "a", "b", 17, &nodes);
+}
+
+static void with_call(bytes *g, const char *inputs, const char *outputs)
+{
+    ends(g);
+    call(g, "F", inputs, outputs);
+    function("F", "Relu", false);
+}
+
+static void known_function(bytes *g)
+{
+    with_call(g, "x", "y");
+}
+
+static void two_arguments(bytes *g)
+{
+    with_call(g, "x x", "y");
+}
+
+static void two_results(bytes *g)
+{
+    with_call(g, "x", "y z");
+}
+
+static void unknown_argument(bytes *g)
+{
+    with_call(g, "nobody", "y");
+}
+
+static void unknown_function(bytes *g)
+{
+    ends(g);
+    call(g, "G", "x", "y");
+    function("F", "Relu", false);
+}
+
+static void two_functions(bytes *g)
+{
+    with_call(g, "x", "y");
+    function("F", "Neg", false);
+}
+
+static void calls_itself(bytes *g)
+{
+    ends(g);
+    call(g, "F", "x", "y");
+    function("F", "G", true);
+    function("G", "F", true);
+}
+
+static void unknown_in_function(bytes *g)
+{
+    ends(g);
+    call(g, "F", "x", "y");
+    function("F", "Frobnicate", false);
+}
+
+static void nothing_written(bytes *g)
+{
+    bytes nodes = {0};
+
+    ends(g);
+    call(g, "F", "x", "y");
+    onnx_function_node(&nodes, "Relu", "a", "c", NULL);
+    onnx_function(&functions, "F", "a", "b", 17, &nodes);
+}
+
+static void nothing_given(bytes *g)
+{
+    bytes nodes = {0};
+
+    ends(g);
+    call(g, "F", "x", "y");
+    onnx_function_node(&nodes, "Add", "a b", "c", NULL);
+    onnx_function(&functions, "F", "a b", "c", 17, &nodes);
+}
+
+static void function_of_opset(bytes *g)
+{
+    bytes nodes = {0};
+
+    ends(g);
+    call(g, "F", "x", "y");
+    onnx_function_node(&nodes, "Relu", "a", "b", NULL);
+    onnx_function(&functions, "F", "a", "b", 99, &nodes);
+}
+
+static void reference_outside(bytes *g)
+{
+    bytes a = {0};
+
+    onnx_attr_of_call(&a, "alpha", 1, "alpha");
+    with_node(g, "LeakyRelu", "x", &a);
+}
+
+/* Each calls the next one so many times: F0, F1, … */
+static void nested(bytes *g, int levels, int calls)
+{
+    ends(g);
+    call(g, "F0", "x", "y");
+    for (int i = 0; i < levels; i++) {
+        bytes nodes = {0};
+        char next[16], from[16], to[16], name[16];
+
+        snprintf(next, sizeof(next), "F%d", i + 1);
+        snprintf(name, sizeof(name), "F%d", i);
+        for (int k = 0; k < calls; k++) {
+            bytes a = {0};
+
+            if (i + 1 < levels)
+                onnx_attr_own(&a);
+            snprintf(from, sizeof(from), "a%d", k);
+            snprintf(to, sizeof(to), "a%d", k + 1);
+            onnx_function_node(&nodes, i + 1 < levels ? next : "Relu", from, to, &a);
+        }
+        snprintf(to, sizeof(to), "a%d", calls);
+        onnx_function(&functions, name, "a0", to, 17, &nodes);
+    }
+}
+
+static void nested_functions(bytes *g)
+{
+    nested(g, 32, 1);
+}
+
+static void deep_functions(bytes *g)
+{
+    nested(g, 33, 1);
+}
+
+static void many_calls(bytes *g)
+{
+    nested(g, 20, 10);
+}
+
 #define OK TDL_OK, ""
 #define MODEL TDL_ERROR_INVALID_MODEL
 #define LACKS TDL_ERROR_UNSUPPORTED
@@ -877,6 +1033,24 @@ static const struct row rows[] = {
     {"old opset", relu, LACKS, "operators are of version 6; libtdl reads", NULL, 6},
     {"new opset", relu, LACKS, "operators are of version 99; libtdl reads", NULL, 99},
     {"negative opset", relu, LACKS, "convert it with", NULL, -1},
+    {"a function", known_function, OK},
+    {"two arguments for one", two_arguments, MODEL,
+     "node 0 F: 2 inputs and 1 outputs of a function that has 1 and 1"},
+    {"two results for one", two_results, MODEL,
+     "node 0 F: 1 inputs and 2 outputs of a function that has 1 and 1"},
+    {"unknown argument", unknown_argument, MODEL, "input 0, 'nobody', is no value of the graph"},
+    {"unknown function", unknown_function, LACKS, "operators of the domain 'own'"},
+    {"two functions of a name", two_functions, DAMAGED "two functions are named 'F'"},
+    {"function of itself", calls_itself, MODEL, "the function 'F' calls itself"},
+    {"unknown operator in a function", unknown_in_function, LACKS,
+     "node 0 Frobnicate of function 'F': the operator is not supported"},
+    {"result not written", nothing_written, MODEL, "no node of the function writes output 'b'"},
+    {"argument left out", nothing_given, MODEL, "node 0 Add of function 'F': input 1 is missing"},
+    {"function of a new opset", function_of_opset, LACKS, "operators are of version 99"},
+    {"attribute of no function", reference_outside, DAMAGED "an attribute refers to one of a"},
+    {"functions in functions", nested_functions, OK},
+    {"deep functions", deep_functions, LACKS, "functions are nested deeper than 32"},
+    {"ten calls in each of ten", many_calls, LACKS, "functions become more than 100000 operators"},
     {"no graph", NULL, DAMAGED "it has no graph"},
     {"two values of a name", two_names, DAMAGED "two values are named 'y'"},
     {"two constants of a name", two_constants, DAMAGED "two values are named 'c'"},
@@ -1020,7 +1194,7 @@ static uint8_t *write_row(const struct row *row, size_t *size)
 
     if (row->write) {
         row->write(&g);
-        return onnx_model(&g, row->opset ? row->opset : 17, size);
+        return onnx_model_with(&g, &functions, row->opset ? row->opset : 17, size);
     }
     onnx_put_int(&m, 1, 8);
     onnx_put_int(&version, 2, 17);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Small ONNX graphs whose results follow by hand: operators behind others that move their
- * dimensions, sizes that are no whole product, parts without elements, rows that do not exist.
- * The input counts: 0, 1, 2, … Each runs fused and not.
+ * dimensions, functions, sizes that are no whole product, parts without elements, rows that
+ * do not exist. The input counts: 0, 1, 2, … Each runs fused and not.
  */
 #include "../engine/check.h"
 #include "onnx-writer.h"
@@ -196,6 +196,33 @@ static void scores_by_tuples(bytes *g)
     onnx_node(g, "GatherND", "x rows", "y", NULL);
 }
 
+static bytes functions; /* of the row that is being written */
+
+/* F(x, b, slope = 10): of opset 10, in which scales are a resize's second input, and by
+ * another function; names in them are others outside. */
+static void two_calls(bytes *g)
+{
+    bytes nodes = {0}, a = {0};
+    FLOATS(g, "b", 1, DIMS(2), 1, 2);
+    onnx_attr_own(&a);
+    onnx_attr_float(&a, "slope", 100);
+    onnx_node(g, "F", "x b", "p", &a);
+    onnx_attr_own(&a);
+    onnx_node(g, "F", "x b", "q", &a);
+    onnx_node(g, "Sub", "p q", "y", NULL);
+
+    onnx_attr_own(&a);
+    onnx_attr_of_call(&a, "alpha", 1, "slope");
+    onnx_function_node(&nodes, "G", "x", "y", &a);
+    onnx_function_node(&nodes, "Resize", "y b", "p", NULL);
+    onnx_function_default(&nodes, "slope", 10);
+    onnx_function(&functions, "F", "x b", "p", 10, &nodes);
+    onnx_attr_of_call(&a, "alpha", 1, "alpha");
+    onnx_function_node(&nodes, "Neg", "b", "x", NULL);
+    onnx_function_node(&nodes, "LeakyRelu", "x", "a", &a);
+    onnx_function(&functions, "G", "b", "a", 18, &nodes);
+}
+
 static const struct row {
     const char *name;
     void (*write)(bytes *g);
@@ -223,6 +250,7 @@ static const struct row {
     {"Pad to a multiple", pad_to_a_multiple, {2, 3}, 2, 2, {2, 4}, {0, 1, 2, 0, 3, 4, 5, 0}},
     {"Split with an empty part", split_with_nothing, {1, 3}, 2, 2, {1, 3}, {1, 2, 0}},
     {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+    {"two calls of a function", two_calls, {1, 3}, 2, 2, {1, 6}, {0, 0, -90, -90, -180, -180}},
     {"scores by tuples", scores_by_tuples, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
 };
 
@@ -238,7 +266,7 @@ static void run(struct tdl_context *ctx, const struct row *row, bool fused)
     onnx_input(&g, "x", FLOAT, row->rank, row->x);
     row->write(&g);
     onnx_output(&g, "y");
-    uint8_t *model = onnx_model(&g, 18, &size);
+    uint8_t *model = onnx_model_with(&g, &functions, 18, &size);
     OK(tdl_builder_create(ctx, &b));
     OK(tdl_model_import(b, model, size, NULL));
     OK(tdl_builder_build(b,

@@ -17,7 +17,7 @@ bool onnx_attribute(const struct onnx_import *im, const char *name, struct tdl_p
         while (tdl_pb_next(&attribute, &g)) {
             if (g.number == ONNX_ATTRIBUTE_NAME && tdl_pb_is(&g.in, name)) {
                 *out = f.in;
-                return true;
+                return onnx_resolve_attribute(im, out);
             }
         }
     }

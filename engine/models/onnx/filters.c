@@ -81,7 +81,7 @@ struct tdl_operand *onnx_turned_filter(struct onnx_import *im, uint32_t i, uint3
     struct onnx_tensor t;
     const uint8_t *data;
 
-    if (!v || v->turned || v->given || !v->initializer.data)
+    if (!v || v->turned || v->given || v->again || !v->initializer.data)
         return NULL;
     if (!onnx_tensor_read(im, &v->initializer, &t))
         return NULL;

@@ -69,6 +69,23 @@ static const char *operator_name(uint32_t index)
     return NULL;
 }
 
+static bool check_opset(struct onnx_import *im)
+{
+    return (im->opset >= OLDEST_OPSET && im->opset <= NEWEST_OPSET) ||
+           onnx_lacks(im,
+                      "the model's operators are of version %llu; libtdl reads versions %d to "
+                      "%d: convert it with onnx.version_converter",
+                      (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
+}
+
+/* An input of the function that its caller left out is left out here, too. */
+static bool is_omitted(struct onnx_import *im, const struct tdl_pb *name)
+{
+    const struct onnx_value *v = im->call && name->size > 0 ? onnx_find(im, name) : NULL;
+
+    return v && v->omitted;
+}
+
 /* Counts first, so that two lists of the right size hold the names. */
 static bool read_node(struct onnx_import *im, const struct tdl_pb *message, struct onnx_node *n)
 {
@@ -85,6 +102,8 @@ static bool read_node(struct onnx_import *im, const struct tdl_pb *message, stru
             n->domain = f.in;
         else if (f.number == ONNX_NODE_NAME)
             n->name = f.in;
+        else if (f.number == ONNX_NODE_OVERLOAD)
+            n->overload = f.in;
     }
     if (m.broken)
         return onnx_fail_damaged(im, "a node");
@@ -95,33 +114,50 @@ static bool read_node(struct onnx_import *im, const struct tdl_pb *message, stru
     m = *message;
     for (uint32_t in = 0, out = 0; tdl_pb_next(&m, &f);) {
         if (f.number == ONNX_NODE_INPUT)
-            n->inputs[in++] = f.in;
+            n->inputs[in++] = is_omitted(im, &f.in) ? (struct tdl_pb){0} : f.in;
         else if (f.number == ONNX_NODE_OUTPUT)
             n->outputs[out++] = f.in;
     }
     return true;
 }
 
-static bool check_node(struct onnx_import *im, struct onnx_node *n)
+static void set_label(const struct onnx_import *im, const struct onnx_node *n)
 {
-    const bool known_domain = n->domain.size == 0 || tdl_pb_is(&n->domain, "ai.onnx");
-    char type[48], name[40], label[120], domain[48];
+    const struct tdl_pb *function = onnx_function_name(im);
+    char type[48], name[40], of[48], label[180];
+    int length;
 
     tdl_pb_text(&n->type, type, sizeof(type));
     tdl_pb_text(&n->name, name, sizeof(name));
-    snprintf(label, sizeof(label), *name ? "node %u %s '%s'" : "node %u %s", im->node_number, type,
-             name);
+    length = snprintf(label, sizeof(label), *name ? "node %u %s '%s'" : "node %u %s",
+                      im->node_number, type, name);
+    if (function)
+        snprintf(label + length, sizeof(label) - (size_t)length, " of function '%s'",
+                 tdl_pb_text(function, of, sizeof(of)));
     tdl_builder_set_label(im->builder, label);
+}
+
+static bool check_node(struct onnx_import *im, struct onnx_node *n)
+{
+    const bool known_domain = n->domain.size == 0 || tdl_pb_is(&n->domain, "ai.onnx");
+    char domain[48];
+
+    set_label(im, n);
+    /* As in ONNX Runtime, functions do not take the place of operators. */
     n->row = known_domain ? find_row(&n->type) : NULL;
+    n->function = n->row ? NULL : onnx_find_function(im, n);
+    if (n->function)
+        return n->output_count > 0 || onnx_fail(im, TDL_ERROR_INVALID_MODEL, "it has no output");
     if (!known_domain)
         return onnx_lacks(im,
                           "operators of the domain '%s' are not supported; export the model with "
-                          "ONNX's own operators, and inline functions that the file defines itself "
-                          "(onnx.inliner.inline_local_functions)",
+                          "ONNX's own operators",
                           tdl_pb_text(&n->domain, domain, sizeof(domain)));
     if (!n->row)
         return onnx_lacks(im, "the operator is not supported; tdl-info --known lists those "
                               "that are");
+    if (!check_opset(im))
+        return false;
     if (n->input_count < n->row->least ||
         (n->row->most != ONNX_MANY && n->input_count > n->row->most))
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u inputs instead of %u to %u",
@@ -141,7 +177,8 @@ bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message)
         im->node = outer;
         return false;
     }
-    ok = check_node(im, &im->node) && im->node.row->add(im) &&
+    ok = check_node(im, &im->node) &&
+         (im->node.function ? onnx_add_call(im, im->node.function) : im->node.row->add(im)) &&
          tdl_builder_status(im->builder) == TDL_OK;
     for (uint32_t i = 0; ok && i < im->node.output_count; i++)
         if (onnx_wanted(im, i) && !onnx_find(im, &im->node.outputs[i]))
@@ -166,8 +203,10 @@ static bool add_initializer(struct onnx_import *im, const struct tdl_pb *message
     if (m.broken)
         return onnx_fail_damaged(im, "a tensor");
     v = onnx_add_value(im, &name);
-    if (v)
+    if (v) {
         v->initializer = *message;
+        v->again = im->call != NULL;
+    }
     return v != NULL;
 }
 
@@ -194,7 +233,7 @@ bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph)
         return onnx_lacks(im, "graphs are nested deeper than %d", MAX_DEPTH);
     im->depth++;
     ok = add_initializers(im, graph) && (im->depth > 1 || onnx_add_inputs(im, graph)) &&
-         onnx_add_nodes(im, graph);
+         onnx_add_nodes(im, graph, ONNX_GRAPH_NODE);
     im->depth--;
     return ok;
 }
@@ -220,29 +259,34 @@ static bool read_opset(struct onnx_import *im, const struct tdl_pb *message)
     return true;
 }
 
+bool onnx_read_opsets(struct onnx_import *im, const struct tdl_pb *message, uint32_t number)
+{
+    struct tdl_pb m = *message;
+    struct tdl_pb_field f;
+
+    while (tdl_pb_next(&m, &f))
+        if (f.number == number && !read_opset(im, &f.in))
+            return false;
+    /* None may be said where all operators are functions, which say it themselves. */
+    return (im->opset == 0 && im->functions) || check_opset(im);
+}
+
 static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
 {
-    struct tdl_pb m = {.data = im->source->data, .size = im->source->size};
+    const struct tdl_pb model = {.data = im->source->data, .size = im->source->size};
+    struct tdl_pb m = model;
     struct tdl_pb_field f;
 
     *graph = (struct tdl_pb){0};
-    while (tdl_pb_next(&m, &f)) {
+    while (tdl_pb_next(&m, &f))
         if (f.number == ONNX_MODEL_GRAPH)
             *graph = f.in;
-        else if (f.number == ONNX_MODEL_OPSET && !read_opset(im, &f.in))
-            return false;
-    }
     if (m.broken)
         return onnx_fail_damaged(im, "the model");
     if (!graph->data)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
                          "the model file is damaged: it has no graph; get the file again");
-    if (im->opset < OLDEST_OPSET || im->opset > NEWEST_OPSET)
-        return onnx_lacks(im,
-                          "the model's operators are of version %llu; libtdl reads versions %d to "
-                          "%d: convert it with onnx.version_converter",
-                          (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
-    return true;
+    return onnx_read_functions(im, &model) && onnx_read_opsets(im, &model, ONNX_MODEL_OPSET);
 }
 
 /* Of an output, with its NUL; one byte more than the builder takes, which says so. */
@@ -321,6 +365,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         add_outputs(&im, &graph);
     free(im.values);
     tdl_map_finish(&im.names);
+    onnx_forget_functions(&im);
     onnx_forget_files(&im);
 }
 

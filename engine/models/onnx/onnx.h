@@ -39,6 +39,9 @@ struct onnx_value {
     struct tdl_pb initializer;      /* the message, until it is read first */
     struct tdl_operand *operand;    /* NULL: none yet, or without elements */
     struct tdl_operand *as_nchw;    /* the same under the layout that operators want */
+    uint64_t alias;                 /* 1 + the place of the value that it is another name of */
+    bool omitted;                   /* an input of a function that the call left out */
+    bool again;                     /* its initializer's message is read again: another call */
     bool given;                     /* is known: was written, or read from the file */
     bool absent;                    /* indices, -1 in rows that do not exist */
     uint32_t readers;               /* nodes that read it, as far as is known */
@@ -51,10 +54,11 @@ struct onnx_value {
 
 /* The node that is being added. */
 struct onnx_node {
-    struct tdl_pb message, type, domain, name;
+    struct tdl_pb message, type, domain, name, overload;
     struct tdl_pb *inputs, *outputs; /* names; an empty one is left out */
     uint32_t input_count, output_count;
     const struct onnx_row *row;
+    const struct onnx_function *function; /* of the file's own, in the row's place */
 };
 
 struct onnx_import {
@@ -67,6 +71,10 @@ struct onnx_import {
     uint64_t seed;        /* of names' keys: no file can know which of them collide */
     uint64_t opset;       /* of the operators without a domain */
     uint32_t depth;       /* graphs within graphs */
+    struct onnx_function *functions;
+    struct tdl_map function_names; /* places there */
+    const struct onnx_call *call;  /* of a function, whose nodes are being added */
+    uint64_t inlined, walked;      /* nodes and bytes of functions, over all calls */
     uint32_t node_number;
     uint64_t steps; /* of recurrent networks, each of them operators of its own */
     struct onnx_node node;
@@ -249,8 +257,26 @@ bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph);
 bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph);
 
 bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message);
-/* order.c: all nodes of the graph. */
-bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph);
+/* The version of the operators, from a message's field `number`. */
+bool onnx_read_opsets(struct onnx_import *im, const struct tdl_pb *message, uint32_t number);
+/* order.c: all nodes of the graph, or function, which are in its field `number`. */
+bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph, uint32_t number);
+
+/* ------------------------------------------------------------------ functions.c */
+
+/* The functions that the model defines itself. */
+bool onnx_read_functions(struct onnx_import *im, const struct tdl_pb *model);
+void onnx_forget_functions(struct onnx_import *im);
+/* The one that a node calls, or NULL. */
+const struct onnx_function *onnx_find_function(const struct onnx_import *im,
+                                               const struct onnx_node *node);
+/* Adds its nodes in the place of the current one. */
+bool onnx_add_call(struct onnx_import *im, const struct onnx_function *function);
+/* The name of the function whose nodes are being added, or NULL. */
+const struct tdl_pb *onnx_function_name(const struct onnx_import *im);
+/* An attribute that refers to one of the call becomes that one. False where the call has
+ * none and the function no default, or with the builder in error. */
+bool onnx_resolve_attribute(const struct onnx_import *im, struct tdl_pb *attribute);
 
 /* ------------------------------------------------------------------ attributes.c */
 

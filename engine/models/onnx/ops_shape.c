@@ -131,7 +131,7 @@ static bool add_constant(struct onnx_import *im)
     if (onnx_has(im, "value")) {
         if (!onnx_attribute_tensor(im, "value", &t))
             return false;
-        t.movable = true;
+        t.movable = !im->call; /* which may be repeated */
         return t.count ? onnx_give(im, onnx_tensor_operand(im, &t))
                        : onnx_give_empty(im, 0, &t.desc);
     }

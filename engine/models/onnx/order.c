@@ -19,14 +19,15 @@ struct order {
     struct tdl_map writers; /* nodes by the names of their outputs */
 };
 
-static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct order *o)
+static bool collect(struct onnx_import *im, const struct tdl_pb *graph, uint32_t number,
+                    struct order *o)
 {
     struct tdl_pb g = *graph;
     struct tdl_pb_field f, h;
     uint32_t i = 0;
 
     while (tdl_pb_next(&g, &f))
-        o->count += f.number == ONNX_GRAPH_NODE;
+        o->count += f.number == number;
     o->nodes = calloc(o->count + (size_t)1, sizeof(*o->nodes));
     o->states = calloc(o->count + (size_t)1, sizeof(*o->states));
     o->stack = calloc(o->count + (size_t)1, sizeof(*o->stack));
@@ -34,7 +35,7 @@ static bool collect(struct onnx_import *im, const struct tdl_pb *graph, struct o
     if (!o->nodes || !o->states || !o->stack || !o->rests)
         return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
     for (g = *graph; tdl_pb_next(&g, &f);) {
-        if (f.number != ONNX_GRAPH_NODE)
+        if (f.number != number)
             continue;
         for (struct tdl_pb node = o->nodes[i] = f.in; tdl_pb_next(&node, &h);) {
             struct onnx_value *v = h.number == ONNX_NODE_INPUT ? onnx_find(im, &h.in) : NULL;
@@ -107,10 +108,10 @@ static bool add_behind(struct onnx_import *im, struct order *o, uint32_t first)
     return true;
 }
 
-bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph)
+bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph, uint32_t number)
 {
     struct order o = {0};
-    bool ok = collect(im, graph, &o);
+    bool ok = collect(im, graph, number, &o);
 
     for (uint32_t i = 0; i < o.count && ok; i++)
         if (o.states[i] == WAITING)

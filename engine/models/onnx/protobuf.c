@@ -85,6 +85,11 @@ bool tdl_pb_is(const struct tdl_pb *string, const char *text)
     return string->size == length && (length == 0 || !memcmp(string->data, text, length));
 }
 
+bool tdl_pb_equal(const struct tdl_pb *a, const struct tdl_pb *b)
+{
+    return a->size == b->size && (a->size == 0 || !memcmp(a->data, b->data, a->size));
+}
+
 const char *tdl_pb_text(const struct tdl_pb *string, char *text, size_t size)
 {
     size_t length = string->size < size - 1 ? string->size : size - 1;

@@ -38,6 +38,8 @@ struct tdl_pb_field {
 bool tdl_pb_next(struct tdl_pb *message, struct tdl_pb_field *out);
 /* Does the string equal `text`? */
 bool tdl_pb_is(const struct tdl_pb *string, const char *text);
+/* Are two strings the same? */
+bool tdl_pb_equal(const struct tdl_pb *a, const struct tdl_pb *b);
 /* The string as text, cut to what fits, with '?' for what no terminal should see. */
 const char *tdl_pb_text(const struct tdl_pb *string, char *text, size_t size);
 /* Likewise a name by which callers go on: only control characters are '?'. */

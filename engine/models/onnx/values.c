@@ -23,7 +23,11 @@ struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name)
     const uint64_t *place = tdl_map_find(&im->names, &key, sizeof(key));
     struct onnx_value *v = place ? &im->values[*place] : NULL;
 
-    return v && (name->size == 0 || !memcmp(v->name.data, name->data, name->size)) ? v : NULL;
+    if (v && name->size > 0 && memcmp(v->name.data, name->data, name->size) != 0)
+        return NULL;
+    while (v && v->alias)
+        v = &im->values[v->alias - 1];
+    return v;
 }
 
 struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name)
@@ -73,7 +77,7 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
     }
     if (!onnx_tensor_read(im, &v->initializer, &t))
         return false;
-    t.movable = true;
+    t.movable = !v->again;
     v->empty = t.desc;
     const void *data = t.count > 0 ? onnx_tensor_data(im, &t) : NULL;
     if (t.count > 0 && !(v->operand = onnx_tensor_operand_of(im, &t, data)))
