@@ -316,6 +316,10 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
     if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
         gst_tdl_begin_cancel(&self->begin);
         gst_tdl_seat_set_flushing(&self->seat, TRUE);
+        GST_OBJECT_LOCK(self);
+        if (self->session)
+            gst_tdl_flight_abort(&self->session->flight);
+        GST_OBJECT_UNLOCK(self);
     }
     return GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->change_state(element, transition);
 }

@@ -288,6 +288,8 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
     struct gst_tdl_slot *slot;
     enum tdl_result r = gst_tdl_flight_begin(&session->flight, 0, &slot);
 
+    if (r == TDL_ERROR_CANCELED)
+        return FALSE;
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot begin a frame");
     if (!masks)
@@ -313,7 +315,8 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
         r = frame_exact(session, slot, live, &work);
     gst_tdl_work_release(&work);
     gst_tdl_presence_submitted(&session->presence, 0); /* what was recorded in vain */
-    if (r == TDL_ERROR_CANCELED)
+    /* The element stops, and the frame may lack all or a part. */
+    if (r == TDL_ERROR_CANCELED || gst_tdl_flight_is_aborted(&session->flight))
         return FALSE;
     if (r != TDL_OK)
         return gst_tdl_error_set(error, r, "Cannot process a frame of %dx%d px of %s",

@@ -133,6 +133,25 @@ enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wa
     return result;
 }
 
+void gst_tdl_flight_abort(struct gst_tdl_flight *flight)
+{
+    g_mutex_lock(&flight->lock);
+    flight->aborted = TRUE;
+    g_mutex_unlock(&flight->lock);
+    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++)
+        tdl_batch_abort(flight->slots[i].batch);
+}
+
+gboolean gst_tdl_flight_is_aborted(struct gst_tdl_flight *flight)
+{
+    gboolean aborted;
+
+    g_mutex_lock(&flight->lock);
+    aborted = flight->aborted;
+    g_mutex_unlock(&flight->lock);
+    return aborted;
+}
+
 static void end_threads(struct gst_tdl_flight *flight)
 {
     g_mutex_lock(&flight->lock);
@@ -173,6 +192,8 @@ enum tdl_result gst_tdl_flight_begin(struct gst_tdl_flight *flight, guint lane,
     struct gst_tdl_slot *slot;
     enum tdl_result r;
 
+    if (gst_tdl_flight_is_aborted(flight))
+        return TDL_ERROR_CANCELED;
     gst_tdl_flight_retire(flight, FALSE);
     slot = next_slot(flight);
     retire_slot(flight, slot, TRUE);
@@ -208,6 +229,8 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
         gst_tdl_fences_clear(fences);
         return r;
     }
+    if (gst_tdl_flight_is_aborted(flight)) /* between begin and submit */
+        tdl_batch_abort(slot->batch);
     if (!returner->thread)
         returner->thread = g_thread_try_new("tdl-inputs", return_inputs, returner, NULL);
     g_mutex_lock(&flight->lock);
@@ -226,4 +249,24 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
         return gst_tdl_flight_retire(flight, TRUE);
     }
     return gst_tdl_fences_attach(fences, importer, slot->batch, point);
+}
+
+/* ------------------------------------------------------------------- alone */
+
+enum tdl_result gst_tdl_batch_run(struct tdl_context *context, struct tdl_batch *batch,
+                                  tdl_progress_fn goes_on, void *data)
+{
+    const guint64 look = 50 * GST_MSECOND; /* few networks take that long */
+    uint64_t point = 0;
+    enum tdl_result r = tdl_batch_submit(batch, &point);
+
+    if (r == TDL_OK)
+        r = tdl_context_wait(context, point, goes_on ? look : TDL_WAIT_FOREVER);
+    while (r == TDL_ERROR_TIMEOUT && goes_on(data, 0, 0))
+        r = tdl_context_wait(context, point, look);
+    if (r != TDL_ERROR_TIMEOUT)
+        return r;
+    tdl_batch_abort(batch);
+    r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
+    return r == TDL_OK ? TDL_ERROR_CANCELED : r;
 }

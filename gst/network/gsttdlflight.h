@@ -55,6 +55,7 @@ struct gst_tdl_flight {
     GCond changed;
     guint giving;                       /* inputs that are being given back just now. Locked */
     gboolean ending;                    /* Locked */
+    gboolean aborted;                   /* nothing more is begun. Locked */
     guint64 stage_ns[GST_TDL_STAGES];   /* sums */
     guint64 stage_runs[GST_TDL_STAGES]; /* batches with a time for the stage */
 };
@@ -62,6 +63,10 @@ struct gst_tdl_flight {
 /* Its work goes to that queue of the device (tdl_batch_set_queue()). */
 enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context,
                                     guint queue);
+/* The element stops: what is in flight is given up, where the device can do that, and nothing
+ * is begun any more (TDL_ERROR_CANCELED). From any thread; never waits. */
+void gst_tdl_flight_abort(struct gst_tdl_flight *flight);
+gboolean gst_tdl_flight_is_aborted(struct gst_tdl_flight *flight);
 /* Waits for the GPU. */
 void gst_tdl_flight_finish(struct gst_tdl_flight *flight);
 
@@ -79,5 +84,10 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
  * on return. An error: the first wait that failed, whose work may have too. The
  * streaming thread's, as all of this. */
 enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);
+
+/* Run what the batch has, in no flight, and wait for it; it is given up when `goes_on` says
+ * no (TDL_ERROR_CANCELED). Blocking. */
+enum tdl_result gst_tdl_batch_run(struct tdl_context *context, struct tdl_batch *batch,
+                                  tdl_progress_fn goes_on, void *data);
 
 #endif

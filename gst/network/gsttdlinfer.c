@@ -55,23 +55,33 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
     b->input_count += infer->model->states.count;
 }
 
-static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context)
+static enum tdl_result run_network(struct gst_tdl_infer *infer, struct tdl_batch *batch)
 {
-    enum tdl_result r = TDL_OK;
     struct bindings b;
 
     bind(infer, &b);
+    return tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count, b.outputs,
+                           b.output_count);
+}
+
+static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context,
+                               struct gst_tdl_progress *progress)
+{
+    struct tdl_batch *batch = NULL;
+    enum tdl_result r = tdl_batch_create(context, &batch);
+
     for (guint i = 0; i < WARM_UP_RUNS && r == TDL_OK && (i == 0 || infer->network_ns < LONG_RUN);
          i++) {
         gint64 start = g_get_monotonic_time();
-        uint64_t point;
 
-        r = tdl_graph_dispatch(infer->model->graph, b.inputs, b.input_count, b.outputs,
-                               b.output_count, &point);
+        r = tdl_batch_begin(batch);
         if (r == TDL_OK)
-            r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
+            r = run_network(infer, batch);
+        if (r == TDL_OK)
+            r = gst_tdl_batch_run(context, batch, gst_tdl_progress_kernels, progress);
         infer->network_ns = (g_get_monotonic_time() - start) * 1000;
     }
+    tdl_batch_destroy(&batch);
     /* Now, as many a pipeline ends by a signal. Failing is logged, no more. */
     if (r == TDL_OK)
         tdl_context_save_cache(context);
@@ -115,7 +125,7 @@ gboolean gst_tdl_infer_compile(struct gst_tdl_infer *infer, struct tdl_context *
         r = gst_tdl_others_fill(&infer->others, context, &infer->model->pictures,
                                 infer->model->fit);
     if (r == TDL_OK)
-        r = warm_up(infer, context);
+        r = warm_up(infer, context, progress);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)
         gst_tdl_error_set(&failure, r, "Cannot run model \"%s\"", infer->model->name);
     gst_tdl_progress_end(progress, r == TDL_OK, failure);
@@ -191,15 +201,6 @@ static void fit(struct gst_tdl_infer *infer, const struct tdl_frame *frame, gflo
     memcpy(sizes.region, infer->region, sizeof(sizes.region));
     *out_picture = infer->model->picture;
     gst_tdl_fit(infer->model->fit, &sizes, out_picture, &infer->part);
-}
-
-static enum tdl_result run_network(struct gst_tdl_infer *infer, struct tdl_batch *batch)
-{
-    struct bindings b;
-
-    bind(infer, &b);
-    return tdl_batch_graph(batch, infer->model->graph, b.inputs, b.input_count, b.outputs,
-                           b.output_count);
 }
 
 enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,

@@ -20,6 +20,7 @@ struct entry {
     guint users;
     gboolean loading, compiling, compiled;
     guint done, total; /* kernels, while it compiles */
+    guint heard;       /* how often that was said */
 };
 
 static GMutex lock;
@@ -261,6 +262,7 @@ static bool on_progress(void *data, uint32_t done, uint32_t total)
     g_mutex_lock(&lock);
     compiler->entry->done = done;
     compiler->entry->total = total;
+    compiler->entry->heard++;
     g_cond_broadcast(&changed);
     g_mutex_unlock(&lock);
     return compiler->progress(compiler->data, done, total);
@@ -270,7 +272,7 @@ static bool on_progress(void *data, uint32_t done, uint32_t total)
 static gboolean wait_for_compiler(struct entry *entry, tdl_progress_fn progress, void *data)
 {
     while (entry->compiling) {
-        guint done = entry->done, total = entry->total;
+        guint done = entry->done, total = entry->total, heard = entry->heard;
         bool more;
 
         g_mutex_unlock(&lock);
@@ -278,7 +280,7 @@ static gboolean wait_for_compiler(struct entry *entry, tdl_progress_fn progress,
         g_mutex_lock(&lock);
         if (!more)
             return FALSE;
-        while (entry->compiling && entry->done == done)
+        while (entry->compiling && entry->heard == heard)
             g_cond_wait(&changed, &lock);
     }
     return TRUE;

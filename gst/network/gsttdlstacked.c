@@ -51,22 +51,20 @@ static enum tdl_result run(struct gst_tdl_stacked *s, struct tdl_batch *batch)
 }
 
 /* The first run compiles on some drivers; the second is timed. */
-static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *context)
+static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *context,
+                               const struct tdl_compile_params *compile)
 {
     struct tdl_batch *batch = NULL;
     enum tdl_result r = tdl_batch_create(context, &batch);
 
     for (guint i = 0; i < 2 && r == TDL_OK && s->network_ns < GST_SECOND; i++) {
         const gint64 start = g_get_monotonic_time();
-        uint64_t point = 0;
 
         r = tdl_batch_begin(batch);
         if (r == TDL_OK)
             r = run(s, batch);
         if (r == TDL_OK)
-            r = tdl_batch_submit(batch, &point);
-        if (r == TDL_OK)
-            r = tdl_context_wait(context, point, TDL_WAIT_FOREVER);
+            r = gst_tdl_batch_run(context, batch, compile->progress, compile->progress_data);
         s->network_ns = (g_get_monotonic_time() - start) * 1000;
     }
     tdl_batch_destroy(&batch);
@@ -118,7 +116,7 @@ static gboolean set_up(struct gst_tdl_stacked *s, const struct gst_tdl_model *mo
     if (r == TDL_OK)
         r = tdl_graph_compile(s->graph, compile);
     if (r == TDL_OK)
-        r = warm_up(s, context);
+        r = warm_up(s, context, compile);
     if (r != TDL_OK && r != TDL_ERROR_CANCELED)
         gst_tdl_error_set(error, r, "Cannot run model \"%s\" on %u frames at once", model->name,
                           s->count);

@@ -6,6 +6,7 @@
 #include "util.h"
 
 #include <glib/gstdio.h>
+#include <sys/resource.h>
 
 #define FRAME (GST_SECOND / 30)
 #define MS 1000000
@@ -232,6 +233,53 @@ GST_START_TEST(rate_of_runs)
 }
 GST_END_TEST;
 
+/* ----------------------------------------------------------------- long runs */
+
+static gdouble seconds_used(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (gdouble)usage.ru_utime.tv_sec + (gdouble)usage.ru_utime.tv_usec / 1e6;
+}
+
+/* A network whose run takes minutes: whoever stops the pipeline does not wait for it. Here
+ * while the network is tried for the first time, before any frame. */
+GST_START_TEST(stopped_in_a_run)
+{
+    enum { PICTURE = 2000, WINDOW = 1001, LAYERS = 100 };
+    g_autofree gchar *path = g_strdup_printf("%s/long.param", folder);
+    g_autofree gchar *weights = g_strdup_printf("%s/long.bin", folder);
+    GString *text = g_string_new("7767517\n");
+    g_autofree gchar *line = g_strdup_printf("videotestsrc ! video/x-raw,width=64,height=64 ! "
+                                             "tdlfilter device=cpu model=%s ! fakesink", path);
+    GstElement *pipeline;
+    gdouble from;
+
+    g_string_append_printf(text, "%d %d\nInput in 0 1 data 0=%d 1=%d 2=3\n"
+                                 "Crop red 1 1 data v0 0=0 1=0 2=0 3=0 4=0 5=1\n",
+                           LAYERS + 2, LAYERS + 2, PICTURE, PICTURE);
+    for (int i = 0; i < LAYERS; i++)
+        g_string_append_printf(text, "Pooling p%d 1 1 v%d v%d 0=1 1=%d 2=1 3=%d 5=1\n", i, i, i + 1,
+                               WINDOW, WINDOW / 2);
+    fail_unless(g_file_set_contents(path, text->str, -1, NULL));
+    fail_unless(g_file_set_contents(weights, "", 0, NULL));
+    g_string_free(text, TRUE);
+    pipeline = gst_parse_launch(line, NULL);
+    fail_unless(pipeline != NULL);
+    from = seconds_used();
+    fail_unless_equals_int(gst_element_set_state(pipeline, GST_STATE_PLAYING),
+                           GST_STATE_CHANGE_ASYNC);
+    while (seconds_used() < from + 1) /* the run is what computes for so long */
+        g_usleep(1000);
+    fail_unless_equals_int(gst_element_set_state(pipeline, GST_STATE_NULL),
+                           GST_STATE_CHANGE_SUCCESS);
+    gst_object_unref(pipeline);
+    g_unlink(path);
+    g_unlink(weights);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("load");
@@ -246,6 +294,7 @@ static Suite *suite(void)
     tcase_add_test(tc, late_frames);
     tcase_add_test(tc, off);
     tcase_add_loop_test(tc, rate_of_runs, 0, 3);
+    tcase_add_test(tc, stopped_in_a_run);
     return s;
 }
 
