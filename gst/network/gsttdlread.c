@@ -81,11 +81,32 @@ static gboolean check_tiles(const struct gst_tdl_model *model, gint decoder, con
     return TRUE;
 }
 
+/* What a run hands from operator to operator lies in proportion to weights and picture: real
+ * networks keep some hundred times their picture at most, and a small file that says "twice
+ * as large" again and again is none. */
+static gboolean check_size(const struct gst_tdl_model *model, const gchar *name, GError **error)
+{
+    const guint64 least = G_GUINT64_CONSTANT(1) << 30, per_weight = 64, per_picture = 1024;
+    const guint64 picture = tdl_tensor_params_size(model->input_params);
+    struct tdl_graph_stats stats;
+
+    tdl_graph_get_stats(model->graph, &stats);
+    if (stats.arena_bytes <= least + per_weight * stats.weight_bytes + per_picture * picture)
+        return TRUE;
+    return refuse(error, name,
+                  "a run keeps %" G_GUINT64_FORMAT " MiB between its operators, out of all "
+                  "proportion to %" G_GUINT64_FORMAT " KiB of weights and a picture of "
+                  "%" G_GUINT64_FORMAT " KiB",
+                  stats.arena_bytes >> 20, (guint64)stats.weight_bytes >> 10, picture >> 10);
+}
+
 /* A mask was made of the output already. */
 static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *name, GError **error)
 {
     const struct tdl_tensor_params *in = model->input_params;
 
+    if (!check_size(model, name, error))
+        return FALSE;
     if (model->guessed && !has_aspect(&model->image, in))
         return refuse(error, name,
                       "none of its outputs is a picture: \"%s\" has %ux%u numbers for "

@@ -623,6 +623,33 @@ GST_START_TEST(table_is_no_picture)
 }
 GST_END_TEST;
 
+/* A small file that doubles its picture again and again, to more than a GiB. */
+GST_START_TEST(out_of_proportion)
+{
+    static const char *const words[] = { "does not fit", "out of all proportion", NULL };
+    struct onnx_bytes graph = { 0 }, attributes = { 0 };
+    g_autofree gchar *model = NULL;
+    const int64_t axes[] = { 2 };
+    gchar from[16] = "gray";
+
+    add_first_channel(&graph);
+    for (int i = 0; i < 20; i++) {
+        g_autofree gchar *both = g_strdup_printf("%s %s", from, from);
+
+        g_snprintf(from, sizeof(from), "c%d", i);
+        onnx_attr_int(&attributes, "axis", 2);
+        onnx_node(&graph, "Concat", both, from, &attributes);
+    }
+    onnx_attr_ints(&attributes, "axes", axes, 1);
+    onnx_node(&graph, "ReduceMean", from, "mean", &attributes);
+    onnx_node(&graph, "Add", "gray mean", "y", NULL);
+    onnx_output(&graph, "y");
+    model = write_model(&graph);
+    expect_refused(model, "device=cpu", words);
+    g_unlink(model);
+}
+GST_END_TEST;
+
 static Suite *model_io_suite(void)
 {
     Suite *suite = suite_create("model-io");
@@ -644,6 +671,7 @@ static Suite *model_io_suite(void)
     tcase_add_test(tcase, not_of_frames_size);
     tcase_add_loop_test(tcase, wrong_links, 0, G_N_ELEMENTS(wrong));
     tcase_add_test(tcase, table_is_no_picture);
+    tcase_add_test(tcase, out_of_proportion);
     return suite;
 }
 
