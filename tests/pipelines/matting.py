@@ -34,6 +34,7 @@ except ImportError as error:
     print("skipped: %s; install python3-numpy and python3-scipy" % error)
     sys.exit(77)
 
+sys.dont_write_bytecode = True
 import matte_metrics
 import matte_scenes
 import shapes
