@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/thread.h"
 #include "cores.h"
+#include "stop.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,23 +46,6 @@ static struct tdl_cpu_threads *list; /* under it */
 /* Longer than this a part of what may be stopped is not made. */
 enum { PATIENCE_NS = 4000000 };
 
-static _Thread_local const atomic_bool *heeded;
-
-void tdl_cpu_heed(const atomic_bool *stop)
-{
-    heeded = stop;
-}
-
-static bool is_set(const atomic_bool *stop)
-{
-    return stop && atomic_load_explicit(stop, memory_order_relaxed);
-}
-
-bool tdl_cpu_stopped(void)
-{
-    return is_set(heeded);
-}
-
 /* Pieces of the next part, after one of `pieces` that began then: nobody knows beforehand how
  * long they take. */
 static size_t next_part(size_t pieces, size_t most, uint64_t start)
@@ -74,9 +58,9 @@ static size_t next_part(size_t pieces, size_t most, uint64_t start)
 static void do_alone(void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
                      size_t least)
 {
-    const atomic_bool *stop = heeded;
+    const atomic_bool *stop = tdl_heeded();
     size_t part = stop ? TDL_MIN(least, count) : count;
-    for (size_t begin = 0; begin < count && !is_set(stop);) {
+    for (size_t begin = 0; begin < count && !tdl_is_stopped(stop);) {
         const uint64_t start = part < count ? tdl_clock_ns() : 0;
         const size_t end = begin + TDL_MIN(part, count - begin);
         task(data, begin, end);
@@ -90,8 +74,8 @@ static void do_alone(void (*task)(void *data, size_t begin, size_t end), void *d
 static void take_parts(struct tdl_cpu_threads *t)
 {
     size_t part = t->stop ? TDL_MIN(t->least, t->grain) : t->grain;
-    for (size_t begin;
-         !is_set(t->stop) && (begin = atomic_fetch_add(&t->taken, part)) < t->count_of_pieces;) {
+    for (size_t begin; !tdl_is_stopped(t->stop) &&
+                       (begin = atomic_fetch_add(&t->taken, part)) < t->count_of_pieces;) {
         const uint64_t start = part < t->grain ? tdl_clock_ns() : 0;
         t->task(t->data, begin, begin + TDL_MIN(part, t->count_of_pieces - begin));
         part = next_part(part, t->grain, start);
@@ -132,7 +116,7 @@ static bool begin_job(struct tdl_cpu_threads *t, void (*task)(void *data, size_t
         t->count_of_pieces = count;
         t->least = least;
         t->grain = grain;
-        t->stop = heeded;
+        t->stop = tdl_heeded();
         atomic_store(&t->taken, 0);
         t->number++;
         t->open = true;

@@ -10,8 +10,6 @@
 
 #include "base.h"
 
-#include <stdatomic.h>
-
 struct tdl_cpu_threads;
 
 /* The team of so many threads, the caller's among them; 0: as many as this process
@@ -24,16 +22,12 @@ bool tdl_cpu_threads_insisted(const struct tdl_cpu_threads *threads);
 
 /* Call task(data, begin, end) for parts of 0 … count, of `grain` pieces at least but
  * for the last, on several threads and on this one; returns when all of them are
- * done. What is too little to share is done here. NULL threads: all of it. */
+ * done. What is too little to share is done here. NULL threads: all of it. Where
+ * this thread heeds something (stop.h), parts are short, and those not begun are left when it
+ * says so: who called asks, too, before anything is made of the result. */
 void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
                       void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
                       size_t grain);
-
-/* Of the calling thread, until it is called again with NULL: where *stop is true,
- * tdl_cpu_parallel() leaves what parts of its work it has not begun, and who called it asks
- * tdl_cpu_stopped() before anything is made of the result. Parts are short then. */
-void tdl_cpu_heed(const atomic_bool *stop);
-bool tdl_cpu_stopped(void);
 
 /* What XNNPACK takes (pthreadpool_t), made when first asked for; NULL for one thread.
  * Its threads spin while they wait for each other: where a neighbour wants a core, too,

@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "core/clock.h"
 #include "core/thread.h"
+#include "stop.h"
 #include "table.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static void note_written(struct tdl_cpu_batch *b, bool spoilt)
 
 static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
 {
-    tdl_cpu_heed(&b->aborted);
+    tdl_heed(&b->aborted);
     for (struct tdl_cpu_work *w = b->work;
          w && !atomic_load(&ctx->base.lost) && !atomic_load(&b->aborted); w = w->next) {
         const uint64_t start = w->stage < TDL_MAX_STAGES ? tdl_clock_ns() : 0;
@@ -56,7 +57,7 @@ static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
         if (w->stage < TDL_MAX_STAGES)
             b->stage_ns[w->stage] += tdl_clock_ns() - start;
     }
-    tdl_cpu_heed(NULL);
+    tdl_heed(NULL);
 }
 
 /* The first batch in the queue, waited for; NULL at the end. */

@@ -3,6 +3,7 @@
  * https://onnx.ai/onnx/operators/onnx__NonMaxSuppression.html */
 #include "ir/builder.h"
 #include "rows.h"
+#include "stop.h"
 
 #include <math.h>
 
@@ -48,10 +49,11 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     const uint32_t boxes = p->shape[p->rank - 1];
     const size_t rows = tdl_operand_count(n->output) / boxes;
     const float threshold = n->attr.suppression.iou_threshold;
+    const atomic_bool *stop = tdl_heeded(); /* as it takes the square of the boxes */
     for (size_t row = 0; row < rows; row++) {
         const float *box = (const float *)inputs[0] + row * boxes * 4;
         int32_t *kept = (int32_t *)output + row * boxes;
-        for (uint32_t j = 0; j < boxes; j++) {
+        for (uint32_t j = 0; j < boxes && !tdl_is_stopped(stop); j++) {
             kept[j] = 1;
             for (uint32_t i = 0; i < j && kept[j]; i++)
                 kept[j] = !kept[i] || !overlap(box + 4 * (size_t)i, box + 4 * (size_t)j, threshold);

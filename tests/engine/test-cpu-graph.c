@@ -456,17 +456,27 @@ static void check_asked(void)
     tdl_graph_destroy(&g);
 }
 
-/* A run of minutes: a window of nearly all of the picture at every place. */
-static struct tdl_graph *build_long(void)
+enum long_run { WINDOWS, BOXES, KINDS };
+
+/* Runs of minutes: a window of nearly all of the picture at every place; boxes without area,
+ * of which none goes, so that all are compared. */
+static struct tdl_graph *build_long(enum long_run kind)
 {
-    enum { WINDOW = 1000, PICTURE = 2000 };
+    enum { WINDOW = 1000, PICTURE = 2000, LISTS = 3000, MOST_BOXES = 4096 };
     const struct tdl_pool2d_params window = {.window = {WINDOW, WINDOW}};
+    const struct tdl_tensor_params boxes = {.rank = 3, .shape = {LISTS, MOST_BOXES, 4}};
     struct tdl_builder *b;
     struct tdl_graph *g;
+    struct tdl_operand *x, *y;
     OK(tdl_builder_create(ctx, &b));
-    struct tdl_operand *x =
-        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, PICTURE, PICTURE, 1));
-    OK(tdl_builder_output(b, "y", tdl_builder_average_pool2d(b, x, &window)));
+    if (kind == WINDOWS) {
+        x = subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, PICTURE, PICTURE, 1));
+        y = tdl_builder_average_pool2d(b, x, &window);
+    } else {
+        x = tdl_builder_input(b, "x", &boxes);
+        y = tdl_builder_non_max_suppression(b, x, 0.5f);
+    }
+    OK(tdl_builder_output(b, "y", y));
     OK(tdl_builder_build(b, NULL, &g));
     tdl_builder_destroy(&b);
     return g;
@@ -496,9 +506,9 @@ static void note_read(void *data, enum tdl_result r)
 
 /* In the midst of an operator, or before it has begun; of that batch alone, with an error
  * for who reads what it should have made. */
-static void check_abort(bool begun)
+static void check_abort(enum long_run kind, bool begun)
 {
-    struct tdl_graph *g = build_long(), *other = build(false);
+    struct tdl_graph *g = build_long(kind), *other = build(false);
     struct tdl_binding x, y, u, v;
     struct tdl_batch *batch;
     struct tdl_buffer *copy;
@@ -507,7 +517,7 @@ static void check_abort(bool begun)
     enum tdl_result later = TDL_OK;
     pthread_t thread;
     uint64_t point;
-    check_begin("a run that is aborted%s", begun ? "" : " before it begins");
+    check_begin("run %d, which is aborted%s", (int)kind, begun ? "" : " before it begins");
     check_bind(ctx, g, &x, &y);
     check_bind(ctx, other, &u, &v);
     OK(tdl_buffer_create(ctx, size, TDL_BUFFER_READBACK, &copy));
@@ -595,8 +605,10 @@ int main(void)
     check_refused();
     check_asked();
     check_asked_in_build();
-    check_abort(false);
-    check_abort(true);
+    for (int kind = 0; kind < KINDS; kind++) {
+        check_abort((enum long_run)kind, false);
+        check_abort((enum long_run)kind, true);
+    }
     check_long_runs();
     check_context_close(ctx);
     return check_result();

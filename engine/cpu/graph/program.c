@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "cpu/memory.h"
 #include "ops/ops.h"
+#include "stop.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -193,7 +194,7 @@ static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *th
     bind(p, run->bound);
     for (uint32_t i = 0; i < p->step_count; i++) {
         const struct tdl_cpu_step *s = &p->steps[i];
-        if (tdl_cpu_stopped())
+        if (tdl_is_stopped(tdl_heeded()))
             return TDL_ERROR_CANCELED;
         const uint64_t start = run->timed ? tdl_clock_ns() : 0;
         if (s->xnn)
