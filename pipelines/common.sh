@@ -18,7 +18,7 @@ TDL_PACKAGES=(
     meson ninja-build gcc libc6-dev pkg-config python3
     libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
     libvulkan-dev mesa-vulkan-drivers glslang-tools glslc libdrm-dev libxnnpack-dev libpthreadpool-dev
-    libpng-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+    libjansson-dev libpng-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
     python-matplotlib-data
 )
 # For frames in Vulkan images; the latter are what their library's pkg-config

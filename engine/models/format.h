@@ -61,6 +61,7 @@ bool tdl_model_check_bound(struct tdl_builder *builder, const struct tdl_model_s
 
 extern const struct tdl_model_format tdl_model_ncnn;
 extern const struct tdl_model_format tdl_model_onnx;
+extern const struct tdl_model_format tdl_model_tfjs;
 extern const struct tdl_model_format tdl_model_tflite;
 
 #endif

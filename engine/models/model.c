@@ -16,6 +16,7 @@ static const struct tdl_model_format *const formats[] = {
     &tdl_model_tflite,
     &tdl_model_ncnn,
     &tdl_model_onnx,
+    &tdl_model_tfjs,
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What every reader of model files needs, written once: memory within bounds, constants,
+ * numbers that are known when a model is loaded, and sizes that a file leaves open.
+ *
+ * Shapes are computed by the graph's own operators: what follows from constants alone is
+ * evaluated as it is added (tdl_kit_settle()), so that sizes and axes are numbers when the
+ * next operator asks for them (tdl_kit_ints()).
+ */
+#ifndef TDL_MODELS_KIT_H
+#define TDL_MODELS_KIT_H
+
+#include "models/format.h"
+
+/* Bytes of an input's name with its NUL; one more than the builder takes, which says so. */
+#define TDL_KIT_NAME (TDL_MAX_NAME + 2)
+
+struct tdl_kit {
+    struct tdl_builder *builder;
+    const struct tdl_model_source *source;
+    const struct tdl_model_params *params; /* the source's */
+    uint64_t file_bytes;                   /* of the source, and of files beside it */
+    uint64_t made_bytes;                   /* of constants that were computed or converted */
+    uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
+};
+
+/* ------------------------------------------------------------------ errors */
+
+/* Puts the builder in its error state; false for convenience. */
+bool tdl_kit_fail(struct tdl_kit *kit, enum tdl_result result, const char *format, ...)
+    TDL_PRINTF(3, 4);
+/* For what is well said in the file, and not to be had here. */
+#define tdl_kit_lacks(kit, ...) tdl_kit_fail(kit, TDL_ERROR_UNSUPPORTED, __VA_ARGS__)
+/* For a file that is not what its own format asks for. */
+#define tdl_kit_damaged(kit, ...) tdl_kit_fail(kit, TDL_ERROR_INVALID_MODEL, __VA_ARGS__)
+bool tdl_kit_fail_memory(struct tdl_kit *kit);
+
+/* --------------------------------------------------------------- constants */
+
+/* Zeroed memory that the builder owns, in a bound that follows the size of the files. NULL
+ * with the builder in error. */
+void *tdl_kit_make(struct tdl_kit *kit, uint64_t size);
+/* A constant whose elements are copied; a scalar where `rank` is 0. */
+struct tdl_operand *tdl_kit_constant(struct tdl_kit *kit, enum tdl_dtype dtype, uint32_t rank,
+                                     const uint32_t *shape, const void *data);
+/* One number as a scalar: float32, int32 or uint8. */
+struct tdl_operand *tdl_kit_number(struct tdl_kit *kit, enum tdl_dtype dtype, double value);
+/* One number over and over, of any shape. */
+struct tdl_operand *tdl_kit_fill(struct tdl_kit *kit, const struct tdl_tensor_params *desc,
+                                 double value);
+/* start, start + step, …: `count` numbers, 1 or more, float32 or int32 of rank 1. */
+struct tdl_operand *tdl_kit_range(struct tdl_kit *kit, enum tdl_dtype dtype, uint32_t count,
+                                  double start, double step);
+/* int32 of rank 1; `count` of 1 or more. */
+struct tdl_operand *tdl_kit_int_list(struct tdl_kit *kit, const int32_t *list, uint32_t count);
+
+/* ------------------------------------------------------- what is known now */
+
+/* The operand, evaluated if it follows from constants and is small. NULL stays NULL. */
+struct tdl_operand *tdl_kit_settle(struct tdl_kit *kit, struct tdl_operand *operand);
+bool tdl_kit_is_known(struct tdl_kit *kit, struct tdl_operand *operand);
+/* Numbers of an operand that are known now, at most `capacity`; `what` is for the message,
+ * as "input 1". False with the builder in error. */
+bool tdl_kit_ints(struct tdl_kit *kit, struct tdl_operand *operand, const char *what, int64_t *list,
+                  uint32_t capacity, uint32_t *out_count);
+bool tdl_kit_floats(struct tdl_kit *kit, struct tdl_operand *operand, const char *what,
+                    double *list, uint32_t capacity, uint32_t *out_count);
+
+/* The operand's description; that of one element where there is none, as the builder has
+ * failed. */
+const struct tdl_tensor_params *tdl_kit_desc(const struct tdl_operand *operand);
+/* An axis that may count from the end; false with the builder in error. */
+bool tdl_kit_axis(struct tdl_kit *kit, int64_t axis, uint32_t rank, uint32_t *out);
+
+/* ------------------------------------------------- functions of operators */
+
+/* The arc tangent, within 2e-8 for numbers from −1 to 1; of y / x in all four quadrants. */
+struct tdl_operand *tdl_kit_atan(struct tdl_kit *kit, struct tdl_operand *x);
+struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y,
+                                  struct tdl_operand *x);
+
+/* ----------------------------------------------------- what is left open */
+
+/* An input as the file describes it. */
+struct tdl_kit_input {
+    char name[TDL_KIT_NAME];
+    enum tdl_dtype dtype;
+    enum tdl_layout layout;
+    bool has_rank; /* else the caller's sizes say how many dimensions there are */
+    uint32_t rank;
+    int64_t size[TDL_MAX_RANK]; /* 0 or less: open */
+    int64_t hint[TDL_MAX_RANK]; /* of open ones, where the caller says nothing; 0: none */
+};
+/* Sizes that are still open, of all inputs: told at once. */
+struct tdl_kit_open {
+    uint32_t count, dimension;
+    char input[256], names[640]; /* the first one's; "'h', 'w'" */
+};
+
+/* The number that the caller has for an input, or NULL. */
+const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const char *name);
+/* The shape with the caller's sizes in it; what stays open is noted, and 1 meanwhile. False
+ * with the builder in error. */
+bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
+                  struct tdl_tensor_params *out, struct tdl_kit_open *open);
+/* Behind the last input: is nothing open, and was everything used that the caller said?
+ * False with the builder in error. */
+bool tdl_kit_check_bound(struct tdl_kit *kit, const struct tdl_kit_open *open);
+
+#endif

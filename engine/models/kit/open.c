@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sizes that a file leaves open, and what the caller says of them. */
+#define _GNU_SOURCE /* stpcpy() */
+#include "kit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The size that the caller gave dimension `i` by its place, or 0. */
+static uint32_t said_size(struct tdl_kit *kit, const char *input, uint32_t i)
+{
+    char place[TDL_KIT_NAME + 16];
+
+    snprintf(place, sizeof(place), "%s:%u", input, i);
+    for (uint32_t k = 0; k < kit->params->dimension_count; k++) {
+        const struct tdl_model_dimension *d = &kit->params->dimensions[k];
+
+        if (d->name && !strcmp(d->name, place)) {
+            kit->bound |= UINT64_C(1) << (k % 64);
+            return d->size;
+        }
+    }
+    return 0;
+}
+
+const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const char *name)
+{
+    for (uint32_t i = 0; i < kit->params->number_count; i++) {
+        const struct tdl_model_number *number = &kit->params->numbers[i];
+
+        if (number->input && !strcmp(number->input, name)) {
+            kit->numbered |= UINT64_C(1) << (i % 64);
+            return number;
+        }
+    }
+    return NULL;
+}
+
+static void note_open(const char *input, uint32_t i, struct tdl_kit_open *open)
+{
+    const size_t used = strlen(open->names);
+    char quoted[300];
+
+    if (open->count++ == 0) {
+        snprintf(open->input, sizeof(open->input), "%.200s", input);
+        open->dimension = i;
+    }
+    snprintf(quoted, sizeof(quoted), "'%.200s:%u'", input, i);
+    if (used + strlen(quoted) + 8 < sizeof(open->names)) /* ", " and ", ..." have room */
+        stpcpy(used ? stpcpy(open->names + used, ", ") : open->names, quoted);
+    else if (!strstr(open->names, "..."))
+        stpcpy(open->names + used, ", ...");
+}
+
+/* One picture at a time; of its height and width the caller may say one size for all. */
+static uint32_t default_size(const struct tdl_kit *kit, const struct tdl_kit_input *in, uint32_t i)
+{
+    const uint32_t height = in->layout == TDL_LAYOUT_NCHW ? 2 : 1;
+
+    if (in->rank == 4 && (i == height || i == height + 1))
+        return kit->params->size[i - height];
+    return i == 0 && in->rank > 1 ? 1 : 0;
+}
+
+bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
+                  struct tdl_tensor_params *out, struct tdl_kit_open *open)
+{
+    uint32_t rank = in->rank;
+
+    while (!in->has_rank && rank < TDL_MAX_RANK && said_size(kit, in->name, rank))
+        rank++;
+    if (!in->has_rank && rank == 0)
+        note_open(in->name, 0, open);
+    *out = (struct tdl_tensor_params){.dtype = in->dtype, .layout = in->layout, .rank = rank};
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t size = in->has_rank ? in->size[i] : 0;
+
+        if (size <= 0)
+            size = said_size(kit, in->name, i);
+        if (size == 0 && in->has_rank)
+            size = default_size(kit, in, i);
+        if (size == 0)
+            size = in->hint[i];
+        if (size <= 0) {
+            note_open(in->name, i, open);
+            size = 1;
+        }
+        if (size > INT32_MAX)
+            return tdl_kit_damaged(kit, "the input '%.400s' has %lld elements in dimension %u",
+                                   in->name, (long long)size, i);
+        out->shape[i] = (uint32_t)size;
+    }
+    return true;
+}
+
+/* A name that the caller bound, and that nothing in the file has; NULL: there is none. */
+static const char *find_unbound(const struct tdl_kit *kit)
+{
+    for (uint32_t i = 0; i < kit->params->dimension_count; i++)
+        if (i < 64 && !(kit->bound >> i & 1) && !kit->params->dimensions[i].optional)
+            return kit->params->dimensions[i].name ? kit->params->dimensions[i].name : "";
+    return NULL;
+}
+
+/* Callers have options of their own for this, and know it by the struct's name. */
+static bool fail_open(struct tdl_kit *kit, const struct tdl_kit_open *open)
+{
+    const char *wrong = find_unbound(kit);
+    char has[280] = "";
+
+    if (wrong)
+        snprintf(has, sizeof(has), ", and none is called '%.200s'", wrong);
+    if (open->count == 1)
+        return tdl_kit_lacks(kit,
+                             "the model leaves dimension %u of its input '%s' open%s: give it a "
+                             "size by the name %s (tdl_model_params)",
+                             open->dimension, open->input, has, open->names);
+    return tdl_kit_lacks(kit,
+                         "the model leaves %u sizes of its inputs open%s: give each by its name, "
+                         "which are %s (tdl_model_params)",
+                         open->count, has, open->names);
+}
+
+bool tdl_kit_check_bound(struct tdl_kit *kit, const struct tdl_kit_open *open)
+{
+    const char *wrong = find_unbound(kit);
+
+    if (open->count)
+        return fail_open(kit, open);
+    if (wrong)
+        return tdl_kit_fail(kit, TDL_ERROR_INVALID_ARGUMENT,
+                            "the model leaves no dimension '%.400s' open that could be bound",
+                            wrong);
+    for (uint32_t i = 0; i < kit->params->number_count && i < 64; i++)
+        if (!(kit->numbered >> i & 1))
+            return tdl_kit_fail(kit, TDL_ERROR_INVALID_ARGUMENT,
+                                "the model has no input '%.400s' that could be a number",
+                                kit->params->numbers[i].input ? kit->params->numbers[i].input : "");
+    return true;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow.js's convolutions. */
+#include "windows.h"
+
+#include <string.h>
+
+enum kind { FULL, DEPTHWISE };
+
+/* Of a convolution in blocks: where pixels of a block are pictures, neighbours there are a
+ * block apart here. */
+static bool dilate(struct tfjs_import *im, const struct tfjs_value *v, const uint32_t *window,
+                   struct tdl_conv2d_params *params)
+{
+    if (params->stride[0] != 1 || params->stride[1] != 1 || params->dilation[0] != 1 ||
+        params->dilation[1] != 1)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t block = v->block[i], around = (window[i] - 1) * block;
+
+        params->dilation[i] = block;
+        if (params->padding == TDL_PADDING_SAME_UPPER) {
+            params->pad[2 * i] = (window[i] - 1) / 2 * block;
+            params->pad[2 * i + 1] = around - params->pad[2 * i];
+        } else {
+            params->pad[2 * i] *= block;
+            params->pad[2 * i + 1] *= block;
+        }
+    }
+    params->padding = TDL_PADDING_EXPLICIT;
+    (void)im;
+    return true;
+}
+
+/* [h, w, in, multiplier] as [h, w, 1, in · multiplier], which lies in memory likewise. */
+static struct tdl_operand *depthwise_filter(struct tfjs_import *im, const struct tfjs_value *v)
+{
+    const struct tdl_tensor_params *p = tdl_kit_desc(v->operand);
+    struct tdl_tensor_params desc = *p;
+
+    desc.shape[2] = 1;
+    desc.shape[3] = p->shape[2] * p->shape[3];
+    return v->data ? tdl_builder_constant(tfjs_b(im), &desc, v->data, tdl_tensor_params_size(&desc))
+                   : tfjs_reshape(im, v->operand, 4, desc.shape);
+}
+
+/* The filter in its form, and the groups that it asks for. */
+static struct tdl_operand *read_filter(struct tfjs_import *im, uint32_t channels,
+                                       uint32_t *out_groups)
+{
+    const struct tfjs_value *v = tfjs_in_value(im, 1);
+    struct tdl_operand *filter = v ? tfjs_in(im, 1) : NULL;
+    const uint32_t *shape = tfjs_shape(filter);
+
+    if (!filter)
+        return NULL;
+    if (tfjs_rank(filter) != 4) {
+        tdl_kit_damaged(&im->kit, "a filter of %u dimensions instead of 4", tfjs_rank(filter));
+        return NULL;
+    }
+    const bool fits =
+        im->row->detail == DEPTHWISE ? shape[2] == channels : channels % shape[2] == 0;
+    if (!fits) {
+        tdl_kit_damaged(&im->kit, "a filter of %u channels for an input of %u", shape[2], channels);
+        return NULL;
+    }
+    *out_groups = im->row->detail == DEPTHWISE ? channels : channels / shape[2];
+    return im->row->detail == DEPTHWISE ? depthwise_filter(im, v) : filter;
+}
+
+static bool add_conv(struct tfjs_import *im)
+{
+    struct tfjs_value *v = tfjs_in_value(im, 0), value = {0};
+    struct tdl_conv2d_params params = {.filter_layout = TDL_FILTER_HWIO};
+    struct tfjs_fused fused;
+    struct tdl_operand *x, *filter;
+
+    if (!v || !tfjs_pair(im, "strides", params.stride) ||
+        !tfjs_pair(im, "dilations", params.dilation) ||
+        !tfjs_padding(im, &params.padding, params.pad) || !tfjs_read_fused(im, 2, &fused))
+        return false;
+    const struct tdl_operand *weights = tfjs_in(im, 1);
+    const bool blocks =
+        v->block[0] && tfjs_rank(weights) == 4 && dilate(im, v, tfjs_shape(weights), &params);
+    x = blocks ? v->operand : tfjs_picture(im, 0);
+    filter =
+        x ? read_filter(im, tfjs_shape(x)[tdl_kit_desc(x)->layout ? 1 : 3], &params.groups) : NULL;
+    if (!filter)
+        return false;
+    params.bias = fused.bias;
+    params.activation = fused.activation;
+    x = tfjs_finish_fused(im, &fused, tdl_builder_conv2d(tfjs_b(im), x, filter, &params));
+    if (!blocks)
+        return tfjs_give(im, x);
+    value.operand = tfjs_nhwc(im, x);
+    memcpy(value.block, v->block, sizeof(value.block));
+    return value.operand && tfjs_give_value(im, 0, &value);
+}
+
+/* ---------------------------------------------------------------- transposed */
+
+/* [h, w, out, in] as [out, h, w, in]. */
+static struct tdl_operand *transposed_filter(struct tfjs_import *im, uint32_t i)
+{
+    const struct tfjs_value *v = tfjs_in_value(im, i);
+    struct tdl_operand *filter = v ? tfjs_in(im, i) : NULL;
+    struct tdl_tensor_params desc = *tdl_kit_desc(filter);
+    const uint32_t *s = tfjs_shape(filter);
+    static const uint32_t order[] = {2, 0, 1, 3};
+    float *to;
+
+    if (!filter || desc.rank != 4 || desc.dtype != TDL_FLOAT32) {
+        if (filter)
+            tdl_kit_damaged(&im->kit, "a filter of %s with %u dimensions",
+                            tdl_dtype_name(desc.dtype), desc.rank);
+        return NULL;
+    }
+    if (!v->data)
+        return tdl_kit_settle(&im->kit,
+                              tfjs_nhwc(im, tdl_builder_transpose(tfjs_b(im), filter, order)));
+    for (uint32_t d = 0; d < 4; d++)
+        desc.shape[d] = s[order[d]];
+    to = tdl_kit_make(&im->kit, tdl_tensor_params_size(&desc));
+    for (uint32_t out = 0; to && out < s[2]; out++)
+        for (size_t tap = 0; tap < (size_t)s[0] * s[1]; tap++)
+            memcpy(to + (out * (size_t)s[0] * s[1] + tap) * s[3],
+                   (const float *)v->data + (tap * s[2] + out) * s[3], s[3] * sizeof(float));
+    return to ? tdl_builder_constant(tfjs_b(im), &desc, to, tdl_tensor_params_size(&desc)) : NULL;
+}
+
+/* TensorFlow says the output's size: any whose forward convolution has the input's. What
+ * the window reaches beyond it is cut away, the odd pixel at the end. */
+static bool crop(struct tfjs_import *im, const struct tdl_operand *x, const uint32_t *window,
+                 const int64_t *size, struct tdl_conv_transpose2d_params *params)
+{
+    const bool same = params->padding == TDL_PADDING_SAME_UPPER,
+               given = params->pad[0] || params->pad[1] || params->pad[2] || params->pad[3];
+
+    params->padding = TDL_PADDING_EXPLICIT;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t d = tdl_kit_desc(x)->layout ? 2 + i : 1 + i;
+        const int64_t in = tfjs_shape(x)[d], stride = params->stride[i], out = size[d];
+        const int64_t reach = (int64_t)(window[i] - 1) * params->dilation[i] + 1;
+        const int64_t full = (in - 1) * stride + reach;
+        int64_t cut = full - out;
+        bool ok = out >= 1 && out <= INT32_MAX;
+
+        if (given || !same) { /* what is beyond the windows is zeros */
+            const int64_t pads = (int64_t)params->pad[2 * i] + params->pad[2 * i + 1];
+
+            ok = ok && out >= full - pads && out < full - pads + stride;
+            cut = pads;
+            params->output_padding[i] = (uint32_t)(ok ? out - (full - pads) : 0);
+        } else if (ok) {
+            ok = (out + stride - 1) / stride == in;
+            params->pad[2 * i] = (uint32_t)(cut > 0 ? cut / 2 : 0);
+            params->pad[2 * i + 1] = (uint32_t)(cut > 0 ? cut - cut / 2 : 0);
+            params->output_padding[i] = (uint32_t)(cut < 0 ? -cut : 0);
+        }
+        if (!ok)
+            return tdl_kit_damaged(&im->kit,
+                                   "an output of %lld px from %lld px with a stride of "
+                                   "%lld and a window of %u",
+                                   (long long)out, (long long)in, (long long)stride, window[i]);
+    }
+    return true;
+}
+
+static bool add_conv_transpose(struct tfjs_import *im)
+{
+    struct tdl_conv_transpose2d_params params = {0};
+    struct tdl_operand *filter = transposed_filter(im, 1), *x = filter ? tfjs_picture(im, 2) : NULL;
+    int64_t size[4];
+    uint32_t count;
+
+    if (!x || !tfjs_ints(im, 0, size, 4, &count) || !tfjs_pair(im, "strides", params.stride) ||
+        !tfjs_pair(im, "dilations", params.dilation) ||
+        !tfjs_padding(im, &params.padding, params.pad))
+        return false;
+    if (count != 4)
+        return tdl_kit_damaged(&im->kit, "a size of %u numbers instead of 4", count);
+    return crop(im, x, tfjs_shape(filter) + 1, size, &params) &&
+           tfjs_give(im, tdl_builder_conv_transpose2d(tfjs_b(im), x, filter, &params));
+}
+
+const struct tfjs_row tfjs_rows_conv[] = {
+    {"Conv2D", 2, 2, add_conv, FULL},
+    {"Conv2DBackpropInput", 3, 3, add_conv_transpose, 0},
+    {"DepthwiseConv2d", 2, 2, add_conv, DEPTHWISE},
+    {"DepthwiseConv2dNative", 2, 2, add_conv, DEPTHWISE},
+    {"FusedDepthwiseConv2dNative", 2, 4, add_conv, DEPTHWISE},
+    {"_FusedConv2D", 2, 4, add_conv, FULL},
+    {0},
+};

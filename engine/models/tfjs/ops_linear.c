@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow.js's matrices, reductions and what looks along axes. */
+#include "windows.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------- matrices */
+
+/* With a bias of one row and an activation; of rank 2, which TensorFlow.js asks for. */
+static bool add_product(struct tfjs_import *im)
+{
+    struct tdl_operand *a = tfjs_in(im, 0), *b = a ? tfjs_in(im, 1) : NULL;
+    struct tdl_gemm_params params = {0};
+    struct tfjs_fused fused;
+
+    if (!b || !tfjs_read_fused(im, 2, &fused))
+        return false;
+    params.a_transpose = tfjs_bool(im, "transpose_a");
+    params.b_transpose = tfjs_bool(im, "transpose_b");
+    params.c = fused.bias;
+    params.activation = fused.activation;
+    return tfjs_give(im,
+                     tfjs_finish_fused(im, &fused, tdl_builder_gemm(tfjs_b(im), a, b, &params)));
+}
+
+/* The matrices of the last two dimensions, turned over. */
+static struct tdl_operand *turn(struct tfjs_import *im, struct tdl_operand *x)
+{
+    uint32_t order[TDL_MAX_RANK], rank = tfjs_rank(x);
+
+    if (rank < 2)
+        return x;
+    for (uint32_t d = 0; d < rank; d++)
+        order[d] = d;
+    order[rank - 2] = rank - 1;
+    order[rank - 1] = rank - 2;
+    return tfjs_nhwc(im, tdl_builder_transpose(tfjs_b(im), x, order));
+}
+
+static bool add_matmul(struct tfjs_import *im)
+{
+    struct tdl_operand *a = tfjs_in(im, 0), *b = a ? tfjs_in(im, 1) : NULL;
+
+    if (!b)
+        return false;
+    if (tfjs_bool(im, "adj_x"))
+        a = turn(im, a);
+    if (tfjs_bool(im, "adj_y"))
+        b = turn(im, b);
+    return a && b && tfjs_give(im, tdl_builder_matmul(tfjs_b(im), a, b));
+}
+
+/* ------------------------------------------------------------------ reductions */
+
+/* Axes in any order, be it several times. */
+static bool read_axes(struct tfjs_import *im, uint32_t rank, struct tdl_reduce_params *params)
+{
+    int64_t axes[TDL_MAX_RANK];
+    uint32_t count, axis, seen = 0;
+
+    if (!tfjs_ints(im, 1, axes, TDL_MAX_RANK, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!tdl_kit_axis(&im->kit, axes[i], rank, &axis))
+            return false;
+        if (!(seen >> axis & 1))
+            params->axes[params->axis_count++] = axis;
+        seen |= 1u << axis;
+    }
+    return true;
+}
+
+/* A picture's mean over height and width has kernels of its own. */
+static struct tdl_operand *reduce(struct tfjs_import *im, struct tdl_operand *x,
+                                  const struct tdl_reduce_params *params)
+{
+    const struct tdl_tensor_params *p = tdl_kit_desc(x);
+    const uint32_t flat[] = {p->shape[0], p->shape[3]};
+
+    if (im->row->detail != TDL_REDUCE_MEAN || p->rank != 4 || p->dtype != TDL_FLOAT32 ||
+        params->axis_count != 2 || params->axes[0] + params->axes[1] != 3 ||
+        params->axes[0] * params->axes[1] != 2)
+        return tdl_builder_reduce(tfjs_b(im), x, (enum tdl_reduction)im->row->detail, params);
+    x = tdl_builder_global_average_pool(tfjs_b(im), x);
+    return params->keep_dimensions ? x : tfjs_reshape(im, x, 2, flat);
+}
+
+/* Of nothing: no sum, and a product of 1. */
+static bool reduce_empty(struct tfjs_import *im)
+{
+    const struct tfjs_value *v = tfjs_in_value(im, 0);
+    const int32_t detail = im->row->detail;
+
+    if (v->empty.rank != 1 || (detail != TDL_REDUCE_PRODUCT && detail != TDL_REDUCE_SUM))
+        return tdl_kit_lacks(&im->kit, "input 0 has no elements");
+    return tfjs_give(im, tdl_kit_number(&im->kit, v->empty.dtype, detail == TDL_REDUCE_PRODUCT));
+}
+
+static bool add_reduce(struct tfjs_import *im)
+{
+    struct tdl_reduce_params params = {.keep_dimensions = tfjs_bool(im, "keep_dims")};
+    struct tdl_operand *x;
+
+    if (tfjs_is_empty(im, 0))
+        return reduce_empty(im);
+    x = tfjs_in(im, 0);
+    if (!x || !read_axes(im, tfjs_rank(x), &params))
+        return false;
+    if (params.axis_count == 0)
+        return tfjs_give(im, x);
+    return tfjs_give(im, reduce(im, x, &params));
+}
+
+static bool add_arg(struct tfjs_import *im)
+{
+    const struct tdl_arg_min_max_params params = {.output_dtype = TDL_INT32};
+    struct tdl_operand *x = tfjs_in(im, 0);
+    uint32_t axis;
+    int64_t said;
+
+    return x && tfjs_int_at(im, 1, &said) && tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis) &&
+           tfjs_give(im, (im->row->detail ? tdl_builder_arg_max
+                                          : tdl_builder_arg_min)(tfjs_b(im), x, axis, &params));
+}
+
+static bool add_softmax(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+
+    if (!x)
+        return false;
+    if (tfjs_rank(x) == 0)
+        return tdl_kit_damaged(&im->kit, "of a single number");
+    x = tdl_builder_softmax(tfjs_b(im), x, tfjs_rank(x) - 1);
+    return tfjs_give(im, im->row->detail && x ? tdl_builder_log(tfjs_b(im), x) : x);
+}
+
+static bool add_cumulative(struct tfjs_import *im)
+{
+    const struct tdl_cumulative_sum_params params = {.exclusive = tfjs_bool(im, "exclusive"),
+                                                     .reversed = tfjs_bool(im, "reverse")};
+    struct tdl_operand *x = tfjs_in(im, 0);
+    uint32_t axis;
+    int64_t said;
+
+    return x && tfjs_int_at(im, 1, &said) && tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis) &&
+           tfjs_give(im, tdl_builder_cumulative_sum(tfjs_b(im), x, axis, &params));
+}
+
+const struct tfjs_row tfjs_rows_linear[] = {
+    {"All", 2, 2, add_reduce, TDL_REDUCE_MIN},
+    {"Any", 2, 2, add_reduce, TDL_REDUCE_MAX},
+    {"ArgMax", 2, 2, add_arg, 1},
+    {"ArgMin", 2, 2, add_arg, 0},
+    {"BatchMatMul", 2, 2, add_matmul, 0},
+    {"BatchMatMulV2", 2, 2, add_matmul, 0},
+    {"Cumsum", 2, 2, add_cumulative, 0},
+    {"LogSoftmax", 1, 1, add_softmax, 1},
+    {"MatMul", 2, 2, add_product, 0},
+    {"Max", 2, 2, add_reduce, TDL_REDUCE_MAX},
+    {"Mean", 2, 2, add_reduce, TDL_REDUCE_MEAN},
+    {"Min", 2, 2, add_reduce, TDL_REDUCE_MIN},
+    {"Prod", 2, 2, add_reduce, TDL_REDUCE_PRODUCT},
+    {"Softmax", 1, 1, add_softmax, 0},
+    {"Sum", 2, 2, add_reduce, TDL_REDUCE_SUM},
+    {"_FusedMatMul", 2, 4, add_product, 0},
+    {0},
+};

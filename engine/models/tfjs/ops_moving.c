@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorFlow.js's operators that move elements and leave each as it is. */
+#include "tfjs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------ joined and parted */
+
+/* Those of inputs `first` and on that have elements: `count` of them in memory that the
+ * builder owns. NULL with the builder in error. */
+static struct tdl_operand **read_many(struct tfjs_import *im, uint32_t first, uint32_t end,
+                                      uint32_t *out_count)
+{
+    struct tdl_operand **list = tdl_kit_make(&im->kit, (end - first + 1) * sizeof(*list));
+
+    *out_count = 0;
+    for (uint32_t i = first; list && i < end; i++) {
+        if (tfjs_is_empty(im, i))
+            continue;
+        list[*out_count] = tfjs_in(im, i);
+        if (!list[(*out_count)++])
+            return NULL;
+    }
+    return tdl_builder_status(tfjs_b(im)) == TDL_OK ? list : NULL;
+}
+
+/* The axis comes last (ConcatV2) or first (Concat). */
+static bool add_concat(struct tfjs_import *im)
+{
+    const uint32_t last = im->node->data_inputs - 1, first = im->row->detail ? 1 : 0;
+    struct tdl_operand **list;
+    uint32_t count, axis;
+    int64_t said;
+
+    if (!tfjs_int_at(im, im->row->detail ? 0 : last, &said))
+        return false;
+    list = read_many(im, first, first ? last + 1 : last, &count);
+    if (!list)
+        return false;
+    if (count == 0)
+        return tfjs_give_value(im, 0, tfjs_in_value(im, first));
+    return tdl_kit_axis(&im->kit, said, tfjs_rank(list[0]), &axis) &&
+           tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(tfjs_b(im), list, count, axis));
+}
+
+/* `x` with one dimension more, or less, at an axis. */
+static struct tdl_operand *with_axis(struct tfjs_import *im, struct tdl_operand *x, uint32_t axis,
+                                     bool more)
+{
+    const uint32_t rank = tfjs_rank(x), *s = tfjs_shape(x);
+    uint32_t shape[TDL_MAX_RANK + 1];
+
+    if (more && rank == TDL_MAX_RANK) {
+        tdl_kit_lacks(&im->kit, "more than %d dimensions", TDL_MAX_RANK);
+        return NULL;
+    }
+    for (uint32_t d = 0; d < (more ? rank + 1 : rank - 1); d++)
+        shape[d] = d < axis ? s[d] : more ? (d == axis ? 1 : s[d - 1]) : s[d + 1];
+    return tfjs_reshape(im, x, more ? rank + 1 : rank - 1, shape);
+}
+
+static bool add_pack(struct tfjs_import *im)
+{
+    uint32_t count, axis;
+    struct tdl_operand **list = read_many(im, 0, im->node->data_inputs, &count);
+
+    if (!list)
+        return false;
+    if (count < im->node->data_inputs)
+        return tdl_kit_lacks(&im->kit, "some inputs have no elements");
+    if (!tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tfjs_rank(list[0]) + 1, &axis))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(list[i] = with_axis(im, list[i], axis, true)))
+            return false;
+    return tfjs_give(im, count == 1 ? list[0] : tdl_builder_concat(tfjs_b(im), list, count, axis));
+}
+
+/* Equal parts where `sizes` is NULL; without the axis if it is to go. */
+static bool give_parts(struct tfjs_import *im, struct tdl_operand *x, uint32_t axis, uint32_t count,
+                       const uint32_t *sizes, bool drop)
+{
+    struct tdl_operand **parts = tdl_kit_make(&im->kit, (count + 1) * sizeof(*parts));
+
+    if (!parts)
+        return false;
+    if (count == 1)
+        parts[0] = x;
+    else if (tdl_builder_split(tfjs_b(im), x, count, sizes, axis, parts) != TDL_OK)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!tfjs_give_at(im, i, drop ? with_axis(im, parts[i], axis, false) : parts[i]))
+            return false;
+    return true;
+}
+
+static bool add_unpack(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    uint32_t axis;
+
+    return x && tdl_kit_axis(&im->kit, tfjs_int(im, "axis", 0), tfjs_rank(x), &axis) &&
+           give_parts(im, x, axis, tfjs_shape(x)[axis], NULL, true);
+}
+
+/* The axis, and the input: the other way round with SplitV. */
+static bool add_split(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 1);
+    const int64_t count = tfjs_int(im, "num_split", 0);
+    uint32_t axis;
+    int64_t said;
+
+    if (!x || !tfjs_int_at(im, 0, &said) || !tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis))
+        return false;
+    if (count < 1 || tfjs_shape(x)[axis] % count != 0)
+        return tdl_kit_damaged(&im->kit, "%lld parts of %u elements", (long long)count,
+                               tfjs_shape(x)[axis]);
+    return give_parts(im, x, axis, (uint32_t)count, NULL, false);
+}
+
+static bool add_split_by_sizes(struct tfjs_import *im)
+{
+    enum { MOST = 256 };
+    struct tdl_operand *x = tfjs_in(im, 0);
+    uint32_t axis, count, sizes[MOST];
+    int64_t said, list[MOST], rest, open = -1;
+
+    if (!x || !tfjs_ints(im, 1, list, MOST, &count) || !tfjs_int_at(im, 2, &said) ||
+        !tdl_kit_axis(&im->kit, said, tfjs_rank(x), &axis))
+        return false;
+    rest = tfjs_shape(x)[axis];
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i] == -1 && open < 0) {
+            open = i;
+            continue;
+        }
+        if (list[i] < 1 || list[i] > rest)
+            return tdl_kit_lacks(&im->kit, "a part of %lld elements", (long long)list[i]);
+        sizes[i] = (uint32_t)list[i];
+        rest -= list[i];
+    }
+    if (count == 0 || (open >= 0 ? rest < 1 : rest != 0))
+        return tdl_kit_damaged(&im->kit, "parts that are not %u elements", tfjs_shape(x)[axis]);
+    if (open >= 0)
+        sizes[open] = (uint32_t)rest;
+    return give_parts(im, x, axis, count, sizes, false);
+}
+
+/* ----------------------------------------------------------------------- slices */
+
+static bool add_slice(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    int64_t start[TDL_MAX_RANK], size[TDL_MAX_RANK];
+    struct tdl_slice_params params = {0};
+    uint32_t starts, sizes;
+
+    if (!x || !tfjs_ints(im, 1, start, TDL_MAX_RANK, &starts) ||
+        !tfjs_ints(im, 2, size, TDL_MAX_RANK, &sizes))
+        return false;
+    for (uint32_t d = 0; d < tfjs_rank(x); d++) {
+        const int64_t all = tfjs_shape(x)[d];
+
+        if (starts != tfjs_rank(x) || sizes != starts || start[d] < 0 || start[d] >= all ||
+            size[d] < -1 || size[d] == 0 || size[d] > all - start[d])
+            return tdl_kit_lacks(&im->kit,
+                                 "a slice that is not within its %u dimensions, or "
+                                 "without elements",
+                                 tfjs_rank(x));
+        params.start[d] = (uint32_t)start[d];
+        params.size[d] = (uint32_t)(size[d] < 0 ? all - start[d] : size[d]);
+    }
+    return tfjs_give(im, tfjs_rank(x) ? tdl_builder_slice(tfjs_b(im), x, &params) : x);
+}
+
+/* StridedSlice: places as NumPy's, with masks of bits for each of the entries. */
+struct entries {
+    uint32_t count;
+    int64_t begin[2 * TDL_MAX_RANK], end[2 * TDL_MAX_RANK], step[2 * TDL_MAX_RANK];
+    uint32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
+};
+
+static bool read_entries(struct tfjs_import *im, struct entries *e)
+{
+    uint32_t ends, steps;
+
+    if (!tfjs_ints(im, 1, e->begin, 2 * TDL_MAX_RANK, &e->count) ||
+        !tfjs_ints(im, 2, e->end, 2 * TDL_MAX_RANK, &ends) ||
+        !tfjs_ints(im, 3, e->step, 2 * TDL_MAX_RANK, &steps))
+        return false;
+    e->begin_mask = (uint32_t)tfjs_int(im, "begin_mask", 0);
+    e->end_mask = (uint32_t)tfjs_int(im, "end_mask", 0);
+    e->ellipsis = (uint32_t)tfjs_int(im, "ellipsis_mask", 0);
+    e->new_axis = (uint32_t)tfjs_int(im, "new_axis_mask", 0) & ~e->ellipsis;
+    e->shrink = (uint32_t)tfjs_int(im, "shrink_axis_mask", 0) & ~(e->ellipsis | e->new_axis);
+    if (ends == e->count && steps == e->count)
+        return true;
+    return tdl_kit_damaged(&im->kit, "%u begins, %u ends and %u steps", e->count, ends, steps);
+}
+
+static int64_t clamp_place(int64_t place, int64_t size, bool forwards)
+{
+    place += place < 0 ? size : 0;
+    if (forwards)
+        return place < 0 ? 0 : place > size ? size : place;
+    return place < -1 ? -1 : place > size - 1 ? size - 1 : place;
+}
+
+/* How many elements entry `i` takes of a dimension of `size`; −1 with the builder in
+ * error. */
+static int64_t take(struct tfjs_import *im, const struct entries *e, uint32_t i, int64_t size,
+                    struct tdl_slice_params *params, uint32_t d)
+{
+    const bool one = e->shrink >> i & 1, forwards = one || e->step[i] > 0;
+    int64_t begin = clamp_place(e->begin[i], size, forwards), count;
+    int64_t end = clamp_place(e->end[i], size, forwards);
+
+    if (e->begin_mask >> i & 1 && !one)
+        begin = forwards ? 0 : size - 1;
+    if (e->end_mask >> i & 1)
+        end = forwards ? size : -1;
+    if (one)
+        end = begin + 1;
+    if (e->step[i] == 0 || llabs(e->step[i]) > INT32_MAX || (one && begin >= size)) {
+        tdl_kit_damaged(&im->kit, "element %lld of %lld, by steps of %lld", (long long)e->begin[i],
+                        (long long)size, (long long)e->step[i]);
+        return -1;
+    }
+    if (forwards ? end <= begin : begin <= end)
+        return 0;
+    params->start[d] = (uint32_t)begin;
+    params->size[d] = (uint32_t)llabs(end - begin);
+    params->step[d] = one ? 1 : (int32_t)e->step[i];
+    count = params->size[d];
+    return (count + llabs((int64_t)params->step[d]) - 1) / llabs((int64_t)params->step[d]);
+}
+
+/* Which dimensions the entries are about; those that an ellipsis skips stay whole. */
+static bool walk_entries(struct tfjs_import *im, const struct entries *e,
+                         const struct tdl_tensor_params *in, struct tdl_slice_params *params,
+                         struct tdl_tensor_params *out)
+{
+    uint32_t named = 0, dimension = 0;
+
+    for (uint32_t i = 0; i < e->count; i++)
+        named += !((e->ellipsis | e->new_axis) >> i & 1);
+    for (uint32_t i = 0; i <= e->count; i++) {
+        const bool end = i == e->count, skip = end || (e->ellipsis >> i & 1);
+        int64_t count = 1;
+        uint32_t whole;
+
+        if (named > in->rank - dimension)
+            return tdl_kit_damaged(&im->kit, "%u places in %u dimensions", e->count, in->rank);
+        whole = skip ? in->rank - dimension - (end ? 0 : named) : 0;
+        if (out->rank + whole + !skip > TDL_MAX_RANK)
+            return tdl_kit_lacks(&im->kit, "more than %d dimensions", TDL_MAX_RANK);
+        for (; whole > 0; whole--)
+            out->shape[out->rank++] = in->shape[dimension++];
+        if (skip)
+            continue;
+        if (!(e->new_axis >> i & 1)) {
+            count = take(im, e, i, in->shape[dimension], params, dimension);
+            dimension++;
+            named--;
+        }
+        if (count < 0)
+            return false;
+        if (!(e->shrink >> i & 1))
+            out->shape[out->rank++] = (uint32_t)count;
+    }
+    return true;
+}
+
+static bool add_strided_slice(struct tfjs_import *im)
+{
+    struct tdl_slice_params params = {0};
+    struct tdl_tensor_params out = {0};
+    struct entries entries = {0};
+    struct tdl_operand *x = tfjs_in(im, 0);
+
+    if (!x || !read_entries(im, &entries) ||
+        !walk_entries(im, &entries, tdl_kit_desc(x), &params, &out))
+        return false;
+    out.dtype = tdl_kit_desc(x)->dtype;
+    for (uint32_t d = 0; d < out.rank; d++)
+        if (out.shape[d] == 0)
+            return tfjs_give_empty(im, 0, &out);
+    if (tfjs_rank(x) > 0)
+        x = tdl_builder_slice(tfjs_b(im), x, &params);
+    if (x && (out.rank != tfjs_rank(x) ||
+              memcmp(out.shape, tfjs_shape(x), out.rank * sizeof(*out.shape)) != 0))
+        x = tfjs_reshape(im, x, out.rank, out.shape);
+    return tfjs_give(im, x);
+}
+
+/* ------------------------------------------------------------------------ borders */
+
+/* [rank, 2] numbers: before and after each dimension. */
+static bool read_borders(struct tfjs_import *im, uint32_t input, uint32_t rank, uint32_t *before,
+                         uint32_t *after)
+{
+    int64_t list[2 * TDL_MAX_RANK];
+    uint32_t count;
+
+    if (!tfjs_ints(im, input, list, 2 * TDL_MAX_RANK, &count))
+        return false;
+    if (count != 2 * rank)
+        return tdl_kit_damaged(&im->kit, "%u borders of %u dimensions", count, rank);
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i] < 0 || list[i] > INT32_MAX)
+            return tdl_kit_damaged(&im->kit, "a border of %lld elements", (long long)list[i]);
+        (i % 2 ? after : before)[i / 2] = (uint32_t)list[i];
+    }
+    return true;
+}
+
+static bool add_pad(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_pad_params params = {0};
+    uint32_t one = 1;
+    char mode[16];
+
+    if (!x || !read_borders(im, 1, tfjs_rank(x), params.before, params.after) ||
+        (im->node->data_inputs > 2 && !tfjs_floats(im, 2, &params.value, 1, &one)))
+        return false;
+    if (im->row->detail) {
+        tfjs_string(im, "mode", mode, sizeof(mode));
+        if (strcmp(mode, "REFLECT") != 0)
+            return tdl_kit_lacks(&im->kit,
+                                 "a border of mode '%s' is not supported; libtdl has "
+                                 "REFLECT",
+                                 mode);
+        params.mode = TDL_PAD_REFLECTION;
+    }
+    return tfjs_give(im, tdl_builder_pad(tfjs_b(im), x, &params));
+}
+
+static bool add_tile(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    uint32_t times[TDL_MAX_RANK], count;
+
+    if (!x || !tfjs_shape_at(im, 1, times, &count))
+        return false;
+    if (count != tfjs_rank(x))
+        return tdl_kit_damaged(&im->kit, "%u repetitions of %u dimensions", count, tfjs_rank(x));
+    return tfjs_give(im, count ? tdl_builder_tile(tfjs_b(im), x, times) : x);
+}
+
+static bool add_transpose(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    int64_t list[TDL_MAX_RANK];
+    uint32_t order[TDL_MAX_RANK], count;
+
+    if (!x || !tfjs_ints(im, 1, list, TDL_MAX_RANK, &count))
+        return false;
+    if (count != tfjs_rank(x))
+        return tdl_kit_damaged(&im->kit, "an order of %u for %u dimensions", count, tfjs_rank(x));
+    for (uint32_t d = 0; d < count; d++)
+        if (!tdl_kit_axis(&im->kit, list[d], count, &order[d]))
+            return false;
+    return tfjs_give(im, count ? tdl_builder_transpose(tfjs_b(im), x, order) : x);
+}
+
+static bool add_reverse(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    int64_t list[TDL_MAX_RANK];
+    uint32_t axes[TDL_MAX_RANK], count;
+
+    if (!x || !tfjs_ints(im, 1, list, TDL_MAX_RANK, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!tdl_kit_axis(&im->kit, list[i], tfjs_rank(x), &axes[i]))
+            return false;
+    return tfjs_give(im, count ? tdl_builder_reverse(tfjs_b(im), x, count, axes) : x);
+}
+
+/* -------------------------------------------------------------- blocks and batches */
+
+/* [n, h·b, w·b, c] → [n, h, b, w, b, c] → [b, b, n, h, w, c] → [b·b·n, h, w, c], or the
+ * same backwards. */
+struct tdl_operand *tfjs_exchange(struct tfjs_import *im, struct tdl_operand *x,
+                                  const uint32_t *block, uint32_t spatial, bool back)
+{
+    const struct tdl_tensor_params in = *tdl_kit_desc(x);
+    uint32_t apart[TDL_MAX_RANK], order[TDL_MAX_RANK], shape[TDL_MAX_RANK], blocks = 1;
+
+    if (!x || in.rank + spatial > TDL_MAX_RANK) {
+        tdl_kit_lacks(&im->kit, "blocks along %u of %u dimensions", spatial, in.rank);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < spatial; i++)
+        blocks *= block[i];
+    memcpy(shape, in.shape, sizeof(shape));
+    shape[0] = back ? in.shape[0] / blocks : in.shape[0] * blocks;
+    apart[back ? spatial : 0] = back ? shape[0] : in.shape[0];
+    order[back ? 0 : spatial] = back ? spatial : 0;
+    for (uint32_t i = 0; i < spatial; i++) {
+        shape[1 + i] = back ? in.shape[1 + i] * block[i] : in.shape[1 + i] / block[i];
+        apart[back ? i : 2 + 2 * i] = block[i];
+        apart[back ? spatial + 1 + i : 1 + 2 * i] = back ? in.shape[1 + i] : shape[1 + i];
+        order[back ? 2 + 2 * i : i] = back ? i : 2 + 2 * i;
+        order[back ? 1 + 2 * i : spatial + 1 + i] = back ? spatial + 1 + i : 1 + 2 * i;
+    }
+    for (uint32_t d = 1 + spatial; d < in.rank; d++) {
+        apart[d + spatial] = in.shape[d];
+        order[d + spatial] = d + spatial;
+    }
+    x = tfjs_reshape(im, x, in.rank + spatial, apart);
+    x = x ? tdl_builder_transpose(tfjs_b(im), x, order) : NULL;
+    return tfjs_reshape(im, x, in.rank, shape);
+}
+
+/* Blocks, and [spatial, 2] numbers of what stands round them, or is cut off. */
+static bool read_blocks(struct tfjs_import *im, uint32_t rank, uint32_t *block,
+                        uint32_t *out_spatial, uint32_t *before, uint32_t *after)
+{
+    if (!tfjs_shape_at(im, 1, block, out_spatial))
+        return false;
+    for (uint32_t i = 0; i < *out_spatial; i++)
+        if (*out_spatial >= rank || block[i] > 64)
+            return tdl_kit_lacks(&im->kit, "blocks of %u along %u of %u dimensions", block[i],
+                                 *out_spatial, rank);
+    return read_borders(im, 2, *out_spatial, before, after);
+}
+
+/* Of pictures nothing is moved yet: a convolution may make a dilation of it. */
+static bool add_space_to_batch(struct tfjs_import *im)
+{
+    struct tdl_operand *x = tfjs_in(im, 0);
+    struct tdl_pad_params params = {0};
+    uint32_t block[TDL_MAX_RANK], spatial;
+    struct tfjs_value value = {0};
+
+    if (!x || !read_blocks(im, tfjs_rank(x), block, &spatial, params.before + 1, params.after + 1))
+        return false;
+    x = tfjs_nhwc(im, tdl_builder_pad(tfjs_b(im), x, &params));
+    for (uint32_t i = 0; x && i < spatial; i++)
+        if (tfjs_shape(x)[1 + i] % block[i] != 0)
+            return tdl_kit_damaged(&im->kit, "%u elements are no blocks of %u",
+                                   tfjs_shape(x)[1 + i], block[i]);
+    if (!x || tfjs_rank(x) != 4 || spatial != 2)
+        return x && tfjs_give(im, tfjs_exchange(im, x, block, spatial, false));
+    value.operand = x;
+    memcpy(value.block, block, sizeof(value.block));
+    return tfjs_give_value(im, 0, &value);
+}
+
+static bool add_batch_to_space(struct tfjs_import *im)
+{
+    const struct tfjs_value *v = tfjs_in_value(im, 0);
+    struct tdl_slice_params params = {0};
+    uint32_t block[TDL_MAX_RANK], after[TDL_MAX_RANK] = {0}, spatial, blocks = 1;
+    struct tdl_operand *x;
+
+    if (!v || !v->operand ||
+        !read_blocks(im, tfjs_rank(v->operand), block, &spatial, params.start + 1, after + 1))
+        return v && !v->operand && tdl_kit_lacks(&im->kit, "input 0 has no elements");
+    for (uint32_t i = 0; i < spatial; i++)
+        blocks *= block[i];
+    if (spatial == 2 && v->block[0] == block[0] && v->block[1] == block[1]) {
+        x = v->operand;
+    } else {
+        x = tfjs_in(im, 0);
+        if (x && tfjs_shape(x)[0] % blocks != 0)
+            return tdl_kit_damaged(&im->kit, "%u pictures are no blocks of %u", tfjs_shape(x)[0],
+                                   blocks);
+        x = x ? tfjs_exchange(im, x, block, spatial, true) : NULL;
+    }
+    for (uint32_t d = 0; x && d < tfjs_rank(x); d++) {
+        const uint64_t cut = (uint64_t)params.start[d] + after[d];
+
+        if (cut >= tfjs_shape(x)[d])
+            return tdl_kit_damaged(&im->kit, "nothing is left of %u elements", tfjs_shape(x)[d]);
+        params.size[d] = tfjs_shape(x)[d] - (uint32_t)cut;
+    }
+    return x && tfjs_give(im, tdl_builder_slice(tfjs_b(im), x, &params));
+}
+
+const struct tfjs_row tfjs_rows_moving[] = {
+    {"BatchToSpaceND", 3, 3, add_batch_to_space, 0},
+    {"Concat", 2, TFJS_MANY, add_concat, 1},
+    {"ConcatV2", 2, TFJS_MANY, add_concat, 0},
+    {"MirrorPad", 2, 2, add_pad, 1},
+    {"Pack", 1, TFJS_MANY, add_pack, 0},
+    {"Pad", 2, 2, add_pad, 0},
+    {"PadV2", 3, 3, add_pad, 0},
+    {"Reverse", 2, 2, add_reverse, 0},
+    {"ReverseV2", 2, 2, add_reverse, 0},
+    {"Slice", 3, 3, add_slice, 0},
+    {"SpaceToBatchND", 3, 3, add_space_to_batch, 0},
+    {"Split", 2, 2, add_split, 0},
+    {"SplitV", 3, 3, add_split_by_sizes, 0},
+    {"StridedSlice", 4, 4, add_strided_slice, 0},
+    {"Tile", 2, 2, add_tile, 0},
+    {"Transpose", 2, 2, add_transpose, 0},
+    {"Unpack", 1, 1, add_unpack, 0},
+    {0},
+};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The reader of TensorFlow.js models: a JSON file, with the weights in others beside it. */
+#include "recognise.h"
+#include "tfjs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tfjs_row *const tables[] = {
+    tfjs_rows_conv,   tfjs_rows_elements, tfjs_rows_image, tfjs_rows_indices,
+    tfjs_rows_linear, tfjs_rows_moving,   tfjs_rows_shape,
+};
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+const struct tfjs_row *tfjs_find_row(const char *type)
+{
+    for (size_t t = 0; t < TABLES; t++)
+        for (const struct tfjs_row *row = tables[t]; row->type; row++)
+            if (!strcmp(row->type, type))
+                return row;
+    return NULL;
+}
+
+/* Beside the rows: what the walk itself does. */
+static const char *operator_name(uint32_t index)
+{
+    static const char *const own[] = {
+        "Const", "Merge", "NoOp", "Placeholder", "PlaceholderWithDefault", "Switch"};
+
+    if (index < sizeof(own) / sizeof(own[0]))
+        return own[index];
+    index -= sizeof(own) / sizeof(own[0]);
+    for (size_t t = 0; t < TABLES; t++)
+        for (const struct tfjs_row *row = tables[t]; row->type; row++)
+            if (index-- == 0)
+                return row->type;
+    return NULL;
+}
+
+static const char loops[] = "loops are not supported, as a graph of libtdl has a fixed course; "
+                            "convert the model without them, or cut it off before";
+static const char counts[] = "how much it gives depends on the values; a graph of libtdl has fixed "
+                             "shapes: cut the model off before";
+static const char calls[] = "functions are not supported; convert the model with its functions "
+                            "inlined (a frozen graph)";
+
+const char *tfjs_reason(const char *type)
+{
+    static const struct {
+        const char *type, *reason;
+    } refused[] = {
+        {"Enter", loops},
+        {"Exit", loops},
+        {"LoopCond", loops},
+        {"NextIteration", loops},
+        {"StatelessWhile", loops},
+        {"While", loops},
+        {"TensorArrayV3", loops},
+        {"TensorListReserve", loops},
+        {"TensorListFromTensor", loops},
+        {"NonMaxSuppressionV2", counts},
+        {"NonMaxSuppressionV3", counts},
+        {"NonMaxSuppressionV4", counts},
+        {"NonMaxSuppressionV5", counts},
+        {"Where", counts},
+        {"Unique", counts},
+        {"UniqueV2", counts},
+        {"If", calls},
+        {"StatelessIf", calls},
+        {"PartitionedCall", calls},
+        {"StatefulPartitionedCall", calls},
+    };
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        if (!strcmp(type, refused[i].type))
+            return refused[i].reason;
+    return NULL;
+}
+
+/* ---------------------------------------------------------------------- file */
+
+static bool parse(struct tfjs_import *im)
+{
+    json_error_t error;
+
+    im->file = json_loadb(im->kit.source->data, im->kit.source->size, 0, &error);
+    if (!im->file)
+        return tdl_kit_damaged(&im->kit, "the model file is damaged: line %d of its JSON: %.120s",
+                               error.line, error.text);
+    if (json_is_object(im->file) && json_object_get(im->file, "modelTopology"))
+        return true;
+    return tdl_kit_damaged(&im->kit, "this JSON is no TensorFlow.js model: it has no "
+                                     "\"modelTopology\"; give the model.json that lies beside the "
+                                     "weights");
+}
+
+/* Older converters have it among what the user adds. */
+static json_t *find_signature(json_t *file)
+{
+    json_t *signature = json_object_get(file, "signature");
+
+    if (json_object_size(signature) == 0)
+        signature = json_object_get(json_object_get(file, "userDefinedMetadata"), "signature");
+    return json_is_object(signature) ? signature : NULL;
+}
+
+static bool read_model(struct tfjs_import *im)
+{
+    json_t *topology;
+
+    if (!parse(im))
+        return false;
+    topology = json_object_get(im->file, "modelTopology");
+    if (!json_is_array(json_object_get(topology, "node")))
+        return tdl_kit_lacks(&im->kit, "the model is no TensorFlow.js graph model; convert it to "
+                                       "one (tensorflowjs_converter "
+                                       "--output_format=tfjs_graph_model)");
+    im->signature = find_signature(im->file);
+    return tfjs_read_nodes(im, json_object_get(topology, "node")) &&
+           tfjs_read_weights(im, json_object_get(im->file, "weightsManifest"));
+}
+
+static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
+{
+    struct tfjs_import im = {.kit = {.builder = builder,
+                                     .source = source,
+                                     .params = source->params,
+                                     .file_bytes = source->size}};
+
+    if (read_model(&im) && tfjs_add_inputs(&im))
+        tfjs_add_outputs(&im);
+    tdl_builder_set_label(builder, NULL);
+    for (uint32_t i = 0; i < im.node_count; i++)
+        free(im.nodes[i].values);
+    free(im.nodes);
+    free(im.weights);
+    json_decref(im.node_names);
+    json_decref(im.weight_names);
+    json_decref(im.file);
+}
+
+const struct tdl_model_format tdl_model_tfjs = {
+    .name = "TensorFlow.js",
+    .recognises = tfjs_recognises,
+    .operator_name = operator_name,
+    .import = import,
+};

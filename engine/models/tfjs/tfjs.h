@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Between the files of the TensorFlow.js reader. tfjs.c opens the file, weights.c its
+ * shards, inputs.c names what goes in and out, graph.c walks the nodes, values.c knows what
+ * they gave, ops_*.c turn them into builder calls.
+ *
+ * All operands are in TensorFlow's order: of four dimensions the last is the channels
+ * (NHWC). Integers are int32, bool is uint8 of 0 and 1, as TensorFlow.js has them.
+ */
+#ifndef TDL_TFJS_H
+#define TDL_TFJS_H
+
+#include "models/kit/kit.h"
+
+#include <jansson.h>
+
+/* What an output of a node is. */
+struct tfjs_value {
+    struct tdl_operand *operand; /* NULL: without elements */
+    bool given;
+    struct tdl_tensor_params empty; /* of one without elements */
+    const void *data;               /* the elements of a constant of the file */
+    /* Not 0: the value is SpaceToBatchND of the operand by this block, which a convolution
+     * and BatchToSpaceND behind it turn into a dilation. */
+    uint32_t block[2];
+};
+
+struct tfjs_node {
+    json_t *json;
+    const char *name, *type;
+    json_t *inputs; /* an array, or NULL */
+    uint32_t data_inputs;
+    enum { TFJS_WAITING, TFJS_BEGUN, TFJS_DONE } state;
+    uint32_t looked_at; /* inputs whose nodes are done */
+    bool dead;          /* of a branch that is not taken */
+    struct tfjs_value *values;
+    uint32_t value_count;
+};
+
+/* A tensor of the weights, as the manifest describes it. */
+struct tfjs_weight {
+    const char *name;
+    enum tdl_dtype dtype;
+    struct tdl_tensor_params desc; /* dimensions may be 0 */
+    uint64_t count;                /* elements */
+    uint32_t stored;               /* bytes of one in the file */
+    bool halves, affine;           /* the file has float16, or scale · number + min */
+    double scale, min;
+    const uint8_t *data;
+};
+
+struct tfjs_import {
+    struct tdl_kit kit;
+    json_t *file;
+    json_t *signature; /* or NULL */
+    struct tfjs_node *nodes;
+    uint32_t node_count;
+    json_t *node_names; /* places in `nodes` */
+    struct tfjs_weight *weights;
+    uint32_t weight_count;
+    json_t *weight_names;   /* places in `weights` */
+    struct tfjs_node *node; /* that is being added */
+    const struct tfjs_row *row;
+};
+
+/* How one operator becomes builder calls. */
+struct tfjs_row {
+    const char *type;
+    uint8_t least, most; /* inputs that are data */
+    /* Ends in tfjs_give(); false with the builder in error. */
+    bool (*add)(struct tfjs_import *im);
+    int32_t detail; /* which of those that one function adds */
+    /* Of operators on elements: what of the builder's each element goes through. */
+    struct tdl_operand *(*one)(struct tdl_builder *builder, struct tdl_operand *x);
+    struct tdl_operand *(*two)(struct tdl_builder *builder, struct tdl_operand *a,
+                               struct tdl_operand *b);
+};
+#define TFJS_MANY 255 /* inputs: as many as it likes */
+
+/* Tables of rows, each ends with an empty one. */
+extern const struct tfjs_row tfjs_rows_conv[], tfjs_rows_elements[], tfjs_rows_image[],
+    tfjs_rows_indices[], tfjs_rows_linear[], tfjs_rows_moving[], tfjs_rows_shape[];
+const struct tfjs_row *tfjs_find_row(const char *type);
+/* Why an operator is refused that a graph of fixed shapes cannot have; NULL: it is not one. */
+const char *tfjs_reason(const char *type);
+
+static inline struct tdl_builder *tfjs_b(struct tfjs_import *im)
+{
+    return im->kit.builder;
+}
+
+/* -------------------------------------------------------------- weights.c */
+
+/* Reads the manifest and the shards. */
+bool tfjs_read_weights(struct tfjs_import *im, json_t *manifest);
+/* The elements as libtdl has them, valid as long as the builder; NULL with the builder in
+ * error. */
+const void *tfjs_weight_data(struct tfjs_import *im, const struct tfjs_weight *weight);
+
+/* --------------------------------------------------------------- inputs.c */
+
+/* Placeholders become operands, what is left open in their shapes bound. */
+bool tfjs_add_inputs(struct tfjs_import *im);
+/* Adds the nodes that outputs need, and names these. */
+bool tfjs_add_outputs(struct tfjs_import *im);
+
+/* ---------------------------------------------------------------- graph.c */
+
+bool tfjs_read_nodes(struct tfjs_import *im, json_t *nodes);
+/* The value that "name:1" refers to, its node and all before it added. NULL with the builder
+ * in error. */
+struct tfjs_value *tfjs_require(struct tfjs_import *im, const char *reference);
+/* Node of a reference, which may say which output, and may begin with '^'. NULL: no such. */
+struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference,
+                                 uint32_t *out_index);
+
+/* --------------------------------------------------------------- values.c */
+
+/* Input `i` of the node. NULL with the builder in error, also where it has no elements. */
+struct tdl_operand *tfjs_in(struct tfjs_import *im, uint32_t i);
+/* The same, whatever it is; NULL with the builder in error. */
+struct tfjs_value *tfjs_in_value(struct tfjs_import *im, uint32_t i);
+bool tfjs_is_empty(struct tfjs_import *im, uint32_t i);
+/* Input `i` as numbers that are known now; none where it has no elements. False with the
+ * builder in error. */
+bool tfjs_ints(struct tfjs_import *im, uint32_t i, int64_t *list, uint32_t capacity,
+               uint32_t *out_count);
+bool tfjs_int_at(struct tfjs_import *im, uint32_t i, int64_t *out);
+bool tfjs_floats(struct tfjs_import *im, uint32_t i, double *list, uint32_t capacity,
+                 uint32_t *out_count);
+/* Input `i` as a shape without zeros; false with the builder in error. */
+bool tfjs_shape_at(struct tfjs_import *im, uint32_t i, uint32_t *shape, uint32_t *out_rank);
+
+/* Makes `operand` (NULL after an error) output 0, or `i`, of the node. */
+bool tfjs_give(struct tfjs_import *im, struct tdl_operand *operand);
+bool tfjs_give_at(struct tfjs_import *im, uint32_t i, struct tdl_operand *operand);
+/* A value without elements: dimensions of 0 in its shape. */
+bool tfjs_give_empty(struct tfjs_import *im, uint32_t i, const struct tdl_tensor_params *desc);
+/* Any value, as it is. */
+bool tfjs_give_value(struct tfjs_import *im, uint32_t i, const struct tfjs_value *value);
+
+/* tdl_builder_reshape(); the result is NHWC. */
+struct tdl_operand *tfjs_reshape(struct tfjs_import *im, struct tdl_operand *x, uint32_t rank,
+                                 const uint32_t *shape);
+/* Of four dimensions under the layout that operators expect. NULL stays NULL. */
+struct tdl_operand *tfjs_nhwc(struct tfjs_import *im, struct tdl_operand *x);
+static inline uint32_t tfjs_rank(const struct tdl_operand *x)
+{
+    return tdl_kit_desc(x)->rank;
+}
+static inline const uint32_t *tfjs_shape(const struct tdl_operand *x)
+{
+    return tdl_kit_desc(x)->shape;
+}
+/* A number of the operand's type. */
+struct tdl_operand *tfjs_scalar(struct tfjs_import *im, const struct tdl_operand *like,
+                                double value);
+/* In blocks: what SpaceToBatchND makes of it, and BatchToSpaceND (ops_moving.c). */
+struct tdl_operand *tfjs_exchange(struct tfjs_import *im, struct tdl_operand *x,
+                                  const uint32_t *block, uint32_t spatial, bool back);
+
+/* ----------------------------------------------------------- attributes.c */
+
+/* Attributes of the node; the fallback where it has none of that name, or another kind. */
+int64_t tfjs_int(const struct tfjs_import *im, const char *name, int64_t fallback);
+double tfjs_float(const struct tfjs_import *im, const char *name, double fallback);
+bool tfjs_bool(const struct tfjs_import *im, const char *name);
+/* A string, cut off at the end of `text`; "" where there is none. */
+const char *tfjs_string(const struct tfjs_import *im, const char *name, char *text, size_t size);
+/* Integers of a list: false, with the builder in error, if there are more than `capacity`. */
+bool tfjs_int_list(struct tfjs_import *im, const char *name, int64_t *list, uint32_t capacity,
+                   uint32_t *out_count);
+/* String `i` of a list, or "". */
+const char *tfjs_string_of(const struct tfjs_import *im, const char *name, size_t i, char *text,
+                           size_t size);
+/* The type that libtdl has for TensorFlow's; false with the builder in error. */
+bool tfjs_dtype(struct tfjs_import *im, json_t *type, enum tdl_dtype *out);
+bool tfjs_dtype_of(struct tfjs_import *im, const char *name, enum tdl_dtype *out);
+/* An integer that JSON has as a number or as text. */
+bool tfjs_json_int(const json_t *json, int64_t *out);
+
+#endif
