@@ -310,6 +310,7 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
                                                         GstStateChange transition)
 {
     GstTdlFilter *self = GST_TDL_FILTER(element);
+    struct gst_tdl_session *session;
 
     if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
         gst_tdl_seat_rest(&self->seat);
@@ -317,9 +318,10 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
         gst_tdl_begin_cancel(&self->begin);
         gst_tdl_seat_set_flushing(&self->seat, TRUE);
         GST_OBJECT_LOCK(self);
-        if (self->session)
-            gst_tdl_flight_abort(&self->session->flight);
+        session = self->session; /* which goes in this thread */
         GST_OBJECT_UNLOCK(self);
+        if (session)
+            gst_tdl_flight_abort(&session->flight);
     }
     return GST_ELEMENT_CLASS(gst_tdl_filter_parent_class)->change_state(element, transition);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define PATIENCE GST_SECOND /* with what is in flight when the element stops */
+
 /* ------------------------------------------------------------- giving back */
 
 /* Unless somebody was faster. Call with the lock held, which the buffer's way
@@ -135,9 +137,17 @@ enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wa
 
 void gst_tdl_flight_abort(struct gst_tdl_flight *flight)
 {
+    guint64 newest = 0;
+
     g_mutex_lock(&flight->lock);
     flight->aborted = TRUE;
+    for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++)
+        if (flight->slots[i].held)
+            newest = MAX(newest, flight->slots[i].point);
     g_mutex_unlock(&flight->lock);
+    /* Somebody may look at a frame that was handed out when the pipeline has stopped. */
+    if (newest)
+        tdl_context_wait(flight->context, newest, PATIENCE);
     for (guint i = 0; i < GST_TDL_FLIGHT_SLOTS; i++)
         tdl_batch_abort(flight->slots[i].batch);
 }

@@ -63,8 +63,9 @@ struct gst_tdl_flight {
 /* Its work goes to that queue of the device (tdl_batch_set_queue()). */
 enum tdl_result gst_tdl_flight_init(struct gst_tdl_flight *flight, struct tdl_context *context,
                                     guint queue);
-/* The element stops: what is in flight is given up, where the device can do that, and nothing
- * is begun any more (TDL_ERROR_CANCELED). From any thread; never waits. */
+/* The element stops: nothing is begun any more (TDL_ERROR_CANCELED), and what is in flight and
+ * not done in a second is given up, where the device can do that. Waits so long at most.
+ * From any thread. */
 void gst_tdl_flight_abort(struct gst_tdl_flight *flight);
 gboolean gst_tdl_flight_is_aborted(struct gst_tdl_flight *flight);
 /* Waits for the GPU. */
