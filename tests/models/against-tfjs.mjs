@@ -119,6 +119,31 @@ async function reference(model, feeds, names) {
     return Promise.all(results.map(async t => ({ dims: t.shape, data: (await t.data()).slice(), tensor: t })));
 }
 
+function feedsOf(step, states = {}) {
+    return Object.fromEntries(io.inputs.map(({ name: n, node, dims, integer }) => {
+        if (n in options.number) return [node, tf.tensor(options.number[n])];
+        if (options.states && /^r\di$/.test(n)) return [node, tf.tensor(0)];
+        const p = picture(dims, integer, step);
+        return [node, tf.tensor(p.data, dims, integer ? 'int32' : 'float32')];
+    }));
+}
+
+// How far its two back-ends are from each other, for the pictures of some steps: what
+// amplifies rounding, as a steep sigmoid does, nobody computes to the last digit.
+async function spread() {
+    const names = io.outputs.map(([, v]) => v);
+    let worst = 0;
+    for (let step = 0; step < Math.min(3, Math.max(1, options.states)); step++) {
+        const both = [];
+        for (const backend of ['wasm', 'cpu']) {
+            await open(backend);
+            both.push(await reference(model, feedsOf(step), names));
+        }
+        names.forEach((n, i) => worst = Math.max(worst, difference(both[0][i].data, both[1][i].data)));
+    }
+    return worst;
+}
+
 function tdl(device, inputs, outputs) {
     const args = ['-d', device, '-p', options.precision, modelPath];
     if (options.size) args.push('--input-size', options.size.join('x'));
@@ -191,7 +216,7 @@ for (const device of devices.split(',')) {
             try {
                 want = await reference(model, feeds, names);
             } catch (error) {
-                if (tf.getBackend() === 'cpu' || !/not registered/.test(error.message)) throw error;
+                if (tf.getBackend() === 'cpu' || !/not registered|not yet supported/.test(error.message)) throw error;
                 await open('cpu'); // in plain JavaScript it has all operators
                 want = await reference(model, Object.fromEntries(Object.entries(feeds).map(
                     ([k, t]) => [k, tf.tensor(t.dataSync(), t.shape, t.dtype)])), names);
@@ -199,14 +224,19 @@ for (const device of devices.split(',')) {
             const got = tdl(device, inputs, io.outputs.map(([n]) => n));
             io.outputs.forEach(([n], i) => {
                 const d = difference(want[i].data, got[i]);
-                if (d > options.limit) console.log(`${name}: ${n}, step ${step}: ${d}`);
                 worst = Math.max(worst, d);
                 if (options.states && /^r\do$/.test(n))
                     states[n.replace(/o$/, 'i')] = { tensor: want[i].tensor, got: { dims: want[i].dims, data: got[i] } };
             });
         }
-        faults += !(worst <= options.limit);
-        console.log(`| ${name} | ${kinds} | ${device} | ${worst.toExponential(1)}${worst <= options.limit ? '' : ' FAILED'} |`);
+        let note = '';
+        if (!(worst <= options.limit)) {
+            const own = await spread();
+            const ok = worst <= 2 * own;
+            faults += !ok;
+            note = ` ${ok ? '' : 'FAILED'} (TensorFlow.js differs from itself by ${own.toExponential(1)})`;
+        }
+        console.log(`| ${name} | ${kinds} | ${device} | ${worst.toExponential(1)}${note} |`);
     } catch (error) {
         const text = String(error.stderr ?? error.stack).trim().split('\n').pop();
         console.log(`| ${name} | ${kinds} | ${device} | ${text.replace(modelPath + ': ', '').replace('tdl-run: ', '')} |`);

@@ -36,16 +36,20 @@ const struct tdl_model_number *tdl_kit_find_number(struct tdl_kit *kit, const ch
     return NULL;
 }
 
-static void note_open(const char *input, uint32_t i, struct tdl_kit_open *open)
+/* Of an input that may have any number of dimensions, `i` is −1. */
+static void note_open(const char *input, int i, struct tdl_kit_open *open)
 {
     const size_t used = strlen(open->names);
     char quoted[300];
 
     if (open->count++ == 0) {
         snprintf(open->input, sizeof(open->input), "%.200s", input);
-        open->dimension = i;
+        open->dimension = i < 0 ? 0 : (uint32_t)i;
     }
-    snprintf(quoted, sizeof(quoted), "'%.200s:%u'", input, i);
+    if (i < 0)
+        snprintf(quoted, sizeof(quoted), "'%.120s:0', if '%.120s' is no number", input, input);
+    else
+        snprintf(quoted, sizeof(quoted), "'%.200s:%d'", input, i);
     if (used + strlen(quoted) + 8 < sizeof(open->names)) /* ", " and ", ..." have room */
         stpcpy(used ? stpcpy(open->names + used, ", ") : open->names, quoted);
     else if (!strstr(open->names, "..."))
@@ -70,7 +74,7 @@ bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
     while (!in->has_rank && rank < TDL_MAX_RANK && said_size(kit, in->name, rank))
         rank++;
     if (!in->has_rank && rank == 0)
-        note_open(in->name, 0, open);
+        note_open(in->name, -1, open);
     *out = (struct tdl_tensor_params){.dtype = in->dtype, .layout = in->layout, .rank = rank};
     for (uint32_t i = 0; i < rank; i++) {
         int64_t size = in->has_rank ? in->size[i] : 0;
@@ -82,7 +86,7 @@ bool tdl_kit_bind(struct tdl_kit *kit, const struct tdl_kit_input *in,
         if (size == 0)
             size = in->hint[i];
         if (size <= 0) {
-            note_open(in->name, i, open);
+            note_open(in->name, (int)i, open);
             size = 1;
         }
         if (size > INT32_MAX)

@@ -59,6 +59,19 @@ bool tfjs_read_nodes(struct tfjs_import *im, json_t *nodes)
     return true;
 }
 
+void tfjs_forget_values(struct tfjs_import *im)
+{
+    for (uint32_t i = 0; i < im->node_count; i++) {
+        struct tfjs_node *n = &im->nodes[i];
+
+        free(n->values);
+        n->values = NULL;
+        n->value_count = n->looked_at = 0;
+        n->state = TFJS_WAITING;
+        n->dead = false;
+    }
+}
+
 struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference, uint32_t *out_index)
 {
     const char *name = reference + is_control(reference), *colon = strrchr(name, ':');

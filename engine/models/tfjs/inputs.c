@@ -8,9 +8,8 @@
 
 #define LEAST_PICTURE 16 /* px; what is smaller may as well be channels */
 
-/* A name as people write it: TensorFlow's ":0", the first output, says nothing. What a
- * terminal would obey is left out. */
-static void copy_name(const char *from, char to[TDL_KIT_NAME])
+/* TensorFlow's ":0", the first output, says nothing. */
+void tfjs_copy_name(const char *from, char to[TDL_KIT_NAME])
 {
     size_t length = strlen(from), used = 0;
 
@@ -96,6 +95,26 @@ static bool settle_input(struct tfjs_import *im, struct tfjs_node *n, struct tdl
     return tfjs_give(im, x);
 }
 
+/* In a trial it has one element where the shape is open, and then that of its output. */
+static bool bind_state(struct tfjs_import *im, struct tfjs_state *state,
+                       const struct tdl_kit_input *in, struct tdl_tensor_params *out,
+                       struct tdl_kit_open *open)
+{
+    struct tdl_kit_open own = {0};
+
+    if (!tdl_kit_bind(&im->kit, in, out, &own))
+        return false;
+    state->open = own.count > 0;
+    state->any_rank = state->open && !in->has_rank;
+    if (!state->open || im->trial)
+        return true;
+    if (!state->known)
+        return tdl_kit_bind(&im->kit, in, out, open);
+    out->rank = state->shape.rank;
+    memcpy(out->shape, state->shape.shape, sizeof(out->shape));
+    return true;
+}
+
 static bool add_input(struct tfjs_import *im, struct tfjs_node *n, const char *key,
                       const json_t *said, struct tdl_kit_open *open)
 {
@@ -104,16 +123,22 @@ static bool add_input(struct tfjs_import *im, struct tfjs_node *n, const char *k
     enum tdl_dtype inside;
     struct tdl_operand *x;
 
-    copy_name(key, in.name);
+    tfjs_copy_name(key, in.name);
     const struct tdl_model_number *number = tdl_kit_find_number(&im->kit, in.name);
     if (!read_placeholder(im, n, said, &in, &inside))
         return false;
     if (number && !in.has_rank)
         in.has_rank = true; /* a scalar */
-    if (!tdl_kit_bind(&im->kit, &in, &desc, open))
+    struct tfjs_state *state = number ? NULL : tfjs_find_state(im, key);
+    if (!(state ? bind_state(im, state, &in, &desc, open)
+                : tdl_kit_bind(&im->kit, &in, &desc, open)))
         return false;
-    x = number ? tdl_kit_fill(&im->kit, &desc, number->value)
-               : tdl_model_input(im->kit.builder, im->kit.source, in.name, &desc);
+    if (number)
+        x = tdl_kit_fill(&im->kit, &desc, number->value);
+    else if (im->trial)
+        x = tdl_builder_input(im->kit.builder, in.name, &desc);
+    else
+        x = tdl_model_input(im->kit.builder, im->kit.source, in.name, &desc);
     return settle_input(im, n, x, inside);
 }
 
@@ -122,7 +147,7 @@ static bool has_default(struct tfjs_import *im, const struct tfjs_node *n, const
 {
     char name[TDL_KIT_NAME];
 
-    copy_name(key, name);
+    tfjs_copy_name(key, name);
     return !strcmp(n->type, "PlaceholderWithDefault") && n->data_inputs == 1 &&
            !tdl_kit_find_number(&im->kit, name);
 }
@@ -164,7 +189,7 @@ static bool add_output(struct tfjs_import *im, const char *key, const char *refe
     char name[TDL_KIT_NAME];
     struct tfjs_value *v = tfjs_require(im, reference);
 
-    copy_name(key, name);
+    tfjs_copy_name(key, name);
     if (!v)
         return false;
     if (!v->operand)

@@ -65,21 +65,28 @@ static bool add_scatter_nd(struct tfjs_import *im)
  * rest is. */
 static bool add_sparse(struct tfjs_import *im)
 {
-    struct tdl_operand *indices = tfjs_in(im, 0), *values = indices ? tfjs_in(im, 2) : NULL;
-    struct tdl_operand *rest = values ? tfjs_in(im, 3) : NULL, *x;
+    struct tdl_operand *rest = tfjs_in(im, 3), *indices, *values, *x;
     struct tdl_tensor_params desc = {0};
     uint32_t count;
 
     if (!rest || !tfjs_shape_at(im, 1, desc.shape, &desc.rank))
+        return false;
+    if (desc.rank == 0)
+        return tdl_kit_damaged(&im->kit, "a shape without dimensions");
+    x = tdl_builder_expand(tfjs_b(im), rest, desc.rank, desc.shape);
+    if (tfjs_is_empty(im, 0))
+        return tfjs_give(im, x);
+    indices = tfjs_in(im, 0);
+    values = indices ? tfjs_in(im, 2) : NULL;
+    if (!values)
         return false;
     count = tfjs_rank(indices) ? tfjs_shape(indices)[0] : 1;
     if (tfjs_rank(indices) < 2)
         indices = tfjs_reshape(im, indices, 2, (const uint32_t[]){count, 1});
     if (tfjs_rank(values) == 0)
         values = tdl_builder_expand(tfjs_b(im), values, 1, &count);
-    x = desc.rank ? tdl_builder_expand(tfjs_b(im), rest, desc.rank, desc.shape) : NULL;
     if (!x || !values || !indices)
-        return desc.rank ? false : tdl_kit_damaged(&im->kit, "a shape without dimensions");
+        return false;
     return tfjs_give(im, tdl_builder_scatter_nd(tfjs_b(im), x, indices, values,
                                                 &(struct tdl_scatter_params){0}));
 }

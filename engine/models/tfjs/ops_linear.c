@@ -6,6 +6,21 @@
 
 /* -------------------------------------------------------------------- matrices */
 
+/* Of integers: exact where there is nothing to add up, as in tables of places. */
+static struct tdl_operand *integer_product(struct tfjs_import *im, struct tdl_operand *a,
+                                           struct tdl_operand *b)
+{
+    const struct tdl_tensor_params *p = tdl_kit_desc(a), *q = tdl_kit_desc(b);
+    struct tdl_builder *builder = tfjs_b(im);
+    struct tdl_operand *product;
+
+    if (p->rank == 2 && q->rank == 2 && p->shape[1] == 1 && q->shape[0] == 1)
+        return tdl_builder_mul(builder, a, b);
+    product = tdl_builder_matmul(builder, tdl_builder_cast(builder, a, TDL_FLOAT32),
+                                 tdl_builder_cast(builder, b, TDL_FLOAT32));
+    return product ? tdl_builder_cast(builder, product, p->dtype) : NULL;
+}
+
 /* With a bias of one row and an activation; of rank 2, which TensorFlow.js asks for. */
 static bool add_product(struct tfjs_import *im)
 {
@@ -15,6 +30,9 @@ static bool add_product(struct tfjs_import *im)
 
     if (!b || !tfjs_read_fused(im, 2, &fused))
         return false;
+    if (tdl_kit_desc(a)->dtype != TDL_FLOAT32 && !tfjs_bool(im, "transpose_a") &&
+        !tfjs_bool(im, "transpose_b") && im->node->data_inputs == 2)
+        return tfjs_give(im, integer_product(im, a, b));
     params.a_transpose = tfjs_bool(im, "transpose_a");
     params.b_transpose = tfjs_bool(im, "transpose_b");
     params.c = fused.bias;

@@ -127,11 +127,11 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
                                      .params = source->params,
                                      .file_bytes = source->size}};
 
-    if (read_model(&im) && tfjs_add_inputs(&im))
-        tfjs_add_outputs(&im);
+    if (read_model(&im) && tfjs_try_states(&im) && tfjs_add_inputs(&im) && tfjs_add_outputs(&im))
+        tfjs_check_states(&im);
     tdl_builder_set_label(builder, NULL);
-    for (uint32_t i = 0; i < im.node_count; i++)
-        free(im.nodes[i].values);
+    tfjs_forget_values(&im);
+    free(im.states);
     free(im.nodes);
     free(im.weights);
     json_decref(im.node_names);

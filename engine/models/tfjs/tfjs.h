@@ -49,6 +49,15 @@ struct tfjs_weight {
     const uint8_t *data;
 };
 
+/* An input that is an output of the run before, by the names of the signature. */
+struct tfjs_state {
+    const char *input, *output, *reference; /* the last: of the output's value */
+    bool open;     /* the file does not say its shape, nor does the caller */
+    bool any_rank; /* nor how many dimensions it has */
+    bool known;    /* `shape` is that of its output */
+    struct tdl_tensor_params shape;
+};
+
 struct tfjs_import {
     struct tdl_kit kit;
     json_t *file;
@@ -58,7 +67,10 @@ struct tfjs_import {
     json_t *node_names; /* places in `nodes` */
     struct tfjs_weight *weights;
     uint32_t weight_count;
-    json_t *weight_names;   /* places in `weights` */
+    json_t *weight_names; /* places in `weights` */
+    struct tfjs_state *states;
+    uint32_t state_count;
+    bool trial;             /* only shapes are of interest */
     struct tfjs_node *node; /* that is being added */
     const struct tfjs_row *row;
 };
@@ -104,9 +116,23 @@ bool tfjs_add_inputs(struct tfjs_import *im);
 /* Adds the nodes that outputs need, and names these. */
 bool tfjs_add_outputs(struct tfjs_import *im);
 
+/* The name as people write it: without ":0", and what a terminal would obey. */
+void tfjs_copy_name(const char *from, char to[TDL_KIT_NAME]);
+
+/* --------------------------------------------------------------- states.c */
+
+/* Finds the states, and the shapes of those that are open, by a trial. */
+bool tfjs_try_states(struct tfjs_import *im);
+/* The state of an input of the signature, or NULL. */
+struct tfjs_state *tfjs_find_state(struct tfjs_import *im, const char *key);
+/* Behind the outputs: are they what the trial told? */
+bool tfjs_check_states(struct tfjs_import *im);
+
 /* ---------------------------------------------------------------- graph.c */
 
 bool tfjs_read_nodes(struct tfjs_import *im, json_t *nodes);
+/* Nothing is added yet. */
+void tfjs_forget_values(struct tfjs_import *im);
 /* The value that "name:1" refers to, its node and all before it added. NULL with the builder
  * in error. */
 struct tfjs_value *tfjs_require(struct tfjs_import *im, const char *reference);
