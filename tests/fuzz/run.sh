@@ -3,13 +3,13 @@
 #
 # Fuzz a reader of models, or the calls of a builder.
 #
-#   tests/fuzz/run.sh tflite|ncnn|onnx|builder [SECONDS]   default 30
+#   tests/fuzz/run.sh tflite|ncnn|onnx|tfjs|builder [SECONDS]   default 30
 #
 # Needs clang. What it finds lies under build-fuzz/findings; run
 # build-fuzz/tests/fuzz/fuzz-TARGET FILE to see it again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-target=${1:?usage: run.sh tflite|ncnn|onnx|builder [SECONDS]}
+target=${1:?usage: run.sh tflite|ncnn|onnx|tfjs|builder [SECONDS]}
 seconds=${2:-30}
 build=${TDL_FUZZ_BUILD:-build-fuzz}
 
@@ -36,6 +36,7 @@ rm -f "$seeds"/*
 [ "$target" != onnx ] ||
     "$build/tests/fuzz/make-onnx-seeds" "$seeds" \
         $(find /usr/share/libonnx-testdata/data/node -name model.onnx -size -8k 2>/dev/null)
+[ "$target" != tfjs ] || /usr/bin/python3 -B tests/models/test-tfjs.py --seeds "$seeds"
 # A report of UBSan must end the run as one of ASan does.
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 status=0

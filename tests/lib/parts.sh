@@ -245,7 +245,7 @@ part_library() { meson_tests "$TDL_BUILD" --suite library; }
 
 part_fuzz() {
     local target
-    for target in tflite ncnn onnx builder; do
+    for target in tflite ncnn onnx tfjs builder; do
         expect "$target, ${TDL_FUZZ_SECONDS:-15} s" tests/fuzz/run.sh "$target" \
             "${TDL_FUZZ_SECONDS:-15}"
     done
