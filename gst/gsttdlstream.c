@@ -191,10 +191,19 @@ static GstFlowReturn wait_for_network(GstTdlFilter *self)
     return flow;
 }
 
+static gboolean has_another_shape(GstTdlFilter *self)
+{
+    const struct gst_tdl_infer *infer = self->session->infer;
+    const struct gst_tdl_sources now = { .model_size = infer->follows,
+                                         .aspect = self->settings.sources.aspect };
+
+    return infer->follows && gst_tdl_model_misfits(infer->model, &now);
+}
+
 /* Are the frames other ones than the network was made for? */
 static gboolean is_misfit(GstTdlFilter *self, const struct gst_tdl_person *person)
 {
-    if (person && person != self->session->infer->person)
+    if ((person && person != self->session->infer->person) || has_another_shape(self))
         return TRUE;
     return self->fitted[0] && is_fitted(self) &&
            (self->fitted[0] != self->in.info.width || self->fitted[1] != self->in.info.height);
@@ -220,6 +229,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
     if (error) {
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, error);
         self->session->infer->person = person; /* not tried again */
+        g_clear_pointer(&self->session->infer->follows, g_free);
     } else {
         gst_tdl_session_take_infer(self->session, infer);
     }

@@ -2,6 +2,7 @@
 #include "gsttdldecode.h"
 
 #include "gsttdloutput.h"
+#include "gsttdlshape.h"
 
 #include "gsttdlyolo.h"
 
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #define DEFAULT_SIZE 256 /* px, of models that leave it open */
-#define MAX_SIZE 8192
 #define MAX_CLASSES 4096
 
 /* ---------------------------------------------------------------- the input */
@@ -38,12 +38,17 @@ gboolean gst_tdl_decode_size(const struct gst_tdl_sources *sources, uint32_t out
                              GError **error)
 {
     gdouble size[2] = { DEFAULT_SIZE, DEFAULT_SIZE };
+    const gboolean follows = gst_tdl_shape_follows(sources->model_size);
 
     if (*sources->model_size && strcmp(sources->model_size, "frame") != 0 &&
-        (!parse(sources->model_size, 'x', size, 2) || !(size[0] >= 1 && size[0] <= MAX_SIZE) ||
-         !(size[1] >= 1 && size[1] <= MAX_SIZE)))
+        (!parse(sources->model_size + follows, 'x', size, 2) ||
+         !(size[0] >= 1 && size[0] <= GST_TDL_MODEL_SIDE) ||
+         !(size[1] >= 1 && size[1] <= GST_TDL_MODEL_SIDE)))
         return fail(error, "model-size", sources->model_size,
-                    "WIDTHxHEIGHT of up to 8192 px, such as 320x320, or as frame");
+                    "WIDTHxHEIGHT of up to 8192 px, such as 320x320, as ~512x288 for as many px in "
+                    "the frame's shape, or as frame");
+    if (follows)
+        gst_tdl_shape_fit(size, sources->aspect);
     out_size[0] = size[1];
     out_size[1] = size[0];
     return TRUE;

@@ -9,11 +9,9 @@ static const struct gst_tdl_person ways[] = {
     { G_MAXDOUBLE, "person-square", "letterbox" },
 };
 
-#define LIKELY (16 / 9.) /* what most cameras send */
-
 const struct gst_tdl_person *gst_tdl_person_choose(const struct gst_tdl_sources *sources)
 {
-    const gdouble aspect = sources->aspect > 0 ? sources->aspect : LIKELY;
+    const gdouble aspect = sources->aspect > 0 ? sources->aspect : GST_TDL_LIKELY_ASPECT;
     guint i = 0;
 
     if (*sources->model && g_strcmp0(sources->model, "person") != 0)

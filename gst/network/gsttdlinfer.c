@@ -93,7 +93,7 @@ struct gst_tdl_infer *gst_tdl_infer_new(const struct gst_tdl_model_params *param
     struct gst_tdl_infer *infer = g_new0(struct gst_tdl_infer, 1);
     enum tdl_result r;
 
-    infer->model = gst_tdl_model_acquire(params, error);
+    infer->model = gst_tdl_model_acquire(params, &infer->follows, error);
     if (!infer->model)
         goto fail;
     infer->person = gst_tdl_model_person(params->sources);
@@ -168,6 +168,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     gst_tdl_carry_finish(&infer->memory);
     gst_tdl_others_finish(&infer->others);
     gst_tdl_model_release(&infer->model);
+    g_free(infer->follows);
     g_free(infer);
 }
 

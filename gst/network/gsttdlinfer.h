@@ -13,6 +13,7 @@
 struct gst_tdl_infer {
     const struct gst_tdl_model *model;
     const struct gst_tdl_person *person; /* the way that it was chosen for; NULL: none */
+    gchar *follows;                      /* "model-size", by the frame's shape; NULL: it does not */
     struct tdl_tensor *input, *mask;     /* the mask: [1, h, w, 1] float32 */
     struct tdl_tensor *output;           /* the same memory, as the graph writes it */
     struct tdl_tensor *indices;          /* of GST_TDL_CLASSES, or NULL */

@@ -7,10 +7,12 @@
 #include "gsttdlmodel.h"
 
 #include "gsttdlbatcher.h"
+#include "gsttdldecode.h"
 #include "gsttdlfile.h"
 #include "gsttdlmodelinfo.h"
 #include "gsttdlpreset.h"
 #include "gsttdlread.h"
+#include "gsttdlshape.h"
 
 #include <glib/gstdio.h>
 
@@ -201,8 +203,23 @@ gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error)
     return NULL;
 }
 
+/* A size that follows the frame's shape becomes that of these frames: who shares a network
+ * shares its size. Noted is what it follows from. */
+static gboolean settle_size(struct gst_tdl_sources *sources, gchar **out_follows, GError **error)
+{
+    uint32_t size[2];
+
+    if (!gst_tdl_shape_follows(sources->model_size))
+        return TRUE;
+    if (!gst_tdl_decode_size(sources, size, error))
+        return FALSE;
+    *out_follows = g_steal_pointer(&sources->model_size);
+    sources->model_size = g_strdup_printf("%ux%u", size[1], size[0]);
+    return TRUE;
+}
+
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
-                                                  GError **error)
+                                                  gchar **out_follows, GError **error)
 {
     struct gst_tdl_model_params resolved = *params;
     const struct gst_tdl_model *model = NULL;
@@ -212,10 +229,23 @@ const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_par
     gst_tdl_sources_copy(params->sources, &sources);
     resolved.sources = &sources;
     path = gst_tdl_model_resolve(&sources, error);
-    if (path)
+    *out_follows = NULL;
+    if (path && settle_size(&sources, out_follows, error))
         model = acquire(&resolved, path, error);
+    /* A file that fixes its picture follows nothing. */
+    if (*out_follows && (!model || gst_tdl_model_misfits(model, &sources)))
+        g_clear_pointer(out_follows, g_free);
     gst_tdl_sources_clear(&sources);
     return model;
+}
+
+gboolean gst_tdl_model_misfits(const struct gst_tdl_model *model,
+                               const struct gst_tdl_sources *sources)
+{
+    uint32_t size[2];
+
+    return gst_tdl_decode_size(sources, size, NULL) &&
+           !gst_tdl_model_takes(model, size[1], size[0]);
 }
 
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height)
@@ -231,7 +261,6 @@ GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
 {
     const struct tdl_tensor_params *p = model->input_params;
     const guint first = p->layout == TDL_LAYOUT_NCHW ? 2 : 1;
-    uint32_t size[2];
 
     if (model->stray)
         return g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
@@ -240,7 +269,7 @@ GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
                            "name of the input that it is for.",
                            model->name, model->stray, model->input, model->stray);
     if (!*sources->model_size || !strcmp(sources->model_size, "frame") ||
-        !gst_tdl_decode_size(sources, size, NULL) || gst_tdl_model_takes(model, size[1], size[0]))
+        !gst_tdl_model_misfits(model, sources))
         return NULL;
     return g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                        "model-size=%s changes nothing: the file of model \"%s\" fixes its picture, "

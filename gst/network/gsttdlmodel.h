@@ -41,9 +41,10 @@ struct gst_tdl_model {
 
 /* Loads and checks, unless somebody has done so already; kernels are not yet
  * compiled. Blocking. Thread-safe. NULL with `error`. Give back by
- * gst_tdl_model_release(). */
+ * gst_tdl_model_release(). *out_follows: the "model-size" by which its size follows the shape of
+ * the frames, the caller's; NULL: it has one size. */
 const struct gst_tdl_model *gst_tdl_model_acquire(const struct gst_tdl_model_params *params,
-                                                  GError **error);
+                                                  gchar **out_follows, GError **error);
 /* The way for the frames of `sources`, where the model follows them; else NULL. */
 const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *sources);
 /* Fill with what presets and the file beside the model say where the user has set nothing.
@@ -51,6 +52,9 @@ const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *
 gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error);
 /* Whether its picture has this size. */
 gboolean gst_tdl_model_takes(const struct gst_tdl_model *model, gint width, gint height);
+/* Whether its picture has another size than `sources` give it, for frames of their aspect. */
+gboolean gst_tdl_model_misfits(const struct gst_tdl_model *model,
+                               const struct gst_tdl_sources *sources);
 /* What to say of a "model-size" that the file leaves no room for; NULL: nothing. */
 GError *gst_tdl_model_notice(const struct gst_tdl_model *model,
                              const struct gst_tdl_sources *sources);

@@ -40,9 +40,9 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "it, all",
       CLASSES, GST_TDL_MODEL, GST_TDL_AT(sources.classes) },
     { "model-size", "Model size",
-      "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, or \"frame\": "
-      "that "
-      "of the frames, up to 1920x1080; empty: 256x256",
+      "Size of the picture as WIDTHxHEIGHT where the model's file leaves it open, as "
+      "\"~512x288\": so many pixels in the frame's shape, or \"frame\": that of the frames, up to "
+      "1920x1080; empty: 256x256",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model_size) },
     { "model-output", "Model output",
       "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,

@@ -49,6 +49,7 @@ static const struct {
     { "input-range", "0-255", { "two numbers", "input-range" } },
     { "input-mean", "0.5", { "three numbers" } },
     { "model-size", "big", { "WIDTHxHEIGHT" } },
+    { "model-size", "~x", { "WIDTHxHEIGHT" } },
     { "background", "/nonexistent/picture.jpg", { "/nonexistent/picture.jpg", "does not exist",
                                                   "background-color" } },
     { "background", "/", { "cannot be decoded" } },

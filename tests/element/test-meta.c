@@ -722,6 +722,8 @@ static const struct {
     { COLORS, 64, 48, 3, "", { 24, 18 }, { 16, 6, 24, 18 } },
     { COLORS, 64, 48, 3, "input-fit=letterbox", { 24, 24 }, { 16, 6, 16, 24 } },
     { COLORS, 31, 22, 3, "model-size=frame", { 0 } },
+    { COLORS, 64, 32, 3, "model-size=~32x64", { 0 } },
+    { COLORS, 32, 64, 3, "model-size=~64x32", { 0 } }, /* unlike what is likely */
     { RED, 32, 18, 256, "decoder=labels input-range=0,255", { 32, 18 } },
     { RED, 32, 18, 2, "", { 32, 18 } },
     { MANY, 16, 12, 256, "", { 16, 12 } },

@@ -24,9 +24,10 @@ GST_START_TEST(says_what_to_do)
 {
     struct gst_tdl_settings settings;
     const struct gst_tdl_model_params params = of_model(&settings, bundled[__i__]);
+    gchar *follows;
     GError *error = NULL;
 
-    fail_unless(gst_tdl_model_acquire(&params, &error) == NULL);
+    fail_unless(gst_tdl_model_acquire(&params, &follows, &error) == NULL);
     fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));
     fail_unless(strstr(error->message, __i__ == 2 ? "tdl-fetch-models person-landscape "
                                                   : "tdl-fetch-models person ") != NULL,
@@ -44,9 +45,10 @@ GST_START_TEST(leaves_files_alone)
 {
     struct gst_tdl_settings settings;
     const struct gst_tdl_model_params params = of_model(&settings, "/no-such-file.tflite");
+    gchar *follows;
     GError *error = NULL;
 
-    fail_unless(gst_tdl_model_acquire(&params, &error) == NULL);
+    fail_unless(gst_tdl_model_acquire(&params, &follows, &error) == NULL);
     fail_unless(error && !strstr(error->message, "fetch-models.sh"), "%s",
                 error ? error->message : "no error");
     g_error_free(error);

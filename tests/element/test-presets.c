@@ -69,7 +69,8 @@ GST_START_TEST(missing)
     GError *error = NULL;
 
     fail_unless_equals_string(names, "person, person-square, person-landscape, isnet, "
-                                     "text, pose, enlarge");
+                                     "text, pose, enlarge, matting, matting-small, "
+                                     "matting-hd");
     choose(&settings, "text");
     fail_unless(!gst_tdl_preset_apply(&settings.sources, &error));
     fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));
