@@ -108,7 +108,8 @@ async function withModel(backend, use) {
 }
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tdl-'));
-const ops = layers ? spec.modelTopology.model_config.config.layers?.map(l => l.class_name) ?? [] :
+const ops = layers ? [].concat((spec.modelTopology.model_config ?? spec.modelTopology).config).flatMap(
+        c => c.layers ?? c).map(l => l.class_name) :
     spec.modelTopology.node.map(n => n.op);
 const kinds = new Set(ops).size;
 const io = describe();

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 import numpy as np
-from tfjs_writer import Model
+from tfjs_writer import Layers, Model
 
 RANDOM = np.random.RandomState(1)
 
@@ -379,8 +379,31 @@ def states():
         case("a state %s" % (shape,), m, {"src": value, "r1i": before}, {"r1o": value + before})
 
 
+def layers():
+    """Keras's: a shared one, a picture's way down and up."""
+    x, w, b, gamma = numbers(1, 6, 8, 3), numbers(3, 3, 3, 3), numbers(3), 1 + numbers(3)
+    m = Layers()
+    m.layer("InputLayer", "x", batch_input_shape=[None, None, None, 3], dtype="float32")
+    m.layer("Conv2D", "twice", [["x"], ["twice"]], {"kernel": w, "bias": b}, strides=[1, 1],
+            padding="same", activation="relu", use_bias=True)
+    m.layer("BatchNormalization", "norm", [[("twice", 1)]], {
+        "gamma": gamma, "beta": b, "moving_mean": b / 2, "moving_variance": gamma + 1},
+        axis=[3], epsilon=0.01)
+    m.layer("UpSampling2D", "up", [["norm"]], size=[2, 2], interpolation="nearest")
+    m.layer("Cropping2D", "crop", [["up"]], cropping=[[1, 2], [0, 3]])
+    m.layer("Average", "mean", [["x", "twice", "norm"]])
+    m.layer("GlobalAveragePooling2D", "all", [["mean"]])
+    m.layer("Dense", "dense", [["all"]], {"kernel": w[0, 0], "bias": b}, activation="tanh")
+    m.ends = ["crop", "dense"]
+    once = np.maximum(conv(x, w) + b, 0)
+    y = (np.maximum(conv(once, w) + b, 0) - b / 2) / np.sqrt(gamma + 1.01) * gamma + b
+    case("layers", m, {"x": x}, {
+        "crop": y.repeat(2, 1).repeat(2, 2)[:, 1:-2, :-3],
+        "dense": np.tanh(((x + once + y) / 3).mean((1, 2)) @ w[0, 0] + b)}, "--input-size", "8x6")
+
+
 for group in (convolutions, dilations, pictures, elements, matrices, moves, shapes, branches,
-              weights, states):
+              weights, states, layers):
     group()
 
 
@@ -409,7 +432,24 @@ def manifest(j):
     return j["weightsManifest"][0]
 
 
+def wrong_layer(text, *arguments, **options):
+    m = Layers()
+    m.layer("InputLayer", "x", batch_input_shape=[None, 4, 4, 3])
+    m.layer(*arguments, **options)
+    m.ends = ["y"]
+    return m.json(), m.bytes(), text
+
+
 ERRORS = [
+    wrong_layer("this layer is not supported", "Lambda", "y", [["x"]]),
+    wrong_layer("lacks weights or options", "Conv2D", "y", [["x"]]),
+    wrong_layer("this activation is not supported", "Activation", "y", [["x"]],
+                activation="mish"),
+    wrong_layer("channels_first is not supported", "Flatten", "y", [["x"]],
+                data_format="channels_first"),
+    wrong_layer("there is no node 'y'", "Add", "z", [["x", "x"]]),
+    wrong_layer("there is no such node", "Add", "y", [["x", "nowhere"]]),
+    wrong_layer("that are not the only output", "Add", "y", [["x", (3, 0)]]),
     wrong_nodes(lambda m: m.nodes[-1].update(op="Fourier"), "this operator is not supported"),
     wrong_nodes(lambda m: m.nodes[-1].update(input=["x", "nowhere"]), "there is no such node"),
     wrong_nodes(lambda m: m.nodes[-1].update(input=["x", "sum"]), "waits for its own output"),

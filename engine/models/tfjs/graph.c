@@ -130,6 +130,24 @@ static bool add_switch(struct tfjs_import *im)
     return tfjs_int_at(im, 1, &taken) && tfjs_give_value(im, taken != 0, v);
 }
 
+/* What layers need beside their weights is in the node itself. */
+static bool add_own_constant(struct tfjs_import *im)
+{
+    const json_t *numbers = json_object_get(im->node->json, "numbers");
+    const json_t *number = json_object_get(im->node->json, "number");
+    int32_t list[2 * TDL_MAX_RANK];
+    const size_t count = json_array_size(numbers);
+
+    if (json_is_number(number))
+        return tfjs_give(im, tdl_kit_number(&im->kit, TDL_FLOAT32, json_number_value(number)));
+    if (count < 1 || count > 2 * TDL_MAX_RANK)
+        return tdl_kit_damaged(&im->kit,
+                               "the model file is damaged: there are no weights of that name");
+    for (size_t i = 0; i < count; i++)
+        list[i] = (int32_t)json_integer_value(json_array_get(numbers, i));
+    return tfjs_give(im, tdl_kit_int_list(&im->kit, list, (uint32_t)count));
+}
+
 static bool add_constant(struct tfjs_import *im)
 {
     const json_t *place = json_object_get(im->weight_names, im->node->name);
@@ -137,8 +155,7 @@ static bool add_constant(struct tfjs_import *im)
     struct tfjs_value value = {0};
 
     if (!w)
-        return tdl_kit_damaged(&im->kit,
-                               "the model file is damaged: there are no weights of that name");
+        return add_own_constant(im);
     if (w->count == 0)
         return tfjs_give_empty(im, 0, &w->desc);
     value.data = tfjs_weight_data(im, w);

@@ -106,18 +106,22 @@ static json_t *find_signature(json_t *file)
 
 static bool read_model(struct tfjs_import *im)
 {
-    json_t *topology;
+    json_t *topology, *nodes;
 
     if (!parse(im))
         return false;
     topology = json_object_get(im->file, "modelTopology");
-    if (!json_is_array(json_object_get(topology, "node")))
-        return tdl_kit_lacks(&im->kit, "the model is no TensorFlow.js graph model; convert it to "
-                                       "one (tensorflowjs_converter "
-                                       "--output_format=tfjs_graph_model)");
+    nodes = json_object_get(topology, "node");
     im->signature = find_signature(im->file);
-    return tfjs_read_nodes(im, json_object_get(topology, "node")) &&
-           tfjs_read_weights(im, json_object_get(im->file, "weightsManifest"));
+    if (!tfjs_read_weights(im, json_object_get(im->file, "weightsManifest")))
+        return false;
+    if (!nodes &&
+        (json_object_get(topology, "model_config") || json_object_get(topology, "class_name")))
+        nodes = im->own_nodes = tfjs_lower_layers(im, topology);
+    else if (!json_is_array(nodes))
+        return tdl_kit_damaged(&im->kit, "this JSON is no TensorFlow.js model: its topology has "
+                                         "neither nodes nor layers");
+    return nodes && tfjs_read_nodes(im, nodes);
 }
 
 static void import(struct tdl_builder *builder, const struct tdl_model_source *source)
@@ -134,6 +138,8 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
     free(im.states);
     free(im.nodes);
     free(im.weights);
+    json_decref(im.own_nodes);
+    json_decref(im.own_signature);
     json_decref(im.node_names);
     json_decref(im.weight_names);
     json_decref(im.file);

@@ -61,7 +61,8 @@ struct tfjs_state {
 struct tfjs_import {
     struct tdl_kit kit;
     json_t *file;
-    json_t *signature; /* or NULL */
+    json_t *signature;                 /* or NULL */
+    json_t *own_signature, *own_nodes; /* of layers, which became nodes */
     struct tfjs_node *nodes;
     uint32_t node_count;
     json_t *node_names; /* places in `nodes` */
@@ -127,6 +128,11 @@ bool tfjs_try_states(struct tfjs_import *im);
 struct tfjs_state *tfjs_find_state(struct tfjs_import *im, const char *key);
 /* Behind the outputs: are they what the trial told? */
 bool tfjs_check_states(struct tfjs_import *im);
+
+/* --------------------------------------------------------------- layers.c */
+
+/* The layers of Keras's model as nodes, and the signature; NULL with the builder in error. */
+json_t *tfjs_lower_layers(struct tfjs_import *im, json_t *topology);
 
 /* ---------------------------------------------------------------- graph.c */
 
