@@ -8,8 +8,8 @@ const struct gst_tdl_property gst_tdl_properties[] = {
       "name of a model that tdl-fetch-models (in the source tree: pipelines/fetch-models.sh) has "
       "fetched (\"isnet\", "
       "\"text\", \"pose\", \"enlarge\"), or the path (or file:// URI) of a model file "
-      "(TensorFlow Lite, ONNX or ncnn) with pictures in and a mask, or a probability for each "
-      "class, out. When changed while PLAYING the old one "
+      "(TensorFlow Lite, ONNX, ncnn or TensorFlow.js) with pictures in and a mask, or a "
+      "probability for each class, out. When changed while PLAYING the old one "
       "works on until the new one is ready; if that cannot be loaded, a warning message says why",
       STRING, GST_TDL_MODEL, GST_TDL_AT(sources.model), .text = "person" },
     { "mode", "Mode", "What becomes of the picture", MODE, GST_TDL_RENEGOTIATE,

@@ -25,6 +25,14 @@
  * are [1, c, h, w] in NCHW here, those of two [h, w], of one [w]; what no layer reads is
  * an output. Sizes of pictures are the caller's (struct tdl_model_params), or else those
  * that the file has as a hint.
+ *
+ * TensorFlow.js: the path of the .json file, with the files of its weights in the same
+ * folder, so by tdl_model_load() only; graph models, and layers models of one output a
+ * layer. Weights of float32, float16, int32, bool, and of uint8 and uint16 with scales, which
+ * become float32. Inputs and outputs have the names of the signature without ":0". Of Switch
+ * and Merge the branch that is taken must follow from the file and struct tdl_model_params. An
+ * input without a shape whose name is an output's but for its end ("r1i", "r1o"; "in", "out")
+ * is a state, and gets that output's shape.
  */
 #ifndef TDL_MODELS_H
 #define TDL_MODELS_H
