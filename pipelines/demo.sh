@@ -6,14 +6,24 @@
 # zooms over it, through every mode into pictures and a video. In the end, but
 # with --clip, the demo window, where there are a display and GTK 4.
 #
-#   pipelines/demo.sh [--clip] [FOLDER]     default folder: build/demo
+#   pipelines/demo.sh [--clip] [--matting] [FOLDER]     default folder: build/demo
+#
+# With --matting it fetches the model "matting" (145 MB; doc/models.md says whose it is), and
+# shows what that and the person model cut out, side by side.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 export LC_ALL=C # the clock below is read from gst-launch's English
 begin=$EPOCHREALTIME
 
-live=yes
-[ "${1:-}" != --clip ] || { live=no; shift; }
+live=yes matting=no people=()
+while :; do
+    case ${1:-} in
+    --clip) live=no ;;
+    --matting) matting=yes ;;
+    *) break ;;
+    esac
+    shift
+done
 no_options "$@"
 [ $# -le 1 ] || misused "one folder at most"
 folder=${1:-$TDL_BUILD/demo}
@@ -138,6 +148,17 @@ videos_together() {
     made all-modes.mkv
 }
 
+# side_by_side MODEL FROM... -- TO... : what the person model cuts out, and that model.
+side_by_side() {
+    local model=$1 from=() cut=(mode=replace background-color=0xff2e8b57)
+    shift
+    while [ "$1" != -- ]; do from+=("$1"); shift; done
+    shift
+    play "${from[@]}" ! tee name=each each. ! queue ! tdlfilter "${cut[@]}" ! videoconvert ! both. \
+        each. ! queue ! tdlfilter "model=$model" "${cut[@]}" ! videoconvert ! both. \
+        compositor name=both sink_1::xpos=1280 ! videoconvert ! "$@"
+}
+
 # The tools and what makes the clip, while there are pictures to look at.
 rest= rest_log=$TDL_BUILD/rest.log
 build_rest() {
@@ -178,9 +199,12 @@ each_mode() { # each_mode picture|video
 "$TDL_ROOT/pipelines/setup.sh" --plugin
 use_plugin
 build_rest
+[ $matting = no ] || "$TDL_ROOT/pipelines/fetch-models.sh" matting
 if [ $live = yes ] && has_camera_and_display; then
     say "Close the window to end."
-    (launch v4l2src ! tdlfilter ! videoconvert ! autovideosink) \
+    # Of matting the one that is small enough for a processor.
+    [ $matting = no ] || people=(model=matting-small)
+    (launch v4l2src ! tdlfilter "${people[@]}" ! videoconvert ! autovideosink) \
         2> >(sed -u 's/.* device: /The device: /; t; /INFO .* tdl /d' >&2)
     await_rest
     demo_window
@@ -205,6 +229,15 @@ made clip.mkv
 rates=()
 each_mode video
 videos_together
+if [ $matting = yes ]; then
+    say "" "# The clip, cut out by the person model, and by matting:"
+    side_by_side matting filesrc location=clip.mkv ! matroskademux ! jpegdec -- \
+        jpegenc ! matroskamux ! filesink location=matting.mkv
+    made matting.mkv "$(rate) frames/s"
+    play filesrc location=matting.mkv ! matroskademux ! jpegdec ! videorate ! \
+        video/x-raw,framerate=1/1 ! jpegenc ! multifilesink location=matting.jpg
+    made matting.jpg
+fi
 
 say "" "Frame rates of these lines (1280x720, JPEG decoded and encoded) on ${device:-this device}:"
 printf '  %s\n' "${rates[@]}"
