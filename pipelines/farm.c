@@ -404,13 +404,16 @@ static gpointer append_all(gpointer data)
 /* The pipeline begins with PICTURES, which are those of the parts. */
 static gboolean run_row(GstElement *pipeline, struct row *row, guint patience)
 {
+    GError *error = NULL;
     gboolean done;
     GThread *thread;
 
     row->to = GST_APP_SRC(gst_bin_get_by_name(GST_BIN(pipeline), "pictures"));
-    thread = g_thread_new("pieces", append_all, row);
-    done = run(pipeline, patience);
-    g_thread_join(thread);
+    thread = g_thread_try_new("pieces", append_all, row, &error);
+    done = thread ? run(pipeline, patience) : fail(error);
+    if (thread)
+        g_thread_join(thread);
+    g_clear_error(&error);
     gst_object_unref(row->to);
     return done;
 }

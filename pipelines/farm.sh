@@ -167,6 +167,7 @@ fi
 # Values may have spaces in them.
 for word in "$@"; do
     [[ $word == ?*=* ]] || misused "'$word' is no PROPERTY=VALUE"
+    [[ $word != *$'\n'* ]] || misused "the value of ${word%%=*} has a line break, which a line of gst-launch-1.0 cannot have"
     value=${word#*=} value=${value//\\/\\\\}
     properties+=" ${word%%=*}=\"${value//\"/\\\"}\""
 done

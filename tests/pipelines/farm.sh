@@ -66,6 +66,7 @@ check "not in the video's place" refused 2 "take the video's place" same.mkv sam
 check "nor is it touched" cmp in.mkv same.mkv
 check "no such mode" refused 1 nonsense in.mkv bad.mkv mode=nonsense
 check "no such property" refused 1 'no property "mod"' in.mkv bad.mkv mod=mask
+check "no line breaks" refused 2 "has a line break" in.mkv bad.mkv $'labels=a\nb'
 check "no folder" refused 1 "there is no folder" in.mkv nowhere/bad.mkv
 check "Matroska alone" refused 2 "does not end in .mkv" in.mkv bad.mp4
 check "no number of workers" refused 2 "takes a number" --workers x in.mkv bad.mkv
