@@ -13,6 +13,7 @@
 
 #include "compile/passes.h"
 #include "digest.h"
+#include "frame/compose.h"
 #include "tuning.h"
 
 #include <tdl/frame.h>
@@ -110,6 +111,10 @@ struct tdl_graph {
 
 struct tdl_composer {
     struct tdl_context *ctx;
+    struct tdl_mask_part part; /* of the last new mask */
+    /* The target that the foreground's colours of that mask came for; its format is 0 where
+     * they did not. The core's: a device finds in `more` what counts. */
+    struct tdl_frame colors_for;
 };
 
 struct tdl_tensor;

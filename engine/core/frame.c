@@ -3,6 +3,8 @@
 
 #include "tensor.h"
 
+#include "frame/compose.h"
+
 #include <math.h>
 
 /* ------------------------------------------------------------------ frames */
@@ -381,6 +383,67 @@ enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_t
     return TDL_OK;
 }
 
+/* What is read of `more` where colours come with it, for a mask of that size. */
+static enum tdl_result check_colors(const struct tdl_context *ctx, const struct tdl_mask_part *of,
+                                    const struct tdl_compose_more *more)
+{
+    const struct tdl_tensor *const tensors[] = {more->foreground, more->picture};
+    const uint32_t w = (uint32_t)of->mask_width, h = (uint32_t)of->mask_height;
+    char text[64];
+    if (!more->picture)
+        return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                        "compose: foreground is given, and picture is NULL");
+    for (size_t i = 0; i < TDL_COUNT(tensors); i++) {
+        const struct tdl_tensor_params *p = &tensors[i]->params;
+        const struct tdl_dims d = tdl_tensor_params_dims(p);
+        const bool half = p->dtype == TDL_FLOAT16 && p->layout == TDL_LAYOUT_NC4HW4;
+        if (tensors[i]->buffer->ctx != ctx)
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "compose: foreground or picture is of another context");
+        if (p->rank != 4 || d.n != 1 || d.c != 3 || d.w != w || d.h != h ||
+            (p->dtype != TDL_FLOAT32 && !half))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "compose: %s is %s; it has to be [1,h,w,3] of the mask's %u×%u px, "
+                            "float32, or float16 in NC4HW4",
+                            i ? "picture" : "foreground",
+                            tdl_tensor_params_text(p, text, sizeof(text)), w, h);
+    }
+    const bool scaled = more->scale[0] != 0 || more->scale[1] != 0 || more->scale[2] != 0;
+    for (int i = 0; i < 3; i++)
+        if (!isfinite(more->scale[i]) || !isfinite(more->bias[i]) ||
+            (scaled && more->scale[i] == 0))
+            return tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                            "compose: the picture's scale is 0 or no number, or its bias is none");
+    return TDL_OK;
+}
+
+static bool has_colors_for(const struct tdl_composer *c, const struct tdl_frame *target)
+{
+    return c->colors_for.format == target->format && c->colors_for.matrix == target->matrix &&
+           c->colors_for.range == target->range;
+}
+
+/* Leaves `more` where it counts. */
+static enum tdl_result settle_colors(const struct tdl_composer *composer,
+                                     enum tdl_compose_kernel kernel, const struct tdl_frame *target,
+                                     struct tdl_compose_params *p)
+{
+    if (tdl_compose_knows_colors(p, kernel) && p->more->foreground)
+        return check_colors(composer->ctx, &composer->part, p->more);
+    if (!tdl_compose_knows_colors(p, kernel) || !p->reuse_mask || !has_colors_for(composer, target))
+        p->more = NULL;
+    return TDL_OK;
+}
+
+/* A new mask, whatever comes of it. */
+static void renew_mask(struct tdl_composer *composer, const struct tdl_tensor *mask,
+                       const struct tdl_compose_params *params)
+{
+    const struct tdl_dims d = tdl_tensor_params_dims(&mask->params);
+    composer->part = tdl_mask_part(params, d.w, d.h);
+    composer->colors_for.format = TDL_FORMAT_UNKNOWN;
+}
+
 enum tdl_result tdl_composer_create(struct tdl_context *context, struct tdl_composer **out_composer)
 {
     TDL_NEED(context, "context");
@@ -403,8 +466,10 @@ void tdl_composer_destroy(struct tdl_composer **composer)
 
 void tdl_composer_reset(struct tdl_composer *composer)
 {
-    if (composer && !tdl_context_is_forked(composer->ctx))
-        composer->ctx->on->composer_reset(composer);
+    if (!composer || tdl_context_is_forked(composer->ctx))
+        return;
+    composer->colors_for.format = TDL_FORMAT_UNKNOWN;
+    composer->ctx->on->composer_reset(composer);
 }
 
 enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct tdl_frame *source,
@@ -415,7 +480,7 @@ enum tdl_result tdl_composer_prepare(struct tdl_composer *composer, const struct
     TDL_NEED_KNOWN(source);
     TDL_NEED_KNOWN(target);
     TDL_NEED_KNOWN(compile);
-    TDL_NEED_KNOWN(params);
+    TDL_NEED_KNOWN(params ? params->more : NULL);
     TDL_NEED(composer, "composer");
     TDL_NEED(source, "source");
     TDL_NEED(target, "target");
@@ -434,13 +499,14 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
 {
     TDL_NEED_KNOWN(source);
     TDL_NEED_KNOWN(target);
-    TDL_NEED_KNOWN(params);
+    TDL_NEED_KNOWN(params ? params->more : NULL);
     TDL_NEED(batch, "batch");
     TDL_NEED(composer, "composer");
     TDL_NEED(source, "source");
     TDL_NEED(target, "target");
     TDL_NEED(params, "params");
     struct tdl_context *ctx = composer->ctx;
+    struct tdl_compose_params p = *params;
     enum tdl_result r;
     if (batch->ctx != ctx)
         return tdl_logged(ctx, tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
@@ -448,7 +514,14 @@ enum tdl_result tdl_compose(struct tdl_batch *batch, struct tdl_composer *compos
     TRY(check_formats(source, target, params));
     TRY(tdl_frame_check(ctx, source, false, "source"));
     TRY(tdl_frame_check(ctx, target, true, "target"));
-    TRY(ctx->on->compose(batch, composer, source, mask, target, params));
+    const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
+    if (tdl_compose_needs_mask(kernel) && !p.reuse_mask && mask)
+        renew_mask(composer, mask, params);
+    if (tdl_compose_needs_mask(kernel) && (p.reuse_mask || mask))
+        TRY(settle_colors(composer, kernel, target, &p));
+    TRY(ctx->on->compose(batch, composer, source, mask, target, &p));
+    if (p.more && p.more->foreground && tdl_compose_knows_colors(&p, kernel))
+        composer->colors_for = *target;
 fail:
     return tdl_logged(ctx, r);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "compose.h"
 
+#include "color.h"
+
 #include <math.h>
 
 /* A hole that is nowhere surer to be background than this share of the
@@ -175,10 +177,50 @@ static struct tdl_blur_steps blur_steps(const struct tdl_compose_params *p,
     return b;
 }
 
+/* The foreground is seen apart from its background. */
+static bool is_cut_out(enum tdl_compose_kernel kernel)
+{
+    return kernel == TDL_KERNEL_COLOR || kernel == TDL_KERNEL_PICTURE || kernel == TDL_KERNEL_ALPHA;
+}
+
+bool tdl_compose_knows_colors(const struct tdl_compose_params *p, enum tdl_compose_kernel kernel)
+{
+    return p->more && (p->more->foreground || p->more->keep_foreground) && !p->invert &&
+           is_cut_out(kernel);
+}
+
+void tdl_compose_color_steps(const struct tdl_frame *target, bool bgr, float out[3][3])
+{
+    const float most = (float)((1 << tdl_format_info(target->format)->bits) - 1);
+    float map[3][4];
+    tdl_color_from_rgb(target, map);
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 3; c++)
+            out[i][c] = map[i][bgr ? 2 - c : c] / most;
+}
+
+struct tdl_color_reading tdl_compose_color_reading(const struct tdl_compose_more *more,
+                                                   const struct tdl_tensor_params *tensor,
+                                                   bool picture)
+{
+    const bool scaled = more->scale[0] != 0 || more->scale[1] != 0 || more->scale[2] != 0;
+    struct tdl_color_reading r = {.pixel = 3, .channel = 1, .half = tensor->dtype == TDL_FLOAT16};
+    if (tensor->layout == TDL_LAYOUT_NC4HW4)
+        r.pixel = 4;
+    if (tensor->layout == TDL_LAYOUT_NCHW) {
+        r.pixel = 1;
+        r.channel = tensor->shape[2] * tensor->shape[3];
+    }
+    for (int c = 0; c < 3; c++) {
+        r.scale[c] = picture && scaled ? 1 / more->scale[c] : 1;
+        r.offset[c] = picture ? -more->bias[c] * r.scale[c] : 0;
+    }
+    return r;
+}
+
 bool tdl_compose_despills(const struct tdl_compose_params *p, enum tdl_compose_kernel kernel)
 {
-    return p->despill && (kernel == TDL_KERNEL_COLOR || kernel == TDL_KERNEL_PICTURE ||
-                          kernel == TDL_KERNEL_ALPHA);
+    return p->despill && is_cut_out(kernel) && !tdl_compose_knows_colors(p, kernel);
 }
 
 bool tdl_compose_wraps(const struct tdl_compose_params *p, enum tdl_compose_kernel kernel)
@@ -191,6 +233,14 @@ uint32_t tdl_compose_small(const struct tdl_compose_params *p, enum tdl_compose_
     return kernel == TDL_KERNEL_BLUR
                ? 1
                : (tdl_compose_despills(p, kernel) ? 2 : 0) + tdl_compose_wraps(p, kernel);
+}
+
+uint32_t tdl_compose_small_room(const struct tdl_compose_params *params,
+                                enum tdl_compose_kernel kernel)
+{
+    struct tdl_compose_params plain = *params;
+    plain.more = NULL;
+    return tdl_compose_small(&plain, kernel);
 }
 
 struct tdl_blur_steps tdl_small_steps(const struct tdl_compose_params *params,

@@ -96,12 +96,33 @@ struct tdl_blur_steps {
     int32_t radius;
     float exponent, scale, share;
 };
+/* The network's own colours of the foreground count: those of `more`, or that were kept. */
+bool tdl_compose_knows_colors(const struct tdl_compose_params *params,
+                              enum tdl_compose_kernel kernel);
+/* R, G, B of 0…1, or as `bgr` has it B, G, R, to shares of the target's codes: what a
+ * difference of colours is a difference of. */
+void tdl_compose_color_steps(const struct tdl_frame *target, bool bgr, float out[3][3]);
+/* How a picture's tensor is read: elements from pixel to pixel and from channel to
+ * channel, and a colour of 0…1 as value · scale + offset. */
+struct tdl_color_reading {
+    uint32_t pixel, channel;
+    bool half; /* float16, else float32 */
+    float scale[3], offset[3];
+};
+/* Of the foreground, or of the picture. */
+struct tdl_color_reading tdl_compose_color_reading(const struct tdl_compose_more *more,
+                                                   const struct tdl_tensor_params *tensor,
+                                                   bool picture);
 /* The background's colour is taken out of the foreground's outline. */
 bool tdl_compose_despills(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
 /* The background's light falls on the foreground's edge. */
 bool tdl_compose_wraps(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
 /* Small pictures, one behind the other: of blur; or of despill two, and one of light. */
 uint32_t tdl_compose_small(const struct tdl_compose_params *params, enum tdl_compose_kernel kernel);
+/* As many as there may be while these params stand: `invert` may move, and a mask come
+ * without the foreground's colours. */
+uint32_t tdl_compose_small_room(const struct tdl_compose_params *params,
+                                enum tdl_compose_kernel kernel);
 /* How they are blurred. */
 struct tdl_blur_steps tdl_small_steps(const struct tdl_compose_params *params,
                                       enum tdl_compose_kernel kernel,

@@ -6,6 +6,7 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 #include "../common/frame_compose.glsl"
+#include "../common/frame_foreground.glsl"
 #include "../common/frame_light.glsl"
 
 // Values mirror enum tdl_compose_kernel in engine/frame/compose.h.
@@ -23,6 +24,8 @@ Block compose_block(uint x, uint y, uvec2 frame, inout Window window)
     if (MODE == CONVERT)
         return block;
     block_mask(x, y, frame, guide, window, mask);
+    if (FOREGROUND)
+        add_differences(x, y, frame, mask, block);
     if (DESPILL)
         remove_spill(x, y, mask, block);
     if (LIGHT > 0u)

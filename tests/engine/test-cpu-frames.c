@@ -180,6 +180,7 @@ static void test_tensor(void)
 struct scene {
     struct picture source[DEVICES], target[DEVICES], background[DEVICES];
     struct tdl_tensor *mask[DEVICES];
+    struct tdl_compose_more more[DEVICES]; /* the foreground's colours, where there are any */
     struct tdl_composer *composer[DEVICES];
     uint32_t mask_width, mask_height;
     bool has_background;
@@ -238,6 +239,7 @@ static struct scene scene_new(enum tdl_mode mode)
     }
     s.target[CPU].frame.matrix = s.target[VULKAN].frame.matrix;
     s.target[CPU].frame.range = s.target[VULKAN].frame.range;
+    const bool colors = now_and_then(3);
     s.has_background = mode == TDL_MODE_REPLACE && !now_and_then(3);
     if (s.has_background) {
         pictures_new(s.background, any_format(), 1 + random_below(60), 1 + random_below(60), false);
@@ -247,6 +249,11 @@ static struct scene scene_new(enum tdl_mode mode)
         s.mask[d] =
             tensor_new(contexts[d], TDL_FLOAT32, TDL_LAYOUT_NHWC, s.mask_height, s.mask_width, 1);
         OK(tdl_composer_create(contexts[d], &s.composer[d]));
+        for (int k = 0; k < 2 && colors; k++)
+            *(k ? &s.more[d].picture : &s.more[d].foreground) = tensor_new(
+                contexts[d], TDL_FLOAT32, k ? TDL_LAYOUT_NC4HW4 : TDL_LAYOUT_NHWC, s.mask_height,
+                s.mask_width, 3);
+        s.more[d].keep_foreground = colors;
     }
     return s;
 }
@@ -259,6 +266,8 @@ static void scene_free(struct scene *s)
         pictures_free(s->background);
     for (int d = 0; d < DEVICES; d++) {
         tdl_tensor_destroy(&s->mask[d]);
+        tdl_tensor_destroy(&s->more[d].foreground);
+        tdl_tensor_destroy(&s->more[d].picture);
         tdl_composer_destroy(&s->composer[d]);
     }
 }
@@ -280,11 +289,31 @@ static void draw_mask(struct scene *s, double shift)
     free(values);
 }
 
+/* The foreground's colours, and the picture that it was found in. */
+static void draw_colors(struct scene *s)
+{
+    const size_t count = (size_t)s->mask_width * s->mask_height;
+    float *values = malloc(4 * count * sizeof(*values));
+    CHECK(values, "no memory");
+    for (int k = 0; k < 2 && s->more[0].keep_foreground; k++) {
+        for (size_t i = 0; i < 4 * count; i++)
+            values[i] = now_and_then(50) ? NAN : 0.4f * (float)k + 0.6f * unit();
+        for (int d = 0; d < DEVICES; d++)
+            OK(tdl_tensor_write(k ? s->more[d].picture : s->more[d].foreground, values,
+                                (k ? 4 : 3) * count * sizeof(*values), NULL));
+    }
+    free(values);
+}
+
 static long run_frame(struct scene *s, const char *what)
 {
     for (int d = 0; d < DEVICES; d++) {
         struct tdl_compose_params params = s->params;
+        struct tdl_compose_more more = s->more[d];
         params.background = s->has_background ? &s->background[d].frame : NULL;
+        params.more = &more;
+        if (params.reuse_mask)
+            more.foreground = more.picture = NULL;
         OK(tdl_batch_begin(batches[d]));
         OK(tdl_compose(batches[d], s->composer[d], &s->source[d].frame,
                        params.reuse_mask ? NULL : s->mask[d], &s->target[d].frame, &params));
@@ -317,6 +346,7 @@ static void test_composing(enum tdl_mode mode)
         if (frame && now_and_then(2))
             draw(s.source, 0.02 * frame);
         draw_mask(&s, 0.05 * frame);
+        draw_colors(&s);
         const long off = run_frame(&s, text);
         CHECK(off <= allowed, "%s: %ld of %ld samples differ by more than a step", text, off, all);
         s.params.reuse_mask = now_and_then(3);

@@ -18,6 +18,7 @@ struct stage {
     struct tdl_tensor *mask;
     struct tdl_composer *composer;
     struct tdl_compose_params params;
+    struct tdl_compose_more more; /* where a test asks for it */
 };
 
 static void set_mask(struct stage *s, float value)
@@ -40,6 +41,8 @@ static struct stage stage_new(enum tdl_format format, enum tdl_format target)
                    .opacity = 0.5f,
                    .blur_radius = 5},
     };
+    s.more.foreground = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 3);
+    s.more.picture = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, MASK, MASK, 3);
     OK(tdl_composer_create(ctx, &s.composer));
     set_mask(&s, 0.5f);
     return s;
@@ -50,6 +53,8 @@ static void stage_free(struct stage *s)
     picture_free(&s->source);
     picture_free(&s->target);
     tdl_tensor_destroy(&s->mask);
+    tdl_tensor_destroy(&s->more.foreground);
+    tdl_tensor_destroy(&s->more.picture);
     tdl_composer_destroy(&s->composer);
 }
 
@@ -126,10 +131,14 @@ static void test_steady_state(void)
         s.params.refine = true;
         s.params.close_holes = true;
         s.params.despill = true;
+        s.params.more = &s.more;
         s.params.light_wrap = 0.5;
         s.params.min_area = 0.01f;
         s.params.grow = 10;
-        frame(&s);
+        for (int i = 0; i < 2; i++) { /* inverted, `despill` takes the colours' place */
+            s.params.invert = i;
+            frame(&s);
+        }
         OK(tdl_context_sync(ctx));
         tdl_context_get_stats(ctx, &before);
         for (int i = 0; i < 20; i++) {
@@ -177,6 +186,7 @@ static void test_prepare(void)
             s.params.mode = modes[m];
             s.params.refine = picture;
             s.params.despill = picture;
+            s.params.more = picture ? &s.more : &(struct tdl_compose_more){.keep_foreground = true};
             s.params.light_wrap = picture ? 0 : 0.5;
             s.params.background = picture ? &behind.frame : NULL;
             OK(tdl_composer_prepare(s.composer, &s.source.frame, &s.target.frame, &s.params, NULL));
@@ -184,6 +194,9 @@ static void test_prepare(void)
             s.params.light_wrap = picture ? 0.5 : 0; /* moved since */
             s.params.min_area = 0.1f;
             s.params.grow = -2;
+            s.params.more = &s.more;
+            frame(&s);
+            s.params.invert = true; /* the foreground's colours do not count */
             frame(&s);
             CHECK(pipelines_made() == before, "mode %d made pipelines after prepare",
                   (int)modes[m]);

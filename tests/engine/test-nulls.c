@@ -207,6 +207,7 @@ static const struct size {
     {"tdl_frame", 128, 4},
     {"tdl_frame_to_tensor_params", 96, 3},
     {"tdl_frame_from_tensor_params", 88, 4},
+    {"tdl_compose_more", 80, 4},
     {"tdl_compose_params", 144, 3},
     {"tdl_vulkan_device", 120, 4},
     {"tdl_image_import_params", 80, 4},

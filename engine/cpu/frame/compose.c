@@ -219,6 +219,39 @@ fail:
     return r;
 }
 
+static enum tdl_result run_foreground(struct tdl_cpu_work *work, struct tdl_cpu_threads *threads)
+{
+    const struct tdl_cpu_foreground *f = (const struct tdl_cpu_foreground *)work;
+    tdl_cpu_parallel(threads, tdl_cpu_frame_kernels(NULL)->foreground, work, f->part.height,
+                     ROWS_AT_LEAST);
+    return TDL_OK;
+}
+
+/* The differences of the foreground's colours; where none come they are there. */
+static enum tdl_result add_colors(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
+                                  const struct tdl_frame *target,
+                                  const struct tdl_compose_more *more)
+{
+    enum tdl_result r;
+    TRY(tdl_cpu_batch_use(batch, c->differences, more->foreground != NULL));
+    if (!more->foreground)
+        return TDL_OK;
+    TRY(tdl_cpu_batch_use(batch, more->foreground->buffer, false));
+    TRY(tdl_cpu_batch_use(batch, more->picture->buffer, false));
+    struct tdl_cpu_foreground *f = tdl_cpu_frame_add(batch, sizeof(*f), 0, NULL, run_foreground);
+    if (!f)
+        return TDL_ERROR_OUT_OF_MEMORY;
+    f->part = c->base.part;
+    f->foreground = tdl_cpu_memory(more->foreground->buffer);
+    f->picture = tdl_cpu_memory(more->picture->buffer);
+    f->of_foreground = tdl_compose_color_reading(more, &more->foreground->params, false);
+    f->of_picture = tdl_compose_color_reading(more, &more->picture->params, true);
+    tdl_compose_color_steps(target, more->bgr, f->matrix);
+    f->out = (float *)(void *)tdl_cpu_memory(c->differences);
+fail:
+    return r;
+}
+
 static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_composer *c,
                                   const struct tdl_cpu_blocks *blocks,
                                   enum tdl_compose_kernel kernel, const struct tdl_frame *target,
@@ -235,6 +268,8 @@ static enum tdl_result add_target(struct tdl_batch *batch, const struct tdl_cpu_
                                            : params->opacity * params->overlay_color[3];
     t->behind = behind_of(c, kernel, target, params);
     t->blur = *blur;
+    if (tdl_compose_knows_colors(params, kernel))
+        t->differences = (const float *)(const void *)tdl_cpu_memory(c->differences);
     t->despills = tdl_compose_despills(params, kernel);
     t->light = tdl_compose_wraps(params, kernel) ? (int)pictures : 0;
     t->wrap = (float)params->light_wrap;
@@ -272,10 +307,14 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
     const bool masked = tdl_compose_needs_mask(kernel);
     bool stale = false;
     enum tdl_result r;
+    const bool colors = tdl_compose_knows_colors(params, kernel);
     if (masked)
         TRY(check_mask(c, mask, params));
-    if (small)
-        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height, small));
+    if (colors)
+        TRY(tdl_cpu_composer_need_colors(c));
+    if (tdl_compose_small_room(params, kernel))
+        TRY(tdl_cpu_composer_need_blur(c, source->width, source->height,
+                                       tdl_compose_small_room(params, kernel)));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&c->picture, composer->ctx, params, target, &stale));
@@ -286,6 +325,8 @@ enum tdl_result tdl_cpu_compose(struct tdl_batch *batch, struct tdl_composer *co
         return add_copy(batch, source, target);
     if (masked)
         TRY(tdl_cpu_add_mask(batch, c, source, params->reuse_mask ? NULL : mask, params));
+    if (colors)
+        TRY(add_colors(batch, c, target, params->more));
     const struct tdl_cpu_blocks blocks = blocks_of(c, source, target, params);
     if (kernel == TDL_KERNEL_PICTURE && stale)
         TRY(add_picture(batch, c, params));

@@ -15,6 +15,12 @@ struct blurred {
     struct widened widened[2];
 };
 
+/* A row of the differences between their columns, at every pixel. */
+struct differing {
+    int row; /* -1: none yet */
+    tdl_tile_row c[3];
+};
+
 struct scene {
     const struct tdl_cpu_compose *job;
     struct tdl_tile tile;
@@ -23,6 +29,7 @@ struct scene {
     /* The background; or the means of it and of the foreground, and light. */
     struct blurred pictures[3];
     tdl_tile_row means[2][2][4];
+    struct differing differing[2];
     /* Of luma and of chroma: the columns on either side, and how far it is. */
     struct {
         int32_t column[TDL_TILE], next[TDL_TILE];
@@ -161,6 +168,75 @@ static void remove_spill(struct scene *s, int y)
         }
 }
 
+/* ----------------------------------------------------- the foreground's colours */
+
+static const struct differing *differ(struct scene *s, int row)
+{
+    const struct tdl_cpu_blocks *b = &s->job->blocks;
+    const int held[2] = {s->differing[0].row, s->differing[1].row};
+    if (held[0] == row || held[1] == row)
+        return &s->differing[held[1] == row];
+    struct differing *d = &s->differing[held[1] < held[0]]; /* rows only grow */
+    const size_t size = (size_t)b->mask_width * (size_t)b->mask_height;
+    const int32_t *restrict column = s->tile.column, *restrict next = s->tile.next_column;
+    const float *restrict part = s->tile.part;
+    d->row = row;
+    for (int c = 0; c < 3; c++) {
+        const float *restrict in =
+            s->job->differences + (size_t)c * size + (size_t)row * (size_t)b->mask_width;
+        float *restrict out = d->c[c];
+        for (int i = 0; i < s->tile.blocks; i++)
+            out[i] = (in[column[i]] + (in[next[i]] - in[column[i]]) * part[i]) * b->target.max;
+    }
+    return d;
+}
+
+static void add_difference(int n, float max, const float *restrict difference,
+                           const float *restrict mask, float *restrict row)
+{
+    for (int i = 0; i < n; i++)
+        row[i] = mask[i] > 0 ? tdl_clamp(row[i] + difference[i], 0, max) : row[i];
+}
+
+/* Of `count` components, at every pixel of rows y and y + 1. */
+static void difference_rows(struct scene *s, int y, int count, tdl_tile_row rows[3][2])
+{
+    const struct tdl_cpu_blocks *b = &s->job->blocks;
+    const float scale = (float)b->mask_height / (float)b->source.height;
+    const int last = b->mask_height - 1;
+    for (int r = 0; r < 2; r++) {
+        const float v = tdl_position(TDL_MIN(y + r, b->source.height - 1), scale, (float)last);
+        const int at = (int)v;
+        const struct differing *top = differ(s, at);
+        const struct differing *low = differ(s, at < last ? at + 1 : last);
+        for (int c = 0; c < count; c++)
+            tdl_mix_rows(v - (float)at, s->tile.blocks, top->c[c], low->c[c], rows[c][r]);
+    }
+}
+
+/* See shaders/common/frame_foreground.glsl. */
+static void add_differences(struct scene *s, int y)
+{
+    const struct tdl_cpu_picture *p = &s->job->blocks.target;
+    struct tdl_tile *t = &s->tile;
+    const bool chroma = tdl_cpu_picture_has(p, TDL_TRAIT_CHROMA);
+    const bool half_x = chroma && tdl_cpu_picture_has(p, TDL_TRAIT_HALF_X);
+    const bool half_y = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
+    const int count = chroma || tdl_cpu_picture_has(p, TDL_TRAIT_RGB) ? 3 : 1;
+    tdl_tile_row rows[3][2], pairs[2];
+    difference_rows(s, y, count, rows);
+    if (half_x)
+        tdl_mean_weights(p, t->blocks, t->mask, t->pairs);
+    for (int c = 0; c < count; c++) {
+        const bool half = c && half_x;
+        if (half)
+            tdl_mean_weights(p, t->blocks, rows[c], pairs);
+        for (int r = 0; r < (c && half_y ? 1 : 2); r++)
+            add_difference(half ? t->blocks / 2 : t->blocks, p->max, half ? pairs[r] : rows[c][r],
+                           half ? t->pairs[r] : t->mask[r], t->target[r][c]);
+    }
+}
+
 /* ------------------------------------------------------------------- light */
 
 /* See shaders/common/frame_light.glsl. */
@@ -204,7 +280,7 @@ static bool is_behind(enum tdl_compose_kernel kernel)
 static bool untouched(const struct tdl_cpu_compose *c, enum tdl_mask_kind kind)
 {
     return (kind == TDL_MASK_NONE && c->kernel == TDL_KERNEL_OVERLAY) ||
-           (kind == TDL_MASK_ALL && is_behind(c->kernel) && !c->light);
+           (kind == TDL_MASK_ALL && is_behind(c->kernel) && !c->light && !c->differences);
 }
 
 /* Nothing of the source is left. */
@@ -312,6 +388,8 @@ static void compose_rows(struct scene *s, int y)
         tdl_tile_mask(&c->blocks, t, y);
     for (int r = 0; r < 2 && kind != TDL_MASK_MIXED; r++)
         tdl_fill_row(kind == TDL_MASK_ALL, t->blocks, t->mask[r]);
+    if (c->differences && kind != TDL_MASK_NONE)
+        add_differences(s, y);
     if (c->despills && kind != TDL_MASK_ALL) /* where it is 1 all over, nothing changes */
         remove_spill(s, y);
     if (c->light)
@@ -332,6 +410,7 @@ void TDL_CPU_NAME(compose)(void *work, size_t begin, size_t end)
         tdl_fill_behind(&c->behind, s.behind);
     for (int x = 0; x < c->blocks.source.width; x += TDL_TILE) {
         tdl_tile_begin(&c->blocks, &s.tile, x);
+        s.differing[0].row = s.differing[1].row = -1;
         if (c->blurred)
             place_blurred(&s);
         for (size_t pair = begin; pair < end; pair++)

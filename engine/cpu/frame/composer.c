@@ -21,6 +21,7 @@ static void drop_mask(struct tdl_cpu_composer *c)
     tdl_buffer_destroy(&c->lines);
     tdl_buffer_destroy(&c->coefficients);
     tdl_buffer_destroy(&c->runs);
+    tdl_buffer_destroy(&c->differences);
     c->mask_width = c->mask_height = 0;
     c->have_state = false;
 }
@@ -74,6 +75,14 @@ enum tdl_result tdl_cpu_composer_need_mask(struct tdl_cpu_composer *c, uint32_t 
 fail:
     drop_mask(c);
     return r;
+}
+
+enum tdl_result tdl_cpu_composer_need_colors(struct tdl_cpu_composer *c)
+{
+    const size_t pixels = (size_t)c->mask_width * c->mask_height;
+    return c->differences ? TDL_OK
+                          : create_zeroed(c->base.ctx, pixels * 3 * sizeof(float),
+                                          "foreground's colours", &c->differences);
 }
 
 enum tdl_result tdl_cpu_composer_need_blur(struct tdl_cpu_composer *c, uint32_t width,

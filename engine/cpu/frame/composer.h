@@ -3,7 +3,8 @@
  * What lives between frames. At mask resolution: `state`, the smoothed mask of the
  * last frame and what it is held against; `pairs` and `grown`, guide and mask to be
  * cleaned and fitted; `lines`, the fits, and `coefficients`, which the full size reads;
- * `runs`, what is known of holes and islands. At reduced size: the blur's pictures, or those
+ * `runs`, what is known of holes and islands; `differences`, those of the foreground's
+ * colours. At reduced size: the blur's pictures, or those
  * of the means of fore- and background and of light. And the replacement picture in the
  * target's format and size. Works that are queued hold the buffers, so that a composer may
  * go, or see another size, before they have run.
@@ -20,7 +21,8 @@ struct tdl_cpu_composer {
 
     uint32_t mask_width, mask_height;
     struct tdl_buffer *state, *pairs, *grown, *lines, *coefficients, *runs;
-    bool have_state; /* `state` holds a mask */
+    struct tdl_buffer *differences; /* if there are any */
+    bool have_state;                /* `state` holds a mask */
 
     uint32_t blur_width, blur_height; /* of the frames that the buffer is for */
     uint32_t blur_pictures;           /* that it has room for, one behind the other */
@@ -42,6 +44,7 @@ static inline uint32_t *tdl_cpu_words(const struct tdl_buffer *buffer)
  * a size is new. */
 enum tdl_result tdl_cpu_composer_need_mask(struct tdl_cpu_composer *c, uint32_t width,
                                            uint32_t height);
+enum tdl_result tdl_cpu_composer_need_colors(struct tdl_cpu_composer *c);
 enum tdl_result tdl_cpu_composer_need_blur(struct tdl_cpu_composer *c, uint32_t width,
                                            uint32_t height, uint32_t pictures);
 

@@ -14,4 +14,5 @@ const struct tdl_cpu_frame_kernels TDL_CPU_NAME(frame_kernels) = {
     .light_down = TDL_CPU_NAME(light_down),
     .blur_across = TDL_CPU_NAME(blur_across),
     .blur_along = TDL_CPU_NAME(blur_along),
+    .foreground = TDL_CPU_NAME(foreground),
 };

@@ -136,6 +136,18 @@ struct tdl_cpu_blur {
     float luma_scale, luma_offset;
 };
 
+/* What the foreground's colours differ by from the picture, in shares of the target's codes
+ * (shaders/frame/foreground.comp). Parts are rows of the mask; three planes, one behind the
+ * other. */
+struct tdl_cpu_foreground {
+    struct tdl_cpu_work work;
+    struct tdl_mask_part part; /* of the tensors */
+    const void *foreground, *picture;
+    struct tdl_color_reading of_foreground, of_picture;
+    float matrix[3][3];
+    float *out;
+};
+
 struct tdl_cpu_make_picture {
     struct tdl_cpu_work work;
     struct tdl_cpu_filter filter;
@@ -153,9 +165,10 @@ struct tdl_cpu_compose {
     float opacity;                /* of a mask: the value of foreground */
     struct tdl_blur_steps blur;
     const float *blurred;
-    bool despills; /* `blurred` are means */
-    int light;     /* which of them is light, from 1 on */
-    float wrap;    /* how much of it */
+    const float *differences; /* of the foreground's colours, of the mask's size, or NULL */
+    bool despills;            /* `blurred` are means */
+    int light;                /* which of them is light, from 1 on */
+    float wrap;               /* how much of it */
 };
 
 /* Parts are pairs of rows of the target. */
@@ -173,7 +186,7 @@ struct tdl_cpu_from_tensor {
 typedef void tdl_cpu_task(void *work, size_t begin, size_t end);
 struct tdl_cpu_frame_kernels {
     tdl_cpu_task *to_tensor, *from_tensor, *guide, *fit, *mean, *grow, *picture, *compose;
-    tdl_cpu_task *blur_down, *light_down, *blur_across, *blur_along;
+    tdl_cpu_task *blur_down, *light_down, *blur_across, *blur_along, *foreground;
 };
 const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_context *ctx);
 
@@ -181,7 +194,7 @@ const struct tdl_cpu_frame_kernels *tdl_cpu_frame_kernels(const struct tdl_conte
 tdl_cpu_task TDL_CPU_NAME(to_tensor), TDL_CPU_NAME(from_tensor), TDL_CPU_NAME(guide),
     TDL_CPU_NAME(fit), TDL_CPU_NAME(mean), TDL_CPU_NAME(grow), TDL_CPU_NAME(picture),
     TDL_CPU_NAME(compose), TDL_CPU_NAME(blur_down), TDL_CPU_NAME(light_down),
-    TDL_CPU_NAME(blur_across), TDL_CPU_NAME(blur_along);
+    TDL_CPU_NAME(blur_across), TDL_CPU_NAME(blur_along), TDL_CPU_NAME(foreground);
 extern const struct tdl_cpu_frame_kernels TDL_CPU_NAME(frame_kernels);
 
 #endif

@@ -187,6 +187,30 @@ enum tdl_mode {
     TDL_MODE_PASSTHROUGH, /**< the source, converted if the formats differ */
 };
 
+/** The part of struct tdl_compose_params that may grow. */
+struct tdl_compose_more {
+    /** The foreground's own colours, as networks for matting give them beside the mask, and
+     *  the picture that the network saw; NULL: none come. Both [1, h, w, 3] of the mask's
+     *  size, float32 in any layout or float16 NC4HW4; either is borrowed until the batch is
+     *  submitted. What they differ by is stretched to the frame's size and added to it where
+     *  the mask is above 0: so the frame keeps its detail and loses the old background's
+     *  colours (Lin, Yang, Saleemi, Sengupta, "Robust High-Resolution Video Matting with
+     *  Temporal Guidance", WACV 2022). In TDL_MODE_REPLACE and TDL_MODE_ALPHA, in the place of
+     *  `despill`, and not with `invert`. A pixel with a channel that is no number, or infinite,
+     *  does not differ. They belong to the mask that counts, a new one or that of reuse_mask. */
+    struct tdl_tensor *foreground, *picture;
+    /** As tdl_frame_to_tensor() had them for `picture`: channel value = colour · scale + bias;
+     *  all zero: scale 1. The foreground's channels are colours of 0…1, what is beyond is
+     *  limited. */
+    float scale[3], bias[3];
+    /** With reuse_mask and no `foreground`: the colours that came for that mask count, if they
+     *  came for a target of this format, matrix and range. For tdl_composer_prepare(): they
+     *  will come. */
+    bool keep_foreground;
+    bool bgr;             /**< the channels of both are blue, green, red */
+    uint64_t reserved[4]; /**< 0: room for later versions */
+};
+
 struct tdl_compose_params {
     enum tdl_mode mode;        /**< what becomes of the mask */
     float background_color[4]; /**< R, G, B, A in 0…1, of sRGB-coded values */
@@ -238,13 +262,15 @@ struct tdl_compose_params {
     /** Take the old background's colours out of the outline, where the mask lies between
      *  0 and 1: in replace and alpha (Forte, "Approximate Fast Foreground Colour
      *  Estimation", ICIP 2021). The foreground's colours and the background's are those that
-     *  are clearly one of them within about 1/45 of the frame's height. */
+     *  are clearly one of them within about 1/45 of the frame's height. Colours that the
+     *  network gives (`more`) take its place. */
     bool despill;
     /** 0…1: how much of the new background's light falls on the foreground's edge, in
      *  replace. It is the background blurred, the more of it the brighter it is, and reaches
      *  about 1/15 of the frame's height into the foreground. 0: none */
     double light_wrap;
-    uint64_t reserved[1]; /**< 0: room for later versions */
+    /** What came later; NULL: nothing of it. Borrowed for the call. */
+    const struct tdl_compose_more *more;
 };
 
 /**

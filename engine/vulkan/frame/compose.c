@@ -26,8 +26,8 @@ static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_
                             plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
-/* Of the mask's size, and whether there is light. */
-enum { GUESSES = 4 };
+/* Of the mask's size, and whether there is light, and the foreground has colours. */
+enum { GUESSES = 8 };
 struct wanted {
     struct tdl_kernel kernels[GUESSES * TDL_COMPOSE_MAX_STEPS];
     struct tdl_frame_spec specs[GUESSES * TDL_COMPOSE_MAX_STEPS];
@@ -61,11 +61,14 @@ enum tdl_result tdl_vk_composer_prepare(struct tdl_composer *common, const struc
     struct tdl_compose_params all = *params;
     all.min_area = 1;
     all.grow = 1;
-    for (int light = 0; light < 2; light++) {
+    for (int k = 0; k < 4; k++) {
+        const bool light = k & 1, colors = k < 2;
         all.light_wrap = light;
+        all.more = colors ? params->more : NULL; /* `invert` does without */
         struct tdl_compose_plan plan = tdl_compose_plan_new(composer, source, target, &all);
-        if (light && !plan.light)
-            break;
+        plan.colors = tdl_compose_knows_colors(&all, plan.kernel);
+        if ((light && !plan.light) || (colors && !plan.colors))
+            continue;
         /* As long as no mask has been seen, its size might be either way. */
         for (int guess = composer->mask_width ? 1 : 0; guess < 2; guess++) {
             plan.count = 0;
@@ -133,9 +136,11 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     if (tdl_compose_needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
-    if (tdl_compose_small(params, kernel))
+    if (tdl_compose_knows_colors(params, kernel))
+        TRY(tdl_composer_need_colors(composer));
+    if (tdl_compose_small_room(params, kernel))
         TRY(tdl_composer_need_blur(composer, source->width, source->height,
-                                   tdl_compose_small(params, kernel)));
+                                   tdl_compose_small_room(params, kernel)));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&composer->picture, composer->base.ctx, params, target, &stale));

@@ -8,6 +8,7 @@
 static_assert(sizeof(struct tdl_compose_push) <= TDL_MAX_PUSH, "push constants");
 static_assert(sizeof(struct tdl_picture_push) <= TDL_MAX_PUSH, "push constants");
 static_assert(offsetof(struct tdl_compose_push, source_size) == 96, "shader's layout");
+static_assert(offsetof(struct tdl_foreground_push, foreground) == 72, "shader's layout");
 static_assert(offsetof(struct tdl_blur_down_push, source_size) == 64, "shader's layout");
 
 enum {
@@ -154,6 +155,46 @@ static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
         set_groups(s, c->mask_width, c->mask_height, 1);
     }
     return to;
+}
+
+/* Elements to 32-bit words, as the shader counts. */
+static void set_reading(const struct tdl_color_reading *r, uint32_t out[2])
+{
+    out[0] = r->half ? r->pixel / 2 : r->pixel;
+    out[1] = r->half ? 0 : r->channel;
+}
+
+/* Without tensors, as when kernels are prepared, only the step's kernel is right. */
+static void add_colors(struct tdl_compose_plan *plan)
+{
+    const struct tdl_vk_composer *c = plan->composer;
+    const struct tdl_compose_more *more = plan->params->more;
+    float map[3][3];
+    struct tdl_compose_step *s =
+        add_plain_step(plan, "frame_foreground", PIXEL_X, PIXEL_Y, sizeof(s->push.foreground));
+    struct tdl_foreground_push *push = &s->push.foreground;
+    s->spec.few = false;
+    set_groups(s, c->mask_width, c->mask_height, 1);
+    if (!more->foreground)
+        return;
+    const struct tdl_tensor *front = more->foreground, *seen = more->picture;
+    const struct tdl_color_reading f = tdl_compose_color_reading(more, &front->params, false);
+    const struct tdl_color_reading p = tdl_compose_color_reading(more, &seen->params, true);
+    tdl_compose_color_steps(plan->target, more->bgr, map);
+    for (int i = 0; i < 3; i++)
+        memcpy(push->matrix[i], map[i], sizeof(map[i]));
+    memcpy(push->scale, p.scale, sizeof(push->scale));
+    memcpy(push->offset, p.offset, sizeof(push->offset));
+    set_reading(&f, push->foreground);
+    set_reading(&p, push->picture);
+    push->mask_size = mask_size(plan);
+    const struct tdl_mask_part *part = &c->base.part;
+    push->tensor_size = TDL_PACK_SIZE((uint32_t)part->mask_width, (uint32_t)part->mask_height);
+    push->part_origin[0] = part->x;
+    push->part_origin[1] = part->y;
+    s->binds[0] = (struct tdl_bind){.buffer = front->buffer, .size = front->size, .read = true};
+    s->binds[1] = (struct tdl_bind){.buffer = seen->buffer, .size = seen->size, .read = true};
+    s->binds[2] = writes(c->coefficients);
 }
 
 static void add_mask(struct tdl_compose_plan *plan)
@@ -340,6 +381,7 @@ static void add_compose(struct tdl_compose_plan *plan)
     s->spec.mode = plan->kernel < TDL_KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
     s->spec.despill = plan->despills;
     s->spec.light = plan->light;
+    s->spec.foreground = tdl_compose_knows_colors(plan->params, plan->kernel);
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
     tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);
@@ -369,6 +411,7 @@ struct tdl_compose_plan tdl_compose_plan_new(const struct tdl_vk_composer *c,
         .blur = tdl_small_steps(params, kernel, source),
         .small = small,
         .light = tdl_compose_wraps(params, kernel) ? small : 0,
+        .colors = tdl_compose_knows_colors(params, kernel) && params->more->foreground,
         .despills = tdl_compose_despills(params, kernel),
         .few = tdl_frame_wants_few(c->base.ctx),
         .rolling = 4 * c->mask_width <= source->width && c->mask_height <= source->height,
@@ -381,6 +424,8 @@ void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
         add_copy(plan);
         return;
     }
+    if (plan->colors)
+        add_colors(plan);
     if (tdl_compose_needs_mask(plan->kernel))
         add_mask(plan);
     if (plan->kernel == TDL_KERNEL_PICTURE && picture_stale)

@@ -12,9 +12,9 @@
 
 #include "frame/compose.h"
 
-/* Of a plan: guide, holes and islands (4 each), growing, the guided filter (2),
- * the picture, light, blur (3) and the target. */
-enum { TDL_COMPOSE_MAX_STEPS = 17 + TDL_COMPOSE_MAX_GROWTH };
+/* Of a plan: the foreground's colours, guide, holes and islands (4 each), growing, the
+ * guided filter (2), the picture, light, blur (3) and the target. */
+enum { TDL_COMPOSE_MAX_STEPS = 18 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
 struct tdl_compose_push { /* frame_compose.glsl */
@@ -81,6 +81,13 @@ struct tdl_blur_push { /* blur.comp */
     int32_t radius;
     float exponent, scale;
 };
+struct tdl_foreground_push { /* foreground.comp */
+    float matrix[3][4];
+    float scale[3], offset[3];
+    uint32_t foreground[2], picture[2];
+    uint32_t mask_size, tensor_size;
+    int32_t part_origin[2];
+};
 struct tdl_copy_push { /* copy.comp */
     uint32_t source[4], target[4];
     uint32_t source_size, row_bytes[TDL_MAX_PLANES], rows[TDL_MAX_PLANES];
@@ -99,6 +106,7 @@ struct tdl_compose_step {
         struct tdl_blur_down_push blur_down;
         struct tdl_light_push light;
         struct tdl_blur_push blur;
+        struct tdl_foreground_push foreground;
         struct tdl_copy_push copy;
     } push;
     uint32_t push_size;
@@ -114,6 +122,7 @@ struct tdl_compose_plan {
     struct tdl_mask_part part;  /* of it */
     struct tdl_blur_steps blur; /* of the small pictures, … */
     uint32_t small, light;      /* … their number, and which is the light, from 1 on */
+    bool colors;                /* of the foreground come */
     bool despills, few, rolling;
     struct tdl_compose_step steps[TDL_COMPOSE_MAX_STEPS];
     uint32_t count;

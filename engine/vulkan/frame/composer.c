@@ -26,6 +26,7 @@ static void drop_mask(struct tdl_vk_composer *c)
     tdl_buffer_destroy(&c->regions);
     tdl_buffer_destroy(&c->lines);
     tdl_buffer_destroy(&c->coefficients);
+    c->have_colors = false;
     c->mask_width = c->mask_height = 0;
     c->have_state = false;
 }
@@ -86,6 +87,22 @@ enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width
 fail:
     drop_mask(c);
     return r;
+}
+
+enum tdl_result tdl_composer_need_colors(struct tdl_vk_composer *c)
+{
+    const size_t pixels = (size_t)c->mask_width * c->mask_height;
+    struct tdl_buffer *both;
+    if (c->have_colors)
+        return TDL_OK;
+    enum tdl_result r = tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE,
+                                                "mask coefficients", &both);
+    if (r != TDL_OK)
+        return r;
+    tdl_buffer_destroy(&c->coefficients);
+    c->coefficients = both;
+    c->have_colors = true;
+    return TDL_OK;
 }
 
 enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height,

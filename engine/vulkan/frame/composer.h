@@ -4,9 +4,9 @@
  * the last frame and what it is held against; `pairs` and `grown`, guide and mask
  * to be cleaned and fitted; `bits`, `labels` and `regions`, what is known of its
  * holes and islands; `lines`, the fits; and `coefficients`, which the full size
- * reads. At reduced size: the blur's two intermediate pictures and its result, or those of
- * the means of fore- and background and of light. And the replacement picture in the
- * target's format and size.
+ * reads, with the differences of the foreground's colours behind them. At reduced size:
+ * the blur's two intermediate pictures and its result, or those of the means of fore- and
+ * background and of light. And the replacement picture in the target's format and size.
  */
 #ifndef TDL_FRAME_COMPOSER_H
 #define TDL_FRAME_COMPOSER_H
@@ -22,7 +22,8 @@ struct tdl_vk_composer {
 
     uint32_t mask_width, mask_height;
     struct tdl_buffer *state, *pairs, *grown, *bits, *labels, *regions, *lines, *coefficients;
-    bool have_state; /* `state` holds a mask */
+    bool have_state;  /* `state` holds a mask */
+    bool have_colors; /* `coefficients` have room for differences */
 
     uint32_t blur_width, blur_height; /* of the frames that the buffers are for */
     uint32_t blur_pictures;           /* that they have room for, one behind the other */
@@ -41,6 +42,7 @@ static inline struct tdl_vk_composer *tdl_vk_composer(const struct tdl_composer 
 /* Make the buffers that a mask or a blur needs, if they are not there. Allocates
  * device memory when a size is new. */
 enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width, uint32_t height);
+enum tdl_result tdl_composer_need_colors(struct tdl_vk_composer *c);
 enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height,
                                        uint32_t pictures);
 
