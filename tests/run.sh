@@ -29,7 +29,7 @@ mkdir -p "$logs" "$TDL_BUILD/cache"
 
 quick=(build shaders engine models element pipelines)
 all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
-optional=(onnxruntime analyze nightly metadata packages bookworm trixie sid)
+optional=(onnxruntime tfjs analyze nightly metadata packages bookworm trixie sid)
 
 list_parts() {
     local name

@@ -19,6 +19,7 @@ describe() {
     soak) echo "1,000 frames with resident memory flat" ;;
     vm) echo "camera, dma-bufs and display of an emulated machine (root only; left out by --no-vm)" ;;
     onnxruntime) echo "models of others against ONNX Runtime (fetches 150 MB at the first time)" ;;
+    tfjs) echo "models of others against TensorFlow.js (fetches 250 MB at the first time)" ;;
     analyze) echo "the engine and the element under gcc -fanalyzer and clang-tidy" ;;
     nightly) echo "ten thousand random cases, a million runs, long fuzzing and soak: some hours" ;;
     packages) echo "Debian packages of a fresh Debian 12: built, lintian, installed, used, purged (root only)" ;;
@@ -271,6 +272,8 @@ part_vm() {
 }
 
 part_onnxruntime() { told_results tests/models/onnxruntime.sh; }
+
+part_tfjs() { told_results tests/models/tfjs.sh; }
 
 part_analyze() {
     local tool

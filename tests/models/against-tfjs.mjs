@@ -241,7 +241,7 @@ for (const device of devices.split(',')) {
     } catch (error) {
         const text = String(error.stderr ?? error.stack).trim().split('\n').pop();
         console.log(`| ${name} | ${kinds} | ${device} | ${text.replace(modelPath + ': ', '').replace('tdl-run: ', '')} |`);
-        faults += !error.stderr;
+        faults += error.status !== 1; // refused, with a reason, is no fault
     }
 }
 fs.rmSync(folder, { recursive: true });

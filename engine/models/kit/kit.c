@@ -35,18 +35,23 @@ bool tdl_kit_fail_memory(struct tdl_kit *kit)
 
 /* --------------------------------------------------------------- constants */
 
-void *tdl_kit_make(struct tdl_kit *kit, uint64_t size)
+bool tdl_kit_spend(struct tdl_kit *kit, uint64_t size)
 {
     const uint64_t limit = MADE_TIMES * kit->file_bytes + MADE_FREE;
+
+    if (size > limit - kit->made_bytes)
+        return tdl_kit_damaged(kit, "what the model asks for is more than %d times its files",
+                               MADE_TIMES);
+    kit->made_bytes += size;
+    return true;
+}
+
+void *tdl_kit_make(struct tdl_kit *kit, uint64_t size)
+{
     void *memory;
 
-    if (size > limit - kit->made_bytes) {
-        tdl_kit_damaged(kit,
-                        "the constants that the model asks for are more than %d times its files",
-                        MADE_TIMES);
+    if (!tdl_kit_spend(kit, size))
         return NULL;
-    }
-    kit->made_bytes += size;
     memory = calloc(1, size ? (size_t)size : 1);
     if (!memory) {
         tdl_kit_fail_memory(kit);

@@ -37,6 +37,9 @@ bool tdl_kit_fail_memory(struct tdl_kit *kit);
 
 /* --------------------------------------------------------------- constants */
 
+/* Bytes that are made of the files, in a bound that follows their size. False with the builder
+ * in error. */
+bool tdl_kit_spend(struct tdl_kit *kit, uint64_t size);
 /* Zeroed memory that the builder owns, in a bound that follows the size of the files. NULL
  * with the builder in error. */
 void *tdl_kit_make(struct tdl_kit *kit, uint64_t size);

@@ -16,11 +16,18 @@ const char *tfjs_lower_fail(struct tfjs_lower *l, const char *what)
 /* Adds a node, which is taken over. */
 static const char *append(struct tfjs_lower *l, json_t *node)
 {
+    enum { NODE = 512 }; /* bytes, roughly, beside its names */
+    const char *name = json_string_value(json_object_get(node, "name"));
+
+    if (name && !tdl_kit_spend(&l->im->kit, NODE + 2 * strlen(name))) {
+        json_decref(node);
+        return NULL;
+    }
     if (!node || json_array_append_new(l->nodes, node) != 0) {
         tdl_kit_fail_memory(&l->im->kit);
         return NULL;
     }
-    return json_string_value(json_object_get(node, "name"));
+    return name;
 }
 
 const char *tfjs_lower_many(struct tfjs_lower *l, const char *op, const char *const *inputs,

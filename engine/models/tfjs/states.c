@@ -60,6 +60,9 @@ static bool find_pairs(struct tfjs_import *im)
     const char *key, *other;
     char name[TDL_KIT_NAME], other_name[TDL_KIT_NAME];
 
+    /* More are refused anyway. */
+    if (json_object_size(inputs) > TDL_MAX_INPUTS || json_object_size(outputs) > TDL_MAX_OUTPUTS)
+        return true;
     json_object_foreach(inputs, key, in)
     {
         tfjs_copy_name(key, name);
