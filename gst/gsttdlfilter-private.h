@@ -29,6 +29,10 @@ struct _GstTdlFilter {
 #define GST_TDL_NOT_FITTED -1  /* … and none yet */
     GstPadChainFunction chain; /* the base class's */
 
+    struct gst_tdl_ladder ladder; /* of model=auto, where */
+    gboolean on_ladder;           /* … that is so */
+    guint try_serial;             /* of the wish for who is wanted */
+
     gint late; /* by QoS events, since it was looked at; atomic */
 
     /* Guarded by the object lock; `session` itself changes only in start and
@@ -60,6 +64,16 @@ void gst_tdl_filter_tell_paths(GstTdlFilter *self, const gchar *import, const gc
 void gst_tdl_filter_adopt(GstTdlFilter *self);
 /* Of the network that the session has now. Call with the object lock held. */
 void gst_tdl_filter_note_output(GstTdlFilter *self);
+
+/* Judge the load, which changes the model or the interval. With every frame; streaming thread,
+ * as the next two (gsttdlauto.c). */
+void gst_tdl_auto_weigh(GstTdlFilter *self);
+/* Whether a network that was loaded is to take over. */
+gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *loaded);
+/* It has. */
+void gst_tdl_auto_took(GstTdlFilter *self);
+/* It could not be loaded. */
+void gst_tdl_auto_failed(GstTdlFilter *self, guint serial);
 
 /* The virtual functions for frames and events, and the sink pad's function
  * (gsttdlstream.c). */

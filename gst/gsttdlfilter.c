@@ -235,7 +235,9 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return FALSE;
     }
+    self->on_ladder = FALSE;
     GST_OBJECT_LOCK(self);
+    self->settings.sources.rung = GST_TDL_RUNG_PERSON;
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     replaces = self->settings.live.mode == TDL_MODE_REPLACE;
     gst_tdl_reload_begin(&self->reload);

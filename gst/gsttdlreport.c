@@ -57,6 +57,15 @@ void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reaso
                                                   "reason", G_TYPE_STRING, reason, NULL)));
 }
 
+void gst_tdl_report_model(GstElement *element, const gchar *model, const gchar *reason)
+{
+    gst_element_post_message(
+        element,
+        gst_message_new_element(GST_OBJECT(element),
+                                gst_structure_new("tdl-model", "model", G_TYPE_STRING, model,
+                                                  "reason", G_TYPE_STRING, reason, NULL)));
+}
+
 void gst_tdl_report_install(GObjectClass *klass, guint first)
 {
     const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
@@ -89,7 +98,8 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
         klass, first + GST_TDL_TOLD_STATS,
         g_param_spec_boxed(
             "stats", "Statistics",
-            "Since the last start: device (its name), frames, dropped, mismatched (of the dropped: "
+            "Since the last start: device (its name), model (that works: its name, or its file), "
+            "frames, dropped, mismatched (of the dropped: "
             "not the picture that the caps say), closed (frames that were all background for want "
             "of a mask: fail-closed), network-runs, batching (\"off\", \"shared\" with "
             "other streams, or \"alone: \" and why), batches (that frames of this stream were in) "
@@ -109,9 +119,10 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
 GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats)
 {
     return gst_structure_new(
-        "tdl-stats", "device", G_TYPE_STRING, stats->device, "frames", G_TYPE_UINT64, stats->frames,
-        "dropped", G_TYPE_UINT64, stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched,
-        "closed", G_TYPE_UINT64, stats->closed, "network-runs", G_TYPE_UINT64, stats->network_runs,
+        "tdl-stats", "device", G_TYPE_STRING, stats->device, "model", G_TYPE_STRING,
+        stats->model ? stats->model : "", "frames", G_TYPE_UINT64, stats->frames, "dropped",
+        G_TYPE_UINT64, stats->dropped, "mismatched", G_TYPE_UINT64, stats->mismatched, "closed",
+        G_TYPE_UINT64, stats->closed, "network-runs", G_TYPE_UINT64, stats->network_runs,
         "batching", G_TYPE_STRING, stats->batching ? stats->batching : "off", "batches",
         G_TYPE_UINT64, stats->batches, "batched-frames", G_TYPE_UINT64, stats->batched_frames,
         "imports", G_TYPE_UINT64, stats->import.imports, "cache-hits", G_TYPE_UINT64,

@@ -27,6 +27,9 @@ void gst_tdl_report_presence(GstElement *element, const struct gst_tdl_watch *wa
 /* The element message "tdl-load": the network runs on every so many frames now. */
 void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reason);
 
+/* The element message "tdl-model": model=auto is that one now. */
+void gst_tdl_report_model(GstElement *element, const gchar *model, const gchar *reason);
+
 /* Read-only properties, in the order of their ids. */
 enum gst_tdl_told { GST_TDL_TOLD_IMPORT_PATH, GST_TDL_TOLD_EXPORT_PATH, GST_TDL_TOLD_STATS };
 void gst_tdl_report_install(GObjectClass *klass, guint first_id);

@@ -118,7 +118,7 @@ static const struct gst_tdl_person *find_person(GstTdlFilter *self)
 }
 
 /* The model for frames as they are now. NULL with `error`, or without when cancelled. */
-static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output output,
+static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output output, gint rung,
                                          GError **error)
 {
     const gint size[2] = { self->in.info.width, self->in.info.height };
@@ -129,6 +129,7 @@ static struct gst_tdl_infer *load_fitted(GstTdlFilter *self, enum gst_tdl_output
     gst_tdl_sources_copy(&self->settings.sources, &sources);
     GST_OBJECT_UNLOCK(self);
     sources.output = output;
+    sources.rung = MAX(rung, GST_TDL_RUNG_PERSON); /* another one may be tried just now */
     infer =
         gst_tdl_fitted_load(self->session->device->context, &sources, size, &self->begin, error);
     gst_tdl_sources_clear(&sources);
@@ -144,7 +145,7 @@ static gboolean take_infer(GstTdlFilter *self, struct gst_tdl_infer *infer)
     GError *error = NULL;
 
     if (now) {
-        struct gst_tdl_infer *fitted = load_fitted(self, infer->model->kind, &error);
+        struct gst_tdl_infer *fitted = load_fitted(self, infer->model->kind, infer->rung, &error);
 
         gst_tdl_infer_free(infer);
         infer = fitted;
@@ -166,8 +167,13 @@ static void take_loaded(GstTdlFilter *self)
 
     if (loaded.has_picture)
         gst_tdl_session_take_picture(self->session, loaded.picture);
+    if (loaded.failed)
+        gst_tdl_auto_failed(self, loaded.serial);
+    if (loaded.infer && !gst_tdl_auto_admits(self, &loaded))
+        g_clear_pointer(&loaded.infer, gst_tdl_infer_free);
     if (!loaded.infer || !take_infer(self, loaded.infer))
         return;
+    gst_tdl_auto_took(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_filter_note_output(self);
     GST_OBJECT_UNLOCK(self);
@@ -219,7 +225,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
 
     if (gst_tdl_session_is_closed(self->session, &self->active) || !is_misfit(self, person))
         return GST_FLOW_OK;
-    infer = load_fitted(self, self->output, &error);
+    infer = load_fitted(self, self->output, self->session->infer->rung, &error);
     if (!infer && !error)
         return GST_FLOW_FLUSHING;
     if (error && !self->session->frames) {
@@ -238,6 +244,7 @@ static GstFlowReturn fit(GstTdlFilter *self)
         self->fitted[1] = self->in.info.height;
     }
     update_latency(self);
+    gst_tdl_ladder_settle(&self->ladder);
     return GST_FLOW_OK;
 }
 
@@ -278,16 +285,6 @@ static void tell_strange_mask(GstTdlFilter *self)
 
     if (notice)
         gst_tdl_error_post(self, GST_MESSAGE_WARNING, notice);
-}
-
-/* Whether the device holds the frame rate. */
-static void weigh_load(GstTdlFilter *self)
-{
-    const gchar *reason = gst_tdl_session_weigh(self->session, &self->active, &self->late);
-
-    if (reason)
-        gst_tdl_report_load(GST_ELEMENT(self),
-                            gst_tdl_load_interval(&self->session->load, &self->active), reason);
 }
 
 /* Frames without times are as far apart as their caps say. */
@@ -386,7 +383,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
         update_latency(self);
     tell_presence(self);
     tell_strange_mask(self);
-    weigh_load(self);
+    gst_tdl_auto_weigh(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->active, &self->stats);
     GST_OBJECT_UNLOCK(self);

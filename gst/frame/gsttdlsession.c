@@ -121,16 +121,34 @@ static guint64 mean_since(struct gst_tdl_session *session, guint stage, guint64 
     return new_runs ? new_ns / new_runs : before;
 }
 
-const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                                   gint *late)
+gboolean gst_tdl_session_is_due(struct gst_tdl_session *session)
 {
     if (!gst_tdl_load_is_due(&session->load, session->moment.running))
-        return NULL;
+        return FALSE;
+    gst_tdl_session_measure(session);
+    return TRUE;
+}
+
+void gst_tdl_session_measure(struct gst_tdl_session *session)
+{
     session->cost.picture = mean_since(session, GST_TDL_STAGE_PREPROCESS, session->cost.picture);
     session->cost.network = mean_since(session, GST_TDL_STAGE_NETWORK, session->cost.network);
     session->cost.frame = mean_since(session, GST_TDL_STAGE_COMPOSE, session->cost.frame);
-    return gst_tdl_load_judge(&session->load, live, &session->cost, session->interval,
-                              g_atomic_int_compare_and_exchange(late, TRUE, FALSE));
+}
+
+void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                            gboolean late, struct gst_tdl_strain *out_strain)
+{
+    const guint interval = gst_tdl_load_interval(&session->load, live);
+    const gdouble duration = MAX(session->interval, 1);
+    const gdouble runs = 1. / MAX(interval, 1),
+                  rate = live->max_rate > 0 ? live->max_rate * duration / GST_SECOND : runs;
+
+    *out_strain = (struct gst_tdl_strain){ .cost = session->cost,
+                                           .duration = duration,
+                                           .runs = MIN(runs, rate),
+                                           .late = late,
+                                           .thinned = interval > live->interval };
 }
 
 gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
@@ -283,6 +301,16 @@ gint64 gst_tdl_session_batch_wait(const struct gst_tdl_session *session,
     return live->batch_timeout < 0 ? session->interval / 1000 : live->batch_timeout * 1000;
 }
 
+const gchar *gst_tdl_session_model(const struct gst_tdl_session *session)
+{
+    const struct gst_tdl_infer *infer = session->infer;
+
+    if (!infer)
+        return "";
+    return infer->rung == GST_TDL_NO_RUNG ? g_intern_string(infer->model->name)
+                                          : gst_tdl_rung_name(infer->rung);
+}
+
 GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
                                      const struct gst_tdl_live *live)
 {
@@ -305,6 +333,7 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
                                const struct gst_tdl_live *live, struct gst_tdl_stats *out_stats)
 {
     out_stats->device = g_intern_string(tdl_context_device(session->device->context)->name);
+    out_stats->model = gst_tdl_session_model(session);
     out_stats->frames = session->frames;
     out_stats->closed = session->closed;
     out_stats->network_runs = session->network_runs;

@@ -11,6 +11,7 @@
 #include "gsttdlgeometry.h"
 #include "gsttdlimport.h"
 #include "gsttdlinfer.h"
+#include "gsttdlladder.h"
 #include "gsttdlload.h"
 #include "gsttdlpresence.h"
 #include "gsttdlregion.h"
@@ -48,6 +49,7 @@ struct gst_tdl_session {
 
 struct gst_tdl_stats {
     const gchar *device; /* its name; never freed */
+    const gchar *model;  /* that works: its name or file; likewise */
     guint64 frames, dropped, mismatched, closed, network_runs;
     struct gst_tdl_import_stats import;
     const gchar *batching;           /* struct gst_tdl_seat's state, or NULL; never freed */
@@ -124,10 +126,16 @@ gboolean gst_tdl_session_frame(struct gst_tdl_session *session, const struct gst
                                const struct gst_tdl_target *input,
                                const struct gst_tdl_target *output, struct gst_tdl_masks *masks,
                                GError **error);
-/* Why the interval in effect has changed, or NULL. To be asked with every frame; it takes
- * `late`, that frames were, when it is weighed. */
-const gchar *gst_tdl_session_weigh(struct gst_tdl_session *session, const struct gst_tdl_live *live,
-                                   gint *late);
+/* Whether the load is to be judged: once a second, to be asked with every frame. Its costs are
+ * measured then, … */
+gboolean gst_tdl_session_is_due(struct gst_tdl_session *session);
+/* … or whenever somebody wants to know them. */
+void gst_tdl_session_measure(struct gst_tdl_session *session);
+/* They, as the ladder of models wants to hear of them. */
+void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
+                            gboolean late, struct gst_tdl_strain *out_strain);
+/* The name of the model that works, or its file; never freed. */
+const gchar *gst_tdl_session_model(const struct gst_tdl_session *session);
 /* Whether the network is to run on frames whose mask nobody sees, too. */
 gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,
                                  const struct gst_tdl_live *live);

@@ -42,6 +42,7 @@ static gboolean job_begin(struct job *job)
         gst_tdl_sources_copy(reload->sources, &job->sources);
         job->sources.precision = reload->precision;
         job->sources.fuse = reload->fuse;
+        job->sources.rung = reload->rung;
     }
     UNLOCK(reload);
     return more;
@@ -106,8 +107,12 @@ static void job_hand_over(const struct job *job, struct gst_tdl_loaded *loaded)
     if (!reload->device || reload->wishes[job->which].serial != job->serial) {
         /* outdated */
     } else if (job->which == GST_TDL_WISH_MODEL) {
-        ready->infer = loaded->infer;
-        loaded->infer = old.infer;
+        ready->serial = job->serial;
+        ready->failed = loaded->failed;
+        if (!loaded->failed) {
+            ready->infer = loaded->infer;
+            loaded->infer = old.infer;
+        }
     } else {
         ready->picture = loaded->picture;
         ready->has_picture = TRUE;
@@ -128,6 +133,9 @@ static void job_run(GstElement *element, gpointer data)
             g_error_free(error);
         } else if (error) {
             gst_tdl_error_post(element, GST_MESSAGE_WARNING, error);
+            loaded.failed = job->which == GST_TDL_WISH_MODEL;
+            if (loaded.failed)
+                job_hand_over(job, &loaded);
         } else {
             error = loaded.infer ? gst_tdl_model_notice(loaded.infer->model, &job->sources)
                                  : gst_tdl_picture_notice(loaded.picture, job->sources.background,
@@ -148,6 +156,7 @@ void gst_tdl_reload_begin(struct gst_tdl_reload *reload)
 {
     reload->precision = reload->sources->precision;
     reload->fuse = reload->sources->fuse;
+    reload->rung = reload->sources->rung;
     for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
         reload->wishes[i].at_begin = reload->wishes[i].serial;
 }
@@ -204,6 +213,25 @@ void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
     reload->wishes[which].serial++;
     UNLOCK(reload);
     kick(reload, which);
+}
+
+guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung)
+{
+    guint serial;
+
+    LOCK(reload);
+    reload->rung = rung;
+    serial = ++reload->wishes[GST_TDL_WISH_MODEL].serial;
+    UNLOCK(reload);
+    kick(reload, GST_TDL_WISH_MODEL);
+    return serial;
+}
+
+void gst_tdl_reload_keep_rung(struct gst_tdl_reload *reload, gint rung)
+{
+    LOCK(reload);
+    reload->rung = rung;
+    UNLOCK(reload);
 }
 
 struct gst_tdl_loaded gst_tdl_reload_take(struct gst_tdl_reload *reload)

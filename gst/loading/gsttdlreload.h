@@ -22,6 +22,8 @@ struct gst_tdl_loaded {
     struct gst_tdl_infer *infer;
     struct gst_tdl_picture *picture;
     gboolean has_picture; /* picture may be NULL: back to the colour */
+    gboolean failed;      /* the newest model could not be loaded */
+    guint serial;         /* of the wish for a model, where that or failed is set */
 };
 
 struct gst_tdl_reload {
@@ -30,6 +32,7 @@ struct gst_tdl_reload {
     struct gst_tdl_device *device;         /* NULL: stopped */
     gint precision; /* what holds until the next start, whatever has been set since */
     gboolean fuse;
+    gint rung; /* that model=auto is to become */
     struct {
         guint serial, taken_on; /* of the newest wish, of the last one being loaded */
         guint at_begin;
@@ -48,6 +51,10 @@ void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct gst_tdl_device *
 void gst_tdl_reload_stop(struct gst_tdl_reload *reload);
 /* The sources have changed. */
 void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which);
+/* Have model=auto become another one. Returns the wish's serial. */
+guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung);
+/* … or stay what it is: nothing is loaded for that. */
+void gst_tdl_reload_keep_rung(struct gst_tdl_reload *reload, gint rung);
 /* What is ready, if anything; the caller's from then on. */
 struct gst_tdl_loaded gst_tdl_reload_take(struct gst_tdl_reload *reload);
 

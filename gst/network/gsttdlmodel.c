@@ -12,6 +12,7 @@
 #include "gsttdlmodelinfo.h"
 #include "gsttdlpreset.h"
 #include "gsttdlread.h"
+#include "gsttdlrung.h"
 #include "gsttdlshape.h"
 
 #include <glib/gstdio.h>
@@ -163,12 +164,26 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
 
 const struct gst_tdl_person *gst_tdl_model_person(const struct gst_tdl_sources *sources)
 {
-    return gst_tdl_read_bundled(sources->model) ? NULL : gst_tdl_person_choose(sources);
+    const gint rung = gst_tdl_rung_of(sources);
+    const gchar *name = rung == GST_TDL_NO_RUNG ? sources->model : gst_tdl_rung_name(rung);
+
+    return gst_tdl_read_bundled(name) ? NULL : gst_tdl_person_choose(sources);
 }
 
 static gboolean is_here(const gchar *name)
 {
     return gst_tdl_read_bundled(name) || gst_tdl_preset_exists(name);
+}
+
+/* The name "auto" becomes that of the model which it is now. */
+static void choose_rung(struct gst_tdl_sources *sources)
+{
+    const gint rung = gst_tdl_rung_of(sources);
+
+    if (rung == GST_TDL_NO_RUNG)
+        return;
+    g_free(sources->model);
+    sources->model = g_strdup(gst_tdl_rung_name(rung));
 }
 
 /* The name "person" becomes that of the model for these frames, of those that are here. */
@@ -191,6 +206,7 @@ gchar *gst_tdl_model_resolve(struct gst_tdl_sources *sources, GError **error)
 {
     g_autofree gchar *path = NULL;
 
+    choose_rung(sources);
     choose_person(sources);
     if (gst_tdl_read_bundled(sources->model)) {
         gst_tdl_preset_fill(sources);

@@ -4,7 +4,11 @@
 const struct gst_tdl_property gst_tdl_properties[] = {
     { "model", "Model",
       "The network: \"person\" or empty for the person model that fits the frames' shape, which "
-      "is \"person-landscape\" (256x144 px) or \"person-square\" (256x256 px, slower); another "
+      "is \"person-landscape\" (256x144 px) or \"person-square\" (256x256 px, slower); \"auto\" "
+      "for "
+      "the best of these and of \"matting-small\", \"matting\" and \"matting-hd\", if they are "
+      "fetched, that the device holds at the frame rate (\"model\" in stats, and the element "
+      "message tdl-model (model, reason) with each change, say which one that is); another "
       "name of a model that tdl-fetch-models (in the source tree: pipelines/fetch-models.sh) has "
       "fetched (\"isnet\", "
       "\"text\", \"pose\", \"enlarge\"), or the path (or file:// URI) of a model file "

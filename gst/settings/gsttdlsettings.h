@@ -127,6 +127,7 @@ struct gst_tdl_sources {
     GArray *inputs;           /* of struct gst_tdl_said_input, which nobody changes; NULL: none */
     gboolean said_output;     /* model_output is a modelinfo file's, too */
     struct gst_tdl_look look; /* what models.ini and modelinfo files say, no user */
+    gint rung;                /* enum gst_tdl_rung: the model that "auto" is now */
     gdouble aspect; /* of the frames, width to height as they are seen; 0: not known yet, */
 #define GST_TDL_LIKELY_ASPECT (16 / 9.) /* … and what most cameras send */
 };

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The element keeps up with the stream: model=auto becomes another model, and where that does
+ * not help the network runs less often. Streaming thread. */
+#include "gsttdlfilter-private.h"
+
+#define GST_CAT_DEFAULT gst_tdl_filter_debug
+
+static gboolean is_processor(const struct gst_tdl_session *session)
+{
+    const enum tdl_device_type type = tdl_context_device(session->device->context)->type;
+
+    return type == TDL_DEVICE_CPU || type == TDL_DEVICE_SOFTWARE;
+}
+
+static void begin_ladder(GstTdlFilter *self)
+{
+    const struct gst_tdl_infer *infer = self->session->infer;
+
+    gst_tdl_ladder_init(&self->ladder, infer->rungs, infer->rung, infer->network_ns,
+                        is_processor(self->session));
+    if (infer->model->kind != GST_TDL_OUTPUT_MASK)
+        GST_INFO_OBJECT(self, "model=auto is the person model in modes without a mask");
+    else if (infer->rungs == 1u << GST_TDL_RUNG_PERSON)
+        GST_INFO_OBJECT(self, "model=auto has no better one than \"person\": to fetch them, run "
+                              "tdl-fetch-models matting (in the source tree of tdlfilter "
+                              "pipelines/fetch-models.sh matting)");
+}
+
+/* As long as a model of the ladder works. TRUE: its first frame. */
+static gboolean follow_ladder(GstTdlFilter *self)
+{
+    const gboolean before = self->on_ladder;
+
+    self->on_ladder = self->session->infer && self->session->infer->rung != GST_TDL_NO_RUNG;
+    if (!self->on_ladder || before)
+        return FALSE;
+    begin_ladder(self);
+    return TRUE;
+}
+
+static void judge_ladder(GstTdlFilter *self, gboolean late)
+{
+    struct gst_tdl_strain strain;
+    gint rung;
+
+    gst_tdl_session_strain(self->session, &self->active, late, &strain);
+    rung = gst_tdl_ladder_judge(&self->ladder, &strain);
+    if (rung == GST_TDL_NO_RUNG)
+        return;
+    GST_INFO_OBJECT(self,
+                    "model=auto loads \"%s\" (%s): of %.1f ms a frame takes %.1f, a run of "
+                    "\"%s\" %.1f",
+                    gst_tdl_rung_name(rung), self->ladder.reason, strain.duration / 1e6,
+                    strain.cost.frame / 1e6, gst_tdl_rung_name(self->ladder.at),
+                    (strain.cost.picture + strain.cost.network) / 1e6);
+    self->try_serial = gst_tdl_reload_wish_rung(&self->reload, rung);
+}
+
+/* A smaller model comes before an interval. */
+static void judge_interval(GstTdlFilter *self, gboolean late)
+{
+    struct gst_tdl_session *session = self->session;
+    struct gst_tdl_live live = self->active;
+    const gchar *reason;
+
+    if (self->on_ladder && gst_tdl_ladder_can_fall(&self->ladder))
+        live.max_interval = MIN(live.max_interval, gst_tdl_load_interval(&session->load, &live));
+    reason = gst_tdl_load_judge(&session->load, &live, &session->cost, session->interval, late);
+    if (reason)
+        gst_tdl_report_load(GST_ELEMENT(self), gst_tdl_load_interval(&session->load, &self->active),
+                            reason);
+}
+
+void gst_tdl_auto_weigh(GstTdlFilter *self)
+{
+    const gboolean begins = follow_ladder(self);
+    gboolean late;
+
+    if (!gst_tdl_session_is_due(self->session)) {
+        if (begins)
+            judge_ladder(self, FALSE);
+        return;
+    }
+    late = g_atomic_int_compare_and_exchange(&self->late, TRUE, FALSE);
+    judge_interval(self, late);
+    if (self->on_ladder)
+        judge_ladder(self, late);
+}
+
+/* The one that works stays. Was a property set while the other one was loaded, it has to be
+ * loaded anew for that. */
+static void stay(GstTdlFilter *self, guint serial)
+{
+    if (serial != self->try_serial)
+        gst_tdl_reload_wish_rung(&self->reload, self->ladder.at);
+    else
+        gst_tdl_reload_keep_rung(&self->reload, self->ladder.at);
+}
+
+gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *loaded)
+{
+    const struct gst_tdl_infer *infer = loaded->infer;
+    struct gst_tdl_strain strain;
+    gboolean admits;
+
+    if (!self->on_ladder || infer->rung != self->ladder.wanted ||
+        infer->rung == self->ladder.at) /* a property was set */
+        return TRUE;
+    if (!self->session->cost.network) /* else those of before it was loaded */
+        gst_tdl_session_measure(self->session);
+    gst_tdl_session_strain(self->session, &self->active, FALSE, &strain);
+    admits = gst_tdl_ladder_admits(&self->ladder, infer->rung, infer->network_ns, &strain);
+    GST_INFO_OBJECT(self,
+                    "model=auto: a run of \"%s\" takes %.1f ms, and of %.1f a frame beside that "
+                    "%.1f: %s",
+                    gst_tdl_rung_name(infer->rung), infer->network_ns / 1e6, strain.duration / 1e6,
+                    (strain.cost.frame + strain.cost.picture) / 1e6,
+                    admits ? "it takes over" : "too long");
+    if (!admits)
+        stay(self, loaded->serial);
+    return admits;
+}
+
+void gst_tdl_auto_took(GstTdlFilter *self)
+{
+    const gint rung = self->session->infer->rung;
+    gboolean changes;
+
+    GST_OBJECT_LOCK(self);
+    changes = self->settings.sources.rung != rung;
+    self->settings.sources.rung = MAX(rung, GST_TDL_RUNG_PERSON);
+    GST_OBJECT_UNLOCK(self);
+    if (self->on_ladder && rung == self->ladder.at && changes)
+        gst_tdl_report_model(GST_ELEMENT(self), gst_tdl_rung_name(rung), self->ladder.reason);
+    else if (rung != self->ladder.at || self->session->infer->rungs != self->ladder.here)
+        self->on_ladder = FALSE; /* another model, or to begin anew */
+    if (!self->on_ladder)
+        gst_tdl_reload_keep_rung(&self->reload, MAX(rung, GST_TDL_RUNG_PERSON));
+}
+
+void gst_tdl_auto_failed(GstTdlFilter *self, guint serial)
+{
+    if (!self->on_ladder || self->ladder.wanted == self->ladder.at)
+        return;
+    gst_tdl_ladder_fail(&self->ladder);
+    stay(self, serial);
+}
