@@ -185,3 +185,20 @@ bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n)
     pad->dead = true;
     return true;
 }
+
+/* A slice of everything, a concat of one. */
+bool tdl_fuse_whole(struct tdl_ir *ir, struct tdl_node *n)
+{
+    const struct tdl_tensor_params *in = n->input_count ? &n->inputs[0]->desc : NULL;
+    const struct tdl_tensor_params *out = &n->output->desc;
+    bool same = (n->op == &tdl_op_slice || (n->op == &tdl_op_concat && n->input_count == 1)) &&
+                !n->output->is_output && in->layout == out->layout;
+    for (uint32_t d = 0; same && d < out->rank; d++)
+        same = in->shape[d] == out->shape[d] &&
+               (n->op != &tdl_op_slice || n->attr.slice.step[d] == 1 || out->shape[d] == 1);
+    if (!same)
+        return false;
+    tdl_ir_replace(ir, n->output, n->inputs[0]);
+    n->dead = true;
+    return true;
+}

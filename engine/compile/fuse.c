@@ -454,6 +454,8 @@ static const struct pattern {
     bool (*apply)(struct tdl_ir *ir, struct tdl_node *node);
     enum kind kind;
 } patterns[] = {
+    {"whole", tdl_fuse_whole, ABSORBS},
+    {"hard swish", tdl_fuse_hard_swish, ABSORBS},
     {"normalization", tdl_fuse_normalization, ABSORBS},
     {"channel constants", tdl_fuse_channel_constant, ABSORBS},
     {"clamp", tdl_fuse_clamp, ABSORBS},
@@ -467,6 +469,7 @@ static const struct pattern {
     {"transposes", join_transposes, ABSORBS},
     {"matmul bias", fuse_bias, ABSORBS},
     {"matmul transpose", fuse_transpose, ABSORBS},
+    {"scalar", tdl_fuse_scalar, FOR_KERNELS},
     {"expand", fuse_expand, REPEATS_WORK},
     {"project", tdl_fuse_project, REPEATS_WORK},
     {"compose", tdl_fuse_compose, REPEATS_WORK},

@@ -20,9 +20,15 @@ bool tdl_fuse_has_constants(const struct tdl_node *n);
 /* conv2d 1×1, one group, stride 1, of which filter and bias are constants. */
 bool tdl_fuse_is_pointwise(const struct tdl_node *n);
 
+/* The number of a constant of one element; false: it is none. */
+bool tdl_fuse_scalar_of(const struct tdl_operand *o, float *out);
 /* Of fuse_chain.c: a function of one value, or of a value and a constant, behind
  * a node that has room for one. */
 bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
+/* A function of a value and a constant of one element becomes one of the value. */
+bool tdl_fuse_scalar(struct tdl_ir *ir, struct tdl_node *n);
+/* Of fuse_swish.c. */
+bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n);
 /* Of fuse_inside.c: gates that need no dispatch of their own. */
 bool tdl_fuse_means(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);
@@ -47,5 +53,6 @@ bool tdl_fuse_clamp(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_channel_constant(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_normalization(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_pad(struct tdl_ir *ir, struct tdl_node *n);
+bool tdl_fuse_whole(struct tdl_ir *ir, struct tdl_node *n);
 
 #endif

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The number of a constant of one element. */
-static bool scalar_of(const struct tdl_operand *o, float *out)
+bool tdl_fuse_scalar_of(const struct tdl_operand *o, float *out)
 {
     uint16_t half;
     if (!o || o->kind != TDL_OPERAND_CONSTANT || !tdl_is_float(o->desc.dtype) ||
@@ -59,15 +58,15 @@ static bool stage_of(const struct tdl_node *n, struct tdl_operand **out_input,
 {
     const enum tdl_function f = tdl_function_of(n);
     float c;
-    if (f == TDL_FUNCTIONS || f >= TDL_EQUAL || n->chain.count ||
-        !tdl_is_float(n->output->desc.dtype) || !tdl_is_float(n->inputs[0]->desc.dtype))
+    if (f == TDL_FUNCTIONS || f >= TDL_EQUAL || !tdl_is_float(n->output->desc.dtype) ||
+        !tdl_is_float(n->inputs[0]->desc.dtype))
         return false;
     *out_input = n->inputs[0];
     *out = (struct tdl_chain_stage){f, n->attr.eltwise.a, n->attr.eltwise.b};
     if (f < TDL_ADD)
         return f != TDL_IDENTITY;
     for (int i = 0; i < 2; i++)
-        if (scalar_of(n->inputs[i], &c)) {
+        if (tdl_fuse_scalar_of(n->inputs[i], &c)) {
             *out_input = n->inputs[!i];
             return stage_with_constant(f, c, i == 0, out);
         }
@@ -125,7 +124,7 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n)
 {
     struct tdl_operand *x;
     struct tdl_chain_stage stage;
-    if (!stage_of(n, &x, &stage) || !x->producer || !same_shape(x, n->output))
+    if (n->chain.count || !stage_of(n, &x, &stage) || !x->producer || !same_shape(x, n->output))
         return false;
     struct tdl_node *from = x->producer;
     const enum tdl_function f = tdl_function_of(from);
@@ -148,5 +147,23 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n)
     }
     from->chain.stages[from->chain.count++] = stage;
     tdl_fuse_take_output(from, n);
+    return true;
+}
+
+/* A constant that broadcasts would be brought into packs by each run. */
+bool tdl_fuse_scalar(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct tdl_operand *x;
+    struct tdl_chain_stage stage;
+    if (tdl_function_of(n) < TDL_ADD || n->chain.count == TDL_CHAIN_STAGES ||
+        !stage_of(n, &x, &stage) || !same_shape(x, n->output))
+        return false;
+    memmove(n->chain.stages + 1, n->chain.stages, n->chain.count * sizeof(stage));
+    n->chain.stages[0] = stage;
+    n->chain.count++;
+    n->op = &tdl_op_eltwise[TDL_IDENTITY];
+    tdl_ir_set_input(ir, n, 0, x);
+    tdl_ir_set_input(ir, n, 1, NULL);
+    n->input_count = 1;
     return true;
 }

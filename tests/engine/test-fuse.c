@@ -76,6 +76,103 @@ GRAPH(activation_and_reader)
     return sketch_mul(s, sketch_relu(s, c), c);
 }
 
+/* A scalar before or behind what cannot take it in. */
+GRAPH(scalar_and_input) { return tdl_builder_sub(s->b, one(s, 1), s->x); }
+GRAPH(input_and_scalar) { return tdl_builder_div(s->b, s->x, one(s, 3)); }
+GRAPH(scalar_and_chain) { return sketch_relu(s, tdl_builder_min(s->b, one(s, 2), s->x)); }
+GRAPH(scalar_behind_read)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, x, sketch_mul(s, one(s, 2), x));
+}
+GRAPH(scalar_that_widens)
+{
+    const uint32_t shape[] = {2, 1, 1, 1};
+    const float v[] = {1, 2};
+    return sketch_add(s, s->x, subject_constant(s->b, 4, shape, v));
+}
+
+/* hardSwish of operators: where the sixth stands, how the clamp is written, and in which
+ * order. */
+static O clamp(S s, O x, float least, float most)
+{
+    return tdl_builder_clamp(s->b, x, &least, &most);
+}
+static O relu6_plus(S s, O x, float v) { return clamp(s, sketch_add(s, x, one(s, v)), 0, 6); }
+GRAPH(swish_sixth_first)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, sketch_mul(s, one(s, 1 / 6.0f), x), relu6_plus(s, x, 3));
+}
+GRAPH(swish_sixth_behind_x)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, relu6_plus(s, x, 3), sketch_mul(s, x, one(s, 1 / 6.0f)));
+}
+GRAPH(swish_sixth_of_clamp)
+{
+    O x = sketch_conv3(s, s->x), gate = clamp(s, sketch_add(s, one(s, 3), x), 0, 6);
+    return sketch_mul(s, x, tdl_builder_div(s->b, gate, one(s, 6)));
+}
+GRAPH(swish_sixth_last)
+{
+    O x = sketch_conv3(s, s->x);
+    return tdl_builder_div(s->b, sketch_mul(s, x, relu6_plus(s, x, 3)), one(s, 6));
+}
+GRAPH(swish_sixth_before_all)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, one(s, 1 / 6.0f), sketch_mul(s, relu6_plus(s, x, 3), x));
+}
+GRAPH(swish_of_min_max)
+{
+    O x = sketch_conv3(s, s->x), y = sketch_add(s, x, one(s, 3));
+    y = tdl_builder_max(s->b, one(s, 0), tdl_builder_min(s->b, y, one(s, 6)));
+    return sketch_mul(s, sketch_mul(s, one(s, 1 / 6.0f), y), x);
+}
+GRAPH(swish_of_half)
+{
+    O x = sketch_conv3(s, s->x), y = sketch_mul(s, one(s, 1 / 6.0f), x);
+    return sketch_mul(s, clamp(s, sketch_add(s, one(s, 0.5f), y), 0, 1), x);
+}
+GRAPH(swish_of_hard_sigmoid)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, x, tdl_builder_hard_sigmoid(s->b, x, 1 / 6.0f, 0.5f));
+}
+GRAPH(swish_of_fifth)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, x, tdl_builder_hard_sigmoid(s->b, x, 0.2f, 0.5f));
+}
+GRAPH(swish_of_two)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_mul(s, sketch_mul(s, x, one(s, 1 / 6.0f)), relu6_plus(s, x, 2));
+}
+GRAPH(swish_of_other)
+{
+    O x = sketch_conv3(s, s->x), y = sketch_conv3(s, x);
+    return sketch_mul(s, sketch_mul(s, x, one(s, 1 / 6.0f)), relu6_plus(s, y, 3));
+}
+
+/* What takes all of something. */
+static O slice_rows(S s, O x, uint32_t rows, int32_t step)
+{
+    return tdl_builder_slice(s->b, x,
+                             &(struct tdl_slice_params){.start = {0, step < 0 ? rows - 1 : 0},
+                                                        .size = {0, rows}, .step = {1, step}});
+}
+GRAPH(slice_of_all) { return sketch_relu(s, slice_rows(s, sketch_conv3(s, s->x), 8, 1)); }
+GRAPH(slice_of_some) { return sketch_relu(s, slice_rows(s, sketch_conv3(s, s->x), 7, 1)); }
+GRAPH(slice_backwards) { return sketch_relu(s, slice_rows(s, sketch_conv3(s, s->x), 8, -1)); }
+GRAPH(slice_of_all_is_output) { return slice_rows(s, sketch_conv3(s, s->x), 8, 1); }
+GRAPH(concat_of_one)
+{
+    O x = sketch_conv3(s, s->x);
+    return sketch_relu(s, tdl_builder_concat(s->b, &x, 1, 3));
+}
+
 /* Resampling and 1×1. */
 GRAPH(up_then_pointwise) { return sketch_conv1(s, sketch_resample(s, s->x, 16)); }
 GRAPH(down_then_pointwise) { return sketch_conv1(s, sketch_resample(s, s->x, 4)); }
@@ -456,6 +553,27 @@ static const struct row {
     ROW(resample_relu, "resample2d relu"),
     ROW(activation_of_output, "conv2d relu"),
     ROW(activation_and_reader, "conv2d relu mul"),
+    ROW(scalar_and_input, "identity.linear"),
+    ROW(input_and_scalar, "identity.div"),
+    ROW(scalar_and_chain, "identity.clamp.relu"),
+    ROW(scalar_behind_read, "conv2d identity.linear mul"),
+    ROW(scalar_that_widens, "add"),
+    ROW(swish_sixth_first, "conv2d.hardSwish"),
+    ROW(swish_sixth_behind_x, "conv2d.hardSwish"),
+    ROW(swish_sixth_of_clamp, "conv2d.hardSwish"),
+    ROW(swish_sixth_last, "conv2d.hardSwish"),
+    ROW(swish_sixth_before_all, "conv2d.hardSwish"),
+    ROW(swish_of_min_max, "conv2d.hardSwish"),
+    ROW(swish_of_half, "conv2d.hardSwish"),
+    ROW(swish_of_hard_sigmoid, "conv2d.hardSwish"),
+    ROW(swish_of_fifth, "conv2d hardSigmoid mul"),
+    ROW(swish_of_two, "conv2d identity.linear.clamp identity.linear mul"),
+    ROW(swish_of_other, "conv2d conv2d.relu6 identity.linear mul"),
+    ROW(slice_of_all, "conv2d.relu"),
+    ROW(slice_of_some, "conv2d slice relu"),
+    ROW(slice_backwards, "conv2d slice relu"),
+    ROW(slice_of_all_is_output, "conv2d slice"),
+    ROW(concat_of_one, "conv2d.relu"),
     ROW(up_then_pointwise, "conv2d resample2d"),
     ROW(down_then_pointwise, "resample2d conv2d"),
     ROW(up_then_conv3, "resample2d conv2d"),

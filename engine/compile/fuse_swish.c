@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * hardSwish, x · clamp(x + 3, 0, 6) / 6, as models write it that have no operator for it:
+ * the sixth may stand before x, before the clamp or behind the product, each product and
+ * sum in either order, and the clamp may be a hardSigmoid or a minimum of a maximum.
+ */
+#include "fuse.h"
+
+#include "ops/ops.h"
+
+#include <math.h>
+
+enum { MOST_NODES = 6 }; /* between the product and what it is a function of */
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+/* The slot of a node of two that is a constant of one element, or -1. */
+static int scalar_slot(const struct tdl_node *n, float *out)
+{
+    for (int i = 0; i < 2; i++)
+        if (tdl_fuse_scalar_of(n->inputs[i], out))
+            return i;
+    return -1;
+}
+
+struct product {
+    double scale; /* of the constants among its factors */
+    struct tdl_operand *factors[2];
+    uint32_t count;
+};
+
+static bool take_factor(struct tdl_ir *ir, struct tdl_operand *o, const struct tdl_node *reader,
+                        uint32_t depth, struct product *p);
+
+/* The factors of a product, or of a quotient by a constant. */
+static bool take_factors(struct tdl_ir *ir, const struct tdl_node *n, uint32_t depth,
+                         struct product *p)
+{
+    const enum tdl_function f = tdl_function_of(n);
+    float c;
+    if (n->chain.count || (f != TDL_MUL && f != TDL_DIV))
+        return false;
+    if (f == TDL_MUL)
+        return take_factor(ir, n->inputs[0], n, depth, p) &&
+               take_factor(ir, n->inputs[1], n, depth, p);
+    if (!tdl_fuse_scalar_of(n->inputs[1], &c))
+        return false;
+    p->scale /= (double)c;
+    return take_factor(ir, n->inputs[0], n, depth, p);
+}
+
+/* Products that nobody else reads are taken apart. */
+static bool take_factor(struct tdl_ir *ir, struct tdl_operand *o, const struct tdl_node *reader,
+                        uint32_t depth, struct product *p)
+{
+    const struct product before = *p;
+    float c;
+    if (tdl_fuse_scalar_of(o, &c)) {
+        p->scale *= (double)c;
+        return true;
+    }
+    if (depth && o->producer && tdl_ir_only_user(ir, o) == reader &&
+        take_factors(ir, o->producer, depth - 1, p))
+        return true;
+    *p = before;
+    if (p->count == TDL_COUNT(p->factors))
+        return false;
+    p->factors[p->count++] = o;
+    return true;
+}
+
+/* What is clamped, and to where; NULL if `o` is nothing of the kind. */
+static const struct tdl_operand *clamped(const struct tdl_operand *o, double bounds[2])
+{
+    bounds[0] = -HUGE_VAL;
+    bounds[1] = HUGE_VAL;
+    for (int i = 0; i < 2 && o->producer && !o->producer->chain.count; i++) {
+        const struct tdl_node *n = o->producer;
+        const enum tdl_function f = tdl_function_of(n);
+        double least = -HUGE_VAL, most = HUGE_VAL;
+        float c;
+        int slot = 1;
+        if (f == TDL_CLAMP) {
+            least = (double)n->attr.eltwise.a;
+            most = (double)n->attr.eltwise.b;
+        } else if (f == TDL_RELU) {
+            least = 0;
+        } else if ((f == TDL_MAX_OF || f == TDL_MIN_OF) && (slot = scalar_slot(n, &c)) >= 0) {
+            *(f == TDL_MAX_OF ? &least : &most) = (double)c;
+        } else {
+            break;
+        }
+        bounds[0] = TDL_MAX(bounds[0], least);
+        bounds[1] = TDL_MIN(bounds[1], most);
+        o = n->inputs[!slot];
+    }
+    return isinf(bounds[0]) || isinf(bounds[1]) ? NULL : o;
+}
+
+/* Is `o` a · x + b? */
+static bool is_linear(const struct tdl_operand *o, const struct tdl_operand *x, double *a,
+                      double *b)
+{
+    *a = 1;
+    *b = 0;
+    for (int i = 0; o != x && i < MOST_NODES; i++) {
+        const struct tdl_node *n = o->producer;
+        const enum tdl_function f = n && !n->chain.count ? tdl_function_of(n) : TDL_FUNCTIONS;
+        float c = 0;
+        if (f == TDL_LINEAR) {
+            *b += *a * (double)n->attr.eltwise.b;
+            *a *= (double)n->attr.eltwise.a;
+            o = n->inputs[0];
+            continue;
+        }
+        const bool two = f == TDL_ADD || f == TDL_SUB || f == TDL_MUL || f == TDL_DIV;
+        const int slot = two ? scalar_slot(n, &c) : -1;
+        if (slot < 0 || (f == TDL_DIV && slot == 0))
+            return false;
+        if (f == TDL_ADD || f == TDL_SUB)
+            *b += f == TDL_SUB && slot == 1 ? -*a * (double)c : *a * (double)c;
+        if (f == TDL_SUB && slot == 0)
+            *a = -*a;
+        *a *= f == TDL_MUL ? (double)c : f == TDL_DIV ? 1 / (double)c : 1;
+        o = n->inputs[!slot];
+    }
+    return o == x;
+}
+
+/* Is `gate` clamp(x + 3, 0, 6) / 6, but for `scale`? */
+static bool is_gate(const struct tdl_operand *gate, const struct tdl_operand *x, double scale)
+{
+    const struct tdl_node *n = gate->producer;
+    double bounds[2] = {0, 1}, a, b, more_a = 1, more_b = 0;
+    const struct tdl_operand *inner = NULL;
+    if (n && !n->chain.count && n->op == &tdl_op_eltwise[TDL_HARD_SIGMOID]) {
+        more_a = (double)n->attr.eltwise.a;
+        more_b = (double)n->attr.eltwise.b;
+        inner = n->inputs[0];
+    } else {
+        inner = clamped(gate, bounds);
+    }
+    if (!inner || bounds[0] != 0 || bounds[1] <= 0 || !is_linear(inner, x, &a, &b))
+        return false;
+    const double most = bounds[1];
+    return near(scale * most, 1) && near(6 * more_a * a, most) &&
+           near(2 * (more_a * b + more_b), most);
+}
+
+bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n)
+{
+    struct product p = {.scale = 1};
+    const struct tdl_tensor_params *out = &n->output->desc;
+    if (!tdl_is_float(out->dtype) || !take_factors(ir, n, 2, &p) || p.count != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        struct tdl_operand *x = p.factors[i];
+        if (x->desc.rank != out->rank || tdl_operand_count(x) != tdl_operand_count(n->output) ||
+            !is_gate(p.factors[!i], x, p.scale))
+            continue;
+        n->op = &tdl_op_eltwise[TDL_HARD_SWISH];
+        tdl_ir_set_input(ir, n, 0, x);
+        tdl_ir_set_input(ir, n, 1, NULL);
+        n->input_count = 1;
+        return true;
+    }
+    return false;
+}
