@@ -279,12 +279,17 @@ static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
     return TDL_OK;
 }
 
-/* A renamed value is its input under another name. Into a bound tensor the
- * input is written at once, if it is not one itself. */
+/* A renamed value is its input under another name; packs are the same in either layout. Into
+ * a bound tensor the input is written at once, if it is not one itself. */
 static void alias_renamed(const struct tdl_node *n)
 {
-    struct tdl_operand *from = tdl_operand_root(n->inputs[0]), *to = tdl_operand_root(n->output);
-    if (!n->op->renames || from->kind == TDL_OPERAND_CONSTANT)
+    const bool same = n->op->renames || (n->op->relabels && n->storage == TDL_STORAGE_PACKED);
+    struct tdl_operand *from, *to;
+    if (!same)
+        return;
+    from = tdl_operand_root(n->inputs[0]);
+    to = tdl_operand_root(n->output);
+    if (from->kind == TDL_OPERAND_CONSTANT)
         return;
     if (!to->external)
         to->alias = from;

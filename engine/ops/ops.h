@@ -117,6 +117,8 @@ uint64_t tdl_bottleneck_groups(const struct tdl_node *n);
 /* True for a transpose that moves each dimension to its place in the output's layout: in packs,
  * which have no order of dimensions, nothing moves. */
 bool tdl_transpose_renames(const struct tdl_node *n);
+/* reshape.c: the input's storage as the output's, word by word, whatever the type. */
+void tdl_copy_words(struct tdl_plan *plan, struct tdl_node *n, uint32_t words);
 /* True for a convTranspose2d whose outputs are blocks of 2×2 pixels, one channel. */
 bool tdl_conv_transpose2d_is_block(const struct tdl_node *n);
 /* True if one workgroup of any device can hold a gate of so many channels;

@@ -30,12 +30,8 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     memcpy(output, inputs[0], tdl_tensor_params_size(&n->output->desc));
 }
 
-static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+void tdl_copy_words(struct tdl_plan *plan, struct tdl_node *n, uint32_t words)
 {
-    if (tdl_operand_root(n->inputs[0]) == tdl_operand_root(n->output))
-        return plan->status;
-    /* Word by word, whatever the type. */
-    uint32_t words = (uint32_t)TDL_DIV_UP(tdl_tensor_params_size(&n->output->desc), 4);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "eltwise_linear", TDL_UINT32, n, 64, 1, 1);
     const struct tdl_eltwise_linear_spec spec = {
@@ -50,6 +46,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 3, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, 64));
+}
+
+static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
+{
+    if (tdl_operand_root(n->inputs[0]) != tdl_operand_root(n->output))
+        tdl_copy_words(plan, n, (uint32_t)TDL_DIV_UP(tdl_tensor_params_size(&n->output->desc), 4));
     return plan->status;
 }
 

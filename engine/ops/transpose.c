@@ -65,7 +65,12 @@ bool tdl_transpose_renames(const struct tdl_node *n)
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     if (n->storage == TDL_STORAGE_PACKED) {
-        n->output->alias = n->inputs[0];
+        if (tdl_operand_root(n->inputs[0]) == tdl_operand_root(n->output))
+            return plan->status;
+        if (n->output->external) /* between two tensors of the caller's */
+            tdl_copy_words(plan, n, (uint32_t)(n->output->size / 4));
+        else
+            n->output->alias = n->inputs[0];
         return plan->status;
     }
     const struct tdl_tensor_params *in = &n->inputs[0]->desc;

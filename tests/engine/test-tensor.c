@@ -271,6 +271,94 @@ static void check_packed_outputs(void)
     tdl_tensor_destroy(&x);
 }
 
+/* Elements of a picture of 3 channels in packs, read as NHWC. */
+static void expect_packs(struct tdl_tensor *t, int pixels, float scale, const char *name)
+{
+    struct tdl_tensor *plain;
+    float out[64];
+    OK(tdl_tensor_convert_layout(t, TDL_LAYOUT_NHWC, &plain));
+    OK(tdl_tensor_read(plain, out, sizeof(float) * 3 * (size_t)pixels));
+    for (int e = 0; e < 3 * pixels; e++) {
+        const float want = scale * (float)(4 * (e / 3) + e % 3 + 1);
+        if (!CHECK(out[e] == want, "%s: element %d is %g instead of %g", name, e, (double)out[e],
+                   (double)want))
+            break;
+    }
+    tdl_tensor_destroy(&plain);
+}
+
+/* Of 0…2047. */
+static uint16_t half_of(uint32_t v)
+{
+    uint32_t e = 0;
+    while (v >> (e + 1))
+        e++;
+    return (uint16_t)(v ? (e + 15) << 10 | (v << (10 - e) & 1023) : 0);
+}
+
+/* Where channels go to another place, packs stay as they are: from tensor to tensor, and of
+ * values that go out in both layouts, or twice. */
+static void check_renamed_packs(void)
+{
+    enum { H4 = 2, W5 = 5, PIXELS = H4 * W5, CASES = 4 };
+    static const uint32_t to_nhwc[] = {0, 2, 3, 1};
+    static const char *const cases[CASES] = {"of a tensor", "of a value", "of an output", "twice"};
+    static const float half = 0.5f;
+    const struct tdl_tensor_params p = {
+        .rank = 4, .shape = {1, 3, H4, W5}, .layout = TDL_LAYOUT_NCHW};
+    for (int i = 0; i < 2 * CASES; i++) {
+        const int kind = i / 2;
+        const struct tdl_build_params params = {
+            .input_layout = TDL_LAYOUT_NC4HW4,
+            .output_layout = TDL_LAYOUT_NC4HW4,
+            .precision = i & 1 ? TDL_PRECISION_FP16 : TDL_PRECISION_FP32};
+        struct tdl_builder *b;
+        struct tdl_graph *g;
+        struct tdl_tensor *x, *y[2] = {NULL, NULL};
+        struct tdl_binding bindings[2];
+        float in[4 * PIXELS];
+        check_begin("another layout in packs, %s, %s", cases[kind], i & 1 ? "fp16" : "fp32");
+        OK(tdl_builder_create(ctx, &b));
+        struct tdl_operand *v = tdl_builder_input(b, "x", &p);
+        if (kind)
+            v = tdl_builder_mul(b, v, tdl_builder_constant(b, &(struct tdl_tensor_params){0}, &half,
+                                                           sizeof(half)));
+        tdl_builder_output(b, "y", tdl_builder_transpose(b, v, to_nhwc));
+        if (kind >= 2)
+            tdl_builder_output(b, "z", kind == 2 ? v : tdl_builder_transpose(b, v, to_nhwc));
+        OK(tdl_builder_build(b, &params, &g));
+        struct tdl_tensor_params q = *tdl_graph_input(g, 0, NULL);
+        q.usage = WRITE;
+        OK(tdl_tensor_create(ctx, &q, &x));
+        for (int e = 0; e < 4 * PIXELS; e++)
+            in[e] = (float)(e % 4 < 3 ? e + 1 : 0);
+        uint16_t halves[4 * PIXELS];
+        for (int e = 0; e < 4 * PIXELS; e++)
+            halves[e] = half_of((uint32_t)in[e]);
+        if (q.dtype == TDL_FLOAT16)
+            OK(tdl_tensor_write(x, halves, sizeof(halves), NULL));
+        else
+            OK(tdl_tensor_write(x, in, sizeof(in), NULL));
+        for (uint32_t k = 0; k < (kind >= 2 ? 2u : 1u); k++) {
+            q = *tdl_graph_output(g, k, &bindings[k].name);
+            CHECK(q.layout == TDL_LAYOUT_NC4HW4, "not in packs");
+            q.usage = READ;
+            OK(tdl_tensor_create(ctx, &q, &y[k]));
+            bindings[k].tensor = y[k];
+        }
+        OK(tdl_graph_dispatch(g, &(struct tdl_binding){"x", x}, 1, bindings, kind >= 2 ? 2 : 1,
+                              NULL));
+        for (int k = 0; k < 2; k++)
+            if (y[k])
+                expect_packs(y[k], PIXELS, kind ? 0.5f : 1, bindings[k].name);
+        tdl_tensor_destroy(&x);
+        tdl_tensor_destroy(&y[0]);
+        tdl_tensor_destroy(&y[1]);
+        tdl_graph_destroy(&g);
+        tdl_builder_destroy(&b);
+    }
+}
+
 static void check_bindings(void)
 {
     struct tdl_context *other = check_context_open();
@@ -353,6 +441,7 @@ int main(void)
     check_reshape();
     check_layouts();
     check_packed_outputs();
+    check_renamed_packs();
     check_bindings();
     check_build_errors();
     check_context_close(ctx);
