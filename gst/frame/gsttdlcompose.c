@@ -152,6 +152,7 @@ enum tdl_result gst_tdl_compose_record(struct gst_tdl_compose *compose, struct t
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source.height);
     params.reuse_mask = mask == NULL;
+    params.more = &compose->colors;
     params.mask_value = frames->label;
     params.mask_part.x = compose->mask_part.x;
     params.mask_part.y = compose->mask_part.y;
@@ -176,5 +177,6 @@ enum tdl_result gst_tdl_compose_prepare(struct gst_tdl_compose *compose,
                            &params);
     params.background_aspect = background_aspect(compose, frames);
     params.blur_radius = gst_tdl_compose_blur(live, frames->source_part.height);
+    params.more = &compose->colors;
     return tdl_composer_prepare(compose->composer, &frames->source_part, &target, &params, compile);
 }

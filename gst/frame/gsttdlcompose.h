@@ -16,6 +16,7 @@ struct gst_tdl_compose {
     struct tdl_tensor *nobody;          /* a mask without foreground, of one pixel */
     struct gst_tdl_picture *picture;    /* may be NULL */
     struct gst_tdl_mask_part mask_part; /* of the next new mask, that covers its frame */
+    struct tdl_compose_more colors;     /* of the foreground: with the next frame */
     struct gst_tdl_look look;           /* of the model whose masks these are */
     GstClockTime mask_time;             /* of the frame that brought the last mask, or none */
 };

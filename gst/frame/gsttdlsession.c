@@ -205,6 +205,7 @@ void gst_tdl_session_give_infer(struct gst_tdl_session *session, struct gst_tdl_
 {
     session->infer = infer;
     session->compose.look = infer->model->look;
+    session->compose.colors = gst_tdl_infer_colors(infer, FALSE);
 }
 
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)

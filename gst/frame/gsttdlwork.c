@@ -196,6 +196,7 @@ enum tdl_result gst_tdl_work_compose(struct gst_tdl_session *session, struct gst
 
     if (mask)
         session->compose.mask_part = session->infer->part;
+    session->compose.colors = gst_tdl_infer_colors(session->infer, mask != NULL);
     if (mask && work->tensor)
         r = copy_tensor(session, slot, work, mask);
     if (r == TDL_OK && work->has_mask) {

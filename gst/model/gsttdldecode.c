@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdldecode.h"
 
+#include "gsttdlforeground.h"
 #include "gsttdloutput.h"
 #include "gsttdlshape.h"
 
@@ -386,8 +387,10 @@ struct tdl_operand *gst_tdl_decode_alone(struct gst_tdl_decode *d, struct tdl_bu
     }
     d->found = TRUE;
     d->guessed = tdl_operand_get_desc(operand)->rank < 4;
+    d->usual = gst_tdl_foreground_is_beside(name);
     d->classes = count_classes(tdl_operand_get_desc(image), d->sources);
-    return flatten(d, builder, decode(builder, image, d->sources, d->trusted));
+    d->mask = decode(builder, image, d->sources, d->trusted);
+    return flatten(d, builder, d->mask);
 }
 
 struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builder, const char *name,
@@ -396,6 +399,10 @@ struct tdl_operand *gst_tdl_decode_output(void *data, struct tdl_builder *builde
     struct gst_tdl_decode *d = data;
     struct kept one = { NULL, operand };
 
+    if (gst_tdl_foreground_may_be(d->sources, name))
+        d->colors = operand;
+    if (d->colors == operand && *d->sources->foreground_output)
+        return NULL; /* it is no mask */
     if (!wants_all(d->sources))
         return gst_tdl_decode_alone(d, builder, name, operand);
     if (!d->kept) {
@@ -419,8 +426,10 @@ static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_buil
 
             if (gst_tdl_yolo_fits(tdl_operand_get_desc(x), tdl_operand_get_desc(p), sure)) {
                 d->found = TRUE;
+                if (d->sources->output == GST_TDL_OUTPUT_MASK)
+                    d->mask = gst_tdl_yolo_decode(b, x, p, d->sources);
                 return d->sources->output == GST_TDL_OUTPUT_MASK
-                           ? flatten(d, b, gst_tdl_yolo_decode(b, x, p, d->sources))
+                           ? flatten(d, b, d->mask)
                            : tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                               "it is a YOLO, of whose objects tdlfilter makes a "
                                               "mask: any other mode than picture and classes "
@@ -428,6 +437,16 @@ static struct tdl_operand *decode_yolo(struct gst_tdl_decode *d, struct tdl_buil
             }
         }
     return NULL;
+}
+
+/* A mask is there that these are the colours of. */
+static gboolean lies_beside_mask(const struct gst_tdl_decode *d, const struct kept *kept)
+{
+    gboolean beside = FALSE;
+
+    for (guint i = 0; i < d->kept->len && kept->operand == d->colors; i++)
+        beside |= gst_tdl_foreground_is_beside(g_array_index(d->kept, struct kept, i).name);
+    return beside;
 }
 
 void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
@@ -442,7 +461,8 @@ void gst_tdl_decode_finish(struct gst_tdl_decode *d, struct tdl_builder *b)
     for (guint i = 0; i < d->kept->len && !d->found; i++) {
         const struct kept *kept = &g_array_index(d->kept, struct kept, i);
 
-        if ((mask = gst_tdl_decode_alone(d, b, kept->name, kept->operand)) != NULL)
+        if (!lies_beside_mask(d, kept) &&
+            (mask = gst_tdl_decode_alone(d, b, kept->name, kept->operand)) != NULL)
             tdl_builder_output(b, kept->name, mask);
     }
 }

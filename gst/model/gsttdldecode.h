@@ -14,9 +14,12 @@ struct gst_tdl_decode {
     gboolean found;
     gboolean trusted; /* a mask of it is known to be from 0 to 1 */
     gboolean guessed; /* it has no axis of channels, and is a picture if its aspect is one's */
+    gboolean usual;   /* the mask has the name that it has beside colours */
     GString *others;  /* names and shapes of outputs that were left out */
     GArray *kept;     /* outputs that may be a part of the mask; NULL: none yet */
     struct tdl_tensor_params picture; /* the input that gets the frame; rank 0: not known */
+    struct tdl_operand *mask;         /* [1, h, w, C]; NULL: not yet */
+    struct tdl_operand *colors;       /* of the foreground, as the model has them; NULL: none */
     guint classes;                    /* of the chosen output; 0: it does not say */
     gboolean flat; /* what comes out is [h, w, C]: the numbers of [1, h, w, C], in no
                         layout of images */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdllinks.h"
 
+#include "gsttdlforeground.h"
 #include "gsttdlinputs.h"
 #include "gsttdloutput.h"
 
@@ -150,7 +151,8 @@ static struct tdl_operand *read_output(void *data, struct tdl_builder *builder, 
         links->shapes[i] = *tdl_operand_get_desc(operand);
         links->seen[i] = operand;
         tdl_builder_output(builder, own_name, operand);
-        if (strcmp(links->decode->sources->model_output, name) != 0)
+        if (strcmp(links->decode->sources->model_output, name) != 0 &&
+            strcmp(links->decode->sources->foreground_output, name) != 0)
             return NULL;
     }
     return gst_tdl_decode_output(links->decode, builder, name, operand);
@@ -289,7 +291,8 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
         out_pictures[(*out_picture_count)++] = i;
     }
     for (guint i = 0; tdl_graph_output(graph, i, &name); i++)
-        if (!is_one_of(out->outputs, out->count, name) && strcmp(name, GST_TDL_CLASSES) != 0)
+        if (!is_one_of(out->outputs, out->count, name) && strcmp(name, GST_TDL_CLASSES) != 0 &&
+            strcmp(name, GST_TDL_FOREGROUND) != 0)
             *out_mask = i;
     return *out_picture_count ? NULL : g_strdup("it has no input that could be a picture");
 }

@@ -2,6 +2,7 @@
 #include "gsttdlinfer.h"
 
 #include "gsttdlflight.h"
+#include "gsttdlforeground.h"
 #include "gsttdlrung.h"
 
 #include <math.h>
@@ -11,6 +12,21 @@
 #define TRIED_RUNS 4        /* … likewise of a model that is tried beside another at work */
 #define LONG_RUN GST_SECOND /* nobody waits for a second one */
 #define LOOK_EACH 4         /* times as many runs as before */
+
+/* Where the model has it. */
+static enum tdl_result create_output(struct tdl_context *context,
+                                     const struct tdl_tensor_params *params, const gchar *label,
+                                     struct tdl_tensor **out_tensor)
+{
+    struct tdl_tensor_params mine;
+
+    if (!params)
+        return TDL_OK;
+    mine = *params;
+    mine.usage = TDL_TENSOR_WRITABLE | TDL_TENSOR_READABLE;
+    mine.label = label;
+    return tdl_tensor_create(context, &mine, out_tensor);
+}
 
 static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_context *context)
 {
@@ -25,12 +41,10 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
     r = tdl_tensor_create(context, &input, &infer->input);
     if (r == TDL_OK)
         r = tdl_tensor_create(context, &output, &infer->output);
-    if (r == TDL_OK && infer->model->indices) {
-        output = *infer->model->indices;
-        output.usage = TDL_TENSOR_WRITABLE | TDL_TENSOR_READABLE;
-        output.label = "classes";
-        r = tdl_tensor_create(context, &output, &infer->indices);
-    }
+    if (r == TDL_OK)
+        r = create_output(context, infer->model->indices, "classes", &infer->indices);
+    if (r == TDL_OK)
+        r = create_output(context, infer->model->foreground, "foreground", &infer->foreground);
     if (r == TDL_OK)
         r = tdl_tensor_reshape(infer->output, 4, infer->model->image.shape, &infer->mask);
     return r == TDL_OK ? gst_tdl_carry_init(&infer->memory, context, &infer->model->states) : r;
@@ -39,7 +53,7 @@ static enum tdl_result create_tensors(struct gst_tdl_infer *infer, struct tdl_co
 /* What a run reads and writes. */
 struct bindings {
     struct tdl_binding inputs[GST_TDL_MAX_PICTURES + GST_TDL_MAX_LINKS];
-    struct tdl_binding outputs[2 + GST_TDL_MAX_LINKS];
+    struct tdl_binding outputs[3 + GST_TDL_MAX_LINKS];
     guint input_count, output_count;
 };
 
@@ -52,6 +66,9 @@ static void bind(const struct gst_tdl_infer *infer, struct bindings *b)
     b->output_count = 1;
     if (infer->indices)
         b->outputs[b->output_count++] = (struct tdl_binding){ GST_TDL_CLASSES, infer->indices };
+    if (infer->foreground)
+        b->outputs[b->output_count++] =
+            (struct tdl_binding){ GST_TDL_FOREGROUND, infer->foreground };
     b->output_count += gst_tdl_carry_bind(&infer->memory, &infer->model->states,
                                           b->inputs + b->input_count, b->outputs + b->output_count);
     b->input_count += infer->model->states.count;
@@ -179,6 +196,7 @@ void gst_tdl_infer_free(struct gst_tdl_infer *infer)
     tdl_tensor_destroy(&infer->mask);
     tdl_tensor_destroy(&infer->output);
     tdl_tensor_destroy(&infer->indices);
+    tdl_tensor_destroy(&infer->foreground);
     gst_tdl_carry_finish(&infer->memory);
     gst_tdl_others_finish(&infer->others);
     gst_tdl_model_release(&infer->model);
@@ -270,4 +288,19 @@ void gst_tdl_infer_ran(struct gst_tdl_infer *infer)
 void gst_tdl_infer_forget(struct gst_tdl_infer *infer)
 {
     infer->memory.kept = FALSE;
+}
+
+struct tdl_compose_more gst_tdl_infer_colors(const struct gst_tdl_infer *infer, gboolean ran)
+{
+    const struct tdl_frame_to_tensor_params *how = &infer->model->picture;
+    struct tdl_compose_more more = { .keep_foreground = infer->foreground != NULL };
+
+    if (!ran || !infer->foreground)
+        return more;
+    more.foreground = infer->foreground;
+    more.picture = infer->input;
+    more.bgr = how->bgr;
+    memcpy(more.scale, how->scale, sizeof(more.scale));
+    memcpy(more.bias, how->bias, sizeof(more.bias));
+    return more;
 }

@@ -19,6 +19,7 @@ struct gst_tdl_infer {
     struct tdl_tensor *input, *mask;     /* the mask: [1, h, w, 1] float32 */
     struct tdl_tensor *output;           /* the same memory, as the graph writes it */
     struct tdl_tensor *indices;          /* of GST_TDL_CLASSES, or NULL */
+    struct tdl_tensor *foreground;       /* of GST_TDL_FOREGROUND, likewise */
     struct gst_tdl_carry memory;         /* of a recurrent network */
     struct gst_tdl_others others;        /* pictures beside the input */
     guint frame[2];                      /* size of its last frame, px */
@@ -57,6 +58,9 @@ enum tdl_result gst_tdl_infer_network(struct gst_tdl_infer *infer, struct tdl_ba
 enum tdl_result gst_tdl_infer_run(struct gst_tdl_infer *infer, struct tdl_batch *batch,
                                   const struct tdl_frame *frame,
                                   const struct tdl_frame_to_tensor_params *picture);
+/* The foreground's colours for the composer: with `ran` those of the run whose mask it gets,
+ * else that it keeps them. Borrows the tensors. */
+struct tdl_compose_more gst_tdl_infer_colors(const struct gst_tdl_infer *infer, gboolean ran);
 /* What was recorded is submitted: its states are those of the next run. */
 void gst_tdl_infer_ran(struct gst_tdl_infer *infer);
 /* The next frame does not follow the last one: states begin anew. */

@@ -60,8 +60,9 @@ static gchar *make_key(const struct gst_tdl_model_params *params, const gchar *p
         (gint64)st.st_mtime, s->decoder, s->input_fit, s->input_order, s->input_filter,
         s->model_size, s->model_output, s->input_range, s->input_mean, s->input_deviation,
         (gdouble)s->score_threshold, (gdouble)s->iou_threshold);
-    g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
-                           s->palette, s->model_state, s->model_constants, s->model_pictures);
+    g_string_append_printf(key, "|%d|%d|%s|%s|%s|%s|%s|%s", s->output, s->colormap, s->output_range,
+                           s->palette, s->model_state, s->model_constants, s->model_pictures,
+                           s->foreground_output);
     g_string_append_printf(key, "|%x|%d|%d|%g|%g|%g", s->look.said, s->look.refine,
                            s->look.close_holes, (gdouble)s->look.threshold,
                            (gdouble)s->look.feather, (gdouble)s->look.smoothing);

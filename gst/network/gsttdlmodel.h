@@ -23,18 +23,19 @@ struct gst_tdl_model {
     struct tdl_graph *graph;
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;
-    struct tdl_frame_to_tensor_params picture; /* how it wants its input */
-    struct gst_tdl_model_pictures pictures;    /* that input, and others */
-    gint fit;                                  /* enum gst_tdl_input_fit */
-    struct gst_tdl_look look;                  /* how its mask is made, if the user lets it */
-    enum gst_tdl_output kind;                  /* what its output was made */
-    struct tdl_frame_from_tensor_params shown; /* how that is shown, but as a mask */
-    struct gst_tdl_scale scale;                /* of the frame's size then */
-    struct gst_tdl_states states;              /* of a recurrent one */
-    struct tdl_tensor_params image;            /* its output as an image of rank 4 */
-    const struct tdl_tensor_params *indices;   /* of GST_TDL_CLASSES, or NULL: it has none */
-    gboolean guessed;                          /* … which it may not be */
-    guint classes;                             /* 0: not known */
+    struct tdl_frame_to_tensor_params picture;  /* how it wants its input */
+    struct gst_tdl_model_pictures pictures;     /* that input, and others */
+    gint fit;                                   /* enum gst_tdl_input_fit */
+    struct gst_tdl_look look;                   /* how its mask is made, if the user lets it */
+    enum gst_tdl_output kind;                   /* what its output was made */
+    struct tdl_frame_from_tensor_params shown;  /* how that is shown, but as a mask */
+    struct gst_tdl_scale scale;                 /* of the frame's size then */
+    struct gst_tdl_states states;               /* of a recurrent one */
+    struct tdl_tensor_params image;             /* its output as an image of rank 4 */
+    const struct tdl_tensor_params *indices;    /* of GST_TDL_CLASSES, or NULL: it has none */
+    const struct tdl_tensor_params *foreground; /* of GST_TDL_FOREGROUND, likewise */
+    gboolean guessed;                           /* … which it may not be */
+    guint classes;                              /* 0: not known */
     const gchar *stray; /* interned: what the modelinfo file takes for an input; NULL: none */
     struct gst_tdl_batcher *batcher; /* of those who share it */
 };

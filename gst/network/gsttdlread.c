@@ -2,6 +2,7 @@
 #include "gsttdlread.h"
 
 #include "gsttdldecode.h"
+#include "gsttdlforeground.h"
 #include "gsttdlpreset.h"
 
 #include <string.h>
@@ -123,13 +124,14 @@ static gboolean check(struct gst_tdl_model *model, gint decoder, const gchar *na
     return model->fit != GST_TDL_FIT_TILES || check_tiles(model, decoder, name, error);
 }
 
-static const struct tdl_tensor_params *find_indices(const struct tdl_graph *graph)
+static const struct tdl_tensor_params *find_output(const struct tdl_graph *graph,
+                                                   const gchar *wanted)
 {
     const struct tdl_tensor_params *p;
     const gchar *name;
 
     for (guint i = 0; (p = tdl_graph_output(graph, i, &name)) != NULL; i++)
-        if (!strcmp(name, GST_TDL_CLASSES))
+        if (!strcmp(name, wanted))
             return p;
     return NULL;
 }
@@ -183,7 +185,8 @@ static gboolean find_ends(struct gst_tdl_model *model, const struct gst_tdl_link
     model->picture = model->pictures.list[0].how;
     model->output_params = tdl_graph_output(model->graph, mask, &model->output);
     model->image = gst_tdl_decode_image(model->output_params);
-    model->indices = find_indices(model->graph);
+    model->indices = find_output(model->graph, GST_TDL_CLASSES);
+    model->foreground = find_output(model->graph, GST_TDL_FOREGROUND);
     model->stray = find_stray(model->graph, links, sources->inputs);
     return TRUE;
 }
@@ -232,6 +235,8 @@ static gboolean build(struct gst_tdl_model *model, const struct gst_tdl_model_pa
             gst_tdl_decode_finish(&decode, builder);
         if (r == TDL_OK)
             gst_tdl_links_finish(links, builder);
+        if (r == TDL_OK)
+            gst_tdl_foreground_finish(&decode, builder);
         if (r == TDL_OK && !decode.found)
             ok = refuse(error, name, "%s: %s", gst_tdl_decode_wanted(params->sources),
                         decode.others->str);

@@ -7,6 +7,7 @@
 #include "gsttdlstacked.h"
 
 #include "gsttdlflight.h"
+#include "gsttdlforeground.h"
 #include "gsttdlread.h"
 
 #include <string.h>
@@ -44,10 +45,14 @@ static enum tdl_result create(struct gst_tdl_stack *stack, guint count, struct t
 static enum tdl_result run(struct gst_tdl_stacked *s, struct tdl_batch *batch)
 {
     const struct tdl_binding input = { s->input.name, s->input.tensor };
-    const struct tdl_binding outputs[] = { { s->output.name, s->output.tensor },
-                                           { s->indices.name, s->indices.tensor } };
+    const struct gst_tdl_stack *const others[] = { &s->indices, &s->foreground };
+    struct tdl_binding outputs[3] = { { s->output.name, s->output.tensor } };
+    guint count = 1;
 
-    return tdl_batch_graph(batch, s->graph, &input, 1, outputs, s->indices.name ? 2 : 1);
+    for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+        if (others[i]->name)
+            outputs[count++] = (struct tdl_binding){ others[i]->name, others[i]->tensor };
+    return tdl_batch_graph(batch, s->graph, &input, 1, outputs, count);
 }
 
 /* The first run compiles on some drivers; the second is timed. */
@@ -73,26 +78,31 @@ static enum tdl_result warm_up(struct gst_tdl_stacked *s, struct tdl_context *co
     return r;
 }
 
+/* What a stack's tensors are like. */
+struct ends {
+    const struct tdl_tensor_params *in, *out, *indices, *foreground;
+};
+
 /* FALSE: the graph has other inputs or outputs than one picture's, or not for each. */
 static gboolean find_ends(struct gst_tdl_stacked *s, const struct gst_tdl_model *model,
-                          const struct tdl_tensor_params **in, const struct tdl_tensor_params **out,
-                          const struct tdl_tensor_params **indices)
+                          struct ends *ends)
 {
-    const guint count = model->indices ? 2 : 1;
+    const guint count = 1 + (model->indices != NULL) + (model->foreground != NULL);
     const struct tdl_tensor_params *p;
     const gchar *name;
 
-    *in = tdl_graph_input(s->graph, 0, &s->input.name);
-    *out = *indices = NULL;
+    *ends = (struct ends){ .in = tdl_graph_input(s->graph, 0, &s->input.name) };
     for (guint i = 0; (p = tdl_graph_output(s->graph, i, &name)) != NULL; i++) {
-        const gboolean is_mask = strcmp(name, GST_TDL_CLASSES) != 0;
+        const gboolean classes = !strcmp(name, GST_TDL_CLASSES);
+        const gboolean colors = !strcmp(name, GST_TDL_FOREGROUND);
 
-        *(is_mask ? out : indices) = p;
-        *(is_mask ? &s->output.name : &s->indices.name) = name;
+        *(classes ? &ends->indices : colors ? &ends->foreground : &ends->out) = p;
+        *(classes ? &s->indices.name : colors ? &s->foreground.name : &s->output.name) = name;
     }
-    return is_stack_of(*in, model->input_params, s->count) &&
-           is_stack_of(*out, model->output_params, s->count) &&
-           (!model->indices || is_stack_of(*indices, model->indices, s->count)) &&
+    return is_stack_of(ends->in, model->input_params, s->count) &&
+           is_stack_of(ends->out, model->output_params, s->count) &&
+           (!model->indices || is_stack_of(ends->indices, model->indices, s->count)) &&
+           (!model->foreground || is_stack_of(ends->foreground, model->foreground, s->count)) &&
            !tdl_graph_input(s->graph, 1, NULL) && !tdl_graph_output(s->graph, count, NULL);
 }
 
@@ -100,19 +110,21 @@ static gboolean set_up(struct gst_tdl_stacked *s, const struct gst_tdl_model *mo
                        struct tdl_context *context, const struct tdl_compile_params *compile,
                        GError **error)
 {
-    const struct tdl_tensor_params *in, *out, *indices;
+    struct ends ends;
     enum tdl_result r;
 
-    if (!find_ends(s, model, &in, &out, &indices)) {
+    if (!find_ends(s, model, &ends)) {
         g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
                     "its output for several pictures has no place for each");
         return FALSE;
     }
-    r = create(&s->input, s->count, context, in, "pictures");
+    r = create(&s->input, s->count, context, ends.in, "pictures");
     if (r == TDL_OK)
-        r = create(&s->output, s->count, context, out, "masks");
-    if (r == TDL_OK && indices)
-        r = create(&s->indices, s->count, context, indices, "classes");
+        r = create(&s->output, s->count, context, ends.out, "masks");
+    if (r == TDL_OK && ends.indices)
+        r = create(&s->indices, s->count, context, ends.indices, "classes");
+    if (r == TDL_OK && ends.foreground)
+        r = create(&s->foreground, s->count, context, ends.foreground, "foregrounds");
     if (r == TDL_OK)
         r = tdl_graph_compile(s->graph, compile);
     if (r == TDL_OK)
@@ -151,6 +163,7 @@ void gst_tdl_stacked_free(struct gst_tdl_stacked *s)
     destroy(&s->input);
     destroy(&s->output);
     destroy(&s->indices);
+    destroy(&s->foreground);
     tdl_graph_destroy(&s->graph);
     g_free(s);
 }
@@ -177,6 +190,8 @@ enum tdl_result gst_tdl_stacked_record(struct gst_tdl_stacked *s, struct tdl_bat
         r = hand_out(batch, &s->output, i, infers[i]->output);
         if (r == TDL_OK && s->indices.name)
             r = hand_out(batch, &s->indices, i, infers[i]->indices);
+        if (r == TDL_OK && s->foreground.name)
+            r = hand_out(batch, &s->foreground, i, infers[i]->foreground);
     }
     return r;
 }

@@ -15,7 +15,7 @@ struct gst_tdl_stacked {
         struct tdl_buffer *buffer;
         struct tdl_tensor *tensor; /* that */
         gsize size;                /* bytes of one picture */
-    } input, output, indices;
+    } input, output, indices, foreground;
     guint64 network_ns; /* wall time of a run on an idle device */
 };
 

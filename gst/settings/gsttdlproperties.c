@@ -51,6 +51,12 @@ const struct gst_tdl_property gst_tdl_properties[] = {
     { "model-output", "Model output",
       "Name of the model's output that is the mask; empty: the first. tdl-run lists them", STRING,
       GST_TDL_MODEL, GST_TDL_AT(sources.model_output) },
+    { "foreground-output", "Foreground output",
+      "Name of the output with the foreground's own colours, red, green and blue of 0 to 1 at the "
+      "mask's size, which networks for matting have: they take the place of despill in "
+      "mode=replace and alpha. Empty: \"fgr\" beside a mask that is called \"pha\", where there "
+      "is one",
+      STRING, GST_TDL_MODEL, GST_TDL_AT(sources.foreground_output) },
     { "model-state", "Model state",
       "Of a recurrent model, which inputs get what an output was in the run before, as "
       "\"r1i=r1o,r2i=r2o\"; zeros in the first run, and behind a discontinuity",

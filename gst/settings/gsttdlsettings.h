@@ -111,6 +111,7 @@ struct gst_tdl_sources {
     gchar *model, *device, *background; /* never NULL */
     /* How the model wants its picture, and what its output says; never NULL. */
     gchar *model_size, *model_output, *input_range, *input_mean, *input_deviation;
+    gchar *foreground_output;                              /* never NULL */
     gchar *model_state, *model_constants, *model_pictures; /* other inputs; never NULL */
     gint decoder;                                          /* enum gst_tdl_decoder */
     gint input_fit;                                        /* enum gst_tdl_input_fit */

@@ -119,6 +119,20 @@ static GstBuffer *stream_picture(const struct stream *s, guint frame)
     return picture;
 }
 
+/* The same with the foreground's colours beside the mask: half of the picture's. */
+static gchar *matting(void)
+{
+    struct onnx_bytes graph = { 0 };
+    const gfloat half = 0.5f;
+
+    add_network(&graph, "pha");
+    onnx_initializer(&graph, "half", FLOAT, 0, NULL, &half, sizeof(half));
+    onnx_node(&graph, "Mul", "src half", "fgr", NULL);
+    onnx_output(&graph, "pha");
+    onnx_output(&graph, "fgr");
+    return write_model(&graph);
+}
+
 /* How many frames were in the batch of this one; 1: it went alone. */
 static guint stream_push(struct stream *s)
 {
@@ -181,13 +195,15 @@ static void run_until_together(struct stream *streams, guint count)
 GST_START_TEST(as_alone)
 {
     enum { STREAMS = 3, FRAMES = 6 };
-    g_autofree gchar *model = network();
+    g_autofree gchar *model = __i__ ? matting() : network();
+    const gchar *properties = __i__ ? "mode=replace " : "";
+    g_autofree gchar *shared = g_strconcat(FOREVER "batch-size=0 ", properties, NULL);
     struct stream streams[STREAMS], lone;
     guint begin[STREAMS];
     guint64 before[STREAMS];
 
     for (guint i = 0; i < STREAMS; i++)
-        stream_start(&streams[i], i, model, FOREVER "batch-size=0");
+        stream_start(&streams[i], i, model, shared);
     run_until_together(streams, STREAMS);
     gst_harness_set_src_caps_str(streams[2].filter.harness, OTHER_CAPS);
     caps_info(OTHER_CAPS, &streams[2].info);
@@ -202,7 +218,7 @@ GST_START_TEST(as_alone)
     }
     for (guint i = 0; i < STREAMS; i++)
         stream_join(&streams[i], GST_FLOW_OK);
-    stream_start(&lone, 0, model, "");
+    stream_start(&lone, 0, model, properties);
     for (guint i = 0; i < STREAMS; i++) {
         GstVideoInfo out;
 
@@ -478,7 +494,7 @@ int main(int argc, char **argv)
     TCase *tcase = tcase_create("batches");
 
     tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, as_alone);
+    tcase_add_loop_test(tcase, as_alone, 0, 2);
     tcase_add_test(tcase, at_most);
     tcase_add_test(tcase, in_a_row);
     tcase_add_loop_test(tcase, others_go_on, 0, G_N_ELEMENTS(away));
