@@ -196,6 +196,103 @@ static void scores_by_tuples(bytes *g)
     onnx_node(g, "GatherND", "x rows", "y", NULL);
 }
 
+/* A column of the rows that are chosen, by itself. */
+static void column(bytes *g, const char *name, int64_t which)
+{
+    char place[16], two[32];
+    bytes a = {0};
+    snprintf(place, sizeof(place), "%s-at", name);
+    snprintf(two, sizeof(two), "rows %s", place);
+    onnx_initializer(g, place, 7, 0, NULL, &which, sizeof(which));
+    onnx_attr_int(&a, "axis", 1);
+    onnx_node(g, "Gather", two, name, &a);
+}
+
+/* Scores from a flat list in which they are the second time, by batch * 3 + box + 3. */
+static void scores_by_arithmetic(bytes *g)
+{
+    bytes a = {0};
+    suppress(g);
+    column(g, "batch", 0);
+    column(g, "box", 2);
+    onnx_int64s(g, "three", 1, DIMS(3));
+    onnx_node(g, "Mul", "batch three", "first", NULL);
+    onnx_node(g, "Add", "first box", "place", NULL);
+    onnx_node(g, "Add", "place three", "second", NULL);
+    onnx_node(g, "Reshape", "x three", "scores", NULL);
+    onnx_attr_int(&a, "axis", 0);
+    onnx_node(g, "Concat", "scores scores", "twice", &a);
+    onnx_node(g, "Gather", "twice second", "y", NULL);
+}
+
+/* As exporters write an index that may count from the end. */
+static void scores_from_the_end(bytes *g)
+{
+    bytes a = {0};
+    suppress(g);
+    onnx_int64s(g, "two", 1, DIMS(2));
+    onnx_int64s(g, "three", 1, DIMS(3));
+    onnx_int64s(g, "one", 1, DIMS(1));
+    onnx_int64s(g, "zero", 1, DIMS(0));
+    onnx_node(g, "Slice", "rows two three one", "last", NULL);
+    onnx_node(g, "Squeeze", "last one", "box", NULL);
+    onnx_node(g, "Add", "box three", "later", NULL);
+    onnx_node(g, "Less", "box zero", "below", NULL);
+    onnx_node(g, "Where", "below later box", "place", NULL);
+    onnx_attr_int(&a, "to", 6);
+    onnx_node(g, "Cast", "place", "small", &a);
+    onnx_node(g, "Reshape", "x three", "scores", NULL);
+    onnx_node(g, "Gather", "scores small", "y", NULL);
+}
+
+static void scores_by_joined_tuples(bytes *g)
+{
+    bytes a = {0};
+    suppress(g);
+    onnx_int64s(g, "zero", 1, DIMS(0));
+    onnx_int64s(g, "one", 1, DIMS(1));
+    onnx_int64s(g, "two", 1, DIMS(2));
+    onnx_int64s(g, "three", 1, DIMS(3));
+    onnx_node(g, "Slice", "rows zero two one", "list", NULL);
+    onnx_node(g, "Slice", "rows two three one", "box", NULL);
+    onnx_attr_int(&a, "axis", 1);
+    onnx_node(g, "Concat", "list box", "tuples", &a);
+    onnx_node(g, "GatherND", "x tuples", "y", NULL);
+}
+
+/* Boxes that were chosen before: which, and then their scores, of which none is 0. */
+static void scores_by_indices_of_indices(bytes *g)
+{
+    suppress(g);
+    column(g, "box", 2);
+    onnx_int64s(g, "chosen", 3, DIMS(0, 1, 2));
+    onnx_node(g, "Gather", "chosen box", "place", NULL);
+    onnx_int64s(g, "three", 1, DIMS(3));
+    FLOATS(g, "more", 1, DIMS(1), 1);
+    onnx_node(g, "Reshape", "x three", "flat", NULL);
+    onnx_node(g, "Add", "flat more", "scores", NULL);
+    onnx_node(g, "Gather", "scores place", "y", NULL);
+}
+
+/* Beside a column of floats other numbers are below 0, and stay so: 2 * (box, score - 10). */
+static void numbers_beside_indices(bytes *g)
+{
+    bytes a = {0};
+    suppress(g);
+    column(g, "box", 2);
+    onnx_int64s(g, "three", 1, DIMS(3));
+    onnx_node(g, "Reshape", "x three", "scores", NULL);
+    onnx_node(g, "Gather", "scores box", "score", NULL);
+    FLOATS(g, "ten", 1, DIMS(1), 10);
+    FLOATS(g, "two", 1, DIMS(1), 2);
+    onnx_node(g, "Sub", "score ten", "low", NULL);
+    onnx_attr_int(&a, "to", FLOAT);
+    onnx_node(g, "Cast", "box", "number", &a);
+    onnx_attr_int(&a, "axis", 0);
+    onnx_node(g, "Concat", "number low", "both", &a);
+    onnx_node(g, "Mul", "both two", "y", NULL);
+}
+
 static bytes functions; /* of the row that is being written */
 
 /* F(x, b, slope = 10): of opset 10, in which scales are a resize's second input, and by
@@ -252,6 +349,13 @@ static const struct row {
     {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
     {"two calls of a function", two_calls, {1, 3}, 2, 2, {1, 6}, {0, 0, -90, -90, -180, -180}},
     {"scores by tuples", scores_by_tuples, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+    {"scores by arithmetic", scores_by_arithmetic, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+    {"scores from the end", scores_from_the_end, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+    {"scores by joined tuples", scores_by_joined_tuples, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},
+    {"scores by indices of indices", scores_by_indices_of_indices, {1, 1, 3}, 3, 1, {3},
+     {3, 2, 0}},
+    {"numbers beside indices", numbers_beside_indices, {1, 1, 3}, 3, 1, {6},
+     {4, 2, -2, -16, -18, -20}},
 };
 
 static void run(struct tdl_context *ctx, const struct row *row, bool fused)

@@ -17,7 +17,9 @@
  * Inputs of rank 4 are NCHW, but where they can only be pictures with the channels
  * last; rank-4 outputs are NCHW, but behind a transposition to NHWC, and a caller that knows
  * more relabels them (tdl_builder_relabel()). NonMaxSuppression
- * gives as many rows as may be left, and -1 in those behind the ones that are. Weights in
+ * gives as many rows as may be left, and -1 in those behind the ones that are. What is
+ * gathered by an index of such a row, or by one computed from it, is 0, and -1 where it is
+ * an int32 or int64 index itself; what else is computed from the index is -65504. Weights in
  * other files (external data) must lie in the model's own folder.
  *
  * ncnn: the path of the .param file, with the .bin file of the same name beside it, so

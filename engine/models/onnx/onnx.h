@@ -43,7 +43,7 @@ struct onnx_value {
     bool omitted;                   /* an input of a function that the call left out */
     bool again;                     /* its initializer's message is read again: another call */
     bool given;                     /* is known: was written, or read from the file */
-    bool absent;                    /* indices, -1 in rows that do not exist */
+    int32_t absent;                 /* indices: so or less is one of no row; 0: no indices */
     uint32_t readers;               /* nodes that read it, as far as is known */
     struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
     const void *bytes;              /* of what was turned */
@@ -76,7 +76,8 @@ struct onnx_import {
     const struct onnx_call *call;  /* of a function, whose nodes are being added */
     uint64_t inlined, walked;      /* nodes and bytes of functions, over all calls */
     uint32_t node_number;
-    uint64_t steps; /* of recurrent networks, each of them operators of its own */
+    bool has_absent; /* some value has indices of rows that do not exist */
+    uint64_t steps;  /* of recurrent networks, each of them operators of its own */
     struct onnx_node node;
     uint64_t bound, numbered; /* bits of the params' dimensions and numbers that were used */
     uint64_t made_bytes;      /* of constants that were computed or converted */
@@ -234,10 +235,6 @@ bool onnx_is_constant(struct onnx_import *im, uint32_t i);
 /* Makes `operand` (NULL after an error) output 0, or `i`, of the node. */
 bool onnx_give(struct onnx_import *im, struct tdl_operand *operand);
 bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand);
-/* The same of indices, rows of which are -1, as they do not exist. */
-bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows);
-/* Is input `i` such indices, or some of them? What is gathered by them is 0 there. */
-bool onnx_has_absent(struct onnx_import *im, uint32_t i);
 /* The same of what may be weights, and then stays as it is. */
 bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand);
 /* The same of a value that may have no elements: dimensions of 0 in its shape.
@@ -245,6 +242,22 @@ bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand);
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc);
 /* Output 0 in the shape of input 0, which it was computed from in another one. */
 bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y);
+
+/* ------------------------------------------------------------------ absent.c */
+
+/* onnx_give() of indices, rows of which are -1, as they do not exist. */
+bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows);
+/* Numbers up to this one in input `i` stand for rows that do not exist; 0: all rows do. */
+int32_t onnx_absent(struct onnx_import *im, uint32_t i);
+/* 1 for each of `indices` whose row exists. */
+struct tdl_operand *onnx_exists(struct onnx_import *im, struct tdl_operand *indices,
+                                int32_t absent);
+/* onnx_give() of what was gathered: 0 where a row does not exist, and -1 if these are
+ * indices themselves. `shape` is that of `indices` among the dimensions of `x`. */
+bool onnx_give_gathered(struct onnx_import *im, struct tdl_operand *x, struct tdl_operand *indices,
+                        int32_t absent, const uint32_t *shape);
+/* What in the node's result stands for rows that do not exist, as in onnx_absent(). */
+int32_t onnx_follow_absent(struct onnx_import *im, struct tdl_operand **result);
 
 /* ------------------------------------------------------------------ inputs.c */
 

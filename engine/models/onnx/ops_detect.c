@@ -2,7 +2,7 @@
 /*
  * ONNX's NonMaxSuppression. How many boxes are left depends on the numbers, and shapes
  * here do not: its result has as many rows as may be left, those that are first, and -1
- * in the others. What is gathered by such a row is 0, boxes and scores alike.
+ * in the others. What is gathered by such a row is 0, boxes and scores alike (absent.c).
  */
 #include "onnx.h"
 

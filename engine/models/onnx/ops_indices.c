@@ -12,25 +12,25 @@
 
 #define MAX_CONDITIONS 4096 /* of Compress */
 
-/* What was gathered by indices that begin at dimension `from` of it and have `rank` dimensions:
- * 0 where an index is of a row that does not exist. */
-static struct tdl_operand *without_absent(struct onnx_import *im, struct tdl_operand *x,
-                                          struct tdl_operand *indices, uint32_t from)
+/* onnx_give() of what was gathered by indices whose dimensions begin at `from` of it. */
+static bool give_gathered(struct onnx_import *im, struct tdl_operand *x,
+                          struct tdl_operand *indices, int32_t absent, uint32_t from)
 {
-    struct tdl_builder *b = im->builder;
-    const enum tdl_dtype dtype = onnx_desc_of(indices)->dtype;
     uint32_t shape[TDL_MAX_RANK];
 
-    if (!x)
-        return NULL;
-    for (uint32_t i = 0; i < onnx_rank(x); i++)
+    for (uint32_t i = 0; absent && x && i < onnx_rank(x); i++)
         shape[i] = i >= from && i - from < onnx_rank(indices) ? onnx_shape(indices)[i - from] : 1;
-    struct tdl_operand *none = onnx_number(im, dtype, 0);
-    struct tdl_operand *zero = onnx_number(im, onnx_desc_of(x)->dtype, 0);
-    struct tdl_operand *is = none ? tdl_builder_greater_or_equal(b, indices, none) : NULL;
+    return onnx_give_gathered(im, x, indices, absent, shape);
+}
 
-    is = onnx_reshape(im, is, onnx_rank(x), shape);
-    return is && zero ? tdl_builder_where(b, is, x, zero) : NULL;
+/* Indices within what they are for; those of no row are the first. */
+static struct tdl_operand *existing(struct onnx_import *im, struct tdl_operand *indices,
+                                    int32_t absent)
+{
+    struct tdl_operand *none = absent ? onnx_number(im, onnx_desc_of(indices)->dtype, 0) : NULL;
+    struct tdl_operand *is = none ? onnx_exists(im, indices, absent) : NULL;
+
+    return absent ? is ? tdl_builder_where(im->builder, is, indices, none) : NULL : indices;
 }
 
 /* Of tuples of indices, [..., n]: the least of each tuple, [...]. */
@@ -66,10 +66,10 @@ static bool add_gather(struct onnx_import *im)
     if (!indices)
         return false;
     const bool whole = !strcmp(im->node.row->type, "Gather");
-    x = (whole ? tdl_builder_gather : tdl_builder_gather_elements)(im->builder, x, indices, axis);
-    if (onnx_has_absent(im, 1))
-        x = without_absent(im, x, indices, whole ? axis : 0);
-    return onnx_give(im, x);
+    const int32_t absent = onnx_absent(im, 1);
+    x = (whole ? tdl_builder_gather
+               : tdl_builder_gather_elements)(im->builder, x, existing(im, indices, absent), axis);
+    return give_gathered(im, x, indices, absent, whole ? axis : 0);
 }
 
 static uint64_t elements(const uint32_t *shape, uint32_t from, uint32_t to)
@@ -103,10 +103,9 @@ static bool add_gather_nd(struct onnx_import *im)
                          (long long)batch, TDL_MAX_RANK - 1);
     if (onnx_rank(indices) < 1)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "indices of no dimensions are no tuples");
-    x = tdl_builder_gather_nd(im->builder, x, indices, (uint32_t)batch);
-    if (onnx_has_absent(im, 1))
-        x = without_absent(im, x, least(im, indices), 0);
-    return onnx_give(im, x);
+    const int32_t absent = onnx_absent(im, 1);
+    x = tdl_builder_gather_nd(im->builder, x, existing(im, indices, absent), (uint32_t)batch);
+    return give_gathered(im, x, absent ? least(im, indices) : indices, absent, 0);
 }
 
 /* -------------------------------------------------------------------- scatter */

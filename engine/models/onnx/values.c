@@ -301,41 +301,14 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
     return v->given = true;
 }
 
-/* Operators that move indices, or parts of them, and leave each as it is. */
-static bool moves_indices(const struct onnx_import *im)
-{
-    static const char *const types[] = {"Cast",     "Flatten", "Gather",    "GatherElements",
-                                        "Identity", "Reshape", "Slice",     "Split",
-                                        "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (!strcmp(im->node.row->type, types[i]))
-            return true;
-    return false;
-}
-
 bool onnx_give_at(struct onnx_import *im, uint32_t i, struct tdl_operand *operand)
 {
+    const int32_t absent = onnx_wanted(im, i) ? onnx_follow_absent(im, &operand) : 0;
+
     if (!give(im, i, operand, true))
         return false;
-    if (onnx_wanted(im, i) && onnx_has_absent(im, 0) && moves_indices(im))
-        onnx_find(im, &im->node.outputs[i])->absent = true;
-    return true;
-}
-
-bool onnx_has_absent(struct onnx_import *im, uint32_t i)
-{
-    const struct onnx_value *v = onnx_given(im, i) ? onnx_find(im, &im->node.inputs[i]) : NULL;
-
-    return v && v->absent;
-}
-
-bool onnx_give_absent(struct onnx_import *im, struct tdl_operand *rows)
-{
-    if (!onnx_give(im, rows))
-        return false;
-    if (onnx_wanted(im, 0))
-        onnx_find(im, &im->node.outputs[0])->absent = true;
+    if (absent)
+        onnx_find(im, &im->node.outputs[i])->absent = absent;
     return true;
 }
 
