@@ -215,6 +215,9 @@ struct gst_tdl_session *session_new(void)
     settings.sources.model = g_strdup(model ? model : "");
     session = gst_tdl_session_new(&settings.sources, 1, NULL, &error);
     fail_unless(session != NULL, "%s", error ? error->message : "");
+    session->infer = gst_tdl_infer_new(
+        &(struct gst_tdl_model_params){ session->device->context, &settings.sources }, &error);
+    fail_unless(session->infer != NULL, "%s", error ? error->message : "");
     fail_unless(gst_tdl_infer_compile(session->infer, session->device->context, &silent, &error));
     gst_tdl_settings_finish(&settings);
     return session;
