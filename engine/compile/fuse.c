@@ -163,6 +163,16 @@ static struct tdl_operand *shrink_for_mean(struct tdl_ir *ir, struct tdl_operand
     return (uint64_t)d.h * d.w < LARGE ? o : tdl_fuse_part_means(ir, o, PARTS, false);
 }
 
+/* Weights that one workgroup reads sooner than the device begins two more dispatches. */
+#define MOST_GATE_WEIGHTS 32768
+
+static uint64_t gate_weights(const struct tdl_node *pool, const struct tdl_node *first,
+                             const struct tdl_node *second)
+{
+    const uint64_t in = tdl_operand_dims(pool->output).c, out = tdl_operand_dims(first->output).c;
+    return out * (in + (second ? tdl_operand_dims(second->output).c : 0));
+}
+
 /* pool → fully connected (→ fully connected): one squeeze-and-excite gate.
  * A pooled sum of two tensors that nobody else reads is the sum of two means. */
 static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
@@ -180,6 +190,8 @@ static bool fuse_gate(struct tdl_ir *ir, struct tdl_node *pool)
         second = NULL;
     struct tdl_node *last = second ? second : first;
     if (second && first->chain.count) /* a kernel has one chain, at its end */
+        return false;
+    if (gate_weights(pool, first, second) > MOST_GATE_WEIGHTS)
         return false;
     if (!tdl_squeeze_excite_fits(tdl_operand_dims(pool->output).c,
                                  second ? tdl_operand_dims(first->output).c : 0,

@@ -194,6 +194,12 @@ GRAPH(gate_two_layers)
     return sketch_conv(s, sketch_conv(s, sketch_pool(s, s->x), 2, 1, 1, RELU), 4, 1, 1, SIGMOID);
 }
 GRAPH(gate_one_layer) { return sketch_conv(s, sketch_pool(s, s->x), 4, 1, 1, SIGMOID); }
+/* More weights than one workgroup reads in time. */
+GRAPH(gate_of_many_weights)
+{
+    O wide = sketch_conv(s, s->x, 256, 1, 1, RELU);
+    return sketch_conv(s, sketch_pool(s, wide), 256, 1, 1, SIGMOID);
+}
 GRAPH(gate_of_sum)
 {
     return sketch_conv1(s, sketch_pool(s, sketch_add(s, s->x, sketch_input(s, "y", 1, 8, 8, 4))));
@@ -581,6 +587,7 @@ static const struct row {
     ROW(up_read_twice, "resample2d conv2d"),
     ROW(gate_two_layers, "squeezeExcite(2).relu.sigmoid"),
     ROW(gate_one_layer, "squeezeExcite(1).sigmoid"),
+    ROW(gate_of_many_weights, "conv2d.relu averagePool2d conv2d.sigmoid"),
     ROW(gate_of_sum, "squeezeExcite(1,sum)"),
     ROW(gate_of_broadcast_sum, "add squeezeExcite(1)"),
     ROW(gate_of_relu_sum, "add.relu squeezeExcite(1)"),
