@@ -40,11 +40,16 @@ static gboolean follow_ladder(GstTdlFilter *self)
 
 static void judge_ladder(GstTdlFilter *self, gboolean late)
 {
+    const gboolean begun = self->ladder.begins;
     struct gst_tdl_strain strain;
     gint rung;
 
     gst_tdl_session_strain(self->session, &self->active, late, &strain);
     rung = gst_tdl_ladder_judge(&self->ladder, &strain);
+    if (begun && !self->ladder.begins && rung == GST_TDL_NO_RUNG)
+        GST_INFO_OBJECT(self, "model=auto begins with \"%s\", a run of which takes %.1f ms",
+                        gst_tdl_rung_name(self->ladder.at),
+                        self->ladder.least[self->ladder.at] / 1e6);
     if (rung == GST_TDL_NO_RUNG)
         return;
     GST_INFO_OBJECT(self,
@@ -99,7 +104,8 @@ static void stay(GstTdlFilter *self, guint serial)
 
 gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *loaded)
 {
-    const struct gst_tdl_infer *infer = loaded->infer;
+    const gint before = self->ladder.at;
+    struct gst_tdl_infer *infer = loaded->infer;
     struct gst_tdl_strain strain;
     gboolean admits;
 
@@ -118,6 +124,8 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
                     admits ? "it takes over" : "too long");
     if (!admits)
         stay(self, loaded->serial);
+    else if (infer->rung < before) /* timed on a busy device: the latency follows from it */
+        infer->network_ns = self->ladder.least[infer->rung];
     return admits;
 }
 

@@ -371,7 +371,8 @@ GST_START_TEST(up_and_down)
     GstMessage *message;
 
     here = ALL;
-    network_ns[SMALL] = 5 * MS;
+    network_ns[PERSON] = 2 * MS;
+    network_ns[SMALL] = 50 * MS;
     network_ns[HD] = 800 * MS;
     start(&f, "mode=mask");
     until_model(&f, SMALL, "start", FALSE);
@@ -383,9 +384,12 @@ GST_START_TEST(up_and_down)
     seconds(&f, 4); /* the best one is too slow */
     until_refused(&f, 1);
     expect_model(&f, SMALL);
+    fail_unless_equals_uint64(gst_harness_query_latency(f.harness), 50 * MS);
     g_atomic_int_set(&busy, TRUE);
+    network_ns[PERSON] = 700 * MS; /* while the device is, which the latency does not follow */
     seconds(&f, 3);
     until_model(&f, PERSON, "busy", TRUE);
+    fail_unless_equals_uint64(gst_harness_query_latency(f.harness), MS); /* as before that */
     seconds(&f, 9);
     expect_model(&f, PERSON); /* there is nothing smaller */
     g_atomic_int_set(&busy, FALSE);
