@@ -238,8 +238,8 @@ void onnx_int64s(struct onnx_bytes *graph, const char *name, size_t count, const
                      count * sizeof(*list));
 }
 
-void onnx_input(struct onnx_bytes *graph, const char *name, int type, size_t rank,
-                const int64_t *dims)
+static void put_value(struct onnx_bytes *graph, uint32_t field, const char *name, int type,
+                      size_t rank, const int64_t *dims)
 {
     struct onnx_bytes shape = {0}, tensor = {0}, kind = {0}, value = {0};
 
@@ -260,7 +260,19 @@ void onnx_input(struct onnx_bytes *graph, const char *name, int type, size_t ran
     onnx_put_message(&kind, 1, &tensor);
     onnx_put_text(&value, 1, name);
     onnx_put_message(&value, 2, &kind);
-    onnx_put_message(graph, 11, &value);
+    onnx_put_message(graph, field, &value);
+}
+
+void onnx_input(struct onnx_bytes *graph, const char *name, int type, size_t rank,
+                const int64_t *dims)
+{
+    put_value(graph, 11, name, type, rank, dims);
+}
+
+void onnx_declare(struct onnx_bytes *graph, const char *name, int type, size_t rank,
+                  const int64_t *dims)
+{
+    put_value(graph, 13, name, type, rank, dims);
 }
 
 void onnx_output(struct onnx_bytes *graph, const char *name)

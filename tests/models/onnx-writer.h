@@ -53,6 +53,9 @@ void onnx_int64s(struct onnx_bytes *graph, const char *name, size_t count, const
 /* A dimension of −1 is open without a name, of −2 − k by the name "dk". */
 void onnx_input(struct onnx_bytes *graph, const char *name, int type, size_t rank,
                 const int64_t *dims);
+/* The shape of a value between nodes, as onnx_input() has it. */
+void onnx_declare(struct onnx_bytes *graph, const char *name, int type, size_t rank,
+                  const int64_t *dims);
 void onnx_output(struct onnx_bytes *graph, const char *name);
 
 /* A function of the file's own, in the domain "own": nodes as those of a graph, whose call

@@ -127,6 +127,21 @@ static void resize_by_two_thirds_more(bytes *g)
     resize(g, "x - scales", "asymmetric", NULL);
 }
 
+/* 6 times 1.66 is 9.96: ten by what the file declares, nine if that is of something else. */
+static void resize_to_what_is_declared(bytes *g)
+{
+    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 1.66f);
+    onnx_declare(g, "y", FLOAT, 4, DIMS(-1, 1, 1, 10));
+    resize(g, "x - scales", "asymmetric", NULL);
+}
+
+static void resize_to_less_than_is_declared(bytes *g)
+{
+    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 1.66f);
+    onnx_declare(g, "y", FLOAT, 4, DIMS(-1, 1, 2, 10));
+    resize(g, "x - scales", "asymmetric", NULL);
+}
+
 static void resize_as_tensorflow(bytes *g)
 {
     FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 2);
@@ -341,6 +356,10 @@ static const struct row {
      {0, 0, 0, 0, 1, 1}},
     {"Resize by 5/3", resize_by_two_thirds_more, {1, 1, 1, 6}, 4, 4, {1, 1, 1, 10},
      {0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
+    {"Resize to what is declared", resize_to_what_is_declared, {1, 1, 1, 6}, 4, 4, {1, 1, 1, 10},
+     {0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
+    {"Resize to less than is declared", resize_to_less_than_is_declared, {1, 1, 1, 6}, 4, 4,
+     {1, 1, 1, 9}, {0, 0, 1, 1, 2, 3, 3, 4, 4}},
     {"Resize as TensorFlow", resize_as_tensorflow, {1, 1, 1, 2}, 4, 4, {1, 1, 1, 4}, {0, 0, 1, 1}},
     {"Resize, not larger", resize_not_larger, {1, 1, 2, 2}, 4, 4, {1, 1, 3, 3},
      {0, 0, 1, 0, 0, 1, 2, 2, 3}},

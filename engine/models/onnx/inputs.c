@@ -335,3 +335,58 @@ bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph)
     }
     return open.count ? fail_open(im, &open) : check_bound(im);
 }
+
+/* ------------------------------------------------------------ declared shapes */
+
+/* Finds them all once: a search for each node would take long in a large file. */
+static bool note_declared(struct onnx_import *im)
+{
+    struct tdl_pb g = im->graph, v;
+    struct tdl_pb_field f, h;
+    size_t count = 0, i = 0;
+
+    while (tdl_pb_next(&g, &f))
+        count += f.number == ONNX_GRAPH_VALUE_INFO || f.number == ONNX_GRAPH_OUTPUT;
+    im->declared = calloc(count + 1, sizeof(*im->declared));
+    for (g = im->graph; im->declared && i < count && tdl_pb_next(&g, &f);) {
+        if (f.number != ONNX_GRAPH_VALUE_INFO && f.number != ONNX_GRAPH_OUTPUT)
+            continue;
+        im->declared[i] = v = f.in;
+        while (tdl_pb_next(&v, &h)) {
+            const struct onnx_name key = onnx_name_key(im, &h.in);
+
+            if (h.number == ONNX_VALUE_NAME &&
+                !tdl_map_find(&im->declared_names, &key, sizeof(key)) &&
+                !tdl_map_add(&im->declared_names, &key, sizeof(key), i))
+                return onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+        }
+        i++;
+    }
+    return im->declared || onnx_fail(im, TDL_ERROR_OUT_OF_MEMORY, "no memory to import the model");
+}
+
+bool onnx_declared_shape(struct onnx_import *im, uint32_t rank, uint32_t *shape)
+{
+    struct input in;
+
+    /* Names inside of functions and branches are others. */
+    if (im->call || im->depth != 1 || !onnx_wanted(im, 0) || (!im->declared && !note_declared(im)))
+        return false;
+    const struct onnx_name key = onnx_name_key(im, &im->node.outputs[0]);
+    const uint64_t *place = tdl_map_find(&im->declared_names, &key, sizeof(key));
+    if (!place || !read_input(im, im->declared[*place], &in) || !in.has_shape || in.too_many ||
+        in.rank != rank)
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        const int64_t size = in.dimensions[i].size;
+
+        shape[i] = size > 0 && size <= INT32_MAX ? (uint32_t)size : 0;
+    }
+    return true;
+}
+
+void onnx_forget_declared(struct onnx_import *im)
+{
+    free(im->declared);
+    tdl_map_finish(&im->declared_names);
+}

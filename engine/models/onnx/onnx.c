@@ -357,15 +357,15 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         /* Where memory lies differs from run to run. */
         .seed = (uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u,
     };
-    struct tdl_pb graph;
-    const bool ok = read_model(&im, &graph) && onnx_add_graph(&im, &graph);
+    const bool ok = read_model(&im, &im.graph) && onnx_add_graph(&im, &im.graph);
 
     tdl_builder_set_label(builder, NULL);
     if (ok)
-        add_outputs(&im, &graph);
+        add_outputs(&im, &im.graph);
     free(im.values);
     tdl_map_finish(&im.names);
     onnx_forget_functions(&im);
+    onnx_forget_declared(&im);
     onnx_forget_files(&im);
 }
 

@@ -67,10 +67,13 @@ struct onnx_import {
     const struct tdl_model_params *params;
     struct onnx_value *values;
     uint32_t value_count, value_capacity;
-    struct tdl_map names; /* places in `values` by name */
-    uint64_t seed;        /* of names' keys: no file can know which of them collide */
-    uint64_t opset;       /* of the operators without a domain */
-    uint32_t depth;       /* graphs within graphs */
+    struct tdl_map names;          /* places in `values` by name */
+    uint64_t seed;                 /* of names' keys: no file can know which of them collide */
+    struct tdl_pb graph;           /* the model's own */
+    struct tdl_pb *declared;       /* messages that say a value's shape, once they were wanted */
+    struct tdl_map declared_names; /* places there */
+    uint64_t opset;                /* of the operators without a domain */
+    uint32_t depth;                /* graphs within graphs */
     struct onnx_function *functions;
     struct tdl_map function_names; /* places there */
     const struct onnx_call *call;  /* of a function, whose nodes are being added */
@@ -263,6 +266,10 @@ int32_t onnx_follow_absent(struct onnx_import *im, struct tdl_operand **result);
 
 /* Inputs of the graph become operands, what is left open in their shapes bound. */
 bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph);
+/* The sizes that the file declares for the node's output 0, with 0 for what it leaves open;
+ * false where it says nothing of `rank` dimensions. */
+bool onnx_declared_shape(struct onnx_import *im, uint32_t rank, uint32_t *shape);
+void onnx_forget_declared(struct onnx_import *im);
 
 /* ------------------------------------------------------------------ onnx.c */
 

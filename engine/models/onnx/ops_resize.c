@@ -244,6 +244,25 @@ static bool fit(struct onnx_import *im, struct resize *r, const uint32_t *axes, 
     return true;
 }
 
+/* Of scales whose product is no whole number, exporters may have had more digits than the
+ * file: sizes that it declares decide, if all of them are near. */
+static bool fit_declared(struct onnx_import *im, struct resize *r)
+{
+    uint32_t declared[TDL_MAX_RANK];
+    bool near = !r->sizes && onnx_declared_shape(im, r->rank, declared);
+
+    for (uint32_t i = 0; near && i < r->rank; i++) {
+        const double product = r->scale[i] * r->in[i];
+        const bool whole = product == floor(product);
+
+        near = !declared[i] || declared[i] == r->out[i] ||
+               (!whole && fabs((double)declared[i] - r->out[i]) <= 1);
+    }
+    for (uint32_t i = 0; near && i < r->rank; i++)
+        r->out[i] = declared[i] ? declared[i] : r->out[i];
+    return tdl_builder_status(im->builder) == TDL_OK;
+}
+
 static bool read_roi(struct onnx_import *im, struct resize *r, const uint32_t *axes, uint32_t count)
 {
     double list[2 * TDL_MAX_RANK];
@@ -284,7 +303,7 @@ static bool read_sizes(struct onnx_import *im, struct resize *r)
     if (count != axis_count)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "%u sizes or scales for %u dimensions", count,
                          axis_count);
-    return fit(im, r, axes, count, list) && read_roi(im, r, axes, count);
+    return fit(im, r, axes, count, list) && fit_declared(im, r) && read_roi(im, r, axes, count);
 }
 
 /* -------------------------------------------------------------------- operators */
@@ -396,5 +415,5 @@ bool onnx_add_upsample(struct onnx_import *im)
     r.way = ASYMMETRIC;
     r.rounding = TDL_RESAMPLE_FLOOR;
     r.mode = onnx_string_is(im, "mode", "linear") ? LINEAR : NEAREST;
-    return fit(im, &r, axes, count, list) && give_resized(im, &r, x);
+    return fit(im, &r, axes, count, list) && fit_declared(im, &r) && give_resized(im, &r, x);
 }
