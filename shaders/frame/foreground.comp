@@ -2,7 +2,10 @@
 #extension GL_GOOGLE_include_directive : require
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the network's colours of the foreground differ by from the picture that it saw, in
-// shares of the target's codes, at mask resolution (common/frame_foreground.glsl).
+// shares of the target's codes, at mask resolution (common/frame_foreground.glsl). A pixel that
+// is a of the foreground F and 1 - a of the background B differs from F by (1 - a) · (F - B):
+// by no more than 1 - a, and where the mask is 1 not at all. What the network says beyond that
+// would tint the foreground.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 
 layout(push_constant) uniform Push {
@@ -17,6 +20,8 @@ layout(push_constant) uniform Push {
 
 layout(std430, set = 0, binding = 0) restrict readonly buffer Foreground { uint foreground[]; };
 layout(std430, set = 0, binding = 1) restrict readonly buffer Picture { uint picture[]; };
+// Guide and mask of the last frame that had a new mask (frame/guide.comp).
+layout(std430, set = 0, binding = 3) restrict readonly buffer State { uint state[]; };
 layout(std430, set = 0, binding = 2) restrict writeonly buffer Out { uint coefficients[]; };
 
 uint word(bool front, uint i)
@@ -39,7 +44,7 @@ bool known(vec3 v)
 }
 
 // Nothing where a channel is no number, or infinite, and outside the tensor.
-vec3 difference_at(ivec2 at, uvec2 size)
+vec3 difference_at(ivec2 at, uvec2 size, float mask)
 {
     if (any(greaterThanEqual(uvec2(at), size)))
         return vec3(0.0);
@@ -50,7 +55,7 @@ vec3 difference_at(ivec2 at, uvec2 size)
         return vec3(0.0);
     const vec3 color = seen * vec3(push.scale[0], push.scale[1], push.scale[2]) +
                        vec3(push.offset[0], push.offset[1], push.offset[2]);
-    const vec3 d = clamp(front, 0.0, 1.0) - clamp(color, 0.0, 1.0);
+    const vec3 d = clamp(clamp(front, 0.0, 1.0) - clamp(color, 0.0, 1.0), mask - 1.0, 1.0 - mask);
     return vec3(dot(push.matrix[0].xyz, d), dot(push.matrix[1].xyz, d),
                 dot(push.matrix[2].xyz, d));
 }
@@ -62,8 +67,10 @@ void main()
     const uvec2 tensor = uvec2(push.tensor_size & 65535u, push.tensor_size >> 16);
     if (any(greaterThanEqual(at, size)))
         return;
-    const vec3 d = difference_at(ivec2(at) + ivec2(push.part_x, push.part_y), tensor);
+    const uint i = at.y * size.x + at.x;
+    const vec3 d = difference_at(ivec2(at) + ivec2(push.part_x, push.part_y), tensor,
+                                 unpackUnorm2x16(state[i]).y);
     const ivec3 q = ivec3(round(clamp(d, -1.0, 1.0) * vec3(1023.0, 1023.0, 511.0)));
-    coefficients[size.x * size.y + at.y * size.x + at.x] =
+    coefficients[size.x * size.y + i] =
         uint(q.x & 2047) | uint(q.y & 2047) << 11 | uint(q.z & 1023) << 22;
 }

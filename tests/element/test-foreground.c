@@ -5,6 +5,7 @@
 #include "util.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 
 #define SIDE 16 /* of the network's picture, px */
 #define PLAIN "threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
@@ -47,8 +48,8 @@ static void add_shares(struct onnx_bytes *graph, const gchar *name, const gfloat
 
 /* "fgr" and "pha", as files of Robust Video Matting have them: the mask is a half all over,
  * "fgr" the picture with half of its first channel and nothing of its third. "last" has a
- * quarter of all, and its channels last; "bytes" 51 of 255; "small" another size; "lost" is no
- * number. */
+ * quarter of all, and its channels last; "bytes" 51 of 255; "small" another size; "lost" is
+ * infinite. */
 static gchar *matting(gboolean usual)
 {
     static const gfloat half[] = { 0.5f, 1, 0 }, quarter[] = { 0.25f, 0.25f, 0.25f };
@@ -61,6 +62,7 @@ static gchar *matting(gboolean usual)
     add_number(&graph, "a_half", 0.5f);
     add_number(&graph, "a_fifth", 51);
     add_number(&graph, "zero", 0);
+    add_number(&graph, "no_end", INFINITY);
     add_shares(&graph, usual ? "fgr" : "colors", half);
     add_shares(&graph, "quarter", quarter);
     add_shares(&graph, "nothing", none);
@@ -72,7 +74,7 @@ static gchar *matting(gboolean usual)
     onnx_node(&graph, "Add", "nothing a_fifth", "fifths", NULL);
     onnx_attr_int(&attributes, "to", UINT8);
     onnx_node(&graph, "Cast", "fifths", "bytes", &attributes);
-    onnx_node(&graph, "Div", "nothing zero", "lost", NULL);
+    onnx_node(&graph, "Add", "nothing no_end", "lost", NULL);
     onnx_attr_ints(&attributes, "axes", (const int64_t[]){ 1 }, 1);
     onnx_node(&graph, "ReduceMean", "nothing", "one", &attributes);
     onnx_node(&graph, "Mul", "before zero", "forgotten", NULL);
@@ -150,16 +152,17 @@ static const struct {
     { "mode=replace foreground-output=colors", WIDE, RED, 0xff304030, 1, TRUE },
     { "mode=alpha model-output=pha", WIDE, RED, 0x80404000, 1, FALSE },
     { "mode=alpha model-output=pha", WITH_ALPHA, RED, 0x80404000, 1, FALSE },
-    /* 201008 of channels that are last, 333333 of bytes, no number at all. */
+    /* 201008 of channels that are last, 333333 of bytes, infinite ones. */
     { "mode=replace model-output=pha foreground-output=last", WIDE, RED, 0xff202834, 1, FALSE },
     { "mode=replace model-output=pha foreground-output=bytes", WIDE, RED, 0xff2a3a4a, 1, FALSE },
     { "mode=replace model-output=pha foreground-output=lost", WIDE, RED, 0xff504040, 1, FALSE },
-    /* The model's first channel is blue. */
-    { "mode=replace input-order=bgr", WIDE, LIGHT, 0xff108068, 1, FALSE },
-    /* −1 to 1 of a0c0e0, 41 81 c1 of 255: 20 81 00 come out. */
-    { "mode=replace input-range=-1,1", WIDE, LIGHT, 0xff206030, 2, FALSE },
-    /* 404040 less, 6080a0: 308000 come out. */
-    { "mode=replace input-mean=0.25,0.25,0.25", WIDE, LIGHT, 0xff286030, 2, FALSE },
+    /* The model's first channel is blue. Of e0 or a0 that become nothing, no more than the
+     * half goes that may be the background's. */
+    { "mode=replace input-order=bgr", WIDE, LIGHT, 0xff208068, 1, FALSE },
+    /* −1 to 1 of a0c0e0, 41 81 c1 of 255: 20 81 60 come out. */
+    { "mode=replace input-range=-1,1", WIDE, LIGHT, 0xff206060, 2, FALSE },
+    /* 404040 less, 6080a0: 308060 come out. */
+    { "mode=replace input-mean=0.25,0.25,0.25", WIDE, LIGHT, 0xff286060, 2, FALSE },
     { "mode=replace input-fit=letterbox", WIDE, RED, 0xff304030, 1, FALSE },
     /* GStreamer's way back is some steps off. */
     { "mode=replace", YUV, RED, 0xff304030, 6, FALSE },
@@ -197,7 +200,7 @@ GST_START_TEST(stays_with_mask)
     expect(&f, WIDE, RED, 0xff304030, 1);
     expect(&f, WIDE, LIGHT, 0xff408090, 1);
     expect(&f, WIDE, BLACK, 0xff102030, 1); /* limited */
-    expect(&f, WIDE, LIGHT, 0xff388030, 1); /* a run of its own */
+    expect(&f, WIDE, LIGHT, 0xff388060, 1); /* a run of its own */
     filter_expect_no_error(&f);
     filter_stop(&f);
     g_unlink(model);
@@ -216,7 +219,7 @@ GST_START_TEST(behind_mask_pad)
     mask = gst_harness_new_with_element(f.element, NULL, "mask_src");
     gst_harness_set_src_caps_str(f.harness, WIDE);
     expect(&f, WIDE, RED, 0xff304030, 1);
-    expect(&f, WIDE, LIGHT, 0xff388030, 1);
+    expect(&f, WIDE, LIGHT, 0xff388060, 1);
     filter_expect_no_error(&f);
     gst_harness_teardown(mask);
     filter_stop(&f);

@@ -189,6 +189,16 @@ static struct map part_of(const struct map *m, const struct tdl_compose_params *
     return part;
 }
 
+/* Of a pixel that is the mask's share of the foreground, the background has the rest: so much
+ * of a colour can be the background's. */
+static struct map bounded(const struct map *difference, const struct scene *s)
+{
+    struct map m = map_new(difference->width, difference->height);
+    for (int i = 0; i < m.width * m.height; i++)
+        m.at[i] = clamp_double(difference->at[i], s->mask.at[i] - 1, 1 - s->mask.at[i]);
+    return m;
+}
+
 /* Over the pixels of a sample of component c, the mean of `m` at the frame's size. */
 static double mean_over(const struct samples *s, int c, int x, int y, const struct map *m)
 {
@@ -212,8 +222,11 @@ static void add_colors(const struct scene *s, const struct map *full, struct sam
     struct map difference[3];
     double zero[3];
     from_rgb(target, black, zero);
-    for (int k = 0; k < 3; k++)
-        difference[k] = part_of(&s->colors.difference[k], &s->params);
+    for (int k = 0; k < 3; k++) {
+        struct map all = bounded(&s->colors.difference[k], s);
+        difference[k] = part_of(&all, &s->params);
+        map_free(&all);
+    }
     for (int c = 0; c < 3; c++)
         for (int y = 0; y < want->height[c] && format_has(target->format, c); y++)
             for (int x = 0; x < want->width[c]; x++) {

@@ -242,6 +242,7 @@ static enum tdl_result add_colors(struct tdl_batch *batch, const struct tdl_cpu_
     if (!f)
         return TDL_ERROR_OUT_OF_MEMORY;
     f->part = c->base.part;
+    f->state = tdl_cpu_words(c->state);
     f->foreground = tdl_cpu_memory(more->foreground->buffer);
     f->picture = tdl_cpu_memory(more->picture->buffer);
     f->of_foreground = tdl_compose_color_reading(more, &more->foreground->params, false);

@@ -32,8 +32,8 @@ static float limited(float v)
     return v < 0 ? 0 : v > 1 ? 1 : v;
 }
 
-/* Of the pixel's channels; nothing where one is no number, or infinite. */
-static void take_pixel(const struct tdl_cpu_foreground *f, size_t pixel, float d[3])
+/* Of the pixel's channels, `most` either way; nothing where one is no number, or infinite. */
+static void take_pixel(const struct tdl_cpu_foreground *f, size_t pixel, float most, float d[3])
 {
     const struct tdl_color_reading *a = &f->of_foreground, *b = &f->of_picture;
     bool known = true;
@@ -41,6 +41,7 @@ static void take_pixel(const struct tdl_cpu_foreground *f, size_t pixel, float d
         const float front = channel_at(f->foreground, a, pixel * a->pixel + c * a->channel, &known);
         const float seen = channel_at(f->picture, b, pixel * b->pixel + c * b->channel, &known);
         d[c] = limited(front) - limited(seen * b->scale[c] + b->offset[c]);
+        d[c] = d[c] < -most ? -most : d[c] > most ? most : d[c];
     }
     for (int c = 0; c < 3 && !known; c++)
         d[c] = 0;
@@ -54,9 +55,11 @@ void TDL_CPU_NAME(foreground)(void *work, size_t begin, size_t end)
     for (size_t y = begin; y < end; y++)
         for (size_t x = 0; x < p->width; x++) {
             const int64_t u = (int64_t)x + p->x, v = (int64_t)y + p->y;
+            const uint32_t mask = f->state[y * p->width + x] >> 16;
             float *out = f->out + y * p->width + x, d[3] = {0, 0, 0};
             if (u >= 0 && v >= 0 && u < p->mask_width && v < p->mask_height)
-                take_pixel(f, (size_t)v * (size_t)p->mask_width + (size_t)u, d);
+                take_pixel(f, (size_t)v * (size_t)p->mask_width + (size_t)u,
+                           1 - (float)(int)mask * (1 / 65535.f), d);
             for (size_t c = 0; c < 3; c++)
                 out[c * size] =
                     f->matrix[c][0] * d[0] + f->matrix[c][1] * d[1] + f->matrix[c][2] * d[2];

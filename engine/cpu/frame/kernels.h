@@ -144,6 +144,7 @@ struct tdl_cpu_foreground {
     struct tdl_mask_part part; /* of the tensors */
     const void *foreground, *picture;
     struct tdl_color_reading of_foreground, of_picture;
+    const uint32_t *state; /* guide and mask */
     float matrix[3][3];
     float *out;
 };

@@ -195,7 +195,8 @@ struct tdl_compose_more {
      *  submitted. What they differ by is stretched to the frame's size and added to it where
      *  the mask is above 0: so the frame keeps its detail and loses the old background's
      *  colours (Lin, Yang, Saleemi, Sengupta, "Robust High-Resolution Video Matting with
-     *  Temporal Guidance", WACV 2022). In TDL_MODE_REPLACE and TDL_MODE_ALPHA, in the place of
+     *  Temporal Guidance", WACV 2022). A channel differs by no more than 1 less the mask: what
+     *  is wholly foreground stays as it is. In TDL_MODE_REPLACE and TDL_MODE_ALPHA, in the place of
      *  `despill`, and not with `invert`. A pixel with a channel that is no number, or infinite,
      *  does not differ. They belong to the mask that counts, a new one or that of reuse_mask. */
     struct tdl_tensor *foreground, *picture;

@@ -195,6 +195,7 @@ static void add_colors(struct tdl_compose_plan *plan)
     s->binds[0] = (struct tdl_bind){.buffer = front->buffer, .size = front->size, .read = true};
     s->binds[1] = (struct tdl_bind){.buffer = seen->buffer, .size = seen->size, .read = true};
     s->binds[2] = writes(c->coefficients);
+    s->binds[3] = reads(c->state);
 }
 
 static void add_mask(struct tdl_compose_plan *plan)
@@ -424,10 +425,10 @@ void tdl_compose_plan_build(struct tdl_compose_plan *plan, bool picture_stale)
         add_copy(plan);
         return;
     }
-    if (plan->colors)
-        add_colors(plan);
     if (tdl_compose_needs_mask(plan->kernel))
         add_mask(plan);
+    if (plan->colors)
+        add_colors(plan);
     if (plan->kernel == TDL_KERNEL_PICTURE && picture_stale)
         add_picture(plan);
     if (plan->kernel == TDL_KERNEL_BLUR || plan->despills)
