@@ -25,12 +25,12 @@ static void find_lifetimes(struct tdl_plan *plan)
         plan->ir->operands[i]->first_step = UINT32_MAX;
     for (uint32_t i = 0; i < plan->step_count; i++)
         for (uint32_t j = 0; j < TDL_MAX_BINDS; j++) {
-            struct tdl_operand *o = plan->steps[i].binds[j].operand;
-            if (!o)
-                continue;
-            o->first_step = TDL_MIN(o->first_step, i);
-            o->last_step =
-                TDL_MAX(o->last_step, linger && o->size <= SMALL_VALUE ? i + LINGERS : i);
+            /* While a part lives, so does all of it. */
+            for (struct tdl_operand *o = plan->steps[i].binds[j].operand; o; o = o->part_of) {
+                o->first_step = TDL_MIN(o->first_step, i);
+                o->last_step =
+                    TDL_MAX(o->last_step, linger && o->size <= SMALL_VALUE ? i + LINGERS : i);
+            }
         }
 }
 
@@ -179,7 +179,7 @@ enum tdl_result tdl_arena_place(struct tdl_ir *ir, uint64_t guard, uint64_t *out
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while planning the arena");
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         struct tdl_operand *o = ir->operands[i];
-        if (o->first_step == UINT32_MAX || o->external)
+        if (o->first_step == UINT32_MAX || o->external || o->part_of)
             continue;
         *out_tensor_bytes += o->size;
         list[count++] = o;
@@ -195,6 +195,14 @@ enum tdl_result tdl_arena_place(struct tdl_ir *ir, uint64_t guard, uint64_t *out
     }
     for (uint32_t i = 0; i < count; i++)
         *out_arena_size = TDL_MAX(*out_arena_size, list[i]->offset + list[i]->size + guard);
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        const struct tdl_operand *whole = ir->operands[i];
+        uint64_t offset = 0;
+        for (; whole->part_of; whole = whole->part_of)
+            offset += whole->part_offset;
+        if (ir->operands[i]->part_of)
+            ir->operands[i]->offset = whole->offset + offset;
+    }
     free(list);
     return r;
 }

@@ -37,6 +37,8 @@ static enum tdl_result check_chain(const struct tdl_plan *plan, const struct tdl
 enum tdl_result tdl_plan_build(struct tdl_plan *plan)
 {
     tdl_nodes_count_readers(plan->ir->nodes, plan->ir->node_count);
+    if (!plan->no_fuse && !plan->guard) /* a guard stands behind every value */
+        tdl_plan_find_parts(plan);
     for (uint32_t i = 0; i < plan->ir->node_count; i++) {
         const uint32_t first = plan->step_count;
         enum tdl_result r = tdl_node_expand(plan->ir->nodes[i]);

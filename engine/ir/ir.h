@@ -78,6 +78,9 @@ struct tdl_operand {
     /* The operand whose bytes these are, too, or NULL. lower() may set it for its
      * output, as long as that has none and is not external. */
     struct tdl_operand *alias;
+    /* The operand of which its bytes are a part, and where that begins; or NULL. */
+    struct tdl_operand *part_of;
+    uint64_t part_offset;
     uint64_t size;   /* bytes of storage */
     uint64_t offset; /* in the arena, or among the weights */
     uint32_t first_step, last_step;
@@ -438,6 +441,14 @@ static inline struct tdl_operand *tdl_operand_root(struct tdl_operand *operand)
     while (operand->alias)
         operand = operand->alias;
     return operand;
+}
+
+/* Is the value's memory that of the other, from `offset` bytes on? */
+static inline bool tdl_operand_lies_in(struct tdl_operand *part, struct tdl_operand *whole,
+                                       uint64_t offset)
+{
+    part = tdl_operand_root(part);
+    return part->part_of && part->part_of == tdl_operand_root(whole) && part->part_offset == offset;
 }
 
 /* Run the graph by the operators' references. `inputs` in the order of

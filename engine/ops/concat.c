@@ -101,9 +101,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         return plan->status;
     }
     struct tdl_move m = {.mode = TDL_PAD_EDGE, .step = {1, 1, 1, 1}};
-    for (uint32_t i = 0; i < n->input_count; i++) {
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < n->input_count; offset += n->inputs[i++]->size) {
         m.region = tdl_operand_dims(n->inputs[i]);
-        tdl_move_packed(plan, n, n->inputs[i], &m);
+        if (!tdl_operand_lies_in(n->inputs[i], n->output, offset))
+            tdl_move_packed(plan, n, n->inputs[i], &m);
         m.offset[axis] += n->inputs[i]->desc.shape[n->attr.concat.axis];
     }
     return plan->status;

@@ -21,6 +21,7 @@ struct subject {
     void **values;      /* what the references gave, by operand id */
     void *plain[TDL_MAX_OUTPUTS];    /* what the device gave: outputs */
     double slack;       /* factor on the tolerances; 1 */
+    bool unguarded;     /* values share memory, as for everybody else */
     /* 0, or: operators with several ways take that of this number, from 1 on. subject_run()
      * says whether there is one behind it. */
     uint32_t candidate;

@@ -144,6 +144,46 @@ static void run_gated(struct tdl_context *ctx, uint64_t seed)
     subject_close(&s);
 }
 
+/* A recurrent cell: halves of a split, gates, and joins of what others read, too. */
+static void run_parts(struct tdl_context *ctx, uint64_t seed)
+{
+    struct rng rng = {seed};
+    const enum tdl_layout layout = RNG_PICK(&rng, TDL_LAYOUT_NHWC, TDL_LAYOUT_NCHW);
+    const uint32_t axis = layout == TDL_LAYOUT_NCHW ? 1 : 3, half = RNG_PICK(&rng, 4, 6, 8);
+    const struct tdl_tensor_params p[] = {subject_image(layout, 1, 4, 8, 5),
+                                          subject_image(layout, 1, 4, 8, half)};
+    struct tdl_builder *b;
+    struct tdl_operand *parts[2], *gates[2];
+    struct subject s;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &p[0]), *h = tdl_builder_input(b, "h", &p[1]);
+    struct tdl_operand *both = conv(b, &rng, x, 2 * half, 3, 1, 1);
+    OK(tdl_builder_split(b, both, 2, NULL, axis, parts));
+    struct tdl_operand *joined =
+        tdl_builder_concat(b, (struct tdl_operand *[]){parts[1], h}, 2, axis);
+    OK(tdl_builder_split(b, tdl_builder_sigmoid(b, conv(b, &rng, joined, 2 * half, 3, 1, 1)), 2,
+                         NULL, axis, gates));
+    struct tdl_operand *kept = tdl_builder_mul(b, gates[0], h);
+    struct tdl_operand *again =
+        tdl_builder_concat(b, (struct tdl_operand *[]){parts[1], kept, parts[1]}, 3, axis);
+    struct tdl_operand *next = tdl_builder_add(
+        b, tdl_builder_mul(b, gates[1], conv(b, &rng, again, half, 1, 1, 1)), kept);
+    struct tdl_operand *out = tdl_builder_concat(
+        b, (struct tdl_operand *[]){parts[0], next, tdl_builder_exp(b, parts[0])}, 3, axis);
+    out = tdl_builder_concat(b, (struct tdl_operand *[]){conv(b, &rng, x, 4, 3, 1, 1), out, next},
+                             3, axis);
+    OK(tdl_builder_output(b, "next", next));
+    OK(tdl_builder_output(b, "out", conv(b, &rng, out, 3, 1, 1, 1)));
+    check_begin("seed %llu, parts", (unsigned long long)seed);
+    subject_open(&s, ctx, b, &rng);
+    s.unguarded = true;
+    for (int i = 0; i < 2; i++) {
+        subject_pretend_gpu(ctx, i);
+        subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32});
+    }
+    subject_close(&s);
+}
+
 static void permutation_of(uint32_t number, uint32_t out[4])
 {
     uint32_t left[4] = {0, 1, 2, 3};
@@ -196,6 +236,8 @@ int main(int argc, char **argv)
         run_bottleneck(ctx, seed + (uint64_t)i);
     for (long i = 0; i < count; i++)
         run_gated(ctx, seed + (uint64_t)i);
+    for (long i = 0; i < count; i++)
+        run_parts(ctx, seed + (uint64_t)i);
     /* All of them where nothing is compiled for it. */
     for (uint32_t i = 0; i < 576; i++)
         if (!subject_has_kernels(ctx) || count >= 100 || (i + seed) % 48 == 0)

@@ -42,52 +42,51 @@ static void plan_open(struct tdl_plan *plan, struct tdl_builder *b,
     OK(tdl_plan_build(plan));
 }
 
-/* From the steps themselves, not from what the pass noted. */
-static void find_life(const struct tdl_plan *plan, const struct tdl_operand *o, uint32_t *first,
-                      uint32_t *last, bool *written)
+static const struct tdl_operand *whole_of(const struct tdl_operand *o)
 {
-    *first = UINT32_MAX;
-    *last = 0;
-    *written = false;
-    for (uint32_t i = 0; i < plan->step_count; i++)
-        for (uint32_t j = 0; j < TDL_MAX_BINDS; j++) {
-            const struct tdl_plan_bind *bind = &plan->steps[i].binds[j];
-            if (bind->kind != TDL_PLAN_BIND_OPERAND || bind->operand != o)
-                continue;
-            if (*first == UINT32_MAX) {
-                *first = i;
-                *written = bind->write;
-            }
-            *last = i;
-        }
+    while (o->part_of)
+        o = o->part_of;
+    return o;
 }
 
+/* From the steps themselves, not from what the pass noted: what each step reads is what was
+ * written there last, under the same name or as part of the same whole. */
 static void check_arena(const struct tdl_plan *plan)
 {
-    struct life {
-        uint32_t first, last;
-        bool written;
-    } *lives = calloc(plan->ir->operand_count, sizeof(*lives));
-    REQUIRE(lives, "out of memory");
-    for (uint32_t i = 0; i < plan->ir->operand_count; i++) {
-        const struct tdl_operand *a = plan->ir->operands[i];
-        find_life(plan, a, &lives[i].first, &lives[i].last, &lives[i].written);
-        if (lives[i].first == UINT32_MAX || a->external)
-            continue;
-        CHECK(lives[i].written, "operand %u is read before it is written", i);
-        CHECK(a->offset % 256 == 0 && a->offset + a->size <= plan->arena_size,
-              "operand %u is at %llu of %llu bytes", i, (unsigned long long)a->offset,
-              (unsigned long long)plan->arena_size);
-        for (uint32_t k = 0; k < i; k++) {
-            const struct tdl_operand *b = plan->ir->operands[k];
-            if (lives[k].first == UINT32_MAX || b->external || lives[k].last < lives[i].first ||
-                lives[i].last < lives[k].first)
+    enum { BLOCK = 256 };
+    uint32_t *owner = calloc(plan->arena_size / BLOCK + 2, sizeof(*owner));
+    REQUIRE(owner, "out of memory");
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        for (uint32_t j = 0; j < 2 * TDL_MAX_BINDS; j++) {
+            const struct tdl_plan_bind *bind = &plan->steps[i].binds[j % TDL_MAX_BINDS];
+            const struct tdl_operand *o = bind->operand;
+            const bool writes = j >= TDL_MAX_BINDS; /* after all that it reads */
+            if (bind->kind != TDL_PLAN_BIND_OPERAND || o->external || bind->write != writes)
                 continue;
-            CHECK(a->offset + a->size <= b->offset || b->offset + b->size <= a->offset,
-                  "operands %u and %u live at the same time in the same place", i, k);
+            REQUIRE(o->offset % BLOCK == 0 && o->offset + o->size <= plan->arena_size,
+                    "operand %u is at %llu of %llu bytes", o->id, (unsigned long long)o->offset,
+                    (unsigned long long)plan->arena_size);
+            const uint32_t want = whole_of(o)->id + 1;
+            bool fine = true;
+            for (uint64_t k = o->offset / BLOCK; k * BLOCK < o->offset + o->size; k++) {
+                fine &= writes || owner[k] == want;
+                owner[k] = writes ? want : owner[k];
+            }
+            CHECK(fine, "step %u reads operand %u where something else lies", i, o->id);
+            for (uint32_t k = 0; k < TDL_MAX_BINDS && writes; k++) {
+                const struct tdl_plan_bind *other = &plan->steps[i].binds[k];
+                const struct tdl_operand *r = other->operand;
+                /* From one part of a join to another. */
+                if (r && !strncmp(plan->steps[i].kernel->name, "move", 4) && r != o &&
+                    whole_of(r) == whole_of(o))
+                    continue;
+                CHECK(other->kind != TDL_PLAN_BIND_OPERAND || other->write || r->external ||
+                          r->offset + r->size <= o->offset || o->offset + o->size <= r->offset,
+                      "step %u writes operand %u over operand %u, which it reads", i, o->id,
+                      r->id);
+            }
         }
-    }
-    free(lives);
+    free(owner);
 }
 
 static void check_steps(const struct tdl_plan *plan)
@@ -210,6 +209,99 @@ static void check_many_values(void)
     tdl_builder_destroy(&b);
 }
 
+/* Of a split and joins of 4 x 8 pixels, so many dispatches move what is neither written
+ * where it belongs nor read where it lies. */
+static O slice_channels(S s, O x, uint32_t start, uint32_t count)
+{
+    return tdl_builder_slice(s->b, x, &(struct tdl_slice_params){.start = {0, 0, 0, start},
+                                                                 .size = {0, 0, 0, count}});
+}
+static O join(S s, O x, O y)
+{
+    return tdl_builder_concat(s->b, (O[]){x, y}, 2, 3);
+}
+static O deep(S s, O x, uint32_t channels) { return sketch_conv(s, x, channels, 3, 1, 0); }
+static O part_both(S s) { return deep(s, join(s, deep(s, s->x, 8), deep(s, s->x, 5)), 4); }
+static O part_second_begins_inside(S s)
+{
+    return deep(s, join(s, deep(s, s->x, 5), deep(s, s->x, 8)), 4);
+}
+static O part_twice(S s)
+{
+    O x = deep(s, s->x, 8);
+    return deep(s, join(s, x, x), 4);
+}
+static O part_of_two(S s)
+{
+    O x = deep(s, s->x, 8), y = deep(s, join(s, x, deep(s, x, 4)), 4);
+    return deep(s, join(s, x, y), 4);
+}
+static O part_of_part(S s)
+{
+    O x = join(s, deep(s, s->x, 4), deep(s, s->x, 8));
+    return deep(s, join(s, deep(s, s->x, 4), x), 4);
+}
+static O split_two(S s)
+{
+    O x = deep(s, s->x, 16), a = slice_channels(s, x, 0, 8), b = slice_channels(s, x, 8, 8);
+    return sketch_add(s, deep(s, a, 4), deep(s, b, 4));
+}
+static O split_inside(S s)
+{
+    O x = deep(s, s->x, 16), a = slice_channels(s, x, 0, 6), b = slice_channels(s, x, 6, 10);
+    return sketch_add(s, deep(s, a, 4), deep(s, b, 4));
+}
+static O split_of_split(S s)
+{
+    O x = slice_channels(s, deep(s, s->x, 16), 4, 12);
+    return deep(s, slice_channels(s, x, 4, 8), 4);
+}
+static O split_of_input(S s) { return deep(s, slice_channels(s, s->x, 4, 4), 4); }
+static O split_to_join(S s)
+{
+    O x = deep(s, s->x, 16), a = slice_channels(s, x, 0, 8), b = slice_channels(s, x, 8, 8);
+    return deep(s, join(s, b, sketch_mul(s, a, b)), 4);
+}
+
+static void check_parts(void)
+{
+    static const struct {
+        const char *name;
+        O (*build)(S s);
+        uint32_t moves;
+    } rows[] = {
+        {"both", part_both, 0},
+        {"the second begins in a pack", part_second_begins_inside, 1},
+        {"one twice", part_twice, 1},
+        {"of two", part_of_two, 1},
+        {"of a part", part_of_part, 0},
+        {"a split", split_two, 0},
+        {"a split in a pack", split_inside, 2},
+        {"a split of a split", split_of_split, 0},
+        {"a split of what is brought into packs", split_of_input, 0},
+        {"a split that is joined", split_to_join, 1},
+    };
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        struct sketch s = {.rng = {i}};
+        struct tdl_device_info device = device_of(false);
+        struct tdl_plan plan;
+        uint32_t moves = 0;
+        check_begin("plan: parts: %s%s", rows[i / 2].name, i % 2 ? ", halves" : "");
+        OK(tdl_builder_create(NULL, &s.b));
+        s.x = sketch_input(&s, "x", 1, 4, 8, 8);
+        sketch_output(&s, "result", rows[i / 2].build(&s));
+        plan_open(&plan, s.b, &device, true, i % 2 ? TDL_FLOAT16 : TDL_FLOAT32);
+        check_arena(&plan);
+        for (uint32_t k = 0; k < plan.step_count; k++)
+            moves += !strncmp(plan.steps[k].kernel->name, "move", 4) ||
+                     !strncmp(plan.steps[k].kernel->name, "concat", 6);
+        CHECK(moves == rows[i / 2].moves, "%u dispatches move something, %u were enough", moves,
+              rows[i / 2].moves);
+        tdl_plan_finish(&plan);
+        tdl_builder_destroy(&s.b);
+    }
+}
+
 static void check_person_model(const char *folder, const char *name, uint32_t max_steps)
 {
     char path[1024];
@@ -256,5 +348,6 @@ int main(int argc, char **argv)
     check_random_plans(seed, check_cases(argc, argv, 500));
     check_index(seed, check_cases(argc, argv, 500));
     check_many_values();
+    check_parts();
     return check_result();
 }
