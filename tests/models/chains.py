@@ -545,7 +545,49 @@ class Chain:
             x, lambda p: p[:axis], lambda p: scale.at(p[axis:]), lambda p: bias.at(p[axis:]), 0.1),
             axis=axis, epsilon=0.1)
 
+    def resize_between(self, x):
+        """Linear, of the last two dimensions, by scales, or by sizes whose ratio is kept."""
+        axes = [x.rank - 2, x.rank - 1]
+        if self.random.random() < 0.5:
+            axes.reverse()
+        old = [x.shape[i] for i in axes]
+        attributes = {"axes": axes, "mode": "linear", "coordinate_transformation_mode": "half_pixel"}
+        if self.random.random() < 0.5:
+            # Rounded to single precision, as files have them.
+            scales = [single(self.random.choice([1.25, 5 / 3, self.random.randint(n, 2 * n) / n]))
+                      for n in old]
+            new = [int(single(n * s)) for n, s in zip(old, scales)]
+            given = [x, None, self.constant(Value((2,), scales))]
+        else:
+            sizes = [self.random.randint(n, 2 * n) for n in old]
+            policy = self.random.choice(["stretch", "not_larger", "not_smaller"])
+            scales = [s / n for s, n in zip(sizes, old)]
+            new = sizes
+            if policy != "stretch":
+                scales = [(min if policy == "not_larger" else max)(scales)] * 2
+                new = [int(n * s + 0.5) for n, s in zip(old, scales)]
+            given = [x, None, None, self.ints(*sizes)]
+            attributes["keep_aspect_ratio_policy"] = policy
+
+        def between(p):
+            def at(p, left):
+                if not left:
+                    return x.at(p)
+                (axis, n, s), rest = left[0], left[1:]
+                place = min(max((p[axis] + 0.5) / s - 0.5, 0), n - 1)
+                low = int(place)
+                high = min(low + 1, n - 1)
+                return ((low + 1 - place) * at(replaced(p, axis, low), rest) +
+                        (place - low) * at(replaced(p, axis, high), rest))
+            return at(p, list(zip(axes, old, scales)))
+        shape = list(x.shape)
+        for axis, n in zip(axes, new):
+            shape[axis] = n
+        self.node("Resize", given, fill(shape, between), **attributes)
+
     def resize(self, x):
+        if self.random.random() < 0.6:
+            return self.resize_between(x)
         factors = [1] * x.rank
         for i in range(x.rank - 2, x.rank):
             factors[i] = self.random.choice([1, 2])

@@ -154,6 +154,19 @@ static void resize_not_larger(bytes *g)
     resize(g, "x - - sizes", "asymmetric", "not_larger"); /* by 1.5: 3 × 3 */
 }
 
+/* Beside a dimension whose size is no whole product, by scale and by policy. */
+static void resize_beside_a_fraction(bytes *g)
+{
+    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1.6666666f, 1.25f);
+    resize(g, "x - scales", "asymmetric", NULL);
+}
+
+static void resize_not_larger_beside_a_fraction(bytes *g)
+{
+    onnx_int64s(g, "sizes", 2, DIMS(20, 5));
+    resize(g, "x - - sizes", "asymmetric", "not_larger"); /* by 5/3: 3.33 × 5 */
+}
+
 /* To four columns, of a size that operators of the file compute. */
 static void pad_to_a_multiple(bytes *g)
 {
@@ -363,6 +376,10 @@ static const struct row {
     {"Resize as TensorFlow", resize_as_tensorflow, {1, 1, 1, 2}, 4, 4, {1, 1, 1, 4}, {0, 0, 1, 1}},
     {"Resize, not larger", resize_not_larger, {1, 1, 2, 2}, 4, 4, {1, 1, 3, 3},
      {0, 0, 1, 0, 0, 1, 2, 2, 3}},
+    {"Resize beside a fraction", resize_beside_a_fraction, {1, 1, 6, 1}, 4, 4, {1, 1, 10, 1},
+     {0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
+    {"Resize, not larger, beside a fraction", resize_not_larger_beside_a_fraction, {1, 1, 2, 3},
+     4, 4, {1, 1, 3, 5}, {0, 0, 1, 1, 2, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5}},
     {"Pad to a multiple", pad_to_a_multiple, {2, 3}, 2, 2, {2, 4}, {0, 1, 2, 0, 3, 4, 5, 0}},
     {"Split with an empty part", split_with_nothing, {1, 3}, 2, 2, {1, 3}, {1, 2, 0}},
     {"scores of boxes", scores_of_boxes, {1, 1, 3}, 3, 1, {3}, {2, 1, 0}},

@@ -308,16 +308,33 @@ static bool read_sizes(struct onnx_import *im, struct resize *r)
 
 /* -------------------------------------------------------------------- operators */
 
+/* A scale that is rounded to single precision meets its size, or nearly so. */
+static bool meets(const struct resize *r, uint32_t axis)
+{
+    return fabs(r->scale[axis] * r->in[axis] - r->out[axis]) < 1e-5 * r->out[axis];
+}
+
+/* resample2d takes the sizes of both dimensions, or the scales of both, and then computes
+ * sizes of its own. */
+static bool fits(const struct resize *r)
+{
+    bool sizes = true, scales = true;
+
+    for (uint32_t i = 2; i < 4; i++) {
+        sizes = sizes && meets(r, i);
+        scales = scales && floor(r->in[i] * (double)(float)r->scale[i]) == r->out[i];
+    }
+    return sizes || scales;
+}
+
 static bool is_simple(const struct resize *r, bool real)
 {
-    bool whole = true;
+    bool whole = r->rank == 4 && fits(r);
 
-    for (uint32_t i = 2; i < 4 && r->rank == 4; i++)
-        whole &= floor(r->scale[i] * r->in[i] + 1e-6) == r->out[i]; /* a policy rounds */
-    for (uint32_t i = 2; i < 4 && r->rank == 4; i++)
+    for (uint32_t i = 2; i < 4 && whole; i++)
         whole &= r->sizes || r->way != ALIGN_CORNERS || r->scale[i] * r->in[i] == (double)r->out[i];
-    return real && r->rank == 4 && r->out[0] == r->in[0] && r->out[1] == r->in[1] && whole &&
-           r->mode != CUBIC && !r->antialias && !r->exclude_outside &&
+    return real && whole && r->out[0] == r->in[0] && r->out[1] == r->in[1] && r->mode != CUBIC &&
+           !r->antialias && !r->exclude_outside &&
            (r->way <= ASYMMETRIC ||
             (r->way == PYTORCH_HALF_PIXEL && r->out[2] > 1 && r->out[3] > 1));
 }
@@ -331,19 +348,12 @@ static struct tdl_operand *resample(struct onnx_import *im, const struct resize 
                                                     : (enum tdl_resample_coordinates)r->way,
         .rounding = (enum tdl_resample_rounding)r->rounding,
     };
+    const bool sizes = meets(r, 2) && meets(r, 3);
 
     for (uint32_t i = 0; i < 2; i++) {
-        /* A scale that is rounded to single precision meets its size, or nearly so. */
-        if (fabs(r->scale[2 + i] * r->in[2 + i] - r->out[2 + i]) < 1e-5 * r->out[2 + i])
-            p.size[i] = r->out[2 + i];
-        else
-            p.scale[i] = (float)r->scale[2 + i];
+        p.size[i] = sizes ? r->out[2 + i] : 0;
+        p.scale[i] = sizes ? 0 : (float)r->scale[2 + i];
     }
-    if (!p.size[0] != !p.size[1]) /* both or none */
-        for (uint32_t i = 0; i < 2; i++) {
-            p.size[i] = 0;
-            p.scale[i] = (float)r->scale[2 + i];
-        }
     return tdl_builder_resample2d(im->builder, x, &p);
 }
 
