@@ -11,7 +11,8 @@
 #define WARM_UP_RUNS 2      /* the first one compiles on some drivers, the second is timed */
 #define TRIED_RUNS 4        /* … likewise of a model that is tried beside another at work */
 #define LONG_RUN GST_SECOND /* nobody waits for a second one */
-#define LOOK_EACH 4         /* times as many runs as before */
+#define SHORT_RUN (50 * GST_MSECOND) /* frames at work beside it hardly wait for more of these */
+#define LOOK_EACH 4                  /* times as many runs as before */
 
 /* Where the model has it. */
 static enum tdl_result create_output(struct tdl_context *context,
@@ -99,7 +100,9 @@ static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *
     const guint runs = infer->rung > GST_TDL_RUNG_PERSON ? TRIED_RUNS : WARM_UP_RUNS;
     guint64 ns[TRIED_RUNS];
 
-    for (guint i = 0; i < runs && r == TDL_OK && (i == 0 || infer->network_ns < LONG_RUN); i++) {
+    for (guint i = 0; i < runs && r == TDL_OK && (i == 0 || infer->network_ns < LONG_RUN) &&
+                      (i < WARM_UP_RUNS || infer->network_ns < SHORT_RUN);
+         i++) {
         gint64 start = g_get_monotonic_time();
 
         r = tdl_batch_begin(batch);
