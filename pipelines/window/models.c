@@ -44,6 +44,7 @@ GStrv models_list(void)
         if (g_str_has_prefix(names[i], "person") || (file && is_there(file)))
             g_ptr_array_add(list, g_strdup(names[i]));
     }
+    g_ptr_array_add(list, g_strdup("auto"));
     g_ptr_array_add(list, NULL);
     return (GStrv)g_ptr_array_free(list, FALSE);
 }

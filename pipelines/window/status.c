@@ -155,6 +155,10 @@ void status_told(struct status *status, const GstStructure *message)
     else if (gst_structure_has_name(message, "tdl-load") &&
              gst_structure_get_uint(message, "interval", &interval))
         text = g_strdup_printf("To keep up, the network runs on one frame of %u.", interval);
+    else if (gst_structure_has_name(message, "tdl-model"))
+        text =
+            g_strdup_printf("The model is %s now (%s).", gst_structure_get_string(message, "model"),
+                            gst_structure_get_string(message, "reason"));
     if (text)
         gtk_label_set_text(GTK_LABEL(status->events), text);
 }
