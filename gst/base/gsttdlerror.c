@@ -15,8 +15,8 @@ static const struct row {
       "always there, others need a build with Vulkan, and a Vulkan driver (Debian: "
       "libvulkan1, mesa-vulkan-drivers)." },
     { TDL_ERROR_OUT_OF_MEMORY, GST_RESOURCE_ERROR_NO_SPACE_LEFT, FALSE,
-      "Close other programs (of a GPU those that use it), use smaller frames, or choose another "
-      "device." },
+      "Close other programs (of a GPU those that use it), raise what limits this one (ulimit -v, a "
+      "container's memory), use smaller frames, or choose another device." },
     { TDL_ERROR_DEVICE_LOST, GST_RESOURCE_ERROR_FAILED, FALSE,
       "The driver gave the device up: stop the pipeline and start it again; if that does not help "
       "look into the kernel's log and update the driver." },
@@ -51,8 +51,10 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
     next_step = row->next_step;
     if (parts[0] && parts[1]) /* sizes that the model leaves open */
         next_step =
-            "\"model-size\" is the size of pictures, \"model-state\" gives inputs of a recurrent "
-            "model the sizes of its outputs; have other sizes fixed where the model is exported.";
+            "\"model-size\" is the size of pictures, \"model-constants\" gives inputs that are one "
+            "number theirs (such as downsample_ratio=0.25), \"model-state\" gives inputs of a "
+            "recurrent model the sizes of its outputs (such as r1i=r1o,r2i=r2o); have other sizes "
+            "fixed where the model is exported.";
     else if (strstr(detail, "-Dcpu-levels=")) /* which says what to do */
         next_step = "";
     else if (strstr(detail, "was forked")) /* a mistake of nobody's here */

@@ -145,10 +145,11 @@ static gchar *refuse(const struct gst_tdl_model_picture *picture)
                                                       tdl_dtype_name(picture->params->dtype))
                                     : gst_tdl_links_shape_text(picture->params);
 
-    return g_strdup_printf("tdlfilter gives a model pictures of 3 channels, of float32, float16 or "
-                           "uint8, and its input \"%s\" %s%s; \"model-constants\" and "
-                           "\"model-state\" say what others get",
-                           picture->name, channels ? "" : "is ", is);
+    return g_strdup_printf(
+        "tdlfilter gives a model pictures of 3 channels, [1, h, w, 3] or [1, 3, "
+        "h, w], of float32, float16 or uint8, and its input \"%s\" %s%s; \"model-constants\" and "
+        "\"model-state\" say what others get",
+        picture->name, channels ? "" : "is ", is);
 }
 
 gchar *gst_tdl_inputs_find(struct gst_tdl_model_pictures *out, const struct gst_tdl_links *links,

@@ -294,7 +294,10 @@ gchar *gst_tdl_states_find(const struct gst_tdl_links *links, const struct tdl_g
         if (!is_one_of(out->outputs, out->count, name) && strcmp(name, GST_TDL_CLASSES) != 0 &&
             strcmp(name, GST_TDL_FOREGROUND) != 0)
             *out_mask = i;
-    return *out_picture_count ? NULL : g_strdup("it has no input that could be a picture");
+    return *out_picture_count
+               ? NULL
+               : g_strdup("it has no input that could be a picture, "
+                          "beside what \"model-constants\" and \"model-state\" give");
 }
 
 /* ------------------------------------------------------------------ the memory */

@@ -69,7 +69,8 @@ static gchar *find_file(const gchar *name, const gchar *file, const gchar *besid
     g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                 "Model \"%s\" is not fetched yet: run tdl-fetch-models %s (in the source tree of "
                 "tdlfilter it is pipelines/fetch-models.sh %s), or put %s%s%s into "
-                "%s/tdlfilter/models, or set model=FILE to a TensorFlow Lite, ONNX or ncnn model.",
+                "%s/tdlfilter/models, or set model=FILE to a TensorFlow Lite, TensorFlow.js, "
+                "ONNX or ncnn model.",
                 name, name, name, file, beside ? " and " : "", beside ? beside : "",
                 g_get_user_data_dir());
     return NULL;

@@ -183,11 +183,12 @@ GError *gst_tdl_infer_notice(struct gst_tdl_infer *infer, guint64 runs)
     for (gsize i = 0; i < size / sizeof(*mask) && !infer->strange; i++)
         infer->strange = !isfinite(mask[i]);
     return infer->strange
-               ? g_error_new(GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
-                             "The mask of model \"%s\" has numbers far from 0 to 1, which are "
-                             "taken for background. If they are 0 to 255, set "
-                             "output-range=0,255; if they are logits, decoder=logit.",
-                             infer->model->name)
+               ? g_error_new(
+                     GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+                     "The mask of model \"%s\" has numbers far from 0 to 1, or NaN, which are "
+                     "taken for background. If they are 0 to 255, set "
+                     "output-range=0,255; if they are logits, decoder=logit.",
+                     infer->model->name)
                : NULL;
 }
 
