@@ -38,6 +38,15 @@ static gboolean follow_ladder(GstTdlFilter *self)
     return TRUE;
 }
 
+static guint wish(GstTdlFilter *self, gint rung)
+{
+    struct tdl_frame frame = { 0 };
+
+    if (self->in.info.finfo)
+        gst_tdl_caps_frame(&self->in.info, &frame);
+    return gst_tdl_reload_wish_rung(&self->reload, rung, &frame);
+}
+
 static void judge_ladder(GstTdlFilter *self, gboolean late)
 {
     const gboolean begun = self->ladder.begins;
@@ -58,7 +67,7 @@ static void judge_ladder(GstTdlFilter *self, gboolean late)
                     gst_tdl_rung_name(rung), self->ladder.reason, strain.duration / 1e6,
                     strain.cost.frame / 1e6, gst_tdl_rung_name(self->ladder.at),
                     (strain.cost.picture + strain.cost.network) / 1e6);
-    self->try_serial = gst_tdl_reload_wish_rung(&self->reload, rung);
+    self->try_serial = wish(self, rung);
 }
 
 /* A smaller model comes before an interval. */
@@ -97,7 +106,7 @@ void gst_tdl_auto_weigh(GstTdlFilter *self)
 static void stay(GstTdlFilter *self, guint serial)
 {
     if (serial != self->try_serial)
-        gst_tdl_reload_wish_rung(&self->reload, self->ladder.at);
+        wish(self, self->ladder.at);
     else
         gst_tdl_reload_keep_rung(&self->reload, self->ladder.at);
 }

@@ -10,6 +10,7 @@ struct job {
     enum gst_tdl_wish which;
     struct gst_tdl_sources sources;
     struct gst_tdl_device *device;
+    struct tdl_frame frame;
     guint serial;
 };
 
@@ -43,6 +44,7 @@ static gboolean job_begin(struct job *job)
         job->sources.precision = reload->precision;
         job->sources.fuse = reload->fuse;
         job->sources.rung = reload->rung;
+        job->frame = reload->frame;
     }
     UNLOCK(reload);
     return more;
@@ -77,6 +79,9 @@ static struct gst_tdl_infer *job_load_model(struct job *job,
 
     if (infer && !gst_tdl_infer_compile(infer, job->device->context, &progress, error))
         g_clear_pointer(&infer, gst_tdl_infer_free);
+    /* Frames would wait for it. Whoever asks for it behind that is told what failed. */
+    if (infer && job->frame.width)
+        gst_tdl_infer_prepare(infer, &job->frame, NULL);
     return infer;
 }
 
@@ -157,6 +162,7 @@ void gst_tdl_reload_begin(struct gst_tdl_reload *reload)
     reload->precision = reload->sources->precision;
     reload->fuse = reload->sources->fuse;
     reload->rung = reload->sources->rung;
+    reload->frame = (struct tdl_frame){ 0 };
     for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
         reload->wishes[i].at_begin = reload->wishes[i].serial;
 }
@@ -215,12 +221,14 @@ void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
     kick(reload, which);
 }
 
-guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung)
+guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung,
+                               const struct tdl_frame *frame)
 {
     guint serial;
 
     LOCK(reload);
     reload->rung = rung;
+    reload->frame = *frame;
     serial = ++reload->wishes[GST_TDL_WISH_MODEL].serial;
     UNLOCK(reload);
     kick(reload, GST_TDL_WISH_MODEL);
