@@ -67,6 +67,28 @@ static void fill(uint8_t *to, const uint8_t *element, size_t size, size_t n)
     }
 }
 
+/* Does it only repeat its row, as a value for each channel does? */
+static bool repeats(const struct work *w, uint32_t slot)
+{
+    for (uint32_t d = 1; d < w->shape.rank; d++)
+        if (w->shape.stride[slot][d])
+            return false;
+    return true;
+}
+
+static void fill_repeated(uint8_t *to, const uint8_t *row, size_t row_bytes, size_t start,
+                          size_t bytes)
+{
+    for (size_t at = 0, n; at < TDL_MIN(row_bytes, bytes); at += n, start = 0) {
+        n = TDL_MIN(row_bytes - start, TDL_MIN(row_bytes, bytes) - at);
+        memcpy(to + at, row + start, n);
+    }
+    for (size_t at = row_bytes, n; at < bytes; at += n) {
+        n = TDL_MIN(at, bytes - at);
+        memcpy(to + at, to, n);
+    }
+}
+
 /* Elements of an input for `n` of the output from `begin` on. */
 static struct chunk fetch(const struct work *w, uint32_t slot, size_t begin, size_t n,
                           union buffer *buffer)
@@ -78,6 +100,10 @@ static struct chunk fetch(const struct work *w, uint32_t slot, size_t begin, siz
     const bool one = !w->shape.stride[slot][0];
     if (row >= LONG || w->shape.rank == 1)
         return (struct chunk){from + index_of(w, slot, begin) * size, one};
+    if (!one && repeats(w, slot)) {
+        fill_repeated(buffer->bytes, from, row * size, begin % row * size, n * size);
+        return (struct chunk){buffer->bytes, false};
+    }
     for (size_t i = 0; i < n;) {
         const size_t part = TDL_MIN(row - (begin + i) % row, n - i);
         const uint8_t *at = from + index_of(w, slot, begin + i) * size;

@@ -48,9 +48,9 @@ static void pool(enum tdl_cpu_pool kind, const float *x, size_t pixels, size_t s
         pool_squares(x, pixels, stride, sums, n);
 }
 
-static void between(const float *restrict row, const uint32_t *restrict a,
-                    const uint32_t *restrict b, const float *restrict f, size_t pixels,
-                    float *restrict out, size_t n)
+static inline void between_channels(const float *restrict row, const uint32_t *restrict a,
+                                    const uint32_t *restrict b, const float *restrict f,
+                                    size_t pixels, float *restrict out, size_t n)
 {
     for (size_t p = 0; p < pixels; p++) {
         const float *restrict x = row + a[p] * n, *restrict y = row + b[p] * n;
@@ -58,6 +58,21 @@ static void between(const float *restrict row, const uint32_t *restrict a,
         for (size_t c = 0; c < n; c++)
             out[p * n + c] = x[c] * e + y[c] * g;
     }
+}
+
+/* Where channels are few, loops over them are worth it only if their count is known. */
+static void between(const float *restrict row, const uint32_t *restrict a,
+                    const uint32_t *restrict b, const float *restrict f, size_t pixels,
+                    float *restrict out, size_t n)
+{
+    if (n == 1)
+        between_channels(row, a, b, f, pixels, out, 1);
+    else if (n == 3)
+        between_channels(row, a, b, f, pixels, out, 3);
+    else if (n == 4)
+        between_channels(row, a, b, f, pixels, out, 4);
+    else
+        between_channels(row, a, b, f, pixels, out, n);
 }
 
 /* Two vectors of each of four rows: as many sums as the units work on at once. */

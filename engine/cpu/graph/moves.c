@@ -90,11 +90,50 @@ static void move_rows(const struct work *w, size_t row, size_t rows)
         move_uint64_t(from, to, n, stride, rows);
 }
 
+/* Pieces of `size` bytes each. What is short is no call. */
+static void copy_pieces(uint8_t *to, size_t to_step, const uint8_t *from, int64_t from_step,
+                        size_t size, size_t count)
+{
+#define COPY(bytes)                                                                                \
+    case bytes:                                                                                    \
+        for (size_t i = 0; i < count; i++)                                                         \
+            memcpy(to + i * to_step, from + (int64_t)i * from_step, bytes);                        \
+        return
+    switch (size) {
+        COPY(4);
+        COPY(8);
+        COPY(12);
+        COPY(16);
+        COPY(32);
+        COPY(64);
+    default:
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + i * to_step, from + (int64_t)i * from_step, size);
+    }
+#undef COPY
+}
+
+/* Rows that lie as they will, in runs whose starts are at one distance. */
+static void move_runs(const struct work *w, size_t begin, size_t end)
+{
+    const uint32_t rank = w->s.rank;
+    const size_t bytes = w->s.size[rank - 1] * w->bytes, run = w->s.size[rank - 2];
+    for (size_t row = begin, n; row < end; row += n) {
+        n = TDL_MIN(run - row % run, end - row);
+        copy_pieces(w->to + row * bytes, bytes, w->from + row_start(&w->s, row) * (int64_t)w->bytes,
+                    w->s.stride[rank - 2] * (int64_t)w->bytes, bytes, n);
+    }
+}
+
 static void move(void *data, size_t begin, size_t end)
 {
     enum { BLOCK = 16 };
     const struct work *w = data;
     const uint32_t rank = w->s.rank;
+    if (rank > 1 && w->s.stride[rank - 1] == 1) {
+        move_runs(w, begin, end);
+        return;
+    }
     const bool turns = rank > 1 && w->s.stride[rank - 2] == 1 && w->s.stride[rank - 1] != 1;
     for (size_t row = begin, n; row < end; row += n) {
         n = 1;
@@ -221,11 +260,27 @@ static void run_blocks(const struct tdl_cpu_call *call)
 
 /* ------------------------------------------------------------------- concat */
 
+enum { LONG_ROW = 4096 /* bytes; of less, several rows are a piece of work */ };
+
 struct joining {
     const struct tdl_cpu_call *call;
     size_t outer, row; /* bytes of a row of the output */
     size_t bytes[TDL_MAX_NODE_INPUTS], at[TDL_MAX_NODE_INPUTS];
 };
+
+/* A few rows at a time, which stay in the cache until all their parts are there. */
+static void join_short_rows(void *data, size_t begin, size_t end)
+{
+    const struct joining *j = data;
+    const size_t block = LONG_ROW * 2 / j->row;
+    for (size_t row = begin, n; row < end; row += n) {
+        n = TDL_MIN(block, end - row);
+        for (uint32_t i = 0; i < j->call->node->input_count; i++)
+            copy_pieces((uint8_t *)j->call->output + row * j->row + j->at[i], j->row,
+                        (const uint8_t *)j->call->inputs[i] + row * j->bytes[i],
+                        (int64_t)j->bytes[i], j->bytes[i], n);
+    }
+}
 
 static void join_rows(void *data, size_t begin, size_t end)
 {
@@ -250,8 +305,12 @@ static void run_concat(const struct tdl_cpu_call *call)
         j.at[i] = j.row;
         j.row += j.bytes[i];
     }
-    tdl_cpu_parallel(call->threads, join_rows, &j, j.outer * n->input_count,
-                     tdl_cpu_grain(5 + (double)j.row / 16));
+    const double cost = 5 + (double)j.row / 16;
+    if (j.row <= LONG_ROW)
+        tdl_cpu_parallel(call->threads, join_short_rows, &j, j.outer, tdl_cpu_grain(cost));
+    else
+        tdl_cpu_parallel(call->threads, join_rows, &j, j.outer * n->input_count,
+                         tdl_cpu_grain(cost));
 }
 
 const struct tdl_cpu_kernel tdl_cpu_slice = {.run = run_slice};

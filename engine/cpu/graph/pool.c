@@ -71,6 +71,29 @@ static int64_t sum_window(const struct work *w, const float *image, const int64_
     return (ys.end - ys.first) * (xs.end - xs.first);
 }
 
+/* A small window of few channels, all of it inside, along a row of the image. */
+static bool sum_small(const struct work *w, const float *image, const int64_t start[2],
+                      double *total)
+{
+    enum { FEW = 4, SMALL = 16 };
+    const size_t c = w->in.c;
+    const int64_t rows = w->p->window[0], columns = w->p->window[1];
+    if (w->kind != TDL_CPU_POOL_SUM || c > FEW || rows * columns > SMALL || w->dilation[0] != 1 ||
+        w->dilation[1] != 1 || start[0] < 0 || start[1] < 0 || start[0] + rows > w->in.h ||
+        start[1] + columns > w->in.w)
+        return false;
+    float sums[FEW] = {0};
+    for (int64_t y = 0; y < rows; y++) {
+        const float *x = image + ((size_t)(start[0] + y) * w->in.w + (size_t)start[1]) * c;
+        for (int64_t k = 0; k < columns; k++, x += c)
+            for (size_t i = 0; i < c; i++)
+                sums[i] += x[i];
+    }
+    for (size_t i = 0; i < c; i++)
+        total[i] = (double)sums[i];
+    return true;
+}
+
 /* Taps that count for the mean where padding does. */
 static int64_t count_taps(const struct work *w, const int64_t start[2])
 {
@@ -96,8 +119,10 @@ static void compute(void *data, size_t begin, size_t end)
                                   (int64_t)ox * w->p->stride[1] - w->pad[1]};
         float *out = w->out + pixel * w->in.c + first;
         double total[BLOCK];
-        int64_t count = sum_window(w, w->x + image * w->in.h * w->in.w * w->in.c + first, start,
-                                   channels, total);
+        const float *from = w->x + image * w->in.h * w->in.w * w->in.c + first;
+        int64_t count = (int64_t)w->p->window[0] * w->p->window[1];
+        if (!sum_small(w, from, start, total))
+            count = sum_window(w, from, start, channels, total);
         if (w->p->count_include_pad)
             count = count_taps(w, start);
         for (size_t c = 0; c < channels; c++)

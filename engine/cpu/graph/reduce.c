@@ -121,8 +121,35 @@ static double reduce_lanes(const struct work *w, enum tdl_reduction r, const flo
     return sum;
 }
 
+/* Sums of rows of a few elements that lie behind each other, as channels do. */
+static bool is_short(const struct work *w)
+{
+    enum { SHORT = 16 };
+    return (w->reduction == TDL_REDUCE_SUM || w->reduction == TDL_REDUCE_MEAN) &&
+           w->reduced.elements == w->row && w->row <= SHORT && w->kept.count <= 1 &&
+           (!w->kept.count || w->kept.stride[0] == w->row);
+}
+
+static void reduce_short(const struct work *w, size_t begin, size_t end)
+{
+    const size_t row = w->row;
+    const float *x = (const float *)w->call->inputs[0] + begin * row;
+    const double count = w->reduction == TDL_REDUCE_MEAN ? (double)row : 1;
+    float *out = w->call->output;
+    for (size_t i = begin; i < end; i++, x += row) {
+        double sum = 0;
+        for (size_t k = 0; k < row; k++)
+            sum += (double)x[k];
+        out[i] = (float)(sum / count);
+    }
+}
+
 static void reduce_along(const struct work *w, size_t begin, size_t end)
 {
+    if (is_short(w)) {
+        reduce_short(w, begin, end);
+        return;
+    }
     for (size_t i = begin; i < end; i++) {
         const float *x = (const float *)w->call->inputs[0] + place(&w->kept, i, 0);
         float most = 0;
