@@ -43,10 +43,10 @@ bool known(vec3 v)
     return !any(equal(floatBitsToUint(v) & 0x7f800000u, uvec3(0x7f800000u)));
 }
 
-// Nothing where a channel is no number, or infinite, and outside the tensor.
+// Nothing where a channel is no number, or infinite, outside the tensor, and where the mask is 1.
 vec3 difference_at(ivec2 at, uvec2 size, float mask)
 {
-    if (any(greaterThanEqual(uvec2(at), size)))
+    if (any(greaterThanEqual(uvec2(at), size)) || mask >= 1.0)
         return vec3(0.0);
     const uint pixel = uint(at.y) * size.x + uint(at.x);
     const vec3 front = channels(true, push.foreground, pixel);

@@ -17,7 +17,8 @@ struct blurred {
 
 /* A row of the differences between their columns, at every pixel. */
 struct differing {
-    int row; /* -1: none yet */
+    int row;   /* -1: none yet */
+    bool some; /* of them are not 0 */
     tdl_tile_row c[3];
 };
 
@@ -30,6 +31,7 @@ struct scene {
     struct blurred pictures[3];
     tdl_tile_row means[2][2][4];
     struct differing differing[2];
+    tdl_tile_row differences[3][2];
     /* Of luma and of chroma: the columns on either side, and how far it is. */
     struct {
         int32_t column[TDL_TILE], next[TDL_TILE];
@@ -181,12 +183,15 @@ static const struct differing *differ(struct scene *s, int row)
     const int32_t *restrict column = s->tile.column, *restrict next = s->tile.next_column;
     const float *restrict part = s->tile.part;
     d->row = row;
+    d->some = false;
     for (int c = 0; c < 3; c++) {
         const float *restrict in =
             s->job->differences + (size_t)c * size + (size_t)row * (size_t)b->mask_width;
         float *restrict out = d->c[c];
         for (int i = 0; i < s->tile.blocks; i++)
             out[i] = (in[column[i]] + (in[next[i]] - in[column[i]]) * part[i]) * b->target.max;
+        for (int i = 0; i < s->tile.blocks; i++)
+            d->some |= out[i] < 0 || out[i] > 0;
     }
     return d;
 }
@@ -198,24 +203,29 @@ static void add_difference(int n, float max, const float *restrict difference,
         row[i] = mask[i] > 0 ? tdl_clamp(row[i] + difference[i], 0, max) : row[i];
 }
 
-/* Of `count` components, at every pixel of rows y and y + 1. */
-static void difference_rows(struct scene *s, int y, int count, tdl_tile_row rows[3][2])
+/* At every pixel of rows y and y + 1; false: they are all 0, as in most of the foreground. */
+static bool load_differences(struct scene *s, int y)
 {
     const struct tdl_cpu_blocks *b = &s->job->blocks;
     const float scale = (float)b->mask_height / (float)b->source.height;
     const int last = b->mask_height - 1;
+    bool some = false;
     for (int r = 0; r < 2; r++) {
         const float v = tdl_position(TDL_MIN(y + r, b->source.height - 1), scale, (float)last);
         const int at = (int)v;
         const struct differing *top = differ(s, at);
         const struct differing *low = differ(s, at < last ? at + 1 : last);
-        for (int c = 0; c < count; c++)
-            tdl_mix_rows(v - (float)at, s->tile.blocks, top->c[c], low->c[c], rows[c][r]);
+        some |= top->some || low->some;
+        for (int c = 0; c < 3 && (top->some || low->some); c++)
+            tdl_mix_rows(v - (float)at, s->tile.blocks, top->c[c], low->c[c], s->differences[c][r]);
+        for (int c = 0; c < 3 && !(top->some || low->some); c++)
+            tdl_fill_row(0, s->tile.blocks, s->differences[c][r]);
     }
+    return some;
 }
 
 /* See shaders/common/frame_foreground.glsl. */
-static void add_differences(struct scene *s, int y)
+static void add_differences(struct scene *s)
 {
     const struct tdl_cpu_picture *p = &s->job->blocks.target;
     struct tdl_tile *t = &s->tile;
@@ -223,8 +233,7 @@ static void add_differences(struct scene *s, int y)
     const bool half_x = chroma && tdl_cpu_picture_has(p, TDL_TRAIT_HALF_X);
     const bool half_y = tdl_cpu_picture_has(p, TDL_TRAIT_HALF_Y);
     const int count = chroma || tdl_cpu_picture_has(p, TDL_TRAIT_RGB) ? 3 : 1;
-    tdl_tile_row rows[3][2], pairs[2];
-    difference_rows(s, y, count, rows);
+    tdl_tile_row(*rows)[2] = s->differences, pairs[2];
     if (half_x)
         tdl_mean_weights(p, t->blocks, t->mask, t->pairs);
     for (int c = 0; c < count; c++) {
@@ -280,7 +289,7 @@ static bool is_behind(enum tdl_compose_kernel kernel)
 static bool untouched(const struct tdl_cpu_compose *c, enum tdl_mask_kind kind)
 {
     return (kind == TDL_MASK_NONE && c->kernel == TDL_KERNEL_OVERLAY) ||
-           (kind == TDL_MASK_ALL && is_behind(c->kernel) && !c->light && !c->differences);
+           (kind == TDL_MASK_ALL && is_behind(c->kernel) && !c->light);
 }
 
 /* Nothing of the source is left. */
@@ -374,7 +383,8 @@ static void compose_rows(struct scene *s, int y)
     const int rows = y + 1 < c->blocks.target.height ? 2 : 1;
     const bool masked = c->kernel != TDL_KERNEL_CONVERT;
     const enum tdl_mask_kind kind = masked ? tdl_tile_kind(&c->blocks, t, y) : TDL_MASK_MIXED;
-    if (masked && untouched(c, kind) && c->blocks.copies) {
+    const bool differs = c->differences && kind != TDL_MASK_NONE && load_differences(s, y);
+    if (masked && untouched(c, kind) && !differs && c->blocks.copies) {
         copy_rows(c, t, y, rows);
         return;
     }
@@ -388,8 +398,8 @@ static void compose_rows(struct scene *s, int y)
         tdl_tile_mask(&c->blocks, t, y);
     for (int r = 0; r < 2 && kind != TDL_MASK_MIXED; r++)
         tdl_fill_row(kind == TDL_MASK_ALL, t->blocks, t->mask[r]);
-    if (c->differences && kind != TDL_MASK_NONE)
-        add_differences(s, y);
+    if (differs)
+        add_differences(s);
     if (c->despills && kind != TDL_MASK_ALL) /* where it is 1 all over, nothing changes */
         remove_spill(s, y);
     if (c->light)

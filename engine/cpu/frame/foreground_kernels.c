@@ -57,9 +57,9 @@ void TDL_CPU_NAME(foreground)(void *work, size_t begin, size_t end)
             const int64_t u = (int64_t)x + p->x, v = (int64_t)y + p->y;
             const uint32_t mask = f->state[y * p->width + x] >> 16;
             float *out = f->out + y * p->width + x, d[3] = {0, 0, 0};
-            if (u >= 0 && v >= 0 && u < p->mask_width && v < p->mask_height)
+            if (mask < 65535 && u >= 0 && v >= 0 && u < p->mask_width && v < p->mask_height)
                 take_pixel(f, (size_t)v * (size_t)p->mask_width + (size_t)u,
-                           1 - (float)(int)mask * (1 / 65535.f), d);
+                           (float)(int)(65535 - mask) * (1 / 65535.f), d);
             for (size_t c = 0; c < 3; c++)
                 out[c * size] =
                     f->matrix[c][0] * d[0] + f->matrix[c][1] * d[1] + f->matrix[c][2] * d[2];
