@@ -980,6 +980,35 @@ static void reference_outside(bytes *g)
 }
 
 /* Each calls the next one so many times: F0, F1, … */
+static void seven_between(bytes *g)
+{
+    onnx_input(g, "x", FLOAT, 2, DIMS(2, 64));
+    onnx_int64s(g, "s", 7, DIMS(2, 2, 2, 2, 2, 2, 2));
+    onnx_node(g, "Reshape", "x s", "r", NULL);
+}
+
+static void seven_between_of_relu(bytes *g)
+{
+    seven_between(g);
+    onnx_node(g, "Relu", "r", "y", NULL);
+    onnx_output(g, "y");
+}
+
+static void seven_between_out(bytes *g)
+{
+    seven_between(g);
+    onnx_output(g, "r");
+}
+
+static void seven_between_apart(bytes *g)
+{
+    bytes a = {0};
+    seven_between(g);
+    onnx_attr_ints(&a, "perm", DIMS(6, 5, 4, 3, 2, 1, 0), 7);
+    onnx_node(g, "Transpose", "r", "y", &a);
+    onnx_output(g, "y");
+}
+
 static void nested(bytes *g, int levels, int calls)
 {
     ends(g);
@@ -1102,6 +1131,11 @@ static const struct row rows[] = {
     {"open by name", open_by_name, LACKS, "by the name 'd0' ("},
     {"bound by name", open_by_name, OK, &bind_name},
     {"bound by place", open_by_name, OK, &bind_place},
+    {"seven between", seven_between_of_relu, LACKS,
+     "'r' has 7 dimensions; libtdl takes up to"},
+    {"seven between, out", seven_between_out, LACKS,
+     "'r' has 7 dimensions; libtdl takes up to"},
+    {"seven between, apart", seven_between_apart, LACKS, "moves 7 dimensions apart"},
     {"bound what is not", open_by_name, TDL_ERROR_UNSUPPORTED,
      "open, and none is called 'batch': give it a size by the name 'd0' (", &bind_nothing},
     {"bound what is closed", relu, TDL_ERROR_INVALID_ARGUMENT, "no dimension 'batch' open",

@@ -46,6 +46,16 @@ static void two_transposes(bytes *g)
     transpose(g, "t", "y", 4, DIMS(0, 1, 3, 2));
 }
 
+/* Of eight dimensions: [1, 3, 4, 1] as 1 3 | 1 2 1 2 1 1, halves apart, and back. */
+static void more_dimensions(bytes *g)
+{
+    onnx_int64s(g, "many", 8, DIMS(1, 3, 1, 2, 1, -1, 1, 1));
+    onnx_int64s(g, "few", 3, DIMS(4, -1, 1));
+    onnx_node(g, "Reshape", "x many", "r", NULL);
+    transpose(g, "r", "t", 8, DIMS(5, 0, 4, 2, 1, 3, 7, 6));
+    onnx_node(g, "Reshape", "t few", "y", NULL);
+}
+
 static void conv_behind_transpose(bytes *g)
 {
     transpose(g, "x", "t", 3, DIMS(0, 2, 1));
@@ -357,6 +367,8 @@ static const struct row {
 } rows[] = {
     {"two transposes", two_transposes, {1, 2, 2, 3}, 4, 4, {1, 2, 2, 3},
      {0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11}},
+    {"more dimensions", more_dimensions, {1, 3, 4, 1}, 4, 3, {4, 3, 1},
+     {0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}},
     {"Conv behind Transpose", conv_behind_transpose, {1, 2, 3}, 3, 3, {1, 1, 2}, {210, 543}},
     {"ConvTranspose behind Transpose", conv_transpose_behind_transpose, {1, 2, 3}, 3, 3,
      {1, 1, 2}, {210, 543}},

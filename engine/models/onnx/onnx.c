@@ -336,7 +336,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
         if (!v)
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
                              "the model file is damaged: no node writes the output '%.400s'", text);
-        if (!onnx_settle(im, v))
+        if (!onnx_refuse_wide(im, v) || !onnx_settle(im, v))
             return false;
         if (!v->operand)
             return onnx_lacks(im, "the output '%.400s' has no elements", text);

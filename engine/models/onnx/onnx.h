@@ -33,6 +33,12 @@ struct onnx_tensor {
     bool movable; /* nobody reads the message again: its bytes may be moved */
 };
 
+#define ONNX_WIDE 16 /* dimensions that a value may have between operators */
+
+struct onnx_wide {
+    uint32_t rank, shape[ONNX_WIDE];
+};
+
 /* What a name stands for. */
 struct onnx_value {
     struct tdl_pb name;
@@ -44,6 +50,7 @@ struct onnx_value {
     bool again;                     /* its initializer's message is read again: another call */
     bool given;                     /* is known: was written, or read from the file */
     int32_t absent;                 /* indices: so or less is one of no row; 0: no indices */
+    const struct onnx_wide *wide;   /* its dimensions; the operand has one */
     uint32_t readers;               /* nodes that read it, as far as is known */
     struct tdl_operand *turned;     /* it as a filter, whose bytes were turned where they lie */
     const void *bytes;              /* of what was turned */
@@ -245,6 +252,19 @@ bool onnx_give_weights(struct onnx_import *im, struct tdl_operand *operand);
 bool onnx_give_empty(struct onnx_import *im, uint32_t i, const struct tdl_tensor_params *desc);
 /* Output 0 in the shape of input 0, which it was computed from in another one. */
 bool onnx_give_like_input(struct onnx_import *im, struct tdl_operand *y);
+
+/* -------------------------------------------------------------------- wide.c */
+
+/* False with the builder in error where the value has more dimensions than operands. */
+bool onnx_refuse_wide(struct onnx_import *im, const struct onnx_value *v);
+/* The dimensions of input `i`, if they are more; else NULL. */
+const struct onnx_wide *onnx_wide(struct onnx_import *im, uint32_t i);
+/* onnx_give() of the elements of `x` in more dimensions. */
+bool onnx_give_wide(struct onnx_import *im, struct tdl_operand *x, uint32_t rank,
+                    const uint32_t *shape);
+/* Of input 0. */
+bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
+                         const uint32_t *permutation);
 
 /* ------------------------------------------------------------------ absent.c */
 

@@ -27,13 +27,17 @@ static bool give_shape(struct onnx_import *im, uint32_t rank, const uint32_t *sh
 /* A list of sizes with ONNX's 0, the input's, and −1, the rest. */
 static bool add_reshape(struct onnx_import *im)
 {
-    int64_t sizes[TDL_MAX_RANK], rest = -1;
-    uint32_t shape[TDL_MAX_RANK] = {0}, rank;
-    struct tdl_tensor_params in;
+    int64_t sizes[ONNX_WIDE], rest = -1;
+    uint32_t shape[ONNX_WIDE] = {0}, rank;
+    struct tdl_tensor_params desc;
     uint64_t count = 1, known = 1;
 
-    if (!onnx_desc(im, 0, &in) || !onnx_ints_of(im, "shape", 1, sizes, TDL_MAX_RANK, &rank))
+    if (!onnx_desc(im, 0, &desc) || !onnx_ints_of(im, "shape", 1, sizes, ONNX_WIDE, &rank))
         return false;
+    const struct onnx_wide *wide = onnx_wide(im, 0);
+    struct onnx_wide in = {.rank = desc.rank};
+    memcpy(in.shape, desc.shape, desc.rank * sizeof(*desc.shape));
+    in = wide ? *wide : in;
     for (uint32_t i = 0; i < in.rank; i++)
         count *= in.shape[i];
     for (uint32_t i = 0; i < rank; i++) {
@@ -55,7 +59,11 @@ static bool add_reshape(struct onnx_import *im)
                          (unsigned long long)count, (unsigned long long)known);
     if (rest >= 0)
         shape[rest] = (uint32_t)(count / known);
-    return give_shape(im, rank, shape);
+    if (rank > TDL_MAX_RANK && onnx_is_empty(im, 0))
+        return onnx_lacks(im, "%u dimensions of nothing; libtdl takes up to %d", rank,
+                          TDL_MAX_RANK);
+    return rank > TDL_MAX_RANK ? onnx_give_wide(im, onnx_operand(im, 0), rank, shape)
+                               : give_shape(im, rank, shape);
 }
 
 static bool add_flatten(struct onnx_import *im)
@@ -415,17 +423,24 @@ static bool add_pad(struct onnx_import *im)
 static bool add_transpose(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand_as_is(im, 0);
-    int64_t list[TDL_MAX_RANK];
-    uint32_t permutation[TDL_MAX_RANK], count;
+    const struct onnx_wide *wide = onnx_wide(im, 0);
+    int64_t list[ONNX_WIDE];
+    uint32_t permutation[ONNX_WIDE], count;
 
-    if (!x || !onnx_int_list(im, "perm", list, TDL_MAX_RANK, &count))
+    if (!x || !onnx_int_list(im, "perm", list, ONNX_WIDE, &count))
         return false;
-    if (count && count != onnx_rank(x))
+    const uint32_t rank = wide ? wide->rank : onnx_rank(x);
+    if (wide && !count)
+        for (; count < rank; count++)
+            list[count] = rank - 1 - count;
+    if (count && count != rank)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "a permutation of %u for %u dimensions",
-                         count, onnx_rank(x));
+                         count, rank);
     for (uint32_t i = 0; i < count; i++)
         if (!onnx_axis(im, list[i], count, &permutation[i]))
             return false;
+    if (wide)
+        return onnx_transpose_wide(im, wide, permutation);
     return onnx_give(im, tdl_builder_transpose(im->builder, x, count ? permutation : NULL));
 }
 

@@ -196,8 +196,12 @@ static bool give_outputs(struct onnx_import *im, const struct tdl_pb *graph)
         if (!v || !onnx_settle(im, v))
             return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "no node of the branch writes output %u",
                              i);
-        if (!(v->operand ? onnx_give_at(im, i, v->operand) : onnx_give_empty(im, i, &v->empty)))
+        const int32_t absent = v->absent;
+        if (!onnx_refuse_wide(im, v) ||
+            !(v->operand ? onnx_give_at(im, i, v->operand) : onnx_give_empty(im, i, &v->empty)))
             return false;
+        if (absent && onnx_wanted(im, i))
+            onnx_find(im, &im->node.outputs[i])->absent = absent;
         i++;
     }
     return true;

@@ -145,6 +145,9 @@ static struct onnx_value *input(struct onnx_import *im, uint32_t i)
                   i, tdl_pb_text(&im->node.inputs[i], text, sizeof(text)));
         return NULL;
     }
+    const char *type = im->node.row ? im->node.row->type : "";
+    if (strcmp(type, "Reshape") && strcmp(type, "Transpose") && !onnx_refuse_wide(im, v))
+        return NULL;
     return onnx_settle(im, v) ? v : NULL;
 }
 
