@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Models by name: the table itself, and where their files are looked for. */
 #include "gsttdlpreset.h"
+#include "gsttdlrung.h"
 
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>
@@ -182,6 +183,36 @@ GST_START_TEST(values_from_text)
 }
 GST_END_TEST;
 
+/* "auto" has names of the table to choose from, as far as their files are there. */
+GST_START_TEST(ladder)
+{
+    g_autofree gchar *path = model_path("rvm.json"), *beside = model_path("rvm.bin");
+    g_autoptr(GKeyFile) file = table();
+    struct gst_tdl_settings settings;
+
+    for (gint i = 0; i < GST_TDL_RUNGS; i++)
+        fail_unless(g_key_file_has_group(file, gst_tdl_rung_name(i)), "%s", gst_tdl_rung_name(i));
+    choose(&settings, "auto");
+    fail_unless_equals_int(gst_tdl_rungs_here(&settings.sources), 1 << GST_TDL_RUNG_PERSON);
+    fail_unless(g_file_set_contents(path, "x", 1, NULL));
+    fail_unless_equals_int(gst_tdl_rungs_here(&settings.sources), 1 << GST_TDL_RUNG_PERSON);
+    fail_unless(g_file_set_contents(beside, "x", 1, NULL));
+    fail_unless_equals_int(gst_tdl_rungs_here(&settings.sources), (1 << GST_TDL_RUNGS) - 1);
+    settings.sources.rung = GST_TDL_RUNG_MATTING;
+    fail_unless_equals_int(gst_tdl_rung_of(&settings.sources), GST_TDL_RUNG_MATTING);
+    settings.sources.output = GST_TDL_OUTPUT_PICTURE; /* modes without a mask */
+    fail_unless_equals_int(gst_tdl_rung_of(&settings.sources), GST_TDL_RUNG_PERSON);
+    fail_unless_equals_int(gst_tdl_rungs_here(&settings.sources), 1 << GST_TDL_RUNG_PERSON);
+    gst_tdl_settings_finish(&settings);
+    choose(&settings, "matting");
+    fail_unless_equals_int(gst_tdl_rung_of(&settings.sources), GST_TDL_NO_RUNG);
+    fail_unless_equals_int(gst_tdl_rungs_here(&settings.sources), 0);
+    gst_tdl_settings_finish(&settings);
+    g_unlink(path);
+    g_unlink(beside);
+}
+GST_END_TEST;
+
 static Suite *presets_suite(void)
 {
     Suite *suite = suite_create("presets");
@@ -194,6 +225,7 @@ static Suite *presets_suite(void)
     tcase_add_test(tcase, found);
     tcase_add_test(tcase, person);
     tcase_add_test(tcase, values_from_text);
+    tcase_add_test(tcase, ladder);
     return suite;
 }
 
