@@ -468,6 +468,7 @@ static const struct pattern {
 } patterns[] = {
     {"whole", tdl_fuse_whole, ABSORBS},
     {"hard swish", tdl_fuse_hard_swish, ABSORBS},
+    {"mix", tdl_fuse_mix, ABSORBS},
     {"normalization", tdl_fuse_normalization, ABSORBS},
     {"channel constants", tdl_fuse_channel_constant, ABSORBS},
     {"clamp", tdl_fuse_clamp, ABSORBS},

@@ -29,6 +29,7 @@ bool tdl_fuse_chain(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_scalar(struct tdl_ir *ir, struct tdl_node *n);
 /* Of fuse_swish.c. */
 bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n);
+bool tdl_fuse_mix(struct tdl_ir *ir, struct tdl_node *n);
 /* Of fuse_inside.c: gates that need no dispatch of their own. */
 bool tdl_fuse_means(struct tdl_ir *ir, struct tdl_node *n);
 bool tdl_fuse_inside(struct tdl_ir *ir, struct tdl_node *n);

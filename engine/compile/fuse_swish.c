@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
+ * Functions that models write as several.
+ *
  * hardSwish, x · clamp(x + 3, 0, 6) / 6, as models write it that have no operator for it:
  * the sixth may stand before x, before the clamp or behind the product, each product and
  * sum in either order, and the clamp may be a hardSigmoid or a minimum of a maximum.
@@ -168,4 +170,55 @@ bool tdl_fuse_hard_swish(struct tdl_ir *ir, struct tdl_node *n)
         return true;
     }
     return false;
+}
+
+static bool is_plain(const struct tdl_operand *o, enum tdl_function f,
+                     const struct tdl_operand *out)
+{
+    return o->producer && tdl_function_of(o->producer) == f && !o->producer->chain.count &&
+           o->desc.rank == out->desc.rank && tdl_operand_count(o) == tdl_operand_count(out);
+}
+
+/* Is `o` 1 − z, and `z` as large as it? */
+static bool is_rest(const struct tdl_operand *o, const struct tdl_operand *out)
+{
+    float c;
+    return is_plain(o, TDL_SUB, out) && tdl_fuse_scalar_of(o->producer->inputs[0], &c) && c == 1 &&
+           o->producer->inputs[1]->desc.rank == out->desc.rank;
+}
+
+/* (1 − z) · x + z · y = x + z · (y − x), as gates of recurrent cells mix: one function less.
+ * The nodes of the two products are made the other ones. */
+static bool mix(struct tdl_ir *ir, struct tdl_node *n, struct tdl_node *kept,
+                struct tdl_node *taken)
+{
+    for (int i = 0; i < 4; i++) {
+        struct tdl_operand *rest = kept->inputs[i & 1], *x = kept->inputs[!(i & 1)];
+        struct tdl_operand *z = taken->inputs[i >> 1], *y = taken->inputs[!(i >> 1)];
+        if (!is_rest(rest, n->output) || rest->producer->inputs[1] != z || rest == x ||
+            tdl_ir_only_user(ir, rest) != kept || x->desc.rank != n->output->desc.rank ||
+            y->desc.rank != n->output->desc.rank ||
+            tdl_operand_count(x) != tdl_operand_count(n->output) ||
+            tdl_operand_count(y) != tdl_operand_count(n->output))
+            continue;
+        tdl_ir_set_input(ir, rest->producer, 0, y);
+        tdl_ir_set_input(ir, rest->producer, 1, x);
+        tdl_ir_set_input(ir, kept, 0, z);
+        tdl_ir_set_input(ir, kept, 1, rest);
+        tdl_ir_set_input(ir, n, 0, x);
+        tdl_ir_set_input(ir, n, 1, kept->output);
+        return true;
+    }
+    return false;
+}
+
+bool tdl_fuse_mix(struct tdl_ir *ir, struct tdl_node *n)
+{
+    if (n->op != &tdl_op_add || !tdl_is_float(n->output->desc.dtype))
+        return false;
+    struct tdl_operand *a = n->inputs[0], *b = n->inputs[1];
+    if (a == b || !is_plain(a, TDL_MUL, n->output) || !is_plain(b, TDL_MUL, n->output) ||
+        tdl_ir_only_user(ir, a) != n || tdl_ir_only_user(ir, b) != n)
+        return false;
+    return mix(ir, n, a->producer, b->producer) || mix(ir, n, b->producer, a->producer);
 }

@@ -156,6 +156,28 @@ GRAPH(swish_of_other)
     return sketch_mul(s, sketch_mul(s, x, one(s, 1 / 6.0f)), relu6_plus(s, y, 3));
 }
 
+/* (1 - z) · x + z · y. */
+static O mixed(S s, float one_minus, bool swap, bool reads_rest)
+{
+    O z = sketch_act(s, sketch_conv3(s, s->x), SIGMOID), y = sketch_conv3(s, s->x);
+    O rest = tdl_builder_sub(s->b, one(s, one_minus), z);
+    O kept = swap ? sketch_mul(s, s->x, rest) : sketch_mul(s, rest, s->x);
+    O taken = swap ? sketch_mul(s, y, z) : sketch_mul(s, z, y);
+    if (reads_rest)
+        sketch_output(s, "rest", rest);
+    return swap ? sketch_add(s, taken, kept) : sketch_add(s, kept, taken);
+}
+GRAPH(mix_by_gate) { return mixed(s, 1, false, false); }
+GRAPH(mix_by_gate_swapped) { return mixed(s, 1, true, false); }
+GRAPH(mix_of_two) { return mixed(s, 2, false, false); }
+GRAPH(mix_read_inside) { return mixed(s, 1, false, true); }
+GRAPH(mix_of_channels)
+{
+    O z = sketch_act(s, sketch_pool(s, s->x), SIGMOID), y = sketch_conv3(s, s->x);
+    O kept = sketch_mul(s, tdl_builder_sub(s->b, one(s, 1), z), s->x);
+    return sketch_add(s, kept, sketch_mul(s, z, y));
+}
+
 /* What takes all of something. */
 static O slice_rows(S s, O x, uint32_t rows, int32_t step)
 {
@@ -575,6 +597,12 @@ static const struct row {
     ROW(swish_of_fifth, "conv2d hardSigmoid mul"),
     ROW(swish_of_two, "conv2d identity.linear.clamp identity.linear mul"),
     ROW(swish_of_other, "conv2d conv2d.relu6 identity.linear mul"),
+    ROW(mix_by_gate, "conv2d.sigmoid conv2d sub mul add"),
+    ROW(mix_by_gate_swapped, "conv2d.sigmoid conv2d sub mul add"),
+    ROW(mix_of_two, "conv2d.sigmoid conv2d identity.linear mul mul add"),
+    ROW(mix_read_inside, "conv2d.sigmoid conv2d identity.linear mul mul add"),
+    ROW(mix_of_channels,
+        "averagePool2d.sigmoid conv2d identity.linear mul mul add"),
     ROW(slice_of_all, "conv2d.relu"),
     ROW(slice_of_some, "conv2d slice relu"),
     ROW(slice_backwards, "conv2d slice relu"),

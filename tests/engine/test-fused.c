@@ -167,7 +167,9 @@ static void run_parts(struct tdl_context *ctx, uint64_t seed)
     struct tdl_operand *again =
         tdl_builder_concat(b, (struct tdl_operand *[]){parts[1], kept, parts[1]}, 3, axis);
     struct tdl_operand *next = tdl_builder_add(
-        b, tdl_builder_mul(b, gates[1], conv(b, &rng, again, half, 1, 1, 1)), kept);
+        b, tdl_builder_mul(b, gates[1], conv(b, &rng, again, half, 1, 1, 1)),
+        tdl_builder_mul(b, tdl_builder_sub(b, subject_constant(b, 0, NULL, &(float){1}), gates[1]),
+                        h));
     struct tdl_operand *out = tdl_builder_concat(
         b, (struct tdl_operand *[]){parts[0], next, tdl_builder_exp(b, parts[0])}, 3, axis);
     out = tdl_builder_concat(b, (struct tdl_operand *[]){conv(b, &rng, x, 4, 3, 1, 1), out, next},
