@@ -8,6 +8,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 no_options "$@"
 [ $# -ge 2 ] || misused "a clip or picture, and what the larger one is called, are needed"
+[ -r "$1" ] || die "there is no clip or picture $1"
 use_plugin
 from=$1 to=$2
 shift 2

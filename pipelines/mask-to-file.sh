@@ -7,6 +7,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 no_options "$@"
 [ $# = 2 ] || misused "a picture or video, and what the masks are called, are needed"
+[ -r "$1" ] || die "there is no picture or video $1"
 use_plugin
 launch filesrc "location=$1" ! decodebin ! videoconvert ! tdlfilter mode=mask smoothing=0 ! \
     pngenc ! multifilesink "location=$2-%05d.png"

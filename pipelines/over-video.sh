@@ -6,6 +6,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 no_options "$@"
 [ $# = 1 ] || misused "one video is needed"
+[ -r "$1" ] || die "there is no video $1"
 use_plugin
 # shellcheck disable=SC2086
 launch compositor name=mix sink_0::zorder=1 sink_1::zorder=0 ! videoconvert ! \

@@ -32,6 +32,12 @@ check "demo.sh with two folders" ends 2 "$root/pipelines/demo.sh" a b
 for script in mask-to-file masks-to-program over-video replace-background; do
     check "$script.sh without arguments" ends 2 "$root/pipelines/$script.sh"
 done
+for row in mask-to-file,o enlarge,o.mkv over-video replace-background cut-out,o.png; do
+    # shellcheck disable=SC2046 # the result's name is a word, or none
+    check "${row%%,*}.sh without such a file" ends 1 "$root/pipelines/${row%%,*}.sh" none.mkv \
+        $([[ $row != *,* ]] || echo "${row#*,}")
+    check "it says so" grep -q "there is no .* none.mkv" log
+done
 check "two-cameras.sh with three" ends 2 "$root/pipelines/two-cameras.sh" a b c
 : >"$temp/model.onnx"
 export TDL_BUILD=${GST_PLUGIN_PATH%/gst}
