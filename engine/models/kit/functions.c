@@ -16,10 +16,9 @@ static struct tdl_operand *atan_below_one(struct tdl_builder *b, struct tdl_oper
 }
 
 /* Above 1, π/2 less that of 1 / x. */
-struct tdl_operand *tdl_kit_atan(struct tdl_kit *kit, struct tdl_operand *x)
+struct tdl_operand *tdl_kit_atan(struct tdl_builder *b, struct tdl_operand *x,
+                                 struct tdl_operand *one)
 {
-    struct tdl_builder *b = kit->builder;
-    struct tdl_operand *one = tdl_kit_number(kit, TDL_FLOAT32, 1);
     struct tdl_operand *size = tdl_builder_abs(b, x);
     struct tdl_operand *large = tdl_builder_greater(b, size, one), *y;
 
@@ -37,7 +36,7 @@ struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y, st
     struct tdl_operand *side, *angle, *on_axis = tdl_builder_equal(b, x, zero);
 
     side = tdl_builder_where(b, tdl_builder_lesser(b, y, zero), tdl_builder_neg(b, one), one);
-    angle = tdl_kit_atan(kit, tdl_builder_div(b, y, tdl_builder_where(b, on_axis, one, x)));
+    angle = tdl_kit_atan(b, tdl_builder_div(b, y, tdl_builder_where(b, on_axis, one, x)), one);
     angle = tdl_builder_where(
         b, tdl_builder_lesser(b, x, zero),
         tdl_builder_add(b, angle, tdl_builder_linear(b, side, 3.14159265f, 0)), angle);

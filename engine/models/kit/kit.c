@@ -171,12 +171,12 @@ static const uint8_t *known(struct tdl_kit *kit, struct tdl_operand *operand, co
     return *out_count ? data : NULL;
 }
 
-static int64_t int_at(enum tdl_dtype dtype, const uint8_t *data, size_t i)
+int64_t tdl_kit_int_at(enum tdl_dtype dtype, const void *data, size_t i)
 {
     const size_t size = tdl_dtype_size(dtype), shift = 64 - 8 * size;
     uint64_t bits = 0;
 
-    memcpy(&bits, data + i * size, size);
+    memcpy(&bits, (const uint8_t *)data + i * size, size);
     return dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64
                ? (int64_t)bits
                : (int64_t)(bits << shift) >> shift;
@@ -191,7 +191,7 @@ bool tdl_kit_ints(struct tdl_kit *kit, struct tdl_operand *operand, const char *
     if (data && tdl_is_float(dtype))
         return tdl_kit_damaged(kit, "%s is %s instead of integers", what, tdl_dtype_name(dtype));
     for (uint32_t i = 0; data && i < *out_count; i++)
-        list[i] = int_at(dtype, data, i);
+        list[i] = tdl_kit_int_at(dtype, data, i);
     return data != NULL;
 }
 
@@ -212,7 +212,7 @@ bool tdl_kit_floats(struct tdl_kit *kit, struct tdl_operand *operand, const char
             memcpy(&half, data + 2 * (size_t)i, sizeof(half));
             list[i] = (double)tdl_half_to_float(half);
         } else {
-            list[i] = (double)int_at(dtype, data, i);
+            list[i] = (double)tdl_kit_int_at(dtype, data, i);
         }
     }
     return data != NULL;

@@ -69,6 +69,9 @@ bool tdl_kit_ints(struct tdl_kit *kit, struct tdl_operand *operand, const char *
 bool tdl_kit_floats(struct tdl_kit *kit, struct tdl_operand *operand, const char *what,
                     double *list, uint32_t capacity, uint32_t *out_count);
 
+/* An element of a constant of integers. */
+int64_t tdl_kit_int_at(enum tdl_dtype dtype, const void *data, size_t i);
+
 /* The operand's description; that of one element where there is none, as the builder has
  * failed. */
 const struct tdl_tensor_params *tdl_kit_desc(const struct tdl_operand *operand);
@@ -77,8 +80,10 @@ bool tdl_kit_axis(struct tdl_kit *kit, int64_t axis, uint32_t rank, uint32_t *ou
 
 /* ------------------------------------------------- functions of operators */
 
-/* The arc tangent, within 2e-8 for numbers from −1 to 1; of y / x in all four quadrants. */
-struct tdl_operand *tdl_kit_atan(struct tdl_kit *kit, struct tdl_operand *x);
+/* The arc tangent, within 2e-8 for numbers from −1 to 1; `one` is a scalar 1 of x's type. Of
+ * float32 y / x in all four quadrants. */
+struct tdl_operand *tdl_kit_atan(struct tdl_builder *builder, struct tdl_operand *x,
+                                 struct tdl_operand *one);
 struct tdl_operand *tdl_kit_atan2(struct tdl_kit *kit, struct tdl_operand *y,
                                   struct tdl_operand *x);
 

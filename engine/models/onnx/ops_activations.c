@@ -4,6 +4,8 @@
  * Operators.md. */
 #include "onnx.h"
 
+#include "models/kit/kit.h"
+
 #include <string.h>
 
 static bool add_with_alpha(struct onnx_import *im)
@@ -137,31 +139,6 @@ static bool add_inverse_hyperbolic(struct onnx_import *im)
     return onnx_give(im, tdl_builder_log(b, tdl_builder_add(b, x, root)));
 }
 
-/* Within 2e-8 for 0 to 1 (Abramowitz and Stegun, 4.4.49): x · Σ aᵢ · x²ⁱ. */
-static struct tdl_operand *atan_below_one(struct tdl_builder *b, struct tdl_operand *x)
-{
-    static const float factors[] = {-0.0161657367f, 0.0429096138f, -0.0752896400f, 0.1065626393f,
-                                    -0.1420889944f, 0.1999355085f, -0.3333314528f, 1};
-    struct tdl_operand *square = tdl_builder_mul(b, x, x), *sum;
-
-    sum = tdl_builder_linear(b, square, 0.0028662257f, factors[0]);
-    for (size_t i = 1; i < sizeof(factors) / sizeof(*factors); i++)
-        sum = tdl_builder_linear(b, tdl_builder_mul(b, sum, square), 1, factors[i]);
-    return tdl_builder_mul(b, x, sum);
-}
-
-/* Above 1, π/2 less that of 1 / x. */
-static struct tdl_operand *add_up_atan(struct onnx_import *im, struct tdl_operand *x)
-{
-    struct tdl_builder *b = im->builder;
-    struct tdl_operand *size = tdl_builder_abs(b, x);
-    struct tdl_operand *large = tdl_builder_greater(b, size, onnx_scalar(im, x, 1)), *y;
-
-    y = atan_below_one(b, tdl_builder_where(b, large, tdl_builder_reciprocal(b, size), size));
-    y = tdl_builder_where(b, large, tdl_builder_linear(b, y, -1, 1.57079633f), y);
-    return tdl_builder_mul(b, tdl_builder_sign(b, x), y);
-}
-
 /* asin x = atan(x / √(1 − x²)), and acos what is left of π/2. */
 static bool add_inverse_circular(struct onnx_import *im)
 {
@@ -175,7 +152,7 @@ static bool add_inverse_circular(struct onnx_import *im)
         rest = tdl_builder_mul(b, tdl_builder_linear(b, x, 1, 1), tdl_builder_linear(b, x, -1, 1));
         x = tdl_builder_div(b, x, tdl_builder_sqrt(b, rest));
     }
-    x = add_up_atan(im, x);
+    x = tdl_kit_atan(b, x, onnx_scalar(im, x, 1));
     return onnx_give(im, strcmp(type, "Acos") ? x : tdl_builder_linear(b, x, -1, 1.57079633f));
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the names of an ONNX graph stand for, and inputs and outputs of nodes. */
 #include "onnx.h"
+
+#include "models/kit/kit.h"
 #include "shape.h"
 
 #include <stdlib.h>
@@ -236,17 +238,6 @@ static const void *known(struct onnx_import *im, uint32_t i, uint32_t capacity,
     return *out_count ? data : NULL;
 }
 
-static int64_t int_at(enum tdl_dtype dtype, const void *data, size_t i)
-{
-    const size_t size = tdl_dtype_size(dtype), shift = 64 - 8 * size;
-    uint64_t bits = 0;
-
-    memcpy(&bits, (const uint8_t *)data + i * size, size);
-    return dtype == TDL_UINT8 || dtype == TDL_UINT32 || dtype == TDL_UINT64
-               ? (int64_t)bits
-               : (int64_t)(bits << shift) >> shift;
-}
-
 bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capacity,
                  uint32_t *out_count)
 {
@@ -264,7 +255,7 @@ bool onnx_floats(struct onnx_import *im, uint32_t i, double *list, uint32_t capa
             memcpy(&half, (const uint8_t *)data + 2 * (size_t)k, sizeof(half));
             list[k] = (double)tdl_half_to_float(half);
         } else {
-            list[k] = (double)int_at(dtype, data, k);
+            list[k] = (double)tdl_kit_int_at(dtype, data, k);
         }
     }
     return tdl_builder_status(im->builder) == TDL_OK;
@@ -280,7 +271,7 @@ bool onnx_ints(struct onnx_import *im, uint32_t i, int64_t *list, uint32_t capac
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "input %u is %s instead of integers", i,
                          tdl_dtype_name(dtype));
     for (uint32_t k = 0; k < *out_count; k++)
-        list[k] = int_at(dtype, data, k);
+        list[k] = tdl_kit_int_at(dtype, data, k);
     return tdl_builder_status(im->builder) == TDL_OK;
 }
 
