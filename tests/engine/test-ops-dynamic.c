@@ -137,8 +137,8 @@ static struct tdl_tensor_params run(struct tdl_builder *b, const struct form *f,
     struct tdl_graph *g;
     uint32_t ins = 0;
     OK(tdl_builder_build(b, NULL, &g));
-    for (; tdl_graph_input(g, ins, &in[ins].name); ins++) {
-        const char *name = in[ins].name;
+    for (const char *name; tdl_graph_input(g, ins, &name); ins++) {
+        in[ins].name = name;
         const struct parameter *p = *name == 'x' ? NULL : &f->parameters[*name - 'a'];
         const struct tdl_tensor_params *desc = p ? &p->desc : &f->x;
         OK(tdl_tensor_create(ctx, desc, &in[ins].tensor));
