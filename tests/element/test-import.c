@@ -224,7 +224,7 @@ GST_START_TEST(decline)
 
     fail_unless(import(&importer, buffer, TRUE, &out, NULL));
     fail_unless_equals_string(importer.path, gst_tdl_import_copy);
-    fail_unless(g_str_has_prefix(importer.declined, declines[__i__].reason), "%s",
+    fail_unless(strstr(importer.declined, declines[__i__].reason) != NULL, "%s",
                 importer.declined);
     fail_unless_equals_uint64(importer.stats.cpu_copied_bytes, WIDTH * HEIGHT * 3 / 2);
     fail_unless_equals_uint64(importer.stats.cpu_mapped_bytes, gst_buffer_get_size(buffer));

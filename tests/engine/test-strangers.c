@@ -83,7 +83,7 @@ static void meet(struct side *a, struct side *b)
 
 int main(void)
 {
-    struct side a, b;
+    struct side a = {0}, b = {0};
     open_side(&a);
     open_side(&b);
     check_begin("strangers");
