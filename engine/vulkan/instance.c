@@ -330,7 +330,9 @@ static void describe(VkInstance instance, VkPhysicalDevice physical, struct tdl_
 static enum tdl_result enumerate(VkInstance instance, VkPhysicalDevice *devices, uint32_t *count)
 {
     *count = MAX_DEVICES;
+    tdl_loader_lock();
     VkResult result = vkEnumeratePhysicalDevices(instance, count, devices);
+    tdl_loader_unlock();
     if (result < 0)
         return tdl_vk_fail(NULL, result, "vkEnumeratePhysicalDevices(");
     if (!*count)

@@ -14,7 +14,8 @@ enum tdl_result tdl_loader_open(void);
 
 /* Held where instances and devices come and go, and where the loader looks for a device among
  * all that there are (vkGetDeviceProcAddr, vkSetDebugUtilsObjectNameEXT): that of Debian 12
- * reads its lists without a lock, while other threads free what they hold. */
+ * reads its lists without a lock, while other threads free what they hold. That of Debian 13
+ * takes drivers without devices off the list, without its own lock, where it enumerates. */
 void tdl_loader_lock(void);
 void tdl_loader_unlock(void);
 
