@@ -28,8 +28,10 @@ static gboolean network_is_due(struct gst_tdl_session *session, const struct gst
 
     if (!shown)
         session->has_mask = FALSE; /* it would be an old one when one is wanted */
-    if (!shown && !work->tensor && !gst_tdl_session_watches(session, live))
+    if (!shown && !work->tensor && !gst_tdl_session_watches(session, live)) {
+        gst_tdl_infer_forget(session->infer); /* likewise its memory */
         return FALSE;
+    }
     if ((shown && !session->has_mask) || (work->tensor && work->tensor_due) || session->cut)
         return TRUE;
     return ++session->since_run >= gst_tdl_load_interval(&session->load, live) &&
@@ -244,12 +246,13 @@ static enum tdl_result frame_closed(struct gst_tdl_session *session, struct gst_
     return r;
 }
 
-/* A mask lies where the crop was that it was made of. */
+/* A mask lies where the crop was that it was made of, and so does what the network keeps. */
 static void find_moved_crop(struct gst_tdl_session *session, const struct gst_tdl_work *work)
 {
     const struct gst_tdl_rect none = { 0 }, crop = work->frames.cropped ? work->crop : none;
 
-    session->cut |= memcmp(&crop, &session->crop, sizeof(crop)) != 0;
+    if (memcmp(&crop, &session->crop, sizeof(crop)) != 0)
+        gst_tdl_session_cut(session, FALSE);
     session->crop = crop;
 }
 

@@ -70,6 +70,21 @@ static gchar *mixing_network(void)
     return write_model(&graph);
 }
 
+/* Half of that, and half of what it was before. */
+static gchar *remembering_network(void)
+{
+    struct onnx_bytes graph = { 0 };
+    const gfloat half = 0.5f;
+
+    add_network(&graph, "own");
+    onnx_input(&graph, "before", FLOAT, 4, (const int64_t[]){ 1, 1, SIDE, SIDE });
+    onnx_initializer(&graph, "half", FLOAT, 0, NULL, &half, sizeof(half));
+    onnx_node(&graph, "Add", "own before", "sum", NULL);
+    onnx_node(&graph, "Mul", "sum half", "mask", NULL);
+    onnx_output(&graph, "mask");
+    return write_model(&graph);
+}
+
 /* ----------------------------------------------------------------- streams */
 
 struct stream {
@@ -79,6 +94,7 @@ struct stream {
     guint index, frames; /* pushed */
     guint wanted;        /* frames of the batch that ends the thread; 0: `count` frames do */
     guint count;
+    guint cut;        /* the frame before which there is a discontinuity; 0: none */
     GPtrArray *masks; /* of all frames that a thread has pushed; NULL: nobody looks */
     GstFlowReturn flow;
 };
@@ -116,6 +132,8 @@ static GstBuffer *stream_picture(const struct stream *s, guint frame)
     GstBuffer *picture = picture_new(&s->info, 7 * s->index + 3 * frame);
 
     GST_BUFFER_PTS(picture) = frame * GST_SECOND / 30;
+    if (s->cut && frame == s->cut)
+        GST_BUFFER_FLAG_SET(picture, GST_BUFFER_FLAG_DISCONT);
     return picture;
 }
 
@@ -241,6 +259,51 @@ GST_START_TEST(as_alone)
     }
     stream_stop(&lone);
     for (guint i = 0; i < STREAMS; i++)
+        stream_stop(&streams[i]);
+    g_unlink(model);
+}
+GST_END_TEST;
+
+/* What a network remembers is a stream's own, whatever comes between: with others at the same
+ * time, and after a discontinuity in one of them. */
+GST_START_TEST(memories)
+{
+    enum { MOST = 4, FRAMES = 12 };
+    static const gchar *const ways[] = { "", "interval=2 " };
+    const guint count = __i__ % 2 ? MOST : 2;
+    g_autofree gchar *model = remembering_network();
+    g_autofree gchar *properties =
+        g_strconcat("model-state=before=mask model-output=mask decoder=probability batch-size=0 ",
+                    ways[__i__ / 2], NULL);
+    struct stream streams[MOST];
+
+    for (guint i = 0; i < count; i++) {
+        stream_start(&streams[i], i, model, properties);
+        streams[i].masks = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
+        streams[i].cut = 2 * i;
+    }
+    for (guint i = 0; i < count; i++)
+        stream_go(&streams[i], 0, FRAMES);
+    for (guint i = 0; i < count; i++)
+        stream_join(&streams[i], GST_FLOW_OK);
+    for (guint i = 0; i < count; i++) {
+        g_autofree gchar *state = batching(&streams[i]);
+        struct stream lone;
+        GstVideoInfo out;
+
+        fail_unless(strstr(state, "state of its own") != NULL, "%s", state);
+        stream_start(&lone, i, model, properties);
+        lone.cut = streams[i].cut;
+        lone.masks = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
+        for (guint k = 0; k < FRAMES; k++)
+            fail_unless_equals_int(stream_push(&lone), 1);
+        filter_output_info(&lone.filter, &out);
+        for (guint k = 0; k < FRAMES; k++)
+            picture_compare(g_ptr_array_index(streams[i].masks, k),
+                            g_ptr_array_index(lone.masks, k), &out, 0, "of several");
+        stream_stop(&lone);
+    }
+    for (guint i = 0; i < count; i++)
         stream_stop(&streams[i]);
     g_unlink(model);
 }
@@ -495,6 +558,7 @@ int main(int argc, char **argv)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, as_alone, 0, 2);
+    tcase_add_loop_test(tcase, memories, 0, 4);
     tcase_add_test(tcase, at_most);
     tcase_add_test(tcase, in_a_row);
     tcase_add_loop_test(tcase, others_go_on, 0, G_N_ELEMENTS(away));

@@ -42,8 +42,16 @@ static gchar *red(void)
 {
     return model("red", "Crop red 1 1 data out 0=0 1=0 2=0 3=0 4=0 5=1");
 }
-/* Of the red channel what is no number, in some way. */
 #define RED_ONLY "Crop red 1 1 data red 0=0 1=0 2=0 3=0 4=0 5=1\n"
+/* What was foreground once stays so. */
+static gchar *keeper(void)
+{
+    return model("keeper", "Input before 0 1 before 0=64 1=48 2=1\n" RED_ONLY
+                           "BinaryOp most 2 1 red before out 0=4");
+}
+static gchar *(*const memories[])(void) = { red, keeper };
+static const gchar *const states[] = { "", "model-state=before=out" };
+/* Of the red channel what is no number, in some way. */
 static const struct no_number {
     const gchar *name, *range, *layers;
 } no_number[] = {
@@ -254,7 +262,7 @@ static void breach(struct filter *f, enum breach what, const gchar *mode, GstVid
     gst_util_set_object_arg(G_OBJECT(f->element), "mode", mode);
 }
 
-/* A mask of before would show all of the room. */
+/* A mask of before would show all of the room, and so would the memory of a network. */
 GST_START_TEST(old_masks)
 {
     const enum breach what = __i__ / 2;
@@ -263,20 +271,21 @@ GST_START_TEST(old_masks)
     struct filter f;
     GstVideoInfo info;
 
-    for (guint way = 1; way < G_N_ELEMENTS(ways); way++) {
+    for (guint i = 2; i < 2 * G_N_ELEMENTS(ways); i++) {
+        const guint way = i / 2, kept = i % 2;
         GstBuffer *input;
 
         caps_info(CAPS, &info);
         g_free(properties);
-        properties = g_strdup_printf("mode=%s %s", mode, ways[way]);
-        start(&f, red(), properties);
+        properties = g_strdup_printf("mode=%s %s %s", mode, ways[way], states[kept]);
+        start(&f, memories[kept](), properties);
         input = person(&info);
         gst_buffer_unref(filter_run(&f, what == CROP ? crop(input, 0, 0) : input));
         breach(&f, what, mode, &info);
         input = room(&info);
         if (what == DISCONT)
             GST_BUFFER_FLAG_SET(input, GST_BUFFER_FLAG_DISCONT);
-        expect_hidden(filter_run(&f, what == CROP ? crop(input, 20, 12) : input), &info, mode,
+        expect_hidden(filter_run(&f, what == CROP ? crop(input, 16, 12) : input), &info, mode,
                       breaches[what]);
         filter_expect_no_error(&f);
         filter_stop(&f);

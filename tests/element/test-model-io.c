@@ -472,6 +472,30 @@ GST_START_TEST(in_order_when_freshest)
 }
 GST_END_TEST;
 
+/* Another model begins with nothing, be it the same in another file. */
+GST_START_TEST(another_model)
+{
+    g_autofree gchar *model = average(), *other = average();
+    struct filter f;
+    gdouble got;
+
+    start(&f, model, AVERAGE, WIDE);
+    for (guint i = 0; i < 8; i++)
+        got = next(&f, FALSE);
+    fail_unless(got > 0.99, "the mask is %.3f", got);
+    g_object_set(f.element, "model", other, NULL);
+    do
+        g_usleep(1000);
+    while ((got = next(&f, FALSE)) > 0.99);
+    fail_unless(ABS(got - 0.5) < 0.01, "the mask of another model is %.3f", got);
+    expect(&f, 0.75);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    g_unlink(model);
+    g_unlink(other);
+}
+GST_END_TEST;
+
 GST_START_TEST(open_states_and_constants)
 {
     g_autofree gchar *model = matting();
@@ -713,6 +737,7 @@ static Suite *model_io_suite(void)
     tcase_add_test(tcase, remembers);
     tcase_add_test(tcase, every_second_frame);
     tcase_add_test(tcase, in_order_when_freshest);
+    tcase_add_test(tcase, another_model);
     tcase_add_test(tcase, open_states_and_constants);
     tcase_add_test(tcase, picture_beside_states);
     tcase_add_test(tcase, one_output_feeds_two);
