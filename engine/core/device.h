@@ -218,6 +218,9 @@ struct tdl_device {
                                    struct tdl_buffer *const *bound);
     /* Run it, wait, and note graph->steps[…].gpu_ns. */
     enum tdl_result (*program_profile)(struct tdl_graph *graph, struct tdl_buffer *const *bound);
+    /* Run it beside other work and wait, as tdl_graph_try() has it. NULL: as a batch. */
+    enum tdl_result (*program_try)(struct tdl_graph *graph, struct tdl_buffer *const *bound,
+                                   const struct tdl_compile_params *params, uint64_t *out_ns);
 
     /* -- frames; as the functions of frame.h. NULL: the device has none. */
     enum tdl_result (*frame_to_tensor)(struct tdl_batch *batch, const struct tdl_frame *frame,

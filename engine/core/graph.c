@@ -2,6 +2,7 @@
 /* Compiling a builder's graph, and dispatching it. */
 #include "graph.h"
 
+#include "clock.h"
 #include "ir/builder.h"
 #include "ops/conv/conv.h"
 #include "tensor.h"
@@ -378,4 +379,56 @@ enum tdl_result tdl_graph_profile(struct tdl_graph *g, const struct tdl_binding 
     if (r == TDL_OK)
         r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
     return r == TDL_OK ? g->ctx->on->program_profile(g, bound) : r;
+}
+
+/* ------------------------------------------------------------------ trying */
+
+static bool goes_on(const struct tdl_compile_params *params)
+{
+    return !params || !params->progress || params->progress(params->progress_data, 0, 0);
+}
+
+static enum tdl_result try_as_batch(struct tdl_graph *g, struct tdl_buffer *const *bound,
+                                    const struct tdl_compile_params *params, uint64_t *out_ns)
+{
+    enum { LOOK_NS = 50000000 };
+    struct tdl_batch *batch = NULL;
+    uint64_t start, point;
+    enum tdl_result r;
+    TRY(tdl_batch_borrow(g->ctx, &batch));
+    start = tdl_clock_ns();
+    TRY(g->ctx->on->program_run(batch, g, bound));
+    TRY(tdl_batch_submit(batch, &point));
+    do
+        r = tdl_context_wait(g->ctx, point, LOOK_NS);
+    while (r == TDL_ERROR_TIMEOUT && goes_on(params));
+    *out_ns = tdl_clock_ns() - start;
+    if (r == TDL_ERROR_TIMEOUT) {
+        tdl_batch_abort(batch);
+        TRY(tdl_context_wait(g->ctx, point, TDL_WAIT_FOREVER));
+        r = tdl_fail(TDL_ERROR_CANCELED, "the run was cancelled by the progress function");
+    }
+fail:
+    tdl_batch_give_back(&batch);
+    return r;
+}
+
+enum tdl_result tdl_graph_try(struct tdl_graph *g, const struct tdl_binding *inputs,
+                              uint32_t input_count, const struct tdl_binding *outputs,
+                              uint32_t output_count, const struct tdl_compile_params *params,
+                              uint64_t *out_ns)
+{
+    TDL_NEED(g, "graph");
+    TDL_NEED(out_ns, "out_ns");
+    TDL_NEED_KNOWN(params);
+    struct tdl_buffer *bound[TDL_MAX_BINDINGS] = {0};
+    *out_ns = 0;
+    enum tdl_result r = tdl_context_check(g->ctx);
+    if (r == TDL_OK)
+        r = resolve_bindings(g, inputs, input_count, outputs, output_count, bound);
+    if (r == TDL_OK && g->ctx->on->program_try)
+        r = g->ctx->on->program_try(g, bound, params, out_ns);
+    else if (r == TDL_OK)
+        r = try_as_batch(g, bound, params, out_ns);
+    return tdl_logged(g->ctx, r);
 }

@@ -14,6 +14,15 @@
 struct tdl_cpu_batch;
 struct tdl_cpu_deferred;
 
+/* Work for spare time: in parts, between batches and while there are none. */
+struct tdl_cpu_spare {
+    struct tdl_cpu_spare *next;
+    /* On the context's worker: the next part. False when that was the last one. */
+    bool (*part)(struct tdl_cpu_spare *spare, struct tdl_cpu_threads *threads);
+    atomic_bool stopped; /* nobody wants it any more */
+    bool done;           /* under the context's lock */
+};
+
 struct tdl_cpu_context {
     struct tdl_context base;
     struct tdl_cpu_threads *threads;
@@ -24,8 +33,9 @@ struct tdl_cpu_context {
     pthread_t worker;
     bool ending;
     uint64_t last_point, done;
-    struct tdl_cpu_batch *first, **last; /* submitted, and not run */
-    struct tdl_cpu_deferred *deferred;   /* to be freed when their points have passed */
+    struct tdl_cpu_batch *first, **last;       /* submitted, and not run */
+    struct tdl_cpu_spare *spare, **last_spare; /* likewise, for when there is time */
+    struct tdl_cpu_deferred *deferred;         /* to be freed when their points have passed */
 };
 
 struct tdl_cpu_buffer {
@@ -66,6 +76,10 @@ void *tdl_cpu_batch_add(struct tdl_batch *batch, size_t size,
  * its points follow. */
 enum tdl_result tdl_cpu_batch_use(struct tdl_batch *batch, struct tdl_buffer *buffer, bool write);
 
+/* Have it done, and wait; where params->progress says no it is stopped. */
+void tdl_cpu_spare_run(struct tdl_cpu_context *ctx, struct tdl_cpu_spare *spare,
+                       const struct tdl_compile_params *params);
+
 /* ---- the device's parts, as in the table */
 
 /* graph/: compiled graphs. */
@@ -77,6 +91,8 @@ void tdl_cpu_program_destroy(struct tdl_graph *graph);
 enum tdl_result tdl_cpu_program_run(struct tdl_batch *batch, struct tdl_graph *graph,
                                     struct tdl_buffer *const *bound);
 enum tdl_result tdl_cpu_program_profile(struct tdl_graph *graph, struct tdl_buffer *const *bound);
+enum tdl_result tdl_cpu_program_try(struct tdl_graph *graph, struct tdl_buffer *const *bound,
+                                    const struct tdl_compile_params *params, uint64_t *out_ns);
 
 /* frame/: pictures. */
 enum tdl_result tdl_cpu_frame_to_tensor(struct tdl_batch *batch, const struct tdl_frame *frame,

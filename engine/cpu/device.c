@@ -120,6 +120,7 @@ const struct tdl_device tdl_device_cpu = {
     .program_destroy = tdl_cpu_program_destroy,
     .program_run = tdl_cpu_program_run,
     .program_profile = tdl_cpu_program_profile,
+    .program_try = tdl_cpu_program_try,
     .frame_to_tensor = tdl_cpu_frame_to_tensor,
     .frame_to_tensor_prepare = tdl_cpu_frame_to_tensor_prepare,
     .frame_from_tensor = tdl_cpu_frame_from_tensor,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The thread that runs batches in the order in which they were submitted. */
+/* The thread that runs batches in the order in which they were submitted, and in the time
+ * between them what is to keep none of them waiting. */
 #include "batch.h"
 #include "core/clock.h"
 #include "core/thread.h"
@@ -43,6 +44,12 @@ static void note_written(struct tdl_cpu_batch *b, bool spoilt)
             b->touches[i].buffer->spoilt = spoilt;
 }
 
+static void lose(struct tdl_cpu_context *ctx)
+{
+    tdl_log(&ctx->base, TDL_LOG_ERROR, "device cpu is lost: %s", tdl_last_error());
+    tdl_context_lose(&ctx->base);
+}
+
 static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
 {
     tdl_heed(&b->aborted);
@@ -50,27 +57,49 @@ static void run_batch(struct tdl_cpu_context *ctx, struct tdl_cpu_batch *b)
          w && !atomic_load(&ctx->base.lost) && !atomic_load(&b->aborted); w = w->next) {
         const uint64_t start = w->stage < TDL_MAX_STAGES ? tdl_clock_ns() : 0;
         const enum tdl_result r = w->run(w, ctx->threads);
-        if (r != TDL_OK && r != TDL_ERROR_CANCELED) {
-            tdl_log(&ctx->base, TDL_LOG_ERROR, "device cpu is lost: %s", tdl_last_error());
-            tdl_context_lose(&ctx->base);
-        }
+        if (r != TDL_OK && r != TDL_ERROR_CANCELED)
+            lose(ctx);
         if (w->stage < TDL_MAX_STAGES)
             b->stage_ns[w->stage] += tdl_clock_ns() - start;
     }
     tdl_heed(NULL);
 }
 
+/* With the lock held, which it leaves meanwhile: a part of the first that has time. */
+static void run_spare(struct tdl_cpu_context *ctx)
+{
+    struct tdl_cpu_spare *s = ctx->spare;
+    pthread_mutex_unlock(&ctx->lock);
+    tdl_heed(&s->stopped);
+    const bool more =
+        !atomic_load(&ctx->base.lost) && !atomic_load(&s->stopped) && s->part(s, ctx->threads);
+    tdl_heed(NULL);
+    pthread_mutex_lock(&ctx->lock);
+    if (more)
+        return;
+    if (!(ctx->spare = s->next))
+        ctx->last_spare = &ctx->spare;
+    s->done = true; /* from here on it is its owner's */
+    pthread_cond_broadcast(&ctx->passed);
+}
+
 /* The first batch in the queue, waited for; NULL at the end. */
 static struct tdl_cpu_batch *take_batch(struct tdl_cpu_context *ctx)
 {
-    if (!ctx->first) {
-        /* Only now: the next frame may have been there already. */
-        pthread_mutex_unlock(&ctx->lock);
-        tdl_cpu_threads_rest(ctx->threads);
-        pthread_mutex_lock(&ctx->lock);
+    bool rests = false;
+    while (!ctx->first && (ctx->spare || !ctx->ending)) {
+        if (ctx->spare) {
+            run_spare(ctx);
+            rests = false;
+        } else if (rests) {
+            pthread_cond_wait(&ctx->submitted, &ctx->lock);
+        } else { /* only now: the next frame may have been there already */
+            pthread_mutex_unlock(&ctx->lock);
+            tdl_cpu_threads_rest(ctx->threads);
+            pthread_mutex_lock(&ctx->lock);
+            rests = true;
+        }
     }
-    while (!ctx->first && !ctx->ending)
-        pthread_cond_wait(&ctx->submitted, &ctx->lock);
     struct tdl_cpu_batch *b = ctx->first;
     if (b && !(ctx->first = b->next))
         ctx->last = &ctx->first;
@@ -97,6 +126,8 @@ static void *work(void *data)
             tdl_cpu_batch_free(&ctx->base, &b->base);
         tdl_cpu_context_collect(&ctx->base);
         pthread_mutex_lock(&ctx->lock);
+        if (ctx->spare) /* there may never be a time without batches */
+            run_spare(ctx);
     }
     pthread_mutex_unlock(&ctx->lock);
     return NULL;
@@ -119,6 +150,7 @@ enum tdl_result tdl_cpu_timeline_start(struct tdl_cpu_context *ctx)
     pthread_cond_init(&ctx->passed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     ctx->last = &ctx->first;
+    ctx->last_spare = &ctx->spare;
     const int error = tdl_thread_start(&ctx->worker, "tdl-cpu", work, ctx);
     if (!error)
         return TDL_OK;
@@ -203,6 +235,29 @@ enum tdl_result tdl_cpu_context_wait(struct tdl_context *context, uint64_t point
         return tdl_fail(TDL_ERROR_TIMEOUT, "point %llu was not reached in %llu ns",
                         (unsigned long long)point, (unsigned long long)timeout_ns);
     return tdl_context_check(context);
+}
+
+/* ---------------------------------------------------------------- spare time */
+
+void tdl_cpu_spare_run(struct tdl_cpu_context *ctx, struct tdl_cpu_spare *spare,
+                       const struct tdl_compile_params *params)
+{
+    enum { LOOK_NS = 50000000 };
+    pthread_mutex_lock(&ctx->lock);
+    *ctx->last_spare = spare;
+    ctx->last_spare = &spare->next;
+    pthread_cond_signal(&ctx->submitted);
+    tdl_context_count_wait(&ctx->base);
+    while (!spare->done) {
+        const struct timespec look = deadline_after(LOOK_NS);
+        if (pthread_cond_timedwait(&ctx->passed, &ctx->lock, &look) != ETIMEDOUT || spare->done)
+            continue;
+        pthread_mutex_unlock(&ctx->lock);
+        if (params && params->progress && !params->progress(params->progress_data, 0, 0))
+            atomic_store(&spare->stopped, true);
+        pthread_mutex_lock(&ctx->lock);
+    }
+    pthread_mutex_unlock(&ctx->lock);
 }
 
 /* ---------------------------------------------------------- deferred destroy */

@@ -566,6 +566,130 @@ static void check_abort(enum long_run kind, bool begun)
     free(values);
 }
 
+/* -------------------------------------------------------------- in spare time */
+
+/* Minutes of operators that take some ms each. */
+static struct tdl_graph *build_slow(void)
+{
+    enum { WINDOW = 31, PICTURE = 256, LAYERS = 2000 };
+    const struct tdl_pool2d_params window = {.window = {WINDOW, WINDOW},
+                                             .pad = {WINDOW / 2, WINDOW / 2, WINDOW / 2,
+                                                     WINDOW / 2}};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    OK(tdl_builder_create(ctx, &b));
+    struct tdl_operand *o =
+        subject_input(b, "x", subject_image(TDL_LAYOUT_NHWC, 1, PICTURE, PICTURE, 1));
+    for (int i = 0; i < LAYERS; i++)
+        o = tdl_builder_average_pool2d(b, o, &window);
+    OK(tdl_builder_output(b, "y", o));
+    OK(tdl_builder_build(b, NULL, &g));
+    tdl_builder_destroy(&b);
+    return g;
+}
+
+static struct attempt {
+    struct tdl_graph *graph;
+    struct tdl_binding x, y;
+    atomic_bool wanted, ended;
+    enum tdl_result result;
+} attempt;
+
+static bool is_wanted(void *data, uint32_t done, uint32_t total)
+{
+    (void)data, (void)done, (void)total;
+    return atomic_load(&attempt.wanted);
+}
+
+static void *try_it(void *data)
+{
+    const struct tdl_compile_params params = {.progress = is_wanted};
+    uint64_t ns;
+    (void)data;
+    attempt.result = tdl_graph_try(attempt.graph, &attempt.x, 1, &attempt.y, 1, &params, &ns);
+    atomic_store(&attempt.ended, true);
+    return NULL;
+}
+
+/* What is tried takes minutes, and others' runs end meanwhile. */
+static void check_try_beside(void)
+{
+    struct tdl_graph *other = build(false);
+    struct tdl_binding u, v;
+    float values[VALUES];
+    pthread_t thread;
+    check_begin("batches go by what is tried");
+    attempt.graph = build_slow();
+    atomic_store(&attempt.wanted, true);
+    check_bind(ctx, attempt.graph, &attempt.x, &attempt.y);
+    check_bind(ctx, other, &u, &v);
+    REQUIRE(!pthread_create(&thread, NULL, try_it, NULL), "no thread");
+    for (bool begun = false; !begun; usleep(1000)) {
+        pthread_mutex_lock(&tdl_cpu(ctx)->lock);
+        begun = tdl_cpu(ctx)->spare != NULL;
+        pthread_mutex_unlock(&tdl_cpu(ctx)->lock);
+    }
+    for (int i = 0; i < 10; i++) {
+        OK(tdl_graph_dispatch(other, &u, 1, &v, 1, NULL));
+        OK(tdl_tensor_read(v.tensor, values, sizeof(values)));
+    }
+    CHECK(!atomic_load(&attempt.ended), "they waited for its end");
+    atomic_store(&attempt.wanted, false);
+    pthread_join(thread, NULL);
+    CHECK(attempt.result == TDL_ERROR_CANCELED, "it ended with %d", (int)attempt.result);
+    FAILS(tdl_tensor_read_part(attempt.y.tensor, 0, values, sizeof(values)), TDL_ERROR_CANCELED,
+          "");
+    check_unbind(&attempt.x, &attempt.y);
+    check_unbind(&u, &v);
+    tdl_graph_destroy(&attempt.graph);
+    tdl_graph_destroy(&other);
+}
+
+static atomic_bool at_work;
+
+static void *dispatch_on(void *graph)
+{
+    struct tdl_binding x, y;
+    float values[VALUES], first[VALUES];
+    check_bind(ctx, graph, &x, &y);
+    for (int i = 0; atomic_load(&at_work); i++) {
+        OK(tdl_graph_dispatch(graph, &x, 1, &y, 1, NULL));
+        OK(tdl_tensor_read(y.tensor, i ? values : first, sizeof(values)));
+        CHECK(!i || !memcmp(first, values, sizeof(first)), "a run beside it differs");
+    }
+    check_unbind(&x, &y);
+    return NULL;
+}
+
+/* The same graph is at work between its operators: both come to what they should. */
+static void check_try_at_work(void)
+{
+    struct tdl_graph *g = build(true);
+    struct tdl_binding x, y;
+    float pixels[VALUES], values[VALUES], expected[VALUES];
+    pthread_t thread;
+    uint64_t ns;
+    check_begin("a graph is tried and at work");
+    check_bind(ctx, g, &x, &y);
+    for (int i = 0; i < VALUES; i++)
+        pixels[i] = (float)(i % 7) - 3;
+    OK(tdl_tensor_write(x.tensor, pixels, sizeof(pixels), NULL));
+    OK(tdl_graph_dispatch(g, &x, 1, &y, 1, NULL));
+    OK(tdl_tensor_read(y.tensor, expected, sizeof(expected)));
+    atomic_store(&at_work, true);
+    REQUIRE(!pthread_create(&thread, NULL, dispatch_on, g), "no thread");
+    for (int i = 0; i < 500; i++) {
+        OK(tdl_graph_try(g, &x, 1, &y, 1, NULL, &ns));
+        OK(tdl_tensor_read(y.tensor, values, sizeof(values)));
+        CHECK(!memcmp(expected, values, sizeof(expected)), "run %d is another", i);
+        CHECK(ns, "it took no time");
+    }
+    atomic_store(&at_work, false);
+    pthread_join(thread, NULL);
+    check_unbind(&x, &y);
+    tdl_graph_destroy(&g);
+}
+
 /* Between operators: runs of XNNPACK's end where they would take long. */
 static void check_long_runs(void)
 {
@@ -610,6 +734,8 @@ int main(void)
         check_abort((enum long_run)kind, true);
     }
     check_long_runs();
+    check_try_beside();
+    check_try_at_work();
     check_context_close(ctx);
     return check_result();
 }

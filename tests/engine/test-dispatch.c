@@ -311,6 +311,13 @@ static void check_stages(void)
     tdl_graph_get_stats(g, &stats);
     CHECK(steps == stats.steps && steps, "%u steps, %u in the stats", steps, stats.steps);
     CHECK(r != TDL_OK || sum, "no step took any time");
+
+    check_begin("what a run takes");
+    const struct tdl_binding in = {"x", x}, out = {"y", y};
+    uint64_t ns = 0;
+    OK(tdl_graph_try(g, &in, 1, &out, 1, NULL, &ns));
+    CHECK(ns, "no time");
+    FAILS(tdl_graph_try(g, &in, 1, NULL, 0, NULL, &ns), TDL_ERROR_INVALID_ARGUMENT, "outputs");
     tdl_tensor_destroy(&x);
     tdl_tensor_destroy(&y);
     tdl_graph_destroy(&g);

@@ -88,6 +88,7 @@ struct tdl_program {
     void **values;
     void **constants; /* by operand: copies, while steps are made */
     uint64_t *ns;     /* by step, of the last profile */
+    uint64_t runs;    /* on the worker alone: begun so far */
 };
 
 /* Values in bound tensors of packs are unpacked by this operator, and others packed:

@@ -186,23 +186,31 @@ static void bind(struct tdl_program *p, uint8_t *const *bound)
     }
 }
 
+static enum tdl_result run_step(const struct tdl_program *p, const struct tdl_cpu_step *s,
+                                struct tdl_cpu_threads *threads)
+{
+    enum tdl_result r = TDL_OK;
+    if (tdl_is_stopped(tdl_heeded()))
+        return TDL_ERROR_CANCELED;
+    if (s->xnn)
+        r = tdl_cpu_xnn_run(s->xnn, p->values);
+    else
+        run_node(p, s, s->kernel, threads);
+    if (r == TDL_OK && s->xnn && s->exact)
+        keep_nan(p, s, threads);
+    return r;
+}
+
 static enum tdl_result run(struct tdl_cpu_work *work, struct tdl_cpu_threads *threads)
 {
     const struct run *run = (struct run *)work;
     struct tdl_program *p = run->program;
     enum tdl_result r = TDL_OK;
+    p->runs++;
     bind(p, run->bound);
     for (uint32_t i = 0; i < p->step_count; i++) {
-        const struct tdl_cpu_step *s = &p->steps[i];
-        if (tdl_is_stopped(tdl_heeded()))
-            return TDL_ERROR_CANCELED;
         const uint64_t start = run->timed ? tdl_clock_ns() : 0;
-        if (s->xnn)
-            TRY(tdl_cpu_xnn_run(s->xnn, p->values));
-        else
-            run_node(p, s, s->kernel, threads);
-        if (s->xnn && s->exact)
-            keep_nan(p, s, threads);
+        TRY(run_step(p, &p->steps[i], threads));
         if (run->timed)
             p->ns[i] = tdl_clock_ns() - start;
     }
@@ -257,4 +265,72 @@ enum tdl_result tdl_cpu_program_profile(struct tdl_graph *g, struct tdl_buffer *
 fail:
     tdl_batch_give_back(&batch);
     return r;
+}
+
+/* ------------------------------------------------------------- in spare time */
+
+struct trial {
+    struct tdl_cpu_spare spare;
+    struct tdl_program *program;
+    uint8_t *bound[TDL_MAX_BINDINGS];
+    uint32_t next; /* step */
+    uint64_t runs; /* of the program, when the one before had ended */
+    bool hurries;  /* all steps that are left at once */
+    uint64_t ns;
+    enum tdl_result result;
+};
+
+/* The graph may have been at work between two steps, in the same memory: then anew, and once
+ * more that would be in vain, too. */
+static bool try_part(struct tdl_cpu_spare *spare, struct tdl_cpu_threads *threads)
+{
+    struct trial *t = (struct trial *)spare;
+    struct tdl_program *p = t->program;
+    if (t->next && t->runs != p->runs) {
+        t->hurries = true;
+        t->next = 0;
+        t->ns = 0;
+    }
+    t->runs = p->runs;
+    bind(p, t->bound);
+    do {
+        const uint64_t start = tdl_clock_ns();
+        if (t->next < p->step_count)
+            t->result = run_step(p, &p->steps[t->next++], threads);
+        t->ns += tdl_clock_ns() - start;
+    } while (t->hurries && t->result == TDL_OK && t->next < p->step_count);
+    return t->result == TDL_OK && t->next < p->step_count;
+}
+
+/* What it has read and written; only batches know of points. */
+static void note_outputs(const struct trial *t, const struct tdl_ir *ir,
+                         struct tdl_buffer *const *bound)
+{
+    struct tdl_cpu_context *ctx = tdl_cpu(t->program->ctx);
+    bool spoilt = t->result != TDL_OK;
+    pthread_mutex_lock(&ctx->lock);
+    for (uint32_t i = 0; i < ir->input_count; i++)
+        spoilt |= ((const struct tdl_cpu_buffer *)bound[i])->spoilt;
+    for (uint32_t i = 0; i < ir->output_count; i++)
+        ((struct tdl_cpu_buffer *)bound[ir->input_count + i])->spoilt = spoilt;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+enum tdl_result tdl_cpu_program_try(struct tdl_graph *g, struct tdl_buffer *const *bound,
+                                    const struct tdl_compile_params *params, uint64_t *out_ns)
+{
+    const struct tdl_ir *ir = g->plan.ir;
+    struct trial t = {.spare = {.part = try_part}, .program = g->program};
+    for (uint32_t i = 0; i < ir->input_count + ir->output_count; i++)
+        t.bound[i] = tdl_cpu_memory(bound[i]);
+    tdl_cpu_spare_run(tdl_cpu(g->ctx), &t.spare, params);
+    if (atomic_load(&t.spare.stopped))
+        t.result = tdl_fail(TDL_ERROR_CANCELED, "the run was cancelled by the progress function");
+    else if (t.result == TDL_OK)
+        t.result = tdl_context_check(g->ctx);
+    else
+        tdl_fail(t.result, "the graph could not be run");
+    note_outputs(&t, ir, bound);
+    *out_ns = t.ns;
+    return t.result;
 }

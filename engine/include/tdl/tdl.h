@@ -712,6 +712,23 @@ TDL_API enum tdl_result tdl_graph_profile(struct tdl_graph *graph, const struct 
                                           uint32_t input_count, const struct tdl_binding *outputs,
                                           uint32_t output_count);
 
+/**
+ * Find out what a run takes while other work goes on, and wait for it. On the CPU it goes on
+ * in spare time: operator by operator whenever nothing else is submitted, and by one
+ * operator after each batch, so that others wait for one operator at most. On Vulkan it is a
+ * run like any other. Outputs are written as by tdl_graph_dispatch(); until this returns
+ * nobody else may write the tensors, nor read the outputs. The graph itself may be at work
+ * meanwhile. Thread-safe. Blocking.
+ * @param params  `progress`, of 0 kernels, is asked now and then whether to go on; NULL: yes
+ * @param out_ns  on the CPU the time of its operators alone, without what came between;
+ *                elsewhere the wall time
+ * @return TDL_ERROR_CANCELED when `progress` said no: outputs are not there then
+ */
+TDL_API enum tdl_result tdl_graph_try(struct tdl_graph *graph, const struct tdl_binding *inputs,
+                                      uint32_t input_count, const struct tdl_binding *outputs,
+                                      uint32_t output_count,
+                                      const struct tdl_compile_params *params, uint64_t *out_ns);
+
 /* ----------------------------------------------------------------- limits */
 
 /** What a context can take (WebNN's opSupportLimits()). 0 where there is no bound. */
