@@ -38,13 +38,15 @@ static gboolean follow_ladder(GstTdlFilter *self)
     return TRUE;
 }
 
+/* One that is to do more must not hold up what works well; one that is to do less is wanted at
+ * once. */
 static guint wish(GstTdlFilter *self, gint rung)
 {
     struct tdl_frame frame = { 0 };
 
     if (self->in.info.finfo)
         gst_tdl_caps_frame(&self->in.info, &frame);
-    return gst_tdl_reload_wish_rung(&self->reload, rung, &frame);
+    return gst_tdl_reload_wish_rung(&self->reload, rung, rung > self->ladder.at, &frame);
 }
 
 static void judge_ladder(GstTdlFilter *self, gboolean late)

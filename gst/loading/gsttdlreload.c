@@ -11,6 +11,7 @@ struct job {
     struct gst_tdl_sources sources;
     struct gst_tdl_device *device;
     struct tdl_frame frame;
+    gboolean beside;
     guint serial;
 };
 
@@ -45,6 +46,7 @@ static gboolean job_begin(struct job *job)
         job->sources.fuse = reload->fuse;
         job->sources.rung = reload->rung;
         job->frame = reload->frame;
+        job->beside = reload->beside;
     }
     UNLOCK(reload);
     return more;
@@ -77,6 +79,8 @@ static struct gst_tdl_infer *job_load_model(struct job *job,
                                          .data = job };
     struct gst_tdl_infer *infer = gst_tdl_infer_new(params, error);
 
+    if (infer)
+        infer->beside = job->beside;
     if (infer && !gst_tdl_infer_compile(infer, job->device->context, &progress, error))
         g_clear_pointer(&infer, gst_tdl_infer_free);
     /* Frames would wait for it. Whoever asks for it behind that is told what failed. */
@@ -162,6 +166,7 @@ void gst_tdl_reload_begin(struct gst_tdl_reload *reload)
     reload->precision = reload->sources->precision;
     reload->fuse = reload->sources->fuse;
     reload->rung = reload->sources->rung;
+    reload->beside = FALSE;
     reload->frame = (struct tdl_frame){ 0 };
     for (guint i = 0; i < GST_TDL_WISH_COUNT; i++)
         reload->wishes[i].at_begin = reload->wishes[i].serial;
@@ -221,13 +226,14 @@ void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which)
     kick(reload, which);
 }
 
-guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung,
+guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung, gboolean beside,
                                const struct tdl_frame *frame)
 {
     guint serial;
 
     LOCK(reload);
     reload->rung = rung;
+    reload->beside = beside;
     reload->frame = *frame;
     serial = ++reload->wishes[GST_TDL_WISH_MODEL].serial;
     UNLOCK(reload);
@@ -239,6 +245,7 @@ void gst_tdl_reload_keep_rung(struct gst_tdl_reload *reload, gint rung)
 {
     LOCK(reload);
     reload->rung = rung;
+    reload->beside = FALSE;
     UNLOCK(reload);
 }
 

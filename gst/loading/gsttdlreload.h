@@ -33,6 +33,7 @@ struct gst_tdl_reload {
     gint precision; /* what holds until the next start, whatever has been set since */
     gboolean fuse;
     gint rung;              /* that model=auto is to become, */
+    gboolean beside;        /* … and frames are not to wait for it, */
     struct tdl_frame frame; /* … for frames like this one; width 0: not known */
     struct {
         guint serial, taken_on; /* of the newest wish, of the last one being loaded */
@@ -52,9 +53,9 @@ void gst_tdl_reload_start(struct gst_tdl_reload *reload, struct gst_tdl_device *
 void gst_tdl_reload_stop(struct gst_tdl_reload *reload);
 /* The sources have changed. */
 void gst_tdl_reload_wish(struct gst_tdl_reload *reload, enum gst_tdl_wish which);
-/* Have model=auto become another one, ready for frames like this one. Returns the wish's
- * serial. */
-guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung,
+/* Have model=auto become another one, ready for frames like this one; `beside`: frames are not
+ * to wait for its runs. Returns the wish's serial. */
+guint gst_tdl_reload_wish_rung(struct gst_tdl_reload *reload, gint rung, gboolean beside,
                                const struct tdl_frame *frame);
 /* … or stay what it is: nothing is loaded for that. */
 void gst_tdl_reload_keep_rung(struct gst_tdl_reload *reload, gint rung);

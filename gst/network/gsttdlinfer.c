@@ -92,28 +92,55 @@ static guint64 median(const guint64 *ns, guint count)
     return MAX(MIN(ns[1], ns[2]), MIN(MAX(ns[1], ns[2]), ns[3]));
 }
 
-static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context,
-                               struct gst_tdl_progress *progress)
+/* In its turn. */
+static enum tdl_result run_alone(struct gst_tdl_infer *infer, struct tdl_context *context,
+                                 struct gst_tdl_progress *progress, guint64 *out_ns)
 {
     struct tdl_batch *batch = NULL;
     enum tdl_result r = tdl_batch_create(context, &batch);
+    const gint64 start = g_get_monotonic_time();
+
+    if (r == TDL_OK)
+        r = tdl_batch_begin(batch);
+    if (r == TDL_OK)
+        r = run_network(infer, batch);
+    if (r == TDL_OK)
+        r = gst_tdl_batch_run(context, batch, gst_tdl_progress_kernels, progress);
+    tdl_batch_destroy(&batch);
+    *out_ns = (g_get_monotonic_time() - start) * 1000;
+    return r;
+}
+
+/* While frames go on, which hardly wait for it. */
+static enum tdl_result run_beside(struct gst_tdl_infer *infer, struct gst_tdl_progress *progress,
+                                  guint64 *out_ns)
+{
+    const struct tdl_compile_params params = { .progress = gst_tdl_progress_kernels,
+                                               .progress_data = progress };
+    struct bindings b;
+
+    bind(infer, &b);
+    return tdl_graph_try(infer->model->graph, b.inputs, b.input_count, b.outputs, b.output_count,
+                         &params, out_ns);
+}
+
+static enum tdl_result warm_up(struct gst_tdl_infer *infer, struct tdl_context *context,
+                               struct gst_tdl_progress *progress)
+{
+    const gboolean waits_for_none =
+        infer->beside && tdl_context_device(context)->type == TDL_DEVICE_CPU;
+    const guint64 longest = waits_for_none ? LONG_RUN : SHORT_RUN;
     const guint runs = infer->rung > GST_TDL_RUNG_PERSON ? TRIED_RUNS : WARM_UP_RUNS;
     guint64 ns[TRIED_RUNS];
+    enum tdl_result r = TDL_OK;
 
     for (guint i = 0; i < runs && r == TDL_OK && (i == 0 || infer->network_ns < LONG_RUN) &&
-                      (i < WARM_UP_RUNS || infer->network_ns < SHORT_RUN);
+                      (i < WARM_UP_RUNS || infer->network_ns < longest);
          i++) {
-        gint64 start = g_get_monotonic_time();
-
-        r = tdl_batch_begin(batch);
-        if (r == TDL_OK)
-            r = run_network(infer, batch);
-        if (r == TDL_OK)
-            r = gst_tdl_batch_run(context, batch, gst_tdl_progress_kernels, progress);
-        ns[i] = (g_get_monotonic_time() - start) * 1000;
+        r = infer->beside ? run_beside(infer, progress, &ns[i])
+                          : run_alone(infer, context, progress, &ns[i]);
         infer->network_ns = median(ns, i + 1);
     }
-    tdl_batch_destroy(&batch);
     /* Now, as many a pipeline ends by a signal. Failing is logged, no more. */
     if (r == TDL_OK)
         tdl_context_save_cache(context);

@@ -15,6 +15,7 @@ struct gst_tdl_infer {
     const struct gst_tdl_person *person; /* the way that it was chosen for; NULL: none */
     gint rung;                           /* enum gst_tdl_rung: which one of model=auto it is */
     guint rungs;                         /* bits: of those to choose from when it was loaded */
+    gboolean beside;                     /* it warms up while frames go on that are not to wait */
     gchar *follows;                      /* "model-size", by the frame's shape; NULL: it does not */
     struct tdl_tensor *input, *mask;     /* the mask: [1, h, w, 1] float32 */
     struct tdl_tensor *output;           /* the same memory, as the graph writes it */

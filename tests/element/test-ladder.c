@@ -212,11 +212,12 @@ GST_END_TEST;
 /* ------------------------------------------------------------------ the element */
 
 /* Networks whose mask is white on white, in the place of three of the ladder. */
-static gchar *folder, *paths[4];
+static gchar *folder, *paths[4], *slow;
 static guint here;                  /* … and which of them are fetched */
 static guint64 network_ns[4];       /* a run of each */
 static gint busy;                   /* atomic: the device is, with something else */
 static gint refused;                /* atomic: count */
+static gint begun, ended;           /* atomic: counts of runs of models that are tried */
 
 const gchar *__real_gst_tdl_rung_name(gint rung);
 const gchar *__wrap_gst_tdl_rung_name(gint rung);
@@ -236,6 +237,15 @@ gboolean __real_gst_tdl_ladder_admits(struct gst_tdl_ladder *l, gint rung, guint
                                       const struct gst_tdl_strain *strain);
 gboolean __wrap_gst_tdl_ladder_admits(struct gst_tdl_ladder *l, gint rung, guint64 ns,
                                       const struct gst_tdl_strain *strain);
+
+enum tdl_result __real_tdl_graph_try(struct tdl_graph *graph, const struct tdl_binding *inputs,
+                                     uint32_t input_count, const struct tdl_binding *outputs,
+                                     uint32_t output_count, const struct tdl_compile_params *params,
+                                     uint64_t *out_ns);
+enum tdl_result __wrap_tdl_graph_try(struct tdl_graph *graph, const struct tdl_binding *inputs,
+                                     uint32_t input_count, const struct tdl_binding *outputs,
+                                     uint32_t output_count, const struct tdl_compile_params *params,
+                                     uint64_t *out_ns);
 
 const gchar *__wrap_gst_tdl_rung_name(gint rung)
 {
@@ -276,6 +286,19 @@ gboolean __wrap_gst_tdl_ladder_admits(struct gst_tdl_ladder *l, gint rung, guint
     if (!admits)
         g_atomic_int_inc(&refused);
     return admits;
+}
+
+enum tdl_result __wrap_tdl_graph_try(struct tdl_graph *graph, const struct tdl_binding *inputs,
+                                     uint32_t input_count, const struct tdl_binding *outputs,
+                                     uint32_t output_count, const struct tdl_compile_params *params,
+                                     uint64_t *out_ns)
+{
+    enum tdl_result r;
+
+    g_atomic_int_inc(&begun);
+    r = __real_tdl_graph_try(graph, inputs, input_count, outputs, output_count, params, out_ns);
+    g_atomic_int_inc(&ended);
+    return r;
 }
 
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=1/1"
@@ -430,6 +453,34 @@ GST_START_TEST(property_meanwhile)
 }
 GST_END_TEST;
 
+/* A run of the one that is tried takes minutes: frames come out meanwhile, with the mask of the
+ * one at work, and a stop does not wait, either. */
+GST_START_TEST(slow_one)
+{
+    struct filter f;
+    gchar *best = paths[HD];
+
+    here = 1 << PERSON | 1 << HD;
+    begun = ended = 0;
+    paths[HD] = slow;
+    start(&f, "mode=mask device=cpu");
+    seconds(&f, 2);
+    while (!g_atomic_int_get(&begun)) {
+        push(&f, GST_MSECOND / 1000);
+        g_usleep(1000);
+    }
+    for (guint i = 0; i < 20; i++) {
+        fail_unless(!push(&f, GST_MSECOND / 1000));
+        g_usleep(1000); /* for a part of the other one */
+    }
+    fail_unless_equals_int(g_atomic_int_get(&ended), 0);
+    expect_model(&f, PERSON);
+    filter_expect_no_error(&f);
+    filter_stop(&f);
+    paths[HD] = best;
+}
+GST_END_TEST;
+
 /* The person model has to do where there is no other one, or the mode has no mask. */
 GST_START_TEST(person_alone)
 {
@@ -466,6 +517,7 @@ static Suite *suite(void)
     tcase_add_test(tc, runs);
     tcase_add_test(tc, up_and_down);
     tcase_add_test(tc, property_meanwhile);
+    tcase_add_test(tc, slow_one);
     tcase_add_loop_test(tc, person_alone, 0, 2);
     return s;
 }
@@ -485,22 +537,42 @@ static gchar *write_model(const gchar *name)
     return g_steal_pointer(&text);
 }
 
+/* One with thousands of means of 31x31 of 256x256 px. */
+static gchar *write_slow_model(void)
+{
+    enum { LAYERS = 2000 };
+    g_autofree gchar *path = write_model("slow");
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    g_string_printf(text,
+                    "7767517\n%d %d\nInput in 0 1 data 0=256 1=256 2=3\n"
+                    "Crop red 1 1 data b0 0=0 1=0 2=0 3=0 4=0 5=1\n",
+                    LAYERS + 2, LAYERS + 2);
+    for (guint i = 0; i < LAYERS; i++)
+        g_string_append_printf(text, "Pooling p%u 1 1 b%u b%u 0=1 1=31 3=15 5=1\n", i, i, i + 1);
+    return path && g_file_set_contents(path, text->str, -1, NULL) ? g_steal_pointer(&path) : NULL;
+}
+
 int main(int argc, char **argv)
 {
-    gchar *weights[2];
+    gchar *weights[3];
     int result;
 
     folder = g_dir_make_tmp("tdl-ladder-XXXXXX", NULL);
     paths[SMALL] = write_model("small");
     paths[MATTING] = g_build_filename(folder, "missing.param", NULL);
     paths[HD] = write_model("best");
+    slow = write_slow_model();
     weights[0] = g_build_filename(folder, "small.bin", NULL);
     weights[1] = g_build_filename(folder, "best.bin", NULL);
+    weights[2] = g_build_filename(folder, "slow.bin", NULL);
     gst_init(&argc, &argv);
     GST_PLUGIN_STATIC_REGISTER(tdlfilter);
     result = util_main_one_device(argc, argv, suite(), "ladder");
-    for (guint i = 0; i < 2; i++)
+    for (guint i = 0; i < G_N_ELEMENTS(weights); i++)
         g_unlink(weights[i]), g_free(weights[i]);
+    g_unlink(slow);
+    g_free(slow);
     for (gint i = SMALL; i <= HD; i++) {
         g_unlink(paths[i]);
         g_free(paths[i]);
