@@ -163,12 +163,9 @@ static void begin_shown(struct gst_tdl_meta *meta, struct gst_tdl_session *sessi
 static const gchar *foreground(const struct gst_tdl_session *session,
                                const struct gst_tdl_live *live)
 {
-    const gchar *name = session->infer->model->name;
+    const gchar *finds = session->infer->model->finds;
 
-    static const gchar *const names[] = { "person", "person-square", "person-landscape", NULL };
-    const gboolean person = g_strv_contains(names, name);
-
-    return person && !live->invert ? "person" : "foreground";
+    return finds && !live->invert ? finds : "foreground";
 }
 
 GstBuffer *gst_tdl_meta_copy(GstBuffer *input)

@@ -94,6 +94,22 @@ gboolean gst_tdl_preset_exists(const gchar *name)
     return path != NULL;
 }
 
+const gchar *gst_tdl_preset_finds(const gchar *model)
+{
+    g_autoptr(GKeyFile) presets = open_presets();
+    g_auto(GStrv) names = g_key_file_get_groups(presets, NULL);
+    const gchar *finds = NULL;
+
+    for (guint i = 0; names[i] && !finds; i++) {
+        g_autofree gchar *text = g_key_file_get_string(presets, names[i], "finds", NULL);
+        g_autofree gchar *path = text ? find_named(presets, names[i], NULL) : NULL;
+
+        if (text && (!strcmp(model, names[i]) || !g_strcmp0(model, path)))
+            finds = g_intern_string(text);
+    }
+    return finds;
+}
+
 /* Keys that are no properties are the script's. */
 static void fill(struct gst_tdl_sources *sources, GKeyFile *presets, const gchar *name)
 {

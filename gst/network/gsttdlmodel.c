@@ -144,6 +144,7 @@ static const struct gst_tdl_model *acquire(const struct gst_tdl_model_params *pa
     entry->model.fit = params->sources->input_fit;
     entry->model.look = params->sources->look;
     entry->model.name = g_strdup(*path ? path : "person");
+    entry->model.finds = gst_tdl_preset_finds(entry->model.name);
     if (!entries)
         entries = g_ptr_array_new();
     g_ptr_array_add(entries, entry);

@@ -20,6 +20,7 @@ struct gst_tdl_batcher;
 
 struct gst_tdl_model {
     gchar *name;
+    const gchar *finds; /* interned: what its foreground is; NULL: not known */
     struct tdl_graph *graph;
     const gchar *input, *output; /* names; owned by the graph */
     const struct tdl_tensor_params *input_params, *output_params;

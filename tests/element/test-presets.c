@@ -39,7 +39,7 @@ GST_START_TEST(every_line)
     static const gchar *const of_script[] = { "what",      "licence", "package", "version",
                                               "integrity", "file",    "sha256",  "with",
                                               "chunks",    "beside",  "beside-sha256",
-                                              NULL };
+                                              "finds",     NULL };
     g_autoptr(GKeyFile) file = table();
     g_auto(GStrv) names = g_key_file_get_groups(file, NULL);
 
@@ -160,6 +160,34 @@ GST_START_TEST(person)
 }
 GST_END_TEST;
 
+/* What a network's foreground is called, for each of the table, by its name where it is built in,
+ * and by its file where it is fetched. */
+GST_START_TEST(finds)
+{
+    static const gchar *const people[] = { "person", "person-square", "person-landscape", "pose",
+                                           "matting", "matting-small", "matting-hd", NULL };
+    g_autoptr(GKeyFile) file = table();
+    g_auto(GStrv) names = g_key_file_get_groups(file, NULL);
+
+    for (guint i = 0; names[i]; i++) {
+        const gchar *wanted = g_strv_contains(people, names[i]) ? "person" : NULL;
+        g_autofree gchar *its = g_key_file_get_string(file, names[i], "file", NULL);
+        g_autofree gchar *with = g_key_file_get_string(file, names[i], "beside", NULL);
+        g_autofree gchar *path = model_path(its), *beside = with ? model_path(with) : NULL;
+
+        fail_unless(g_file_set_contents(path, "x", 1, NULL));
+        fail_unless(!beside || g_file_set_contents(beside, "x", 1, NULL));
+        fail_unless_equals_string(gst_tdl_preset_finds(names[i]), wanted);
+        fail_unless_equals_string(gst_tdl_preset_finds(path), wanted);
+        fail_unless_equals_string(gst_tdl_preset_finds(its), NULL); /* any file of that name */
+        g_unlink(path);
+        if (beside)
+            g_unlink(beside);
+    }
+    fail_unless_equals_string(gst_tdl_preset_finds(""), NULL);
+}
+GST_END_TEST;
+
 GST_START_TEST(values_from_text)
 {
     struct gst_tdl_settings settings;
@@ -224,6 +252,7 @@ static Suite *presets_suite(void)
     tcase_add_test(tcase, half_of_it);
     tcase_add_test(tcase, found);
     tcase_add_test(tcase, person);
+    tcase_add_test(tcase, finds);
     tcase_add_test(tcase, values_from_text);
     tcase_add_test(tcase, ladder);
     return suite;
