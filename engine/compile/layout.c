@@ -139,6 +139,7 @@ static enum tdl_result add_repack(struct tdl_ir *ir, struct tdl_operand *from,
     n->output = to;
     to->producer = n;
     n->storage = to->storage;
+    n->wide = to->storage == TDL_STORAGE_PACKED ? to->wide : from->wide;
     snprintf(n->label, sizeof(n->label), "repack %s",
              from->kind == TDL_OPERAND_CONSTANT ? "constant"
              : from->external                   ? from->name
@@ -146,9 +147,10 @@ static enum tdl_result add_repack(struct tdl_ir *ir, struct tdl_operand *from,
     return TDL_OK;
 }
 
-/* The same value in the other storage. NULL when out of memory. */
+/* The same value in the other storage; `wide`: in packs of float32, if in packs. NULL when out
+ * of memory. */
 static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
-                                   enum tdl_storage storage, enum tdl_layout layout)
+                                   enum tdl_storage storage, bool wide, enum tdl_layout layout)
 {
     struct tdl_tensor_params desc = o->desc;
     if (storage == TDL_STORAGE_PACKED && desc.rank < 4) {
@@ -160,7 +162,9 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
         desc.rank = 4;
         desc.layout = layout;
     }
-    if (o->twin && o->twin->storage == storage && o->twin->desc.layout == desc.layout)
+    wide &= storage == TDL_STORAGE_PACKED;
+    if (o->twin && o->twin->storage == storage && o->twin->wide == wide &&
+        o->twin->desc.layout == desc.layout)
         return o->twin;
     struct tdl_operand *twin = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
     if (!twin) {
@@ -168,6 +172,7 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
         return NULL;
     }
     twin->storage = storage;
+    twin->wide = wide;
     o->twin = twin;
     return add_repack(ir, o, twin) == TDL_OK ? twin : NULL;
 }
@@ -183,13 +188,16 @@ static enum tdl_result place_read(struct layout *l, struct tdl_node *n, uint32_t
      * graph's own packs are others. */
     if (o->bound.layout == TDL_LAYOUT_NC4HW4 && l->packs != TDL_FLOAT32 &&
         o->kind == TDL_OPERAND_INPUT)
-        o = twin_of(l->ir, o, TDL_STORAGE_PACKED, layout);
+        o = twin_of(l->ir, o, TDL_STORAGE_PACKED, n->wide, layout);
+    /* Packs of the other width come by way of linear memory. */
+    if (o && o->storage == TDL_STORAGE_PACKED && o->wide != n->wide)
+        o = twin_of(l->ir, o, TDL_STORAGE_LINEAR, false, layout);
     bool as_it_is =
         o && o->storage == TDL_STORAGE_PACKED && n->op->reads_packs && n->op->reads_packs(n, slot);
     as_it_is |= o && o->storage == TDL_STORAGE_LINEAR && n->op->reads_linear &&
                 n->op->reads_linear(n, slot, l->algorithm);
     if (o && o->storage != n->storage && !as_it_is)
-        o = twin_of(l->ir, o, n->storage, layout);
+        o = twin_of(l->ir, o, n->storage, n->wide, layout);
     tdl_ir_set_input(l->ir, n, slot, o);
     return o ? TDL_OK : TDL_ERROR_OUT_OF_MEMORY;
 }
@@ -250,9 +258,10 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
     inside->producer = output->producer;
     inside->producer->output = inside;
     inside->storage = made;
+    inside->wide = output->wide;
     tdl_ir_replace(ir, output, inside);
     if (packs && made == TDL_STORAGE_LINEAR && output->storage == TDL_STORAGE_LINEAR)
-        inside = twin_of(ir, inside, TDL_STORAGE_PACKED, output->desc.layout);
+        inside = twin_of(ir, inside, TDL_STORAGE_PACKED, inside->wide, output->desc.layout);
     else if (!packs)
         inside->twin = output; /* for others that read it linear */
     return inside ? add_repack(ir, inside, output) : TDL_ERROR_OUT_OF_MEMORY;
@@ -264,7 +273,8 @@ static enum tdl_result place_output(struct layout *l, struct tdl_operand *output
 static enum tdl_result find_size(struct tdl_operand *o, enum tdl_dtype packs)
 {
     struct tdl_dims d = tdl_operand_dims(o);
-    const uint64_t factors[] = {d.n, ((uint64_t)d.c + 3) / 4, d.h, d.w, tdl_dtype_size(packs)};
+    const uint64_t factors[] = {d.n, ((uint64_t)d.c + 3) / 4, d.h, d.w,
+                                tdl_dtype_size(o->wide ? TDL_FLOAT32 : packs)};
     bool fits = true;
     o->size = 4;
     if (o->external || o->storage == TDL_STORAGE_LINEAR)
@@ -313,6 +323,8 @@ enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params
             o->storage = o->producer ? o->producer->storage : TDL_STORAGE_LINEAR;
     }
     uint32_t count = ir->node_count;
+    for (uint32_t i = 0; i < count; i++)
+        ir->nodes[i]->wide = ir->nodes[i]->output->wide;
     for (uint32_t i = 0; i < ir->output_count; i++) {
         ir->outputs[i]->binding = (int32_t)(ir->input_count + i);
         TRY(place_output(&l, ir->outputs[i], params));

@@ -39,11 +39,14 @@ enum tdl_result tdl_plan_build(struct tdl_plan *plan)
     tdl_nodes_count_readers(plan->ir->nodes, plan->ir->node_count);
     if (!plan->no_fuse && !plan->guard) /* a guard stands behind every value */
         tdl_plan_find_parts(plan);
+    const enum tdl_dtype storage = plan->storage;
     for (uint32_t i = 0; i < plan->ir->node_count; i++) {
         const uint32_t first = plan->step_count;
         enum tdl_result r = tdl_node_expand(plan->ir->nodes[i]);
+        plan->storage = plan->ir->nodes[i]->wide ? TDL_FLOAT32 : storage;
         if (r == TDL_OK)
             r = plan->ir->nodes[i]->op->lower(plan, plan->ir->nodes[i]);
+        plan->storage = storage;
         tdl_node_shrink(plan->ir->nodes[i]);
         if (r == TDL_OK)
             r = plan->status;

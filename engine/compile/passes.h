@@ -7,6 +7,9 @@
 
 /* Passes, in this order. */
 enum tdl_result tdl_pass_fold(struct tdl_ir *ir);
+/* Of graphs that are kept in 16 bits: say which values are not (operand->wide). Fusions keep
+ * what the last of their nodes had. */
+enum tdl_result tdl_pass_widen(struct tdl_ir *ir);
 /* `few_dispatches`: a dispatch costs more than some work done twice, as on a
  * GPU; without it only what saves work or memory traffic is fused. */
 enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);

@@ -125,6 +125,8 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     enum tdl_result r;
     TRY(tdl_pass_fold(ir));
     g->operator_count = ir->node_count;
+    if (g->plan.storage == TDL_FLOAT16)
+        TRY(tdl_pass_widen(ir));
     if (!params->no_fuse)
         TRY(steps ? tdl_pass_fuse(ir, tdl_tastes_of(&g->ctx->info)->few_dispatches)
                   : tdl_pass_absorb(ir));

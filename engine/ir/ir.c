@@ -185,8 +185,8 @@ void tdl_ir_dump(const struct tdl_ir *ir, const char *pass)
     fprintf(stderr, "after %s: %u nodes\n", pass, ir->node_count);
     for (uint32_t i = 0; i < ir->node_count; i++) {
         const struct tdl_node *n = ir->nodes[i];
-        fprintf(stderr, "  %3u %-18s %%%u = %s (", i, n->op->name, n->output->id,
-                tdl_operand_text(n->output));
+        fprintf(stderr, "  %3u %-18s %%%u = %s%s (", i, n->op->name, n->output->id,
+                tdl_operand_text(n->output), n->output->wide ? " wide" : "");
         for (uint32_t j = 0; j < n->input_count; j++)
             if (n->inputs[j])
                 fprintf(stderr, " %u:%s%u", j,

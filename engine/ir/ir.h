@@ -71,6 +71,7 @@ struct tdl_operand {
      * bound at dispatch to tensors like `bound`, and constants that linear
      * operators read lie among the weights. */
     enum tdl_storage storage;
+    bool wide; /* in packs it is float32, whatever the graph's are; set before fuse */
     bool external;
     struct tdl_tensor_params bound;
     int32_t binding;          /* external: index among inputs, or inputs + outputs */
@@ -262,6 +263,7 @@ struct tdl_node {
     struct tdl_operand *means;
     struct tdl_chain chain;
     enum tdl_storage storage; /* PACKED or LINEAR, set by layout */
+    bool wide;                /* likewise: the packs that it reads and writes are */
     char label[96];
     uint8_t whole; /* of pools: bits of the axes along which the window is the image */
     bool dead;

@@ -276,6 +276,148 @@ static void check_power(void)
     }
 }
 
+/* ------------------------------------------------- differences of large parts */
+
+/* Shades of 8 bits with flat parts, slopes and noise, and a mask that follows them. */
+enum { BOX_SIDE = 24, LARGE = 2 * BOX_SIDE, BOX_C = 4 };
+
+/* How the parts of a guided filter are written. */
+enum how { SUMS, DIFFERENCES, RECIPROCALS, POOLS, HOWS };
+
+static O number(struct tdl_builder *b, float value)
+{
+    return subject_constant(b, 0, NULL, &value);
+}
+
+/* Means of 3x3, without padding. */
+static O mean(struct tdl_builder *b, O x, enum how how)
+{
+    static const float third[3 * BOX_C] = {1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f,
+                                           1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f, 1 / 3.f};
+    const struct tdl_conv2d_params depthwise = {.groups = BOX_C};
+    const struct tdl_pool2d_params window = {.window = {3, 3}, .stride = {1, 1}};
+    if (how == POOLS)
+        return tdl_builder_average_pool2d(b, x, &window);
+    O down = subject_constant(b, 4, (const uint32_t[]){BOX_C, 3, 1, 1}, third);
+    O across = subject_constant(b, 4, (const uint32_t[]){BOX_C, 1, 3, 1}, third);
+    return tdl_builder_conv2d(b, tdl_builder_conv2d(b, x, down, &depthwise), across, &depthwise);
+}
+
+/* The slope of the mask over the picture, and what it is at 0, both enlarged, of the large
+ * picture: He, Sun, Tang, "Guided image filtering", 2013. */
+static O guided_filter(struct tdl_builder *b, enum how how, O picture, O mask, O large)
+{
+    const struct tdl_resample2d_params twice = {.mode = TDL_RESAMPLE_LINEAR,
+                                                .size = {LARGE, LARGE}};
+    const float least = 0, most = 1;
+    O m = mean(b, picture, how), p = mean(b, mask, how), eps = number(b, 1e-5f);
+    O product = tdl_builder_mul(b, m, p), square = tdl_builder_mul(b, m, m);
+    O both = mean(b, tdl_builder_mul(b, picture, mask), how);
+    O squares = mean(b, tdl_builder_mul(b, picture, picture), how);
+    O covariance = tdl_builder_sub(b, both, product);
+    O variance = how == SUMS ? tdl_builder_add(b, squares, tdl_builder_sub(b, eps, square))
+                             : tdl_builder_add(b, tdl_builder_sub(b, squares, square), eps);
+    O slope = how == RECIPROCALS
+                  ? tdl_builder_mul(b, covariance, tdl_builder_reciprocal(b, variance))
+                  : tdl_builder_div(b, covariance, variance);
+    O rest = tdl_builder_sub(b, p, tdl_builder_mul(b, slope, m));
+    O y = tdl_builder_mul(b, tdl_builder_resample2d(b, slope, &twice), large);
+    y = tdl_builder_add(b, y, tdl_builder_resample2d(b, rest, &twice));
+    return tdl_builder_clamp(b, y, &least, &most);
+}
+
+/* Deviations of a pixel from its neighbours, in these. */
+static O normalization(struct tdl_builder *b, O picture)
+{
+    O m = mean(b, picture, POOLS);
+    O squares = mean(b, tdl_builder_mul(b, picture, picture), POOLS);
+    O variance = tdl_builder_sub(b, squares, tdl_builder_mul(b, m, m));
+    O deviation = tdl_builder_sqrt(b, tdl_builder_add(b, variance, number(b, 1e-4f)));
+    return tdl_builder_mul(b, tdl_builder_div(b, m, deviation), number(b, 0.01f));
+}
+
+/* What a picture is like, and its mask, of `side` px. */
+static void draw(float *picture, float *mask, int side)
+{
+    struct rng rng = {5};
+    for (int y = 0; y < side; y++)
+        for (int x = 0; x < side; x++) {
+            const bool flat = 3 * x < side, noisy = 3 * y > 2 * side;
+            const float slope = 0.3f + 0.6f * (float)x / (float)side;
+            for (int c = 0; c < BOX_C; c++, picture++, mask++) {
+                const float shade = (flat ? 0.8f : slope) - 0.05f * (float)c +
+                                    (noisy ? rng_float(&rng, -0.02f, 0.02f) : 0);
+                *picture = rintf(shade * 255) / 255;
+                *mask = 3 * x > 2 * side ? 1 : flat ? 0.02f : *picture;
+            }
+        }
+}
+
+static void run_image(enum how how, enum tdl_precision precision, bool no_fuse, float *y)
+{
+    static float picture[BOX_SIDE * BOX_SIDE * BOX_C], mask[BOX_SIDE * BOX_SIDE * BOX_C],
+        large[LARGE * LARGE * BOX_C], unused[LARGE * LARGE * BOX_C];
+    const struct tdl_build_params params = {.precision = precision, .no_fuse = no_fuse};
+    struct tdl_binding in[3], out = {"y", NULL};
+    const float *const data[] = {picture, mask, large};
+    struct tdl_builder *b;
+    struct tdl_graph *g;
+    O inputs[3];
+    draw(picture, mask, BOX_SIDE);
+    draw(large, unused, LARGE);
+    OK(tdl_builder_create(ctx, &b));
+    for (uint32_t i = 0; i < 3; i++) {
+        static const char *const names[] = {"picture", "mask", "large"};
+        const uint32_t side = i < 2 ? BOX_SIDE : LARGE;
+        in[i].name = names[i];
+        inputs[i] = subject_input(b, names[i],
+                                  subject_image(TDL_LAYOUT_NHWC, 1, side, side, BOX_C));
+    }
+    O result = how < HOWS ? guided_filter(b, how, inputs[0], inputs[1], inputs[2])
+                          : normalization(b, inputs[0]);
+    OK(tdl_builder_output(b, "y", result));
+    OK(tdl_builder_build(b, &params, &g));
+    tdl_builder_destroy(&b);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct tdl_tensor_params p = *tdl_graph_input(g, i, NULL);
+        p.usage = TDL_TENSOR_WRITABLE;
+        OK(tdl_tensor_create(ctx, &p, &in[i].tensor));
+        OK(tdl_tensor_write(in[i].tensor, data[i], tdl_tensor_params_size(&p), NULL));
+    }
+    struct tdl_tensor_params p = *tdl_graph_output(g, 0, NULL);
+    p.usage = TDL_TENSOR_READABLE;
+    OK(tdl_tensor_create(ctx, &p, &out.tensor));
+    OK(tdl_graph_dispatch(g, in, 3, &out, 1, NULL));
+    OK(tdl_tensor_read(out.tensor, y, tdl_tensor_params_size(&p)));
+    for (uint32_t i = 0; i < 3; i++)
+        tdl_tensor_destroy(&in[i].tensor);
+    tdl_tensor_destroy(&out.tensor);
+    tdl_graph_destroy(&g);
+}
+
+/* The mean of squares without the square of the mean is small where both are not: in 16 bits
+ * nothing, or less, would be left to divide by. */
+static void check_differences(void)
+{
+    static float full[LARGE * LARGE * BOX_C], half[LARGE * LARGE * BOX_C];
+    for (int how = 0; how <= HOWS; how++)
+        for (int k = 0; k < 2; k++) {
+            double worst = 0;
+            check_begin("numbers: fp16, differences of large parts, as %d%s", how,
+                        k ? ", unfused" : "");
+            memset(full, 0, sizeof(full));
+            memset(half, 0, sizeof(half));
+            run_image((enum how)how, TDL_PRECISION_FP32, k, full);
+            run_image((enum how)how, TDL_PRECISION_FP16, k, half);
+            for (size_t i = 0; i < COUNT(full); i++) {
+                const double off = fabs((double)full[i] - (double)half[i]);
+                worst = isnan(half[i]) ? INFINITY : fmax(worst, off);
+                REQUIRE(isfinite(full[i]), "fp32 has no number at %zu", i);
+            }
+            CHECK(worst <= 0.02, "fp16 is off by %g", worst);
+        }
+}
+
 int main(void)
 {
     ctx = check_context_open();
@@ -285,6 +427,7 @@ int main(void)
     check_overflow();
     check_reductions();
     check_power();
+    check_differences();
     check_context_close(ctx);
     return check_result();
 }

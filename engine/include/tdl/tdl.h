@@ -557,7 +557,8 @@ enum tdl_precision {
      *  Halves, rounded to the nearest: 11 bits from 6.1e-5 to 65504, steps of 6e-8 or
      *  0 below, infinity from 65520 on, where convolutions on matrix units take
      *  ±65504. Infinities and NaN stay. A network whose activations are larger wants
-     *  FP32. */
+     *  FP32. What is divided by a difference of products, as a variance is, and what
+     *  both are computed from by arithmetic and means, stays float32. */
     TDL_PRECISION_FP16 = 2,
 };
 
