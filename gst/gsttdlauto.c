@@ -49,14 +49,11 @@ static guint wish(GstTdlFilter *self, gint rung)
     return gst_tdl_reload_wish_rung(&self->reload, rung, rung > self->ladder.at, &frame);
 }
 
-static void judge_ladder(GstTdlFilter *self, gboolean late)
+static void judge_ladder(GstTdlFilter *self, const struct gst_tdl_strain *strain)
 {
     const gboolean begun = self->ladder.begins;
-    struct gst_tdl_strain strain;
-    gint rung;
+    gint rung = gst_tdl_ladder_judge(&self->ladder, strain);
 
-    gst_tdl_session_strain(self->session, &self->active, late, &strain);
-    rung = gst_tdl_ladder_judge(&self->ladder, &strain);
     if (begun && !self->ladder.begins && rung == GST_TDL_NO_RUNG)
         GST_INFO_OBJECT(self, "model=auto begins with \"%s\", a run of which takes %.1f ms",
                         gst_tdl_rung_name(self->ladder.at),
@@ -66,9 +63,9 @@ static void judge_ladder(GstTdlFilter *self, gboolean late)
     GST_INFO_OBJECT(self,
                     "model=auto loads \"%s\" (%s): of %.1f ms a frame takes %.1f, a run of "
                     "\"%s\" %.1f",
-                    gst_tdl_rung_name(rung), self->ladder.reason, strain.duration / 1e6,
-                    strain.cost.frame / 1e6, gst_tdl_rung_name(self->ladder.at),
-                    (strain.cost.picture + strain.cost.network) / 1e6);
+                    gst_tdl_rung_name(rung), self->ladder.reason, strain->duration / 1e6,
+                    strain->cost.frame / 1e6, gst_tdl_rung_name(self->ladder.at),
+                    (strain->cost.picture + strain->cost.network) / 1e6);
     self->try_serial = wish(self, rung);
 }
 
@@ -90,17 +87,22 @@ static void judge_interval(GstTdlFilter *self, gboolean late)
 void gst_tdl_auto_weigh(GstTdlFilter *self)
 {
     const gboolean begins = follow_ladder(self);
-    gboolean late;
+    const gboolean due = gst_tdl_session_is_due(self->session);
+    struct gst_tdl_strain strain;
+    gboolean late = FALSE;
 
-    if (!gst_tdl_session_is_due(self->session)) {
-        if (begins)
-            judge_ladder(self, FALSE);
+    if (!due && !begins)
         return;
+    if (due) {
+        late = g_atomic_int_compare_and_exchange(&self->late, TRUE, FALSE);
+        judge_interval(self, late);
     }
-    late = g_atomic_int_compare_and_exchange(&self->late, TRUE, FALSE);
-    judge_interval(self, late);
-    if (self->on_ladder)
-        judge_ladder(self, late);
+    gst_tdl_session_strain(self->session, &self->active, late, &strain);
+    if (due)
+        gst_tdl_session_tell_load(self->session, &strain);
+    /* A processor's frames may take all its time: that is known when some have been. */
+    if (self->on_ladder && (due || !is_processor(self->session)))
+        judge_ladder(self, &strain);
 }
 
 /* The one that works stays. Was a property set while the other one was loaded, it has to be
@@ -129,14 +131,18 @@ gboolean gst_tdl_auto_admits(GstTdlFilter *self, const struct gst_tdl_loaded *lo
     admits = gst_tdl_ladder_admits(&self->ladder, infer->rung, infer->network_ns, &strain);
     GST_INFO_OBJECT(self,
                     "model=auto: a run of \"%s\" takes %.1f ms, and of %.1f a frame beside that "
-                    "%.1f: %s",
+                    "%.1f, other streams %.1f: %s",
                     gst_tdl_rung_name(infer->rung), infer->network_ns / 1e6, strain.duration / 1e6,
                     (strain.cost.frame + strain.cost.picture) / 1e6,
-                    admits ? "it takes over" : "too long");
+                    strain.others * strain.duration / 1e6, admits ? "it takes over" : "too long");
     if (!admits)
         stay(self, loaded->serial);
     else if (infer->rung < before) /* timed on a busy device: the latency follows from it */
         infer->network_ns = self->ladder.least[infer->rung];
+    if (admits) { /* before the others' are judged */
+        strain.cost.network = infer->network_ns;
+        gst_tdl_session_tell_load(self->session, &strain);
+    }
     return admits;
 }
 

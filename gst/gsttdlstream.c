@@ -411,8 +411,10 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
         if (self->active.presence || gst_tdl_mask_pad_exists(&self->mask) ||
             gst_tdl_meta_wanted(&self->active))
             return pass(self, input, passed);
-        if (self->session)
+        if (self->session) {
             tell_presence(self); /* which forgets what was seen before */
+            gst_tdl_session_tell_load(self->session, NULL);
+        }
         return GST_FLOW_OK;
     }
     if (self->in.info.finfo)
@@ -538,6 +540,7 @@ static void end(GstTdlFilter *self)
     enum tdl_result r = gst_tdl_session_drain(self->session);
     GError *error = NULL;
 
+    gst_tdl_session_tell_load(self->session, NULL);
     tell_presence(self);
     GST_OBJECT_LOCK(self);
     gst_tdl_session_get_stats(self->session, &self->active, &self->stats);

@@ -42,6 +42,13 @@ static gboolean fits(const struct gst_tdl_strain *strain, gdouble network, gdoub
            share * strain->duration;
 }
 
+/* Beside what other streams take of the same device. A stream that works stays, though, until it
+ * is too much itself, or late: else all of them would give way at once. */
+static gboolean has_room(const struct gst_tdl_strain *strain, gdouble network)
+{
+    return fits(strain, network, ROOM - strain->others);
+}
+
 /* ns of a run, at least, by those of smaller models. */
 static gdouble guess_up(const struct gst_tdl_ladder *ladder, gint rung)
 {
@@ -74,7 +81,7 @@ static gboolean is_worth_trying(const struct gst_tdl_ladder *ladder, gint rung,
                        : ladder->begins     ? ladder->least[rung]
                                             : HOPE * ladder->least[rung];
 
-    return is_usable(ladder, rung) && fits(strain, ns, ROOM);
+    return is_usable(ladder, rung) && has_room(strain, ns);
 }
 
 /* Above the one that works: at the beginning of a device that most likely holds the best from
@@ -116,7 +123,7 @@ static gint fall(struct gst_tdl_ladder *ladder, const struct gst_tdl_strain *str
 
     ladder->calm = ladder->late = 0;
     while (rung > 0 &&
-           (!is_usable(ladder, rung) || !fits(strain, slow * guess_down(ladder, rung), ROOM)))
+           (!is_usable(ladder, rung) || !has_room(strain, slow * guess_down(ladder, rung))))
         rung--;
     if (rung < 0 || !is_usable(ladder, rung))
         return GST_TDL_NO_RUNG;
@@ -130,7 +137,7 @@ static gint climb(struct gst_tdl_ladder *ladder, const struct gst_tdl_strain *st
 {
     gint rung;
 
-    if (strain->thinned || strain->late || !fits(strain, strain->cost.network, ROOM)) {
+    if (strain->thinned || strain->late || !has_room(strain, strain->cost.network)) {
         ladder->calm = 0;
         return GST_TDL_NO_RUNG;
     }
@@ -170,7 +177,7 @@ gboolean gst_tdl_ladder_admits(struct gst_tdl_ladder *ladder, gint rung, guint64
     note(ladder, rung, ns);
     gst_tdl_ladder_settle(ladder);
     ladder->waited = ladder->calm = 0;
-    if (up && !fits(strain, ns, ROOM)) {
+    if (up && !has_room(strain, ns)) {
         ladder->wanted = ladder->at;
         if (!ladder->begins)
             lose_hope(ladder);

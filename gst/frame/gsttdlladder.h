@@ -17,6 +17,7 @@ struct gst_tdl_strain {
     struct gst_tdl_cost cost; /* of the model that works */
     gdouble duration;         /* of a frame, ns */
     gdouble runs;             /* of the network, a frame */
+    gdouble others;           /* share of the device's time that other streams take */
     gboolean late;            /* frames were */
     gboolean thinned;         /* it runs less often than the user wants */
 };

@@ -12,6 +12,9 @@
  * not configure the latency of a live pipeline twice. */
 #define GUESSED_LATENCY (10 * GST_MSECOND)
 
+#define LOAD_UNIT 1e6 /* of struct gst_tdl_device's */
+#define MOST_LOAD 4   /* of one stream; more says no more */
+
 static gboolean open_device(struct gst_tdl_session *session, const struct gst_tdl_sources *sources,
                             guint queues, struct gst_tdl_vulkan *vulkan, GError **error)
 {
@@ -60,8 +63,10 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
 {
     if (!session)
         return;
-    if (session->device)
+    if (session->device) {
+        gst_tdl_session_tell_load(session, NULL);
         gst_tdl_flight_finish(&session->flight);
+    }
     if (session->seat)
         gst_tdl_seat_leave(session->seat);
     gst_tdl_presence_finish(&session->presence);
@@ -139,6 +144,7 @@ void gst_tdl_session_measure(struct gst_tdl_session *session)
 void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
                             gboolean late, struct gst_tdl_strain *out_strain)
 {
+    const gint others = g_atomic_int_get(&session->device->load) - session->told;
     const guint interval = gst_tdl_load_interval(&session->load, live);
     const gdouble duration = MAX(session->interval, 1);
     const gdouble runs = 1. / MAX(interval, 1),
@@ -147,8 +153,23 @@ void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct 
     *out_strain = (struct gst_tdl_strain){ .cost = session->cost,
                                            .duration = duration,
                                            .runs = MIN(runs, rate),
+                                           .others = MAX(others, 0) / LOAD_UNIT,
                                            .late = late,
                                            .thinned = interval > live->interval };
+}
+
+void gst_tdl_session_tell_load(struct gst_tdl_session *session, const struct gst_tdl_strain *strain)
+{
+    gdouble share = 0;
+    gint told;
+
+    if (strain)
+        share =
+            (strain->cost.frame + (strain->cost.picture + strain->cost.network) * strain->runs) /
+            strain->duration;
+    told = (gint)(MIN(share, MOST_LOAD) * LOAD_UNIT);
+    g_atomic_int_add(&session->device->load, told - session->told);
+    session->told = told;
 }
 
 gboolean gst_tdl_session_watches(const struct gst_tdl_session *session,

@@ -30,6 +30,7 @@ struct gst_tdl_session {
     struct gst_tdl_presence presence;
     struct gst_tdl_load load;
     struct gst_tdl_cost cost; /* since the last judgement, as far as there were runs */
+    gint told;                /* its part of the device's load, that others know of */
     guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
     struct gst_tdl_moment moment; /* of the frame that comes, before it does */
 
@@ -134,6 +135,9 @@ void gst_tdl_session_measure(struct gst_tdl_session *session);
 /* They, as the ladder of models wants to hear of them. */
 void gst_tdl_session_strain(const struct gst_tdl_session *session, const struct gst_tdl_live *live,
                             gboolean late, struct gst_tdl_strain *out_strain);
+/* Have others on the device know of it; NULL: it takes nothing for now. */
+void gst_tdl_session_tell_load(struct gst_tdl_session *session,
+                               const struct gst_tdl_strain *strain);
 /* The name of the model that works, or its file; never freed. */
 const gchar *gst_tdl_session_model(const struct gst_tdl_session *session);
 /* Whether the network is to run on frames whose mask nobody sees, too. */

@@ -56,6 +56,7 @@ struct gst_tdl_device {
     const struct gst_tdl_device_ops *ops;
     struct gst_tdl_abilities able; /* its tilings are the device's */
     gint streams;                  /* that have come so far; atomic */
+    gint load;                     /* atomic: of its time, what all streams take, in millionths */
 };
 
 /* `device` and `threads` as in tdl_context_params; "" is "auto", too. Of the device's queues

@@ -209,6 +209,34 @@ GST_START_TEST(runs)
 }
 GST_END_TEST;
 
+/* What other streams take of the device is not there for a better one; who works stays for all
+ * that, until it is late. */
+GST_START_TEST(beside_others)
+{
+    struct gst_tdl_strain strain = strain_of(1, 1, FALSE);
+
+    gst_tdl_ladder_init(&ladder, ALL, PERSON, MS, FALSE);
+    strain.others = 0.55;
+    for (guint i = 0; i < 5000; i++)
+        fail_unless_equals_int(gst_tdl_ladder_judge(&ladder, &strain), NONE);
+    strain.others = 0.3;
+    fail_unless_equals_int(gst_tdl_ladder_judge(&ladder, &strain), HD);
+    strain.others = 0.5; /* another one was faster */
+    fail_unless(!gst_tdl_ladder_admits(&ladder, HD, 9 * MS, &strain));
+    gst_tdl_ladder_init(&ladder, ALL, PERSON, MS, FALSE);
+    strain.others = 0;
+    fail_unless_equals_int(gst_tdl_ladder_judge(&ladder, &strain), HD);
+    fail_unless(gst_tdl_ladder_admits(&ladder, HD, 9 * MS, &strain));
+    strain = strain_of(9, 1, FALSE);
+    strain.others = 0.9;
+    for (guint i = 0; i < 5000; i++)
+        fail_unless_equals_int(gst_tdl_ladder_judge(&ladder, &strain), NONE);
+    strain.late = TRUE;
+    for (guint i = 0; i < 2; i++)
+        fail_unless_equals_int(gst_tdl_ladder_judge(&ladder, &strain), i ? PERSON : NONE);
+}
+GST_END_TEST;
+
 /* ------------------------------------------------------------------ the element */
 
 /* Networks whose mask is white on white, in the place of three of the ladder. */
@@ -398,6 +426,7 @@ GST_START_TEST(up_and_down)
     network_ns[SMALL] = 50 * MS;
     network_ns[HD] = 800 * MS;
     start(&f, "mode=mask");
+    seconds(&f, 2); /* a processor knows then what its frames take */
     until_model(&f, SMALL, "start", FALSE);
     seconds(&f, 3); /* two to settle, and the next one has no file */
     do
@@ -434,6 +463,7 @@ GST_START_TEST(property_meanwhile)
     network_ns[SMALL] = 5 * MS;
     network_ns[HD] = 800 * MS;
     start(&f, "mode=mask");
+    seconds(&f, 2);
     until_model(&f, SMALL, "start", FALSE);
     seconds(&f, 3);
     g_object_set(f.element, "output-range", "0,-1", NULL); /* nobody is there */
@@ -448,6 +478,7 @@ GST_START_TEST(property_meanwhile)
     g_object_set(f.element, "model", "auto", NULL);
     while (push(&f, GST_MSECOND / 1000)) /* with the person model */
         g_usleep(1000);
+    seconds(&f, 1);
     until_model(&f, SMALL, "start", FALSE);
     filter_stop(&f);
 }
@@ -478,6 +509,31 @@ GST_START_TEST(slow_one)
     filter_expect_no_error(&f);
     filter_stop(&f);
     paths[HD] = best;
+}
+GST_END_TEST;
+
+/* Of two on one device the second has what the first one leaves. */
+GST_START_TEST(two_streams)
+{
+    struct filter first, second;
+    gint before;
+
+    here = 1 << PERSON | 1 << HD;
+    network_ns[HD] = 500 * MS;
+    start(&first, "mode=mask");
+    seconds(&first, 2);
+    until_model(&first, HD, "start", FALSE);
+    start(&second, "mode=mask");
+    before = g_atomic_int_get(&refused);
+    seconds(&second, 2);
+    until_refused(&second, before + 1);
+    seconds(&second, 5); /* the beginning is over */
+    expect_model(&second, PERSON);
+    filter_stop(&first); /* all of it when it is gone */
+    seconds(&second, 60);
+    until_model(&second, HD, "room", FALSE);
+    filter_expect_no_error(&second);
+    filter_stop(&second);
 }
 GST_END_TEST;
 
@@ -515,8 +571,10 @@ static Suite *suite(void)
     tcase_add_test(tc, lateness);
     tcase_add_test(tc, no_flapping);
     tcase_add_test(tc, runs);
+    tcase_add_test(tc, beside_others);
     tcase_add_test(tc, up_and_down);
     tcase_add_test(tc, property_meanwhile);
+    tcase_add_test(tc, two_streams);
     tcase_add_test(tc, slow_one);
     tcase_add_loop_test(tc, person_alone, 0, 2);
     return s;
