@@ -6,13 +6,16 @@
 // invocation. All sizes are specialization constants and the loop over input
 // packs is unrolled, so that drivers see constant indices only; weights of one
 // chunk of input packs wait in shared memory.
+//
+// Where pixels are few, SPLIT invocations share them: each takes a chunk of every round of
+// SPLIT chunks, and their sums are added up in a fixed order.
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 #include "common/resample.glsl"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "common/gate.glsl"
 layout(constant_id = 11) const uint PIXELS = 1;
-layout(constant_id = 12) const uint IN_PACKS = 1; // a multiple of CHUNK
+layout(constant_id = 12) const uint IN_PACKS = 1; // a multiple of CHUNK × SPLIT
 layout(constant_id = 13) const uint OUT_PACKS = 1;
 layout(constant_id = 14) const uint TILE = 1;
 layout(constant_id = 15) const uint PX = 1;
@@ -27,6 +30,7 @@ layout(constant_id = 23) const uint LOW_W = 1;
 layout(constant_id = 24) const uint LOW_H = 1;
 layout(constant_id = 25) const uint COORDINATES = 0;
 layout(constant_id = 26) const uint MEANS = 0; // also write a mean for each workgroup
+layout(constant_id = 27) const uint SPLIT = 1; // workgroup height; 1 with MEANS or a gate inside
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 // Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
@@ -35,7 +39,10 @@ layout(std430, set = 0, binding = 3) readonly buffer Low { PACK low[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
 
-shared vec4 w[CHUNK * 4 * TILE];
+const uint ROUND = CHUNK * SPLIT;
+const uint COLUMN = gl_WorkGroupSize.x * PX * TILE; // sums of those that share nothing
+shared vec4 w[ROUND * 4 * TILE];
+shared vec4 sums[SPLIT > 1 ? COLUMN * SPLIT : 1];
 const uint MEANS_PACKS = TILE;
 const uint MEANS_WRITERS = gl_WorkGroupSize.x;
 #include "common/means.glsl"
@@ -51,11 +58,13 @@ vec4 gather_low(uint plane, bilinear n)
            unpack(low[i.z]) * n.weight.z + unpack(low[i.w]) * n.weight.w;
 }
 
-void multiply(uint c)
+// A round, from input pack `round` on.
+void multiply(uint round)
 {
     const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
+    uint share = gl_LocalInvocationID.y * CHUNK, c = round + share;
     uint first_plane = gl_WorkGroupID.z * IN_PACKS + c;
-    uint base = gl_WorkGroupID.y * GROUP + c * 4 * TILE;
+    uint base = gl_WorkGroupID.y * GROUP + round * 4 * TILE;
     PACK ahead[PREFETCH != 0 ? PX * CHUNK : 1];
     if (PREFETCH != 0) {
         [[unroll]] for (uint k = 0; k < CHUNK; k++)
@@ -63,10 +72,10 @@ void multiply(uint c)
                 ahead[k * PX + p] = x[(first_plane + k) * PIXELS + at[p]];
     }
     barrier();
-    for (uint i = gl_LocalInvocationID.x; i < CHUNK * 4 * TILE; i += gl_WorkGroupSize.x) {
+    for (uint i = gl_LocalInvocationIndex; i < ROUND * 4 * TILE; i += gl_WorkGroupSize.x * SPLIT) {
         vec4 v = weights[base + i];
         if (PRE == 1) { // the gate's part, once for all pixels
-            uint channel = c * 4 + i / TILE;
+            uint channel = round * 4 + i / TILE;
             v *= gate_of(gl_WorkGroupID.z, channel / 4)[channel % 4];
         }
         w[i] = v;
@@ -80,7 +89,7 @@ void multiply(uint c)
             if (PRE == 2)
                 v = v * g + gather_low(plane, near[p]);
             [[unroll]] for (uint t = 0; t < TILE; t++) {
-                uint s = p * TILE + t, k4 = k * 4 * TILE + t;
+                uint s = p * TILE + t, k4 = (share + k) * 4 * TILE + t;
                 sum[s] = fma(v.xxxx, w[k4], sum[s]);
                 sum[s] = fma(v.yyyy, w[k4 + TILE], sum[s]);
                 sum[s] = fma(v.zzzz, w[k4 + 2 * TILE], sum[s]);
@@ -88,6 +97,24 @@ void multiply(uint c)
             }
         }
     }
+}
+
+// Sums of all that share a column come to its first invocation.
+void add_up()
+{
+    uint own = gl_LocalInvocationIndex * (PX * TILE);
+    [[unroll]] for (uint i = 0; i < PX * TILE; i++)
+        sums[own + i] = sum[i];
+    [[dont_unroll]] for (uint left = SPLIT; left > 1;) {
+        uint kept = (left + 1) / 2;
+        barrier();
+        if (gl_LocalInvocationID.y + kept < left)
+            [[unroll]] for (uint i = 0; i < PX * TILE; i++)
+                sums[own + i] += sums[own + kept * COLUMN + i];
+        left = kept;
+    }
+    [[unroll]] for (uint i = 0; i < PX * TILE; i++)
+        sum[i] = sums[own + i];
 }
 
 void main()
@@ -104,15 +131,22 @@ void main()
             near[p] = bilinear_at(COORDINATES, uvec2(at[p] % WIDTH, at[p] / WIDTH),
                                uvec2(LOW_W, LOW_H), uvec2(WIDTH, PIXELS / WIDTH));
         [[unroll]] for (uint t = 0; t < TILE; t++)
-            sum[p * TILE + t] = weights[base + IN_PACKS * 4 * TILE + t];
+            sum[p * TILE + t] = gl_LocalInvocationID.y == 0
+                                    ? weights[base + IN_PACKS * 4 * TILE + t]
+                                    : vec4(0.0);
     }
     [[unroll]] for (uint t = 0; t < TILE; t++)
         total[t] = vec4(0.0);
-    if (CHUNK == IN_PACKS) {
+    if (ROUND == IN_PACKS) {
         multiply(0);
     } else {
-        [[dont_unroll]] for (uint c = 0; c < IN_PACKS; c += CHUNK)
+        [[dont_unroll]] for (uint c = 0; c < IN_PACKS; c += ROUND)
             multiply(c);
+    }
+    if (SPLIT > 1) {
+        add_up();
+        if (gl_LocalInvocationID.y != 0)
+            return;
     }
     [[unroll]] for (uint p = 0; p < PX; p++) {
         if (start + p * gl_WorkGroupSize.x >= PIXELS)

@@ -166,7 +166,11 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
     if (o->twin && o->twin->storage == storage && o->twin->wide == wide &&
         o->twin->desc.layout == desc.layout)
         return o->twin;
-    struct tdl_operand *twin = tdl_ir_add_operand(ir, TDL_OPERAND_VALUE, &desc);
+    /* Packs of a constant lie among the weights: nothing is to be done when the graph runs. */
+    const bool constant = o->kind == TDL_OPERAND_CONSTANT && storage == TDL_STORAGE_PACKED &&
+                          tdl_is_float(o->desc.dtype);
+    struct tdl_operand *twin =
+        tdl_ir_add_operand(ir, constant ? TDL_OPERAND_CONSTANT : TDL_OPERAND_VALUE, &desc);
     if (!twin) {
         out_of_memory();
         return NULL;
@@ -174,6 +178,11 @@ static struct tdl_operand *twin_of(struct tdl_ir *ir, struct tdl_operand *o,
     twin->storage = storage;
     twin->wide = wide;
     o->twin = twin;
+    if (constant) {
+        twin->data = o->data == o->expanded ? NULL : o->data;
+        twin->compact = o->compact;
+        return twin;
+    }
     return add_repack(ir, o, twin) == TDL_OK ? twin : NULL;
 }
 

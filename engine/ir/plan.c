@@ -108,18 +108,55 @@ static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_o
     s->bytes += o->size;
 }
 
-/* As they are; a second reader gets the same ones, and so does one of another
+/* Packs of `storage`: [image][pack][pixel][4]. */
+static void fill_packs(const struct tdl_operand *o, enum tdl_dtype storage, void *packs)
+{
+    const struct tdl_dims d = tdl_operand_dims(o);
+    const uint64_t pixels = (uint64_t)d.h * d.w;
+    const bool nchw = o->desc.layout == TDL_LAYOUT_NCHW;
+    for (uint64_t i = 0; i < d.n; i++)
+        for (uint64_t c = 0; c < d.c; c++)
+            for (uint64_t p = 0; p < pixels; p++) {
+                const uint64_t from = (i * d.c + (nchw ? c : 0)) * pixels;
+                const uint64_t at = from + (nchw ? p : p * d.c + c);
+                const uint64_t to = ((i * tdl_packs(d.c) + c / 4) * pixels + p) * 4 + c % 4;
+                const float v = o->desc.dtype == TDL_FLOAT16
+                                    ? tdl_half_to_float(((const uint16_t *)o->data)[at])
+                                    : ((const float *)o->data)[at];
+                if (storage == TDL_FLOAT16)
+                    ((uint16_t *)packs)[to] = tdl_float_to_half(v);
+                else
+                    ((float *)packs)[to] = v;
+            }
+}
+
+static uint64_t packs_size(const struct tdl_operand *o, enum tdl_dtype storage)
+{
+    const struct tdl_dims d = tdl_operand_dims(o);
+    return 4 * tdl_dtype_size(storage) * (uint64_t)d.n * tdl_packs(d.c) * d.h * d.w;
+}
+
+/* As they are, or in packs; a second reader gets the same ones, and so does one of another
  * constant that has the same bytes. */
 static void bind_constant(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o)
 {
-    uint64_t size = tdl_tensor_params_size(&o->desc);
+    const bool packed = o->storage == TDL_STORAGE_PACKED;
+    const uint64_t size =
+        packed ? packs_size(o, s->plan->storage) : tdl_tensor_params_size(&o->desc);
     const uint64_t data = (uintptr_t)(o->compact ? (const void *)o->compact : o->data);
-    const struct tdl_weights_key key = {
+    const struct tdl_dims d = tdl_operand_dims(o);
+    struct tdl_weights_key key = {
         .layout = TDL_WEIGHTS_LAYOUT(bind_constant),
         .params = {(uint32_t)data, (uint32_t)(data >> 32), (uint32_t)size, (uint32_t)(size >> 32)}};
+    if (packed) {
+        const uint32_t shape[] = {1, o->desc.layout, d.n, d.c, d.h, d.w};
+        memcpy(key.params + 4, shape, sizeof(shape));
+    }
     o->size = TDL_ALIGN(size, 16);
     float *w = tdl_plan_weights(s->plan, s, binding, o->size / sizeof(float), &key);
-    if (w)
+    if (w && packed)
+        fill_packs(o, s->plan->storage, w);
+    else if (w)
         memcpy(w, o->data, size);
 }
 

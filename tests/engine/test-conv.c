@@ -239,6 +239,7 @@ static void check_variants(struct tdl_context *ctx, uint64_t seed)
         struct shape t;
     } others[] = {
         {&tdl_conv_pointwise, {2, 1, 67, 17, 31, K(1, 1), RELU}},
+        {&tdl_conv_pointwise, {2, 3, 5, 190, 18, K(1, 1), RELU}},
         {&tdl_conv_direct, {1, 7, 11, 5, 17, K(3, 3), SAME}},
         {&tdl_conv_depthwise, {1, 9, 11, 6, 6, K(3, 3), SAME, .groups = 6}},
         {&tdl_conv_grouped, {2, 5, 7, 6, 4, K(3, 3), SAME, .groups = 2}},

@@ -340,6 +340,34 @@ static int check_person_models(void)
     return check_result();
 }
 
+/* Packs of a constant lie among the weights: no step makes them when the graph runs. */
+static void check_constants(enum tdl_dtype storage)
+{
+    const struct tdl_tensor_params desc = {.rank = 4, .shape = {1, 6, 6, 8}},
+                                   one = {.rank = 1, .shape = {8}};
+    static const float filter[8 * 8 * 9], mean[8];
+    const struct tdl_device_info device = device_of(true);
+    struct tdl_builder *b;
+    struct tdl_plan plan;
+    check_begin("a constant read in packs, %s", tdl_dtype_name(storage));
+    OK(tdl_builder_create(NULL, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
+    x = tdl_builder_sub(b, x, tdl_builder_constant(b, &one, mean, sizeof(mean)));
+    x = tdl_builder_conv2d(
+        b, x,
+        tdl_builder_constant(
+            b, &(struct tdl_tensor_params){.rank = 4, .shape = {8, 3, 3, 8}}, filter,
+            sizeof(filter)),
+        NULL);
+    OK(tdl_builder_output(b, "y", x));
+    plan_open(&plan, b, &device, true, storage);
+    for (uint32_t i = 0; i < plan.step_count; i++)
+        CHECK(!strstr(plan.steps[i].label, "constant"), "step %u: %s", i, plan.steps[i].label);
+    CHECK(plan.step_count > 1, "%u steps", plan.step_count);
+    tdl_plan_finish(&plan);
+    tdl_builder_destroy(&b);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "models"))
@@ -349,5 +377,7 @@ int main(int argc, char **argv)
     check_index(seed, check_cases(argc, argv, 500));
     check_many_values();
     check_parts();
+    check_constants(TDL_FLOAT32);
+    check_constants(TDL_FLOAT16);
     return check_result();
 }

@@ -151,7 +151,8 @@ typedef float (*tdl_conv_weight_fn)(const void *data, uint32_t batch, uint32_t o
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
                          const struct tdl_conv_variant *v, tdl_conv_weight_fn weight, void *data);
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
-                          double macs, double bytes, uint32_t batches, uint32_t pixels);
+                          double macs, double bytes, uint32_t batches, uint32_t pixels,
+                          uint32_t taps);
 
 /* ------------------------------------------------------------ matrix units */
 

@@ -24,7 +24,9 @@ static const struct tdl_conv_variant variants[] = {
     {"32x32-4", {32, 32, 1, 2, 8, 4}},   {"32x64-4", {32, 64, 1, 4, 8, 4}},
     {"32x64-8", {32, 64, 1, 4, 8, 8}},   {"64x64-16", {64, 64, 2, 2, 8, 16}},
     {"32x64-16", {32, 64, 1, 4, 8, 16}}, {"32x32-8", {32, 32, 1, 2, 8, 8}},
-    {"32x32-16", {32, 32, 1, 2, 8, 16}},
+    {"32x32-16", {32, 32, 1, 2, 8, 16}}, {"128x16", {128, 16, 4, 1, 8}},
+    {"64x16-64", {64, 16, 4, 1, 16}},    {"128x32", {128, 32, 4, 1, 8}},
+    {"64x32", {64, 32, 2, 1, 8}},
 };
 
 /* Of large images there are workgroups enough, and their sums are not worth their memory. */
@@ -70,7 +72,7 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
         !tdl_shaders_have_matrices())
         return false;
     uint32_t size = threads(g, v);
-    bool smallest = v->v[1] == 32;
+    bool smallest = v->v[1] <= 32;
     if (tdl_conv_parts(v) > 1 &&
         tdl_conv_sum_bytes(g, v) > TDL_MIN(g->device->max_buffer_bytes, (uint64_t)MAX_SUM_BYTES))
         return false;

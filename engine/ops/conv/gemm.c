@@ -6,6 +6,8 @@
  */
 #include "conv.h"
 
+#include <math.h>
+
 /* v: invocations across pixels and across packs, pixels and packs an
  * invocation, packs of input a step, and what was reached with it on an H200, in
  * percent of what tdl_conv_time() holds possible. Named by pixels × channels of
@@ -44,8 +46,10 @@ bool tdl_conv_gemm_accepts(const struct tdl_conv_geometry *g, const struct tdl_c
 }
 
 double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
-                          double macs, double bytes, uint32_t batches, uint32_t pixels)
+                          double macs, double bytes, uint32_t batches, uint32_t pixels,
+                          uint32_t taps)
 {
+    enum { STEP_LOADS = 4 }; /* which one step takes the time of, measured on an H100 */
     struct shape s = shape_of(v);
     uint32_t packs = tdl_packs(g->out.c);
     double x = TDL_DIV_UP(pixels, s.pixels), y = TDL_DIV_UP(packs, s.packs);
@@ -53,8 +57,12 @@ double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_co
     double efficiency = tdl_conv_tastes(g)->efficiency.gemm;
     if (!efficiency)
         efficiency = v->v[5] / 100.0;
-    return tdl_conv_time(g, macs / filled, efficiency, bytes, 1,
-                         x * y * batches * s.threads / 128.0);
+    /* A step waits for what it loads, then for all others of its workgroup. */
+    const struct tdl_tastes *tastes = tdl_conv_tastes(g);
+    const double steps = TDL_DIV_UP(taps * tdl_packs(g->in.c), s.step);
+    return fmax(
+        tastes->speed.dispatch + steps * STEP_LOADS * tastes->speed.load,
+        tdl_conv_time(g, macs / filled, efficiency, bytes, 1, x * y * batches * s.threads / 128.0));
 }
 
 /* ------------------------------------------------------------------ product */
@@ -161,7 +169,7 @@ static double implicit_cost(const struct tdl_conv_geometry *g, const struct tdl_
     /* What fills up the last pack of each tap is multiplied, too. */
     const double filled = g->in_per_group / (tdl_packs(g->in_per_group) * 4.0);
     return tdl_conv_gemm_cost(g, v, tdl_conv_macs(g) / filled, tdl_conv_bytes(g), g->in.n,
-                              tdl_conv_pixels(g));
+                              tdl_conv_pixels(g), tdl_conv_taps(g));
 }
 
 static void implicit_lower(struct tdl_plan *plan, struct tdl_node *n,
@@ -213,7 +221,7 @@ static double im2col_cost(const struct tdl_conv_geometry *g, const struct tdl_co
     double column = (double)column_bytes(g);
     return tdl_conv_time(g, 0, 1, tdl_conv_bytes(g) + column, 1, 1) +
            tdl_conv_gemm_cost(g, v, tdl_conv_macs(g), tdl_conv_bytes(g) + column, g->in.n,
-                              tdl_conv_pixels(g));
+                              tdl_conv_pixels(g), tdl_conv_taps(g));
 }
 
 struct column_source {

@@ -4,10 +4,21 @@
 #include "conv.h"
 #include "ops/expand.h"
 
-/* v: packs, px, workgroup size; 0 packs: by device and size. */
+/* v: packs, px, workgroup size, invocations that share a pixel's input packs; 0 packs: by
+ * device and size. */
 static const struct tdl_conv_variant variants[] = {
-    {"", {0}},           {"1x1", {1, 1, 64}}, {"2x1", {2, 1, 64}},      {"4x1", {4, 1, 64}},
-    {"4x2", {4, 2, 64}}, {"4x4", {4, 4, 64}}, {"2x2-128", {2, 2, 128}}, {"4x2-128", {4, 2, 128}},
+    {"", {0}},
+    {"1x1", {1, 1, 64}},
+    {"2x1", {2, 1, 64}},
+    {"4x1", {4, 1, 64}},
+    {"4x2", {4, 2, 64}},
+    {"4x4", {4, 4, 64}},
+    {"2x2-128", {2, 2, 128}},
+    {"4x2-128", {4, 2, 128}},
+    {"1x1-1/128", {1, 1, 1, 128}},
+    {"1x1-8/32", {1, 1, 8, 32}},
+    {"1x1-32/8", {1, 1, 32, 8}},
+    {"2x1-32/8", {2, 1, 32, 8}},
 };
 
 static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
@@ -16,36 +27,65 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
     return g->p->groups == 1 && g->kernel[0] == 1 && g->kernel[1] == 1 && g->p->stride[0] == 1 &&
            g->p->stride[1] == 1 && !g->window.pad_top && !g->window.pad_left &&
            g->in.h == g->out.h && g->in.w == g->out.w &&
-           (!v->v[0] || (v->v[0] <= out && v->v[2] <= g->device->max_workgroup_invocations));
+           (!v->v[0] || (v->v[0] <= out &&
+                         v->v[2] * TDL_MAX(1, v->v[3]) <= g->device->max_workgroup_invocations));
 }
 
 /* How much of the output an invocation makes. */
 struct tile {
     uint32_t packs, px, local, chunk;
     bool prefetch;
+    uint32_t split; /* at most so many share a pixel's input packs */
 };
 
-static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
+/* An invocation for each pixel and output pack would leave the device idle, and read many
+ * input packs in a row. */
+static bool is_narrow(const struct tdl_conv_geometry *g)
+{
+    enum { PACKS = 24, EACH = 512 };
+    const double work = (double)tdl_conv_pixels(g) * tdl_packs(g->out.c);
+    return tdl_packs(g->in.c) >= PACKS && work < tdl_conv_tastes(g)->speed.groups * EACH;
+}
+
+/* The best of those that were measured on an H100, from 1 to 2304 pixels and from 120 to 960
+ * channels. */
+static struct tile shared_tile(const struct tdl_conv_geometry *g)
+{
+    const uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c);
+    const uint32_t local = pixels <= 4 ? 1 : pixels <= 256 ? 8 : 32;
+    const uint32_t most = TDL_MIN(g->device->max_workgroup_invocations, 256) / local;
+    return (struct tile){1, 1, local, 8, in <= 32, tdl_conv_divisor(in, TDL_MIN(most, 128))};
+}
+
+/* `alone`: the kernel does what a shared pixel does not allow. */
+static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v,
+                               bool alone)
 {
     uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
     const bool few = tdl_conv_tastes(g)->few_invocations;
     if (v->v[0])
-        return (struct tile){v->v[0], v->v[1], v->v[2], 32, !few && in <= 32};
+        return (struct tile){
+            v->v[0],          v->v[1],
+            v->v[2],          v->v[3] ? 8 : 32,
+            !few && in <= 32, v->v[3] && !alone ? tdl_conv_divisor(in, v->v[3]) : 1};
     if (few) {
         /* Registers are few and loads dear: reuse each pack for 16 channels. */
         uint32_t packs = out % 4 == 0 || out > 8 ? 4 : TDL_MIN(out, 6);
-        return (struct tile){TDL_MIN(out, packs), pixels > 1 ? 2 : 1, 64, 32, false};
+        return (struct tile){TDL_MIN(out, packs), pixels > 1 ? 2 : 1, 64, 32, false, 1};
     }
     /* A GPU is far from full with these sizes: many invocations with little
      * work each, and loads in flight while the weights arrive. */
     uint64_t work = (uint64_t)pixels * out;
+    const struct tile shared = shared_tile(g);
+    if (!alone && shared.split >= 4 && is_narrow(g))
+        return shared;
     uint32_t packs = work >= 1u << 21 ? 4 : work >= 1u << 18 ? 2 : 1;
-    return (struct tile){TDL_MIN(out, packs), 1, 64, 32, in <= 32};
+    return (struct tile){TDL_MIN(out, packs), 1, 64, 32, in <= 32, 1};
 }
 
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
-    struct tile t = choose_tile(g, v);
+    struct tile t = choose_tile(g, v, false);
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local * t.px) *
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
     /* The compiler's own choice is the first of equals. */
@@ -58,13 +98,15 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
 struct pointwise_spec {
     struct tdl_gate_spec gate;
     uint32_t pixels, in_packs, out_packs, tile, px, chunk, activation, pre, residual, prefetch;
-    uint32_t width, last_channels, low_w, low_h, coordinates, means;
+    uint32_t width, last_channels, low_w, low_h, coordinates, means, split;
 };
 
 static uint64_t shared_bytes(const struct tile *t, uint32_t chunk, const struct tdl_node *n,
                              const struct tdl_gate_spec *gate)
 {
-    return 16 * ((uint64_t)chunk * 4 * t->packs + (n->means ? t->local * t->packs : 1)) +
+    const uint64_t sums = t->split > 1 ? (uint64_t)t->local * t->px * t->packs * t->split : 1;
+    return 16 * ((uint64_t)chunk * t->split * 4 * t->packs + sums +
+                 (n->means ? t->local * t->packs : 1)) +
            tdl_gate_shared(gate, t->local);
 }
 
@@ -74,16 +116,16 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = g->in.h * g->in.w;
     struct tdl_operand *by = n->attr.conv.pre != TDL_PRE_NONE ? n->inputs[TDL_CONV_GATE] : NULL;
     const struct tdl_gate_spec gate = tdl_gate_spec(by);
-    struct tile t = choose_tile(g, v);
+    struct tile t = choose_tile(g, v, n->means || gate.gate_packs);
     if (gate.gate_packs) /* which many make sooner */
         t.local = TDL_MIN(TDL_MAX(t.local, 128), g->device->max_workgroup_invocations);
     if (n->means) /* few workgroups, whose means are read for the mean of all */
         t.local = TDL_MIN(TDL_GATE_PIXELS, g->device->max_workgroup_invocations);
-    uint32_t chunk = tdl_conv_divisor(in, t.chunk);
+    uint32_t chunk = tdl_conv_divisor(in / t.split, t.chunk);
     while (chunk > 1 && shared_bytes(&t, chunk, n, &gate) > g->device->max_shared_memory)
-        chunk = tdl_conv_divisor(in, chunk - 1);
+        chunk = tdl_conv_divisor(in / t.split, chunk - 1);
     uint32_t tile = t.packs, px = t.px, local = t.local;
-    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, 1, 1);
+    struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, t.split, 1);
     struct pointwise_spec spec = {
         .gate = gate,
         .pixels = pixels,
@@ -112,6 +154,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
     spec.means = n->means != NULL;
+    spec.split = t.split;
     TDL_PLAN_SPECS(s, spec);
     tdl_plan_shared(s, shared_bytes(&t, chunk, n, &gate));
     uint32_t columns = TDL_DIV_UP(pixels, local * px), groups = TDL_DIV_UP(out, tile);

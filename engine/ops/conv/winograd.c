@@ -11,6 +11,7 @@
  */
 #include "conv.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const double g23[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
@@ -43,11 +44,15 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
 
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v, uint32_t m)
 {
+    /* Of both transforms, where there are too few tiles to hide them; measured on an H100. */
+    enum { TRANSFORM_LOADS = 110 };
     uint32_t positions = (m + 2) * (m + 2), tiles = tiles_of(g, m);
     double in = (double)scratch_bytes(g, m, g->in.c), out = (double)scratch_bytes(g, m, g->out.c);
     double macs = (double)positions * tiles * g->in.c * g->out.c;
-    return tdl_conv_time(g, 0, 1, tdl_conv_bytes(g) + 1.3 * (in + out), 2, 1) +
-           tdl_conv_gemm_cost(g, v, macs, in + out, positions, tiles);
+    const struct tdl_tastes *tastes = tdl_conv_tastes(g);
+    return fmax(2 * tastes->speed.dispatch + TRANSFORM_LOADS * tastes->speed.load,
+                tdl_conv_time(g, 0, 1, tdl_conv_bytes(g) + 1.3 * (in + out), 2, 1)) +
+           tdl_conv_gemm_cost(g, v, macs, in + out, positions, tiles, 1);
 }
 
 /* U = G g Gᵀ of one pair of channels: the columns first, then the rows. Element (y, x) lies
