@@ -6,14 +6,15 @@
 #   tests/run.sh                 every part but the optional ones
 #   tests/run.sh --no-vm         the same without the virtual machine
 #   tests/run.sh --quick         build shaders engine models element pipelines
+#   tests/run.sh --nightly       every part, nothing left out, many random cases: hours
 #   tests/run.sh PART...         only these (build always comes first)
 #   tests/run.sh --list          the parts, with what they do
 #
 # Parts run beside each other, one a processor core (at most TDL_TEST_LANES, 4),
 # and say what they found when they end. Random cases start from TDL_TEST_SEED,
 # another one every time; the first line tells it, and naming it repeats a run.
-# TDL_TEST_CASES says how many random cases each test tries; from 100 on nothing is left to
-# other seeds.
+# TDL_TEST_CASES says how many random cases each test tries. Which tests a part runs does
+# not depend on the seed: tests/lib/matrix.sh has it.
 #
 # The last line counts: "N passed, N failed, N skipped". Logs of what failed
 # lie in build/test-logs.
@@ -25,11 +26,12 @@ logs=$TDL_BUILD/test-logs
 mkdir -p "$logs" "$TDL_BUILD/cache"
 . tests/lib/report.sh
 . tests/lib/lanes.sh
+. tests/lib/matrix.sh
 . tests/lib/parts.sh
 
 quick=(build shaders engine models element pipelines)
 all=("${quick[@]}" library demo validation sanitizers threads fuzz soak vm)
-optional=(onnxruntime tfjs analyze nightly metadata packages bookworm trixie sid)
+optional=(onnxruntime tfjs analyze long metadata packages bookworm trixie sid)
 
 list_parts() {
     local name
@@ -56,10 +58,14 @@ for arg in "$@"; do
     --list) list_parts; exit ;;
     --no-vm) without vm ;;
     -h | --help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; list_parts; exit ;;
+    --nightly)
+        by_night
+        chosen+=("${all[@]}" long)
+        ;;
     --quick) chosen+=("${quick[@]}") ;;
     *)
         [[ $arg != -* ]] || {
-            echo "run.sh: '$arg' is not an option: --list, --no-vm, --quick, --help" >&2
+            echo "run.sh: '$arg' is not an option: --list, --no-vm, --quick, --nightly, --help" >&2
             exit 2
         }
         [[ " ${all[*]} ${optional[*]} " == *" $arg "* ]] || {

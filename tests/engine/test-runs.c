@@ -3,7 +3,7 @@
  * Many runs of one graph, each on what the last one made: every one has
  * counted in the end, and none has left anything behind.
  *
- *     test-runs [runs]    2000; a million in tests/run.sh nightly
+ *     test-runs [runs]    2000; a million in tests/run.sh --nightly
  */
 #include "line.h"
 

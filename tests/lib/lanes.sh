@@ -7,7 +7,7 @@ lanes=$(nproc)
 
 # The longest first, so that none is left alone at the end; but sanitizers behind
 # those that leave them the kernels compiled, which takes thrice as long there.
-longest_first=(build nightly packages bookworm trixie sid analyze onnxruntime tfjs vm engine element models sanitizers validation
+longest_first=(build long packages bookworm trixie sid analyze onnxruntime tfjs vm engine element models sanitizers validation
     pipelines demo threads soak fuzz library shaders)
 
 time_row() { printf '%-12s %6d s %6d s' "$@"; }

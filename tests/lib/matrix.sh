@@ -1,0 +1,100 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Which tests a part of tests/run.sh runs. Sourced.
+#
+# Every run does the same; `tests/run.sh --nightly` leaves nothing out.
+#
+#              CPU    software Vulkan                     besides
+#   engine     all    all, the layer on; of the frames'   kernels for CPUs: sanitizers
+#                     kernels those for GPUs
+#   models     all    all but what is long                nightly: long
+#   element    all    none                                Vulkan: validation
+#   validation none   all of the element's, the layer on
+#   pipelines  some   all, several of them with the layer
+#   sanitizers all    what is about Vulkan's host code,   nightly: the others
+#                     and frames' kernels for CPUs
+#   threads    what several threads do, on both
+#   vm         the camera's and the display's drivers,    nightly: GL, desktops, loopback
+#              witnesses of zero copy, the engine         cameras, displays, hot plugging
+#
+# What a sanitizer sees of a kernel is the host's part. Where that is the same for both
+# devices the CPU's run has it, without minutes in Mesa's compiler.
+#
+# A new test runs everywhere unless its name fits one of these patterns.
+
+# The engine's tests of frames come twice, with kernels for CPUs and for GPUs.
+frames_for_cpus='frame-(from|tensor|compose|composer|edges|foreground|mask)-cpu'
+frames_for_gpus='frame-.*-gpu'
+# Vulkan compiles for minutes; the CPU's twins run every time.
+long_models='tfjs|tdl-run|onnx-light|person-(square|landscape)-intermediates'
+# The element's tests that never call Vulkan.
+element_without='element-(cpu-.*|rooms|caps|files|presets|fit|modelinfo|no-models|mapped|failing|threads|gst-presets)'
+# Pipelines whose every frame passes through Vulkan.
+watched_pipelines='zero-copy|portrait-landscape|vulkan-images|leave-early|farm|farm-codecs|relay'
+# No code of ours runs in them, or it is unloaded, which sanitizers do not survive.
+never_sanitized='engine-(cpu-)?unload|engine-(headers|rooms|specs|reference)|element-rooms|format'
+# Runs on Vulkan whose host code the CPU's twin has, too.
+sanitized_on_cpu="$long_models|$frames_for_gpus"
+sanitized_on_cpu+='|engine-(builder|compact|conv|definitions|filling|fuse|fused|hostile|numbers|ops.*|passes|plan-models|resize|weights)'
+sanitized_on_cpu+='|onnx-(attention|chains|nodes|rows)|person-(square|landscape)-network'
+sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreground|formats|inputs|ladder|live|load|mask-pad|meta|metas|model-io|overlay|pictures|presence|properties|stream|yolo)'
+# Long with sanitizers. The readers meet hostile files in `fuzz`, too; the others run plainly.
+long_sanitized='tools|(onnx|tflite)-hostile|person-steady|engine-cpu-outline|engine-tune-models'
+long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-begin'
+
+raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
+    engine-cpu-{async,dispatch,frames,graph,scenarios})
+machine=(witness engine machine) # the longest first
+machine_by_night=(camera life gl desktop loopback display)
+
+nightly=no
+# by_night : nothing is left out from here on, and everything tries long.
+by_night() {
+    nightly=yes patience=100 sanitized_cases=10
+    export TDL_TEST_CASES=${TDL_TEST_CASES:-500} # of each kind; there are some twenty kinds
+    export TDL_FUZZ_SECONDS=${TDL_FUZZ_SECONDS:-1800}
+}
+
+# tests_in PART [BUILD] : their names, a line each. None would stand for all tests there are,
+# so that there is a name in any case, which then fails.
+tests_in() {
+    local names
+    names=$(names_in "$1" "${2:-$TDL_BUILD}")
+    printf '%s\n' "${names:-no-test-in-$1}"
+}
+
+names_in() { # names_in PART BUILD
+    local build=$2
+    case $1 in
+    engine) tests_of "$build" engine | by_day "$frames_for_cpus" ;;
+    models) tests_of "$build" models | by_day "$long_models" ;;
+    element) tests_of "$build" element | grep -xE "$element_without" ;;
+    validation) tests_of "$build" element | grep -vxE "$element_without" ;;
+    pipelines) tests_of "$build" pipelines | grep -vxE "$watched_pipelines" ;;
+    pipelines-validated) tests_of "$build" pipelines | grep -xE "$watched_pipelines" ;;
+    sanitizers)
+        tests_of "$build" engine models element | grep -vxE "$never_sanitized" |
+            by_day "$sanitized_on_cpu|$long_sanitized"
+        # One whole pipeline, for its leaks; the other tests of that suite start
+        # gst-launch-1.0, which is not built with sanitizers.
+        echo zero-copy
+        ;;
+    threads) printf '%s\n' "${raced[@]}" ;;
+    vm)
+        printf '%s\n' "${machine[@]}"
+        [ "$nightly" = no ] || printf '%s\n' "${machine_by_night[@]}"
+        ;;
+    esac
+}
+
+# by_day PATTERN : leave out what fits it, but at night.
+by_day() {
+    if [ "$nightly" = yes ]; then cat; else grep -vxE "$1"; fi
+}
+
+# tests_of BUILD SUITE... : their names, a line each.
+tests_of() {
+    local build=$1
+    shift
+    meson test -C "$build" --no-rebuild --list "${@/#/--suite=}" 2>/dev/null | sed -n 's|.* / ||p'
+}
