@@ -4,14 +4,12 @@
  * alone, in order, and nobody waits for one that has ended, flushes, pauses or is gone. The
  * timeouts here are ten minutes where waiting would be a mistake.
  */
-#include "onnx-writer.h"
-#include "util.h"
+#include "written.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
 #define SIDE 16 /* of the network's picture and mask, px */
-#define PLAIN "mode=mask threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
 #define FOREVER "batch-timeout=600000 "
 #define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=30/1"
 #define OTHER_CAPS "video/x-raw,format=RGB,width=40,height=24,framerate=30/1"
@@ -19,19 +17,6 @@
 enum { FLOAT = 1, INT64 = 7 };
 
 /* ------------------------------------------------------------------ models */
-
-static gchar *write_model(struct onnx_bytes *graph)
-{
-    gchar *path;
-    size_t size;
-    uint8_t *data = onnx_model(graph, 13, &size);
-    gint fd = g_file_open_tmp("tdl-batches-XXXXXX.onnx", &path, NULL);
-
-    fail_unless(fd >= 0 && g_close(fd, NULL));
-    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
-    free(data);
-    return path;
-}
 
 /* Each pixel of the mask from nine of the picture. */
 static void add_network(struct onnx_bytes *graph, const gchar *output)
@@ -55,7 +40,7 @@ static gchar *network(void)
 
     add_network(&graph, "mask");
     onnx_output(&graph, "mask");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* The mean of all pictures, of which there is one. */
@@ -67,7 +52,7 @@ static gchar *mixing_network(void)
     onnx_attr_ints(&attributes, "axes", (const int64_t[]){ 0 }, 1);
     onnx_node(&graph, "ReduceMean", "own", "mask", &attributes);
     onnx_output(&graph, "mask");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* Half of that, and half of what it was before. */
@@ -82,7 +67,7 @@ static gchar *remembering_network(void)
     onnx_node(&graph, "Add", "own before", "sum", NULL);
     onnx_node(&graph, "Mul", "sum half", "mask", NULL);
     onnx_output(&graph, "mask");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* ----------------------------------------------------------------- streams */
@@ -101,10 +86,8 @@ struct stream {
 
 static void stream_start(struct stream *s, guint index, const gchar *model, const gchar *properties)
 {
-    g_autofree gchar *all = g_strdup_printf(PLAIN "model=%s %s", model, properties);
-
     *s = (struct stream){ .index = index };
-    filter_start(&s->filter, all, CAPS);
+    written_start(&s->filter, model, properties, CAPS);
     caps_info(CAPS, &s->info);
 }
 
@@ -148,7 +131,7 @@ static gchar *matting(void)
     onnx_node(&graph, "Mul", "src half", "fgr", NULL);
     onnx_output(&graph, "pha");
     onnx_output(&graph, "fgr");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* How many frames were in the batch of this one; 1: it went alone. */

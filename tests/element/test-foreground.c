@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Networks that give the foreground's own colours beside their mask: what is seen of them.
  * The networks are written here. */
-#include "onnx-writer.h"
-#include "util.h"
+#include "written.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
 
 #define SIDE 16 /* of the network's picture, px */
-#define PLAIN "threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
 #define BEHIND "background-color=0xff204060 "
 #define WIDE "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
 #define YUV "video/x-raw,format=I420,width=64,height=32,framerate=30/1,colorimetry=bt709"
@@ -16,19 +14,6 @@
 
 enum { FLOAT = 1, UINT8 = 2, INT64 = 7 };
 enum { RED = 0xff804020, LIGHT = 0xffa0c0e0, BLACK = 0xff000000 };
-
-static gchar *write_model(struct onnx_bytes *graph)
-{
-    gchar *path;
-    size_t size;
-    uint8_t *data = onnx_model(graph, 13, &size);
-    gint fd = g_file_open_tmp("tdl-foreground-XXXXXX.onnx", &path, NULL);
-
-    fail_unless(fd >= 0 && g_close(fd, NULL));
-    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
-    free(data);
-    return path;
-}
 
 static void add_number(struct onnx_bytes *graph, const gchar *name, gfloat value)
 {
@@ -87,7 +72,7 @@ static gchar *matting(gboolean usual)
     onnx_output(&graph, "small");
     onnx_output(&graph, "bytes");
     onnx_output(&graph, "lost");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 #define STATE "model-state=before=after "
@@ -95,9 +80,9 @@ static gchar *matting(gboolean usual)
 
 static void start(struct filter *f, const gchar *model, const gchar *properties, const gchar *caps)
 {
-    g_autofree gchar *all = g_strdup_printf(PLAIN BEHIND "model=%s %s", model, properties);
+    g_autofree gchar *all = g_strconcat(BEHIND, properties, NULL);
 
-    filter_start(f, all, caps);
+    written_start(f, model, all, caps);
 }
 
 /* The colour of a pixel in the middle, 0xAARRGGBB. */
@@ -211,11 +196,10 @@ GST_END_TEST;
 GST_START_TEST(behind_mask_pad)
 {
     g_autofree gchar *model = matting(TRUE);
-    g_autofree gchar *all = g_strdup_printf(PLAIN BEHIND NO_STATE "mode=replace model=%s", model);
     GstHarness *mask;
     struct filter f;
 
-    filter_start(&f, all, NULL);
+    start(&f, model, NO_STATE "mode=replace", NULL);
     mask = gst_harness_new_with_element(f.element, NULL, "mask_src");
     gst_harness_set_src_caps_str(f.harness, WIDE);
     expect(&f, WIDE, RED, 0xff304030, 1);
@@ -284,7 +268,7 @@ GST_START_TEST(usual_name_of_something_else)
     onnx_node(&graph, "Add", "none a_half", "pha", NULL);
     onnx_output(&graph, "pha");
     onnx_output(&graph, "fgr");
-    model = write_model(&graph);
+    model = written_model(&graph);
     start(&f, model, "mode=replace", WIDE);
     expect(&f, WIDE, RED, 0xff504040, 1);
     filter_expect_no_error(&f);

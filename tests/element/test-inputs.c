@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Networks that take several pictures: the frame at several sizes, and files' pictures. The
  * networks are written here. */
-#include "onnx-writer.h"
-#include "util.h"
+#include "written.h"
 
 #include <glib/gstdio.h>
 
 #define SIDE 16 /* of the first picture and the mask, px; SMALL of the second */
 #define SMALL 8
-#define PLAIN "mode=mask threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
 #define WIDE "video/x-raw,format=RGB,width=64,height=32,framerate=30/1"
 #define HEAD "[modelinfo]\nversion=1.0\n"
 
@@ -26,9 +24,6 @@ static gchar *write_model(gboolean open, gboolean third)
     const gint64 small = open ? -1 : SMALL;
     const gchar *name = open ? LONG "small" : "small";
     struct onnx_bytes graph = { 0 };
-    gchar *path;
-    size_t size;
-    gint fd;
 
     for (guint i = 0; i < SMALL * SMALL; i++)
         mean[i] = 1.0f / (SMALL * SMALL);
@@ -45,12 +40,7 @@ static gchar *write_model(gboolean open, gboolean third)
     onnx_node(&graph, "Mul", "a b", "c", NULL);
     onnx_node(&graph, third ? "Add" : "Identity", third ? "c trimap" : "c", "mask", NULL);
     onnx_output(&graph, "mask");
-    uint8_t *data = onnx_model(&graph, 13, &size);
-    fd = g_file_open_tmp("tdl-inputs-XXXXXX.onnx", &path, NULL);
-    fail_unless(fd >= 0 && g_close(fd, NULL));
-    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
-    free(data);
-    return path;
+    return written_model(&graph);
 }
 
 static gchar *write_picture(guint argb)
@@ -93,11 +83,9 @@ static void expect(struct filter *f, guint argb, guint8 want)
 GST_START_TEST(frame_at_two_sizes)
 {
     g_autofree gchar *model = write_model(FALSE, FALSE);
-    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s input-fit=%s", model,
-                                             __i__ ? "letterbox" : "stretch");
     struct filter f;
 
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, __i__ ? "input-fit=letterbox" : "input-fit=stretch", WIDE);
     if (__i__) /* half of the small one is grey, 114 of 255 */
         expect(&f, 0xffff0000, 255 / 2 + 114 / 2);
     else
@@ -127,11 +115,10 @@ GST_START_TEST(sidecar)
     };
     g_autofree gchar *model = write_model(TRUE, FALSE);
     g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
-    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s %s", model, rows[__i__].properties);
     struct filter f;
 
     fail_unless(g_file_set_contents(info, rows[__i__].text, -1, NULL));
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, rows[__i__].properties, WIDE);
     expect(&f, 0xffffffff, rows[__i__].white);
     filter_expect_no_error(&f);
     filter_stop(&f);
@@ -146,20 +133,17 @@ GST_START_TEST(file)
     static const gchar *const inputs[] = { "small", "src" };
     g_autofree gchar *model = write_model(FALSE, FALSE);
     g_autofree gchar *white = write_picture(0xffffffff), *black = write_picture(0xff000000);
-    g_autofree gchar *line =
-        g_strdup_printf(PLAIN "model=%s model-pictures=%s=%s", model, inputs[__i__], white);
-    g_autofree gchar *other = g_strdup_printf("%s=%s", inputs[__i__], black);
+    g_autofree gchar *one = g_strdup_printf("model-pictures=%s=%s", inputs[__i__], white);
+    g_autofree gchar *other = g_strdup_printf("model-pictures=%s=%s", inputs[__i__], black);
     struct filter f;
 
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, one, WIDE);
     for (guint i = 0; i < 3; i++)
         expect(&f, 0xffff0000, 255);
     expect(&f, 0xff000000, 0);
     filter_expect_no_error(&f);
     filter_stop(&f);
-    g_clear_pointer(&line, g_free);
-    line = g_strdup_printf(PLAIN "model=%s model-pictures=%s", model, other);
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, other, WIDE);
     expect(&f, 0xffffffff, 0);
     filter_expect_no_error(&f);
     filter_stop(&f);
@@ -180,9 +164,6 @@ struct small {
 static gchar *write_small(const struct small *small)
 {
     struct onnx_bytes graph = { 0 }, to = { 0 }, how = { 0 };
-    gchar *path;
-    size_t size;
-    gint fd;
 
     onnx_input(&graph, "x", small->type, 4, small->dims);
     onnx_attr_int(&to, "to", FLOAT);
@@ -193,12 +174,7 @@ static gchar *write_small(const struct small *small)
         onnx_attr_ints(&how, "perm", small->perm, 4);
     onnx_node(&graph, small->axis ? "ReduceMean" : "Transpose", "f", "y", &how);
     onnx_output(&graph, "y");
-    uint8_t *data = onnx_model(&graph, 13, &size);
-    fd = g_file_open_tmp("tdl-inputs-XXXXXX.onnx", &path, NULL);
-    fail_unless(fd >= 0 && g_close(fd, NULL));
-    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
-    free(data);
-    return path;
+    return written_model(&graph);
 }
 
 /* A frame of blue, 204 of 255. Bytes come as 0 to 255, unless the range says otherwise. Of
@@ -224,11 +200,9 @@ static const struct {
 GST_START_TEST(types_and_layouts)
 {
     g_autofree gchar *model = write_small(&smalls[__i__].model);
-    g_autofree gchar *line =
-        g_strdup_printf(PLAIN "model=%s %s", model, smalls[__i__].properties);
     struct filter f;
 
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, smalls[__i__].properties, WIDE);
     expect(&f, 0xff0000cc, smalls[__i__].want);
     filter_expect_no_error(&f);
     filter_stop(&f);
@@ -309,11 +283,10 @@ GST_START_TEST(modelinfo_of_no_input)
     static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
     g_autofree gchar *model = write_small(&small);
     g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
-    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s", model);
     struct filter f;
 
     fail_unless(g_file_set_contents(info, HEAD "[pictrue]\ndir=input\n", -1, NULL));
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, "", WIDE);
     message_expect(next_warning(&f), GST_MESSAGE_WARNING, words);
     expect(&f, 0xff0000cc, 68);
     filter_stop(&f);
@@ -346,7 +319,6 @@ GST_START_TEST(modelinfo_of_other_sizes)
     static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
     g_autofree gchar *model = write_small(&small);
     g_autofree gchar *info = g_strconcat(model, ".modelinfo", NULL);
-    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s", model);
     struct filter f;
 
     fail_unless(g_file_set_contents(info, HEAD "[x]\ndir=input\ndims=1,4,-1,-1\n", -1, NULL));
@@ -354,7 +326,7 @@ GST_START_TEST(modelinfo_of_other_sizes)
     fail_unless(g_file_set_contents(info, HEAD "[x]\ndir=input\ndims=1,3,16,17\n", -1, NULL));
     expect_refusal(model, "", width);
     fail_unless(g_file_set_contents(info, HEAD "[x]\ndir=input\ndims=4,3,-1,16\n", -1, NULL));
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, "", WIDE);
     expect(&f, 0xff0000cc, 68);
     filter_stop(&f);
     g_unlink(info);
@@ -368,10 +340,9 @@ GST_START_TEST(size_that_is_fixed)
     static const char *const words[] = { "model-size=64x48 changes nothing", "16x16 px", NULL };
     static const struct small small = { FLOAT, { 1, 3, 16, 16 }, 1 };
     g_autofree gchar *model = write_small(&small);
-    g_autofree gchar *line = g_strdup_printf(PLAIN "model=%s model-size=64x48", model);
     struct filter f;
 
-    filter_start(&f, line, WIDE);
+    written_start(&f, model, "model-size=64x48", WIDE);
     message_expect(next_warning(&f), GST_MESSAGE_WARNING, words);
     expect(&f, 0xff0000cc, 68);
     g_object_set(f.element, "model-size", "16x16", NULL);

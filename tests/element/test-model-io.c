@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What goes into a network and comes out of it, seen in masks: how frames lie in its
  * picture, and what a recurrent one remembers. The networks are written here. */
-#include "onnx-writer.h"
-#include "util.h"
+#include "written.h"
 
 #include <glib/gstdio.h>
 
 #define SIDE 16 /* of the networks' pictures and masks, px */
-#define PLAIN "mode=mask threshold=0.5 feather=1 refine=false smoothing=0 close-holes=false "
 
 enum { FLOAT = 1, INT64 = 7 };
 
-static gchar *write_model(struct onnx_bytes *graph)
-{
-    gchar *path;
-    size_t size;
-    uint8_t *data = onnx_model(graph, 13, &size);
-    gint fd = g_file_open_tmp("tdl-model-XXXXXX.onnx", &path, NULL);
-
-    fail_unless(fd >= 0 && g_close(fd, NULL));
-    fail_unless(g_file_set_contents(path, (const gchar *)data, size, NULL));
-    free(data);
-    return path;
-}
-
-/* The first channel of the picture `src`, as `gray`. */
-/* `side` −1: of any size. */
+/* The first channel of the picture `src`, as `gray`; `side` −1: of any size. */
 static void add_first_channel_of(struct onnx_bytes *graph, gint64 side)
 {
     static const float first[] = { 1, 0, 0 };
@@ -38,13 +22,6 @@ static void add_first_channel_of(struct onnx_bytes *graph, gint64 side)
 static void add_first_channel(struct onnx_bytes *graph)
 {
     add_first_channel_of(graph, SIDE);
-}
-
-static void start(struct filter *f, const gchar *model, const gchar *properties, const gchar *caps)
-{
-    g_autofree gchar *all = g_strdup_printf(PLAIN "model=%s %s", model, properties);
-
-    filter_start(f, all, caps);
 }
 
 /* ---------------------------------------------------------------- geometry */
@@ -91,7 +68,7 @@ static gchar *first_channel(void)
     add_first_channel(&graph);
     onnx_node(&graph, "Identity", "gray", "mask", NULL);
     onnx_output(&graph, "mask");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* One colour all over: what is of the picture is white up to its border, as no grey
@@ -103,7 +80,7 @@ GST_START_TEST(fit)
     GstVideoInfo in, out;
     GstBuffer *mask;
 
-    start(&f, model, fits[__i__].properties, fits[__i__].caps);
+    written_start(&f, model, fits[__i__].properties, fits[__i__].caps);
     caps_info(fits[__i__].caps, &in);
     mask = filter_run(&f, picture_new_color(&in, fits[__i__].color));
     filter_output_info(&f, &out);
@@ -138,7 +115,7 @@ GST_START_TEST(filter)
     GstVideoFrame frame;
     GstBuffer *picture, *mask;
 
-    start(&f, model, rows[__i__].properties, WIDE);
+    written_start(&f, model, rows[__i__].properties, WIDE);
     caps_info(WIDE, &in);
     picture = picture_new_color(&in, 0xff000000);
     fail_unless(gst_video_frame_map(&frame, &in, picture, GST_MAP_WRITE));
@@ -232,8 +209,8 @@ GST_START_TEST(far_from_probabilities)
     onnx_node(&graph, "Mul", "gray scale", "scaled", NULL);
     onnx_node(&graph, "Add", "scaled offset", "mask", NULL);
     onnx_output(&graph, "mask");
-    model = write_model(&graph);
-    start(&f, model, rows[__i__].properties, WIDE);
+    model = written_model(&graph);
+    written_start(&f, model, rows[__i__].properties, WIDE);
     caps_info(WIDE, &in);
     mask = filter_run(&f, picture_new_color(&in, 0xffffffff));
     filter_output_info(&f, &out);
@@ -261,8 +238,8 @@ GST_START_TEST(in_the_shape_of_frames)
     add_first_channel_of(&graph, -1);
     onnx_node(&graph, "Identity", "gray", "mask", NULL);
     onnx_output(&graph, "mask");
-    model = write_model(&graph);
-    start(&f, model, "model-size=~64x32 refine=false smoothing=0 feather=1", frames[0]);
+    model = written_model(&graph);
+    written_start(&f, model, "model-size=~64x32 refine=false smoothing=0 feather=1", frames[0]);
     for (guint i = 0; i < G_N_ELEMENTS(frames); i++) {
         GstBuffer *picture, *mask;
         GstVideoInfo in, out;
@@ -298,7 +275,7 @@ GST_START_TEST(corner)
     GstBuffer *picture, *mask;
     GstMapInfo map;
 
-    start(&f, model, ways[__i__], WIDE);
+    written_start(&f, model, ways[__i__], WIDE);
     caps_info(WIDE, &in);
     picture = picture_new_color(&in, 0xff000000);
     fail_unless(gst_buffer_map(picture, &map, GST_MAP_WRITE));
@@ -337,7 +314,7 @@ static gchar *average(void)
     onnx_node(&graph, "Add", "gray prev", "sum", NULL);
     onnx_node(&graph, "Mul", "sum half", "avg", NULL);
     onnx_output(&graph, "avg");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* The names and the open sizes of RobustVideoMatting's files: r1o is the picture's first
@@ -375,7 +352,7 @@ static gchar *matting(void)
     onnx_output(&graph, "pha");
     onnx_output(&graph, "r1o");
     onnx_output(&graph, "r2o");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* The mask of one more white frame, 0 to 1. */
@@ -412,7 +389,7 @@ GST_START_TEST(remembers)
     gdouble got;
     struct filter f;
 
-    start(&f, model, AVERAGE, WIDE);
+    written_start(&f, model, AVERAGE, WIDE);
     expect(&f, 0.5);
     expect(&f, 0.75);
     expect(&f, 0.875);
@@ -442,7 +419,7 @@ GST_START_TEST(every_second_frame)
     g_autofree gchar *model = average();
     struct filter f;
 
-    start(&f, model, AVERAGE "interval=2", WIDE);
+    written_start(&f, model, AVERAGE "interval=2", WIDE);
     for (guint i = 0; i < G_N_ELEMENTS(wanted); i++)
         expect(&f, wanted[i]);
     filter_stop(&f);
@@ -457,7 +434,7 @@ GST_START_TEST(in_order_when_freshest)
     gdouble before = 0;
     struct filter f;
 
-    start(&f, model, AVERAGE "latency-mode=freshest", WIDE);
+    written_start(&f, model, AVERAGE "latency-mode=freshest", WIDE);
     for (guint i = 0; i < 8; i++) {
         const gdouble got = next(&f, FALSE);
         gboolean known = FALSE;
@@ -479,7 +456,7 @@ GST_START_TEST(another_model)
     struct filter f;
     gdouble got;
 
-    start(&f, model, AVERAGE, WIDE);
+    written_start(&f, model, AVERAGE, WIDE);
     for (guint i = 0; i < 8; i++)
         got = next(&f, FALSE);
     fail_unless(got > 0.99, "the mask is %.3f", got);
@@ -501,7 +478,7 @@ GST_START_TEST(open_states_and_constants)
     g_autofree gchar *model = matting();
     struct filter f;
 
-    start(&f, model,
+    written_start(&f, model,
           "model-state=r1i=r1o,r2i=r2o model-constants=downsample_ratio=0.25 model-output=pha "
           "decoder=probability",
           WIDE);
@@ -523,7 +500,7 @@ GST_START_TEST(picture_beside_states)
     GstVideoFrame frame;
     struct filter f;
 
-    start(&f, model,
+    written_start(&f, model,
           "mode=picture model-state=r1i=r1o,r2i=r2o model-constants=downsample_ratio=0.25 "
           "model-output=fgr",
           WIDE);
@@ -570,7 +547,7 @@ static gchar *of_any_size(void)
     onnx_node(&graph, "ReduceMean", "src", "mean", NULL);
     onnx_node(&graph, "Sub", "src mean", "none", NULL);
     onnx_output(&graph, "none");
-    return write_model(&graph);
+    return written_model(&graph);
 }
 
 /* Where the old model goes on when another one is wrong, it does so for its size, too. */
@@ -580,14 +557,14 @@ GST_START_TEST(not_of_frames_size)
     g_autofree gchar *fixed = first_channel(), *any = of_any_size();
     struct filter f;
 
-    start(&f, fixed, "", WIDE);
+    written_start(&f, fixed, "", WIDE);
     expect(&f, 1);
     g_object_set(f.element, "model-size", "frame", NULL);
     run_to_warning(&f, words);
     expect(&f, 1);
     filter_stop(&f);
 
-    start(&f, any, "model-size=frame decoder=probability classes=<0>", WIDE);
+    written_start(&f, any, "model-size=frame decoder=probability classes=<0>", WIDE);
     expect(&f, 0);
     g_object_set(f.element, "model", fixed, NULL);
     run_to_warning(&f, words);
@@ -617,8 +594,8 @@ GST_START_TEST(one_output_feeds_two)
     onnx_node(&graph, "Mul", "gray half", "now", NULL);
     onnx_node(&graph, "Add", "now rest", "avg", NULL);
     onnx_output(&graph, "avg");
-    model = write_model(&graph);
-    start(&f, model, "decoder=probability model-state=\" a = avg , b=avg \"", WIDE);
+    model = written_model(&graph);
+    written_start(&f, model, "decoder=probability model-state=\" a = avg , b=avg \"", WIDE);
     expect(&f, 0.5);
     expect(&f, 0.75);
     expect(&f, 0.875);
@@ -686,7 +663,7 @@ GST_START_TEST(table_is_no_picture)
     onnx_initializer(&graph, "shape", INT64, 1, (const int64_t[]){ 3 }, shape, sizeof(shape));
     onnx_node(&graph, "Reshape", "src shape", "table", NULL);
     onnx_output(&graph, "table");
-    model = write_model(&graph);
+    model = written_model(&graph);
     expect_refused(model, "", words);
     expect_refused(model, "mode=picture", words);
     expect_refused(model, "mode=classes", words);
@@ -715,7 +692,7 @@ GST_START_TEST(out_of_proportion)
     onnx_node(&graph, "ReduceMean", from, "mean", &attributes);
     onnx_node(&graph, "Add", "gray mean", "y", NULL);
     onnx_output(&graph, "y");
-    model = write_model(&graph);
+    model = written_model(&graph);
     expect_refused(model, "device=cpu", words);
     g_unlink(model);
 }
