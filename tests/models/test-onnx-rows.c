@@ -33,6 +33,15 @@ static void transpose(bytes *g, const char *from, const char *to, size_t rank, c
     onnx_node(g, "Transpose", from, to, &a);
 }
 
+/* A node with one attribute, a number. */
+static void node_with(bytes *g, const char *type, const char *inputs, const char *outputs,
+                      const char *attribute, int64_t value)
+{
+    bytes a = {0};
+    onnx_attr_int(&a, attribute, value);
+    onnx_node(g, type, inputs, outputs, &a);
+}
+
 static void same_picture(bytes *g) /* "x" of two channels as "p", in what pictures lie in */
 {
     FLOATS(g, "identity", 4, DIMS(2, 2, 1, 1), 1, 0, 0, 1);
@@ -100,8 +109,7 @@ static void pool_behind_gather(bytes *g)
 {
     bytes a = {0};
     onnx_int64s(g, "at", 2, DIMS(2, 1));
-    onnx_attr_int(&a, "axis", 2);
-    onnx_node(g, "Gather", "x at", "t", &a);
+    node_with(g, "Gather", "x at", "t", "axis", 2);
     onnx_attr_ints(&a, "kernel_shape", DIMS(2), 1);
     onnx_node(g, "AveragePool", "t", "y", &a);
 }
@@ -114,8 +122,7 @@ static void one_hot_behind_arg_max(bytes *g)
     onnx_node(g, "ArgMax", "x", "m", &a);
     onnx_int64s(g, "depth", 1, DIMS(3));
     FLOATS(g, "values", 1, DIMS(2), 0, 1);
-    onnx_attr_int(&a, "axis", 1);
-    onnx_node(g, "OneHot", "m depth values", "y", &a);
+    node_with(g, "OneHot", "m depth values", "y", "axis", 1);
 }
 
 static void resize(bytes *g, const char *inputs, const char *way, const char *policy)
@@ -131,31 +138,33 @@ static void resize(bytes *g, const char *inputs, const char *way, const char *po
     onnx_node(g, "Resize", inputs, "y", &a);
 }
 
+static void resize_by(bytes *g, float height, float width, const char *way)
+{
+    FLOATS(g, "scales", 1, DIMS(4), 1, 1, height, width);
+    resize(g, "x - scales", way, NULL);
+}
+
 static void resize_by_two_thirds_more(bytes *g)
 {
-    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 1.6666666f); /* 6 times that: 9.9999996 */
-    resize(g, "x - scales", "asymmetric", NULL);
+    resize_by(g, 1, 1.6666666f, "asymmetric"); /* 6 times that: 9.9999996 */
 }
 
 /* 6 times 1.66 is 9.96: ten by what the file declares, nine if that is of something else. */
 static void resize_to_what_is_declared(bytes *g)
 {
-    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 1.66f);
     onnx_declare(g, "y", FLOAT, 4, DIMS(-1, 1, 1, 10));
-    resize(g, "x - scales", "asymmetric", NULL);
+    resize_by(g, 1, 1.66f, "asymmetric");
 }
 
 static void resize_to_less_than_is_declared(bytes *g)
 {
-    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 1.66f);
     onnx_declare(g, "y", FLOAT, 4, DIMS(-1, 1, 2, 10));
-    resize(g, "x - scales", "asymmetric", NULL);
+    resize_by(g, 1, 1.66f, "asymmetric");
 }
 
 static void resize_as_tensorflow(bytes *g)
 {
-    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1, 2);
-    resize(g, "x - scales", "tf_half_pixel_for_nn", NULL);
+    resize_by(g, 1, 2, "tf_half_pixel_for_nn");
 }
 
 static void resize_not_larger(bytes *g)
@@ -167,8 +176,7 @@ static void resize_not_larger(bytes *g)
 /* Beside a dimension whose size is no whole product, by scale and by policy. */
 static void resize_beside_a_fraction(bytes *g)
 {
-    FLOATS(g, "scales", 1, DIMS(4), 1, 1, 1.6666666f, 1.25f);
-    resize(g, "x - scales", "asymmetric", NULL);
+    resize_by(g, 1.6666666f, 1.25f, "asymmetric");
 }
 
 static void resize_not_larger_beside_a_fraction(bytes *g)
@@ -180,7 +188,6 @@ static void resize_not_larger_beside_a_fraction(bytes *g)
 /* To four columns, of a size that operators of the file compute. */
 static void pad_to_a_multiple(bytes *g)
 {
-    bytes a = {0};
     onnx_node(g, "Shape", "x", "shape", NULL);
     onnx_int64s(g, "one", 1, DIMS(1));
     onnx_int64s(g, "four", 1, DIMS(4));
@@ -189,19 +196,22 @@ static void pad_to_a_multiple(bytes *g)
     onnx_node(g, "Mod", "columns four", "rest", NULL);
     onnx_node(g, "Sub", "four rest", "more", NULL);
     onnx_node(g, "Mod", "more four", "missing", NULL);
-    onnx_attr_int(&a, "axis", 0);
-    onnx_node(g, "Concat", "zeros missing", "pads", &a);
+    node_with(g, "Concat", "zeros missing", "pads", "axis", 0);
     onnx_node(g, "Pad", "x pads", "y", NULL);
 }
 
 static void split_with_nothing(bytes *g)
 {
-    bytes a = {0};
     onnx_int64s(g, "sizes", 3, DIMS(1, 0, 2));
-    onnx_attr_int(&a, "axis", 1);
-    onnx_node(g, "Split", "x sizes", "a b c", &a);
-    onnx_attr_int(&a, "axis", 1);
-    onnx_node(g, "Concat", "c b a", "y", &a);
+    node_with(g, "Split", "x sizes", "a b c", "axis", 1);
+    node_with(g, "Concat", "c b a", "y", "axis", 1);
+}
+
+/* The list `x` without its batch and class; "three" is known behind it. */
+static void flat_scores(bytes *g, const char *name)
+{
+    onnx_int64s(g, "three", 1, DIMS(3));
+    onnx_node(g, "Reshape", "x three", name, NULL);
 }
 
 /* Two boxes in one place and another: of three "rows" the last does not exist. */
@@ -215,15 +225,12 @@ static void suppress(bytes *g)
 
 static void scores_of_boxes(bytes *g)
 {
-    bytes a = {0};
     suppress(g);
     onnx_int64s(g, "third", 1, DIMS(2));
-    onnx_attr_int(&a, "axis", 1);
-    onnx_node(g, "Gather", "rows third", "column", &a);
+    node_with(g, "Gather", "rows third", "column", "axis", 1);
     onnx_int64s(g, "last", 1, DIMS(1));
     onnx_node(g, "Squeeze", "column last", "places", NULL);
-    onnx_int64s(g, "all", 1, DIMS(3));
-    onnx_node(g, "Reshape", "x all", "scores", NULL);
+    flat_scores(g, "scores");
     onnx_node(g, "Gather", "scores places", "y", NULL);
 }
 
@@ -238,38 +245,32 @@ static void scores_by_tuples(bytes *g)
 static void column(bytes *g, const char *name, int64_t which)
 {
     char place[16], two[32];
-    bytes a = {0};
     snprintf(place, sizeof(place), "%s-at", name);
     snprintf(two, sizeof(two), "rows %s", place);
     onnx_initializer(g, place, 7, 0, NULL, &which, sizeof(which));
-    onnx_attr_int(&a, "axis", 1);
-    onnx_node(g, "Gather", two, name, &a);
+    node_with(g, "Gather", two, name, "axis", 1);
 }
 
 /* Scores from a flat list in which they are the second time, by batch * 3 + box + 3. */
 static void scores_by_arithmetic(bytes *g)
 {
-    bytes a = {0};
     suppress(g);
     column(g, "batch", 0);
     column(g, "box", 2);
-    onnx_int64s(g, "three", 1, DIMS(3));
+    flat_scores(g, "scores");
     onnx_node(g, "Mul", "batch three", "first", NULL);
     onnx_node(g, "Add", "first box", "place", NULL);
     onnx_node(g, "Add", "place three", "second", NULL);
-    onnx_node(g, "Reshape", "x three", "scores", NULL);
-    onnx_attr_int(&a, "axis", 0);
-    onnx_node(g, "Concat", "scores scores", "twice", &a);
+    node_with(g, "Concat", "scores scores", "twice", "axis", 0);
     onnx_node(g, "Gather", "twice second", "y", NULL);
 }
 
 /* As exporters write an index that may count from the end. */
 static void scores_from_the_end(bytes *g)
 {
-    bytes a = {0};
     suppress(g);
     onnx_int64s(g, "two", 1, DIMS(2));
-    onnx_int64s(g, "three", 1, DIMS(3));
+    flat_scores(g, "scores");
     onnx_int64s(g, "one", 1, DIMS(1));
     onnx_int64s(g, "zero", 1, DIMS(0));
     onnx_node(g, "Slice", "rows two three one", "last", NULL);
@@ -277,15 +278,12 @@ static void scores_from_the_end(bytes *g)
     onnx_node(g, "Add", "box three", "later", NULL);
     onnx_node(g, "Less", "box zero", "below", NULL);
     onnx_node(g, "Where", "below later box", "place", NULL);
-    onnx_attr_int(&a, "to", 6);
-    onnx_node(g, "Cast", "place", "small", &a);
-    onnx_node(g, "Reshape", "x three", "scores", NULL);
+    node_with(g, "Cast", "place", "small", "to", 6);
     onnx_node(g, "Gather", "scores small", "y", NULL);
 }
 
 static void scores_by_joined_tuples(bytes *g)
 {
-    bytes a = {0};
     suppress(g);
     onnx_int64s(g, "zero", 1, DIMS(0));
     onnx_int64s(g, "one", 1, DIMS(1));
@@ -293,8 +291,7 @@ static void scores_by_joined_tuples(bytes *g)
     onnx_int64s(g, "three", 1, DIMS(3));
     onnx_node(g, "Slice", "rows zero two one", "list", NULL);
     onnx_node(g, "Slice", "rows two three one", "box", NULL);
-    onnx_attr_int(&a, "axis", 1);
-    onnx_node(g, "Concat", "list box", "tuples", &a);
+    node_with(g, "Concat", "list box", "tuples", "axis", 1);
     onnx_node(g, "GatherND", "x tuples", "y", NULL);
 }
 
@@ -305,9 +302,8 @@ static void scores_by_indices_of_indices(bytes *g)
     column(g, "box", 2);
     onnx_int64s(g, "chosen", 3, DIMS(0, 1, 2));
     onnx_node(g, "Gather", "chosen box", "place", NULL);
-    onnx_int64s(g, "three", 1, DIMS(3));
+    flat_scores(g, "flat");
     FLOATS(g, "more", 1, DIMS(1), 1);
-    onnx_node(g, "Reshape", "x three", "flat", NULL);
     onnx_node(g, "Add", "flat more", "scores", NULL);
     onnx_node(g, "Gather", "scores place", "y", NULL);
 }
@@ -315,19 +311,15 @@ static void scores_by_indices_of_indices(bytes *g)
 /* Beside a column of floats other numbers are below 0, and stay so: 2 * (box, score - 10). */
 static void numbers_beside_indices(bytes *g)
 {
-    bytes a = {0};
     suppress(g);
     column(g, "box", 2);
-    onnx_int64s(g, "three", 1, DIMS(3));
-    onnx_node(g, "Reshape", "x three", "scores", NULL);
+    flat_scores(g, "scores");
     onnx_node(g, "Gather", "scores box", "score", NULL);
     FLOATS(g, "ten", 1, DIMS(1), 10);
     FLOATS(g, "two", 1, DIMS(1), 2);
     onnx_node(g, "Sub", "score ten", "low", NULL);
-    onnx_attr_int(&a, "to", FLOAT);
-    onnx_node(g, "Cast", "box", "number", &a);
-    onnx_attr_int(&a, "axis", 0);
-    onnx_node(g, "Concat", "number low", "both", &a);
+    node_with(g, "Cast", "box", "number", "to", FLOAT);
+    node_with(g, "Concat", "number low", "both", "axis", 0);
     onnx_node(g, "Mul", "both two", "y", NULL);
 }
 
