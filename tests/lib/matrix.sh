@@ -40,7 +40,7 @@ sanitized_on_cpu+='|onnx-(attention|chains|nodes|rows)|person-(square|landscape)
 sanitized_on_cpu+='|element-(background|batches|closed|decode|edges|errors|foreground|formats|inputs|ladder|live|load|mask-pad|meta|metas|model-io|overlay|pictures|presence|properties|stream|yolo)'
 # Long with sanitizers. The readers meet hostile files in `fuzz`, too; the others run plainly.
 long_sanitized='tools|(onnx|tflite)-hostile|person-steady|engine-cpu-outline|engine-tune-models'
-long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-begin'
+long_sanitized+='|person-cpu-(square-.*|.*-intermediates)|element-(begin|faults)'
 
 raced=(engine-{async,compile,context,tensor,dispatch,strangers,waits}
     engine-cpu-{async,dispatch,frames,graph,scenarios})
