@@ -7,7 +7,7 @@
  * decision, such as whether a hole is closed, that falls on its edge. So a small
  * share of a case's samples may be off by more.
  */
-#include "test-frame-common.h"
+#include "frame/test-frame-common.h"
 
 #include <math.h>
 #include <string.h>
