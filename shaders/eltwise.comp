@@ -3,8 +3,10 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // Element-wise on packs: out = activate(a) or activate(function(a, b)), with
-// dimensions of size 1 broadcast. One invocation a pack.
+// dimensions of size 1 broadcast. One invocation a pack. Stages of the chain may read
+// further operands, whose packs lie as those of the output.
 #define TDL_CHAIN
+#define TDL_STAGE_OPERANDS
 #include "common/storage.glsl"
 #include "common/activation.glsl"
 
@@ -22,6 +24,16 @@ layout(constant_id = 10) const uint LAST_CHANNELS = 4; // in the last pack
 layout(std430, set = 0, binding = 0) readonly buffer A { PACK a[]; };
 layout(std430, set = 0, binding = 1) readonly buffer B { PACK b[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer Out { PACK result[]; };
+layout(std430, set = 0, binding = 3) readonly buffer C { PACK c[]; };
+layout(std430, set = 0, binding = 4) readonly buffer D { PACK d[]; };
+layout(std430, set = 0, binding = 5) readonly buffer E { PACK e[]; };
+
+uint own; // the pack that the invocation makes
+
+vec4 stage_operand(uint slot)
+{
+    return unpack(slot == 2 ? c[own] : slot == 3 ? d[own] : e[own]);
+}
 
 uint address(uint mask, uint image, uint group, uint y, uint x)
 {
@@ -39,6 +51,7 @@ void main()
     uint pixel = gl_GlobalInvocationID.x, group = gl_WorkGroupID.y, image = gl_WorkGroupID.z;
     if (pixel >= HEIGHT * WIDTH)
         return;
+    own = (image * PACKS + group) * HEIGHT * WIDTH + pixel;
     uint y = pixel / WIDTH, x = pixel % WIDTH;
     vec4 v = unpack(a[address(BROADCAST_A, image, group, y, x)]);
     v = (BROADCAST_A & 2) != 0 ? v.xxxx : v;
@@ -48,6 +61,5 @@ void main()
         v = eltwise_binary(FUNCTION, v, u);
     }
     v = activate(ACTIVATION, v);
-    result[(image * PACKS + group) * HEIGHT * WIDTH + pixel] =
-        pack(filled_up(v, group == PACKS - 1, LAST_CHANNELS));
+    result[own] = pack(filled_up(v, group == PACKS - 1, LAST_CHANNELS));
 }

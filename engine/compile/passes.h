@@ -18,6 +18,8 @@ enum tdl_result tdl_pass_fuse(struct tdl_ir *ir, bool few_dispatches);
 enum tdl_result tdl_pass_absorb(struct tdl_ir *ir);
 enum tdl_result tdl_pass_layout(struct tdl_ir *ir, const struct tdl_build_params *params,
                                 enum tdl_dtype storage);
+/* Behind layout: element-wise operators on packs that follow one another become one. */
+enum tdl_result tdl_pass_join(struct tdl_ir *ir);
 /* Of layout, only what tensors inputs and outputs are bound to, for devices that
  * want no steps: packs where the params ask for them, whatever is inside. */
 void tdl_pass_bind(struct tdl_ir *ir, const struct tdl_build_params *params);

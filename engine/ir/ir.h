@@ -240,8 +240,15 @@ enum {
 };
 
 /* Functions of one value (enum tdl_function), applied to what a node computes
- * before it is stored: what fuse made of the element-wise nodes behind it. */
+ * before it is stored: what fuse made of the element-wise nodes behind it. Of an
+ * element-wise node on packs, also functions of two (join.c): the second is read from the
+ * node's input `a`, and comes first where `b` is 1. */
 #define TDL_CHAIN_STAGES 6
+/* Their inputs begin behind a node's own two, and are at most so many. */
+#define TDL_STAGE_OPERAND 2u
+#define TDL_STAGE_OPERANDS 3u
+/* The product of inputs `a` and `a` + 1 is added. */
+#define TDL_STAGE_ADD_PRODUCT 64u
 struct tdl_chain {
     uint32_t count;
     struct tdl_chain_stage {

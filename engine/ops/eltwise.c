@@ -149,12 +149,12 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
     const enum tdl_function f = tdl_function_of(n);
     struct tdl_dims out = tdl_operand_dims(n->output);
-    struct tdl_operand *b = n->inputs[n->input_count - 1];
     struct tdl_chain chain;
     enum tdl_activation activation = prepare_chain(n, &chain);
     uint32_t packs = tdl_packs(out.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "eltwise", n, local, 1, 1);
     const bool two = f >= TDL_ADD && f != TDL_EXPAND;
+    struct tdl_operand *b = n->inputs[two];
     const struct packed_spec spec = {
         .function = two ? f : TDL_IDENTITY,
         .activation = activation,
@@ -171,6 +171,8 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     if (two)
         tdl_plan_read(s, 1, b);
     tdl_plan_write(s, 2, n->output);
+    for (uint32_t i = TDL_STAGE_OPERAND; i < n->input_count; i++)
+        tdl_plan_read(s, 1 + i, n->inputs[i]);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, out.n);
     return plan->status;
 }

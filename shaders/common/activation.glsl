@@ -26,20 +26,37 @@ layout(constant_id = 56) const uint STAGE5 = 0;
 layout(constant_id = 57) const float STAGE5_A = 0.0;
 layout(constant_id = 58) const float STAGE5_B = 0.0;
 
+#ifdef TDL_STAGE_OPERANDS
+vec4 stage_operand(uint slot); // what else a stage reads
+#endif
+
+vec4 run_stage(uint function, vec4 x, float a, float b)
+{
+#ifdef TDL_STAGE_OPERANDS
+    if (function == F_ADD_PRODUCT)
+        return x + stage_operand(uint(a)) * stage_operand(uint(a) + 1);
+    if (function >= F_ADD) {
+        vec4 y = stage_operand(uint(a));
+        return b != 0.0 ? eltwise_binary(function, y, x) : eltwise_binary(function, x, y);
+    }
+#endif
+    return eltwise_unary(function, x, a, b);
+}
+
 vec4 run_stages(vec4 x)
 {
     if (STAGES > 0)
-        x = eltwise_unary(STAGE0, x, STAGE0_A, STAGE0_B);
+        x = run_stage(STAGE0, x, STAGE0_A, STAGE0_B);
     if (STAGES > 1)
-        x = eltwise_unary(STAGE1, x, STAGE1_A, STAGE1_B);
+        x = run_stage(STAGE1, x, STAGE1_A, STAGE1_B);
     if (STAGES > 2)
-        x = eltwise_unary(STAGE2, x, STAGE2_A, STAGE2_B);
+        x = run_stage(STAGE2, x, STAGE2_A, STAGE2_B);
     if (STAGES > 3)
-        x = eltwise_unary(STAGE3, x, STAGE3_A, STAGE3_B);
+        x = run_stage(STAGE3, x, STAGE3_A, STAGE3_B);
     if (STAGES > 4)
-        x = eltwise_unary(STAGE4, x, STAGE4_A, STAGE4_B);
+        x = run_stage(STAGE4, x, STAGE4_A, STAGE4_B);
     if (STAGES > 5)
-        x = eltwise_unary(STAGE5, x, STAGE5_A, STAGE5_B);
+        x = run_stage(STAGE5, x, STAGE5_A, STAGE5_B);
     return x;
 }
 #endif

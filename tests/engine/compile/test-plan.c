@@ -38,6 +38,8 @@ static void plan_open(struct tdl_plan *plan, struct tdl_builder *b,
         OK(tdl_pass_fuse(plan->ir, device->type != TDL_DEVICE_SOFTWARE));
     sketch_check_order(plan->ir);
     OK(tdl_pass_layout(plan->ir, &(struct tdl_build_params){0}, storage));
+    if (fuse)
+        OK(tdl_pass_join(plan->ir));
     sketch_check_order(plan->ir);
     OK(tdl_plan_build(plan));
 }
@@ -368,6 +370,37 @@ static void check_constants(enum tdl_dtype storage)
     tdl_builder_destroy(&b);
 }
 
+/* What a recurrent gate chooses between is mixed by one step. */
+static void check_join(void)
+{
+    const struct tdl_tensor_params desc = {.rank = 4, .shape = {1, 6, 6, 8}},
+                                   shape = {.rank = 4, .shape = {8, 3, 3, 8}}, one = {.rank = 0};
+    static float filters[4][8 * 8 * 9];
+    const struct tdl_device_info device = device_of(true);
+    struct tdl_operand *made[3];
+    struct tdl_builder *b;
+    struct tdl_plan plan;
+    uint32_t eltwise = 0;
+    check_begin("a gate between two");
+    OK(tdl_builder_create(NULL, &b));
+    struct tdl_operand *x = tdl_builder_input(b, "x", &desc);
+    for (int i = 0; i < 3; i++)
+        made[i] = tdl_builder_conv2d(
+            b, x, tdl_builder_constant(b, &shape, filters[i], sizeof(filters[i])), NULL);
+    struct tdl_operand *rest = tdl_builder_sub(
+        b, tdl_builder_constant(b, &one, &(float){1}, sizeof(float)), made[0]);
+    x = tdl_builder_add(b, tdl_builder_mul(b, rest, made[1]), tdl_builder_mul(b, made[0], made[2]));
+    x = tdl_builder_conv2d(
+        b, x, tdl_builder_constant(b, &shape, filters[3], sizeof(filters[3])), NULL);
+    OK(tdl_builder_output(b, "y", x));
+    plan_open(&plan, b, &device, true, TDL_FLOAT32);
+    for (uint32_t i = 0; i < plan.step_count; i++)
+        eltwise += !strncmp(plan.steps[i].kernel->name, "eltwise", 7);
+    CHECK(eltwise == 1, "%u steps", eltwise);
+    tdl_plan_finish(&plan);
+    tdl_builder_destroy(&b);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "models"))
@@ -379,5 +412,6 @@ int main(int argc, char **argv)
     check_parts();
     check_constants(TDL_FLOAT32);
     check_constants(TDL_FLOAT16);
+    check_join();
     return check_result();
 }
