@@ -74,7 +74,7 @@ static void expect_level(const struct stage *s, double mask, const char *when)
     }
 }
 
-/* A still picture under a mask that wavers; tests/engine/test-frame-mask.c looks
+/* A still picture under a mask that wavers; tests/engine/frame/test-frame-mask.c looks
  * at what moves. */
 static void test_smoothing(void)
 {
