@@ -7,8 +7,8 @@ lanes=$(nproc)
 
 # The longest first, so that none is left alone at the end; but sanitizers behind
 # those that leave them the kernels compiled, which takes thrice as long there.
-longest_first=(build long packages bookworm trixie sid analyze onnxruntime tfjs vm engine element models sanitizers validation
-    pipelines demo threads soak fuzz library shaders)
+longest_first=(build long packages bookworm trixie sid analyze onnxruntime tfjs vm engine validation models sanitizers
+    pipelines fuzz threads library element soak demo shaders)
 
 time_row() { printf '%-12s %6d s %6d s' "$@"; }
 
