@@ -272,6 +272,20 @@ static const char *layout_text(const struct tdl_tensor_params *p)
     return p->rank == 4 ? tdl_layout_name(p->layout) : "";
 }
 
+/* A name that was given, and that the graph does not know; NULL: none. */
+static const char *find_stranger(struct tdl_operand *const *operands, uint32_t operand_count,
+                                 const struct tdl_binding *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool known = !list[i].name;
+        for (uint32_t k = 0; k < operand_count && !known; k++)
+            known = !strcmp(list[i].name, operands[k]->name);
+        if (!known)
+            return list[i].name;
+    }
+    return NULL;
+}
+
 /* The tensor bound to `operand`, checked. */
 static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_operand *operand,
                                     const char *what, const struct tdl_binding *list,
@@ -301,7 +315,15 @@ static enum tdl_result find_binding(const struct tdl_graph *g, const struct tdl_
         *out_buffer = t->buffer;
         return TDL_OK;
     }
-    return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%.400s\" was not given", what, operand->name);
+    const struct tdl_ir *ir = g->plan.ir;
+    const bool in = operand->binding < (int32_t)ir->input_count;
+    const char *stranger = find_stranger(in ? ir->inputs : ir->outputs,
+                                         in ? ir->input_count : ir->output_count, list, count);
+    return stranger ? tdl_fail(TDL_ERROR_INVALID_ARGUMENT,
+                               "%s \"%.400s\" was not given, but \"%.100s\", which there is not",
+                               what, operand->name, stranger)
+                    : tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s \"%.400s\" was not given", what,
+                               operand->name);
 }
 
 static enum tdl_result resolve_bindings(const struct tdl_graph *g, const struct tdl_binding *inputs,

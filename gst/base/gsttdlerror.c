@@ -61,7 +61,8 @@ gboolean gst_tdl_error_set(GError **error, enum tdl_result result, const gchar *
         next_step = "Stop this pipeline: another one, made in this process, works.";
     else if (strstr(detail, "no thread"))
         next_step = GST_TDL_THREAD_ADVICE;
-    else if (strstr(detail, "that could be a number"))
+    else if (strstr(detail, "that could be a number") ||
+             strstr(detail, "a number in place of a tensor"))
         next_step = "Check \"model-constants\": tdl-run lists the inputs of a model.";
     g_set_error(error, row->stream ? GST_STREAM_ERROR : GST_RESOURCE_ERROR, row->code,
                 "%s: %s%s%s%s", what, detail, g_str_has_suffix(detail, ".") ? "" : ".",

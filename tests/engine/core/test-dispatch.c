@@ -609,7 +609,7 @@ static void check_long_names(void)
     CHECK(expect_all(y, 5), "the inputs were taken for each other");
     FAILS(tdl_graph_dispatch(g, (struct tdl_binding[]){{LONG "b", b}, {LONG "c", a}}, 2,
                              &(struct tdl_binding){LONG "y", y}, 1, NULL),
-          TDL_ERROR_INVALID_ARGUMENT, "\"" LONG "a\" was not given");
+          TDL_ERROR_INVALID_ARGUMENT, "\"" LONG "a\" was not given, but \"" LONG "c\"");
     tdl_graph_destroy(&g);
     tdl_tensor_destroy(&a);
     tdl_tensor_destroy(&b);
