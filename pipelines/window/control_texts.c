@@ -2,6 +2,7 @@
 /* Controls for text: entries, files, and the model, which is a name or a file. */
 #include "control.h"
 
+#include "fetch.h"
 #include "models.h"
 #include "values.h"
 
@@ -127,6 +128,28 @@ static const char *name_at(GtkDropDown *widget, guint i)
     return gtk_string_list_get_string(GTK_STRING_LIST(gtk_drop_down_get_model(widget)), i);
 }
 
+#define OFFERED "matting"
+#define OFFER OFFERED " (to be fetched)…"
+
+/* It and its like are in one file: in the place of the offer. */
+static void on_fetched(gpointer user)
+{
+    static const char *const names[] = {OFFERED, OFFERED "-small", OFFERED "-hd", NULL};
+    struct control *control = user;
+    GtkDropDown *widget = GTK_DROP_DOWN(control->widget);
+    GtkStringList *list = GTK_STRING_LIST(gtk_drop_down_get_model(widget));
+    const guint count = g_list_model_get_n_items(G_LIST_MODEL(list));
+
+    control->is_showing = true;
+    for (guint i = 0; i < count; i++)
+        if (!strcmp(name_at(widget, i), OFFER)) {
+            gtk_string_list_splice(list, i, 1, names);
+            break;
+        }
+    control->is_showing = false;
+    control_set_text(control, OFFERED);
+}
+
 /* The last entry asks for a file. */
 static void on_model(GtkDropDown *widget, GParamSpec *spec, struct control *control)
 {
@@ -136,12 +159,18 @@ static void on_model(GtkDropDown *widget, GParamSpec *spec, struct control *cont
     (void)spec;
     if (control->is_showing || chosen >= count)
         return;
-    if (chosen < count - 1) {
+    const bool is_file = chosen == count - 1,
+               is_offer = !is_file && !strcmp(name_at(widget, chosen), OFFER);
+    if (!is_file && !is_offer) {
         control_set_text(control, name_at(widget, chosen));
         return;
     }
     g_object_notify(G_OBJECT(control->filter), control->spec->name); /* shows what is set */
-    control_choose_file(control);
+    if (is_file)
+        control_choose_file(control);
+    else
+        fetch_offer(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(widget))), OFFERED, on_fetched,
+                    control);
 }
 
 static GtkWidget *make_model(struct control *control)
@@ -150,6 +179,8 @@ static GtkWidget *make_model(struct control *control)
     GtkStringList *list = gtk_string_list_new((const char *const *)names);
     GtkWidget *widget = gtk_drop_down_new(G_LIST_MODEL(list), NULL);
 
+    if (!models_has(OFFERED))
+        gtk_string_list_append(list, OFFER);
     gtk_string_list_append(list, "A file…");
     gtk_widget_set_hexpand(widget, TRUE);
     g_signal_connect(widget, "notify::selected", G_CALLBACK(on_model), control);

@@ -2,7 +2,6 @@
 #include "models.h"
 
 #include <gst/gst.h>
-#include <stdbool.h>
 #include <string.h>
 
 extern const char gst_tdl_presets[]; /* gst/models.ini */
@@ -29,14 +28,35 @@ static bool is_there(const char *file)
     return found;
 }
 
-GStrv models_list(void)
+static GKeyFile *open_known(void)
 {
-    g_autoptr(GKeyFile) known = g_key_file_new();
-    g_auto(GStrv) names = NULL;
-    GPtrArray *list = g_ptr_array_new();
+    GKeyFile *known = g_key_file_new();
 
     g_key_file_load_from_data(known, gst_tdl_presets, strlen(gst_tdl_presets), G_KEY_FILE_NONE,
                               NULL);
+    return known;
+}
+
+char *models_text(const char *name, const char *key)
+{
+    g_autoptr(GKeyFile) known = open_known();
+
+    return g_key_file_get_string(known, name, key, NULL);
+}
+
+bool models_has(const char *name)
+{
+    g_autofree char *file = models_text(name, "file");
+
+    return !file || is_there(file);
+}
+
+GStrv models_list(void)
+{
+    g_autoptr(GKeyFile) known = open_known();
+    g_auto(GStrv) names = NULL;
+    GPtrArray *list = g_ptr_array_new();
+
     names = g_key_file_get_groups(known, NULL);
     for (int i = 0; names[i]; i++) {
         g_autofree char *file = g_key_file_get_string(known, names[i], "file", NULL);

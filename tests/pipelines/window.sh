@@ -297,6 +297,37 @@ start "$temp/sound.wav"
 check "a file without a picture is said" await '^error=sound.wav: There is no picture in it.*'
 check "it ends well without one" stop
 
+# The best model is offered where it is not there, and fetched by the program that is installed.
+models=$(cd "$(dirname "$0")/../.." && pwd)/models
+if [ -e "$models/rvm.json" ]; then
+    echo "matting is in $models already: nothing is offered"
+else
+    mkdir "$temp/bin"
+    cat >"$temp/bin/tdl-fetch-models" <<'FETCH'
+#!/bin/bash
+# Fails at first.
+[ -e "${0%/*}/again" ] || { touch "${0%/*}/again" && echo "no network" >&2 && exit 1; }
+[ "$*" = matting ] || exit 2
+mkdir -p "$HOME/.local/share/tdlfilter/models"
+touch "$HOME"/.local/share/tdlfilter/models/rvm.{json,bin}
+FETCH
+    chmod +x "$temp/bin/tdl-fetch-models"
+    PATH=$temp/bin:$PATH start --mode mask "$clip"
+    check "it plays before an offer" await '^rate=[1-9]'
+    says fetch=offered choose model End Up
+    sleep 0.4
+    says fetch=begun key Return
+    check "it says that nothing came" await '^fetch=failed'
+    sleep 0.4
+    says fetch=begun key Return
+    check "the model comes" await '^fetch=done'
+    check "it is set" await '^model=matting$'
+    sed -i '/^model=/d' "$temp/settings.ini"
+    check "it ends well with it" stop
+    sed -i '/^model=/d' "$temp/settings.ini"
+    rm -r "$temp/home/.local/share/tdlfilter"
+fi
+
 # A setting that no stream begins with.
 printf '[filter]\npalette=red\n' >"$temp/settings.ini"
 start "$clip"
