@@ -4,13 +4,9 @@
 
 #include <gst/video/video.h>
 
-GST_DEBUG_CATEGORY(gst_tdl_filter_debug);
-GST_DEBUG_CATEGORY(gst_tdl_debug);
-
 static gboolean plugin_init(GstPlugin *plugin)
 {
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl, the inference engine of tdlfilter");
+    gst_tdl_debug_init();
     /* unixfdsrc finds metadata by the names of types, and drops what nobody in its
      * process has named yet: the first frame would lose its strides and its crop. */
     gst_video_meta_get_info();

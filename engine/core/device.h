@@ -11,9 +11,9 @@
 #ifndef TDL_DEVICE_H
 #define TDL_DEVICE_H
 
-#include "compile/passes.h"
 #include "digest.h"
 #include "frame/compose.h"
+#include "ir/plan.h"
 #include "tuning.h"
 
 #include <tdl/frame.h>

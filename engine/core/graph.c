@@ -3,6 +3,7 @@
 #include "graph.h"
 
 #include "clock.h"
+#include "compile/passes.h"
 #include "ir/builder.h"
 #include "ops/conv/conv.h"
 #include "tensor.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum tdl_result tdl_builder_create(struct tdl_context *context, struct tdl_builder **out_builder)
+enum tdl_result tdl_builder_open(const struct tdl_builder_host *host, struct tdl_context *ctx,
+                                 struct tdl_builder **out_builder)
 {
-    TDL_NEED(out_builder, "out_builder");
     struct tdl_builder *b = calloc(1, sizeof(*b));
     struct tdl_ir *ir = tdl_ir_create();
     *out_builder = NULL;
@@ -18,16 +18,14 @@ enum tdl_result tdl_builder_create(struct tdl_context *context, struct tdl_build
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a builder");
     }
     b->ir = ir;
-    b->ctx = context ? tdl_context_ref(context) : NULL;
+    b->host = host;
+    b->ctx = ctx;
     *out_builder = b;
     return TDL_OK;
 }
 
-void tdl_builder_destroy(struct tdl_builder **builder)
+void tdl_builder_close(struct tdl_builder *b)
 {
-    struct tdl_builder *b = tdl_take(builder);
-    if (!b)
-        return;
     tdl_ir_destroy(&b->ir);
     tdl_map_finish(&b->constants);
     for (struct tdl_owned *o = b->owned, *next; o; o = next) {
@@ -35,7 +33,6 @@ void tdl_builder_destroy(struct tdl_builder **builder)
         o->release(o->memory);
         free(o);
     }
-    tdl_context_destroy(&b->ctx);
     free(b);
 }
 
@@ -74,7 +71,9 @@ struct tdl_operand *tdl_builder_fail(struct tdl_builder *b, enum tdl_result resu
     vsnprintf(b->error + used, sizeof(b->error) - used, format ? format : "no reason was given",
               args);
     va_end(args);
-    b->status = tdl_logged(b->ctx, tdl_fail(result, "%s", b->error));
+    b->status = tdl_fail(result, "%s", b->error);
+    if (b->ctx)
+        b->host->log_failure(b->ctx, b->status);
     return NULL;
 }
 
@@ -132,7 +131,7 @@ static struct tdl_operand *add_operand(struct tdl_builder *b, enum tdl_operand_k
 }
 
 /* NULL and an error for what is none. */
-static const char *check_name(struct tdl_builder *b, const char *what, const char *name)
+const char *tdl_builder_check_name(struct tdl_builder *b, const char *what, const char *name)
 {
     const size_t length = name ? strnlen(name, TDL_MAX_NAME + 1) : 0;
     if (length > 0 && length <= TDL_MAX_NAME)
@@ -148,7 +147,7 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
 {
     if (tdl_builder_status(b) != TDL_OK)
         return NULL;
-    if (!check_name(b, "input", name))
+    if (!tdl_builder_check_name(b, "input", name))
         return NULL;
     for (uint32_t i = 0; i < b->ir->input_count; i++)
         if (!strcmp(b->ir->inputs[i]->name, name))
@@ -161,10 +160,10 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
                                 "input \"%.400s\" has no description", name);
     if ((desc->dtype == TDL_INT64 || desc->dtype == TDL_UINT64) && b->ctx &&
-        !tdl_context_device(b->ctx)->shader_int64)
+        !b->host->device(b->ctx)->shader_int64)
         return tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED,
                                 "input \"%.300s\": %s needs shaderInt64, which %s lacks", name,
-                                tdl_dtype_name(desc->dtype), tdl_context_device(b->ctx)->name);
+                                tdl_dtype_name(desc->dtype), b->host->device(b->ctx)->name);
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_INPUT, desc);
     if (!o)
         return NULL;
@@ -201,34 +200,6 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
     if (!tdl_map_add(&b->constants, &key, sizeof(key), (uintptr_t)o))
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     return o;
-}
-
-enum tdl_result tdl_builder_output(struct tdl_builder *b, const char *name,
-                                   struct tdl_operand *operand)
-{
-    TDL_NEED(b, "builder");
-    if (b->status != TDL_OK)
-        return tdl_fail(b->status, "%s", b->error);
-    if (!operand || operand->ir != b->ir)
-        tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                         "an output must be an operand of this builder");
-    else if (check_name(b, "output", name) && b->ir->output_count == TDL_COUNT(b->ir->outputs))
-        tdl_builder_fail(b, TDL_ERROR_UNSUPPORTED, "more than %zu outputs",
-                         TDL_COUNT(b->ir->outputs));
-    for (uint32_t i = 0; i < b->ir->output_count && b->status == TDL_OK; i++)
-        if (!strcmp(b->ir->outputs[i]->name, name))
-            tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT,
-                             "there are two outputs named \"%.400s\"", name);
-    /* A tensor cannot be bound twice: such a value is copied. */
-    if (b->status == TDL_OK && (operand->kind != TDL_OPERAND_VALUE || operand->is_output))
-        operand = tdl_builder_identity(b, operand);
-    if (b->status == TDL_OK && !tdl_operand_set_name(operand, name))
-        tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
-    if (b->status != TDL_OK)
-        return b->status;
-    operand->is_output = true;
-    b->ir->outputs[b->ir->output_count++] = operand;
-    return TDL_OK;
 }
 
 /* -------------------------------------------------------------- operators */

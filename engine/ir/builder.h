@@ -5,8 +5,15 @@
 #include "map.h"
 #include "ir.h"
 
+/* What a builder wants of its context, which is further up (core/builder.c). */
+struct tdl_builder_host {
+    const struct tdl_device_info *(*device)(const struct tdl_context *ctx);
+    void (*log_failure)(const struct tdl_context *ctx, enum tdl_result result);
+};
+
 struct tdl_builder {
     struct tdl_context *ctx; /* may be NULL */
+    const struct tdl_builder_host *host;
     struct tdl_ir *ir;
     enum tdl_result status;
     char error[1024];
@@ -21,6 +28,14 @@ struct tdl_builder {
         void (*release)(void *);
     } * owned;
 };
+
+/* A builder holds `ctx`, which may be NULL, for its caller, who lets go of it. */
+enum tdl_result tdl_builder_open(const struct tdl_builder_host *host, struct tdl_context *ctx,
+                                 struct tdl_builder **out_builder);
+void tdl_builder_close(struct tdl_builder *builder);
+
+/* NULL and an error for what is no name. */
+const char *tdl_builder_check_name(struct tdl_builder *b, const char *what, const char *name);
 
 /* For the operators' functions. Appends a node: checks that the inputs belong
  * here (the first `required` of them must be there), infers the output. NULL

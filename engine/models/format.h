@@ -44,6 +44,14 @@ struct tdl_operand *tdl_model_input(struct tdl_builder *builder,
                                     const struct tdl_model_source *source, const char *name,
                                     const struct tdl_tensor_params *desc);
 
+/* A regular file of up to 1 GiB, opened; -1 with the builder in error. */
+int tdl_model_open_file(struct tdl_builder *builder, const char *path, size_t *out_size);
+/* Bytes `start` to `end` of it into the same place of `data`. */
+bool tdl_model_read_range(struct tdl_builder *builder, const char *path, int fd,
+                          unsigned char *data, size_t start, size_t end);
+/* All of it, in memory that the builder owns; NULL with the builder in error. */
+void *tdl_model_read_file(struct tdl_builder *builder, const char *path, int fd, size_t size);
+
 /* The file `name` in the folder of the source's own, read into memory that the builder
  * owns. Names come from files: what has a folder in it is refused, and what is no
  * regular file of up to 1 GiB. False with the builder in error, also where the source

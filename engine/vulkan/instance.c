@@ -387,7 +387,6 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
                                   VkPhysicalDevice *out_physical, struct tdl_device_info *out_info)
 {
     VkPhysicalDevice devices[MAX_DEVICES];
-    struct tdl_device_info cpu;
     uint32_t count, best = UINT32_MAX;
     const bool gpu = selector && !strcmp(selector, "gpu");
     const bool any = !selector || !strcmp(selector, "vulkan") || gpu;
@@ -412,13 +411,10 @@ enum tdl_result tdl_device_select(VkInstance instance, const char *selector,
             best = i;
     }
     if (best == UINT32_MAX) {
-        tdl_cpu_describe(&cpu);
         r = gpu   ? tdl_fail(TDL_ERROR_NO_DEVICE, "Vulkan has no GPU here (%s)", list)
             : any ? tdl_fail(TDL_ERROR_NO_DEVICE, "no Vulkan device can be used (%s)", list)
                   : tdl_fail(TDL_ERROR_NO_DEVICE,
-                             "no usable device matches \"%.100s\"; there are: %s; %u: %.64s "
-                             "(\"cpu\")",
-                             selector, list, count, cpu.name);
+                             "no usable device matches \"%.100s\"; there are: %s", selector, list);
     } else {
         *out_physical = devices[best];
         *out_info = infos[best];

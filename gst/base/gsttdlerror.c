@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlerror.h"
 
+GST_DEBUG_CATEGORY(gst_tdl_filter_debug);
+GST_DEBUG_CATEGORY(gst_tdl_debug);
+
+void gst_tdl_debug_init(void)
+{
+    GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
+    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl, the inference engine of tdlfilter");
+}
+
 /* Where sizes that a model leaves open are given, in C. */
 #define C_NAME " (tdl_model_params)"
 

@@ -8,6 +8,8 @@
 #include <gst/video/video.h>
 #include <tdl/tdl.h>
 
+/* Once, before anything is logged: the plugin's start. */
+void gst_tdl_debug_init(void);
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_filter_debug); /* "tdlfilter": the element */
 GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);        /* "tdl": the engine's log */
 

@@ -8,9 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-GST_DEBUG_CATEGORY(gst_tdl_filter_debug);
-GST_DEBUG_CATEGORY(gst_tdl_debug);
-
 struct fake fake;
 
 /* -------------------------------------------------------------- fake engine */
@@ -147,8 +144,7 @@ guint open_fds(void)
 
 void setup(void)
 {
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl");
+    gst_tdl_debug_init();
     fake = (struct fake){ .calls = g_string_new(NULL), .fence_fd_given = 1 };
     fail_unless_equals_int(
         tdl_context_create(&(struct tdl_context_params){ 0 }, &fake.context), TDL_OK);

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rooms of the element: a file includes what lies in its room or in one further down.
+"""The rooms of the element: a file includes and calls what lies in its room or further down.
 
-rooms.py GST
+rooms.py GST LIBRARY    the folder gst, and the static library of its objects
 """
 import os
 import re
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import arrows  # noqa: E402
 
 # From the element as GStreamer sees it down to what everybody uses.
 ROOMS = ["", "loading", "export", "frame", "network", "model", "import", "memory", "caps",
@@ -43,8 +46,22 @@ def wrong_arrows(gst):
         yield "only %d arrows between rooms: were the files found?" % arrows
 
 
+def room_of(path):
+    folder = os.path.dirname(path)
+    return folder.split(os.sep)[0] if folder else ""
+
+
+def wrong_calls(gst, library):
+    found = arrows.calls(gst, library)
+    for caller, callees in sorted(found.items()):
+        for callee, symbols in sorted(callees.items()):
+            if ROOMS.index(room_of(callee)) < ROOMS.index(room_of(caller)):
+                yield "%s: %s() of %s lies further up" % (caller, symbols[0], callee)
+    yield from arrows.large_circles(found, {})
+
+
 def main():
-    found = list(wrong_arrows(sys.argv[1]))
+    found = list(wrong_arrows(sys.argv[1])) + list(wrong_calls(*sys.argv[1:3]))
     for line in found:
         print(line)
     return 1 if found else 0

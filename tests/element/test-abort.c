@@ -122,8 +122,7 @@ static Suite *abort_suite(void)
     Suite *suite = suite_create("abort");
     TCase *cases = tcase_create("general");
 
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_filter_debug, "tdlfilter", 0, "tdlfilter element");
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl");
+    gst_tdl_debug_init();
     tcase_set_timeout(cases, 600);
     suite_add_tcase(suite, cases);
     tcase_add_test(cases, in_flight);

@@ -4,9 +4,9 @@
 #include "gsttdldevice.h"
 #include "gsttdlfilter.h"
 
-#include <gst/check/check.h>
+#include "gsttdlerror.h"
 
-GST_DEBUG_CATEGORY_EXTERN(gst_tdl_debug);
+#include <gst/check/check.h>
 
 #define QUEUES 3
 
@@ -84,7 +84,7 @@ static Suite *devices_suite(void)
     Suite *suite = suite_create("devices");
     TCase *cases = tcase_create("general");
 
-    GST_DEBUG_CATEGORY_INIT(gst_tdl_debug, "tdl", 0, "libtdl");
+    gst_tdl_debug_init();
     g_setenv("TDL_QUEUES", G_STRINGIFY(QUEUES), TRUE);
     tcase_set_timeout(cases, 120);
     suite_add_tcase(suite, cases);

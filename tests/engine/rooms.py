@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rooms of the engine, and who may include whom.
+"""The rooms of the engine, and who may include and call whom.
 
-rooms.py ENGINE             every #include of the engine, held against ROOMS
-rooms.py ENGINE CC...       and everything above the line through CC's preprocessor,
-                            with headers of Vulkan that do nothing but fail
+rooms.py ENGINE LIBRARY          every #include, and every call between the objects of the
+                                 static library, held against ROOMS
+rooms.py ENGINE LIBRARY CC...    and everything above the line through CC's preprocessor,
+                                 with headers of Vulkan that do nothing but fail
 """
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import arrows  # noqa: E402
 
 # A room and those that it may use, beside itself, the root of the engine (errors,
 # shapes, tables) and the public headers.
@@ -27,7 +31,15 @@ ROOMS = {
     "tools": ["ir", "measure"],
     "vulkan": ["ir", "frame", "core"],
     "without_vulkan": ["core"],
+    "devices": ["core", "cpu", "vulkan", "without_vulkan"],
 }
+# Rooms that call the engine as its users do, by the public headers.
+USERS = ["models", "measure", "tools"]
+# Circles of calls that are larger than others may be, with the files in them. A reader of
+# models names the functions of its rows, and those look values up and read subgraphs where
+# the reader does. What a Vulkan device makes holds its context, which frees it when its
+# point has passed.
+CIRCLES = {"models/onnx": 30, "models/tfjs": 13, "models/tflite": 13, "vulkan": 21}
 # Below the line: what sees Vulkan, or what stands in for it.
 BELOW = ["vulkan", "without_vulkan"]
 PUBLIC_VULKAN = "tdl/vulkan.h"
@@ -81,6 +93,16 @@ def wrong_arrows(engine):
                 yield "%s: %s/ may not use %s" % (where, room or "the root", path)
 
 
+def wrong_calls(engine, library):
+    found = arrows.calls(engine, library)
+    for caller, callees in sorted(found.items()):
+        room = room_of(caller)
+        for callee, symbols in sorted(callees.items()):
+            if room not in USERS and room_of(callee) not in ("", room, *ROOMS[room]):
+                yield "%s: %s() of %s is not its to call" % (caller, symbols[0], callee)
+    yield from arrows.large_circles(found, CIRCLES)
+
+
 def circles():
     """The list itself must have an end."""
     done = set()
@@ -111,10 +133,10 @@ def compiled_without_vulkan(engine, compiler):
 
 
 def main():
-    engine = sys.argv[1]
-    found = list(circles()) + list(wrong_arrows(engine))
-    if len(sys.argv) > 2:
-        found += list(compiled_without_vulkan(engine, sys.argv[2:]))
+    engine, library = sys.argv[1:3]
+    found = list(circles()) + list(wrong_arrows(engine)) + list(wrong_calls(engine, library))
+    if len(sys.argv) > 3:
+        found += list(compiled_without_vulkan(engine, sys.argv[3:]))
     for line in found:
         print(line)
     return 1 if found else 0

@@ -7,6 +7,7 @@
 #include "graph.h"
 
 #include "cpu/memory.h"
+#include "compile/passes.h"
 #include "ops/ops.h"
 
 #include <stdio.h>

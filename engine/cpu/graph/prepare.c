@@ -11,6 +11,7 @@
 #include "graph.h"
 #include "permute.h"
 
+#include "compile/passes.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  */
 #include "sketch.h"
 
+#include <compile/passes.h>
 #include <ops/ops.h>
 
 /* ------------------------------------------------------- graphs of the table */

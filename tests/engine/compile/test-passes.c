@@ -3,6 +3,7 @@
  * device; test-fuse.c and test-plan.c have the others. */
 #include "sketch.h"
 
+#include <compile/passes.h>
 #include <ops/ops.h>
 
 static void check_fold(void)

@@ -11,6 +11,7 @@
 
 #include <tdl/models.h>
 
+#include <compile/passes.h>
 #include <ops/ops.h>
 
 #include <unistd.h>

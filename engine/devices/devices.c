@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The devices that there are, and the choice of one. */
-#include "core.h"
-#include "thread.h"
+#include "core/core.h"
+#include "core/thread.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,54 +41,27 @@ static enum tdl_result create_best(struct tdl_context_params *params,
     return r;
 }
 
-static bool contains_ignoring_case(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
-            i++;
-        if (i == length)
-            return true;
-    }
-    return false;
-}
-
-bool tdl_device_matches(const struct tdl_device_info *info, uint32_t index, const char *selector)
-{
-    char *end;
-    unsigned long number = strtoul(selector, &end, 10);
-    if (*selector && !*end && end - selector < 4)
-        return number == index;
-
-    char hex[2 * TDL_UUID_SIZE + 1], plain[2 * TDL_UUID_SIZE + 1];
-    size_t n = 0;
-    for (size_t i = 0; i < TDL_UUID_SIZE; i++)
-        snprintf(&hex[2 * i], 3, "%02x", info->uuid[i]);
-    for (const char *p = selector; *p && n < sizeof(plain) - 1; p++)
-        if (*p != '-')
-            plain[n++] = (char)tolower((unsigned char)*p);
-    plain[n] = 0;
-    if (!strcmp(hex, plain))
-        return true;
-    if (*info->drm_node && !strcmp(info->drm_node, selector))
-        return true;
-    return contains_ignoring_case(info->name, selector);
-}
-
-/* Does it say what the CPU alone is? Vulkan's devices come first. */
-static bool names_cpu(const char *selector)
-{
-    struct tdl_device_info info;
-    uint32_t count = 0;
-    tdl_cpu_describe(&info);
-    return tdl_device_list(NULL, 0, &count) == TDL_OK &&
-           tdl_device_matches(&info, count - 1, selector);
-}
-
 static bool is_auto(const char *selector)
 {
     return !selector || !*selector || !strcmp(selector, "auto");
+}
+
+/* What Vulkan has not may be what the CPU alone is, last in the list; or else the CPU is told
+ * behind the devices that are. */
+static enum tdl_result create_unknown(const struct tdl_context_params *params,
+                                      struct tdl_context **out_context)
+{
+    struct tdl_device_info cpu;
+    uint32_t count = 0;
+    char why[1024];
+    snprintf(why, sizeof(why), "%s", tdl_last_error());
+    tdl_cpu_describe(&cpu);
+    const bool listed = tdl_vulkan_device_list(NULL, 0, &count) == TDL_OK && count > 0;
+    if (tdl_device_matches(&cpu, count, params->device))
+        return tdl_cpu_context_create(params, out_context);
+    if (!listed || !strcmp(params->device, "gpu") || !strcmp(params->device, "vulkan"))
+        return tdl_fail(TDL_ERROR_NO_DEVICE, "%s", why);
+    return tdl_fail(TDL_ERROR_NO_DEVICE, "%s; %u: %.64s (\"cpu\")", why, count, cpu.name);
 }
 
 static enum tdl_result create_named(const struct tdl_context_params *params,
@@ -98,9 +70,7 @@ static enum tdl_result create_named(const struct tdl_context_params *params,
     if (!strcasecmp(params->device, "cpu"))
         return tdl_cpu_context_create(params, out_context);
     enum tdl_result r = tdl_vulkan_context_create(params, out_context);
-    return r == TDL_ERROR_NO_DEVICE && names_cpu(params->device)
-               ? tdl_cpu_context_create(params, out_context)
-               : r;
+    return r == TDL_ERROR_NO_DEVICE ? create_unknown(params, out_context) : r;
 }
 
 static enum tdl_result create(struct tdl_context_params *params, struct tdl_context **out_context)
