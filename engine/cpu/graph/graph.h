@@ -17,10 +17,34 @@ struct tdl_cpu_xnn;
 
 /* ------------------------------------------------------------ own operators */
 
+/* Memory for each thread that works at a kernel, as much as the largest of the graph wants,
+ * at lines of the cache. What is in it may be left from others. */
+struct tdl_cpu_scratch {
+    uint8_t *memory;
+    size_t each;                /* bytes */
+    atomic_uint_fast64_t taken; /* a bit for each thread */
+};
+
+static inline void *tdl_cpu_scratch_take(struct tdl_cpu_scratch *s)
+{
+    uint_fast64_t taken = atomic_load(&s->taken), mine;
+    do
+        mine = ~taken & (taken + 1); /* the lowest that is not: there are as many as threads */
+    while (!atomic_compare_exchange_weak(&s->taken, &taken, taken | mine));
+    return s->memory + (size_t)__builtin_ctzll(mine) * s->each;
+}
+
+static inline void tdl_cpu_scratch_give(struct tdl_cpu_scratch *s, const void *memory)
+{
+    const size_t i = (size_t)((const uint8_t *)memory - s->memory) / s->each;
+    atomic_fetch_and(&s->taken, ~((uint_fast64_t)1 << i));
+}
+
 struct tdl_cpu_call {
     const struct tdl_node *node;
     const void *inputs[TDL_MAX_NODE_INPUTS]; /* by slot */
     void *output;
+    struct tdl_cpu_scratch *scratch;
     void *state;         /* what prepare() made */
     const float *packed; /* likewise */
     struct tdl_cpu_threads *threads;
@@ -31,7 +55,8 @@ struct tdl_cpu_prepared {
     void *state;   /* freed with the graph */
     float *packed; /* what never changes, and graphs may have in common */
     size_t packed_bytes;
-    uint32_t slots; /* bits of those that runs do not read, beside the kernel's `packs` */
+    size_t scratch_bytes; /* of each thread, while it runs */
+    uint32_t slots;       /* bits of those that runs do not read, beside the kernel's `packs` */
 };
 
 /* How operators are computed here. Memory is aligned to elements at least. */
@@ -42,7 +67,8 @@ struct tdl_cpu_kernel {
     /* While constants' data are there; `out` is zeroed. NULL: nothing. */
     enum tdl_result (*prepare)(const struct tdl_node *n, struct tdl_cpu_prepared *out);
     void (*run)(const struct tdl_cpu_call *call);
-    uint32_t packs; /* bits of the slots that prepare() reads, and run() does not */
+    uint32_t packs;  /* bits of the slots that prepare() reads, and run() does not */
+    bool before_xnn; /* it takes what XNNPACK would, and more slowly */
 };
 
 /* NULL: by the reference. */
@@ -83,7 +109,9 @@ struct tdl_program {
     struct tdl_context *ctx;    /* outlives the runs, and so their programs */
     bool counted;               /* the arena, and what XNNPACK has, in the context's memory */
     struct tdl_weights weights; /* constants that runs read, and what steps have packed */
-    uint8_t *arena;             /* what is in it is of one run: a context's runs are in order */
+    struct tdl_cpu_scratch scratch;
+    uint64_t scratch_bytes; /* of all threads */
+    uint8_t *arena;         /* what is in it is of one run: a context's runs are in order */
     /* By operand: where its value lies; of bound ones, in the run that is on. */
     void **values;
     void **constants; /* by operand: copies, while steps are made */

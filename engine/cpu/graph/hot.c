@@ -8,6 +8,7 @@
 #include "hot_eltwise.h"
 #include "hot_rows.h"
 #include "hot_windows.h"
+#include "hot_winograd.h"
 
 const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .unary = unary,
@@ -23,6 +24,10 @@ const struct tdl_cpu_hot TDL_CPU_NAME(hot) = {
     .depthwise = depthwise,
     .multiply = multiply,
     .columns = COLUMNS,
+    .winograd_in = winograd_in,
+    .winograd_out = winograd_out,
+    .product = product,
+    .product_rows = PRODUCT_ROWS,
     .all_finite = all_finite,
     .row_max = row_max,
     .row_sum = row_sum,

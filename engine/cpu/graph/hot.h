@@ -32,6 +32,15 @@ struct tdl_cpu_window {
     size_t count, step;
 };
 
+/* Of tiles of winograd.c. */
+enum { TDL_CPU_WINOGRAD_OUT = 4, TDL_CPU_WINOGRAD_SIDE = 6 };
+struct tdl_cpu_winograd_tile {
+    const float *products; /* at the first of the places, which lie `step` floats apart */
+    size_t step;
+    const float *bias;
+    float least, most;
+};
+
 enum tdl_cpu_pool { TDL_CPU_POOL_SUM, TDL_CPU_POOL_MAX, TDL_CPU_POOL_SQUARES };
 
 struct tdl_cpu_hot {
@@ -61,6 +70,18 @@ struct tdl_cpu_hot {
 
     void (*multiply)(const struct tdl_cpu_tile *tile);
     uint32_t columns; /* of a tile */
+
+    /* Transform the pixels of a tile, of 16 channels at least, which lie anywhere, to
+     * places `step` floats apart. */
+    void (*winograd_in)(const float *const *pixels, size_t channels, float *out, size_t step);
+    /* And back, to the pixels that are not NULL. False: among them are infinities or NaN. */
+    bool (*winograd_out)(const struct tdl_cpu_winograd_tile *tile, float *const *out,
+                         size_t channels);
+    /* Rows of a, as many as a multiple of product_rows, times columns, which are whole
+     * vectors, and lie two by two: [columns / two vectors][depth][two vectors]. */
+    void (*product)(const float *a, size_t a_step, const float *b, size_t depth, float *out,
+                    size_t columns, size_t rows);
+    uint32_t product_rows;
 
     /* Over rows. */
     bool (*all_finite)(const float *x, size_t n); /* neither an infinity nor NaN */

@@ -14,6 +14,7 @@ static const struct {
     {&tdl_op_batch_normalization, &tdl_cpu_batch_normalization},
     {&tdl_op_cast, &tdl_cpu_cast},
     {&tdl_op_concat, &tdl_cpu_concat},
+    {&tdl_op_conv2d, &tdl_cpu_winograd},
     {&tdl_op_conv2d, &tdl_cpu_conv},
     {&tdl_op_conv_transpose2d, &tdl_cpu_conv},
     {&tdl_op_cumulative_sum, &tdl_cpu_cumulative_sum},

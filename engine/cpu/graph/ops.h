@@ -26,5 +26,6 @@ extern const struct tdl_cpu_kernel tdl_cpu_softmax;
 extern const struct tdl_cpu_kernel tdl_cpu_tile;
 extern const struct tdl_cpu_kernel tdl_cpu_top_k;
 extern const struct tdl_cpu_kernel tdl_cpu_transpose;
+extern const struct tdl_cpu_kernel tdl_cpu_winograd;
 
 #endif

@@ -86,6 +86,23 @@ static enum tdl_result check_memory(const struct tdl_program *p)
     return tdl_cpu_memory_check("the graph", bytes);
 }
 
+/* For as many threads as can be at it. */
+static enum tdl_result place_scratch(struct tdl_program *p)
+{
+    void *memory;
+    for (uint32_t i = 0; i < p->step_count; i++)
+        p->scratch.each = TDL_MAX(p->scratch.each, p->steps[i].made.scratch_bytes);
+    p->scratch.each = TDL_ALIGN(p->scratch.each, (size_t)64);
+    p->scratch_bytes = p->scratch.each * tdl_cpu_threads_count(p->threads);
+    if (!p->scratch_bytes)
+        return TDL_OK;
+    if (posix_memalign(&memory, TDL_PLAN_ALIGNMENT, p->scratch_bytes))
+        return out_of_memory();
+    p->scratch.memory = memory;
+    memset(memory, 0, p->scratch_bytes);
+    return TDL_OK;
+}
+
 static enum tdl_result place_memory(struct tdl_program *p)
 {
     enum { SLACK = 256 }; /* XNNPACK reads a little too far */
@@ -334,7 +351,8 @@ static uint64_t macs_of(const struct tdl_node *n)
  * today has in one are computed here, if more slowly. */
 static bool goes_to_xnn(const struct tdl_node *n)
 {
-    return tdl_cpu_xnn_takes(n) && (macs_of(n) >> 39 == 0 || !tdl_cpu_kernel_of(n));
+    const struct tdl_cpu_kernel *own = tdl_cpu_kernel_of(n);
+    return tdl_cpu_xnn_takes(n) && !(own && own->before_xnn) && (macs_of(n) >> 39 == 0 || !own);
 }
 
 /* Runs of XNNPACK's are as long as can be, but that all their weights are floats while they
@@ -489,6 +507,7 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *g,
     TRY(put_off_large(p));
     TRY(copy_constants(p));
     TRY(make_steps_somehow(p, g, params));
+    TRY(place_scratch(p));
     TRY(share_constants(p));
 fail:
     return r;

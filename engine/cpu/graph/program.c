@@ -15,8 +15,9 @@
 static void count_memory(struct tdl_program *p)
 {
     p->counted = true;
-    atomic_fetch_add(&p->ctx->stats.allocations, (p->xnn_bytes > 0) + (p->arena_size > 0));
-    atomic_fetch_add(&p->ctx->stats.memory_bytes, p->arena_size + p->xnn_bytes);
+    atomic_fetch_add(&p->ctx->stats.allocations,
+                     (p->xnn_bytes > 0) + (p->arena_size > 0) + (p->scratch_bytes > 0));
+    atomic_fetch_add(&p->ctx->stats.memory_bytes, p->arena_size + p->xnn_bytes + p->scratch_bytes);
 }
 
 static void unref(struct tdl_program *p)
@@ -24,7 +25,8 @@ static void unref(struct tdl_program *p)
     if (!p || atomic_fetch_sub(&p->refs, 1) > 1)
         return;
     if (p->counted)
-        atomic_fetch_sub(&p->ctx->stats.memory_bytes, p->arena_size + p->xnn_bytes);
+        atomic_fetch_sub(&p->ctx->stats.memory_bytes,
+                         p->arena_size + p->xnn_bytes + p->scratch_bytes);
     tdl_cpu_drop_steps(p);
     tdl_cpu_drop_copies(p);
     tdl_weights_release(p->ctx, &p->weights);
@@ -32,6 +34,7 @@ static void unref(struct tdl_program *p)
     free(p->nodes);
     free(p->steps);
     free(p->arena);
+    free(p->scratch.memory);
     free(p->values);
     free(p->constants);
     free(p->ns);
@@ -144,12 +147,13 @@ struct run {
     uint8_t *bound[TDL_MAX_BINDINGS];
 };
 
-static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
+static void run_node(struct tdl_program *p, const struct tdl_cpu_step *s,
                      const struct tdl_cpu_kernel *kernel, struct tdl_cpu_threads *threads)
 {
     const struct tdl_node *n = s->nodes[s->node_count - 1];
     struct tdl_cpu_call call = {.node = n,
                                 .output = p->values[n->output->id],
+                                .scratch = &p->scratch,
                                 .state = s->made.state,
                                 .packed =
                                     s->made.packed_bytes ? tdl_cpu_weights(p, s->block) : NULL,
@@ -169,7 +173,7 @@ static void run_node(const struct tdl_program *p, const struct tdl_cpu_step *s,
 }
 
 /* What XNNPACK's last node computed, by a kernel that keeps NaN, if there are infinities. */
-static void keep_nan(const struct tdl_program *p, const struct tdl_cpu_step *s,
+static void keep_nan(struct tdl_program *p, const struct tdl_cpu_step *s,
                      struct tdl_cpu_threads *threads)
 {
     const struct tdl_operand *o = s->nodes[s->node_count - 1]->output;
@@ -186,7 +190,7 @@ static void bind(struct tdl_program *p, uint8_t *const *bound)
     }
 }
 
-static enum tdl_result run_step(const struct tdl_program *p, const struct tdl_cpu_step *s,
+static enum tdl_result run_step(struct tdl_program *p, const struct tdl_cpu_step *s,
                                 struct tdl_cpu_threads *threads)
 {
     enum tdl_result r = TDL_OK;

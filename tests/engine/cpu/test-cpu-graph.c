@@ -273,9 +273,14 @@ static void check_conv(const struct conv *c, uint64_t seed)
     got[count] = 1234; /* behind the end */
     struct tdl_cpu_prepared made = {0};
     OK(kernel->prepare(n, &made));
+    struct tdl_cpu_scratch scratch = {.memory = calloc(1, made.scratch_bytes + 1),
+                                      .each = made.scratch_bytes};
+    call.scratch = &scratch;
     call.state = made.state;
     call.packed = made.packed;
     kernel->run(&call);
+    CHECK(!atomic_load(&scratch.taken), "its memory was not given back");
+    free(scratch.memory);
     subject_compare("y", &y->desc, want, got, false, 4);
     CHECK(got[count] == 1234, "%g was written behind the end", (double)got[count]);
     free(made.state);
@@ -293,6 +298,9 @@ static void check_convs(void)
         {7, 1, 1, 3, 2, 1, 0, false},  {5, 1, 2, 3, 1, 1, 0, false},
         {1, 16, 1, 2, 2, 1, 0, true},  {1, 1, 1, 3, 2, 1, 0, true},
         {1, 5, 33, 3, 1, 1, 0, true},  {3, 4, 1, 3, 3, 1, 0, true},
+        {1, 16, 16, 3, 1, 1, 0, false}, {1, 17, 37, 3, 1, 1, 0, false},
+        {1, 33, 20, 3, 1, 1, TDL_ACTIVATION_RELU, false},
+        {1, 20, 49, 3, 1, 1, TDL_ACTIVATION_RELU6, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         check_conv(&rows[i], i);
