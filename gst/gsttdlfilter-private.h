@@ -3,15 +3,15 @@
 #ifndef GST_TDL_FILTER_PRIVATE_H
 #define GST_TDL_FILTER_PRIVATE_H
 
-#include "gsttdlbegin.h"
-#include "gsttdlcut.h"
+#include "loading/gsttdlfirst.h"
+#include "frame/gsttdldiscontinuity.h"
 #include "gsttdlfilter.h"
 #include "gsttdlmaskpad.h"
-#include "gsttdlmeta.h"
-#include "gsttdlmisfit.h"
-#include "gsttdlreload.h"
+#include "frame/gsttdlmeta.h"
+#include "import/gsttdlmisfit.h"
+#include "loading/gsttdlreload.h"
 #include "gsttdlreport.h"
-#include "gsttdltiles.h"
+#include "network/gsttdltiles.h"
 
 struct _GstTdlFilter {
     GstBaseTransform base;
@@ -20,7 +20,7 @@ struct _GstTdlFilter {
     struct gst_tdl_video in, out;
     struct gst_tdl_report report;
     struct gst_tdl_misfits misfits;
-    struct gst_tdl_cut cut;
+    struct gst_tdl_discontinuity cut;
     struct gst_tdl_overlap overlap;
     GString *export_reason; /* why the path is no better */
     struct gst_tdl_mask_pad mask;
@@ -51,9 +51,9 @@ struct _GstTdlFilter {
     struct gst_tdl_stats stats;
     const gchar *import_path, *export_path;
 
-    struct gst_tdl_vulkan vulkan; /* what the neighbours share; has a lock of its own */
-    struct gst_tdl_begin begin;   /* compiles the first network; likewise */
-    struct gst_tdl_seat seat;     /* among streams that share the network; likewise */
+    struct gst_tdl_vulkan vulkan;         /* what the neighbours share; has a lock of its own */
+    struct gst_tdl_first_load begin;      /* compiles the first network; likewise */
+    struct gst_tdl_batch_slot batch_slot; /* among streams that share the network; likewise */
 };
 
 /* The properties of paths, each told when it changes; NULL: as it was. */

@@ -18,7 +18,7 @@
  * frame, before negotiation, so that caps, buffers and work agree.
  */
 #include "gsttdlfilter-private.h"
-#include "gsttdlfitted.h"
+#include "loading/gsttdlfitted.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ GST_ELEMENT_REGISTER_DEFINE(tdlfilter, "tdlfilter", GST_RANK_NONE, GST_TYPE_TDL_
 
 /* -------------------------------------------------------------- properties */
 
-static guint first_own_property; /* of enum gst_tdl_told */
+static guint first_own_property; /* of enum gst_tdl_readonly */
 
 void gst_tdl_filter_adopt(GstTdlFilter *self)
 {
@@ -82,11 +82,11 @@ static void gst_tdl_filter_get_property(GObject *object, guint id, GValue *value
     GstTdlFilter *self = GST_TDL_FILTER(object);
 
     GST_OBJECT_LOCK(self);
-    if (id == first_own_property + GST_TDL_TOLD_IMPORT_PATH)
+    if (id == first_own_property + GST_TDL_READONLY_IMPORT_PATH)
         g_value_set_string(value, self->import_path);
-    else if (id == first_own_property + GST_TDL_TOLD_EXPORT_PATH)
+    else if (id == first_own_property + GST_TDL_READONLY_EXPORT_PATH)
         g_value_set_string(value, self->export_path);
-    else if (id == first_own_property + GST_TDL_TOLD_STATS)
+    else if (id == first_own_property + GST_TDL_READONLY_STATS)
         g_value_take_boxed(value, gst_tdl_report_stats(&self->stats));
     else if (!gst_tdl_settings_get(&self->settings, id, value))
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
@@ -201,7 +201,7 @@ static gboolean gst_tdl_filter_stop(GstBaseTransform *base)
     GstTdlFilter *self = GST_TDL_FILTER(base);
     struct gst_tdl_session *session;
 
-    gst_tdl_begin_stop(&self->begin);
+    gst_tdl_first_load_stop(&self->begin);
     gst_tdl_reload_stop(&self->reload);
     gst_tdl_mask_pad_stop(&self->mask);
     gst_tdl_meta_stop(&self->meta);
@@ -255,14 +255,14 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
         gst_tdl_session_free(session);
         return FALSE;
     }
-    session->compile = (struct tdl_compile_params){ .progress = gst_tdl_begin_goes_on,
+    session->compile = (struct tdl_compile_params){ .progress = gst_tdl_first_load_goes_on,
                                                     .progress_data = &self->begin };
-    self->seat = (struct gst_tdl_seat){ 0 };
-    session->seat = &self->seat;
+    self->batch_slot = (struct gst_tdl_batch_slot){ 0 };
+    session->batch_slot = &self->batch_slot;
     self->report = (struct gst_tdl_report){ 0 };
     self->misfits = (struct gst_tdl_misfits){ 0 };
     g_atomic_int_set(&self->late, FALSE);
-    gst_tdl_cut_init(&self->cut);
+    gst_tdl_discontinuity_init(&self->cut);
     GST_OBJECT_LOCK(self);
     self->session = session;
     self->hinted = self->refused = FALSE;
@@ -272,8 +272,8 @@ static gboolean gst_tdl_filter_start(GstBaseTransform *base)
     self->stats = (struct gst_tdl_stats){ 0 };
     GST_OBJECT_UNLOCK(self);
     gst_tdl_filter_tell_paths(self, "none", "none");
-    loads = gst_tdl_begin_start(&self->begin, session->device, &sources) &&
-            gst_tdl_begin_wait_model(&self->begin, MODEL_PATIENCE) >= GST_FLOW_OK;
+    loads = gst_tdl_first_load_start(&self->begin, session->device, &sources) &&
+            gst_tdl_first_load_wait_model(&self->begin, MODEL_PATIENCE) >= GST_FLOW_OK;
     gst_tdl_sources_clear(&sources);
     if (!loads)
         gst_tdl_filter_stop(base);
@@ -305,8 +305,8 @@ static void gst_tdl_filter_compiled(GstElement *element)
     gst_tdl_reload_start(&self->reload, self->session->device);
 }
 
-static const struct gst_tdl_begin_calls begin_calls = { gst_tdl_filter_loaded,
-                                                        gst_tdl_filter_compiled };
+static const struct gst_tdl_first_load_calls begin_calls = { gst_tdl_filter_loaded,
+                                                             gst_tdl_filter_compiled };
 
 static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
                                                         GstStateChange transition)
@@ -315,10 +315,10 @@ static GstStateChangeReturn gst_tdl_filter_change_state(GstElement *element,
     struct gst_tdl_session *session;
 
     if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
-        gst_tdl_seat_rest(&self->seat);
+        gst_tdl_batch_slot_rest(&self->batch_slot);
     if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-        gst_tdl_begin_cancel(&self->begin);
-        gst_tdl_seat_set_flushing(&self->seat, TRUE);
+        gst_tdl_first_load_cancel(&self->begin);
+        gst_tdl_batch_slot_set_flushing(&self->batch_slot, TRUE);
         GST_OBJECT_LOCK(self);
         session = self->session; /* which goes in this thread */
         GST_OBJECT_UNLOCK(self);
@@ -353,7 +353,7 @@ static void gst_tdl_filter_finalize(GObject *object)
     gst_tdl_mask_pad_finish(&GST_TDL_FILTER(object)->mask);
     gst_tdl_settings_finish(&GST_TDL_FILTER(object)->settings);
     gst_tdl_vulkan_finish(&GST_TDL_FILTER(object)->vulkan);
-    gst_tdl_begin_finish(&GST_TDL_FILTER(object)->begin);
+    gst_tdl_first_load_finish(&GST_TDL_FILTER(object)->begin);
     gst_tdl_device_expect(-1);
     g_string_free(GST_TDL_FILTER(object)->export_reason, TRUE);
     G_OBJECT_CLASS(gst_tdl_filter_parent_class)->finalize(object);
@@ -412,7 +412,7 @@ static void gst_tdl_filter_init(GstTdlFilter *self)
     self->active = self->settings.live;
     self->export_reason = g_string_new(NULL);
     gst_tdl_vulkan_init(&self->vulkan);
-    gst_tdl_begin_init(&self->begin, GST_ELEMENT(self), &begin_calls);
+    gst_tdl_first_load_init(&self->begin, GST_ELEMENT(self), &begin_calls);
     gst_tdl_session_abilities(NULL, &self->abilities);
     self->import_path = self->export_path = "none";
     gst_tdl_mask_pad_init(&self->mask, GST_BASE_TRANSFORM(self));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlmaskpad.h"
 
-#include "gsttdlexport.h"
+#include "export/gsttdlexport.h"
 #include "gsttdlreport.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug

@@ -16,7 +16,7 @@
 #ifndef GST_TDL_MASK_PAD_H
 #define GST_TDL_MASK_PAD_H
 
-#include "gsttdlsession.h"
+#include "frame/gsttdlsession.h"
 
 #include <gst/base/gstbasetransform.h>
 

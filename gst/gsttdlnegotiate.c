@@ -2,9 +2,9 @@
 /* The element's caps and memory: what it agrees on with its neighbours. */
 #include "gsttdlfilter-private.h"
 
-#include "gsttdldisagree.h"
-#include "gsttdlexport.h"
-#include "gsttdlgeometry.h"
+#include "caps/gsttdldisagree.h"
+#include "export/gsttdlexport.h"
+#include "caps/gsttdlgeometry.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
 
@@ -52,7 +52,7 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
     gboolean grows, known;
 
     /* What can be shown follows from the model. */
-    known = gst_tdl_begin_wait_model(&self->begin, -1) == GST_FLOW_OK;
+    known = gst_tdl_first_load_wait_model(&self->begin, -1) == GST_FLOW_OK;
     GST_OBJECT_LOCK(self); /* the tilings are the session's */
     grows = self->active.mode == GST_TDL_MODE_PICTURE;
     result = gst_tdl_caps_transform(self->active.mode, direction, &self->abilities, caps,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gsttdlerror.h"
+#include "base/gsttdlerror.h"
 #include "gsttdlfilter.h"
 
 #include <gst/video/video.h>

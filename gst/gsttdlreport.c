@@ -71,7 +71,7 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
     const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
     g_object_class_install_property(
-        klass, first + GST_TDL_TOLD_IMPORT_PATH,
+        klass, first + GST_TDL_READONLY_IMPORT_PATH,
         g_param_spec_string(
             "import-path", "Import path",
             "How the last frame came to the device: \"vulkan-image\" (copied by the GPU "
@@ -83,7 +83,7 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "yet)",
             "none", flags));
     g_object_class_install_property(
-        klass, first + GST_TDL_TOLD_EXPORT_PATH,
+        klass, first + GST_TDL_READONLY_EXPORT_PATH,
         g_param_spec_string(
             "export-path", "Export path",
             "How frames go downstream: \"dma-buf-downstream\" (written into the "
@@ -95,7 +95,7 @@ void gst_tdl_report_install(GObjectClass *klass, guint first)
             "buffers), \"none\" (no caps yet)",
             "none", flags));
     g_object_class_install_property(
-        klass, first + GST_TDL_TOLD_STATS,
+        klass, first + GST_TDL_READONLY_STATS,
         g_param_spec_boxed(
             "stats", "Statistics",
             "Since the last start: device (its name), model (that works: its name, or its file), "

@@ -4,7 +4,7 @@
 #ifndef GST_TDL_REPORT_H
 #define GST_TDL_REPORT_H
 
-#include "gsttdlsession.h"
+#include "frame/gsttdlsession.h"
 
 enum gst_tdl_side { GST_TDL_INPUT = 0, GST_TDL_OUTPUT };
 
@@ -31,7 +31,11 @@ void gst_tdl_report_load(GstElement *element, guint interval, const gchar *reaso
 void gst_tdl_report_model(GstElement *element, const gchar *model, const gchar *reason);
 
 /* Read-only properties, in the order of their ids. */
-enum gst_tdl_told { GST_TDL_TOLD_IMPORT_PATH, GST_TDL_TOLD_EXPORT_PATH, GST_TDL_TOLD_STATS };
+enum gst_tdl_readonly {
+    GST_TDL_READONLY_IMPORT_PATH,
+    GST_TDL_READONLY_EXPORT_PATH,
+    GST_TDL_READONLY_STATS
+};
 void gst_tdl_report_install(GObjectClass *klass, guint first_id);
 /* The value of the last one. */
 GstStructure *gst_tdl_report_stats(const struct gst_tdl_stats *stats);

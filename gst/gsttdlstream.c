@@ -3,10 +3,10 @@
  * loaded meanwhile, and the way of a frame. */
 #include "gsttdlfilter-private.h"
 
-#include "gsttdlexport.h"
-#include "gsttdlfitted.h"
-#include "gsttdllegend.h"
-#include "gsttdlwork.h"
+#include "export/gsttdlexport.h"
+#include "loading/gsttdlfitted.h"
+#include "model/gsttdllegend.h"
+#include "frame/gsttdlwork.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void activate(GstTdlFilter *self)
     GST_OBJECT_UNLOCK(self);
     if (passthrough) {
         gst_tdl_filter_tell_paths(self, "passthrough", "passthrough");
-        gst_tdl_seat_rest(&self->seat);
+        gst_tdl_batch_slot_rest(&self->batch_slot);
     }
     if (gst_base_transform_is_passthrough(base) != passthrough) {
         gst_tdl_session_reset(self->session);
@@ -187,7 +187,7 @@ static void take_loaded(GstTdlFilter *self)
 /* Wait for the first network. */
 static GstFlowReturn wait_for_network(GstTdlFilter *self)
 {
-    GstFlowReturn flow = gst_tdl_begin_wait(&self->begin);
+    GstFlowReturn flow = gst_tdl_first_load_wait(&self->begin);
 
     if (flow == GST_FLOW_OK && !self->session->ready) {
         gst_tdl_session_set_ready(self->session);
@@ -348,7 +348,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
 {
     struct gst_tdl_target source = { input, &self->in }, frame = { output, &self->out };
     struct gst_tdl_masks masks;
-    const gchar *batching = self->seat.state;
+    const gchar *batching = self->batch_slot.state;
     GstFlowReturn flow = GST_FLOW_OK;
     GError *error = NULL;
     gboolean wanted;
@@ -379,7 +379,7 @@ static GstFlowReturn compose(GstTdlFilter *self, GstBuffer *input, GstBuffer *ou
         gst_tdl_error_post(self, GST_MESSAGE_ERROR, error);
         return GST_FLOW_ERROR;
     }
-    if (self->seat.state != batching)
+    if (self->batch_slot.state != batching)
         update_latency(self);
     tell_presence(self);
     tell_strange_mask(self);
@@ -431,10 +431,10 @@ static GstFlowReturn judge(GstTdlFilter *self, GstBuffer *input, GstBuffer *pass
  * to be hidden would show in the old outline. */
 static void find_cut(GstTdlFilter *self, GstBuffer *input)
 {
-    if (gst_tdl_cut_before(&self->cut, GST_BUFFER_PTS(input)))
-        gst_tdl_session_cut(self->session, TRUE);
+    if (gst_tdl_discontinuity_before(&self->cut, GST_BUFFER_PTS(input)))
+        gst_tdl_session_discontinue(self->session, TRUE);
     else if (GST_BUFFER_IS_DISCONT(input))
-        gst_tdl_session_cut(self->session, FALSE);
+        gst_tdl_session_discontinue(self->session, FALSE);
 }
 
 /* Why no caps could be agreed on for pictures as they are now. */
@@ -568,7 +568,7 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     gst_tdl_mask_pad_event(&self->mask, self->session, event);
     switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
-        if (gst_tdl_begin_wait_model(&self->begin, -1) != GST_FLOW_OK) {
+        if (gst_tdl_first_load_wait_model(&self->begin, -1) != GST_FLOW_OK) {
             gst_event_unref(event);
             return FALSE;
         }
@@ -577,12 +577,12 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
         activate(self);
         break;
     case GST_EVENT_FLUSH_START:
-        gst_tdl_begin_set_flushing(&self->begin, TRUE);
-        gst_tdl_seat_set_flushing(&self->seat, TRUE);
+        gst_tdl_first_load_set_flushing(&self->begin, TRUE);
+        gst_tdl_batch_slot_set_flushing(&self->batch_slot, TRUE);
         break;
     case GST_EVENT_FLUSH_STOP:
-        gst_tdl_begin_set_flushing(&self->begin, FALSE);
-        gst_tdl_seat_set_flushing(&self->seat, FALSE);
+        gst_tdl_first_load_set_flushing(&self->begin, FALSE);
+        gst_tdl_batch_slot_set_flushing(&self->batch_slot, FALSE);
         /* fall through */
     case GST_EVENT_STREAM_START:
         gst_tdl_session_drain(self->session);
@@ -590,11 +590,11 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
         break;
     case GST_EVENT_SEGMENT:
     case GST_EVENT_GAP:
-        gst_tdl_cut_init(&self->cut);
-        gst_tdl_session_cut(self->session, TRUE);
+        gst_tdl_discontinuity_init(&self->cut);
+        gst_tdl_session_discontinue(self->session, TRUE);
         break;
     case GST_EVENT_EOS:
-        gst_tdl_seat_rest(&self->seat);
+        gst_tdl_batch_slot_rest(&self->batch_slot);
         end(self);
         break;
     default:

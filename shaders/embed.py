@@ -64,7 +64,7 @@ def main():
         table, header = "shader", '#include "kernels.h"\n'
     else:
         entries = [i.split("=", 1) for i in items]
-        table, header = "model", '#include "gsttdlmodels.h"\n'
+        table, header = "model", '#include "model/gsttdlmodels.h"\n'
     entries.sort()
     parts, rows = [], []
     if not entries:

@@ -20,7 +20,7 @@ enum { SMALL_VALUE = 1 << 18, LINGERS = 2 };
 
 static void find_lifetimes(struct tdl_plan *plan)
 {
-    const bool linger = tdl_tastes_of(plan->device)->few_dispatches;
+    const bool linger = tdl_heuristics_of(plan->device)->few_dispatches;
     for (uint32_t i = 0; i < plan->ir->operand_count; i++)
         plan->ir->operands[i]->first_step = UINT32_MAX;
     for (uint32_t i = 0; i < plan->step_count; i++)

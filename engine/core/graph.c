@@ -129,7 +129,7 @@ static enum tdl_result run_passes(struct tdl_graph *g, const struct tdl_build_pa
     if (g->plan.storage == TDL_FLOAT16)
         TRY(tdl_pass_widen(ir));
     if (!params->no_fuse)
-        TRY(steps ? tdl_pass_fuse(ir, tdl_tastes_of(&g->ctx->info)->few_dispatches)
+        TRY(steps ? tdl_pass_fuse(ir, tdl_heuristics_of(&g->ctx->info)->few_dispatches)
                   : tdl_pass_absorb(ir));
     warn_of_declined(g);
     if (!steps && params->conv2d_algorithm)

@@ -9,7 +9,7 @@
 
 #include "map.h"
 #include "kernels.h"
-#include "tastes.h"
+#include "heuristics.h"
 #include "ir.h"
 
 enum tdl_plan_bind_kind {

@@ -173,7 +173,7 @@ static enum tdl_result wake(struct tuner *t)
     const double end = tdl_now_ns() + AWAKE_NS;
     enum tdl_result r = TDL_OK;
     uint64_t point;
-    while (tdl_tastes_of(&t->ctx->info)->dozes && r == TDL_OK && tdl_now_ns() < end) {
+    while (tdl_heuristics_of(&t->ctx->info)->dozes && r == TDL_OK && tdl_now_ns() < end) {
         for (uint32_t i = 0; i < AHEAD; i++)
             TRY(dispatch(t, &t->runs[0], &point));
         r = tdl_context_wait(t->ctx, point, TDL_WAIT_FOREVER);
@@ -185,7 +185,7 @@ fail:
 static enum tdl_result run_once(struct tuner *t, struct run *run, int64_t iteration)
 {
     enum tdl_result r = TDL_OK;
-    for (uint32_t i = 0; tdl_tastes_of(&t->ctx->info)->dozes && i < AHEAD; i++)
+    for (uint32_t i = 0; tdl_heuristics_of(&t->ctx->info)->dozes && i < AHEAD; i++)
         TRY(dispatch(t, run, NULL));
     TRY(tdl_graph_profile(run->graph, t->inputs, t->input_count, t->outputs, t->output_count));
     for (uint32_t i = 0; r == TDL_OK && iteration >= 0 && i < run->graph->plan.step_count; i++) {

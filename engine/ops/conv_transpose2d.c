@@ -251,7 +251,7 @@ static bool shares_fit(const struct geometry *g, uint32_t share)
 /* The most of them that leave enough invocations: taken unless others were measured. */
 static uint32_t share_of(const struct tdl_plan *plan, const struct geometry *g)
 {
-    const uint64_t enough = tdl_tastes_of(plan->device)->busy_alone;
+    const uint64_t enough = tdl_heuristics_of(plan->device)->busy_alone;
     uint64_t outputs = (uint64_t)g->out.n * g->out.h * g->out.w * tdl_packs(g->out.c);
     return outputs / 4 >= enough && shares_fit(g, 4)   ? 4
            : outputs / 2 >= enough && shares_fit(g, 2) ? 2
@@ -360,9 +360,9 @@ static uint32_t collect(const struct tdl_plan *plan, const struct tdl_node *n,
 {
     const uint32_t share = share_of(plan, g);
     const double groups = (double)tdl_packs(g->out.c) * g->out.n * g->out.h * g->out.w / 128;
-    const double time =
-        tdl_conv_time(product, (double)macs(n), tdl_tastes_of(plan->device)->efficiency.pointwise,
-                      tdl_conv_bytes(product), 1, groups);
+    const double time = tdl_conv_time(product, (double)macs(n),
+                                      tdl_heuristics_of(plan->device)->efficiency.pointwise,
+                                      tdl_conv_bytes(product), 1, groups);
     uint32_t count = 0;
     for (uint32_t i = 0; i < TDL_COUNT(shares); i++)
         if (shares_fit(g, shares[i].v[0]))

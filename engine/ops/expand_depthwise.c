@@ -77,7 +77,7 @@ static struct tile tile_of_many(const struct layer *l)
 
 static struct tile choose_tile(const struct tdl_device_info *device, const struct layer *l)
 {
-    const bool few = tdl_tastes_of(device)->few_invocations;
+    const bool few = tdl_heuristics_of(device)->few_invocations;
     struct tile t = few ? tile_of_few(l) : tile_of_many(l);
     t.local = TDL_MIN(t.local, device->max_workgroup_invocations);
     const uint32_t most = t.group;

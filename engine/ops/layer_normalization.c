@@ -215,7 +215,7 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const floa
 {
     struct tdl_dims d = tdl_operand_dims(n->output);
     uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c);
-    const bool few = tdl_tastes_of(plan->device)->few_invocations;
+    const bool few = tdl_heuristics_of(plan->device)->few_invocations;
     /* Few pixels of many channels need more invocations than pixels. */
     uint32_t team = few || packs < 8 ? 1 : packs < 32 ? 4 : 16, local = 64 / team;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_channels", n, local, team, 1);

@@ -267,7 +267,7 @@ static const struct tdl_conv_variant sides[] = {{"32x32", {8}}, {"64x64", {16}}}
 /* Which of them is taken unless others were measured. */
 static uint32_t tile_side(const struct tdl_plan *plan, const struct geometry *g)
 {
-    uint32_t side = tdl_tastes_of(plan->device)->matrix_side;
+    uint32_t side = tdl_heuristics_of(plan->device)->matrix_side;
     uint64_t large = (uint64_t)TDL_DIV_UP(g->m, TILE * side) * TDL_DIV_UP(g->n, TILE * side);
     /* Not enough of them for all of a GPU, or more than a device must allow. */
     return large * g->batches < 64 || plan->device->max_workgroup_invocations < side * side ? 8
@@ -304,7 +304,7 @@ static double tile_time(const struct tdl_plan *plan, const struct geometry *g, u
 {
     const double side = TILE * invocations;
     const double tiles = ceil(g->m / side) * ceil(g->n / side) * g->batches;
-    const struct tdl_tastes *t = tdl_tastes_of(plan->device);
+    const struct tdl_heuristics *t = tdl_heuristics_of(plan->device);
     const double busy = fmin(1, tiles * side * side / (TILE * TILE * 128) / t->speed.groups);
     const double latency = 9 * t->speed.load * TDL_DIV_UP(g->k, DEEP);
     const double macs = tiles * side * side * g->k;
@@ -432,7 +432,7 @@ static double tensors_cost(const struct tdl_conv_geometry *g, const struct tdl_c
     const double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
     const double efficiency = 5.6 * reuse / (reuse + 28);
     const double latency =
-        (TDL_DIV_UP(g->in.c, v->v[2]) + 2.0) * v->v[5] + tdl_conv_tastes(g)->speed.dispatch;
+        (TDL_DIV_UP(g->in.c, v->v[2]) + 2.0) * v->v[5] + tdl_conv_heuristics(g)->speed.dispatch;
     const double time = tdl_conv_time(g, tdl_conv_macs(g) / filled, efficiency, tdl_conv_bytes(g),
                                       1, x * y * v->v[3] / 128.0);
     /* Lines that come 16 bytes at once, `cooperative` brings sooner; here that is left to tuning.
@@ -498,8 +498,8 @@ static uint32_t collect(const struct tdl_plan *plan, const struct tdl_node *n,
 {
     const uint32_t side = tile_side(plan, g);
     const double tiles = tile_time(plan, g, side), later = 1.01 * tiles;
-    const double rows =
-        (double)g->batches * g->m * g->n * g->k / (tdl_tastes_of(plan->device)->speed.macs * 0.02);
+    const double rows = (double)g->batches * g->m * g->n * g->k /
+                        (tdl_heuristics_of(plan->device)->speed.macs * 0.02);
     uint32_t count = 0;
     list[count++] = candidate("team", &alone, few ? tiles / 4 : fmax(later, rows));
     for (uint32_t i = 0; i < TDL_COUNT(sides); i++)

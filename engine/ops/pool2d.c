@@ -189,7 +189,7 @@ static uint32_t team_of(const struct tdl_plan *plan, const struct tdl_pool2d_par
     uint64_t taps = (uint64_t)p->window[0] * p->window[1];
     if (taps < 64 || outputs > TDL_LEAST_GROUPS)
         return 1;
-    bool wide = tdl_tastes_of(plan->device)->team >= 256 && taps >= 1024 &&
+    bool wide = tdl_heuristics_of(plan->device)->team >= 256 && taps >= 1024 &&
                 plan->device->max_workgroup_invocations >= 256;
     return wide ? 256 : 64;
 }

@@ -250,7 +250,7 @@ static uint32_t slices_of(const struct tdl_device_info *device, const struct par
 {
     enum { LEAST = 16 }; /* steps of an invocation */
     const uint32_t team = tdl_team_local(device);
-    uint64_t room = tdl_tastes_of(device)->busy_teams / ((uint64_t)parts[0].elements * team);
+    uint64_t room = tdl_heuristics_of(device)->busy_teams / ((uint64_t)parts[0].elements * team);
     uint32_t slices = (uint32_t)TDL_MIN(room, parts[1].elements / (team * LEAST));
     if (slices < 2)
         return 1;

@@ -63,7 +63,7 @@ static inline uint32_t tdl_bits_of(float value)
 /* Invocations of a workgroup whose teams share the work on a result. */
 static inline uint32_t tdl_team_local(const struct tdl_device_info *device)
 {
-    const uint32_t team = tdl_tastes_of(device)->team;
+    const uint32_t team = tdl_heuristics_of(device)->team;
     return device->max_workgroup_invocations >= team ? team : 128;
 }
 
@@ -73,7 +73,7 @@ static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_
                                    uint32_t work)
 {
     enum { LEAST = 8 }; /* steps of one */
-    const uint32_t busy = tdl_tastes_of(device)->busy_teams;
+    const uint32_t busy = tdl_heuristics_of(device)->busy_teams;
     uint32_t team = 1;
     while (team < tdl_team_local(device) && (uint64_t)results * team < busy &&
            work / (team * 2) >= LEAST)

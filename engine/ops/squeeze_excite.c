@@ -34,7 +34,8 @@ enum { LEAST_LOCAL = 32 };
 static struct split choose_split(const struct tdl_device_info *device, uint32_t packs,
                                  uint32_t middle, uint32_t out_packs, uint32_t pixels)
 {
-    uint32_t most = TDL_MIN(device->max_workgroup_invocations, tdl_tastes_of(device)->lone_group);
+    uint32_t most =
+        TDL_MIN(device->max_workgroup_invocations, tdl_heuristics_of(device)->lone_group);
     struct split split = split_of(most, packs, pixels);
     while (split.local > LEAST_LOCAL &&
            shared_bytes(split, packs, middle, out_packs) > device->max_shared_memory)

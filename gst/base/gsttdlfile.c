@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlfile.h"
 
-#include "gsttdlerrand.h"
+#include "gsttdldetached.h"
 
 #include <fcntl.h>
 #include <gst/tag/tag.h>
@@ -72,7 +72,7 @@ gboolean gst_tdl_file_check(const gchar *path, GError **error)
     gboolean ok;
 
     look->path = g_strdup(path);
-    if (!gst_tdl_errand("tdl-file", look_at, look, look_free, ANSWER_TIMEOUT)) {
+    if (!gst_tdl_run_detached("tdl-file", look_at, look, look_free, ANSWER_TIMEOUT)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
                     "the file system does not answer, and it is given up. Copy the file to a disk "
                     "of this machine.");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlcaps.h"
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 #include <string.h>
 

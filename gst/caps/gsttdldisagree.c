@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdldisagree.h"
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* Of any size. */
 static GstCaps *without_size(const GstCaps *caps)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdldmabuf.h"
 
-#include "gsttdlerror.h"
-#include "gsttdlpool.h"
+#include "base/gsttdlerror.h"
+#include "memory/gsttdlpool.h"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #ifndef GST_TDL_DMA_BUF_H
 #define GST_TDL_DMA_BUF_H
 
-#include "gsttdlimport.h"
+#include "import/gsttdlimport.h"
 
 /* Rows of linear ones are whole multiples of this, which every display and
  * camera takes. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlexport.h"
 
-#include "export/exporter.h"
+#include "gsttdlexporter.h"
 #include "gsttdldmabuf.h"
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 
 /* Upstream needs this many buffers while the GPU holds its own. */
 #define POOL_MIN (GST_TDL_FLIGHT_SLOTS + 1)

@@ -8,7 +8,7 @@
 #ifndef GST_TDL_EXPORT_H
 #define GST_TDL_EXPORT_H
 
-#include "gsttdlsession.h"
+#include "frame/gsttdlsession.h"
 
 /* The path of frames in memory that the CPU maps. */
 extern const gchar gst_tdl_export_pool[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlcompose.h"
 
-#include "gsttdlflight.h"
+#include "network/gsttdlflight.h"
 
 #include <math.h>
 

@@ -3,10 +3,10 @@
 #ifndef GST_TDL_COMPOSE_H
 #define GST_TDL_COMPOSE_H
 
-#include "gsttdlfit.h"
-#include "gsttdlgeometry.h"
-#include "gsttdlpicture.h"
-#include "gsttdlsettings.h"
+#include "model/gsttdlfit.h"
+#include "caps/gsttdlgeometry.h"
+#include "import/gsttdlpicture.h"
+#include "settings/gsttdlsettings.h"
 
 struct gst_tdl_compose {
     struct tdl_composer *composer;

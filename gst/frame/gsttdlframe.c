@@ -15,7 +15,7 @@
  * shared, where other streams are at the model's batcher: exact in two batches, the picture,
  * then the composition, and between the two the run for all of them.
  */
-#include "gsttdltiles.h"
+#include "network/gsttdltiles.h"
 #include "gsttdlwork.h"
 
 #include <string.h>
@@ -80,9 +80,9 @@ static gboolean is_shared(struct gst_tdl_session *session, const struct gst_tdl_
                                                                           "freshest waits for none"
                                                                         : NULL;
 
-    if (!session->seat || (live->batch_size == 1 && !session->seat->batcher))
+    if (!session->batch_slot || (live->batch_size == 1 && !session->batch_slot->batcher))
         return FALSE;
-    return gst_tdl_seat_take(session->seat, session->infer, live->batch_size, why);
+    return gst_tdl_batch_slot_take(session->batch_slot, session->infer, live->batch_size, why);
 }
 
 /* Every frame, as the network keeps none of them. */
@@ -140,7 +140,8 @@ static enum tdl_result frame_shared(struct gst_tdl_session *session, struct gst_
     else
         gst_tdl_flight_cancel(slot);
     if (r == TDL_OK)
-        turn = gst_tdl_seat_run(session->seat, gst_tdl_session_batch_wait(session, live));
+        turn =
+            gst_tdl_batch_slot_run(session->batch_slot, gst_tdl_session_batch_wait(session, live));
     if (r == TDL_OK && turn == GST_TDL_TURN_FLUSHING)
         r = TDL_ERROR_CANCELED;
     if (r == TDL_OK)
@@ -170,8 +171,8 @@ static enum tdl_result frame_exact(struct gst_tdl_session *session, struct gst_t
 
     if (run && is_shared(session, live))
         return frame_shared(session, slot, live, work);
-    if (!run && session->seat && session->seat->batcher)
-        gst_tdl_seat_rest(session->seat);
+    if (!run && session->batch_slot && session->batch_slot->batcher)
+        gst_tdl_batch_slot_rest(session->batch_slot);
     if (run)
         r = gst_tdl_infer_record(session->infer, slot->batch, &work->frames.source_part,
                                  work->frames.pixel_aspect);
@@ -252,7 +253,7 @@ static void find_moved_crop(struct gst_tdl_session *session, const struct gst_td
     const struct gst_tdl_rect none = { 0 }, crop = work->frames.cropped ? work->crop : none;
 
     if (memcmp(&crop, &session->crop, sizeof(crop)) != 0)
-        gst_tdl_session_cut(session, FALSE);
+        gst_tdl_session_discontinue(session, FALSE);
     session->crop = crop;
 }
 

@@ -10,7 +10,7 @@
 #define GST_TDL_LADDER_H
 
 #include "gsttdlload.h"
-#include "gsttdlrung.h"
+#include "model/gsttdlrung.h"
 
 /* What is judged by. */
 struct gst_tdl_strain {

@@ -10,7 +10,7 @@
 #ifndef GST_TDL_LOAD_H
 #define GST_TDL_LOAD_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* ns of the device; 0: not known. */
 struct gst_tdl_cost {

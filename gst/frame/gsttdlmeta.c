@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlmeta.h"
 
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #ifndef GST_TDL_PRESENCE_H
 #define GST_TDL_PRESENCE_H
 
-#include "gsttdlflight.h"
-#include "gsttdlinfer.h"
+#include "network/gsttdlflight.h"
+#include "network/gsttdlinfer.h"
 
 /* When a frame is shown; either may be GST_CLOCK_TIME_NONE. */
 struct gst_tdl_moment {

@@ -10,7 +10,7 @@
 #ifndef GST_TDL_REGION_H
 #define GST_TDL_REGION_H
 
-#include "gsttdlgeometry.h"
+#include "caps/gsttdlgeometry.h"
 
 struct gst_tdl_region {
     guint steps[2]; /* eighths of the width and the height; 0: none before */

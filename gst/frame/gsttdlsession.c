@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlsession.h"
 
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 #include "gsttdlshow.h"
-#include "gsttdltiles.h"
+#include "network/gsttdltiles.h"
 #include "gsttdlwork.h"
 
 #define GST_CAT_DEFAULT gst_tdl_filter_debug
@@ -67,8 +67,8 @@ void gst_tdl_session_free(struct gst_tdl_session *session)
         gst_tdl_session_tell_load(session, NULL);
         gst_tdl_flight_finish(&session->flight);
     }
-    if (session->seat)
-        gst_tdl_seat_leave(session->seat);
+    if (session->batch_slot)
+        gst_tdl_batch_slot_leave(session->batch_slot);
     gst_tdl_presence_finish(&session->presence);
     gst_tdl_importer_forget(&session->importer);
     gst_tdl_compose_finish(&session->compose);
@@ -108,10 +108,11 @@ void gst_tdl_offer_clear(struct gst_tdl_offer *offer)
 /* A stage's time in all runs so far, and their number: of this stream alone and of batches. */
 static guint64 stage_sum(const struct gst_tdl_session *session, guint stage, guint64 *out_runs)
 {
-    const struct gst_tdl_seat *seat = stage == GST_TDL_STAGE_NETWORK ? session->seat : NULL;
+    const struct gst_tdl_batch_slot *batch_slot =
+        stage == GST_TDL_STAGE_NETWORK ? session->batch_slot : NULL;
 
-    *out_runs = session->flight.stage_runs[stage] + (seat ? seat->network_runs : 0);
-    return session->flight.stage_ns[stage] + (seat ? seat->network_ns : 0);
+    *out_runs = session->flight.stage_runs[stage] + (batch_slot ? batch_slot->network_runs : 0);
+    return session->flight.stage_ns[stage] + (batch_slot ? batch_slot->network_ns : 0);
 }
 
 /* The mean of a stage since the last judgement; `before` if there was no run. */
@@ -193,7 +194,7 @@ gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst
     return FALSE;
 }
 
-void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
+void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget)
 {
     session->cut = TRUE;
     if (session->infer)
@@ -209,7 +210,7 @@ void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget)
 void gst_tdl_session_reset(struct gst_tdl_session *session)
 {
     gst_tdl_importer_forget(&session->importer);
-    gst_tdl_session_cut(session, TRUE);
+    gst_tdl_session_discontinue(session, TRUE);
 }
 
 enum tdl_result gst_tdl_session_drain(struct gst_tdl_session *session)
@@ -231,8 +232,8 @@ void gst_tdl_session_give_infer(struct gst_tdl_session *session, struct gst_tdl_
 
 void gst_tdl_session_take_infer(struct gst_tdl_session *session, struct gst_tdl_infer *infer)
 {
-    if (session->seat)
-        gst_tdl_seat_leave(session->seat);
+    if (session->batch_slot)
+        gst_tdl_batch_slot_leave(session->batch_slot);
     gst_tdl_infer_free(session->infer);
     gst_tdl_session_give_infer(session, infer);
     gst_tdl_session_reset(session); /* masks of two models do not mix */
@@ -341,7 +342,7 @@ GstClockTime gst_tdl_session_latency(const struct gst_tdl_session *session,
 
     if (live->mode == TDL_MODE_PASSTHROUGH || live->latency_mode == GST_TDL_LATENCY_FRESHEST)
         return 0;
-    shared = session->seat ? gst_tdl_seat_network_ns(session->seat) : 0;
+    shared = session->batch_slot ? gst_tdl_batch_slot_network_ns(session->batch_slot) : 0;
     if (shared)
         return MAX(shared, session->infer->network_ns) +
                gst_tdl_session_batch_wait(session, live) * 1000;
@@ -362,9 +363,9 @@ void gst_tdl_session_get_stats(const struct gst_tdl_session *session,
     out_stats->interval = gst_tdl_load_interval(&session->load, live);
     out_stats->present = session->presence.watch.present;
     out_stats->share = session->presence.watch.share;
-    out_stats->batching = session->seat ? session->seat->state : NULL;
-    out_stats->batches = session->seat ? session->seat->batches : 0;
-    out_stats->batched_frames = session->seat ? session->seat->frames : 0;
+    out_stats->batching = session->batch_slot ? session->batch_slot->state : NULL;
+    out_stats->batches = session->batch_slot ? session->batch_slot->batches : 0;
+    out_stats->batched_frames = session->batch_slot ? session->batch_slot->frames : 0;
     out_stats->import = session->importer.stats;
     out_stats->import.cpu_mapped_bytes += gst_tdl_allocator_mapped_bytes(session->upload) +
                                           gst_tdl_allocator_mapped_bytes(session->readback);

@@ -5,17 +5,17 @@
 #ifndef GST_TDL_SESSION_H
 #define GST_TDL_SESSION_H
 
-#include "gsttdlbatcher.h"
+#include "network/gsttdlbatcher.h"
 #include "gsttdlcompose.h"
-#include "gsttdlflight.h"
-#include "gsttdlgeometry.h"
-#include "gsttdlimport.h"
-#include "gsttdlinfer.h"
+#include "network/gsttdlflight.h"
+#include "caps/gsttdlgeometry.h"
+#include "import/gsttdlimport.h"
+#include "network/gsttdlinfer.h"
 #include "gsttdlladder.h"
 #include "gsttdlload.h"
 #include "gsttdlpresence.h"
 #include "gsttdlregion.h"
-#include "gsttdlvulkan.h"
+#include "memory/gsttdlvulkan.h"
 
 struct gst_tdl_session {
     struct gst_tdl_device *device; /* acquired */
@@ -34,8 +34,8 @@ struct gst_tdl_session {
     guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
     struct gst_tdl_moment moment; /* of the frame that comes, before it does */
 
-    struct gst_tdl_seat *seat; /* borrowed; NULL: it goes alone */
-    GstClockTime interval;     /* between the last frames, as their caps say */
+    struct gst_tdl_batch_slot *batch_slot; /* borrowed; NULL: it goes alone */
+    GstClockTime interval;                 /* between the last frames, as their caps say */
 
     gboolean cut;                 /* the next frame does not follow the last one */
     struct gst_tdl_rect crop;     /* of the last frame; zeros: none */
@@ -53,7 +53,7 @@ struct gst_tdl_stats {
     const gchar *model;  /* that works: its name or file; likewise */
     guint64 frames, dropped, mismatched, closed, network_runs;
     struct gst_tdl_import_stats import;
-    const gchar *batching;           /* struct gst_tdl_seat's state, or NULL; never freed */
+    const gchar *batching;           /* struct gst_tdl_batch_slot's state, or NULL; never freed */
     guint64 batches, batched_frames; /* likewise */
     guint interval;                  /* in effect */
     gboolean present;
@@ -148,7 +148,7 @@ gboolean gst_tdl_session_watch(struct gst_tdl_session *session, const struct gst
                                struct gst_tdl_moment *out_since);
 /* The next frame does not follow the last one: it gets a mask of its own, whatever
  * the interval; with `forget`, one that has no share of those before. */
-void gst_tdl_session_cut(struct gst_tdl_session *session, gboolean forget);
+void gst_tdl_session_discontinue(struct gst_tdl_session *session, gboolean forget);
 /* The next frame has nothing to do with the last one, maybe not even its size. */
 void gst_tdl_session_reset(struct gst_tdl_session *session);
 /* Wait for the GPU and give all input buffers back. An error: what was waited for

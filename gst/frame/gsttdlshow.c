@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlshow.h"
 
-#include "gsttdlflight.h"
+#include "network/gsttdlflight.h"
 
 static struct tdl_frame_from_tensor_params params_of(
     const struct tdl_frame_from_tensor_params *params, const struct gst_tdl_live *live, gint mode,

@@ -2,7 +2,7 @@
 /* Buffers in, pictures for the device out of them, and the batches on their way. */
 #include "gsttdlwork.h"
 
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 #include "gsttdlshow.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef GST_TDL_WORK_H
 #define GST_TDL_WORK_H
 
-#include "gsttdlgeometry.h"
+#include "caps/gsttdlgeometry.h"
 #include "gsttdlsession.h"
 
 struct gst_tdl_work {

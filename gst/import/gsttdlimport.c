@@ -6,9 +6,9 @@
  */
 #include "gsttdlimport.h"
 
-#include "gsttdlerror.h"
-#include "gsttdlgeometry.h"
-#include "import/importer.h"
+#include "base/gsttdlerror.h"
+#include "caps/gsttdlgeometry.h"
+#include "gsttdlimporter.h"
 
 #include <string.h>
 
@@ -173,7 +173,7 @@ gboolean gst_tdl_import(struct gst_tdl_importer *importer, GstBuffer *buffer,
                     may_copy ? "" : ", or set require-zero-copy=false to let the CPU copy");
         return FALSE;
     }
-    why = gst_tdl_near_fetch(importer, &request, out_import);
+    why = gst_tdl_staging_fetch(importer, &request, out_import);
     if (why) {
         gst_tdl_import_release(out_import);
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,

@@ -4,8 +4,8 @@
 #ifndef GST_TDL_IMPORT_H
 #define GST_TDL_IMPORT_H
 
-#include "gsttdlaccess.h"
-#include "gsttdldevice.h"
+#include "memory/gsttdlaccess.h"
+#include "memory/gsttdldevice.h"
 
 /* Where importers that copy put a frame: one per frame in flight, as the GPU
  * still reads the one before. Zero-initialise; clear with gst_tdl_staging_clear. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlmisfit.h"
 
-#include "gsttdlgeometry.h"
+#include "caps/gsttdlgeometry.h"
 #include "gsttdlimport.h"
 
 /* Decoders pad to blocks, and say the padded size without a crop. px */

@@ -7,7 +7,7 @@
 #ifndef GST_TDL_MISFIT_H
 #define GST_TDL_MISFIT_H
 
-#include "gsttdlcaps.h"
+#include "caps/gsttdlcaps.h"
 
 /* So many in a row are no slip any more: ten seconds of a usual camera. */
 #define GST_TDL_MISFITS_MAX 300

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A file becomes a picture in two steps. Reading, decoding, scaling and turning
- * it is an errand, which may be given up, and touches no device. What it brings
+ * it is an task, which may be given up, and touches no device. What it brings
  * home is copied into a buffer of the GPU.
  */
 #include "gsttdlpicture.h"
 
-#include "gsttdlcaps.h"
-#include "gsttdlerrand.h"
-#include "gsttdlerror.h"
-#include "gsttdlfile.h"
+#include "caps/gsttdlcaps.h"
+#include "base/gsttdldetached.h"
+#include "base/gsttdlerror.h"
+#include "base/gsttdlfile.h"
 
 #include <string.h>
 
@@ -249,7 +249,7 @@ static gboolean convert(GstSample *sample, struct load *load)
     return load->pixels != NULL;
 }
 
-/* The errand. */
+/* The task. */
 static void load_run(gpointer data)
 {
     struct load *load = data;
@@ -332,12 +332,12 @@ struct gst_tdl_picture *gst_tdl_picture_load(struct tdl_context *context, const 
     load->path = gst_tdl_file_path(text, error);
     if (!load->path) {
         g_prefix_error(error, "%s: ", kind(use));
-    } else if (!gst_tdl_errand("tdl-picture", load_run, load, load_free, LOAD_TIMEOUT)) {
+    } else if (!gst_tdl_run_detached("tdl-picture", load_run, load, load_free, LOAD_TIMEOUT)) {
         g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
                     "%s \"%s\" was not decoded within %d s, and is given up. Copy it to a disk of "
                     "this machine, or use another one.",
                     kind(use), text, (gint)(LOAD_TIMEOUT / G_USEC_PER_SEC));
-        return NULL; /* what there is is the errand's */
+        return NULL; /* what there is is the task's */
     } else if (load->error) {
         g_propagate_error(error, g_steal_pointer(&load->error));
     } else {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* In the place of memory/gsttdlvulkan.c and import/vulkan.c, where GStreamer's Vulkan
+/* In the place of memory/gsttdlvulkan.c and import/gsttdlimportvulkan.c, where GStreamer's Vulkan
  * library is not there: neighbours have no device, and frames no images. */
-#include "gsttdlvulkan.h"
+#include "memory/gsttdlvulkan.h"
 
-#include "import/importer.h"
+#include "gsttdlimporter.h"
 
 const gboolean gst_tdl_vulkan_built = FALSE;
 

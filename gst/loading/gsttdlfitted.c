@@ -12,7 +12,7 @@ gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources)
 
 static gboolean is_canceled(gpointer begin)
 {
-    return !gst_tdl_begin_goes_on(begin, 0, 0);
+    return !gst_tdl_first_load_goes_on(begin, 0, 0);
 }
 
 /* What a network costs grows with its picture. */
@@ -41,7 +41,7 @@ static gboolean check_model(const struct gst_tdl_model *model, const gint size[2
 
 struct gst_tdl_infer *gst_tdl_fitted_load(struct tdl_context *context,
                                           struct gst_tdl_sources *sources, const gint size[2],
-                                          struct gst_tdl_begin *begin, GError **error)
+                                          struct gst_tdl_first_load *begin, GError **error)
 {
     const gboolean sized = gst_tdl_fitted_is_sized(sources);
     const struct gst_tdl_model_params params = { context, sources };

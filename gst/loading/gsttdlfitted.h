@@ -4,8 +4,8 @@
 #ifndef GST_TDL_FITTED_H
 #define GST_TDL_FITTED_H
 
-#include "gsttdlbegin.h"
-#include "gsttdlinfer.h"
+#include "gsttdlfirst.h"
+#include "network/gsttdlinfer.h"
 
 /* Is the network's picture to have the frame's size? */
 gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources);
@@ -15,6 +15,6 @@ gboolean gst_tdl_fitted_is_sized(const struct gst_tdl_sources *sources);
  * `error`, or without when `begin` was cancelled. */
 struct gst_tdl_infer *gst_tdl_fitted_load(struct tdl_context *context,
                                           struct gst_tdl_sources *sources, const gint size[2],
-                                          struct gst_tdl_begin *begin, GError **error);
+                                          struct gst_tdl_first_load *begin, GError **error);
 
 #endif

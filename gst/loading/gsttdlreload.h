@@ -11,10 +11,10 @@
 #ifndef GST_TDL_RELOAD_H
 #define GST_TDL_RELOAD_H
 
-#include "gsttdldevice.h"
-#include "gsttdlinfer.h"
-#include "gsttdlpicture.h"
-#include "gsttdlsettings.h"
+#include "memory/gsttdldevice.h"
+#include "network/gsttdlinfer.h"
+#include "import/gsttdlpicture.h"
+#include "settings/gsttdlsettings.h"
 
 enum gst_tdl_wish { GST_TDL_WISH_MODEL, GST_TDL_WISH_PICTURE, GST_TDL_WISH_COUNT };
 

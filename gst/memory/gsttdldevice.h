@@ -7,7 +7,7 @@
 #ifndef GST_TDL_DEVICE_H
 #define GST_TDL_DEVICE_H
 
-#include "gsttdlcaps.h"
+#include "caps/gsttdlcaps.h"
 
 #include <tdl/vulkan.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlpool.h"
 
-#include "gsttdlerror.h"
+#include "base/gsttdlerror.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <tdl/models.h>
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* What becomes of the outputs while a model is read. */
 struct gst_tdl_decode {

@@ -3,7 +3,7 @@
 #ifndef GST_TDL_FIT_H
 #define GST_TDL_FIT_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* Grey round a picture that does not fill the network's, the habit of YOLO's networks. */
 #define GST_TDL_FIT_PAD (114 / 255.0f)

@@ -9,7 +9,7 @@
 
 #include "gsttdlfit.h"
 #include "gsttdllinks.h"
-#include "gsttdlpicture.h"
+#include "import/gsttdlpicture.h"
 
 #define GST_TDL_MAX_OTHERS (GST_TDL_MAX_PICTURES - 1)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdllegend.h"
 
-#include "gsttdlerror.h"
-#include "gsttdlfile.h"
+#include "base/gsttdlerror.h"
+#include "base/gsttdlfile.h"
 #include "gsttdloutput.h"
 
 static void append(GValue *array, GType type, const gchar *name, guint color)

@@ -3,7 +3,7 @@
 #ifndef GST_TDL_LEGEND_H
 #define GST_TDL_LEGEND_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* Where classes are `shown`, posts the element message "tdl-legend" with arrays of equal
  * length, "names" and "colors" (0xRRGGBB), of the lines of `labels`; nothing if that is empty.

@@ -8,7 +8,7 @@
 #include "gsttdlmodelinfo.h"
 
 #include "gsttdldecode.h"
-#include "gsttdlfile.h"
+#include "base/gsttdlfile.h"
 #include "gsttdllinks.h"
 #include "gsttdloutput.h"
 

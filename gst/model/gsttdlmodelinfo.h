@@ -5,7 +5,7 @@
 #ifndef GST_TDL_MODELINFO_H
 #define GST_TDL_MODELINFO_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* Fill with what the file beside the model at `path` says where the user has set
  * nothing; TRUE, too, without such a file. FALSE with `error`, which names the file, the

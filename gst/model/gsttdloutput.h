@@ -3,8 +3,8 @@
 #ifndef GST_TDL_OUTPUT_H
 #define GST_TDL_OUTPUT_H
 
-#include "gsttdlcaps.h"
-#include "gsttdlsettings.h"
+#include "caps/gsttdlcaps.h"
+#include "settings/gsttdlsettings.h"
 
 #define GST_TDL_MAX_COLORS 256 /* of classes; those behind have the last one's */
 

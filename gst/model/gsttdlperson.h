@@ -3,7 +3,7 @@
 #ifndef GST_TDL_PERSON_H
 #define GST_TDL_PERSON_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* One way to look for people. */
 struct gst_tdl_person {

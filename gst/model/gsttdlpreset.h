@@ -4,7 +4,7 @@
 #ifndef GST_TDL_PRESET_H
 #define GST_TDL_PRESET_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* All names, for a sentence. */
 gchar *gst_tdl_preset_names(void);

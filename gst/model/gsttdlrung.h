@@ -4,7 +4,7 @@
 #ifndef GST_TDL_RUNG_H
 #define GST_TDL_RUNG_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 enum gst_tdl_rung {
     GST_TDL_NO_RUNG = -1, /* the model is another one, by its name */

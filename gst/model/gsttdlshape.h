@@ -3,7 +3,7 @@
 #ifndef GST_TDL_SHAPE_H
 #define GST_TDL_SHAPE_H
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* Most that a model's picture has on a side, px. */
 #define GST_TDL_MODEL_SIDE 8192

@@ -6,7 +6,7 @@
 
 #include <tdl/tdl.h>
 
-#include "gsttdlsettings.h"
+#include "settings/gsttdlsettings.h"
 
 /* Are these two a network's candidates, [1, 4 + classes + M, N] or the other way round,
  * and its prototypes, M channels? Of networks that are known N follows from the

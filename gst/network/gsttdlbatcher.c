@@ -15,7 +15,7 @@
 #define BATCHES 3 /* submissions under way */
 
 struct gst_tdl_round {
-    struct gst_tdl_seat *seats[GST_TDL_MOST_STACKED];
+    struct gst_tdl_batch_slot *batch_slots[GST_TDL_MOST_STACKED];
     struct gst_tdl_infer *infers[GST_TDL_MOST_STACKED];
     guint count;
     guint waiting; /* who have not looked at the end yet */
@@ -29,7 +29,7 @@ struct gst_tdl_batcher {
     struct gst_tdl_sources sources;
     gchar *path;
     GCond changed; /* a round, or who is there */
-    GPtrArray *seats;
+    GPtrArray *batch_slots;
     struct gst_tdl_round *filling; /* NULL: none */
 
     const gchar *alone; /* why all go alone; interned. NULL: they need not */
@@ -77,9 +77,10 @@ static guint wanted(const struct gst_tdl_batcher *b)
 {
     guint most = 1;
 
-    for (guint i = 0; i < b->seats->len; i++)
-        most = MAX(most, ((const struct gst_tdl_seat *)g_ptr_array_index(b->seats, i))->most);
-    return MIN(MIN(most, b->seats->len), b->top);
+    for (guint i = 0; i < b->batch_slots->len; i++)
+        most = MAX(most,
+                   ((const struct gst_tdl_batch_slot *)g_ptr_array_index(b->batch_slots, i))->most);
+    return MIN(MIN(most, b->batch_slots->len), b->top);
 }
 
 static void build_next(struct gst_tdl_batcher *b, guint count)
@@ -154,7 +155,7 @@ struct gst_tdl_batcher *gst_tdl_batcher_new(const struct gst_tdl_model *model,
     b->context = params->context;
     gst_tdl_sources_copy(params->sources, &b->sources);
     b->path = g_strdup(path);
-    b->seats = g_ptr_array_new();
+    b->batch_slots = g_ptr_array_new();
     b->ready = 1;
     b->top = GST_TDL_MOST_STACKED;
     g_cond_init(&b->changed);
@@ -182,7 +183,7 @@ void gst_tdl_batcher_free(struct gst_tdl_batcher *b)
         gst_tdl_stacked_free(b->sizes[i]);
     gst_tdl_sources_clear(&b->sources);
     g_free(b->path);
-    g_ptr_array_unref(b->seats);
+    g_ptr_array_unref(b->batch_slots);
     g_cond_clear(&b->changed);
     g_mutex_clear(&b->submitting);
     g_free(b);
@@ -196,55 +197,56 @@ static guint limit(const struct gst_tdl_batcher *b, const struct gst_tdl_round *
     guint most = b->ready;
 
     for (guint i = 0; i < round->count; i++)
-        most = MIN(most, round->seats[i]->most);
+        most = MIN(most, round->batch_slots[i]->most);
     return most;
 }
 
 /* It may bring a frame while `round` waits: two elements in a row, or behind a tee without
  * queues, have one thread, and what waits in the one keeps the other from its frame. */
-static gboolean may_come(const struct gst_tdl_seat *seat, const struct gst_tdl_round *round)
+static gboolean may_come(const struct gst_tdl_batch_slot *batch_slot,
+                         const struct gst_tdl_round *round)
 {
     for (guint i = 0; i < round->count; i++)
-        if (round->seats[i]->thread == seat->thread)
+        if (round->batch_slots[i]->thread == batch_slot->thread)
             return FALSE;
-    return seat->present;
+    return batch_slot->present;
 }
 
 static gboolean is_full(const struct gst_tdl_batcher *b, const struct gst_tdl_round *round)
 {
     if (round->count >= limit(b, round))
         return TRUE;
-    for (guint i = 0; i < b->seats->len; i++) {
-        const struct gst_tdl_seat *seat = g_ptr_array_index(b->seats, i);
+    for (guint i = 0; i < b->batch_slots->len; i++) {
+        const struct gst_tdl_batch_slot *batch_slot = g_ptr_array_index(b->batch_slots, i);
 
-        if (may_come(seat, round))
+        if (may_come(batch_slot, round))
             return FALSE;
     }
     return TRUE;
 }
 
-static struct gst_tdl_round *join_round(struct gst_tdl_seat *seat)
+static struct gst_tdl_round *join_round(struct gst_tdl_batch_slot *batch_slot)
 {
-    struct gst_tdl_batcher *b = seat->batcher;
+    struct gst_tdl_batcher *b = batch_slot->batcher;
 
     if (!b->filling)
         b->filling = g_new0(struct gst_tdl_round, 1);
-    b->filling->seats[b->filling->count] = seat;
-    b->filling->infers[b->filling->count++] = seat->infer;
+    b->filling->batch_slots[b->filling->count] = batch_slot;
+    b->filling->infers[b->filling->count++] = batch_slot->infer;
     b->filling->waiting++;
-    seat->round = b->filling;
-    seat->present = TRUE;
+    batch_slot->round = b->filling;
+    batch_slot->present = TRUE;
     return b->filling;
 }
 
-static void leave_round(struct gst_tdl_seat *seat)
+static void leave_round(struct gst_tdl_batch_slot *batch_slot)
 {
-    struct gst_tdl_batcher *b = seat->batcher;
-    struct gst_tdl_round *round = g_steal_pointer(&seat->round);
+    struct gst_tdl_batcher *b = batch_slot->batcher;
+    struct gst_tdl_round *round = g_steal_pointer(&batch_slot->round);
 
     for (guint i = 0; !round->closed && i < round->count; i++)
-        if (round->seats[i] == seat) {
-            round->seats[i] = round->seats[--round->count];
+        if (round->batch_slots[i] == batch_slot) {
+            round->batch_slots[i] = round->batch_slots[--round->count];
             round->infers[i] = round->infers[round->count];
         }
     if (!round->closed && !round->count)
@@ -296,10 +298,10 @@ static enum tdl_result submit(struct gst_tdl_batcher *b, struct gst_tdl_stacked 
 /* Whoever is late is not waited for again. */
 static void close_round(struct gst_tdl_batcher *b, struct gst_tdl_round *round, gboolean late)
 {
-    for (guint i = 0; late && i < b->seats->len; i++) {
-        struct gst_tdl_seat *seat = g_ptr_array_index(b->seats, i);
+    for (guint i = 0; late && i < b->batch_slots->len; i++) {
+        struct gst_tdl_batch_slot *batch_slot = g_ptr_array_index(b->batch_slots, i);
 
-        seat->present = seat->present && seat->round;
+        batch_slot->present = batch_slot->present && batch_slot->round;
     }
     round->closed = TRUE;
     b->filling = NULL;
@@ -325,17 +327,17 @@ static void lead(struct gst_tdl_batcher *b, struct gst_tdl_round *round, gboolea
     g_cond_broadcast(&b->changed);
 }
 
-enum gst_tdl_turn gst_tdl_seat_run(struct gst_tdl_seat *seat, gint64 timeout)
+enum gst_tdl_turn gst_tdl_batch_slot_run(struct gst_tdl_batch_slot *batch_slot, gint64 timeout)
 {
     const gint64 end = g_get_monotonic_time() + timeout;
-    struct gst_tdl_batcher *b = seat->batcher;
+    struct gst_tdl_batcher *b = batch_slot->batcher;
     enum gst_tdl_turn turn = GST_TDL_TURN_FLUSHING;
     struct gst_tdl_round *round;
     gboolean late = FALSE;
 
     g_mutex_lock(&lock);
-    round = join_round(seat);
-    while (!round->closed && !seat->flushing) {
+    round = join_round(batch_slot);
+    while (!round->closed && !batch_slot->flushing) {
         if (late || is_full(b, round))
             lead(b, round, late);
         else
@@ -346,125 +348,126 @@ enum gst_tdl_turn gst_tdl_seat_run(struct gst_tdl_seat *seat, gint64 timeout)
     if (round->closed)
         turn = round->ran ? GST_TDL_TURN_DONE : GST_TDL_TURN_ALONE;
     if (round->ran) {
-        seat->batches++;
-        seat->frames += round->count;
-        seat->network_ns += round->network_ns;
-        seat->network_runs += round->network_ns > 0;
+        batch_slot->batches++;
+        batch_slot->frames += round->count;
+        batch_slot->network_ns += round->network_ns;
+        batch_slot->network_runs += round->network_ns > 0;
     }
-    leave_round(seat);
-    if (seat->flushing)
-        seat->present = FALSE;
+    leave_round(batch_slot);
+    if (batch_slot->flushing)
+        batch_slot->present = FALSE;
     g_cond_broadcast(&b->changed);
     g_mutex_unlock(&lock);
     return turn;
 }
 
-/* ----------------------------------------------------------------- seats */
+/* ----------------------------------------------------------------- batch slots */
 
 /* Call with the lock held. */
-static void get_up(struct gst_tdl_seat *seat)
+static void get_up(struct gst_tdl_batch_slot *batch_slot)
 {
-    struct gst_tdl_batcher *b = g_steal_pointer(&seat->batcher);
+    struct gst_tdl_batcher *b = g_steal_pointer(&batch_slot->batcher);
 
-    seat->present = FALSE;
-    g_clear_pointer(&seat->thread, g_thread_unref);
+    batch_slot->present = FALSE;
+    g_clear_pointer(&batch_slot->thread, g_thread_unref);
     if (!b)
         return;
-    g_ptr_array_remove_fast(b->seats, seat);
+    g_ptr_array_remove_fast(b->batch_slots, batch_slot);
     g_cond_broadcast(&b->changed);
 }
 
-static gboolean has_others(const struct gst_tdl_seat *seat)
+static gboolean has_others(const struct gst_tdl_batch_slot *batch_slot)
 {
-    const struct gst_tdl_batcher *b = seat->batcher;
+    const struct gst_tdl_batcher *b = batch_slot->batcher;
 
-    for (guint i = 0; i < b->seats->len; i++) {
-        const struct gst_tdl_seat *other = g_ptr_array_index(b->seats, i);
+    for (guint i = 0; i < b->batch_slots->len; i++) {
+        const struct gst_tdl_batch_slot *other = g_ptr_array_index(b->batch_slots, i);
 
-        if (other != seat && other->present && other->thread != seat->thread)
+        if (other != batch_slot && other->present && other->thread != batch_slot->thread)
             return TRUE;
     }
     return FALSE;
 }
 
-static const gchar *sit_down(struct gst_tdl_seat *seat, struct gst_tdl_infer *infer, guint most)
+static const gchar *sit_down(struct gst_tdl_batch_slot *batch_slot, struct gst_tdl_infer *infer,
+                             guint most)
 {
     struct gst_tdl_batcher *b = infer->model->batcher;
 
-    if (seat->batcher != b) {
-        get_up(seat);
-        seat->batcher = b;
-        g_ptr_array_add(b->seats, seat);
+    if (batch_slot->batcher != b) {
+        get_up(batch_slot);
+        batch_slot->batcher = b;
+        g_ptr_array_add(b->batch_slots, batch_slot);
     }
-    seat->infer = infer;
-    if (seat->thread != g_thread_self()) {
-        g_clear_pointer(&seat->thread, g_thread_unref);
-        seat->thread = g_thread_ref(g_thread_self());
+    batch_slot->infer = infer;
+    if (batch_slot->thread != g_thread_self()) {
+        g_clear_pointer(&batch_slot->thread, g_thread_unref);
+        batch_slot->thread = g_thread_ref(g_thread_self());
     }
-    seat->most = most ? MIN(most, GST_TDL_MOST_STACKED) : GST_TDL_MOST_STACKED;
-    seat->present = !seat->flushing;
+    batch_slot->most = most ? MIN(most, GST_TDL_MOST_STACKED) : GST_TDL_MOST_STACKED;
+    batch_slot->present = !batch_slot->flushing;
     if (b->alone)
         return b->alone;
     build_wanted(b);
-    if (b->ready > 1 && has_others(seat))
+    if (b->ready > 1 && has_others(batch_slot))
         return NULL;
-    return b->seats->len > 1 && b->ready == 1 ? "alone: batches are being compiled"
-                                              : "alone: no other stream is there";
+    return b->batch_slots->len > 1 && b->ready == 1 ? "alone: batches are being compiled"
+                                                    : "alone: no other stream is there";
 }
 
-gboolean gst_tdl_seat_take(struct gst_tdl_seat *seat, struct gst_tdl_infer *infer, guint most,
-                           const gchar *why)
+gboolean gst_tdl_batch_slot_take(struct gst_tdl_batch_slot *batch_slot, struct gst_tdl_infer *infer,
+                                 guint most, const gchar *why)
 {
-    const gchar *before = seat->state;
+    const gchar *before = batch_slot->state;
     gboolean permanent;
 
     g_mutex_lock(&lock);
     permanent = why || infer->model->batcher->alone;
     if (why)
-        get_up(seat);
+        get_up(batch_slot);
     else
-        why = sit_down(seat, infer, most);
+        why = sit_down(batch_slot, infer, most);
     g_mutex_unlock(&lock);
-    seat->state = why ? why : "shared";
-    if (seat->state != before && (permanent || !before))
-        GST_INFO("batches of model \"%s\": %s", infer->model->name, seat->state);
+    batch_slot->state = why ? why : "shared";
+    if (batch_slot->state != before && (permanent || !before))
+        GST_INFO("batches of model \"%s\": %s", infer->model->name, batch_slot->state);
     return !why;
 }
 
-void gst_tdl_seat_rest(struct gst_tdl_seat *seat)
+void gst_tdl_batch_slot_rest(struct gst_tdl_batch_slot *batch_slot)
 {
     g_mutex_lock(&lock);
-    seat->present = FALSE;
-    if (seat->batcher)
-        g_cond_broadcast(&seat->batcher->changed);
+    batch_slot->present = FALSE;
+    if (batch_slot->batcher)
+        g_cond_broadcast(&batch_slot->batcher->changed);
     g_mutex_unlock(&lock);
 }
 
-void gst_tdl_seat_leave(struct gst_tdl_seat *seat)
+void gst_tdl_batch_slot_leave(struct gst_tdl_batch_slot *batch_slot)
 {
     g_mutex_lock(&lock);
-    get_up(seat);
+    get_up(batch_slot);
     g_mutex_unlock(&lock);
 }
 
-void gst_tdl_seat_set_flushing(struct gst_tdl_seat *seat, gboolean flushing)
+void gst_tdl_batch_slot_set_flushing(struct gst_tdl_batch_slot *batch_slot, gboolean flushing)
 {
     g_mutex_lock(&lock);
-    seat->flushing = flushing;
-    seat->present = seat->present && !flushing;
-    if (seat->batcher)
-        g_cond_broadcast(&seat->batcher->changed);
+    batch_slot->flushing = flushing;
+    batch_slot->present = batch_slot->present && !flushing;
+    if (batch_slot->batcher)
+        g_cond_broadcast(&batch_slot->batcher->changed);
     g_mutex_unlock(&lock);
 }
 
-guint64 gst_tdl_seat_network_ns(const struct gst_tdl_seat *seat)
+guint64 gst_tdl_batch_slot_network_ns(const struct gst_tdl_batch_slot *batch_slot)
 {
     const struct gst_tdl_batcher *b;
     guint64 ns = 0;
 
     g_mutex_lock(&lock);
-    b = seat->batcher;
-    if (b && b->ready > 1 && b->seats->len > 1)
+    b = batch_slot->batcher;
+    if (b && b->ready > 1 && b->batch_slots->len > 1)
         ns = b->sizes[size_index(MIN(wanted(b), b->ready))]->network_ns;
     g_mutex_unlock(&lock);
     return ns;

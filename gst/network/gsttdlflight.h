@@ -9,7 +9,7 @@
 #ifndef GST_TDL_FLIGHT_H
 #define GST_TDL_FLIGHT_H
 
-#include "gsttdlfence.h"
+#include "import/gsttdlfence.h"
 
 #define GST_TDL_FLIGHT_SLOTS 4
 #define GST_TDL_FLIGHT_LANES 2

@@ -2,8 +2,8 @@
 #include "gsttdlinfer.h"
 
 #include "gsttdlflight.h"
-#include "gsttdlforeground.h"
-#include "gsttdlrung.h"
+#include "model/gsttdlforeground.h"
+#include "model/gsttdlrung.h"
 
 #include <math.h>
 #include <string.h>

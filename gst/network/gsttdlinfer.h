@@ -4,9 +4,9 @@
 #ifndef GST_TDL_INFER_H
 #define GST_TDL_INFER_H
 
-#include "gsttdlfit.h"
+#include "model/gsttdlfit.h"
 #include "gsttdlmodel.h"
-#include "gsttdlprogress.h"
+#include "base/gsttdlprogress.h"
 
 #include <tdl/frame.h>
 

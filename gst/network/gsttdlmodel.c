@@ -7,13 +7,13 @@
 #include "gsttdlmodel.h"
 
 #include "gsttdlbatcher.h"
-#include "gsttdldecode.h"
-#include "gsttdlfile.h"
-#include "gsttdlmodelinfo.h"
-#include "gsttdlpreset.h"
+#include "model/gsttdldecode.h"
+#include "base/gsttdlfile.h"
+#include "model/gsttdlmodelinfo.h"
+#include "model/gsttdlpreset.h"
 #include "gsttdlread.h"
-#include "gsttdlrung.h"
-#include "gsttdlshape.h"
+#include "model/gsttdlrung.h"
+#include "model/gsttdlshape.h"
 
 #include <glib/gstdio.h>
 

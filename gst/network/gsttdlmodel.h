@@ -4,11 +4,11 @@
 #ifndef GST_TDL_MODEL_H
 #define GST_TDL_MODEL_H
 
-#include "gsttdlerror.h"
-#include "gsttdlinputs.h"
-#include "gsttdloutput.h"
-#include "gsttdlperson.h"
-#include "gsttdlsettings.h"
+#include "base/gsttdlerror.h"
+#include "model/gsttdlinputs.h"
+#include "model/gsttdloutput.h"
+#include "model/gsttdlperson.h"
+#include "settings/gsttdlsettings.h"
 
 struct gst_tdl_model_params {
     struct tdl_context *context;

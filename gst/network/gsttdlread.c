@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gsttdlread.h"
 
-#include "gsttdldecode.h"
-#include "gsttdlforeground.h"
-#include "gsttdlpreset.h"
+#include "model/gsttdldecode.h"
+#include "model/gsttdlforeground.h"
+#include "model/gsttdlpreset.h"
 
 #include <string.h>
 

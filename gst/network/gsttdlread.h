@@ -4,7 +4,7 @@
 #define GST_TDL_READ_H
 
 #include "gsttdlmodel.h"
-#include "gsttdlmodels.h"
+#include "model/gsttdlmodels.h"
 
 /* The model of that name in this build, "" for the first; or NULL. */
 const struct tdl_model *gst_tdl_read_bundled(const gchar *name);

@@ -7,7 +7,7 @@
 #include "gsttdlstacked.h"
 
 #include "gsttdlflight.h"
-#include "gsttdlforeground.h"
+#include "model/gsttdlforeground.h"
 #include "gsttdlread.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef GST_TDL_TILES_H
 #define GST_TDL_TILES_H
 
-#include "gsttdlgeometry.h"
+#include "caps/gsttdlgeometry.h"
 #include "gsttdlinfer.h"
 
 #define GST_TDL_MAX_TILES 60 /* a frame: one submission */

@@ -5,7 +5,7 @@
 #ifndef TDL_TESTS_ELEMENT_FAKES_H
 #define TDL_TESTS_ELEMENT_FAKES_H
 
-#include "gsttdlsession.h"
+#include "frame/gsttdlsession.h"
 #include "util.h"
 
 #define WIDTH 64

@@ -2,10 +2,10 @@
 /* Frames in flight on the CPU whose network takes minutes: they are given up, and what should
  * have been made is zeros. No time is measured: a run to its end would be longer than the
  * test may take. */
-#include "gsttdlerror.h"
-#include "gsttdlflight.h"
-#include "gsttdlimport.h"
-#include "gsttdlpool.h"
+#include "base/gsttdlerror.h"
+#include "network/gsttdlflight.h"
+#include "import/gsttdlimport.h"
+#include "memory/gsttdlpool.h"
 
 #include <gst/check/gstcheck.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Caps, geometry and settings as tables: one row, one named case. */
-#include "gsttdlcaps.h"
-#include "gsttdlcompose.h"
-#include "gsttdlcut.h"
-#include "gsttdldmabuf.h"
-#include "gsttdlgeometry.h"
-#include "gsttdlmisfit.h"
+#include "caps/gsttdlcaps.h"
+#include "frame/gsttdlcompose.h"
+#include "frame/gsttdldiscontinuity.h"
+#include "export/gsttdldmabuf.h"
+#include "caps/gsttdlgeometry.h"
+#include "import/gsttdlmisfit.h"
 
 #include <gst/check/gstcheck.h>
 
@@ -554,13 +554,14 @@ static const struct {
 
 GST_START_TEST(cuts)
 {
-    struct gst_tdl_cut cut;
+    struct gst_tdl_discontinuity cut;
 
-    gst_tdl_cut_init(&cut);
+    gst_tdl_discontinuity_init(&cut);
     for (guint i = 0; i < clocks[__i__].count; i++) {
-        fail_if(gst_tdl_cut_before(&cut, GST_CLOCK_TIME_NONE), "no time says nothing");
-        fail_unless_equals_int(gst_tdl_cut_before(&cut, clocks[__i__].times[i] * GST_MSECOND),
-                               clocks[__i__].gaps >> i & 1);
+        fail_if(gst_tdl_discontinuity_before(&cut, GST_CLOCK_TIME_NONE), "no time says nothing");
+        fail_unless_equals_int(
+            gst_tdl_discontinuity_before(&cut, clocks[__i__].times[i] * GST_MSECOND),
+            clocks[__i__].gaps >> i & 1);
     }
 }
 GST_END_TEST;

@@ -3,7 +3,7 @@
  * expectations are computed here, from what the properties promise. */
 #include <gst/check/gstcheck.h>
 
-#include "gsttdldecode.h"
+#include "model/gsttdldecode.h"
 
 #include <math.h>
 

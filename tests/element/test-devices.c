@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Who shares a device, and with how many queues it is opened. Software Vulkan has one, which
  * stands for three here. */
-#include "gsttdldevice.h"
+#include "memory/gsttdldevice.h"
 #include "gsttdlfilter.h"
 
-#include "gsttdlerror.h"
+#include "base/gsttdlerror.h"
 
 #include <gst/check/check.h>
 

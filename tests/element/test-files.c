@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files that properties name, seen from inside: what is refused, and that
  * nobody waits for a file system that has gone. Needs no device. */
-#include "gsttdlerrand.h"
-#include "gsttdlfile.h"
-#include "gsttdlpicture.h"
+#include "base/gsttdldetached.h"
+#include "base/gsttdlfile.h"
+#include "import/gsttdlpicture.h"
 
 #include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
@@ -48,17 +48,18 @@ int __wrap_open64(const char *path, int flags, ...)
 }
 
 /* Who waits for the file waits a hundredth of the time. */
-gboolean __real_gst_tdl_errand(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean __real_gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout);
-gboolean __wrap_gst_tdl_errand(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean __wrap_gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout);
 
 static gboolean impatient;
 
-gboolean __wrap_gst_tdl_errand(const gchar *name, void (*run)(gpointer data), gpointer data,
+gboolean __wrap_gst_tdl_run_detached(const gchar *name, void (*run)(gpointer data), gpointer data,
                                GDestroyNotify destroy, gint64 timeout)
 {
-    return __real_gst_tdl_errand(name, run, data, destroy, impatient ? timeout / 100 : timeout);
+    return __real_gst_tdl_run_detached(name, run, data, destroy,
+                                       impatient ? timeout / 100 : timeout);
 }
 
 GST_START_TEST(mount_that_hangs)
@@ -79,7 +80,7 @@ GST_START_TEST(mount_that_hangs)
 }
 GST_END_TEST;
 
-/* ------------------------------------------------------------------- errands */
+/* ------------------------------------------------------------------- tasks */
 
 struct task {
     GMutex lock;
@@ -107,17 +108,17 @@ static void destroy(gpointer data)
     g_mutex_unlock(&task->lock);
 }
 
-GST_START_TEST(errand)
+GST_START_TEST(task)
 {
     struct task task = { .may_end = __i__ == 0 };
 
     g_mutex_init(&task.lock);
     g_cond_init(&task.cond);
     if (__i__ == 0) {
-        fail_unless(gst_tdl_errand("test", work, &task, destroy, 60 * G_USEC_PER_SEC));
+        fail_unless(gst_tdl_run_detached("test", work, &task, destroy, 60 * G_USEC_PER_SEC));
         fail_if(task.destroyed, "it is the caller's");
     } else {
-        fail_if(gst_tdl_errand("test", work, &task, destroy, 1000));
+        fail_if(gst_tdl_run_detached("test", work, &task, destroy, 1000));
         g_mutex_lock(&task.lock);
         fail_if(task.destroyed, "destroyed while it runs");
         task.may_end = TRUE;
@@ -213,7 +214,7 @@ static Suite *suite(void)
     tcase_set_timeout(tc, 120);
     suite_add_tcase(s, tc);
     tcase_add_test(tc, mount_that_hangs);
-    tcase_add_loop_test(tc, errand, 0, 2);
+    tcase_add_loop_test(tc, task, 0, 2);
     tcase_add_loop_test(tc, path, 0, G_N_ELEMENTS(texts));
     tcase_add_test(tc, kinds);
     tcase_add_loop_test(tc, picture_sizes, 0, G_N_ELEMENTS(sizes));

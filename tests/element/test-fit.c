@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames in a network's picture, and its mask over them, as a table. */
-#include "gsttdlfit.h"
-#include "gsttdlregion.h"
+#include "model/gsttdlfit.h"
+#include "frame/gsttdlregion.h"
 
 #include <gst/check/gstcheck.h>
 

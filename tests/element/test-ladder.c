@@ -2,7 +2,7 @@
 /* model=auto: what is judged of times that are made up, and what the element makes of that
  * with networks that stand for the real ones. No time is measured here: those of runs are
  * replaced at link time, and the caps give a second to each frame. */
-#include "gsttdlsession.h"
+#include "frame/gsttdlsession.h"
 #include "util.h"
 
 #include <glib/gstdio.h>

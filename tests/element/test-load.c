@@ -2,7 +2,7 @@
 /* max-interval and max-rate: what is judged of costs and late frames, in numbers that are
  * made up, and what the element makes of QoS events. No time is measured here: the caps
  * give the device a second for each frame. */
-#include "gsttdlload.h"
+#include "frame/gsttdlload.h"
 #include "util.h"
 
 #include <glib/gstdio.h>

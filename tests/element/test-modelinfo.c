@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MODEL.modelinfo beside a model: what it says, and what is wrong with it. */
-#include "gsttdldecode.h"
-#include "gsttdlmodelinfo.h"
+#include "model/gsttdldecode.h"
+#include "model/gsttdlmodelinfo.h"
 
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>

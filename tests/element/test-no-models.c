@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A build without the bundled models: what is said to who asks for them. The
  * table below takes the place of the generated one. */
-#include "gsttdlmodel.h"
-#include "gsttdlmodels.h"
+#include "network/gsttdlmodel.h"
+#include "model/gsttdlmodels.h"
 
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pools of frames of which one cannot be allocated: nothing stays behind, the device least. */
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 
 #include <gst/check/gstcheck.h>
 

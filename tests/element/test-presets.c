@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Models by name: the table itself, and where their files are looked for. */
-#include "gsttdlpreset.h"
-#include "gsttdlrung.h"
+#include "model/gsttdlpreset.h"
+#include "model/gsttdlrung.h"
 
 #include <gst/check/gstcheck.h>
 #include <glib/gstdio.h>

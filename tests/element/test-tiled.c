@@ -6,8 +6,8 @@
  * one there, so that software devices, which have no other, go the tiled way.
  */
 #include "fakes.h"
-#include "gsttdldmabuf.h"
-#include "gsttdlpool.h"
+#include "export/gsttdldmabuf.h"
+#include "memory/gsttdlpool.h"
 
 #include <gst/allocators/gstdmabuf.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  */
 #include <gst/check/gstcheck.h>
 
-#include "gsttdldecode.h"
-#include "gsttdlyolo.h"
+#include "model/gsttdldecode.h"
+#include "model/gsttdlyolo.h"
 #include "util.h"
 
 #include <math.h>

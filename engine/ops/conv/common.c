@@ -70,7 +70,7 @@ double tdl_conv_bytes(const struct tdl_conv_geometry *g)
 double tdl_conv_time(const struct tdl_conv_geometry *g, double macs, double efficiency,
                      double bytes, uint32_t steps, double groups)
 {
-    const struct tdl_tastes *t = tdl_conv_tastes(g);
+    const struct tdl_heuristics *t = tdl_conv_heuristics(g);
     const double busy = fmin(1, groups / t->speed.groups);
     return t->speed.dispatch * steps +
            fmax(macs / (t->speed.macs * efficiency * busy), bytes / t->speed.bytes);

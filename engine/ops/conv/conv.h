@@ -66,9 +66,9 @@ enum tdl_result tdl_conv_check_obeyed(const struct tdl_plan_policy *policy);
 
 /* ------------------------------------------------------- shared by the rows */
 
-static inline const struct tdl_tastes *tdl_conv_tastes(const struct tdl_conv_geometry *g)
+static inline const struct tdl_heuristics *tdl_conv_heuristics(const struct tdl_conv_geometry *g)
 {
-    return tdl_tastes_of(g->device);
+    return tdl_heuristics_of(g->device);
 }
 static inline bool tdl_conv_one_group(const struct tdl_conv_geometry *g)
 {

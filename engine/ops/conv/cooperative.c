@@ -102,12 +102,12 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     const double reuse = (double)v->v[0] * v->v[1] / (v->v[0] + v->v[1]);
     /* In units of what plain arithmetic does. A processor of the device keeps up with
      * one workgroup of four subgroups or more. */
-    const double peak = tdl_conv_tastes(g)->efficiency.cooperative;
+    const double peak = tdl_conv_heuristics(g)->efficiency.cooperative;
     const double of_step = v->v[4] <= 8 ? 1 : g->wide_cells ? 1.1 : 0.85;
     const double efficiency = (peak ? peak : 0.9) * reuse / (reuse + 16) * of_step;
     const double all = x * y * g->in.n * parts, groups = all * fmin(1, threads(g, v) / 128.0);
     const double bytes = tdl_conv_bytes(g) * (g->wide_cells ? fmax(1, READERS / all) : 1);
-    const double latency = step_time(g, v) + tdl_conv_tastes(g)->speed.dispatch;
+    const double latency = step_time(g, v) + tdl_conv_heuristics(g)->speed.dispatch;
     const double adding =
         parts > 1 ? tdl_conv_time(g, 0, 1, 2 * (double)tdl_conv_sum_bytes(g, v), 1, 1) : 0;
     return adding +

@@ -25,7 +25,7 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
 {
     if (v->v[0])
         return (struct tile){v->v[0], v->v[1], v->v[2]};
-    const bool few = tdl_conv_tastes(g)->few_invocations;
+    const bool few = tdl_conv_heuristics(g)->few_invocations;
     uint32_t px = !few ? 1 : g->p->stride[1] == 1 ? 4 : 2;
     struct tile t = {TDL_MIN(px, g->out.w), few ? TDL_MIN(2, g->out.h) : 1, 64};
     if (few) { /* idle invocations cost as much as busy ones */
@@ -40,7 +40,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     struct tile t = choose_tile(g, v);
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.px * t.py * t.local) *
                     tdl_packs(g->in.c) * g->in.n;
-    return tdl_conv_time(g, tdl_conv_macs(g), tdl_conv_tastes(g)->efficiency.depthwise,
+    return tdl_conv_time(g, tdl_conv_macs(g), tdl_conv_heuristics(g)->efficiency.depthwise,
                          tdl_conv_bytes(g), 1, groups) *
            (v->v[0] ? 1.1 : 1);
 }

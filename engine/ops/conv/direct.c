@@ -41,7 +41,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     struct tile t = choose_tile(g, v);
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local) *
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
-    const struct tdl_tastes *likes = tdl_conv_tastes(g);
+    const struct tdl_heuristics *likes = tdl_conv_heuristics(g);
     double efficiency = t.unroll ? likes->efficiency.direct : likes->efficiency.direct_looped;
     double loads = (double)tdl_conv_taps(g) * tdl_packs(g->in.c) * likes->speed.load;
     return fmax(likes->speed.dispatch + loads,

@@ -54,14 +54,14 @@ double tdl_conv_gemm_cost(const struct tdl_conv_geometry *g, const struct tdl_co
     uint32_t packs = tdl_packs(g->out.c);
     double x = TDL_DIV_UP(pixels, s.pixels), y = TDL_DIV_UP(packs, s.packs);
     double filled = (double)pixels * packs / (x * y * s.pixels * s.packs);
-    double efficiency = tdl_conv_tastes(g)->efficiency.gemm;
+    double efficiency = tdl_conv_heuristics(g)->efficiency.gemm;
     if (!efficiency)
         efficiency = v->v[5] / 100.0;
     /* A step waits for what it loads, then for all others of its workgroup. */
-    const struct tdl_tastes *tastes = tdl_conv_tastes(g);
+    const struct tdl_heuristics *heuristics = tdl_conv_heuristics(g);
     const double steps = TDL_DIV_UP(taps * tdl_packs(g->in.c), s.step);
     return fmax(
-        tastes->speed.dispatch + steps * STEP_LOADS * tastes->speed.load,
+        heuristics->speed.dispatch + steps * STEP_LOADS * heuristics->speed.load,
         tdl_conv_time(g, macs / filled, efficiency, bytes, 1, x * y * batches * s.threads / 128.0));
 }
 

@@ -15,7 +15,7 @@ static bool accepts(const struct tdl_conv_geometry *g, const struct tdl_conv_var
 static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_variant *v)
 {
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), v->v[0]) * tdl_packs(g->out.c);
-    return tdl_conv_time(g, tdl_conv_macs(g), tdl_conv_tastes(g)->efficiency.grouped,
+    return tdl_conv_time(g, tdl_conv_macs(g), tdl_conv_heuristics(g)->efficiency.grouped,
                          tdl_conv_bytes(g), 1, groups * g->in.n) *
            (v == variants ? 1 : 1.1);
 }

@@ -44,7 +44,7 @@ static bool is_narrow(const struct tdl_conv_geometry *g)
 {
     enum { PACKS = 24, EACH = 512 };
     const double work = (double)tdl_conv_pixels(g) * tdl_packs(g->out.c);
-    return tdl_packs(g->in.c) >= PACKS && work < tdl_conv_tastes(g)->speed.groups * EACH;
+    return tdl_packs(g->in.c) >= PACKS && work < tdl_conv_heuristics(g)->speed.groups * EACH;
 }
 
 /* The best of those that were measured on an H100, from 1 to 2304 pixels and from 120 to 960
@@ -62,7 +62,7 @@ static struct tile choose_tile(const struct tdl_conv_geometry *g, const struct t
                                bool alone)
 {
     uint32_t pixels = tdl_conv_pixels(g), in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
-    const bool few = tdl_conv_tastes(g)->few_invocations;
+    const bool few = tdl_conv_heuristics(g)->few_invocations;
     if (v->v[0])
         return (struct tile){
             v->v[0],          v->v[1],
@@ -89,7 +89,7 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     double groups = (double)TDL_DIV_UP(tdl_conv_pixels(g), t.local * t.px) *
                     TDL_DIV_UP(tdl_packs(g->out.c), t.packs) * g->in.n;
     /* The compiler's own choice is the first of equals. */
-    double efficiency = tdl_conv_tastes(g)->efficiency.pointwise;
+    double efficiency = tdl_conv_heuristics(g)->efficiency.pointwise;
     return tdl_conv_time(g, tdl_conv_macs(g), efficiency, tdl_conv_bytes(g), 1, groups) *
            (v->v[0] ? 1.1 : 1);
 }

@@ -49,8 +49,8 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
     uint32_t positions = (m + 2) * (m + 2), tiles = tiles_of(g, m);
     double in = (double)scratch_bytes(g, m, g->in.c), out = (double)scratch_bytes(g, m, g->out.c);
     double macs = (double)positions * tiles * g->in.c * g->out.c;
-    const struct tdl_tastes *tastes = tdl_conv_tastes(g);
-    return fmax(2 * tastes->speed.dispatch + TRANSFORM_LOADS * tastes->speed.load,
+    const struct tdl_heuristics *heuristics = tdl_conv_heuristics(g);
+    return fmax(2 * heuristics->speed.dispatch + TRANSFORM_LOADS * heuristics->speed.load,
                 tdl_conv_time(g, 0, 1, tdl_conv_bytes(g) + 1.3 * (in + out), 2, 1)) +
            tdl_conv_gemm_cost(g, v, macs, in + out, positions, tiles, 1);
 }

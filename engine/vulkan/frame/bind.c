@@ -28,5 +28,5 @@ void tdl_frame_bind(const struct tdl_frame *frame, bool written,
 
 bool tdl_frame_wants_few(const struct tdl_context *ctx)
 {
-    return tdl_tastes_of(&ctx->info)->few_invocations;
+    return tdl_heuristics_of(&ctx->info)->few_invocations;
 }

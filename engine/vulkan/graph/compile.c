@@ -262,7 +262,7 @@ static void compile_in_software(struct work *work)
 
 static enum tdl_result run(struct work *work)
 {
-    const bool software = tdl_tastes_of(&work->ctx->info)->compiles_in_queue;
+    const bool software = tdl_heuristics_of(&work->ctx->info)->compiles_in_queue;
     enum tdl_result r = tell(work);
     if (r != TDL_OK)
         return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
-#include "gsttdlerror.h"
+#include "base/gsttdlerror.h"
 
 #include <fcntl.h>
 #include <gst/allocators/gstdmabuf.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What kinds of devices like: every guess about a device that is not among what
- * it says of itself (struct tdl_device_info). Who has to choose asks for a taste
+ * it says of itself (struct tdl_device_info). Who has to choose asks for a heuristic
  * by its name, and never for the kind of device.
  */
-#ifndef TDL_TASTES_H
-#define TDL_TASTES_H
+#ifndef TDL_HEURISTICS_H
+#define TDL_HEURISTICS_H
 
 #include "base.h"
 
 #include <tdl/tdl.h>
 
-struct tdl_tastes {
+struct tdl_heuristics {
     /* A dispatch costs more than some work done twice. */
     bool few_dispatches;
     /* Invocations that do much each, as neighbours in one share what they read,
@@ -42,6 +42,6 @@ struct tdl_tastes {
 };
 
 /* A row of the table: nothing to free. */
-const struct tdl_tastes *tdl_tastes_of(const struct tdl_device_info *device);
+const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *device);
 
 #endif

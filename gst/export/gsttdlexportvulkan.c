@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Images of GStreamer's Vulkan elements, on the device that is shared with them. */
-#include "exporter.h"
+#include "gsttdlexporter.h"
 
 static gboolean is_for(const struct gst_tdl_video *video)
 {

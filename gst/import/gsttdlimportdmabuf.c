@@ -4,7 +4,7 @@
  * where they are. A dma-buf is imported whole and once; planes are offsets in
  * it, be they in one dma-buf or in several.
  */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 #include <gst/allocators/gstdmabuf.h>
 

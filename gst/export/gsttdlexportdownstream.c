@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Downstream's own pool, or memory of its allocator: what it will show or encode is
  * written in place. It is of dma-bufs, or, where the CPU is the device, of anything. */
-#include "exporter.h"
+#include "gsttdlexporter.h"
 
-#include "gsttdlerror.h"
+#include "base/gsttdlerror.h"
 
 #include <gst/allocators/gstdmabuf.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Dma-bufs of ours: linear ones are written in place, into tiled ones the GPU copies. */
-#include "exporter.h"
+#include "gsttdlexporter.h"
 
 #include "gsttdldmabuf.h"
 

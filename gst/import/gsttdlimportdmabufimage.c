@@ -3,7 +3,7 @@
  * Tiled dma-bufs, a plane an image with an explicit modifier: only the driver
  * knows the layout. Offsets and strides are the driver's words, passed on.
  */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 #include <gst/allocators/gstdmabuf.h>
 

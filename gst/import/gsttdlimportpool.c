@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Our own mapped memory, which upstream wrote into. */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 
 static const gchar *import(struct gst_tdl_importer *importer, struct gst_tdl_request *request,
                            struct gst_tdl_import *out)

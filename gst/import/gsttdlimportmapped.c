@@ -4,7 +4,7 @@
  * are mapped once and stay so, between the ioctls that tell their exporter; other
  * memory is mapped for as long as the device works on it.
  */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 #include "gsttdlfence.h"
 

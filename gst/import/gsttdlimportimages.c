@@ -4,9 +4,9 @@
  * copied by the GPU, in the batch of the frame: from those of the input before
  * anything else, into those of the output behind everything else.
  */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
-#include "gsttdlgeometry.h"
+#include "caps/gsttdlgeometry.h"
 
 #define ROW_ALIGN 256 /* bytes; what copies of images like best */
 

@@ -4,7 +4,7 @@
  * network and to compose it, and in pieces; its copy engine reads it once, in one go, beside
  * the kernels of other streams. So it is fetched first, in the batch of the frame.
  */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 #define ALIGN 256 /* bytes; of planes in the copy */
 
@@ -24,9 +24,9 @@ static gboolean is_far(struct gst_tdl_importer *importer, const struct gst_tdl_r
     return FALSE;
 }
 
-const gchar *gst_tdl_near_fetch(struct gst_tdl_importer *importer,
-                                const struct gst_tdl_request *request,
-                                struct gst_tdl_import *import)
+const gchar *gst_tdl_staging_fetch(struct gst_tdl_importer *importer,
+                                   const struct gst_tdl_request *request,
+                                   struct gst_tdl_import *import)
 {
     struct tdl_buffer **near = &request->staging->device;
     gsize total = 0;

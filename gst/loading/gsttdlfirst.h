@@ -5,56 +5,56 @@
  * part of the element; start and stop are called in its start and stop, the others from any
  * thread.
  */
-#ifndef GST_TDL_BEGIN_H
-#define GST_TDL_BEGIN_H
+#ifndef GST_TDL_FIRST_H
+#define GST_TDL_FIRST_H
 
-#include "gsttdldevice.h"
-#include "gsttdlinfer.h"
+#include "memory/gsttdldevice.h"
+#include "network/gsttdlinfer.h"
 
 /* What the thread tells its element, each called in the thread. */
-struct gst_tdl_begin_calls {
+struct gst_tdl_first_load_calls {
     /* The model is there. Takes `infer`, which lives until the element stops. */
     void (*loaded)(GstElement *element, struct gst_tdl_infer *infer,
                    const struct gst_tdl_sources *sources);
     void (*compiled)(GstElement *element); /* … and its network */
 };
 
-struct gst_tdl_begin_job;
+struct gst_tdl_first_load_job;
 
-struct gst_tdl_begin {
+struct gst_tdl_first_load {
     GstElement *element; /* borrowed: who owns this */
-    const struct gst_tdl_begin_calls *calls;
+    const struct gst_tdl_first_load_calls *calls;
     GThread *thread; /* NULL: stopped */
 
     GMutex lock; /* guards the rest */
     GCond changed;
-    struct gst_tdl_begin_job *job; /* the thread's, while it loads; NULL behind that */
-    GThread *worker;               /* borrowed: whom messages may lead back here */
-    GstFlowReturn model, network;  /* GST_FLOW_CUSTOM_SUCCESS: still at it */
+    struct gst_tdl_first_load_job *job; /* the thread's, while it loads; NULL behind that */
+    GThread *worker;                    /* borrowed: whom messages may lead back here */
+    GstFlowReturn model, network;       /* GST_FLOW_CUSTOM_SUCCESS: still at it */
     gboolean canceled, flushing;
 };
 
-void gst_tdl_begin_init(struct gst_tdl_begin *begin, GstElement *element,
-                        const struct gst_tdl_begin_calls *calls);
-void gst_tdl_begin_finish(struct gst_tdl_begin *begin);
+void gst_tdl_first_load_init(struct gst_tdl_first_load *begin, GstElement *element,
+                             const struct gst_tdl_first_load_calls *calls);
+void gst_tdl_first_load_finish(struct gst_tdl_first_load *begin);
 
 /* Begin to load the model of `sources`. An error is posted by the thread, or here and FALSE
  * returned where there can be no thread. Both parameters are copied. */
-gboolean gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
-                             const struct gst_tdl_sources *sources);
+gboolean gst_tdl_first_load_start(struct gst_tdl_first_load *begin, struct gst_tdl_device *device,
+                                  const struct gst_tdl_sources *sources);
 /* Wait for the thread where it compiles: it finishes the kernel that it is at. Where it loads,
  * which cannot be cancelled, it ends later by itself and drops what it has. */
-void gst_tdl_begin_stop(struct gst_tdl_begin *begin);
+void gst_tdl_first_load_stop(struct gst_tdl_first_load *begin);
 /* The element goes down: no more kernels, and nobody waits. Never blocks. */
-void gst_tdl_begin_cancel(struct gst_tdl_begin *begin);
+void gst_tdl_first_load_cancel(struct gst_tdl_first_load *begin);
 /* While flushing nobody waits, but the thread goes on. Never blocks. */
-void gst_tdl_begin_set_flushing(struct gst_tdl_begin *begin, gboolean flushing);
+void gst_tdl_first_load_set_flushing(struct gst_tdl_first_load *begin, gboolean flushing);
 /* A tdl_progress_fn, whose data is the struct, for what is compiled elsewhere. */
-bool gst_tdl_begin_goes_on(void *begin, uint32_t done, uint32_t total);
+bool gst_tdl_first_load_goes_on(void *begin, uint32_t done, uint32_t total);
 /* GST_FLOW_OK when the model was handed over, GST_FLOW_CUSTOM_SUCCESS when it still loads after
  * `patience` microseconds (below 0: never). Blocking. */
-GstFlowReturn gst_tdl_begin_wait_model(struct gst_tdl_begin *begin, gint64 patience);
+GstFlowReturn gst_tdl_first_load_wait_model(struct gst_tdl_first_load *begin, gint64 patience);
 /* GST_FLOW_OK when its network can be used, at once if it can already. Blocking. */
-GstFlowReturn gst_tdl_begin_wait(struct gst_tdl_begin *begin);
+GstFlowReturn gst_tdl_first_load_wait(struct gst_tdl_first_load *begin);
 
 #endif

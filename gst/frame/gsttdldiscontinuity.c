@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gsttdlcut.h"
+#include "gsttdldiscontinuity.h"
 
 /* Spacings that a slow or uneven stream may vary by. */
 #define TOLERANCE 3
 
-void gst_tdl_cut_init(struct gst_tdl_cut *cut)
+void gst_tdl_discontinuity_init(struct gst_tdl_discontinuity *cut)
 {
     cut->last = cut->spacing = GST_CLOCK_TIME_NONE;
 }
 
-gboolean gst_tdl_cut_before(struct gst_tdl_cut *cut, GstClockTime pts)
+gboolean gst_tdl_discontinuity_before(struct gst_tdl_discontinuity *cut, GstClockTime pts)
 {
     GstClockTime spacing, most = GST_TDL_CUT_GAP;
 

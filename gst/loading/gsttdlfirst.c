@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gsttdlbegin.h"
+#include "gsttdlfirst.h"
 
 #define BUSY GST_FLOW_CUSTOM_SUCCESS
 
 /* What the thread loads. It has all that it needs, as nobody waits for it. */
-struct gst_tdl_begin_job {
-    struct gst_tdl_begin *begin; /* lives in the element, which the thread holds */
+struct gst_tdl_first_load_job {
+    struct gst_tdl_first_load *begin; /* lives in the element, which the thread holds */
     struct gst_tdl_device *device;
     struct gst_tdl_sources sources;
     gboolean dropped; /* nobody wants it any more; guarded by begin->lock */
 };
 
-void gst_tdl_begin_init(struct gst_tdl_begin *begin, GstElement *element,
-                        const struct gst_tdl_begin_calls *calls)
+void gst_tdl_first_load_init(struct gst_tdl_first_load *begin, GstElement *element,
+                             const struct gst_tdl_first_load_calls *calls)
 {
-    *begin = (struct gst_tdl_begin){
+    *begin = (struct gst_tdl_first_load){
         .element = element, .calls = calls, .model = GST_FLOW_FLUSHING, .network = GST_FLOW_FLUSHING
     };
     g_mutex_init(&begin->lock);
     g_cond_init(&begin->changed);
 }
 
-void gst_tdl_begin_finish(struct gst_tdl_begin *begin)
+void gst_tdl_first_load_finish(struct gst_tdl_first_load *begin)
 {
     g_mutex_clear(&begin->lock);
     g_cond_clear(&begin->changed);
@@ -29,7 +29,7 @@ void gst_tdl_begin_finish(struct gst_tdl_begin *begin)
 
 static gboolean is_canceled(gpointer data)
 {
-    struct gst_tdl_begin *begin = data;
+    struct gst_tdl_first_load *begin = data;
     gboolean canceled;
 
     g_mutex_lock(&begin->lock);
@@ -38,14 +38,14 @@ static gboolean is_canceled(gpointer data)
     return canceled;
 }
 
-bool gst_tdl_begin_goes_on(void *begin, uint32_t done, uint32_t total)
+bool gst_tdl_first_load_goes_on(void *begin, uint32_t done, uint32_t total)
 {
     (void)done;
     (void)total;
     return !is_canceled(begin);
 }
 
-static void note(struct gst_tdl_begin *begin, GstFlowReturn *flow, GstFlowReturn value)
+static void note(struct gst_tdl_first_load *begin, GstFlowReturn *flow, GstFlowReturn value)
 {
     g_mutex_lock(&begin->lock);
     *flow = value;
@@ -54,9 +54,9 @@ static void note(struct gst_tdl_begin *begin, GstFlowReturn *flow, GstFlowReturn
 }
 
 /* The thread is waited for from now on, unless what it loaded is not wanted. */
-static gboolean end_loading(struct gst_tdl_begin_job *job)
+static gboolean end_loading(struct gst_tdl_first_load_job *job)
 {
-    struct gst_tdl_begin *begin = job->begin;
+    struct gst_tdl_first_load *begin = job->begin;
     gboolean wanted;
 
     g_mutex_lock(&begin->lock);
@@ -68,7 +68,7 @@ static gboolean end_loading(struct gst_tdl_begin_job *job)
 }
 
 /* FALSE: failed, or cancelled. */
-static gboolean compile(struct gst_tdl_begin *begin, struct gst_tdl_infer *infer,
+static gboolean compile(struct gst_tdl_first_load *begin, struct gst_tdl_infer *infer,
                         struct tdl_context *context)
 {
     struct gst_tdl_progress progress = { .element = begin->element,
@@ -85,9 +85,9 @@ static gboolean compile(struct gst_tdl_begin *begin, struct gst_tdl_infer *infer
 }
 
 /* The model to the element, and its network made. */
-static void hand_over(struct gst_tdl_begin_job *job, struct gst_tdl_infer *infer)
+static void hand_over(struct gst_tdl_first_load_job *job, struct gst_tdl_infer *infer)
 {
-    struct gst_tdl_begin *begin = job->begin;
+    struct gst_tdl_first_load *begin = job->begin;
     gboolean ok;
 
     begin->calls->loaded(begin->element, infer, &job->sources);
@@ -101,7 +101,7 @@ static void hand_over(struct gst_tdl_begin_job *job, struct gst_tdl_infer *infer
                               : GST_FLOW_ERROR);
 }
 
-static void job_free(struct gst_tdl_begin_job *job)
+static void job_free(struct gst_tdl_first_load_job *job)
 {
     gst_tdl_sources_clear(&job->sources);
     gst_tdl_device_unref(job->device);
@@ -111,8 +111,8 @@ static void job_free(struct gst_tdl_begin_job *job)
 
 static gpointer run(gpointer data)
 {
-    struct gst_tdl_begin_job *job = data;
-    struct gst_tdl_begin *begin = job->begin;
+    struct gst_tdl_first_load_job *job = data;
+    struct gst_tdl_first_load *begin = job->begin;
     const struct gst_tdl_model_params params = { job->device->context, &job->sources };
     struct gst_tdl_infer *infer;
     GError *error = NULL;
@@ -136,10 +136,10 @@ static gpointer run(gpointer data)
     return NULL;
 }
 
-gboolean gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device *device,
-                             const struct gst_tdl_sources *sources)
+gboolean gst_tdl_first_load_start(struct gst_tdl_first_load *begin, struct gst_tdl_device *device,
+                                  const struct gst_tdl_sources *sources)
 {
-    struct gst_tdl_begin_job *job = g_new0(struct gst_tdl_begin_job, 1);
+    struct gst_tdl_first_load_job *job = g_new0(struct gst_tdl_first_load_job, 1);
     GError *error = NULL;
 
     job->begin = begin;
@@ -165,11 +165,11 @@ gboolean gst_tdl_begin_start(struct gst_tdl_begin *begin, struct gst_tdl_device 
     return FALSE;
 }
 
-void gst_tdl_begin_stop(struct gst_tdl_begin *begin)
+void gst_tdl_first_load_stop(struct gst_tdl_first_load *begin)
 {
     gboolean loads;
 
-    gst_tdl_begin_cancel(begin);
+    gst_tdl_first_load_cancel(begin);
     g_mutex_lock(&begin->lock);
     loads = begin->job != NULL;
     if (loads)
@@ -183,7 +183,7 @@ void gst_tdl_begin_stop(struct gst_tdl_begin *begin)
         g_clear_pointer(&begin->thread, g_thread_join);
 }
 
-void gst_tdl_begin_cancel(struct gst_tdl_begin *begin)
+void gst_tdl_first_load_cancel(struct gst_tdl_first_load *begin)
 {
     g_mutex_lock(&begin->lock);
     begin->canceled = TRUE;
@@ -191,7 +191,7 @@ void gst_tdl_begin_cancel(struct gst_tdl_begin *begin)
     g_mutex_unlock(&begin->lock);
 }
 
-void gst_tdl_begin_set_flushing(struct gst_tdl_begin *begin, gboolean flushing)
+void gst_tdl_first_load_set_flushing(struct gst_tdl_first_load *begin, gboolean flushing)
 {
     g_mutex_lock(&begin->lock);
     begin->flushing = flushing;
@@ -200,12 +200,12 @@ void gst_tdl_begin_set_flushing(struct gst_tdl_begin *begin, gboolean flushing)
 }
 
 /* Whether to wait on; the thread does not for itself. Call with the lock held. */
-static gboolean is_busy(const struct gst_tdl_begin *begin, GstFlowReturn flow)
+static gboolean is_busy(const struct gst_tdl_first_load *begin, GstFlowReturn flow)
 {
     return flow == BUSY && !begin->canceled && !begin->flushing && begin->worker != g_thread_self();
 }
 
-GstFlowReturn gst_tdl_begin_wait_model(struct gst_tdl_begin *begin, gint64 patience)
+GstFlowReturn gst_tdl_first_load_wait_model(struct gst_tdl_first_load *begin, gint64 patience)
 {
     const gint64 end = g_get_monotonic_time() + patience;
     gboolean in_time = TRUE;
@@ -223,7 +223,7 @@ GstFlowReturn gst_tdl_begin_wait_model(struct gst_tdl_begin *begin, gint64 patie
     return flow;
 }
 
-GstFlowReturn gst_tdl_begin_wait(struct gst_tdl_begin *begin)
+GstFlowReturn gst_tdl_first_load_wait(struct gst_tdl_first_load *begin)
 {
     GstFlowReturn flow;
 

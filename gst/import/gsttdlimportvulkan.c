@@ -6,7 +6,7 @@
  * the state that the next element will find. Behind a tee two of us may have
  * the same image: from reading its state to having submitted it is one's own.
  */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 #include <gst/vulkan/vulkan.h>
 

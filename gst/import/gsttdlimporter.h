@@ -53,9 +53,9 @@ void gst_tdl_set_plane(struct gst_tdl_import *out, guint plane, struct tdl_buffe
 GstMemory *gst_tdl_root_memory(GstMemory *memory);
 /* Frames that are not in the device's own memory: copied there by the device, in the batch.
  * NULL, or a reason why not. */
-const gchar *gst_tdl_near_fetch(struct gst_tdl_importer *importer,
-                                const struct gst_tdl_request *request,
-                                struct gst_tdl_import *import);
+const gchar *gst_tdl_staging_fetch(struct gst_tdl_importer *importer,
+                                   const struct gst_tdl_request *request,
+                                   struct gst_tdl_import *import);
 /* `staging` grown to hold a frame; NULL and a reason when that fails. */
 const gchar *gst_tdl_staging_reserve(struct tdl_buffer **buffer, struct gst_tdl_device *device,
                                      gsize size, enum tdl_buffer_access access);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Memory of our own that the GPU writes and the CPU maps. */
-#include "exporter.h"
+#include "gsttdlexporter.h"
 
-#include "gsttdlpool.h"
+#include "memory/gsttdlpool.h"
 
 const gchar gst_tdl_export_pool[] = "pool";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The last resort: the CPU copies, which is counted and announced. */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 #include <string.h>
 

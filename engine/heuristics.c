@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tastes.h"
+#include "heuristics.h"
 
 enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
 
@@ -13,7 +13,7 @@ enum kind { SOFTWARE, INTEGRATED, NVIDIA, AMD, OTHER };
                    .grouped = 0.03,                                                                \
                    .matmul = 0.3}
 
-static const struct tdl_tastes tastes[] = {
+static const struct tdl_heuristics heuristics[] = {
     [SOFTWARE] = {.few_invocations = true,
                   .busy_teams = 512, /* it has only the lanes of its vectors to fill */
                   .busy_alone = 64,
@@ -48,7 +48,7 @@ static enum kind kind_of(const struct tdl_device_info *device)
     return device->vendor_id == VENDOR_AMD ? AMD : OTHER;
 }
 
-const struct tdl_tastes *tdl_tastes_of(const struct tdl_device_info *device)
+const struct tdl_heuristics *tdl_heuristics_of(const struct tdl_device_info *device)
 {
-    return &tastes[kind_of(device)];
+    return &heuristics[kind_of(device)];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plain system memory by its address. Expensive, as the driver pins the pages. */
-#include "importer.h"
+#include "gsttdlimporter.h"
 
 static enum tdl_result make(struct gst_tdl_importer *importer, GstMemory *memory, gpointer data,
                             struct gst_tdl_cached *out)
