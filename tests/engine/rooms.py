@@ -35,11 +35,9 @@ ROOMS = {
 }
 # Rooms that call the engine as its users do, by the public headers.
 USERS = ["models", "measure", "tools"]
-# Circles of calls that are larger than others may be, with the files in them. A reader of
-# models names the functions of its rows, and those look values up and read subgraphs where
-# the reader does. What a Vulkan device makes holds its context, which frees it when its
-# point has passed.
-CIRCLES = {"models/onnx": 30, "models/tfjs": 13, "models/tflite": 13, "vulkan": 21}
+# Circles of calls that are larger than others may be, with the files in them. What a Vulkan
+# device makes holds its context, which frees it when its point has passed.
+CIRCLES = {"vulkan": 21}
 # Below the line: what sees Vulkan, or what stands in for it.
 BELOW = ["vulkan", "without_vulkan"]
 PUBLIC_VULKAN = "tdl/vulkan.h"

@@ -6,41 +6,14 @@
  * name: the graph's inputs, its initializers, outputs of nodes. Initializers become
  * operands when a node first reads them, so unused ones cost nothing.
  *
- * Nothing in the file is believed: protobuf.c checks lengths, this file names and
- * graphs, tensor.c sizes of constants, ops_*.c attributes, the builder shapes.
+ * Nothing in the file is believed: protobuf.c checks lengths, this file nodes,
+ * graph.c names, tensor.c sizes of constants, ops_*.c attributes, the builder shapes.
  */
 #include "onnx.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OLDEST_OPSET 7  /* from then on, shapes broadcast as NumPy's */
-#define NEWEST_OPSET 26 /* known when this was written */
-#define MAX_DEPTH 8     /* of graphs within graphs */
-
-/* -------------------------------------------------------------------- errors */
-
-bool onnx_fail(struct onnx_import *im, enum tdl_result result, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    tdl_builder_fail(im->builder, result, "%s", text);
-    return false;
-}
-
-bool onnx_fail_damaged(struct onnx_import *im, const char *what)
-{
-    return onnx_fail(im, TDL_ERROR_INVALID_MODEL,
-                     "the model file is damaged: %s does not end where it should; get the file "
-                     "again",
-                     what);
-}
 
 /* --------------------------------------------------------------------- nodes */
 
@@ -67,15 +40,6 @@ static const char *operator_name(uint32_t index)
             if (index-- == 0)
                 return row->type;
     return NULL;
-}
-
-static bool check_opset(struct onnx_import *im)
-{
-    return (im->opset >= OLDEST_OPSET && im->opset <= NEWEST_OPSET) ||
-           onnx_lacks(im,
-                      "the model's operators are of version %llu; libtdl reads versions %d to "
-                      "%d: convert it with onnx.version_converter",
-                      (unsigned long long)im->opset, OLDEST_OPSET, NEWEST_OPSET);
 }
 
 /* An input of the function that its caller left out is left out here, too. */
@@ -156,7 +120,7 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     if (!n->row)
         return onnx_lacks(im, "the operator is not supported; tdl-info --known lists those "
                               "that are");
-    if (!check_opset(im))
+    if (!onnx_check_opset(im))
         return false;
     if (n->input_count < n->row->least ||
         (n->row->most != ONNX_MANY && n->input_count > n->row->most))
@@ -167,7 +131,7 @@ static bool check_node(struct onnx_import *im, struct onnx_node *n)
     return true;
 }
 
-bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message)
+static bool add_node(struct onnx_import *im, const struct tdl_pb *message)
 {
     const struct onnx_node outer = im->node;
     char text[64];
@@ -189,87 +153,7 @@ bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message)
     return ok;
 }
 
-/* -------------------------------------------------------------------- graphs */
-
-static bool add_initializer(struct onnx_import *im, const struct tdl_pb *message)
-{
-    struct tdl_pb m = *message, name = {0};
-    struct tdl_pb_field f;
-    struct onnx_value *v;
-
-    while (tdl_pb_next(&m, &f))
-        if (f.number == ONNX_TENSOR_NAME)
-            name = f.in;
-    if (m.broken)
-        return onnx_fail_damaged(im, "a tensor");
-    v = onnx_add_value(im, &name);
-    if (v) {
-        v->initializer = *message;
-        v->again = im->call != NULL;
-    }
-    return v != NULL;
-}
-
-/* Initializers may stand behind the nodes that read them. */
-static bool add_initializers(struct onnx_import *im, const struct tdl_pb *graph)
-{
-    struct tdl_pb g = *graph;
-    struct tdl_pb_field f;
-
-    while (tdl_pb_next(&g, &f)) {
-        if (f.number == ONNX_GRAPH_SPARSE_INITIALIZER)
-            return onnx_lacks(im, "sparse constants are not supported; export dense ones");
-        if (f.number == ONNX_GRAPH_INITIALIZER && !add_initializer(im, &f.in))
-            return false;
-    }
-    return !g.broken || onnx_fail_damaged(im, "the graph");
-}
-
-bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph)
-{
-    bool ok;
-
-    if (im->depth == MAX_DEPTH)
-        return onnx_lacks(im, "graphs are nested deeper than %d", MAX_DEPTH);
-    im->depth++;
-    ok = add_initializers(im, graph) && (im->depth > 1 || onnx_add_inputs(im, graph)) &&
-         onnx_add_nodes(im, graph, ONNX_GRAPH_NODE);
-    im->depth--;
-    return ok;
-}
-
 /* -------------------------------------------------------------------- models */
-
-static bool read_opset(struct onnx_import *im, const struct tdl_pb *message)
-{
-    struct tdl_pb m = *message, domain = {0};
-    struct tdl_pb_field f;
-    uint64_t version = 0;
-
-    while (tdl_pb_next(&m, &f)) {
-        if (f.number == ONNX_OPSET_DOMAIN)
-            domain = f.in;
-        else if (f.number == ONNX_OPSET_VERSION)
-            version = f.value;
-    }
-    if (m.broken)
-        return onnx_fail_damaged(im, "a version of operators");
-    if (domain.size == 0 || tdl_pb_is(&domain, "ai.onnx"))
-        im->opset = version;
-    return true;
-}
-
-bool onnx_read_opsets(struct onnx_import *im, const struct tdl_pb *message, uint32_t number)
-{
-    struct tdl_pb m = *message;
-    struct tdl_pb_field f;
-
-    while (tdl_pb_next(&m, &f))
-        if (f.number == number && !read_opset(im, &f.in))
-            return false;
-    /* None may be said where all operators are functions, which say it themselves. */
-    return (im->opset == 0 && im->functions) || check_opset(im);
-}
 
 static bool read_model(struct onnx_import *im, struct tdl_pb *graph)
 {
@@ -354,6 +238,7 @@ static void import(struct tdl_builder *builder, const struct tdl_model_source *s
         .source = source,
         .params = source->params,
         .file_bytes = source->size,
+        .add_node = add_node,
         /* Where memory lies differs from run to run. */
         .seed = (uint64_t)(uintptr_t)builder * 0x9e3779b97f4a7c15u,
     };

@@ -86,6 +86,8 @@ struct onnx_import {
     const struct onnx_call *call;  /* of a function, whose nodes are being added */
     uint64_t inlined, walked;      /* nodes and bytes of functions, over all calls */
     uint32_t node_number;
+    /* onnx.c's: operators may hold graphs, and the files below add the nodes of these by it. */
+    bool (*add_node)(struct onnx_import *im, const struct tdl_pb *message);
     bool has_absent; /* some value has indices of rows that do not exist */
     uint64_t steps;  /* of recurrent networks, each of them operators of its own */
     struct onnx_node node;
@@ -129,7 +131,7 @@ bool onnx_add_roi_align(struct onnx_import *im);
 bool onnx_add_resize(struct onnx_import *im);
 bool onnx_add_upsample(struct onnx_import *im);
 
-/* ------------------------------------------------------------------ errors */
+/* ------------------------------------------------------------------ fail.c */
 
 /* Puts the builder in its error state; false for convenience. */
 bool onnx_fail(struct onnx_import *im, enum tdl_result result, const char *format, ...)
@@ -291,14 +293,15 @@ bool onnx_add_inputs(struct onnx_import *im, const struct tdl_pb *graph);
 bool onnx_declared_shape(struct onnx_import *im, uint32_t rank, uint32_t *shape);
 void onnx_forget_declared(struct onnx_import *im);
 
-/* ------------------------------------------------------------------ onnx.c */
+/* ------------------------------------------------------------------ graph.c */
 
 /* Initializers, inputs of the outermost graph, nodes. */
 bool onnx_add_graph(struct onnx_import *im, const struct tdl_pb *graph);
 
-bool onnx_add_node(struct onnx_import *im, const struct tdl_pb *message);
-/* The version of the operators, from a message's field `number`. */
+/* opset.c: the version of the operators, from a message's field `number`. */
 bool onnx_read_opsets(struct onnx_import *im, const struct tdl_pb *message, uint32_t number);
+/* Is it one that libtdl reads? False with the builder in error. */
+bool onnx_check_opset(struct onnx_import *im);
 /* order.c: all nodes of the graph, or function, which are in its field `number`. */
 bool onnx_add_nodes(struct onnx_import *im, const struct tdl_pb *graph, uint32_t number);
 

@@ -94,7 +94,7 @@ static bool add_behind(struct onnx_import *im, struct order *o, uint32_t first)
 
         if (!waits_for(im, o, &o->rests[depth - 1], &before)) {
             im->node_number = i;
-            if (!onnx_add_node(im, &o->nodes[i]))
+            if (!im->add_node(im, &o->nodes[i]))
                 return false;
             o->states[i] = DONE;
             depth--;

@@ -72,21 +72,6 @@ void tfjs_forget_values(struct tfjs_import *im)
     }
 }
 
-struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference, uint32_t *out_index)
-{
-    const char *name = reference + is_control(reference), *colon = strrchr(name, ':');
-    size_t length = strlen(name);
-    unsigned long index = 0;
-
-    if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
-        index = strtoul(colon + 1, NULL, 10);
-        length = (size_t)(colon - name);
-    }
-    const json_t *place = json_object_getn(im->node_names, name, length);
-    *out_index = index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
-    return place ? &im->nodes[json_integer_value(place)] : NULL;
-}
-
 /* -------------------------------------------------------------------- adding */
 
 /* A value of a branch that is not taken. */

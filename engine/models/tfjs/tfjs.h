@@ -93,7 +93,11 @@ struct tfjs_row {
 /* Tables of rows, each ends with an empty one. */
 extern const struct tfjs_row tfjs_rows_conv[], tfjs_rows_elements[], tfjs_rows_image[],
     tfjs_rows_indices[], tfjs_rows_linear[], tfjs_rows_moving[], tfjs_rows_shape[];
+/* rows.c: the row of an operator, or NULL. */
 const struct tfjs_row *tfjs_find_row(const char *type);
+/* The name of operator `index`: what the walk itself does, then the rows'; NULL behind the
+ * last. */
+const char *tfjs_operator_name(uint32_t index);
 /* Why an operator is refused that a graph of fixed shapes cannot have; NULL: it is not one. */
 const char *tfjs_reason(const char *type);
 
@@ -142,12 +146,11 @@ void tfjs_forget_values(struct tfjs_import *im);
 /* The value that "name:1" refers to, its node and all before it added. NULL with the builder
  * in error. */
 struct tfjs_value *tfjs_require(struct tfjs_import *im, const char *reference);
+/* --------------------------------------------------------------- values.c */
+
 /* Node of a reference, which may say which output, and may begin with '^'. NULL: no such. */
 struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference,
                                  uint32_t *out_index);
-
-/* --------------------------------------------------------------- values.c */
-
 /* Input `i` of the node. NULL with the builder in error, also where it has no elements. */
 struct tdl_operand *tfjs_in(struct tfjs_import *im, uint32_t i);
 /* The same, whatever it is; NULL with the builder in error. */

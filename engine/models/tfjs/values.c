@@ -10,6 +10,21 @@
 
 /* -------------------------------------------------------------------- inputs */
 
+struct tfjs_node *tfjs_find_node(struct tfjs_import *im, const char *reference, uint32_t *out_index)
+{
+    const char *name = reference + (reference[0] == '^'), *colon = strrchr(name, ':');
+    size_t length = strlen(name);
+    unsigned long index = 0;
+
+    if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
+        index = strtoul(colon + 1, NULL, 10);
+        length = (size_t)(colon - name);
+    }
+    const json_t *place = json_object_getn(im->node_names, name, length);
+    *out_index = index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
+    return place ? &im->nodes[json_integer_value(place)] : NULL;
+}
+
 struct tfjs_value *tfjs_in_value(struct tfjs_import *im, uint32_t i)
 {
     const char *reference = json_string_value(json_array_get(im->node->inputs, i));
