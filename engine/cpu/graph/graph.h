@@ -69,6 +69,7 @@ struct tdl_cpu_kernel {
     void (*run)(const struct tdl_cpu_call *call);
     uint32_t packs;  /* bits of the slots that prepare() reads, and run() does not */
     bool before_xnn; /* it takes what XNNPACK would, and more slowly */
+    bool by_threads; /* ... where there are several threads */
 };
 
 /* NULL: by the reference. */

@@ -15,6 +15,7 @@ static const struct {
     {&tdl_op_cast, &tdl_cpu_cast},
     {&tdl_op_concat, &tdl_cpu_concat},
     {&tdl_op_conv2d, &tdl_cpu_winograd},
+    {&tdl_op_conv2d, &tdl_cpu_pointwise},
     {&tdl_op_conv2d, &tdl_cpu_conv},
     {&tdl_op_conv_transpose2d, &tdl_cpu_conv},
     {&tdl_op_cumulative_sum, &tdl_cpu_cumulative_sum},

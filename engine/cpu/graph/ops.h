@@ -17,6 +17,7 @@ extern const struct tdl_cpu_kernel tdl_cpu_instance_normalization;
 extern const struct tdl_cpu_kernel tdl_cpu_layer_normalization;
 extern const struct tdl_cpu_kernel tdl_cpu_matmul;
 extern const struct tdl_cpu_kernel tdl_cpu_pad;
+extern const struct tdl_cpu_kernel tdl_cpu_pointwise;
 extern const struct tdl_cpu_kernel tdl_cpu_pool;
 extern const struct tdl_cpu_kernel tdl_cpu_reduce;
 extern const struct tdl_cpu_kernel tdl_cpu_repack;

@@ -349,10 +349,12 @@ static uint64_t macs_of(const struct tdl_node *n)
 
 /* Nobody can stop an operator of XNNPACK's: more multiply-accumulates than any network of
  * today has in one are computed here, if more slowly. */
-static bool goes_to_xnn(const struct tdl_node *n)
+static bool goes_to_xnn(const struct tdl_program *p, const struct tdl_node *n)
 {
     const struct tdl_cpu_kernel *own = tdl_cpu_kernel_of(n);
-    return tdl_cpu_xnn_takes(n) && !(own && own->before_xnn) && (macs_of(n) >> 39 == 0 || !own);
+    const bool before =
+        own && own->before_xnn && (!own->by_threads || tdl_cpu_threads_count(p->threads) > 1);
+    return tdl_cpu_xnn_takes(n) && !before && (macs_of(n) >> 39 == 0 || !own);
 }
 
 /* Runs of XNNPACK's are as long as can be, but that all their weights are floats while they
@@ -364,7 +366,7 @@ static enum tdl_result cut(struct tdl_program *p, bool no_fuse, bool without_xnn
     uint64_t expanded = 0, macs = 0;
     bool *seen_last = find_last(p);
     for (uint32_t i = 0; seen_last && i < p->node_count; i++) {
-        const bool xnn = !without_xnn && goes_to_xnn(p->nodes[i]);
+        const bool xnn = !without_xnn && goes_to_xnn(p, p->nodes[i]);
         struct tdl_cpu_step *last = p->step_count ? &p->steps[p->step_count - 1] : NULL;
         const bool goes_on = xnn && !no_fuse && last && last->by_xnn;
         const uint64_t bytes = bytes_expanded(p->nodes[i]), work = macs_of(p->nodes[i]);

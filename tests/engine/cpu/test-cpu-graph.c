@@ -246,7 +246,7 @@ static struct tdl_operand *add_conv(struct tdl_builder *b, const struct conv *c,
 static void check_conv(const struct conv *c, uint64_t seed)
 {
     enum { IMAGES = 2, SIZE = 9, OTHER = 11 };
-    static float from[IMAGES * SIZE * OTHER * 64], want[1 << 16], got[(1 << 16) + 1];
+    static float from[IMAGES * SIZE * OTHER * 200], want[1 << 16], got[(1 << 16) + 1];
     struct rng rng = {seed};
     struct tdl_builder *b;
     check_begin("%sconv of %u groups, %u to %u channels, %ux%u, stride %u, dilation %u",
@@ -301,6 +301,7 @@ static void check_convs(void)
         {1, 16, 16, 3, 1, 1, 0, false}, {1, 17, 37, 3, 1, 1, 0, false},
         {1, 33, 20, 3, 1, 1, TDL_ACTIVATION_RELU, false},
         {1, 20, 49, 3, 1, 1, TDL_ACTIVATION_RELU6, false},
+        {1, 190, 170, 1, 1, 1, 0, false}, {1, 170, 197, 1, 1, 1, TDL_ACTIVATION_RELU6, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         check_conv(&rows[i], i);
