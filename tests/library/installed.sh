@@ -49,7 +49,7 @@ for name in "${all[@]}"; do
     if command -v man >/dev/null; then
         MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l "$page" >"$work/page" 2>"$work/warnings"
         check "$name.1: no warnings" same "" "$(cat "$work/warnings")"
-        check "$name.1: its name" grep -q "^ *$name - [a-z]" "$work/page"
+        check "$name.1: its name" grep -qE "^ *$name +- [a-z]" "$work/page"
     fi
 done
 command -v man >/dev/null || echo "skipped: man, which would look for mistakes in the pages"
