@@ -141,7 +141,7 @@ enum tdl_result tdl_buffer_wait(struct tdl_buffer *buffer, bool for_write)
     enum tdl_result r;
     if (!on->buffer_wait) {
         r = tdl_context_wait(buffer->ctx, on->buffer_point(buffer, for_write),
-                             TDL_WAIT_FOREVER); /* which tells the log */
+                             TDL_WAIT_FOREVER); /* a failed wait is logged by the wait itself */
         return r == TDL_OK ? tdl_logged(buffer->ctx, tdl_buffer_check_whole(buffer)) : r;
     }
     r = tdl_context_check(buffer->ctx);

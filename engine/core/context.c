@@ -133,7 +133,7 @@ enum tdl_result tdl_context_wait(struct tdl_context *ctx, uint64_t point, uint64
                      (unsigned long long)point);
     if (r == TDL_OK)
         r = ctx->on->context_wait(ctx, point, timeout_ns);
-    /* Whoever only asks is no failure. */
+    /* A caller that only asks (no timeout) has met no failure. */
     return r == TDL_ERROR_TIMEOUT && !timeout_ns ? r : tdl_logged(ctx, r);
 }
 

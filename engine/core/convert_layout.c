@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* What the tensor is for a builder, which knows no packs: `plain` says how a
- * tensor in packs is seen. */
+/* A builder knows no packs: a tensor in packs is seen in the layout `plain`. */
 static struct tdl_tensor_params seen_as(const struct tdl_tensor_params *params,
                                         enum tdl_layout plain)
 {

@@ -32,7 +32,7 @@ void tdl_buffer_loosen(struct tdl_buffer *buffer);
 enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);
-/* Likewise, of which kernels reach parts: it may be larger than max_buffer_bytes. */
+/* As tdl_buffer_create_named(), larger than max_buffer_bytes if need be: kernels reach only parts. */
 enum tdl_result tdl_buffer_create_parts(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);
@@ -48,8 +48,8 @@ struct tdl_context *tdl_batch_context(struct tdl_batch *batch);
  * Where max_queued of them are not done, it waits for the oldest. */
 enum tdl_result tdl_batch_borrow(struct tdl_context *ctx, struct tdl_batch **out_batch);
 void tdl_batch_give_back(struct tdl_batch **batch);
-/* The same for what the caller of the library queues: instead of a wait, it is
- * TDL_ERROR_BUSY if the context was made so. */
+/* As tdl_batch_borrow(), for work that the library's caller queues: where it would wait, it fails
+ * with TDL_ERROR_BUSY if the context was made so. */
 enum tdl_result tdl_batch_borrow_queued(struct tdl_context *ctx, struct tdl_batch **out_batch);
 /* A mapped buffer of `size` bytes or more that no work uses; give it back when what
  * uses it is submitted: the context keeps it for the next one. */

@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define TDL_MAX_BINDINGS (TDL_MAX_INPUTS + TDL_MAX_OUTPUTS) /* of one graph */
+#define TDL_MAX_BINDINGS (TDL_MAX_INPUTS + TDL_MAX_OUTPUTS) /* per graph */
 
 struct tdl_device;
 
@@ -30,7 +30,7 @@ struct tdl_device;
 struct tdl_context {
     const struct tdl_device *on;
     atomic_int refs;
-    unsigned forks; /* of the process that made it (thread.h) */
+    unsigned forks; /* forks before the context was made (thread.h) */
     tdl_log_fn log;
     void *log_data;
     enum tdl_log_level log_level;
@@ -69,7 +69,7 @@ struct tdl_context {
         struct tdl_weights_memory *first; /* each held by its graphs */
     } weights;
     pthread_mutex_t tuning_lock;
-    struct tdl_tuning tuning; /* what was measured on this device, under tuning_lock */
+    struct tdl_tuning tuning; /* measured on this device; under tuning_lock */
     struct {
         atomic_ullong submits, dispatches, waits, pipelines, allocations, memory_bytes;
         atomic_ullong pipelines_held;
@@ -82,12 +82,12 @@ struct tdl_buffer {
     atomic_int refs;
     uint64_t id; /* unique in the process, never used again */
     size_t size;
-    void *map;                          /* persistent mapping, NULL for device-only and imported */
-    uint64_t given, before;             /* of imported memory: the caller's bytes, and those of its
-                                           page in front of them; else 0 */
-    bool is_loose;                      /* it holds no reference of the context */
+    void *map; /* persistent mapping, NULL for device-only and imported */
+    /* imported memory: the caller's bytes, and those of its page in front of them; else 0 */
+    uint64_t given, before;
+    bool is_loose;                      /* holds no reference to the context */
     struct tdl_buffer *next_idle;       /* staging */
-    enum tdl_buffer_access idle_access; /* likewise */
+    enum tdl_buffer_access idle_access; /* staging only */
 };
 
 struct tdl_batch {
@@ -111,7 +111,7 @@ struct tdl_graph {
 
 struct tdl_composer {
     struct tdl_context *ctx;
-    struct tdl_mask_part part; /* of the last new mask */
+    struct tdl_mask_part part; /* the last new mask's */
     /* The target that the foreground's colours of that mask came for; its format is 0 where
      * they did not. The core's: a device finds in `more` what counts. */
     struct tdl_frame colors_for;
@@ -127,7 +127,7 @@ struct tdl_buffer_wish {
     enum tdl_buffer_access access;
     const char *name; /* for messages and captures */
     bool parts;       /* kernels reach parts of it, never the whole at once */
-    /* It may be rented to others (enum tdl_tensor_usage); then access is
+    /* Usages (enum tdl_tensor_usage) for which it may be rented to others; `access` is then
      * TDL_BUFFER_DEVICE. */
     uint32_t exportable;
 };
@@ -153,7 +153,7 @@ struct tdl_device {
     /* Free what the timeline has passed. */
     void (*context_collect)(struct tdl_context *ctx);
     enum tdl_result (*context_save_cache)(struct tdl_context *ctx);
-    /* What is less here than tdl.h has; filled with that before. NULL: nothing. */
+    /* Lower the limits, which hold tdl.h's values before. NULL: nothing is less here. */
     void (*context_limits)(const struct tdl_context *ctx, struct tdl_limits *limits);
     /* A file of this device and build; false if the context keeps none. */
     bool (*context_cache_path)(const struct tdl_context *ctx, const char *kind,
@@ -196,7 +196,7 @@ struct tdl_device {
     bool (*batch_stage_times)(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_STAGES]);
     /* The point of its last submission; 0: there was none. */
     uint64_t (*batch_point)(const struct tdl_batch *batch);
-    /* Of one that is kept, when the context ends: nothing is queued any more. */
+    /* Free a kept batch when the context ends: nothing is queued any more. */
     void (*batch_free)(struct tdl_context *ctx, struct tdl_batch *batch);
     enum tdl_result (*batch_copy)(struct tdl_batch *batch, struct tdl_buffer *source,
                                   uint64_t source_offset, struct tdl_buffer *target,
@@ -211,7 +211,7 @@ struct tdl_device {
     /* Have all ready that a dispatch needs. Blocking. NULL: nothing is left to do. */
     enum tdl_result (*program_compile)(struct tdl_graph *graph,
                                        const struct tdl_compile_params *params);
-    /* Of program_create() that failed half-way, too: graph->program may be NULL. */
+    /* Also after program_create() failed half-way: graph->program may be NULL. */
     void (*program_destroy)(struct tdl_graph *graph);
     /* Inputs, then outputs, in the order of the IR's. */
     enum tdl_result (*program_run)(struct tdl_batch *batch, struct tdl_graph *graph,
@@ -259,7 +259,7 @@ void tdl_context_init(struct tdl_context *ctx, const struct tdl_device *on,
 void tdl_context_finish(struct tdl_context *ctx);
 /* Fill a zeroed buffer in, with one reference, and one of the context's. */
 void tdl_buffer_init(struct tdl_buffer *buffer, struct tdl_context *ctx, size_t size);
-/* What those are told who find the queue full. */
+/* TDL_ERROR_BUSY, with the text for callers that find the queue full. */
 enum tdl_result tdl_fail_busy(const struct tdl_context *ctx);
 /* The batches that it keeps: from context_destroy(), when all work is done. */
 void tdl_kept_batches_finish(struct tdl_context *ctx);
@@ -271,7 +271,7 @@ void tdl_context_count_wait(struct tdl_context *ctx);
 /* TDL_OK, or DEVICE_LOST with text: the first line of every entry point. And INVALID_STATE
  * in a forked process, which has nothing of the context but its memory. */
 enum tdl_result tdl_context_check(struct tdl_context *ctx);
-/* That alone. */
+/* Whether the process has forked since the context was made. */
 bool tdl_context_is_forked(const struct tdl_context *ctx);
 enum tdl_result tdl_context_check_process(const struct tdl_context *ctx);
 

@@ -15,7 +15,7 @@ typedef struct tdl_operand *O;
 static const uint32_t two_parts[] = {1, TDL_EXAMPLE_SIDE - 1};
 static const uint32_t first_axis[] = {0};
 static const uint32_t twice[TDL_MAX_RANK] = {2, 1, 1, 1, 1, 1};
-static const uint64_t least = 0; /* of any data type */
+static const uint64_t least = 0; /* zero in any data type */
 
 CALL(conv2d, tdl_builder_conv2d(b, o[0], o[1], &(struct tdl_conv2d_params){.bias = o[2]}))
 CALL(im2col, tdl_builder_im2col(b, o[0], &(struct tdl_im2col_params){.kernel = {2, 2}}))

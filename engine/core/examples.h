@@ -5,10 +5,10 @@
 
 #include "core.h"
 
-/* What an operand is in an example, beside its data type and rank. */
+/* How an operand is made in an example, apart from its data type and rank. */
 enum {
-    TDL_EXAMPLE_SAME_TYPE = 1, /* of the first operand's data type */
-    TDL_EXAMPLE_SAME_RANK = 2, /* of the first operand's rank */
+    TDL_EXAMPLE_SAME_TYPE = 1, /* has the first operand's data type */
+    TDL_EXAMPLE_SAME_RANK = 2, /* has the first operand's rank */
     TDL_EXAMPLE_OPTIONAL = 4,  /* left out while others are asked for */
     TDL_EXAMPLE_TUPLES = 8,    /* indices of one dimension in its last one */
     TDL_EXAMPLE_UPDATES = 16,  /* as many dimensions as the two before it select */
@@ -25,9 +25,9 @@ struct tdl_example_slot {
 #define TDL_EXAMPLE_SIDE 4
 
 struct tdl_example {
-    const char *name; /* of the function, behind tdl_builder_ */
+    const char *name; /* the function's, without tdl_builder_ */
     struct tdl_example_slot slots[TDL_MAX_OPERATOR_OPERANDS];
-    /* Of what was left out NULL. Gives the first output. */
+    /* Operands that were left out are NULL. Returns the first output. */
     struct tdl_operand *(*call)(struct tdl_builder *b, struct tdl_operand *const *operands);
 };
 

@@ -383,7 +383,7 @@ enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_t
     return TDL_OK;
 }
 
-/* What is read of `more` where colours come with it, for a mask of that size. */
+/* Check the parts of `more` that are read where colours come with it, for a mask of that size. */
 static enum tdl_result check_colors(const struct tdl_context *ctx, const struct tdl_mask_part *of,
                                     const struct tdl_compose_more *more)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is checked of frames, tensors and masks before a device gets them. */
+/* Checks of frames, tensors and masks, made before a device gets them. */
 #ifndef TDL_FRAME_CHECK_H
 #define TDL_FRAME_CHECK_H
 
@@ -11,7 +11,7 @@
  * that are written need offsets and strides that are multiples of 4. */
 enum tdl_result tdl_frame_check(const struct tdl_context *ctx, const struct tdl_frame *frame,
                                 bool written, const char *what);
-/* The same of a mask for tdl_compose(). */
+/* As tdl_frame_check(), for a mask of tdl_compose(). */
 enum tdl_result tdl_mask_check(const struct tdl_context *ctx, const struct tdl_tensor *mask);
 
 #endif

@@ -23,7 +23,7 @@ static enum tdl_dtype choose_storage(enum tdl_precision precision)
     return precision == TDL_PRECISION_FP16 ? TDL_FLOAT16 : TDL_FLOAT32;
 }
 
-/* Of a plan of dispatches; a device that wants none describes what it does itself. */
+/* Describe a plan of dispatches; a device that wants none describes its steps itself. */
 static enum tdl_result describe_steps(struct tdl_graph *g)
 {
     if (!g->ctx->on->wants_steps)
@@ -67,7 +67,7 @@ enum tdl_result tdl_builder_build(struct tdl_builder *b, const struct tdl_build_
     TDL_NEED(b, "builder");
     TDL_NEED(out_graph, "out_graph");
     const enum tdl_result r = tdl_builder_build_guarded(b, params, 0, out_graph);
-    if (b->status == TDL_OK) /* which may still be mended and built */
+    if (b->status == TDL_OK) /* the builder may still be mended and built */
         snprintf(b->error, sizeof(b->error), "%s", r == TDL_OK ? "" : tdl_last_error());
     return tdl_logged(b->ctx, r);
 }

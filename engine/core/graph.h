@@ -13,7 +13,7 @@ enum tdl_result tdl_builder_build_guarded(struct tdl_builder *builder,
 
 /* TDL_OK, or why the builder cannot be built. */
 enum tdl_result tdl_builder_check_buildable(const struct tdl_builder *builder);
-/* The same, with the choice of algorithms in the caller's hand. */
+/* As tdl_builder_build_guarded(), with the choice of algorithms in the caller's hand. */
 enum tdl_result tdl_builder_build_by(struct tdl_builder *builder,
                                      const struct tdl_build_params *params, uint64_t guard,
                                      const struct tdl_plan_policy *policy,

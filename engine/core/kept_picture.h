@@ -9,7 +9,7 @@
 
 struct tdl_kept_picture {
     struct tdl_frame frame;  /* in the target's format; its planes share a buffer */
-    struct tdl_frame source; /* what it was made of, and */
+    struct tdl_frame source; /* the picture that it was made from */
     struct tdl_frame target; /* … for */
     float aspect, color[4];
     uint64_t before; /* the last write of its buffer before it was to be made */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What operators take on a context. There is no table of it: an operator's checks lie in
- * its function, in what it infers, in how it is lowered, and in the device. So a graph of
- * it is built for each data type and each rank that an operand might have, and what was
- * built is what is supported.
+ * Find what operators take on a context. No table says so: an operator's checks lie in its
+ * function, in what it infers, in how it is lowered, and in the device. So a graph is built
+ * for each data type and each rank of an operand; those that build are supported.
  */
 #include "graph.h"
 #include "examples.h"

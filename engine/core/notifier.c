@@ -66,7 +66,7 @@ static void tell_lost(struct tdl_notifier *n)
     n->lost = NULL;
     n->telling = true;
     pthread_mutex_unlock(&n->lock);
-    lost(n->lost_data, n->lost_why); /* which are not changed meanwhile */
+    lost(n->lost_data, n->lost_why); /* both stay as they are meanwhile */
     pthread_mutex_lock(&n->lock);
     n->telling = false;
     pthread_cond_broadcast(&n->eased);
@@ -141,7 +141,7 @@ enum tdl_result tdl_notifier_reserve(struct tdl_context *ctx)
     pthread_mutex_lock(&n->lock);
     r = start(ctx);
     if (r == TDL_OK && n->reads >= ctx->max_queued) {
-        if (ctx->busy_when_full || is_own_thread(n)) /* which would wait for itself */
+        if (ctx->busy_when_full || is_own_thread(n)) /* its own thread would wait for itself */
             r = tdl_fail_busy(ctx);
         else
             atomic_fetch_add(&ctx->stats.waits, 1);

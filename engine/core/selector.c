@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the name of a device may be. */
+/* Selectors: the names that a device may have. */
 #include "core.h"
 
 #include <ctype.h>

@@ -23,7 +23,7 @@ struct tdl_tensor *tdl_tensor_new(const struct tdl_tensor_params *params)
     return t;
 }
 
-/* What tensors may be on this device. */
+/* Check that the device can hold such a tensor. */
 static enum tdl_result check_params(const struct tdl_context *context,
                                     const struct tdl_tensor_params *params)
 {

@@ -10,7 +10,7 @@
 #define TDL_TENSOR_BYTES(size) TDL_ALIGN(size, 16)
 
 struct tdl_tensor {
-    struct tdl_buffer *buffer;       /* of TDL_TENSOR_BYTES(size) or more */
+    struct tdl_buffer *buffer;       /* TDL_TENSOR_BYTES(size) or more */
     struct tdl_tensor_params params; /* label points into `label` */
     size_t size;                     /* bytes */
     char label[64];

@@ -14,7 +14,7 @@ static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
 
 void tdl_signals_block(sigset_t *out_before)
 {
-    /* What a thread does itself comes to itself, and would end the process if blocked. */
+    /* Signals for a thread's own faults come to that thread, and end the process if blocked. */
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
     sigset_t all;
     sigfillset(&all);

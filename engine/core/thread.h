@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* What this thread starts from now on hears of no signal but of its own faults. */
+/* Block all signals but those for a thread's own faults, in threads started from now on. */
 void tdl_signals_block(sigset_t *out_before);
 void tdl_signals_restore(const sigset_t *before);
 /* As pthread_create(), likewise; `name` is for people, 15 bytes at most; NULL: that of the

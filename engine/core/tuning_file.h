@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tdl_tune() found: a text file beside the pipeline cache, named after the
- * same key, with a line for each layer and the algorithm that was fastest. A
- * file that is damaged or of another device is ignored; one that is deleted is
- * only slower.
+ * The results of tdl_tune(): a text file beside the pipeline cache, named after the same key.
+ * Each line names a layer and its fastest algorithm. A damaged file, or another device's, is
+ * ignored; without the file, work is only slower.
  */
 #ifndef TDL_TUNING_FILE_H
 #define TDL_TUNING_FILE_H

@@ -10,7 +10,7 @@ struct tdl_weights_memory {
     struct tdl_weights_memory *next;
     struct tdl_buffer *buffer;
     uint32_t users; /* graphs */
-    uint64_t bytes; /* of its blocks */
+    uint64_t bytes; /* bytes of its blocks */
     uint32_t count;
     struct entry { /* in their order */
         struct tdl_digest digest;
@@ -40,7 +40,7 @@ static const struct entry *find(const struct tdl_weights_memory *m, const struct
 
 /* ------------------------------------------------------------------ of others */
 
-/* Of the blocks that have no place yet. */
+/* Bytes of the blocks that have no place yet. */
 static uint64_t bytes_found(const struct tdl_weights_memory *m, const struct entry *wanted,
                             const struct tdl_weights *w, uint32_t count)
 {
@@ -51,7 +51,7 @@ static uint64_t bytes_found(const struct tdl_weights_memory *m, const struct ent
     return bytes;
 }
 
-/* That with most of what is wanted, if that is half of it. */
+/* The memory with most of the wanted blocks, if at least half of its bytes are wanted. */
 static struct tdl_weights_memory *choose(const struct tdl_weights_table *table,
                                          const struct entry *wanted, const struct tdl_weights *w,
                                          uint32_t count, uint64_t missing)
@@ -123,7 +123,7 @@ static struct tdl_weights_memory *place_rest(const struct entry *wanted, uint32_
     return m;
 }
 
-/* What has its place in the memory of number `at`. */
+/* Write the blocks whose place is in memory number `at`. */
 static void write_blocks(const struct tdl_weights *w, const struct tdl_weights_block *blocks,
                          uint32_t count, uint32_t at, struct tdl_buffer *to, uint64_t size)
 {

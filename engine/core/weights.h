@@ -43,7 +43,7 @@ enum tdl_result tdl_weights_share(struct tdl_context *ctx, const struct tdl_weig
  * ones are accepted. */
 void tdl_weights_release(struct tdl_context *ctx, struct tdl_weights *weights);
 
-/* Of a context. */
+/* Each context has one table. */
 void tdl_weights_table_init(struct tdl_weights_table *table);
 void tdl_weights_table_finish(struct tdl_weights_table *table);
 
