@@ -32,7 +32,7 @@ void tdl_buffer_loosen(struct tdl_buffer *buffer);
 enum tdl_result tdl_buffer_create_named(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);
-/* As tdl_buffer_create_named(), larger than max_buffer_bytes if need be: kernels reach only parts. */
+/* As tdl_buffer_create_named(), possibly above max_buffer_bytes: kernels reach only parts of it. */
 enum tdl_result tdl_buffer_create_parts(struct tdl_context *ctx, size_t size,
                                         enum tdl_buffer_access access, const char *name,
                                         struct tdl_buffer **out_buffer);

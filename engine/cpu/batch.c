@@ -184,7 +184,7 @@ enum tdl_result tdl_cpu_batch_submit(struct tdl_batch *batch, uint64_t *out_poin
     TRY(tdl_context_check(batch->ctx));
     b->recording = false;
     const uint64_t point = tdl_cpu_timeline_submit(tdl_cpu(batch->ctx), b);
-    drop_uses(b); /* those that this frees wait for the point */
+    drop_uses(b); /* batches that this frees wait for the point */
     atomic_fetch_add(&batch->ctx->stats.submits, 1);
     if (out_point)
         *out_point = point;

@@ -21,11 +21,11 @@ struct tdl_cpu_batch {
     uint64_t point;
 
     struct tdl_cpu_work *work, **last;
-    struct tdl_cpu_chunk *chunks; /* where works lie, the newest first */
+    struct tdl_cpu_chunk *chunks; /* memory of the works, the newest first */
     struct tdl_cpu_use *uses;
     uint32_t use_count, use_capacity;
-    /* The same while it is queued, without references: buffers outlive the points of their
-     * uses. As many as `use_capacity`. */
+    /* The uses while it is queued, without references: buffers outlive the points of their uses. As
+     * many as `use_capacity`. */
     struct tdl_cpu_touch {
         struct tdl_cpu_buffer *buffer;
         bool write;

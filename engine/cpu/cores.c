@@ -15,8 +15,8 @@
 #include <math.h>
 #include <sched.h>
 
-/* Of the two, as they are told: µs in each period of so many µs. 0: no limit, which v2
- * calls "max" and v1 -1. */
+/* Cores that a control group grants: µs in each period of so many µs. 0: no limit, which v2 calls
+ * "max" and v1 -1. */
 static double quota_of_group(const char *folder)
 {
     char line[64];
@@ -55,7 +55,7 @@ uint32_t tdl_cpu_cores(void)
 {
     cpu_set_t set;
     const int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-    const double quota = ceil(tdl_cpu_quota("")); /* what is begun may be used */
+    const double quota = ceil(tdl_cpu_quota("")); /* a begun core may be used */
     if (count < 2)
         return 1;
     return quota > 0 && quota < count ? (uint32_t)quota : (uint32_t)count;

@@ -34,16 +34,16 @@ struct tdl_cpu_context {
     bool ending;
     uint64_t last_point, done;
     struct tdl_cpu_batch *first, **last;       /* submitted, and not run */
-    struct tdl_cpu_spare *spare, **last_spare; /* likewise, for when there is time */
+    struct tdl_cpu_spare *spare, **last_spare; /* run when there is time */
     struct tdl_cpu_deferred *deferred;         /* to be freed when their points have passed */
 };
 
 struct tdl_cpu_buffer {
     struct tdl_buffer base; /* `map` is NULL for those that the caller may not map */
-    uint8_t *memory;        /* where it lies, whether the caller may or not */
+    uint8_t *memory;        /* its address, whether the caller may map it or not */
     bool borrowed;          /* the memory is somebody else's */
     uint64_t written, read; /* points, under the context's lock */
-    bool spoilt;            /* likewise: what should have written it last was aborted */
+    bool spoilt;            /* its last writer was aborted; under the context's lock */
 };
 
 static inline struct tdl_cpu_context *tdl_cpu(const struct tdl_context *ctx)
@@ -64,7 +64,7 @@ struct tdl_cpu_work {
     enum tdl_result (*run)(struct tdl_cpu_work *work, struct tdl_cpu_threads *threads);
     /* When it has run or was given up; NULL: nothing to do. */
     void (*release)(struct tdl_cpu_work *work);
-    uint32_t stage; /* of the batch, to be timed with it */
+    uint32_t stage; /* the batch's stage, to be timed with it */
 };
 
 /* Add a piece of work of `size` bytes that begins with struct tdl_cpu_work, zeroed

@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------- description */
 
-/* What /proc/cpuinfo calls it; other systems leave the architecture's name. */
+/* Read the processor's name from /proc/cpuinfo; other systems leave the architecture's name. */
 static void read_name(char *name, size_t size)
 {
     char line[256];
@@ -143,7 +143,7 @@ enum tdl_result tdl_cpu_context_create(const struct tdl_context_params *params,
     if (!ctx)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while creating a context");
     tdl_context_init(&ctx->base, &tdl_device_cpu, params);
-    tdl_cpu_isa(&ctx->base); /* which may have to say something */
+    tdl_cpu_isa(&ctx->base); /* may have to log something */
     tdl_cpu_describe(&ctx->base.info);
     if (!tdl_cpu_xnn_starts()) {
         snprintf(ctx->base.info.driver, sizeof(ctx->base.info.driver), "%s, XNNPACK does not start",

@@ -68,7 +68,7 @@ static void walk_line(const struct walk *w, char *line)
     path[strcspn(path, "\n")] = 0;
     if (*controllers && !names(controllers, w->controller))
         return;
-    if (strstr(path, "/..")) /* of a group that is out of sight */
+    if (strstr(path, "/..")) /* the group is out of sight */
         *path = 0;
     if ((size_t)snprintf(mount, sizeof(mount), "%s/sys/fs/cgroup%s%s", w->root,
                          *controllers ? "/" : "", controllers) < sizeof(mount))

@@ -15,7 +15,7 @@ void tdl_cpu_groups(const char *root, const char *controller,
 
 /* A file in a folder, or NULL. */
 FILE *tdl_cpu_open(const char *folder, const char *name);
-/* Its first line. */
+/* Read the first line of a file of the group. */
 bool tdl_cpu_read_line(const char *folder, const char *name, char *line, int size);
 
 #endif

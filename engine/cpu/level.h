@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What this machine's processor has. In a file of its own, since the build asks it, too
+/* The processor's instruction sets. A file of its own, since the build asks it, too
  * (-Dcpu-levels=native). */
 #ifndef TDL_CPU_LEVEL_H
 #define TDL_CPU_LEVEL_H
 
 enum tdl_cpu_isa {
-    TDL_CPU_BASELINE,  /* what every CPU of the architecture has */
+    TDL_CPU_BASELINE,  /* every CPU of the architecture has it */
     TDL_CPU_X86_64_V3, /* AVX2, FMA */
     TDL_CPU_X86_64_V4, /* AVX-512 */
     TDL_CPU_ISA_COUNT

@@ -34,7 +34,7 @@ static uint64_t find(FILE *f, const char *name)
     return value;
 }
 
-/* What is free, or can be made so, and where else pages may go. */
+/* Find the memory that is free, or can be made so, and where else pages may go. */
 static void see_machine(struct tdl_cpu_room *room, const char *root)
 {
     enum { KIB = 1024 };

@@ -8,7 +8,7 @@
 
 struct tdl_cpu_room {
     uint64_t bytes;  /* UINT64_MAX: nothing is known */
-    const char *why; /* what sets the bound, for messages; constant */
+    const char *why; /* sets the bound, for messages; constant */
 };
 
 /* The least of what the machine has left, the limits of the process's control groups, and

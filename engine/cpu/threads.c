@@ -17,8 +17,8 @@ enum { MAX_HELPERS = 63 };
 
 struct tdl_cpu_threads {
     struct tdl_cpu_threads *next;
-    uint32_t wanted, count, refs; /* of the list */
-    unsigned forks;               /* of the process that has the threads */
+    uint32_t wanted, count, refs; /* the list's */
+    unsigned forks;               /* forks before the threads were made */
 
     pthread_mutex_t lock;
     pthread_cond_t came, left;
@@ -27,11 +27,11 @@ struct tdl_cpu_threads {
     bool ending;
     /* The job, under the lock but for `taken`. Who comes while `open` takes parts. */
     bool open;
-    uint64_t number; /* of jobs so far */
+    uint64_t number; /* jobs so far */
     uint32_t inside; /* helpers that are at it */
     void (*task)(void *data, size_t begin, size_t end);
     void *data;
-    size_t count_of_pieces, least, grain; /* of a part: at first, and at most */
+    size_t count_of_pieces, least, grain; /* pieces of a part: at first, and at most */
     const atomic_bool *stop;              /* or NULL */
     atomic_size_t taken;
 

@@ -29,10 +29,10 @@ void tdl_cpu_parallel(struct tdl_cpu_threads *threads,
                       void (*task)(void *data, size_t begin, size_t end), void *data, size_t count,
                       size_t grain);
 
-/* What XNNPACK takes (pthreadpool_t), made when first asked for; NULL for one thread.
- * Its threads spin while they wait for each other: where a neighbour wants a core, too,
- * everything waits for that (measured on two busy cores: 270 ms a run instead of 2.7).
- * For networks that are worth it, only. */
+/* XNNPACK's thread pool (pthreadpool_t), made when first asked for; NULL for one thread. Its
+ * threads spin while they wait for each other: where a neighbour wants a core, too, everything
+ * waits for that (measured on two busy cores: 270 ms a run instead of 2.7). For networks that are
+ * worth it, only. */
 void *tdl_cpu_threads_pool(struct tdl_cpu_threads *threads);
 /* There is nothing more to do for now: threads that spin go to sleep. */
 void tdl_cpu_threads_rest(struct tdl_cpu_threads *threads);

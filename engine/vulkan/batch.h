@@ -11,7 +11,7 @@
 #include "buffer.h"
 #include "pipeline.h"
 
-/* What <tdl/batch.h> promises; there is room for a few more. */
+/* <tdl/batch.h> promises fewer; a few more have room. */
 #define TDL_BATCH_GRAPHS 250
 
 /* A storage buffer binding; index in the array is the binding number. A NULL
@@ -50,8 +50,8 @@ enum tdl_result tdl_batch_commands(struct tdl_batch *batch, const struct tdl_bin
  * sake of order. */
 enum tdl_result tdl_batch_give(struct tdl_batch *batch, struct tdl_buffer *buffer, uint32_t family);
 struct tdl_sync;
-/* What the batch waits for and signals, if it is being recorded, or if it is
- * not; else an error. */
+/* The batch's waits and signals. An error if it is being recorded when it should not be, or is not
+ * when it should. */
 enum tdl_result tdl_batch_sync(struct tdl_batch *batch, bool recording, struct tdl_sync **out_sync);
 /* The queue that its work goes to. */
 uint32_t tdl_batch_queue(const struct tdl_batch *batch);

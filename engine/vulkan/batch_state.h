@@ -9,8 +9,8 @@
 
 enum {
     TDL_BATCH_PARTS = 512, /* command buffers in one submission */
-    TDL_BATCH_OWN = 256,   /* of these, recorded by the batch itself */
-    TDL_BATCH_FEW = 8,     /* that are made at once; the others as they are needed */
+    TDL_BATCH_OWN = 256,   /* recorded by the batch itself */
+    TDL_BATCH_FEW = 8,     /* made at once; the others as they are needed */
     TDL_BATCH_SETS = 128,  /* dispatches recorded by the batch itself */
     TDL_BATCH_HOLDS = 512, /* things kept alive: recordings, images */
     TDL_BATCH_TIMESTAMPS = TDL_MAX_STAGES + 1,
@@ -52,7 +52,7 @@ struct tdl_vk_batch {
     uint32_t marks[TDL_BATCH_TIMESTAMPS];
     uint32_t mark_count;
     uint32_t submitted_marks;
-    uint64_t point; /* of the last submission */
+    uint64_t point; /* the last submission's */
 };
 
 static inline struct tdl_vk_batch *tdl_vk_batch(const struct tdl_batch *batch)

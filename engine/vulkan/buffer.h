@@ -24,8 +24,8 @@ struct tdl_vk_buffer {
      * first use and gives it back after the last. */
     uint32_t external_family;
     bool shared;
-    VkExternalMemoryHandleTypeFlags export_types; /* it can be exported as */
-    struct tdl_rental_state *rental;              /* of a tensor that may be rented, or NULL */
+    VkExternalMemoryHandleTypeFlags export_types; /* handle types that it can be exported as */
+    struct tdl_rental_state *rental;              /* for a tensor that may be rented, else NULL */
     void (*forget)(struct tdl_buffer *buffer);    /* called before the memory goes, or NULL */
 };
 
@@ -34,7 +34,7 @@ static inline struct tdl_vk_buffer *tdl_vkb(const struct tdl_buffer *buffer)
     return (struct tdl_vk_buffer *)buffer;
 }
 
-/* What every buffer is created for. */
+/* Usages that every buffer is created with. */
 #define TDL_BUFFER_USAGE                                                                           \
     (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                       \
      VK_BUFFER_USAGE_TRANSFER_DST_BIT)

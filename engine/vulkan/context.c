@@ -61,7 +61,7 @@ static void add_semaphores(struct semaphores *list, const struct tdl_semaphore_o
     }
 }
 
-/* What a queue has waited for once, all that comes later there is behind. */
+/* A queue waits for a point once: all its later work is behind that point. */
 static void add_others(struct tdl_context *ctx, struct semaphores *list,
                        const struct tdl_submission *s)
 {
@@ -199,7 +199,7 @@ void tdl_context_defer(struct tdl_context *ctx, uint64_t point, tdl_free_fn free
 void tdl_context_free_deferred(struct tdl_context *ctx)
 {
     for (struct tdl_deferred *d; (d = tdl_vk(ctx)->deferred);) {
-        tdl_vk(ctx)->deferred = d->next; /* what is freed may defer more */
+        tdl_vk(ctx)->deferred = d->next; /* freeing may defer more */
         d->free_fn(ctx, d->data);
         free(d);
     }

@@ -39,7 +39,7 @@ struct tdl_device_functions {
 struct tdl_vk_context {
     struct tdl_context base;
     pthread_mutex_t lock;
-    pthread_mutex_t queue_lock; /* of a device of our own; see tdl_context_lock_queue() */
+    pthread_mutex_t queue_lock; /* for a device of our own; see tdl_context_lock_queue() */
 
     struct tdl_setup setup;
     VkInstance instance;
@@ -52,11 +52,11 @@ struct tdl_vk_context {
     VkPhysicalDeviceMemoryProperties memory_properties;
     VkDeviceSize host_pointer_alignment; /* 0: no VK_EXT_external_memory_host */
     struct tdl_device_functions fn;
-    atomic_bool rent_wait_told; /* that rentals wait on the CPU */
+    atomic_bool rent_wait_told; /* the log was told that rentals wait on the CPU */
 
     struct tdl_queue queues[TDL_MAX_QUEUES];
     uint32_t queue_count;
-    uint64_t last_point; /* of all queues */
+    uint64_t last_point; /* the last one over all queues */
     VkCommandPool barrier_pool;
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
@@ -72,7 +72,7 @@ struct tdl_vk_context {
     struct tdl_pipeline *pipelines; /* under pipeline_lock, as what follows */
     uint32_t idle_pipelines;
     uint64_t pipeline_clock;
-    pthread_mutex_t compile_turn; /* of drivers that compile in the queue (graph/compile.c) */
+    pthread_mutex_t compile_turn; /* for drivers that compile in the queue (graph/compile.c) */
 };
 
 static inline struct tdl_vk_context *tdl_vk(const struct tdl_context *ctx)

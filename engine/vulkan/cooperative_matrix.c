@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOAT16 = 0, FLOAT32 = 1, WORKGROUP = 2, SUBGROUP = 3 }; /* of the registry */
+enum { FLOAT16 = 0, FLOAT32 = 1, WORKGROUP = 2, SUBGROUP = 3 }; /* the registry's values */
 
 typedef VkResult (*list_fn)(VkPhysicalDevice, uint32_t *, struct tdl_cooperative_matrix *);
 

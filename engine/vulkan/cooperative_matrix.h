@@ -54,7 +54,7 @@ struct tdl_workgroup_matrix {
     uint32_t workgroupInvocations;
 };
 
-/* What a device needs enabled for the kernels that use matrices: one chain. */
+/* Features to enable on a device for the kernels that use matrices, as one chain. */
 struct tdl_cooperative_matrix_setup {
     struct tdl_cooperative_matrix_features matrix;
     VkPhysicalDeviceShaderFloat16Int8Features half;
@@ -75,8 +75,8 @@ struct tdl_workgroup_matrix_setup {
     struct tdl_workgroup_matrix_features matrix;
     VkPhysicalDeviceMaintenance4Features maintenance4; /* newer SPIR-V sizes workgroups by it */
 };
-/* The same of matrices that a workgroup holds: invocations of the largest that does, of a
- * device that does the others; 0 likewise. */
+/* Workgroup-scope matrices: invocations of the largest workgroup that holds them. 0 if the device
+ * has none, or lacks the subgroup ones. */
 uint32_t tdl_workgroup_matrix_describe(VkInstance instance, VkPhysicalDevice physical);
 void *tdl_workgroup_matrix_enable(struct tdl_workgroup_matrix_setup *features, void *next);
 

@@ -188,7 +188,7 @@ static struct tdl_context *context_new(const struct tdl_context_params *params)
     return &vk->base;
 }
 
-/* What every context has on its device, whoever made that. */
+/* Create the objects that a context has on its device, whoever made the device. */
 static enum tdl_result create_objects(struct tdl_context *ctx)
 {
     enum tdl_result r;

@@ -219,8 +219,8 @@ static bool shares_semaphores(VkPhysicalDevice physical, VkSemaphoreType type,
     return (properties.externalSemaphoreFeatures & both) == both;
 }
 
-/* What others can be given and what can be taken from them, by file
- * descriptor. Not before Vulkan 1.1. */
+/* Describe which file descriptors others can be given and which can be taken from them. Needs
+ * Vulkan 1.1. */
 static void describe_sharing(VkPhysicalDevice physical, const struct tdl_extensions *extensions,
                              bool timeline, struct tdl_device_info *info)
 {
@@ -318,7 +318,7 @@ void tdl_device_describe(VkPhysicalDevice physical, struct tdl_device_info *info
     tdl_extensions_finish(&extensions);
 }
 
-/* Of a device that is to be created here, with all that it has. */
+/* Describe a device that is to be created here, with all that it has. */
 static void describe(VkInstance instance, VkPhysicalDevice physical, struct tdl_device_info *info)
 {
     tdl_device_describe(physical, info);

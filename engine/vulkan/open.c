@@ -191,7 +191,7 @@ static enum tdl_result check_theirs(const struct tdl_vulkan_device *d)
     return TDL_OK;
 }
 
-/* What the hardware could do, but was not enabled, is not there. */
+/* Clear features that the hardware has, but that were not enabled. */
 static void clamp_info(struct tdl_context *ctx)
 {
     struct tdl_device_info *info = &ctx->info;

@@ -10,7 +10,7 @@
 #include "context.h"
 #include "kernels.h"
 
-/* That nobody holds, kept for the next graph. */
+/* Pipelines without a holder that are kept for the next graph. */
 #define TDL_IDLE_PIPELINES 64
 
 struct tdl_pipeline {
@@ -19,12 +19,13 @@ struct tdl_pipeline {
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
     VkPipeline pipeline;
-    uint64_t hash; /* of shader and constants */
+    uint64_t hash; /* hash of shader and constants */
     /* Under the lock: holders; for frames, too; when the last holder went. */
     uint32_t holders;
     bool kept;
     uint64_t idle_since;
-    atomic_bool used; /* it was dispatched: even drivers that wait for that have compiled it */
+    /* was dispatched: even drivers that compile at the first use have compiled it */
+    atomic_bool used;
 };
 
 /* Thread-safe. */
@@ -38,8 +39,8 @@ enum tdl_result tdl_pipeline_get(struct tdl_context *ctx, const char *shader_nam
                                  const uint32_t *spec, uint32_t spec_count,
                                  const struct tdl_pipeline **out_pipeline);
 
-/* The same with the constants of a chain (without, they keep their defaults), held
- * by the caller: let it go when the device has passed its last use. */
+/* As tdl_pipeline_get(), with the constants of a chain (without, they keep their defaults). The
+ * caller holds it: let it go when the device has passed its last use. */
 enum tdl_result tdl_pipeline_hold(struct tdl_context *ctx, const char *shader_name,
                                   const uint32_t *spec, uint32_t spec_count, const uint32_t *chain,
                                   uint32_t chain_count, const struct tdl_pipeline **out_pipeline);
@@ -51,7 +52,7 @@ const struct tdl_pipeline *tdl_pipeline_ref(struct tdl_context *ctx,
 void tdl_pipelines_let_go(struct tdl_context *ctx, const struct tdl_pipeline *const *pipelines,
                           uint32_t count, bool kept);
 
-/* Those of a graph, for the graph and what was recorded of it. */
+/* A graph's pipelines, for the graph and its recordings. */
 struct tdl_pipeline_list {
     atomic_int refs;
     uint32_t count;

@@ -63,7 +63,7 @@ uint64_t tdl_queue_next_point(const struct tdl_context *ctx, uint32_t queue)
 void tdl_queue_submitted(struct tdl_context *ctx, uint32_t queue, uint64_t point)
 {
     struct tdl_queue *q = &tdl_vk(ctx)->queues[queue];
-    /* Which only tdl_queues_passed_locked() of several looks at. */
+    /* Only tdl_queues_passed_locked() reads first_point, where there are several queues. */
     if (tdl_vk(ctx)->queue_count > 1 && tdl_queue_passed(ctx, q) >= q->last_point)
         q->first_point = point;
     q->last_point = tdl_vk(ctx)->last_point = point;

@@ -24,7 +24,7 @@ struct tdl_queue {
     VkQueue handle;
     VkSemaphore timeline;
     uint64_t last_point;  /* submitted here */
-    uint64_t first_point; /* of those since the queue was last seen idle */
+    uint64_t first_point; /* first point since the queue was last seen idle */
     /* Work of this queue up to this point is ordered by a barrier before anything
      * that is submitted here now, and that of others by a semaphore. */
     uint64_t barrier_point;
@@ -49,7 +49,7 @@ struct tdl_queue *tdl_queue_of(const struct tdl_context *ctx, uint64_t point);
 uint64_t tdl_queue_next_point(const struct tdl_context *ctx, uint32_t queue);
 /* Note that it was submitted. With the lock held. */
 void tdl_queue_submitted(struct tdl_context *ctx, uint32_t queue, uint64_t point);
-/* What the queue's semaphore has reached; 0 if the driver does not say. */
+/* The value that the queue's semaphore has reached; 0 if the driver does not say. */
 uint64_t tdl_queue_passed(const struct tdl_context *ctx, const struct tdl_queue *queue);
 /* All work up to here is done, on whatever queue. With the lock held. */
 uint64_t tdl_queues_passed_locked(struct tdl_context *ctx);

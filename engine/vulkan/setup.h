@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a VkDevice was set up with: extensions and features. Ours are all that
- * the engine can use and the device has; with somebody else's, the engine
- * makes do with what its owner enabled.
+ * Extensions and features that a VkDevice was set up with. Ours are all that the engine can
+ * use and the device has; with somebody else's, the engine makes do with what its owner
+ * enabled.
  */
 #ifndef TDL_SETUP_H
 #define TDL_SETUP_H

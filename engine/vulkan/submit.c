@@ -67,15 +67,15 @@ bool tdl_vk_batch_stage_times(struct tdl_batch *batch, uint64_t out_ns[TDL_MAX_S
 
 /* --------------------------------------------------------------- submission */
 
-/* Who acquires memory of others, or gives it away, changes it for all. */
+/* Acquiring others' memory, or giving it away, changes it for every user. */
 static bool changes(const struct tdl_batch_use *use)
 {
     const struct tdl_vk_buffer *buffer = tdl_vkb(use->buffer);
     return use->write || buffer->shared || buffer->rental;
 }
 
-/* What the batch comes behind: the last uses that conflict with its own, by queue.
- * Call with the lock held. */
+/* The last uses, by queue, that conflict with the batch's: it is submitted behind them. Call with
+ * the lock held. */
 static void find_conflicts(const struct tdl_vk_batch *b, uint64_t out_points[TDL_MAX_QUEUES])
 {
     const uint32_t queues = tdl_vk(b->base.ctx)->queue_count;
@@ -83,7 +83,7 @@ static void find_conflicts(const struct tdl_vk_batch *b, uint64_t out_points[TDL
         const struct tdl_batch_use *u = &b->uses[i];
         const struct tdl_vk_buffer *buffer = tdl_vkb(u->buffer);
         const uint32_t writer = (uint32_t)(buffer->write_point % queues);
-        /* Its own barriers order it behind what its own queue did. */
+        /* Barriers order the batch behind earlier work of the same queue. */
         if (writer != b->queue || !u->epoch)
             out_points[writer] = TDL_MAX(out_points[writer], buffer->write_point);
         for (uint32_t q = 0; q < queues && changes(u); q++)

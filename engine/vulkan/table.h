@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the device's table (core/device.h) points to. */
+/* The functions that the device's table (core/device.h) points to. */
 #ifndef TDL_TABLE_H
 #define TDL_TABLE_H
 

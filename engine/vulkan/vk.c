@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What Vulkan's results mean. */
+/* The meaning of Vulkan's results. */
 #include "vk.h"
 
 #include "core/core.h"

@@ -20,7 +20,7 @@ enum { NAP_NS = 500000, SECOND_NS = 1000000000 };
 /* A thread that waits; on its stack, and under the lock. */
 struct tdl_waiter {
     struct tdl_waiter *next;
-    pthread_cond_t called; /* it is to look */
+    pthread_cond_t called; /* signalled when the thread shall look */
     uint64_t point;
     bool in_driver, passed;
 };
@@ -39,8 +39,8 @@ void tdl_waiters_finish(struct tdl_waiters *waiters)
     pthread_mutex_destroy(&waiters->lock);
 }
 
-/* Whether another is in the driver for this point or one before, or should be. One for
- * an earlier point than all that are there goes in beside them: it need not pass later. */
+/* Another waiter is in the driver for this point or an earlier one, or should be. A thread that
+ * waits for a still earlier point enters the driver beside them: it need not pass later. */
 static bool another_first(const struct tdl_waiters *waiters, const struct tdl_waiter *self)
 {
     for (const struct tdl_waiter *w = waiters->first; w; w = w->next)

@@ -29,7 +29,7 @@ struct tdl_bounds {
 };
 
 struct tdl_tile {
-    int x, n, blocks; /* its first pixel, its pixels, and these to whole blocks */
+    int x, n, blocks; /* first pixel, number of pixels, and these rounded up to whole blocks */
     /* Rows of components; chroma at its own sampling. What is in the target's codes
      * may be the source's own rows. */
     float *source[2][4], *target[2][4];
@@ -346,7 +346,7 @@ TDL_ONCE void tdl_mean_weights(const struct tdl_cpu_picture *target, int blocks,
         }
 }
 
-/* What is behind where the weight is 0, in place. */
+/* Show what is behind where the weight is 0, in place. */
 TDL_ONCE void tdl_blend_row(int n, const float *restrict behind, const float *restrict weight,
                             float *restrict row)
 {
@@ -428,8 +428,8 @@ static inline const struct tdl_bounds *tdl_find_bounds(const struct tdl_cpu_bloc
     return bounds;
 }
 
-/* What the mask of rows y and y + 1 is, before it is looked at closely. Most tiles
- * are wholly foreground or background. */
+/* A quick judgement of the mask's rows y and y + 1: most tiles are wholly foreground or
+ * background. */
 enum tdl_mask_kind { TDL_MASK_MIXED, TDL_MASK_NONE, TDL_MASK_ALL };
 static inline enum tdl_mask_kind tdl_tile_kind(const struct tdl_cpu_blocks *b, struct tdl_tile *t,
                                                int y)

@@ -9,14 +9,14 @@
  */
 #include "blocks.h"
 
-/* So little that it only matters where there is no background at all. */
+/* The weight is so small that it only matters where there is no background at all. */
 #define LEAST_WEIGHT (1 / 8192.f)
 
 /* Blocks of a tile, and of these the ones whose pixels are all inside. */
 struct blocks {
     float sum[4][TDL_TILE / 4 + 1]; /* colour and count, or the guide in the last */
     float guide[TDL_TILE / 4 + 1], mask[TDL_TILE / 4 + 1];
-    float weight[2][TDL_TILE / 4 + 1]; /* of background and of foreground */
+    float weight[2][TDL_TILE / 4 + 1]; /* weights of background and foreground */
 };
 
 /* Four neighbours of two rows to one; `rows` 1: the second is not there. What lies
@@ -36,7 +36,7 @@ static void add_pixels(int n, int rows, const float *restrict a, const float *re
         out[n / 4] += a[k] + b[k] * second;
 }
 
-/* The same of samples that two pixels share. */
+/* As add_pixels(), for samples that two pixels share. */
 static void add_pairs(int n, int rows, const float *restrict a, const float *restrict b,
                       float *restrict out)
 {

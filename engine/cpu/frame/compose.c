@@ -124,7 +124,7 @@ static struct tdl_cpu_blocks blocks_of(const struct tdl_cpu_composer *c,
     };
     tdl_color_convert(source, target, b.matrix);
     b.same = same_rows(source, target, (const float(*)[4])b.matrix);
-    /* What fills up a pixel is written, whatever the source has there. */
+    /* A pixel's filler byte is written, whatever the source has there. */
     b.copies = b.same && source->format == target->format &&
                !(b.source.part[0].step == 4 && !b.source.part[3].step);
     return b;
@@ -136,7 +136,7 @@ static float *blur_plane(const struct tdl_cpu_composer *c, const struct tdl_blur
     return (float *)(void *)tdl_cpu_memory(c->blur) + planes * steps->width * steps->height;
 }
 
-/* What is behind where the mask is 0; of an overlay, what is in front. */
+/* The picture behind, where the mask is 0; for an overlay, the one in front. */
 static struct tdl_cpu_behind behind_of(const struct tdl_cpu_composer *c,
                                        enum tdl_compose_kernel kernel,
                                        const struct tdl_frame *target,

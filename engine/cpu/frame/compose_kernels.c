@@ -18,7 +18,7 @@ struct blurred {
 /* A row of the differences between their columns, at every pixel. */
 struct differing {
     int row;   /* -1: none yet */
-    bool some; /* of them are not 0 */
+    bool some; /* some differences are not 0 */
     tdl_tile_row c[3];
 };
 
@@ -32,7 +32,7 @@ struct scene {
     tdl_tile_row means[2][2][4];
     struct differing differing[2];
     tdl_tile_row differences[3][2];
-    /* Of luma and of chroma: the columns on either side, and how far it is. */
+    /* For luma and chroma: the columns on either side, and how far the sample is from the first. */
     struct {
         int32_t column[TDL_TILE], next[TDL_TILE];
         float part[TDL_TILE];
@@ -41,8 +41,8 @@ struct scene {
 
 /* -------------------------------------------------------------- backgrounds */
 
-/* Where the tile's samples lie in the blurred pictures. A pair's pixels lie between the
- * same two columns: their mean is in the middle. */
+/* Place the tile's samples in the blurred pictures. A pair's pixels lie between the same two
+ * columns: their mean is in the middle. */
 static void place_blurred(struct scene *s)
 {
     const struct tdl_blur_steps *blur = &s->job->blur;
@@ -105,7 +105,7 @@ static void blur_row(struct scene *s, struct blurred *from, int c, float y, floa
     tdl_mix_rows(v - (float)at, s->tile.blocks >> shift, top->c[c], low->c[c], out);
 }
 
-/* Of light four components. */
+/* Light has four components. */
 static void blurred_rows(struct scene *s, struct blurred *from, int y, float *const rows[2][4])
 {
     const struct tdl_cpu_picture *target = &s->job->blocks.target;
@@ -331,7 +331,7 @@ static void show_behind(struct scene *s, int y, int rows)
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < 4; c++)
             s->tile.target[r][c] = s->behind[r][c];
-    /* What fills up a pixel. */
+    /* The filler byte of a pixel without alpha. */
     for (int r = 0; r < 2 && !tdl_cpu_picture_has(&s->job->blocks.target, TDL_TRAIT_ALPHA); r++) {
         s->tile.target[r][3] = s->tile.target_rows[r][3];
         tdl_fill_row(255, s->tile.blocks, s->tile.target[r][3]);
@@ -400,7 +400,7 @@ static void compose_rows(struct scene *s, int y)
         tdl_fill_row(kind == TDL_MASK_ALL, t->blocks, t->mask[r]);
     if (differs)
         add_differences(s);
-    if (c->despills && kind != TDL_MASK_ALL) /* where it is 1 all over, nothing changes */
+    if (c->despills && kind != TDL_MASK_ALL) /* a weight of 1 all over changes nothing */
         remove_spill(s, y);
     if (c->light)
         wrap_light(s, y);

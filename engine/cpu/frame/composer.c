@@ -36,7 +36,7 @@ void tdl_cpu_composer_destroy(struct tdl_composer *composer)
     free(c);
 }
 
-/* What was queued before keeps what it was told, so nothing of this waits. */
+/* Queued work keeps the state that it was given, so a reset waits for nothing. */
 void tdl_cpu_composer_reset(struct tdl_composer *composer)
 {
     tdl_cpu_composer(composer)->have_state = false;

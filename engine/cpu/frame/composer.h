@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What lives between frames. At mask resolution: `state`, the smoothed mask of the
- * last frame and what it is held against; `pairs` and `grown`, guide and mask to be
- * cleaned and fitted; `lines`, the fits, and `coefficients`, which the full size reads;
- * `runs`, what is known of holes and islands; `differences`, those of the foreground's
- * colours. At reduced size: the blur's pictures, or those
- * of the means of fore- and background and of light. And the replacement picture in the
- * target's format and size. Works that are queued hold the buffers, so that a composer may
+ * State that lives between frames. At mask resolution: `state`, the smoothed mask of the last
+ * frame and what it is held against; `pairs` and `grown`, guide and mask to be cleaned and
+ * fitted; `lines`, the fits, and `coefficients`, which the full size reads; `runs`, the holes
+ * and islands; `differences`, those of the foreground's colours. At reduced size: the blur's
+ * pictures, or the means of fore- and background and the light. And the replacement picture in
+ * the target's format and size. Works that are queued hold the buffers, so that a composer may
  * go, or see another size, before they have run.
  */
 #ifndef TDL_CPU_COMPOSER_H
@@ -24,8 +23,8 @@ struct tdl_cpu_composer {
     struct tdl_buffer *differences; /* if there are any */
     bool have_state;                /* `state` holds a mask */
 
-    uint32_t blur_width, blur_height; /* of the frames that the buffer is for */
-    uint32_t blur_pictures;           /* that it has room for, one behind the other */
+    uint32_t blur_width, blur_height; /* frame size that the buffer is for */
+    uint32_t blur_pictures;           /* pictures it has room for, one behind the other */
     struct tdl_buffer *blur;
 
     struct tdl_kept_picture picture;

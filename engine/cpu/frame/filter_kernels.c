@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What filters pictures: to tensors, to guides, to replacement pictures. */
+/* Filters of pictures: to tensors, to guides, to replacement pictures. */
 #include "filter_rows.h"
 
 #include "shape.h"
@@ -226,7 +226,7 @@ static void recode(const struct tdl_cpu_make_picture *p, int n, float *const row
         c[i] = m[2][0] * x + m[2][1] * y + m[2][2] * z + m[2][3];
     }
     for (int k = 0; k < 4; k++)
-        row[k][n] = row[k][n - 1]; /* of an odd width */
+        row[k][n] = row[k][n - 1]; /* the last pixel of an odd width */
 }
 
 static void make_row(const struct tdl_cpu_make_picture *p, int y, float *room, float *const row[4])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a network's colours of the foreground differ by from the picture that it saw, at the
+ * Differences between a network's foreground colours and the picture that it saw, at the
  * mask's size (shaders/frame/foreground.comp).
  */
 #include "kernels.h"
@@ -32,7 +32,7 @@ static float limited(float v)
     return v < 0 ? 0 : v > 1 ? 1 : v;
 }
 
-/* Of the pixel's channels, `most` either way; nothing where one is no number, or infinite. */
+/* Differences of one pixel's channels, `most` either way; 0 where a value is NaN or infinite. */
 static void take_pixel(const struct tdl_cpu_foreground *f, size_t pixel, float most, float d[3])
 {
     const struct tdl_color_reading *a = &f->of_foreground, *b = &f->of_picture;

@@ -12,7 +12,7 @@ enum { MOST_COLUMNS = 2 * TDL_TILE_ROW };
 struct canvas {
     const struct tdl_cpu_from_tensor *job;
     struct tdl_tile front, behind;
-    int32_t from[MOST_COLUMNS], columns;              /* of the tensor, and how many */
+    int32_t from[MOST_COLUMNS], columns;              /* columns of the tensor, and how many */
     int32_t column[TDL_TILE_ROW], next[TDL_TILE_ROW]; /* among those, of each pixel */
     float part[TDL_TILE_ROW];
     bool whole; /* no pixel lies between two columns: they are the pixels */
@@ -51,10 +51,10 @@ static void place_columns(struct canvas *c)
     }
 }
 
-/* What a row of the target lies between. */
+/* The two tensor rows that a row of the target lies between. */
 struct row {
     const float *top, *low;
-    float down; /* of the low one */
+    float down; /* weight of the low row */
 };
 
 static struct row find_row(const struct tdl_cpu_from_tensor *f, int y)
@@ -158,7 +158,7 @@ static void lay_over(struct canvas *c, int y)
     tdl_tile_load(&f->behind, behind, y, true);
     for (int r = 0; r < 2; r++)
         tdl_scale_row(f->opacity, 0, front->blocks, front->source[r][3], front->mask[r]);
-    /* What is in front goes over what is behind where the weight is 1. */
+    /* The picture in front goes over the one behind where the weight is 1. */
     for (int r = 0; r < 2; r++)
         tdl_scale_row(-1, 1, front->blocks, front->mask[r], behind->mask[r]);
     tdl_tile_blend(&f->behind.target, behind, front->target, false);

@@ -19,8 +19,9 @@
  * t weighing weight[t · count + i]. */
 struct tdl_cpu_axis {
     int32_t count, taps;
-    int32_t low, high;            /* the samples that count */
-    double centre, step, support; /* of the first result; to the next; half the triangle */
+    int32_t low, high; /* the samples that count */
+    /* centre of the first result; step to the next; half the triangle */
+    double centre, step, support;
     int32_t *first;
     float *weight;
 };
@@ -28,7 +29,7 @@ struct tdl_cpu_axis {
 /* Filtered samples of a picture; what luma and chroma have in common, or alpha. */
 struct tdl_cpu_filter {
     struct tdl_cpu_picture source;
-    struct tdl_cpu_axis x[2], y[2]; /* of luma (and RGB), and of chroma */
+    struct tdl_cpu_axis x[2], y[2]; /* for luma (and RGB), and for chroma */
     bool chroma;                    /* is needed, and there */
     bool over;                      /* alpha is; pixels are laid over `color` */
     float color[4];                 /* in the source's codes, and alpha */
@@ -65,7 +66,7 @@ struct tdl_cpu_guide {
     bool inverted;           /* background is what the mask is 1 at */
     float keep;
     const float *mask;
-    struct tdl_mask_part part; /* of the mask */
+    struct tdl_mask_part part; /* part of the mask */
     uint32_t *state, *out;
 };
 
@@ -77,7 +78,7 @@ struct tdl_cpu_guided {
     uint32_t *lines, *coefficients; /* the latter hold what the lines leave between */
 };
 
-/* Where growth looks: a pixel, and shares of the next ones. */
+/* Place where growth looks: a pixel, and shares of the next ones. */
 struct tdl_cpu_probe {
     int32_t x, y;
     float right, below;
@@ -99,10 +100,10 @@ struct tdl_cpu_regions {
     bool islands;
     struct tdl_mask_regions what;
     uint32_t *pairs;
-    void *room; /* of tdl_cpu_regions_room() bytes */
+    void *room; /* tdl_cpu_regions_room() bytes */
 };
 
-/* What the kernels at full size share: source codes to target codes, and the mask. */
+/* Common to the kernels at full size: source codes to target codes, and the mask. */
 struct tdl_cpu_blocks {
     struct tdl_cpu_picture source, target;
     float matrix[3][4];
@@ -115,7 +116,7 @@ struct tdl_cpu_blocks {
     bool guided;
 };
 
-/* What is behind in the place of the old background. */
+/* The picture or colour in place of the old background. */
 struct tdl_cpu_behind {
     float color[4];                 /* in the target's codes, and alpha */
     struct tdl_cpu_picture picture; /* in the target's format and size */
@@ -130,18 +131,18 @@ struct tdl_cpu_blur {
     struct tdl_cpu_blocks blocks;
     struct tdl_blur_steps steps;
     float *sums, *swept, *blurred; /* colour · weight and weight; the same; colour, or as before */
-    float *weights;                /* of a sweep: radius + 1 */
+    float *weights;                /* weights of a sweep: radius + 1 */
     int pictures, light;
-    struct tdl_cpu_behind behind; /* of light */
+    struct tdl_cpu_behind behind; /* the light's background */
     float luma_scale, luma_offset;
 };
 
-/* What the foreground's colours differ by from the picture, in shares of the target's codes
+/* Differences between the foreground's colours and the picture, in shares of the target's codes
  * (shaders/frame/foreground.comp). Parts are rows of the mask; three planes, one behind the
  * other. */
 struct tdl_cpu_foreground {
     struct tdl_cpu_work work;
-    struct tdl_mask_part part; /* of the tensors */
+    struct tdl_mask_part part; /* part of the tensors */
     const void *foreground, *picture;
     struct tdl_color_reading of_foreground, of_picture;
     const uint32_t *state; /* guide and mask */
@@ -152,7 +153,7 @@ struct tdl_cpu_foreground {
 struct tdl_cpu_make_picture {
     struct tdl_cpu_work work;
     struct tdl_cpu_filter filter;
-    struct tdl_cpu_bands bands; /* of pairs of rows */
+    struct tdl_cpu_bands bands; /* bands of pairs of rows */
     struct tdl_cpu_picture target;
     float matrix[3][4];
 };
@@ -162,14 +163,15 @@ struct tdl_cpu_compose {
     struct tdl_cpu_work work;
     struct tdl_cpu_blocks blocks;
     enum tdl_compose_kernel kernel;
-    struct tdl_cpu_behind behind; /* its colour is that of an overlay, too */
-    float opacity;                /* of a mask: the value of foreground */
+    struct tdl_cpu_behind behind; /* also has the colour of an overlay */
+    float opacity;                /* when a mask is drawn: the value of foreground */
     struct tdl_blur_steps blur;
     const float *blurred;
-    const float *differences; /* of the foreground's colours, of the mask's size, or NULL */
-    bool despills;            /* `blurred` are means */
-    int light;                /* which of them is light, from 1 on */
-    float wrap;               /* how much of it */
+    /* differences of the foreground's colours, at the mask's size, or NULL */
+    const float *differences;
+    bool despills; /* `blurred` are means */
+    int light;     /* number of the picture that is light, from 1 on */
+    float wrap;    /* how much of it */
 };
 
 /* Parts are pairs of rows of the target. */
@@ -180,7 +182,7 @@ struct tdl_cpu_from_tensor {
     const float *tensor;                 /* the crop's first pixel */
     int32_t channels, step;              /* floats from one pixel to the next */
     uint32_t tensor_width;
-    int32_t width, height; /* of the crop */
+    int32_t width, height; /* the crop's */
     float scale[4], bias[4], opacity;
 };
 

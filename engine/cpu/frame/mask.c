@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What happens to a mask at its own size, recorded. */
+/* Work on a mask at its own size, recorded. */
 #include "composer.h"
 
 #include "core/tensor.h"

@@ -40,11 +40,11 @@ static inline float inside(int at, int size)
     return (float)(last - first + 1);
 }
 
-/* Where the tile's columns, and RADIUS on either side, lie in the mask. */
+/* Place of the tile's columns, and RADIUS on either side, in the mask. */
 struct span {
     int x, n;       /* the tile */
-    int begin, end; /* of what is there: x - RADIUS … x + n + RADIUS at most */
-    int offset;     /* of `begin` in a row that begins at x - RADIUS */
+    int begin, end; /* columns that exist: x - RADIUS … x + n + RADIUS at most */
+    int offset;     /* index of `begin` in a row that begins at x - RADIUS */
 };
 
 static struct span span_of(int x, int width)

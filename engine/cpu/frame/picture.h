@@ -10,8 +10,8 @@ struct tdl_cpu_picture {
     uint8_t *plane[TDL_MAX_PLANES];
     size_t stride[TDL_MAX_PLANES];
     int32_t width, height;
-    uint32_t traits;              /* of enum tdl_format_trait */
-    uint32_t shift, bits;         /* of samples of 16 bits: the lowest, and all that count */
+    uint32_t traits;              /* bits of enum tdl_format_trait */
+    uint32_t shift, bits;         /* for samples of 16 bits: the lowest, and all that count */
     float max, neutral;           /* codes: the greatest, and chroma's of grey */
     struct tdl_component part[4]; /* as tdl_format_component() */
     uint32_t planes;

@@ -10,7 +10,7 @@
 struct run {
     uint32_t x, y, count;
     uint32_t up;     /* a run of the region that is nearer to its root */
-    uint32_t area;   /* of the root: the region's pixels, … */
+    uint32_t area;   /* the region's pixels; in the root */
     uint32_t lowest; /* … lowest value, … */
     bool touches;    /* … and whether it touches the border, or what is not looked at */
 };

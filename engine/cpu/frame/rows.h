@@ -71,8 +71,8 @@ TDL_ONCE void tdl_unpack_wides(const struct tdl_cpu_picture *p, const uint8_t *r
         }
 }
 
-/* What lies outside the row repeats its first and last sample: `inside` of `n`
- * samples, from `before` on, are there. */
+/* Repeat a row's first and last sample outside it: `inside` of `n` samples, from `before` on, are
+ * there. */
 static inline void tdl_repeat_ends(float *out, int n, int before, int inside)
 {
     for (int i = 0; i < before; i++)

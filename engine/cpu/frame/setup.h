@@ -10,8 +10,8 @@ struct tdl_cpu_picture tdl_cpu_picture(const struct tdl_frame *frame);
 enum tdl_result tdl_cpu_use_frame(struct tdl_batch *batch, const struct tdl_frame *frame,
                                   bool write);
 
-/* Where a filter's samples lie, in pixels, either way: result i is at centre + i · step,
- * its triangle `support` wide to either side, and pixels low … high count. */
+/* Positions of a filter's samples, in pixels, either way: result i is at centre + i · step, its
+ * triangle `support` wide to either side, and pixels low … high count. */
 struct tdl_cpu_grid {
     uint32_t count[2];
     double centre[2], step[2], support[2];

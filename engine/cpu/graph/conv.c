@@ -29,7 +29,7 @@ struct state {
     struct axis y, x;
     struct tdl_dims in, out;
     uint32_t groups, in_group, out_group;
-    uint32_t taps, tiles; /* of output channels, in a group */
+    uint32_t taps, tiles; /* tiles of output channels in a group */
     bool depthwise;
     float least, most;
     /* In what is packed. */

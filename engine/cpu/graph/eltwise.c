@@ -21,7 +21,7 @@ struct work {
     enum tdl_function function;
     enum domain domain;
     struct tdl_broadcast shape;
-    bool contiguous[TDL_MAX_BROADCAST]; /* it has the output's shape */
+    bool contiguous[TDL_MAX_BROADCAST]; /* has the output's shape */
 };
 
 /* A chunk of an input: one element for all, or one for each. */
@@ -183,7 +183,7 @@ static void compute_integers(const struct work *w, size_t begin, size_t n, uint8
     tdl_cpu_store_integers(node->output->desc.dtype, result, out, n);
 }
 
-/* where, and what only copies. */
+/* Operators that only copy, and `where`. */
 static void compute_raw(const struct work *w, size_t begin, size_t n, uint8_t *out)
 {
     const size_t size = element_size(w, 0);

@@ -45,15 +45,15 @@ struct tdl_cpu_call {
     const void *inputs[TDL_MAX_NODE_INPUTS]; /* by slot */
     void *output;
     struct tdl_cpu_scratch *scratch;
-    void *state;         /* what prepare() made */
-    const float *packed; /* likewise */
+    void *state;         /* made by prepare() */
+    const float *packed; /* made by prepare(), too */
     struct tdl_cpu_threads *threads;
 };
 
-/* What runs need beside constants, each of one malloc(), or NULL. */
+/* Data that runs need beside constants, each from one malloc(), or NULL. */
 struct tdl_cpu_prepared {
     void *state;   /* freed with the graph */
-    float *packed; /* what never changes, and graphs may have in common */
+    float *packed; /* never changes; graphs may share it */
     size_t packed_bytes;
     size_t scratch_bytes; /* of each thread, while it runs */
     uint32_t slots;       /* bits of those that runs do not read, beside the kernel's `packs` */
@@ -86,14 +86,14 @@ struct tdl_cpu_step {
     struct tdl_node **nodes; /* a part of the program's list */
     uint32_t node_count;
     bool by_xnn;
-    bool goes_on;                        /* where the step before ends, which is too long */
+    bool goes_on;                        /* continues the step before, which would be too long */
     struct tdl_cpu_xnn *xnn;             /* the run, where it is one of XNNPACK's */
-    const struct tdl_cpu_kernel *kernel; /* of others; NULL: by the reference */
-    /* Of the last node of a run of XNNPACK's: what computes it anew where infinities are
-     * among what came out, which may have been NaN. */
+    const struct tdl_cpu_kernel *kernel; /* others'; NULL: by the reference */
+    /* For a run of XNNPACK's: computes its last node anew where the result has infinities, which
+     * may have been NaN. */
     const struct tdl_cpu_kernel *exact;
     struct tdl_cpu_prepared made;
-    uint32_t block; /* of what is packed, among the weights */
+    uint32_t block; /* packed data's index among the weights */
     char name[48], label[160];
 };
 
@@ -101,18 +101,18 @@ struct tdl_program {
     atomic_int refs; /* the graph's, and those of runs that are queued */
     struct tdl_cpu_threads *threads;
     struct tdl_ir *ir;
-    struct tdl_node **nodes; /* those of the IR that do something */
+    struct tdl_node **nodes; /* nodes of the IR that do something */
     uint32_t node_count;
     struct tdl_cpu_step *steps;
     uint32_t step_count;
     uint64_t arena_size, tensor_bytes, weight_bytes;
-    uint64_t xnn_bytes;         /* of the weights, those that XNNPACK has packed, each graph anew */
+    uint64_t xnn_bytes; /* share of weight_bytes that XNNPACK has packed, for each graph anew */
     struct tdl_context *ctx;    /* outlives the runs, and so their programs */
     bool counted;               /* the arena, and what XNNPACK has, in the context's memory */
     struct tdl_weights weights; /* constants that runs read, and what steps have packed */
     struct tdl_cpu_scratch scratch;
     uint64_t scratch_bytes; /* of all threads */
-    uint8_t *arena;         /* what is in it is of one run: a context's runs are in order */
+    uint8_t *arena;         /* holds one run's values: a context's runs are in order */
     /* By operand: where its value lies; of bound ones, in the run that is on. */
     void **values;
     void **constants; /* by operand: copies, while steps are made */
@@ -142,7 +142,7 @@ enum tdl_result tdl_cpu_plan(struct tdl_program *p, const struct tdl_graph *grap
 /* program.c: does whoever compiles want to go on? TDL_OK, or CANCELED with text. */
 enum tdl_result tdl_cpu_ask(const struct tdl_compile_params *params);
 void tdl_cpu_drop_steps(struct tdl_program *p);
-/* Of the constants. */
+/* Drop the copies of the constants. */
 void tdl_cpu_drop_copies(struct tdl_program *p);
 /* For people: what the steps are, in graph->steps. */
 enum tdl_result tdl_cpu_describe_steps(struct tdl_graph *graph);

@@ -15,7 +15,7 @@ struct tdl_cpu_tile {
     const float *const *weights; /* by tap: [depth][columns of a tile] */
     uint32_t taps, depth;
     float *const *out; /* by row; NULL: none */
-    uint32_t columns;  /* that are wanted */
+    uint32_t columns;  /* columns wanted */
     const float *bias; /* a tile's columns, or NULL */
     float alpha;       /* the products times alpha, plus the bias */
     float least, most;
@@ -25,7 +25,7 @@ enum { TDL_CPU_TILE_ROWS = 4 };
 /* Pixels of a depthwise convolution, whose windows begin `step` floats apart. */
 struct tdl_cpu_window {
     const float *const *pixels;  /* under the taps, those outside left out */
-    const float *const *weights; /* of these taps */
+    const float *const *weights; /* weights of these taps */
     uint32_t taps;
     const float *bias;
     float least, most;
@@ -69,7 +69,7 @@ struct tdl_cpu_hot {
     void (*depthwise)(const struct tdl_cpu_window *w, float *out, size_t n);
 
     void (*multiply)(const struct tdl_cpu_tile *tile);
-    uint32_t columns; /* of a tile */
+    uint32_t columns; /* columns per tile */
 
     /* Transform the pixels of a tile, of 16 channels at least, which lie anywhere, to
      * places `step` floats apart. */
@@ -100,7 +100,7 @@ extern const struct tdl_cpu_hot tdl_cpu_hot_baseline;
 extern const struct tdl_cpu_hot tdl_cpu_hot_v3, tdl_cpu_hot_v4;
 #endif
 
-/* That for this machine. */
+/* The functions for this machine. */
 const struct tdl_cpu_hot *tdl_cpu_hot(void);
 
 #endif

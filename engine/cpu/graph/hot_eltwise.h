@@ -151,7 +151,7 @@ static void narrow(const float *restrict x, uint16_t *restrict out, size_t n)
     for (size_t i = 0; i < n; i++) {
         const int32_t bits = tdl_hot_bits(x[i]);
         const uint32_t magnitude = (uint32_t)bits & 0x7fffffff;
-        /* What is below 2^-14, in units of 2^-24: rounded by what is added to it. */
+        /* Values below 2^-14 in units of 2^-24: adding 0.5 rounds them. */
         const uint32_t low = (uint32_t)tdl_hot_bits(fabsf(x[i]) + 0.5f) - 0x3f000000;
         const uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1) - 0x38000000) >> 13;
         const uint32_t half = magnitude > 0x7f800000    ? 0x7e00

@@ -60,7 +60,7 @@ static inline void between_channels(const float *restrict row, const uint32_t *r
     }
 }
 
-/* Where channels are few, loops over them are worth it only if their count is known. */
+/* Loops over few channels are worth it only if their count is known to the compiler. */
 static void between(const float *restrict row, const uint32_t *restrict a,
                     const uint32_t *restrict b, const float *restrict f, size_t pixels,
                     float *restrict out, size_t n)
@@ -127,7 +127,7 @@ static void depthwise(const struct tdl_cpu_window *w, float *out, size_t n)
     }
 }
 
-/* What becomes of a row of products. */
+/* Turn a row of products into results. */
 static inline void finish_row(const struct tdl_cpu_tile *t, const vector sums[2], float *out)
 {
     const float alpha = t->alpha, least = t->least, most = t->most;

@@ -18,11 +18,11 @@ void tdl_cpu_integers_to_floats(enum tdl_dtype dtype, const void *from, float *o
 /* As tdl_double_to_integer(). */
 void tdl_cpu_floats_to_integers(enum tdl_dtype dtype, const float *from, void *out, size_t n);
 
-/* Of one list or two, each the same number for all (`one`) or not. */
+/* One list or two, each the same number for all (`one`) or not. */
 struct tdl_cpu_integers {
     enum tdl_function function;
     bool has_sign;
-    int64_t bounds[2]; /* of clamp */
+    int64_t bounds[2]; /* clamp's bounds */
     const int64_t *x, *y;
     bool x_one, y_one;
 };

@@ -14,7 +14,7 @@ enum { ROWS = TDL_CPU_TILE_ROWS };
 
 struct state {
     size_t m, n, k, tiles;
-    uint32_t dims; /* of the batch */
+    uint32_t dims; /* batch dimensions */
     bool packed;   /* b is constant, and one for all */
     float *b;      /* [tile][k][columns], where it is not packed */
     float *a;      /* [m][k], where a is transposed */
@@ -25,8 +25,8 @@ struct work {
     const struct tdl_cpu_hot *hot;
     const struct state *s;
     const float *a, *b, *c;
-    float *tiles;         /* of b, being made */
-    const float *columns; /* the same, to multiply by */
+    float *tiles;         /* tiles of b, being made */
+    const float *columns; /* tiles of b to multiply by */
     size_t c_row, c_column;
     float *out;
 };

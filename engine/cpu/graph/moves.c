@@ -21,7 +21,7 @@ struct work {
     struct strided s;
     const uint8_t *from;
     uint8_t *to;
-    size_t bytes; /* of an element */
+    size_t bytes; /* per element */
 };
 
 /* Neighbours that are one dimension, and those of one element. */
@@ -45,7 +45,7 @@ static void join(struct strided *s)
     s->rank = kept;
 }
 
-/* Where row `row` begins in the input. */
+/* The index in the input where row `row` begins. */
 static int64_t row_start(const struct strided *s, size_t row)
 {
     int64_t at = s->offset;
@@ -248,7 +248,7 @@ static void run_blocks(const struct tdl_cpu_call *call)
         uint32_t at = 0;
         for (uint32_t j = 0; j < TDL_COUNT(parts); j++) {
             const int64_t other = to_space ? parts[j].wide : parts[j].deep;
-            /* Of two with one stride, one has one element. */
+            /* Where two have the same stride, one of them has one element. */
             at += other > mine || (other == mine && (parts[j].size < parts[i].size ||
                                                      (parts[j].size == parts[i].size && j < i)));
         }

@@ -13,7 +13,7 @@ enum { BLOCK = 64 /* channels */ };
 
 /* ------------------------------------------------- by channel, of NHWC images */
 
-/* Of each image: the channels' means, then a, then b. */
+/* For each image: the channels' means, then a, then b. */
 struct factors {
     size_t images;
     float values[];

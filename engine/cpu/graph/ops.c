@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which operators have code of their own here; the others run by their references. */
+/* The operators that have code of their own here; the others run by their references. */
 #include "ops.h"
 
 #include "ops/ops.h"

@@ -16,7 +16,7 @@ struct work {
     uint64_t value; /* an element of them */
 };
 
-/* Which index of the input is at `at`, or −1. */
+/* The input's index that is at `at`, or −1. */
 static int64_t source(const struct tdl_pad_params *p, int64_t at, uint32_t d, int64_t size)
 {
     const int64_t i = at - p->before[d];

@@ -4,7 +4,7 @@
 
 #include "ops/ops.h"
 
-static const uint32_t place_of[4] = {0, 3, 1, 2}; /* of an axis of NCHW in NHWC */
+static const uint32_t place_of[4] = {0, 3, 1, 2}; /* place in NHWC of each axis of NCHW */
 
 static void permute_list(uint32_t *list)
 {
@@ -42,7 +42,7 @@ static bool permute_pad(struct tdl_node *n)
     return true;
 }
 
-/* What is kept must stay in its order. */
+/* Kept axes must stay in their order. */
 static bool permute_reduce(struct tdl_node *n)
 {
     const uint32_t kept = ~n->attr.reduce.axes & 15;

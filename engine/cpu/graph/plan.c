@@ -205,8 +205,8 @@ static bool reads_later(const struct tdl_cpu_step *s, const struct tdl_node *n, 
 
 enum { RUNS_READ = 1, XNN_HAS = 2 };
 
-/* What becomes of operands' copies. XNNPACK has what it packs for itself, for each graph
- * anew: releases before 2023 share nothing between runtimes. */
+/* Find how operands' copies are used. XNNPACK packs its constants for each graph anew: releases
+ * before 2023 share nothing between runtimes. */
 static void find_uses(struct tdl_program *p, uint8_t *uses)
 {
     for (uint32_t i = 0; i < p->step_count; i++)
@@ -228,7 +228,8 @@ static void find_uses(struct tdl_program *p, uint8_t *uses)
     }
 }
 
-/* What runs read of constants, and what steps have made of them; where[] by operand. */
+/* List the constants that runs read, and the data that steps have made of them; where[] is by
+ * operand. */
 static uint32_t list_blocks(struct tdl_program *p, const uint8_t *uses,
                             struct tdl_weights_block *blocks, uint32_t *where)
 {
@@ -390,7 +391,7 @@ static enum tdl_result cut(struct tdl_program *p, bool no_fuse, bool without_xnn
     return done ? TDL_OK : out_of_memory();
 }
 
-/* Of the run that the step is a part of: it goes on in the steps behind, and before. */
+/* Multiply-adds of the whole run that the step is a part of, with the steps before and behind. */
 static uint64_t macs_of_run(const struct tdl_program *p, const struct tdl_cpu_step *s)
 {
     const struct tdl_cpu_step *end = p->steps + p->step_count;
@@ -471,7 +472,7 @@ void tdl_cpu_drop_steps(struct tdl_program *p)
     p->step_count = 0;
 }
 
-/* What XNNPACK does not take after all, on an old processor say, is computed here. */
+/* Steps that XNNPACK refuses after all, on an old processor say, are computed here. */
 static enum tdl_result make_steps_somehow(struct tdl_program *p, const struct tdl_graph *g,
                                           const struct tdl_compile_params *params)
 {

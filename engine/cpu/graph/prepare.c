@@ -180,7 +180,7 @@ static void widen_inputs(struct walk *w, struct tdl_node *n)
             n->inputs[i] = cast_to(w, n->inputs[i], TDL_FLOAT32);
 }
 
-/* What the node makes from now on, before the result of old is made of it. */
+/* Give the node a new output of this data type; returns the old one, to be made from it. */
 static struct tdl_operand *take_output(struct walk *w, struct tdl_node *n, enum tdl_dtype dtype)
 {
     struct tdl_tensor_params desc = n->output->desc;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* What is in the context's figures beside shared weights, which are there by themselves. */
+/* Add to the context's figures the memory beside shared weights, which count themselves. */
 static void count_memory(struct tdl_program *p)
 {
     p->counted = true;
@@ -81,7 +81,7 @@ fail:
  * lie at the same. */
 static void *reserve_addresses(const struct tdl_program *p, size_t *out_size)
 {
-    enum { BEHIND = 4096 }; /* it may count a little beyond */
+    enum { BEHIND = 4096 }; /* XNNPACK may count a little beyond */
     uint64_t size = 0;
     for (uint32_t i = 0; i < p->ir->operand_count; i++)
         size = TDL_MAX(size, tdl_tensor_params_size(&p->ir->operands[i]->desc));
@@ -172,7 +172,8 @@ static void run_node(struct tdl_program *p, const struct tdl_cpu_step *s,
     }
 }
 
-/* What XNNPACK's last node computed, by a kernel that keeps NaN, if there are infinities. */
+/* Compute the result of XNNPACK's last node anew, by a kernel that keeps NaN, if there are
+ * infinities. */
 static void keep_nan(struct tdl_program *p, const struct tdl_cpu_step *s,
                      struct tdl_cpu_threads *threads)
 {
@@ -278,7 +279,7 @@ struct trial {
     struct tdl_program *program;
     uint8_t *bound[TDL_MAX_BINDINGS];
     uint32_t next; /* step */
-    uint64_t runs; /* of the program, when the one before had ended */
+    uint64_t runs; /* the program's when the part before had ended */
     bool hurries;  /* all steps that are left at once */
     uint64_t ns;
     enum tdl_result result;
@@ -306,7 +307,7 @@ static bool try_part(struct tdl_cpu_spare *spare, struct tdl_cpu_threads *thread
     return t->result == TDL_OK && t->next < p->step_count;
 }
 
-/* What it has read and written; only batches know of points. */
+/* Mark the outputs of a trial as spoilt or not: only batches know of points. */
 static void note_outputs(const struct trial *t, const struct tdl_ir *ir,
                          struct tdl_buffer *const *bound)
 {

@@ -26,7 +26,7 @@ struct work {
     enum tdl_reduction reduction;
     struct parts kept, reduced;
     bool along; /* the innermost is reduced */
-    size_t row; /* of it */
+    size_t row; /* elements that lie in a row of it */
 };
 
 static void split(const struct tdl_node *n, struct work *w)
@@ -53,7 +53,7 @@ static void split(const struct tdl_node *n, struct work *w)
     w->row = inner->count && inner->stride[0] == 1 ? inner->size[0] : 1;
 }
 
-/* Where element `i` of the parts is, leaving out the innermost of them or not. */
+/* Offset of element `i` of the parts, leaving out the innermost of them or not. */
 static size_t place(const struct parts *p, size_t i, uint32_t first)
 {
     size_t at = 0;

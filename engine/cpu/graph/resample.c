@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of each output row or column: the two inputs between which it lies, and how far. */
+/* For each output row or column: the two inputs between which it lies, and how far. */
 struct axis {
     uint32_t *low, *high;
     float *far;
@@ -29,7 +29,7 @@ struct work {
     uint32_t part_rows;
 };
 
-/* Where the centre of output pixel i falls: as ops/resample2d.c defines it. */
+/* Input coordinate of the centre of output pixel i, as ops/resample2d.c defines it. */
 static double coordinate(const struct tdl_resample2d_params *p, int axis, uint32_t i, uint32_t in,
                          uint32_t out)
 {

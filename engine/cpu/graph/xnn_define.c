@@ -225,8 +225,8 @@ static bool is_conv(const struct tdl_node *n)
     return n->op == &tdl_op_conv2d && n->attr.conv.pre == TDL_PRE_NONE;
 }
 
-/* Where a stride steps over the whole output, releases of 2022 read beyond the input; where
- * it steps over the filter, they leave wrong numbers between. */
+/* Strides larger than the output make releases of 2022 read beyond the input; strides larger than
+ * the filter leave wrong numbers between. */
 static bool is_conv_transpose(const struct tdl_node *n)
 {
     if (n->op != &tdl_op_conv_transpose2d)

@@ -26,7 +26,7 @@ static enum tdl_result get_pipeline(const struct tdl_compose_plan *plan, uint32_
                             plan->steps[i].spec.group, TDL_FRAME_SPEC_COUNT, out_pipeline);
 }
 
-/* Of the mask's size, and whether there is light, and the foreground has colours. */
+/* Guesses at the mask's size, with and without light and the foreground's colours. */
 enum { GUESSES = 8 };
 struct wanted {
     struct tdl_kernel kernels[GUESSES * TDL_COMPOSE_MAX_STEPS];

@@ -102,7 +102,7 @@ static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, 
 /* Finds holes or islands of the mask in `pairs`, and removes some. */
 static void add_regions(struct tdl_compose_plan *plan, bool islands)
 {
-    enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* of regions.comp */
+    enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* modes of regions.comp */
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_mask_regions r = tdl_mask_regions(plan->params, c->mask_width, c->mask_height);
     const struct tdl_regions_push push = {

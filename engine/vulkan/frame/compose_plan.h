@@ -12,8 +12,8 @@
 
 #include "frame/compose.h"
 
-/* Of a plan: the foreground's colours, guide, holes and islands (4 each), growing, the
- * guided filter (2), the picture, light, blur (3) and the target. */
+/* Steps of the longest plan: the foreground's colours, guide, holes and islands (4 each), growing,
+ * the guided filter (2), the picture, light, blur (3) and the target. */
 enum { TDL_COMPOSE_MAX_STEPS = 18 + TDL_COMPOSE_MAX_GROWTH };
 
 /* Push constants; each layout is that of the shader named. */
@@ -119,10 +119,10 @@ struct tdl_compose_plan {
     const struct tdl_compose_params *params;
     enum tdl_compose_kernel kernel;
     struct tdl_buffer *mask;    /* NULL with reuse_mask */
-    struct tdl_mask_part part;  /* of it */
-    struct tdl_blur_steps blur; /* of the small pictures, … */
+    struct tdl_mask_part part;  /* the mask's */
+    struct tdl_blur_steps blur; /* for the small pictures */
     uint32_t small, light;      /* … their number, and which is the light, from 1 on */
-    bool colors;                /* of the foreground come */
+    bool colors;                /* the foreground's colours come with the mask */
     bool despills, few, rolling;
     struct tdl_compose_step steps[TDL_COMPOSE_MAX_STEPS];
     uint32_t count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What lives between frames. At mask resolution: `state`, the smoothed mask of
- * the last frame and what it is held against; `pairs` and `grown`, guide and mask
- * to be cleaned and fitted; `bits`, `labels` and `regions`, what is known of its
- * holes and islands; `lines`, the fits; and `coefficients`, which the full size
- * reads, with the differences of the foreground's colours behind them. At reduced size:
- * the blur's two intermediate pictures and its result, or those of the means of fore- and
- * background and of light. And the replacement picture in the target's format and size.
+ * State that lives between frames. At mask resolution: `state`, the smoothed mask of the last
+ * frame and what it is held against; `pairs` and `grown`, guide and mask to be cleaned and
+ * fitted; `bits`, `labels` and `regions`, its holes and islands; `lines`, the fits; and
+ * `coefficients`, which the full size reads, with the differences of the foreground's colours
+ * behind them. At reduced size: the blur's two intermediate pictures and its result, or the
+ * means of fore- and background and the light. And the replacement picture in the target's
+ * format and size.
  */
 #ifndef TDL_FRAME_COMPOSER_H
 #define TDL_FRAME_COMPOSER_H

@@ -35,7 +35,7 @@ static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
     push->opacity = params->opacity;
 }
 
-/* What the kernel depends on. */
+/* Constants that the kernel is specialised with. */
 static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, struct tdl_tensor *tensor,
                                        const struct tdl_frame *frame,
                                        const struct tdl_frame_from_tensor_params *params)
@@ -82,7 +82,7 @@ enum tdl_result tdl_vk_frame_from_tensor(struct tdl_batch *batch, struct tdl_ten
 
     fill_push(frame, tdl_tensor_params_dims(&tensor->params), params, &push);
     binds[6] = (struct tdl_bind){.buffer = tensor->buffer, .size = tensor->size, .read = true};
-    /* What is not read has to be something. */
+    /* Bindings that are not read still need a buffer. */
     for (int i = 0; i < 3; i++)
         binds[i] = binds[6];
     if (params->source)

@@ -42,7 +42,7 @@ static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
     tdl_color_to_channels(frame, params->bgr, push->to_rgb);
 }
 
-/* What the kernel depends on. */
+/* Constants that the kernel is specialised with. */
 static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, const struct tdl_frame *frame,
                                        const struct tdl_tensor *tensor)
 {

@@ -37,7 +37,7 @@ struct work {
     struct tdl_buffer *scratch;
     struct tdl_compile_params params;
     uint32_t total;
-    atomic_uint next; /* of `distinct` */
+    atomic_uint next; /* next index in `distinct` */
     pthread_t helpers[MAX_THREADS];
     uint32_t helper_count;
     pthread_mutex_t lock;
@@ -61,7 +61,7 @@ static int compare(const struct tdl_kernel *a, const struct tdl_kernel *b)
     return order;
 }
 
-/* The same kernels side by side, the first of them first. */
+/* Order by kernel, so that equal ones lie side by side, the first of them first. */
 static int by_kernel(const void *a, const void *b)
 {
     const struct tdl_kernel *x = *(const struct tdl_kernel *const *)a;
@@ -234,7 +234,7 @@ static void call_helpers(struct work *work, void *(*function)(void *), uint32_t 
 static bool take_turn(pthread_mutex_t *turn)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until); /* which pthread_mutex_timedlock() goes by */
+    clock_gettime(CLOCK_REALTIME, &until); /* pthread_mutex_timedlock()'s clock */
     const uint64_t ns = (uint64_t)until.tv_nsec + tdl_compile_cold_ms * 1000000ull;
     until.tv_sec += (time_t)(ns / 1000000000);
     until.tv_nsec = (long)(ns % 1000000000);
@@ -271,7 +271,7 @@ static enum tdl_result run(struct work *work)
         compile_in_software(work);
     } else {
         call_helpers(work, compile_some, 1);
-        compile_some(work); /* this thread works too, or alone */
+        compile_some(work); /* this thread works, too; alone, if there are no helpers */
     }
     for (uint32_t i = 0; i < work->helper_count; i++)
         pthread_join(work->helpers[i], NULL);
@@ -279,7 +279,8 @@ static enum tdl_result run(struct work *work)
     if (work->result != TDL_OK)
         return tdl_fail(work->result, "%s", work->error);
     for (uint32_t i = 0; i < work->total && r == TDL_OK && work->helper_count && software; i++)
-        r = compile_one(work, work->distinct[i]); /* what was compiled apart */
+        /* compiled apart before; this only takes them */
+        r = compile_one(work, work->distinct[i]);
     return r;
 }
 

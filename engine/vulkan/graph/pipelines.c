@@ -86,7 +86,7 @@ enum tdl_result tdl_vk_program_compile(struct tdl_graph *g, const struct tdl_com
     struct tdl_kernel *kernels = list_kernels(&g->plan);
     if (!kernels)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while compiling a graph");
-    if (!p->pipelines) /* else what a call before this one has compiled */
+    if (!p->pipelines) /* otherwise a call before this one has compiled */
         p->pipelines = tdl_pipeline_list_new(count);
     enum tdl_result r = p->pipelines ? tdl_compile_kernels(g->ctx, kernels, count, p->arenas[0],
                                                            params, p->pipelines->pipelines)

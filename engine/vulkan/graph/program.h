@@ -18,21 +18,21 @@
 struct tdl_recording {
     struct tdl_recording *next;
     atomic_int refs; /* the graph's, and unsubmitted batches' */
-    /* Which buffers, by id: a recording does not keep memory alive, and one
-     * whose buffer has gone is never found again. */
+    /* Bound buffers by id: a recording does not keep memory alive, and one whose buffer has gone is
+     * never found again. */
     uint64_t bound[TDL_MAX_BINDINGS];
-    uint32_t queue; /* whose arena */
+    uint32_t queue; /* the queue whose arena it uses */
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkDescriptorPool descriptors;
     struct tdl_pipeline_list *pipelines;
-    VkQueryPool queries; /* of a profiling recording */
+    VkQueryPool queries; /* for a profiling recording */
     uint64_t last_used;
 };
 
 struct tdl_program {
-    /* Of each queue, or runs on several would wait for each other; the first one is made
-     * with the graph, others when it first runs there. */
+    /* One arena per queue, or runs on several would wait for each other. The first is made with the
+     * graph, others at the first run there. */
     struct tdl_buffer *arenas[TDL_MAX_QUEUES];
     struct tdl_weights weights;          /* by block of the plan */
     struct tdl_pipeline_list *pipelines; /* one a step */

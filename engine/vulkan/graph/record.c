@@ -19,7 +19,7 @@ struct hazard {
     bool write;
 };
 
-/* What operands lie in. */
+/* The buffers that operands lie in. */
 struct memory {
     struct tdl_buffer *const *bound;
     struct tdl_buffer *arena;

@@ -19,8 +19,8 @@ struct plane {
     struct tdl_image *image;
     struct tdl_image_state *state;
     VkImageLayout layout; /* while it is copied */
-    bool elsewhere;       /* it belongs to another queue family */
-    bool discard;         /* what it holds does not count */
+    bool elsewhere;       /* belongs to another queue family */
+    bool discard;         /* its contents do not count */
 };
 
 struct barriers {
@@ -76,7 +76,7 @@ static void lower_state(const struct tdl_image_state *state, VkPipelineStageFlag
             *out_access ? VK_PIPELINE_STAGE_ALL_COMMANDS_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
     if (*out_stages & ~(VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT | VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT))
         return;
-    *out_access = 0; /* those two stages have none */
+    *out_access = 0; /* neither of the two stages has any access */
 }
 
 /* Planes of one image are moved once, with the first. */

@@ -50,8 +50,7 @@ static bool find_modifier(const struct tdl_context *ctx, VkFormat format, uint64
     return false;
 }
 
-/* What the driver does with the memory of such an image: nothing, if it does
- * not make the image. */
+/* How the driver can share the memory of such an image; 0 if it does not make the image. */
 static VkExternalMemoryFeatureFlags features_of(const struct tdl_context *ctx,
                                                 enum tdl_handle_type type, VkFormat format,
                                                 uint64_t modifier, VkImageUsageFlags usage)
@@ -298,7 +297,7 @@ static enum tdl_result bind_dma_buf(struct tdl_image *image, int fd)
                      .fd = own,
                  });
     if (r != TDL_OK)
-        close(own); /* else the driver's */
+        close(own); /* on success the driver owns it */
     return r == TDL_OK ? bind(image) : r;
 }
 

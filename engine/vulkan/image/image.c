@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What planes of pictures lie in, the life of images, and VkImages of others
- * on this VkDevice. */
+/* The planes of pictures, the life of images, and VkImages that others made on this VkDevice. */
 #include "image.h"
 
 #include <stdlib.h>

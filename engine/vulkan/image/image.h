@@ -13,8 +13,8 @@ struct tdl_texel {
     uint32_t plane;
     VkFormat vk_format;
     VkImageAspectFlagBits aspect;
-    uint8_t bytes; /* of a texel block */
-    uint8_t width; /* of a texel block, in the image's texels */
+    uint8_t bytes; /* per texel block */
+    uint8_t width; /* a texel block's, in the image's texels */
     /* Frame pixels that one texel covers: 1 << shift. */
     uint8_t shift_x, shift_y;
 };
@@ -26,8 +26,8 @@ struct tdl_image {
     VkImage image;
     VkDeviceMemory memory; /* VK_NULL_HANDLE: the image is somebody else's */
     VkImageUsageFlags usage;
-    uint32_t width, height;       /* of the picture, px */
-    struct tdl_image_state state; /* of one with memory, whose states nobody else tracks */
+    uint32_t width, height;       /* the picture's, px */
+    struct tdl_image_state state; /* for memory of our own, whose states nobody else tracks */
     bool exportable;
     enum tdl_handle_type export_type;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a batch waits for and signals: semaphores, and sync files. */
+/* A batch's waits and signals: semaphores, and sync files. */
 #include "vulkan/batch.h"
 #include "vulkan/share/sync.h"
 

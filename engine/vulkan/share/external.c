@@ -33,7 +33,7 @@ static const char *handle_name(enum tdl_handle_type type)
 
 uint32_t tdl_external_family(const struct tdl_context *ctx, enum tdl_handle_type type)
 {
-    /* Whoever holds a dma-buf need not be a Vulkan driver, let alone ours. */
+    /* A dma-buf's holder need not be a Vulkan driver, let alone ours. */
     return type == TDL_HANDLE_DMA_BUF &&
                    tdl_setup_has(&tdl_vk(ctx)->setup, VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME)
                ? VK_QUEUE_FAMILY_FOREIGN_EXT

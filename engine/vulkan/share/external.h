@@ -7,8 +7,8 @@
 
 #include <tdl/vulkan.h>
 
-/* What is known before memory is imported: of the fd, of the driver, and of
- * what the driver wants for a buffer of this size. */
+/* Facts known before memory is imported: about the fd, the driver, and the driver's wishes for a
+ * buffer of this size. */
 struct tdl_import_facts {
     enum tdl_handle_type type;
     bool has_extension, importable;

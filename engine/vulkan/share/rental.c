@@ -97,7 +97,7 @@ static enum tdl_result check_rentable(struct tdl_tensor *t, enum tdl_handle_type
     return TDL_OK;
 }
 
-/* Which currency; the semaphore is created when it is first needed. */
+/* Choose a timeline or a sync file; the semaphore is created when it is first needed. */
 static enum tdl_result choose_order(struct tdl_buffer *b, enum tdl_handle_type type,
                                     struct tdl_rental *out)
 {
@@ -158,7 +158,7 @@ static enum tdl_result give(struct tdl_buffer *b, struct tdl_rental *out)
     if (out->order == TDL_ORDER_SYNC_FILE)
         TRY(tdl_batch_want_sync_fd(batch));
     TRY(tdl_batch_submit(batch, &point));
-    /* It is rented from here on: what fails now must not keep it from the others. */
+    /* The tensor is rented from here on: a failure now must not keep it from the others. */
     if (out->order == TDL_ORDER_TIMELINE) {
         pthread_mutex_lock(&tdl_vk(ctx)->lock);
         tdl_vkb(b)->rental->value = TDL_MAX(tdl_vkb(b)->rental->value, out->wait_value);
@@ -367,7 +367,7 @@ enum tdl_result tdl_tensor_import(struct tdl_context *ctx, const struct tdl_tens
         goto fail;
     }
     TRY(tdl_buffer_import_fd(ctx, rental->type, rental->memory_fd, rental->size, &t->buffer));
-    tdl_vkb(t->buffer)->shared = false; /* it changes hands by rent and return instead */
+    tdl_vkb(t->buffer)->shared = false; /* changes hands by rent and return instead */
     TRY(tdl_rental_create(t->buffer, t->label));
     tdl_vkb(t->buffer)->rental->family = tdl_vkb(t->buffer)->external_family;
     tdl_vkb(t->buffer)->rental->away = true;

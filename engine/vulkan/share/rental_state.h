@@ -14,8 +14,8 @@
 struct tdl_rental_state {
     bool rented;                  /* others have it: every use is an error */
     bool away;                    /* others had it: the next submission takes it over */
-    uint32_t family;              /* that stands for them; 0: it was never rented */
-    struct tdl_semaphore_op wait; /* what that submission waits for, if any */
+    uint32_t family;              /* stands for the others; 0: it was never rented */
+    struct tdl_semaphore_op wait; /* awaited by that submission, if any */
     VkSemaphore timeline;         /* ours, shared with those who rent; or VK_NULL_HANDLE */
     uint64_t value;               /* last known of it */
     VkSemaphore import;           /* ours, for a sync file that comes back */

@@ -46,7 +46,7 @@ void tdl_sync_begin(struct tdl_context *ctx, struct tdl_sync *s)
 void tdl_sync_submitted(struct tdl_context *ctx, struct tdl_sync *s, bool submitted)
 {
     s->export_pending = submitted && s->export_wanted;
-    /* What was imported and never waited for holds its sync file. */
+    /* An import that nobody waited for still holds its sync file. */
     for (uint32_t i = 0; i < s->import_count && !submitted; i++) {
         vkDestroySemaphore(tdl_vk(ctx)->device, s->imports[i], NULL);
         s->imports[i] = VK_NULL_HANDLE;

@@ -5,7 +5,7 @@
 
 #include "vulkan/context.h"
 
-/* Of one batch. */
+/* One batch's waits and signals. */
 struct tdl_sync {
     struct tdl_semaphore_op waits[TDL_MAX_SEMAPHORES], signals[TDL_MAX_SEMAPHORES];
     uint32_t wait_count, signal_count;
@@ -19,7 +19,7 @@ struct tdl_sync {
 
 /* Forget what was asked for; the device has finished with all of it. */
 void tdl_sync_begin(struct tdl_context *ctx, struct tdl_sync *sync);
-/* What was added since begin has been submitted, or else will never be. */
+/* Forget the waits and signals added since begin: they have been submitted, or never will be. */
 void tdl_sync_submitted(struct tdl_context *ctx, struct tdl_sync *sync, bool submitted);
 void tdl_sync_finish(struct tdl_context *ctx, struct tdl_sync *sync);
 /* Wait in the batch for an op of rental_state.c. */
