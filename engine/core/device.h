@@ -143,6 +143,9 @@ struct tdl_device {
     bool wants_steps;
 
     /* -- contexts: the device and its timeline, on which all its work is ordered */
+    /* A context of the device of this kind that the params name. NULL: none is asked for. */
+    enum tdl_result (*context_create)(const struct tdl_context_params *params,
+                                      struct tdl_context **out_context);
     /* The last reference has gone: wait for the device, free the context. */
     void (*context_destroy)(struct tdl_context *ctx);
     /* `point` is not past the last one, or TDL_ALL_POINTS. Counts a wait that blocks

@@ -87,8 +87,9 @@ static bool context_cache_path(const struct tdl_context *ctx, const char *kind,
     return false;
 }
 
-const struct tdl_device tdl_device_cpu = {
+static const struct tdl_device tdl_device_cpu = {
     .name = "cpu",
+    .context_create = tdl_cpu_context_create,
     .context_destroy = context_destroy,
     .context_wait = tdl_cpu_context_wait,
     .context_last_point = tdl_cpu_context_last_point,

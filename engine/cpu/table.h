@@ -5,8 +5,6 @@
 
 #include "cpu.h"
 
-extern const struct tdl_device tdl_device_cpu;
-
 /* timeline.c */
 enum tdl_result tdl_cpu_timeline_start(struct tdl_cpu_context *ctx);
 /* Runs what is queued first. */

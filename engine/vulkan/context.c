@@ -17,9 +17,15 @@ struct tdl_deferred {
 
 /* -------------------------------------------------------------- timeline */
 
+/* A device of Vulkan's has this file's functions in its table, which lies above it. */
+static bool is_vulkan(const struct tdl_context *ctx)
+{
+    return ctx->on->context_collect == tdl_vk_context_collect;
+}
+
 enum tdl_result tdl_vk_context_check(struct tdl_context *ctx)
 {
-    if (ctx->on != &tdl_device_vulkan)
+    if (!is_vulkan(ctx))
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "%s is no device of Vulkan's: it shares nothing with one", ctx->info.name);
     return tdl_context_check(ctx);
@@ -27,7 +33,7 @@ enum tdl_result tdl_vk_context_check(struct tdl_context *ctx)
 
 void tdl_context_lock_queue(struct tdl_context *ctx)
 {
-    if (!ctx || ctx->on != &tdl_device_vulkan)
+    if (!ctx || !is_vulkan(ctx))
         return;
     if (!tdl_vk(ctx)->setup.borrowed)
         pthread_mutex_lock(&tdl_vk(ctx)->queue_lock);
@@ -37,7 +43,7 @@ void tdl_context_lock_queue(struct tdl_context *ctx)
 
 void tdl_context_unlock_queue(struct tdl_context *ctx)
 {
-    if (!ctx || ctx->on != &tdl_device_vulkan)
+    if (!ctx || !is_vulkan(ctx))
         return;
     if (!tdl_vk(ctx)->setup.borrowed)
         pthread_mutex_unlock(&tdl_vk(ctx)->queue_lock);

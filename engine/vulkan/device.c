@@ -28,9 +28,10 @@ static void context_limits(const struct tdl_context *ctx, struct tdl_limits *lim
     limits->max_batch_graphs = TDL_BATCH_GRAPHS;
 }
 
-const struct tdl_device tdl_device_vulkan = {
+static const struct tdl_device tdl_device_vulkan = {
     .name = "vulkan",
     .wants_steps = true,
+    .context_create = tdl_vulkan_context_create,
     .context_destroy = tdl_vk_context_destroy,
     .context_wait = tdl_vk_context_wait,
     .context_last_point = tdl_vk_context_last_point,

@@ -5,8 +5,6 @@
 
 #include "core/device.h"
 
-extern const struct tdl_device tdl_device_vulkan;
-
 void tdl_vk_context_destroy(struct tdl_context *ctx);
 enum tdl_result tdl_vk_context_wait(struct tdl_context *ctx, uint64_t point, uint64_t timeout_ns);
 uint64_t tdl_vk_context_last_point(struct tdl_context *ctx);

@@ -193,7 +193,7 @@ static void *compile_apart(void *data)
     for (int i = 0; i < TDL_UUID_SIZE; i++)
         snprintf(&uuid[2 * i], 3, "%02x", work->ctx->info.uuid[i]);
     const struct tdl_context_params params = {.device = uuid, .cache_dir = ""};
-    if (tdl_vulkan_context_create(&params, &apart) == TDL_OK &&
+    if (work->ctx->on->context_create(&params, &apart) == TDL_OK &&
         tdl_buffer_create(apart, 256, TDL_BUFFER_DEVICE, &scratch) == TDL_OK)
         for (uint32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->total;) {
             const uint32_t at = work->distinct[i];
