@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""measure.py [--device D] [--threads N] [--rounds N] [--frames N] [--svg FILE]
+"""measure.py [--device D] [--threads N] [--rounds N] [--frames N]
 
 How many frames a second `videotestsrc ! tdlfilter ! fakesink` makes, and what a frame
 costs, by mode and size, with GStreamer's own videoconvertscale to 256×256 RGB for
 scale. All lines of a round run once, in turns, so that whatever else the machine does
-hits all of them; the median of the rounds counts, the best is beside it. With --svg
-the cost of a frame is drawn against its size.
+hits all of them; the median of the rounds counts, the best is beside it.
 """
 import argparse
 import json
@@ -56,43 +55,12 @@ def stages(mode, size, options):
     return json.loads(out)["gpu_ms"]
 
 
-def draw(rows, path):
-    width, height, left, bottom = 640, 360, 60, 40
-    most = max(r["ms"] for r in rows)
-    widest = max(r["size"][0] * r["size"][1] for r in rows)
-
-    def place(row):
-        x = left + (width - left - 20) * row["size"][0] * row["size"][1] / widest
-        return x, height - bottom - (height - bottom - 40) * row["ms"] / most
-
-    with open(path, "w", encoding="utf-8") as f:
-        f.write('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d">\n'
-                '<style>text{font:11px sans-serif}</style>'
-                '<rect width="100%%" height="100%%" fill="#fff"/>\n' % (width, height))
-        f.write('<text x="12" y="20">ms of the CPU a frame, by megapixels (0 to %.1f)</text>\n'
-                % (widest / 1e6))
-        f.write('<path d="M%d 30V%dH%d" fill="none" stroke="#888"/>\n'
-                % (left, height - bottom, width - 10))
-        for mode, colour in (("overlay", "#4e79a7"), ("blur", "#f28e2b")):
-            points = [(r, place(r)) for r in rows if r["mode"] == mode]
-            f.write('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>\n'
-                    % (colour, " ".join("%.1f,%.1f" % p for _, p in points)))
-            for r, (x, y) in points:
-                f.write('<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>'
-                        '<text x="%.1f" y="%.1f">%.1f</text>\n'
-                        % (x, y, colour, x - 8, y - 8, r["ms"]))
-            f.write('<text x="%.1f" y="%.1f" fill="%s">%s</text>\n'
-                    % (points[-1][1][0] - 60, points[-1][1][1] + 14, colour, mode))
-        f.write("</svg>\n")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[1])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--frames", type=int, default=300)
-    parser.add_argument("--svg")
     options = parser.parse_args()
     os.environ["GST_PLUGIN_PATH"] = os.path.join(BUILD, "gst")
     rows = [{"mode": m, "size": s, "wall": [], "cpu": []} for m, s in CASES]
@@ -114,8 +82,6 @@ def main():
         print("%-14s %10s %9.0f %9.0f %9.2f   %s" % (
             row["mode"], "%dx%d" % row["size"], statistics.median(row["wall"]), max(row["wall"]),
             row["ms"], text))
-    if options.svg:
-        draw([r for r in rows if r["mode"] in ("overlay", "blur")], options.svg)
 
 
 if __name__ == "__main__":

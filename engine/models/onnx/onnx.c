@@ -18,10 +18,10 @@
 /* --------------------------------------------------------------------- nodes */
 
 static const struct onnx_row *const tables[] = {
-    onnx_rows_activations, onnx_rows_attention, onnx_rows_detect,   onnx_rows_elements,
-    onnx_rows_image,       onnx_rows_indices,   onnx_rows_linear,   onnx_rows_losses,
-    onnx_rows_moving,      onnx_rows_normalize, onnx_rows_quantize, onnx_rows_recurrent,
-    onnx_rows_regions,     onnx_rows_shape,
+    onnx_rows_activations, onnx_rows_attention, onnx_rows_detect,    onnx_rows_elements,
+    onnx_rows_image,       onnx_rows_indices,   onnx_rows_linear,    onnx_rows_moving,
+    onnx_rows_normalize,   onnx_rows_quantize,  onnx_rows_recurrent, onnx_rows_regions,
+    onnx_rows_shape,
 };
 
 static const struct onnx_row *find_row(const struct tdl_pb *type)

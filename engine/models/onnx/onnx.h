@@ -111,8 +111,8 @@ struct onnx_row {
 /* Tables of rows, each ends with an empty one. */
 extern const struct onnx_row onnx_rows_activations[], onnx_rows_attention[], onnx_rows_detect[],
     onnx_rows_elements[], onnx_rows_image[], onnx_rows_indices[], onnx_rows_linear[],
-    onnx_rows_losses[], onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[],
-    onnx_rows_recurrent[], onnx_rows_regions[], onnx_rows_shape[];
+    onnx_rows_moving[], onnx_rows_normalize[], onnx_rows_quantize[], onnx_rows_recurrent[],
+    onnx_rows_regions[], onnx_rows_shape[];
 
 /* ops_image.c: the node's convolution, of operands that were made of its inputs; its
  * output is what `then` makes of the result. */
