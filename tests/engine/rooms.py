@@ -40,7 +40,6 @@ CIRCLES = {
     "compile": (7, "the patterns of fusions lie in files by kind, and ask the walk's file what a"
                    " node is"),
     "core": (6, "a context owns the buffers, batches and reads that hold it"),
-    "models/ncnn": (9, "what layers ask of blobs lies beside the walk that adds them"),
     "models/onnx": (6, "a value may be a constant of the file, which is turned when it is read"),
 }
 # Below the line: what sees Vulkan, or what stands in for it.

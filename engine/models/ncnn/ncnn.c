@@ -14,92 +14,15 @@
  */
 #include "ncnn.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAGIC "7767517"
-#define MAX_SIZE 65536 /* of steps, windows, sizes and counts of channels */
 #define MAX_LAYERS 1000000
 /* Of an input or output, with its NUL; one byte more than the builder takes, which says so. */
 #define MAX_NAME (TDL_MAX_NAME + 2)
 #define MAX_OPEN_INPUTS 16 /* for whose channels the text is searched */
-
-void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    /* Names come from the file; a terminal or GLib must not choke on them. */
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e)
-            *c = '?';
-    tdl_builder_fail(im->builder, result, "%s", text);
-    return NULL;
-}
-
-bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least)
-{
-    if (value >= least && value <= MAX_SIZE)
-        return true;
-    ncnn_fail(im, TDL_ERROR_INVALID_MODEL,
-              "the model file is damaged: %s %lld is not within %lld to %d", what, (long long)value,
-              (long long)least, MAX_SIZE);
-    return false;
-}
-
-/* --------------------------------------------------------------------- blobs */
-
-struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i)
-{
-    return im->blobs[l->bottoms[i]].operand;
-}
-
-struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i)
-{
-    struct tdl_operand *x = ncnn_bottom(im, l, i);
-
-    if (tdl_operand_get_desc(x)->rank == 4)
-        return x;
-    return ncnn_fail(im, TDL_ERROR_UNSUPPORTED, "a blob of %u dimensions instead of 3",
-                     tdl_operand_get_desc(x)->rank);
-}
-
-bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out)
-{
-    const uint32_t rank = tdl_operand_get_desc(x)->rank, first = rank == 4;
-    const int32_t dims = (int32_t)(rank - first);
-
-    if (axis < -dims || axis >= dims)
-        return ncnn_fail(im, TDL_ERROR_INVALID_MODEL, "there is no axis %d in %d dimensions", axis,
-                         dims) != NULL;
-    *out = first + (uint32_t)(axis < 0 ? axis + dims : axis);
-    return true;
-}
-
-/* Reshapes keep the layout, also where the rank hides it; what has another one comes to
- * NCHW as a picture of one channel, whose elements stay where they are. */
-struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, uint32_t rank,
-                                 const uint32_t *shape)
-{
-    static const uint32_t to_nchw[] = {0, 3, 1, 2};
-    uint32_t count = 1;
-
-    if (!x)
-        return NULL;
-    const struct tdl_tensor_params *in = tdl_operand_get_desc(x);
-    if (rank == 4 && in->layout != TDL_LAYOUT_NCHW) {
-        for (uint32_t i = 0; i < in->rank; i++)
-            count *= in->shape[i];
-        x = tdl_builder_reshape(im->builder, x, 4, (const uint32_t[]){1, count, 1, 1});
-        x = x ? tdl_builder_transpose(im->builder, x, to_nchw) : NULL;
-    }
-    return x ? tdl_builder_reshape(im->builder, x, rank, shape) : NULL;
-}
 
 /* -------------------------------------------------------------------- layers */
 

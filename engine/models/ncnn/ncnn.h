@@ -67,10 +67,6 @@ struct ncnn_row {
     struct tdl_operand *(*add)(struct ncnn_import *im, const struct ncnn_layer *l);
 };
 
-/* Puts the builder in its error state; NULL for convenience. */
-void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
-    TDL_PRINTF(3, 4);
-
 /* ---- param.c */
 /* The next word of the line in `out`, cut to what fits; its length, 0 at the line's end. */
 uint32_t ncnn_word(struct ncnn_text *text, char *out, uint32_t size, const char **out_start);
@@ -105,7 +101,10 @@ const float *ncnn_floats(struct ncnn_import *im, bool tagged, uint64_t count);
 struct tdl_operand *ncnn_per_channel(struct ncnn_import *im, const struct tdl_operand *x,
                                      float *memory, uint32_t count);
 
-/* ---- ncnn.c */
+/* ---- layer.c */
+/* Puts the builder in its error state; NULL for convenience. */
+void *ncnn_fail(struct ncnn_import *im, enum tdl_result result, const char *format, ...)
+    TDL_PRINTF(3, 4);
 struct tdl_operand *ncnn_bottom(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
 /* One of three dimensions. */
 struct tdl_operand *ncnn_picture(struct ncnn_import *im, const struct ncnn_layer *l, uint32_t i);
@@ -116,7 +115,7 @@ struct tdl_operand *ncnn_reshape(struct ncnn_import *im, struct tdl_operand *x, 
 bool ncnn_in_range(struct ncnn_import *im, const char *what, int64_t value, int64_t least);
 /* An axis of a blob, outermost first, as one of its operand. */
 bool ncnn_axis(struct ncnn_import *im, const struct tdl_operand *x, int32_t axis, uint32_t *out);
-/* What layers have fused behind them: parameters 9 and 10. */
+/* layers_eltwise.c: what layers have fused behind them: parameters 9 and 10. */
 struct tdl_operand *ncnn_activate(struct ncnn_import *im, const struct ncnn_layer *l,
                                   struct tdl_operand *x);
 
