@@ -34,13 +34,10 @@ bool tdl_window_resolve(struct tdl_dims in, const uint32_t kernel[2], const uint
                         const uint32_t pad[4], enum tdl_padding padding, struct tdl_window *out)
 {
     if (padding == TDL_PADDING_SAME_UPPER) {
-        /* TensorFlow: https://www.tensorflow.org/api_docs/python/tf/nn, "SAME" */
         out->out_h = TDL_DIV_UP(in.h, stride[0]);
         out->out_w = TDL_DIV_UP(in.w, stride[1]);
-        int64_t total_h = (int64_t)(out->out_h - 1) * stride[0] + kernel[0] - in.h;
-        int64_t total_w = (int64_t)(out->out_w - 1) * stride[1] + kernel[1] - in.w;
-        out->pad_top = (uint32_t)(total_h > 0 ? total_h / 2 : 0);
-        out->pad_left = (uint32_t)(total_w > 0 ? total_w / 2 : 0);
+        out->pad_top = tdl_same_padding(in.h, kernel[0], stride[0]) / 2;
+        out->pad_left = tdl_same_padding(in.w, kernel[1], stride[1]) / 2;
         return true;
     }
     uint64_t h = (uint64_t)in.h + pad[0] + pad[1], w = (uint64_t)in.w + pad[2] + pad[3];

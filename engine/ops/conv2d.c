@@ -118,17 +118,16 @@ static uint32_t filter_channel(const struct tdl_node *n, size_t i)
 static bool widen(struct tdl_node *n, const uint32_t border[4], bool never_negative)
 {
     struct tdl_conv2d_params *p = &n->attr.conv.p;
-    struct tdl_dims in = tdl_operand_dims(n->inputs[0]), out = tdl_operand_dims(n->output);
+    struct tdl_dims in = tdl_operand_dims(n->inputs[0]);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_CONV_FILTER]);
-    const uint32_t sizes[2][3] = {{in.h, out.h, f.h}, {in.w, out.w, f.w}};
+    const uint32_t sizes[2][2] = {{in.h, f.h}, {in.w, f.w}};
     (void)never_negative;
     for (int i = 0; i < 2; i++) {
         if (p->padding == TDL_PADDING_SAME_UPPER) {
-            int64_t total = (int64_t)(sizes[i][1] - 1) * p->stride[i] +
-                            (int64_t)(sizes[i][2] - 1) * p->dilation[i] + 1 - sizes[i][0];
-            total = TDL_MAX(total, 0);
-            p->pad[2 * i] = (uint32_t)(total / 2);
-            p->pad[2 * i + 1] = (uint32_t)(total - total / 2);
+            const uint64_t extent = (uint64_t)(sizes[i][1] - 1) * p->dilation[i] + 1;
+            const uint32_t total = tdl_same_padding(sizes[i][0], extent, p->stride[i]);
+            p->pad[2 * i] = total / 2;
+            p->pad[2 * i + 1] = total - total / 2;
         }
         p->pad[2 * i] += border[2 * i];
         p->pad[2 * i + 1] += border[2 * i + 1];

@@ -26,9 +26,7 @@ static uint32_t resolve_axis(struct geometry *g, int i, uint32_t in, uint32_t *o
     if (full > INT32_MAX)
         return 0;
     if (p->padding == TDL_PADDING_SAME_UPPER) {
-        /* The gradient of TensorFlow's SAME convolution. */
-        uint64_t over = extent > stride ? extent - stride : 0;
-        *out_pad = (uint32_t)TDL_MIN(over / 2, INT32_MAX);
+        *out_pad = (uint32_t)TDL_MIN(tdl_same_padding_transposed(extent, stride) / 2, INT32_MAX);
         if (!asked && !more)
             size = in * stride;
     } else if (asked) {

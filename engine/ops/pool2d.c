@@ -18,9 +18,9 @@ static bool resolve_axis(const struct tdl_pool2d_params *p, int axis, uint32_t i
         return false;
     if (p->padding == TDL_PADDING_SAME_UPPER) {
         uint64_t out = TDL_DIV_UP((uint64_t)in, stride);
-        uint64_t covered = (out - 1) * stride + extent, total = covered > in ? covered - in : 0;
-        g->pad[axis] = (uint32_t)(total / 2);
-        g->end_pad[axis] = (uint32_t)(total - total / 2);
+        const uint32_t total = tdl_same_padding(in, extent, stride);
+        g->pad[axis] = total / 2;
+        g->end_pad[axis] = total - total / 2;
         g->out[axis] = (uint32_t)out;
         return !asked || asked == out;
     }

@@ -14,7 +14,7 @@
 
 #include "gsttdldecode.h"
 
-#define GST_TDL_MAX_LINKS 12 /* of each kind: graphs have 32 inputs and outputs */
+#define GST_TDL_MAX_LINKS 12 /* of each kind: graphs have 64 inputs, and outputs */
 #define GST_TDL_STATE_DIMS 4
 #define GST_TDL_MAX_PICTURES 4 /* that a model takes, the frame among them */
 #define GST_TDL_LINK_DIMS (GST_TDL_STATE_DIMS * (GST_TDL_MAX_LINKS + GST_TDL_MAX_PICTURES))

@@ -68,7 +68,9 @@ static enum tdl_result resolve(const struct tdl_node *n, struct state *s)
             transposed ? TDL_MAX(t->dilation[i], 1) : params_of(n)->dilation[i];
         int64_t pad = i ? g.window.pad_left : g.window.pad_top;
         if (transposed && t->padding == TDL_PADDING_SAME_UPPER)
-            pad = TDL_MAX((a->kernel - 1) * dilation + 1 - stride, 0) / 2;
+            pad = tdl_same_padding_transposed((uint64_t)((a->kernel - 1) * dilation + 1),
+                                              (uint64_t)stride) /
+                  2;
         else if (transposed)
             pad = t->pad[2 * i];
         a->scale = transposed ? 1 : stride;

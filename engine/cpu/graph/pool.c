@@ -152,11 +152,10 @@ static void run(const struct tdl_cpu_call *call)
         w.pad[i] = p->pad[2 * i];
         w.end_pad[i] = p->pad[2 * i + 1];
         if (p->padding == TDL_PADDING_SAME_UPPER) {
-            const int64_t in = i ? w.in.w : w.in.h, out = i ? w.out_dims.w : w.out_dims.h;
-            const int64_t total =
-                (out - 1) * p->stride[i] + (p->window[i] - 1) * w.dilation[i] + 1 - in;
-            w.pad[i] = TDL_MAX(total, 0) / 2;
-            w.end_pad[i] = TDL_MAX(total, 0) - w.pad[i];
+            const uint64_t extent = (uint64_t)((p->window[i] - 1) * w.dilation[i] + 1);
+            const uint32_t total = tdl_same_padding(i ? w.in.w : w.in.h, extent, p->stride[i]);
+            w.pad[i] = total / 2;
+            w.end_pad[i] = total - total / 2;
         }
     }
     const size_t blocks = TDL_DIV_UP(w.in.c, BLOCK);

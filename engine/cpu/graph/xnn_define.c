@@ -140,7 +140,7 @@ static void resolve_cut(const struct tdl_node *n, int axis, uint32_t out[3])
     const int64_t full = ((int64_t)(axis ? in.w : in.h) - 1) * stride + extent;
     int64_t before = p->pad[2 * axis];
     if (p->padding == TDL_PADDING_SAME_UPPER)
-        before = TDL_MAX(extent - stride, 0) / 2;
+        before = tdl_same_padding_transposed((uint64_t)extent, (uint64_t)stride) / 2;
     const int64_t rest = full - before - (axis ? size.w : size.h);
     out[0] = (uint32_t)before;
     out[1] = (uint32_t)TDL_MAX(rest, 0);

@@ -2,6 +2,7 @@
 /* ONNX's convolutions and pools. What has one dimension of space instead of two is a
  * picture of one row. */
 #include "onnx.h"
+#include "shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,13 +79,11 @@ static void resolve_same(struct window *w, const uint32_t in[2])
     if (!w->same_upper && !w->same_lower)
         return;
     for (uint32_t i = 0; i < 2; i++) {
-        const int64_t out = (in[i] + w->stride[i] - 1) / w->stride[i];
-        int64_t total =
-            (out - 1) * w->stride[i] + (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1 - in[i];
+        const uint64_t extent = (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
+        const uint32_t total = tdl_same_padding(in[i], extent, w->stride[i]);
 
-        total = total < 0 ? 0 : total;
-        w->pad[2 * i] = (uint32_t)(w->same_lower ? total - total / 2 : total / 2);
-        w->pad[2 * i + 1] = (uint32_t)total - w->pad[2 * i];
+        w->pad[2 * i] = w->same_lower ? total - total / 2 : total / 2;
+        w->pad[2 * i + 1] = total - w->pad[2 * i];
     }
 }
 

@@ -6,6 +6,7 @@
  * each slice of the filter.
  */
 #include "onnx.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -56,12 +57,10 @@ static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t 
         w->after[i] = pads[3 + i];
         if (!upper && !lower)
             continue;
-        const int64_t out = ((int64_t)in[i] + w->stride[i] - 1) / w->stride[i];
-        int64_t total =
-            (out - 1) * w->stride[i] + (int64_t)(w->kernel[i] - 1) * w->dilation[i] + 1 - in[i];
-        total = total < 0 ? 0 : total;
-        w->before[i] = (uint32_t)(lower ? total - total / 2 : total / 2);
-        w->after[i] = (uint32_t)total - w->before[i];
+        const uint64_t extent = (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
+        const uint32_t total = tdl_same_padding(in[i], extent, w->stride[i]);
+        w->before[i] = lower ? total - total / 2 : total / 2;
+        w->after[i] = total - w->before[i];
     }
     return true;
 }
