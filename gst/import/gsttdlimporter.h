@@ -44,6 +44,9 @@ extern const struct gst_tdl_import_way gst_tdl_import_vulkan, gst_tdl_import_dma
     gst_tdl_import_dma_buf_image, gst_tdl_import_dma_buf_mapped, gst_tdl_import_pool,
     gst_tdl_import_host, gst_tdl_import_mapped, gst_tdl_import_by_copy;
 
+/* Where the request's planes lie, of linear pictures only: offsets and strides of others are
+ * the driver's business. False with an error where the buffer is too small. */
+gboolean gst_tdl_find_places(struct gst_tdl_request *request, GError **error);
 /* Bytes from the first pixel's to one past the last, or 0 for rows that run
  * upwards, which only the copying importer reads. */
 gsize gst_tdl_place_size(const struct gst_tdl_place *place);

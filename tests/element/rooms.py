@@ -18,7 +18,6 @@ ROOMS = ["", "loading", "export", "frame", "network", "model", "import", "memory
 # Circles of calls of more than a few files, by folder: how many files, and why they stay.
 CIRCLES = {
     "export": (5, "the ordered table names the ways, and these ask it what was agreed on"),
-    "import": (9, "the ordered table names the ways, and these ask it how a frame lies"),
 }
 
 
