@@ -167,6 +167,7 @@ struct tdl_operand *tdl_builder_input(struct tdl_builder *b, const char *name,
     struct tdl_operand *o = add_operand(b, TDL_OPERAND_INPUT, desc);
     if (!o)
         return NULL;
+    o->is_picture = desc->rank == 4;
     if (!tdl_operand_set_name(o, name))
         return tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     b->ir->inputs[b->ir->input_count++] = o;
@@ -203,6 +204,16 @@ struct tdl_operand *tdl_builder_constant(struct tdl_builder *b,
 }
 
 /* -------------------------------------------------------------- operators */
+
+static bool is_picture(const struct tdl_node *n)
+{
+    bool picture = n->op->storage == TDL_STORAGE_PACKED;
+    if (n->op->renames || (n->op->relabels && !n->op->can_pack(n)))
+        return false; /* dimensions have come to other places */
+    for (uint32_t i = 0; i < n->input_count && !picture; i++)
+        picture = n->inputs[i] && n->inputs[i]->is_picture;
+    return picture && n->output->desc.rank == 4;
+}
 
 struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl_op *op,
                                          const union tdl_attr *attr,
@@ -241,6 +252,7 @@ struct tdl_operand *tdl_builder_add_node(struct tdl_builder *b, const struct tdl
                    : tdl_builder_fail(b, TDL_ERROR_OUT_OF_MEMORY, "out of memory in a builder");
     }
     n->output->producer = n;
+    n->output->is_picture = is_picture(n);
     return n->output;
 }
 

@@ -64,6 +64,10 @@ struct tdl_operand {
     const struct tdl_compact *compact;
     void *expanded;
     uint32_t readers; /* slots that tdl_node_shrink() was not told of yet */
+    /* Of the builder: rank 4, and what its layout calls channels are some, as an operator on
+     * channels or the caller said so; behind a reshape that is a guess. */
+    bool is_picture;
+    struct tdl_operand *relabelled; /* the same elements under the other layout, or NULL */
     struct tdl_node *producer;
     struct tdl_use *uses; /* while the IR is indexed: see tdl_ir_index() */
 

@@ -80,6 +80,7 @@ struct tdl_operand *tdl_builder_batch_normalization(
     if (params)
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
+    input = tdl_input_as_told(b, &tdl_op_batch_normalization, input, p.input_layout);
     struct tdl_operand *inputs[] = {input, p.scale, p.bias, mean, variance};
     if (!tdl_norm_known(b, &tdl_op_batch_normalization, p.epsilon, p.activation))
         return NULL;

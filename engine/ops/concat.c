@@ -135,8 +135,12 @@ struct tdl_operand *tdl_builder_concat(struct tdl_builder *b, struct tdl_operand
         return NULL;
     if (!inputs || !count)
         return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "concat: there are no inputs");
-    if (count <= TDL_MAX_CONCAT)
-        return tdl_builder_add_node(b, &tdl_op_concat, &attr, inputs, count, count);
+    if (count <= TDL_MAX_CONCAT) {
+        struct tdl_operand *alike[TDL_MAX_CONCAT];
+        memcpy(alike, inputs, count * sizeof(*inputs));
+        tdl_agree_on_layout(b, alike, count);
+        return tdl_builder_add_node(b, &tdl_op_concat, &attr, alike, count, count);
+    }
     uint32_t groups = TDL_DIV_UP(count, TDL_MAX_CONCAT);
     struct tdl_operand **parts = calloc(groups, sizeof(struct tdl_operand *)), *result;
     if (!parts)

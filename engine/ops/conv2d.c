@@ -274,6 +274,8 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         !tdl_builder_fits_window(b, &tdl_op_conv2d, "stride", p->stride, 2) ||
         !tdl_builder_fits_window(b, &tdl_op_conv2d, "dilation", p->dilation, 2))
         return NULL;
+    input = tdl_input_as_told(b, &tdl_op_conv2d, input, p->input_layout);
+    p->input_layout = TDL_INPUT_AS_IT_IS;
     if (is_dynamic(b, input, filter))
         return tdl_conv2d_dynamic(b, input, filter, p);
     if (!tdl_becomes_known(b, p->bias)) {
@@ -282,7 +284,7 @@ struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *b, struct tdl_operand
         p->activation = TDL_ACTIVATION_NONE;
         return tdl_add_bias(b, tdl_builder_conv2d(b, input, filter, p), all.bias, all.activation);
     }
-    filter = order_filter(b, filter, p->filter_layout);
+    filter = tdl_relabelled(b, order_filter(b, filter, p->filter_layout), TDL_LAYOUT_NHWC);
     p->filter_layout = TDL_FILTER_OHWI;
     struct tdl_operand *inputs[] = {input, tdl_parameter(b, filter), tdl_parameter(b, p->bias)};
     for (int i = 0; i < 2; i++) {

@@ -113,7 +113,6 @@ struct tdl_operand *tdl_conv2d_dynamic(struct tdl_builder *b, struct tdl_operand
     if (p->bias)
         y = tdl_builder_add(b, y, p->bias);
     y = tdl_builder_reshape(b, y, 4, (const uint32_t[]){out[0], out[1], out[2], k[0]});
-    if (y && y->desc.layout != TDL_LAYOUT_NHWC)
-        y = tdl_builder_relabel(b, y, TDL_LAYOUT_NHWC);
+    y = tdl_relabelled(b, y, TDL_LAYOUT_NHWC);
     return tdl_to_layout(b, tdl_builder_activation(b, y, p->activation), layout);
 }

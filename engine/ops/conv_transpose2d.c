@@ -485,6 +485,9 @@ struct tdl_operand *tdl_builder_conv_transpose2d(struct tdl_builder *b, struct t
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "stride", p->stride, 2) ||
         !tdl_builder_fits_window(b, &tdl_op_conv_transpose2d, "dilation", p->dilation, 2))
         return NULL;
+    input = tdl_input_as_told(b, &tdl_op_conv_transpose2d, input, p->input_layout);
+    p->input_layout = TDL_INPUT_AS_IT_IS;
+    filter = tdl_relabelled(b, filter, TDL_LAYOUT_NHWC);
     if (is_dynamic(b, input, filter, bias))
         return compose(b, &attr, input, filter, bias);
     if (!tdl_becomes_known(b, bias)) {

@@ -44,13 +44,19 @@ UNARY(tanh, TDL_TANH)
 UNARY(softplus, TDL_SOFTPLUS)
 UNARY(softsign, TDL_SOFTSIGN)
 
+static struct tdl_operand *add_several(struct tdl_builder *b, enum tdl_function f,
+                                       struct tdl_operand **inputs, uint32_t count)
+{
+    const union tdl_attr attr = {0};
+    tdl_agree_on_layout(b, inputs, count);
+    return tdl_builder_add_node(b, &tdl_op_eltwise[f], &attr, inputs, count, count);
+}
+
 #define BINARY(name, function)                                                                     \
     struct tdl_operand *tdl_builder_##name(struct tdl_builder *b, struct tdl_operand *x,           \
                                            struct tdl_operand *y)                                  \
     {                                                                                              \
-        const union tdl_attr attr = {0};                                                           \
-        return tdl_builder_add_node(b, &tdl_op_eltwise[function], &attr,                           \
-                                    (struct tdl_operand *[]){x, y}, 2, 2);                         \
+        return add_several(b, function, (struct tdl_operand *[]){x, y}, 2);                        \
     }
 BINARY(add, TDL_ADD)
 BINARY(sub, TDL_SUB)
@@ -126,9 +132,7 @@ struct tdl_operand *tdl_builder_linear(struct tdl_builder *b, struct tdl_operand
 struct tdl_operand *tdl_builder_where(struct tdl_builder *b, struct tdl_operand *condition,
                                       struct tdl_operand *x, struct tdl_operand *y)
 {
-    const union tdl_attr attr = {0};
-    return tdl_builder_add_node(b, &tdl_op_eltwise[TDL_WHERE], &attr,
-                                (struct tdl_operand *[]){x, y, condition}, 3, 3);
+    return add_several(b, TDL_WHERE, (struct tdl_operand *[]){x, y, condition}, 3);
 }
 
 struct tdl_operand *tdl_builder_clamp(struct tdl_builder *b, struct tdl_operand *x,

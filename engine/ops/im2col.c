@@ -112,5 +112,6 @@ struct tdl_operand *tdl_builder_im2col(struct tdl_builder *b, struct tdl_operand
         attr.im2col.p.pad[2 * i] = params->pad[2 * i];
         attr.im2col.p.pad[2 * i + 1] = params->pad[2 * i + 1];
     }
+    input = tdl_input_as_told(b, &tdl_op_im2col, input, params->input_layout);
     return tdl_builder_add_node(b, &tdl_op_im2col, &attr, &input, 1, 1);
 }

@@ -67,6 +67,7 @@ struct tdl_operand *tdl_builder_instance_normalization(
     if (params)
         p = *params;
     union tdl_attr attr = {.norm = {.epsilon = p.epsilon, .activation = p.activation}};
+    input = tdl_input_as_told(b, &tdl_op_instance_normalization, input, p.input_layout);
     struct tdl_operand *inputs[] = {input, p.scale, p.bias};
     const bool dynamic = tdl_norm_is_dynamic(b, input, inputs, TDL_COUNT(inputs));
     if (!tdl_norm_known(b, &tdl_op_instance_normalization, p.epsilon, p.activation))

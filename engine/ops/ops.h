@@ -86,6 +86,15 @@ size_t tdl_broadcast_index(const struct tdl_tensor_params *out, const struct tdl
 bool tdl_layouts_clash(const struct tdl_operand *a, const struct tdl_operand *b);
 enum tdl_result tdl_fail_layouts(const char *what, const struct tdl_operand *a,
                                  const struct tdl_operand *b);
+/* x of rank 4 under that layout's name, made once: nothing moves. Of other ranks x itself. */
+struct tdl_operand *tdl_relabelled(struct tdl_builder *builder, struct tdl_operand *x,
+                                   enum tdl_layout layout);
+/* The input of an operator on channels, which is told where it has them (enum
+ * tdl_input_layout). NULL with the builder in error for a number that there is not. */
+struct tdl_operand *tdl_input_as_told(struct tdl_builder *builder, const struct tdl_op *op,
+                                      struct tdl_operand *x, uint64_t input_layout);
+/* Inputs that are read element by element: those of rank 4 under one layout's name. */
+void tdl_agree_on_layout(struct tdl_builder *builder, struct tdl_operand **inputs, uint32_t count);
 /* A params struct of the given dims in the layout and data type of `like`. */
 struct tdl_tensor_params tdl_desc_like(const struct tdl_operand *like, struct tdl_dims dims);
 

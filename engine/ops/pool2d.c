@@ -83,6 +83,8 @@ struct tdl_operand *tdl_pool2d_add(struct tdl_builder *b, const struct tdl_op *o
         !tdl_builder_known(b, op, "rounding", p->rounding, TDL_ROUNDING_CEIL))
         return NULL;
     uint8_t whole = 0;
+    input = tdl_input_as_told(b, op, input, p->input_layout);
+    p->input_layout = TDL_INPUT_AS_IT_IS;
     if (tdl_builder_status(b) == TDL_OK && input) {
         struct tdl_dims d = tdl_operand_dims(input);
         for (int i = 0; i < 2; i++) {

@@ -249,12 +249,6 @@ const struct tdl_op tdl_op_resample2d = {
     .reference = reference,
 };
 
-static struct tdl_operand *labelled(struct tdl_builder *b, struct tdl_operand *x,
-                                    enum tdl_layout layout)
-{
-    return !x || x->desc.layout == layout ? x : tdl_builder_relabel(b, x, layout);
-}
-
 /* Dimensions that are no neighbours become the middle ones for a while. */
 static struct tdl_operand *resample_apart(struct tdl_builder *b, struct tdl_operand *x,
                                           struct tdl_resample2d_params *p)
@@ -267,9 +261,9 @@ static struct tdl_operand *resample_apart(struct tdl_builder *b, struct tdl_oper
     for (uint32_t i = 0; i < 4; i++)
         back[order[i]] = i;
     p->axes[0] = p->axes[1] = 0;
-    x = labelled(b, tdl_builder_transpose(b, x, order), TDL_LAYOUT_NHWC);
+    x = tdl_relabelled(b, tdl_builder_transpose(b, x, order), TDL_LAYOUT_NHWC);
     x = tdl_builder_transpose(b, tdl_builder_resample2d(b, x, p), back);
-    return labelled(b, x, layout);
+    return tdl_relabelled(b, x, layout);
 }
 
 /* Along other dimensions than the layout's height and width: under shape and layout that
@@ -288,8 +282,8 @@ static struct tdl_operand *resample_along(struct tdl_builder *b, struct tdl_oper
         return resample_apart(b, x, &inner);
     inner.axes[0] = inner.axes[1] = 0;
     if (first > 0) {
-        x = labelled(b, x, first == 1 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
-        return labelled(b, tdl_builder_resample2d(b, x, &inner), layout);
+        x = tdl_relabelled(b, x, first == 1 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW);
+        return tdl_relabelled(b, tdl_builder_resample2d(b, x, &inner), layout);
     }
     const uint32_t rest[] = {s[2], s[3]};
     x = tdl_builder_reshape(b, x, 4, (const uint32_t[]){1, s[0], s[1], s[2] * s[3]});
@@ -315,6 +309,8 @@ struct tdl_operand *tdl_builder_resample2d(struct tdl_builder *b, struct tdl_ope
         !tdl_builder_known(b, &tdl_op_resample2d, "way of coordinates", p->coordinates,
                            TDL_RESAMPLE_ASYMMETRIC))
         return NULL;
+    input = tdl_input_as_told(b, &tdl_op_resample2d, input, p->input_layout);
+    p->input_layout = TDL_INPUT_AS_IT_IS;
     if (tdl_builder_status(b) == TDL_OK && input && (p->axes[0] || p->axes[1]))
         return resample_along(b, input, p);
     for (int i = 0; i < 2; i++)

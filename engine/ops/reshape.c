@@ -111,6 +111,50 @@ struct tdl_operand *tdl_builder_relabel(struct tdl_builder *b, struct tdl_operan
     return tdl_builder_add_node(b, &tdl_op_reshape, &attr, &x, 1, 1);
 }
 
+struct tdl_operand *tdl_relabelled(struct tdl_builder *b, struct tdl_operand *x,
+                                   enum tdl_layout layout)
+{
+    if (tdl_builder_status(b) != TDL_OK || !x || x->ir != b->ir || x->desc.rank != 4 ||
+        x->desc.layout == layout)
+        return x; /* what is wrong with it is found further on */
+    if (x->relabelled)
+        return x->relabelled;
+    struct tdl_tensor_params desc = x->desc;
+    desc.layout = layout;
+    struct tdl_operand *y =
+        x->kind == TDL_OPERAND_CONSTANT && !x->compact
+            ? tdl_builder_constant(b, &desc, x->data, tdl_tensor_params_size(&desc))
+            : tdl_builder_relabel(b, x, layout);
+    if (y && !y->relabelled)
+        y->relabelled = x;
+    return x->relabelled = y;
+}
+
+struct tdl_operand *tdl_input_as_told(struct tdl_builder *b, const struct tdl_op *op,
+                                      struct tdl_operand *x, uint64_t input_layout)
+{
+    static const enum tdl_layout layouts[] = {
+        [TDL_INPUT_NCHW] = TDL_LAYOUT_NCHW,
+        [TDL_INPUT_NHWC] = TDL_LAYOUT_NHWC,
+    };
+    if (input_layout >= TDL_COUNT(layouts))
+        return tdl_builder_fail(b, TDL_ERROR_INVALID_ARGUMENT, "%s: there is no input layout %llu",
+                                op->name, (unsigned long long)input_layout);
+    return input_layout == TDL_INPUT_AS_IT_IS ? x : tdl_relabelled(b, x, layouts[input_layout]);
+}
+
+void tdl_agree_on_layout(struct tdl_builder *b, struct tdl_operand **inputs, uint32_t count)
+{
+    const struct tdl_operand *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tdl_operand *o = inputs[i];
+        if (o && o->desc.rank == 4 && (!first || (o->is_picture && !first->is_picture)))
+            first = o;
+    }
+    for (uint32_t i = 0; i < count && first; i++)
+        inputs[i] = tdl_relabelled(b, inputs[i], first->desc.layout);
+}
+
 struct tdl_operand *tdl_builder_flatten(struct tdl_builder *b, struct tdl_operand *x, uint32_t axis)
 {
     uint32_t shape[2] = {1, 1};

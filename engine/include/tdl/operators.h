@@ -44,6 +44,15 @@ enum tdl_filter_layout {
     TDL_FILTER_IHWO = 3,
 };
 
+/** WebNN's inputLayout: where an input of four dimensions has its channels. An operator that
+ *  is told reads the shape so, whatever the operand's own layout is, and its output has them
+ *  at the same place. Nothing moves. */
+enum tdl_input_layout {
+    TDL_INPUT_AS_IT_IS = 0, /**< where the layout of the operand has them */
+    TDL_INPUT_NCHW = 1,     /**< WebNN's default, and ONNX's */
+    TDL_INPUT_NHWC = 2,
+};
+
 /** WebNN conv2d. Zero strides, dilations and groups mean 1. */
 struct tdl_conv2d_params {
     uint32_t stride[2];                   /**< vertical, horizontal */
@@ -54,7 +63,8 @@ struct tdl_conv2d_params {
     struct tdl_operand *bias;             /**< [out channels], or NULL */
     enum tdl_activation activation;       /**< of the sum with the bias */
     enum tdl_filter_layout filter_layout; /**< the order of the filter's dimensions */
-    uint64_t reserved[4];                 /**< 0: room for later versions */
+    uint64_t input_layout;                /**< enum tdl_input_layout */
+    uint64_t reserved[3];                 /**< 0: room for later versions */
 };
 /**
  * @param filter  a constant, float32 or float16, as `filter_layout` says; of "ohwi":
@@ -64,7 +74,7 @@ struct tdl_conv2d_params {
  *                builder owns. One that is computed or bound at dispatch, of the
  *                input's data type, becomes a product of matrices by im2col, which is
  *                slower. So is a bias that is no constant, which is added behind.
- * The input's layout (NHWC or NCHW) is the output's. How it is computed is
+ * The output has its channels where the input has them. How it is computed is
  * chosen when the graph is built: tdl_build_params.conv2d_algorithm, tdl_tune().
  */
 TDL_API struct tdl_operand *tdl_builder_conv2d(struct tdl_builder *builder,
@@ -78,7 +88,8 @@ struct tdl_im2col_params {
     uint32_t dilation[2];     /**< vertical, horizontal */
     uint32_t pad[4];          /**< top, bottom, left, right, px; zeros */
     enum tdl_padding padding; /**< SAME_UPPER: with a `pad` of 0 alone */
-    uint64_t reserved[4];     /**< 0: room for later versions */
+    uint64_t input_layout;    /**< enum tdl_input_layout */
+    uint64_t reserved[3];     /**< 0: room for later versions */
 };
 /**
  * The matrix that makes a convolution a product: an image whose pixels are the
@@ -106,7 +117,8 @@ struct tdl_conv_transpose2d_params {
     uint32_t groups;
     struct tdl_operand *bias;       /**< [out channels], or NULL */
     enum tdl_activation activation; /**< of the sum with the bias */
-    uint64_t reserved[4];           /**< 0: room for later versions */
+    uint64_t input_layout;          /**< enum tdl_input_layout */
+    uint64_t reserved[3];           /**< 0: room for later versions */
 };
 /**
  * @param filter  "ohwi": [out / groups, kh, kw, in], a constant, float32 or
@@ -114,7 +126,7 @@ struct tdl_conv_transpose2d_params {
  *                type, makes it a conv2d by such a filter of an input with zeros between
  *                its pixels, which is slower.
  * out size = (in − 1) · stride + (k − 1) · dilation + 1 − pads + output padding.
- * The input's layout (NHWC or NCHW) is the output's.
+ * The output has its channels where the input has them.
  */
 TDL_API struct tdl_operand *tdl_builder_conv_transpose2d(
     struct tdl_builder *builder, struct tdl_operand *input, struct tdl_operand *filter,
@@ -139,7 +151,8 @@ struct tdl_pool2d_params {
      *  as far as `pad` goes; else the mean is that of the pixels inside. */
     bool count_include_pad;
     enum tdl_activation activation;
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint64_t input_layout; /**< enum tdl_input_layout */
+    uint64_t reserved[3];  /**< 0: room for later versions */
 };
 /**
  * WebNN averagePool2d, maxPool2d, l2Pool2d: mean, largest value, or root of
@@ -156,7 +169,8 @@ TDL_API struct tdl_operand *tdl_builder_max_pool2d(struct tdl_builder *builder,
 TDL_API struct tdl_operand *tdl_builder_l2_pool2d(struct tdl_builder *builder,
                                                   struct tdl_operand *input,
                                                   const struct tdl_pool2d_params *params);
-/** The same over the two spatial axes whole, kept as 1. */
+/** The same over the two spatial axes whole, kept as 1: what a window of 0 gives, too, and
+ *  with that `input_layout`. */
 TDL_API struct tdl_operand *tdl_builder_global_average_pool(struct tdl_builder *builder,
                                                             struct tdl_operand *input);
 TDL_API struct tdl_operand *tdl_builder_global_max_pool(struct tdl_builder *builder,
@@ -192,7 +206,8 @@ struct tdl_resample2d_params {
     /** Rising: which dimensions `size` and `scale` are of; both 0: height and width of the
      *  layout. Others than neighbours cost two transpositions. */
     uint32_t axes[2];
-    uint64_t reserved[4]; /**< 0: room for later versions */
+    uint64_t input_layout; /**< enum tdl_input_layout */
+    uint64_t reserved[3];  /**< 0: room for later versions */
 };
 /** The input is float32 or float16 of rank 4; the output has its layout. Coordinates
  *  outside the image are clamped to it. A size or a scale must be given. */
@@ -277,7 +292,8 @@ struct tdl_batch_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
     float epsilon;                    /**< 0: 1e-5 */
     enum tdl_activation activation;   /**< of the result */
-    uint64_t reserved[4];             /**< 0: room for later versions */
+    uint64_t input_layout;            /**< enum tdl_input_layout */
+    uint64_t reserved[3];             /**< 0: room for later versions */
 };
 /**
  * WebNN batchNormalization over the channels of the layout:
@@ -294,7 +310,8 @@ struct tdl_instance_normalization_params {
     struct tdl_operand *scale, *bias; /**< [channels] or NULL */
     float epsilon;                    /**< 0: 1e-5 */
     enum tdl_activation activation;   /**< of the result */
-    uint64_t reserved[4];             /**< 0: room for later versions */
+    uint64_t input_layout;            /**< enum tdl_input_layout */
+    uint64_t reserved[3];             /**< 0: room for later versions */
 };
 /** WebNN instanceNormalization: as batchNormalization, with mean and variance
  *  of each channel of each image. The input is float32 or float16 of rank 4. */
@@ -324,7 +341,7 @@ TDL_API struct tdl_operand *tdl_builder_layer_normalization(
  * One value of the output from one of each input. Inputs of two or three
  * broadcast to each other as in numpy: shapes are aligned at their last
  * dimensions, ranks may differ, and a dimension of 1 is read for all. They have
- * one data type; images (rank 4) of one layout.
+ * one data type.
  *
  * Floats are float32 and float16 (computed in float32). Without another word an
  * operator of two takes all data types, a function of one float32 and float16;

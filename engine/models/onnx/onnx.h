@@ -7,9 +7,8 @@
  * A value is an operand, or it has no elements, as lists in computations of shapes
  * often have. What depends on constants only is computed at once if it is small
  * (tdl_builder_evaluate()), so that shapes, sizes and axes are numbers when an
- * operator asks for them. Rank-4 operands are NCHW to all operators; a
- * transposition to or from NHWC keeps the other layout's name for what reads it
- * next, be it another transposition or the graph's output.
+ * operator asks for them. Operators on channels are told where ONNX has them
+ * (TDL_INPUT_NCHW); to all others a value is a shape.
  */
 #ifndef TDL_ONNX_H
 #define TDL_ONNX_H
@@ -44,7 +43,6 @@ struct onnx_value {
     struct tdl_pb name;
     struct tdl_pb initializer;      /* the message, until it is read first */
     struct tdl_operand *operand;    /* NULL: none yet, or without elements */
-    struct tdl_operand *as_nchw;    /* the same under the layout that operators want */
     uint64_t alias;                 /* 1 + the place of the value that it is another name of */
     bool omitted;                   /* an input of a function that the call left out */
     bool again;                     /* its initializer's message is read again: another call */
@@ -212,25 +210,18 @@ struct onnx_value *onnx_find(struct onnx_import *im, const struct tdl_pb *name);
 struct onnx_value *onnx_add_value(struct onnx_import *im, const struct tdl_pb *name);
 /* Reads an initializer, if the value is one that nobody has read. */
 bool onnx_settle(struct onnx_import *im, struct onnx_value *value);
-/* The value's operand as NCHW. */
-struct tdl_operand *onnx_nchw(struct onnx_import *im, struct onnx_value *value);
-/* The same of an operand: of four dimensions under that layout, which is what operators on
- * channels, and elementwise ones on several values, find them by. NULL stays NULL. */
-struct tdl_operand *onnx_as_nchw(struct onnx_import *im, struct tdl_operand *o);
-/* tdl_builder_reshape() to such a value. */
+/* tdl_builder_reshape(); NULL stays NULL. */
 struct tdl_operand *onnx_reshape(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
                                  const uint32_t *shape);
 
 /* The node has an input or output `i`. */
 bool onnx_given(const struct onnx_import *im, uint32_t i);
 bool onnx_wanted(const struct onnx_import *im, uint32_t i);
-/* Input `i` as an operand, NCHW. NULL with the builder in error, also where it is
+/* Input `i` as an operand. NULL with the builder in error, also where it is
  * left out or has no elements. */
 struct tdl_operand *onnx_operand(struct onnx_import *im, uint32_t i);
 /* The same of an optional one: true and NULL where it is left out. */
 bool onnx_optional(struct onnx_import *im, uint32_t i, struct tdl_operand **out);
-/* Input `i`, without a change of its layout's name. */
-struct tdl_operand *onnx_operand_as_is(struct onnx_import *im, uint32_t i);
 /* Type and shape of input `i`, which may have no elements. */
 bool onnx_desc(struct onnx_import *im, uint32_t i, struct tdl_tensor_params *out);
 /* Is it there, and without elements? */

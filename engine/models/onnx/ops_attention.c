@@ -26,7 +26,7 @@ static struct tdl_operand *swap(struct onnx_import *im, struct tdl_operand *o, u
 
     permutation[i] = j;
     permutation[j] = i;
-    return onnx_as_nchw(im, tdl_builder_transpose(im->builder, o, permutation));
+    return tdl_builder_transpose(im->builder, o, permutation);
 }
 
 /* Input `i` by heads. */
@@ -142,11 +142,10 @@ static bool add_attention(struct onnx_import *im)
         return false;
     const uint32_t *s = onnx_shape(a.q), n = s[0], heads = s[1], length = s[2];
     const float scale = onnx_float(im, "scale", 1 / sqrtf((float)s[3]));
-    x = onnx_as_nchw(
-        im, tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3)));
+    x = tdl_builder_matmul(b, tdl_builder_linear(b, a.q, scale, 0), swap(im, a.k, 2, 3));
     if (!give_between(im, AFTER_PRODUCT, x))
         return false;
-    x = onnx_as_nchw(im, add_masks(im, &a, x));
+    x = add_masks(im, &a, x);
     if (!give_between(im, AFTER_MASK, x))
         return false;
     if (cap != 0)
@@ -157,7 +156,7 @@ static bool add_attention(struct onnx_import *im)
     x = tdl_builder_softmax(b, x, 3);
     if (!give_between(im, AFTER_SOFTMAX, x))
         return false;
-    x = onnx_as_nchw(im, tdl_builder_matmul(b, x, a.v));
+    x = tdl_builder_matmul(b, x, a.v);
     if (x && a.flat) {
         const uint32_t depth = onnx_shape(x)[3];
 

@@ -136,8 +136,6 @@ static bool turn(struct onnx_import *im, struct term *t, const char *labels)
     }
     if (!same)
         t->x = tdl_builder_transpose(im->builder, t->x, permutation);
-    if (t->x && onnx_rank(t->x) == 4 && onnx_desc_of(t->x)->layout != TDL_LAYOUT_NCHW)
-        t->x = tdl_builder_relabel(im->builder, t->x, TDL_LAYOUT_NCHW);
     memmove(t->labels, labels, strlen(labels) + 1);
     return t->x != NULL;
 }

@@ -77,7 +77,7 @@ static bool add_cast_to(struct onnx_import *im, enum tdl_dtype dtype, bool to_bo
 
     if (gave_empty(im, 0, &dtype))
         return true;
-    x = onnx_operand_as_is(im, 0);
+    x = onnx_operand(im, 0);
     if (!x)
         return false;
     if (to_bool) /* whatever is not 0 */
@@ -109,14 +109,14 @@ static bool add_identity(struct onnx_import *im)
 
     if (gave_empty(im, 0, NULL))
         return true;
-    x = onnx_operand_as_is(im, 0);
+    x = onnx_operand(im, 0);
     return x && onnx_give(im, x);
 }
 
 /* What is dropped in training is kept here; the mask says so. */
 static bool add_dropout(struct onnx_import *im)
 {
-    struct tdl_operand *x = onnx_operand_as_is(im, 0);
+    struct tdl_operand *x = onnx_operand(im, 0);
     int64_t training = 0;
     uint32_t count;
 

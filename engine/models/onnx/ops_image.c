@@ -187,7 +187,8 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
                    struct tdl_operand *bias,
                    struct tdl_operand *(*then)(struct onnx_import *im, struct tdl_operand *y))
 {
-    struct tdl_conv2d_params p = {.filter_layout = TDL_FILTER_OIHW, .bias = bias};
+    struct tdl_conv2d_params p = {
+        .filter_layout = TDL_FILTER_OIHW, .bias = bias, .input_layout = TDL_INPUT_NCHW};
     struct window w;
 
     if (!take_window(im, onnx_rank(x), &w) || !(x = to_picture(im, x)))
@@ -207,7 +208,7 @@ bool onnx_convolve(struct onnx_import *im, struct tdl_operand *x, struct tdl_ope
 
 static bool add_conv(struct onnx_import *im)
 {
-    struct tdl_conv2d_params p = {0};
+    struct tdl_conv2d_params p = {.input_layout = TDL_INPUT_NCHW};
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     struct window w;
 
@@ -247,9 +248,7 @@ static struct tdl_operand *turn_filter(struct onnx_import *im, struct tdl_operan
     const size_t area = (size_t)s[2] * s[3], ins = s[0], outs = s[1];
 
     if (v && v->kept) /* so it stays until the graph is built, which then turns it */
-        return tdl_builder_relabel(
-            im->builder, tdl_builder_transpose(im->builder, filter, (const uint32_t[]){1, 2, 3, 0}),
-            TDL_LAYOUT_NHWC);
+        return tdl_builder_transpose(im->builder, filter, (const uint32_t[]){1, 2, 3, 0});
     struct tdl_tensor_params desc = {.rank = 4, .shape = {s[1], s[2], s[3], s[0]}};
     const char *from = filter_data(im, filter, &desc.dtype);
     const size_t size = tdl_dtype_size(desc.dtype);
@@ -283,7 +282,7 @@ static void fit_output(const struct window *w, const uint32_t in[2], const uint3
 
 static bool add_conv_transpose(struct onnx_import *im)
 {
-    struct tdl_conv_transpose2d_params p = {0};
+    struct tdl_conv_transpose2d_params p = {.input_layout = TDL_INPUT_NCHW};
     struct tdl_operand *x = onnx_operand(im, 0), *filter;
     uint32_t out[2] = {0};
     struct window w;
@@ -320,6 +319,7 @@ static void fill_pool(struct onnx_import *im, const struct window *w, struct tdl
         .pad = {w->pad[0], w->pad[1], w->pad[2], w->pad[3]},
         .rounding = onnx_int(im, "ceil_mode", 0) ? TDL_ROUNDING_CEIL : TDL_ROUNDING_FLOOR,
         .count_include_pad = onnx_int(im, "count_include_pad", 0) != 0,
+        .input_layout = TDL_INPUT_NCHW,
     };
 }
 
@@ -399,6 +399,7 @@ static bool add_global_pool(struct onnx_import *im)
 {
     struct tdl_operand *x = onnx_operand(im, 0);
     struct tdl_reduce_params p = {.keep_dimensions = true};
+    const struct tdl_pool2d_params whole = {.input_layout = TDL_INPUT_NCHW};
     const char *type = im->node.row->type;
     const bool max = !strcmp(type, "GlobalMaxPool"), lp = !strcmp(type, "GlobalLpPool");
 
@@ -407,9 +408,9 @@ static bool add_global_pool(struct onnx_import *im)
     if (lp && onnx_int(im, "p", 2) != 2)
         return onnx_lacks(im, "p of %lld; libtdl has 2", (long long)onnx_int(im, "p", 2));
     if (onnx_rank(x) == 4)
-        return onnx_give(im, (max  ? tdl_builder_global_max_pool
-                              : lp ? tdl_builder_global_l2_pool
-                                   : tdl_builder_global_average_pool)(im->builder, x));
+        return onnx_give(im, (max  ? tdl_builder_max_pool2d
+                              : lp ? tdl_builder_l2_pool2d
+                                   : tdl_builder_average_pool2d)(im->builder, x, &whole));
     for (uint32_t i = 2; i < onnx_rank(x); i++)
         p.axes[p.axis_count++] = i;
     if (p.axis_count == 0)

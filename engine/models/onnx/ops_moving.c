@@ -422,7 +422,7 @@ static bool add_pad(struct onnx_import *im)
 
 static bool add_transpose(struct onnx_import *im)
 {
-    struct tdl_operand *x = onnx_operand_as_is(im, 0);
+    struct tdl_operand *x = onnx_operand(im, 0);
     const struct onnx_wide *wide = onnx_wide(im, 0);
     int64_t list[ONNX_WIDE];
     uint32_t permutation[ONNX_WIDE], count;
@@ -474,6 +474,8 @@ static bool add_blocks(struct onnx_import *im)
         return false;
     if (block < 1 || block > 16384)
         return onnx_fail(im, TDL_ERROR_INVALID_MODEL, "blocks of %lld pixels", (long long)block);
+    if (onnx_rank(x) == 4 && onnx_desc_of(x)->layout != TDL_LAYOUT_NCHW)
+        x = tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW);
     if (!strcmp(im->node.row->type, "SpaceToDepth"))
         return onnx_give(im, tdl_builder_space_to_depth(im->builder, x, (uint32_t)block, order));
     return onnx_give(im, tdl_builder_depth_to_space(im->builder, x, (uint32_t)block, order));

@@ -71,7 +71,7 @@ static bool read_blocks(struct onnx_import *im, const uint32_t *in, struct block
     int64_t image[TDL_MAX_RANK], size[TDL_MAX_RANK];
     uint32_t images, sizes, pad[4];
 
-    *k = (struct blocks){0};
+    *k = (struct blocks){.p.input_layout = TDL_INPUT_NCHW};
     if (!onnx_ints(im, 1, image, TDL_MAX_RANK, &images) ||
         !onnx_ints(im, 2, size, TDL_MAX_RANK, &sizes))
         return false;
@@ -129,7 +129,6 @@ static bool add_col2im(struct onnx_import *im)
     if (!read_blocks(im, in, &k) || !(filter = filter_of_ones(im, &k)))
         return false;
     x = onnx_reshape(im, x, 4, (const uint32_t[]){in[0], in[1], k.places[0], k.places[1]});
-    x = x ? tdl_builder_relabel(b, x, TDL_LAYOUT_NCHW) : NULL;
     return onnx_give(im, tdl_builder_conv_transpose2d(b, x, filter, &k.p));
 }
 
@@ -158,10 +157,6 @@ static bool add_reverse_sequence(struct onnx_import *im)
     shape[batch] = 1;
     shape[time] = steps;
     t = t ? onnx_reshape(im, t, rank, shape) : NULL;
-    if (t && rank == 4)
-        t = tdl_builder_relabel(b, t, TDL_LAYOUT_NCHW);
-    if (lengths && rank == 4)
-        lengths = tdl_builder_relabel(b, lengths, TDL_LAYOUT_NCHW);
     from = tdl_builder_sub(b, tdl_builder_sub(b, lengths, t), onnx_number(im, TDL_INT32, 1));
     from = tdl_builder_where(b, tdl_builder_lesser(b, t, lengths), from, t);
     from = tdl_builder_expand(b, from, rank, whole);

@@ -347,6 +347,7 @@ static struct tdl_operand *resample(struct onnx_import *im, const struct resize 
         .coordinates = r->way == PYTORCH_HALF_PIXEL ? TDL_RESAMPLE_HALF_PIXEL
                                                     : (enum tdl_resample_coordinates)r->way,
         .rounding = (enum tdl_resample_rounding)r->rounding,
+        .input_layout = TDL_INPUT_NCHW,
     };
     const bool sizes = meets(r, 2) && meets(r, 3);
 

@@ -65,11 +65,10 @@ static bool take_box(struct onnx_import *im, const uint32_t *in, const uint32_t 
     return true;
 }
 
-/* x as pictures of this shape, NCHW. */
+/* x as pictures of this shape. */
 static O as_pictures(struct onnx_import *im, O x, uint32_t n, uint32_t c, uint32_t h, uint32_t w)
 {
-    x = onnx_reshape(im, x, 4, (const uint32_t[]){n, c, h, w});
-    return x ? tdl_builder_relabel(im->builder, x, TDL_LAYOUT_NCHW) : NULL;
+    return onnx_reshape(im, x, 4, (const uint32_t[]){n, c, h, w});
 }
 
 /* -------------------------------------------------------------------------- pools */
@@ -85,6 +84,7 @@ static struct tdl_pool2d_params plane_of(struct onnx_import *im, const struct bo
         .pad = {w->before[1], w->after[1], w->before[2], w->after[2]},
         .rounding = onnx_int(im, "ceil_mode", 0) ? TDL_ROUNDING_CEIL : TDL_ROUNDING_FLOOR,
         .count_include_pad = onnx_int(im, "count_include_pad", 0) != 0,
+        .input_layout = TDL_INPUT_NCHW,
     };
 }
 
@@ -178,6 +178,7 @@ bool onnx_add_volume_conv(struct onnx_import *im, O x)
         .groups = (uint32_t)groups,
         .bias = bias,
         .filter_layout = TDL_FILTER_OIHW,
+        .input_layout = TDL_INPUT_NCHW,
     };
     for (uint32_t k = 0; k < w.kernel[0] && tdl_builder_status(b) == TDL_OK; k++) {
         O y = tdl_builder_conv2d(b, pictures_under(im, &w, x, depth, k),

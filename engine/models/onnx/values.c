@@ -91,31 +91,10 @@ bool onnx_settle(struct onnx_import *im, struct onnx_value *v)
     return v->given = true;
 }
 
-struct tdl_operand *onnx_as_nchw(struct onnx_import *im, struct tdl_operand *o)
-{
-    if (!o || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
-        return o;
-    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
-}
-
 struct tdl_operand *onnx_reshape(struct onnx_import *im, struct tdl_operand *o, uint32_t rank,
                                  const uint32_t *shape)
 {
-    return onnx_as_nchw(im, o ? tdl_builder_reshape(im->builder, o, rank, shape) : NULL);
-}
-
-struct tdl_operand *onnx_nchw(struct onnx_import *im, struct onnx_value *v)
-{
-    const struct tdl_tensor_params *desc = v->operand ? tdl_operand_get_desc(v->operand) : NULL;
-
-    if (!desc || desc->rank != 4 || desc->layout == TDL_LAYOUT_NCHW)
-        return v->operand;
-    if (!v->as_nchw) {
-        v->as_nchw = tdl_builder_relabel(im->builder, v->operand, TDL_LAYOUT_NCHW);
-        if (v->as_nchw)
-            tdl_builder_evaluate(im->builder, v->as_nchw);
-    }
-    return v->as_nchw;
+    return o ? tdl_builder_reshape(im->builder, o, rank, shape) : NULL;
 }
 
 /* -------------------------------------------------------------------- inputs */
@@ -163,13 +142,6 @@ static struct onnx_value *input_with_elements(struct onnx_import *im, uint32_t i
 }
 
 struct tdl_operand *onnx_operand(struct onnx_import *im, uint32_t i)
-{
-    struct onnx_value *v = input_with_elements(im, i);
-
-    return v ? onnx_nchw(im, v) : NULL;
-}
-
-struct tdl_operand *onnx_operand_as_is(struct onnx_import *im, uint32_t i)
 {
     struct onnx_value *v = input_with_elements(im, i);
 

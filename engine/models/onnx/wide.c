@@ -108,7 +108,6 @@ bool onnx_transpose_wide(struct onnx_import *im, const struct onnx_wide *w,
         from[order[i]] = size[i];
     }
     if (count > 1)
-        x = onnx_as_nchw(
-            im, tdl_builder_transpose(im->builder, onnx_reshape(im, x, count, from), order));
+        x = tdl_builder_transpose(im->builder, onnx_reshape(im, x, count, from), order);
     return onnx_give_wide(im, x, w->rank, shape);
 }
