@@ -246,7 +246,8 @@ TDL_API struct tdl_operand *tdl_builder_reverse(struct tdl_builder *builder,
 TDL_API enum tdl_result tdl_builder_split(struct tdl_builder *builder, struct tdl_operand *input,
                                           uint32_t count, const uint32_t *sizes, uint32_t axis,
                                           struct tdl_operand **out_parts);
-/** WebNN concat of `count` ≥ 1 operands, which differ in dimension `axis` only. */
+/** WebNN concat of `count` ≥ 1 operands, which differ in dimension `axis` only; their layouts may
+ *  differ, as in element-wise operators. */
 TDL_API struct tdl_operand *tdl_builder_concat(struct tdl_builder *builder,
                                                struct tdl_operand *const *inputs, uint32_t count,
                                                uint32_t axis);
@@ -341,7 +342,8 @@ TDL_API struct tdl_operand *tdl_builder_layer_normalization(
  * One value of the output from one of each input. Inputs of two or three
  * broadcast to each other as in numpy: shapes are aligned at their last
  * dimensions, ranks may differ, and a dimension of 1 is read for all. They have
- * one data type.
+ * one data type. Dimensions count, whatever the inputs' layouts are: of two layouts
+ * the output has that of the input that an operator on channels has made.
  *
  * Floats are float32 and float16 (computed in float32). Without another word an
  * operator of two takes all data types, a function of one float32 and float16;
