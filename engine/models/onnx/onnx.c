@@ -196,6 +196,18 @@ static struct tdl_operand *as_declared(struct onnx_import *im, struct tdl_operan
     return tdl_builder_cast(im->builder, o, TDL_FLOAT16);
 }
 
+/* ONNX does not say where an output has its channels: NCHW, unless a transposition has made
+ * it, or it is an input. */
+static struct tdl_operand *as_output(struct onnx_import *im, const struct onnx_value *v,
+                                     uint64_t type)
+{
+    struct tdl_operand *o = as_declared(im, v->operand, type);
+
+    if (!o || !v->is_nchw || onnx_rank(o) != 4 || onnx_desc_of(o)->layout == TDL_LAYOUT_NCHW)
+        return o;
+    return tdl_builder_relabel(im->builder, o, TDL_LAYOUT_NCHW);
+}
+
 static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
 {
     struct tdl_pb g = *graph, name = {0};
@@ -224,7 +236,7 @@ static bool add_outputs(struct onnx_import *im, const struct tdl_pb *graph)
             return false;
         if (!v->operand)
             return onnx_lacks(im, "the output '%.400s' has no elements", text);
-        if (!tdl_model_output(im->builder, im->source, text, as_declared(im, v->operand, type)))
+        if (!tdl_model_output(im->builder, im->source, text, as_output(im, v, type)))
             return false;
         count++;
     }

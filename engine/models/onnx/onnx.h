@@ -47,6 +47,7 @@ struct onnx_value {
     bool omitted;                   /* an input of a function that the call left out */
     bool again;                     /* its initializer's message is read again: another call */
     bool given;                     /* is known: was written, or read from the file */
+    bool is_nchw;                   /* an operator wrote it, and no transposition */
     int32_t absent;                 /* indices: so or less is one of no row; 0: no indices */
     const struct onnx_wide *wide;   /* its dimensions; the operand has one */
     uint32_t readers;               /* nodes that read it, as far as is known */

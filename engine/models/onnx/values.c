@@ -264,6 +264,7 @@ static bool give(struct onnx_import *im, uint32_t i, struct tdl_operand *operand
         return false;
     v->operand = operand;
     v->kept = !evaluate;
+    v->is_nchw = !im->node.row || strcmp(im->node.row->type, "Transpose") != 0;
     return v->given = true;
 }
 
