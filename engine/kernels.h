@@ -9,8 +9,9 @@
 
 #define TDL_MAX_BINDS 10 /* storage buffers a kernel may have */
 #define TDL_MAX_PUSH 128 /* bytes of push constants, Vulkan's guaranteed least */
-#define TDL_MAX_SPEC 40  /* specialization constants, all 32-bit, ids 0… */
-#define TDL_MAX_CHAIN 19 /* those of common/activation.glsl, ids TDL_MAX_SPEC… */
+/* Structs of kernels' constants, and how many there are: TDL_MAX_SPEC specialization constants
+ * of 32 bits, ids 0…, and TDL_MAX_CHAIN of common/activation.glsl behind them. */
+#include <kernel-specs.h>
 
 /* SPIR-V built into the library; the table is generated (shaders/embed.py). */
 struct tdl_shader {

@@ -10,18 +10,7 @@
 #include "common/plain.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint IN_W = 1;
-layout(constant_id = 4) const uint IN_H = 1;
-layout(constant_id = 5) const uint OUT_W = 1;
-layout(constant_id = 6) const uint OUT_H = 1;
-layout(constant_id = 7) const uint KERNEL_W = 1;
-layout(constant_id = 8) const uint KERNEL_H = 1;
-layout(constant_id = 9) const uint STRIDE_W = 1;
-layout(constant_id = 10) const uint STRIDE_H = 1;
-layout(constant_id = 11) const uint DILATION_W = 1;
-layout(constant_id = 12) const uint DILATION_H = 1;
-layout(constant_id = 13) const uint PAD_LEFT = 0;
-layout(constant_id = 14) const uint PAD_TOP = 0;
+#include "common/window.glsl"
 layout(constant_id = 15) const uint IN_PACKS = 1; // a multiple of CHUNK
 layout(constant_id = 16) const uint OUT_PACKS = 1;
 layout(constant_id = 17) const uint TILE = 1;

@@ -7,17 +7,7 @@
 #include "common/storage.glsl"
 
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
-layout(constant_id = 3) const uint IN_W = 1;
-layout(constant_id = 4) const uint IN_H = 1;
-layout(constant_id = 5) const uint OUT_W = 1;
-layout(constant_id = 6) const uint OUT_H = 1;
-layout(constant_id = 7) const uint PAD_LEFT = 0;
-layout(constant_id = 8) const uint PAD_TOP = 0;
-layout(constant_id = 9) const uint PACKS = 1;
-layout(constant_id = 10) const uint M = 2; // 2 or 4
-layout(constant_id = 11) const uint TILES_W = 1;
-layout(constant_id = 12) const uint TILES_H = 1;
-layout(constant_id = 13) const uint TILES = 1;
+#include "common/winograd.glsl"
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
 layout(std430, set = 0, binding = 7) writeonly buffer Out { vec4 result[]; };

@@ -10,6 +10,9 @@ import os
 import struct
 import sys
 
+sys.dont_write_bytecode = True
+from specs import CHAIN # noqa: E402
+
 # What stands for itself in a string literal; three octal digits end an escape.
 ESCAPES = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else "\\%03o" % b for b in range(256)]
 
@@ -28,9 +31,8 @@ def array(name, data):
     return "static const _Alignas(4) char %s[] =\n%s;\n" % (name, "\n".join(lines(data)) or '""')
 
 
-# Numbers of SPIR-V, and of engine/kernels.h.
+# Numbers of SPIR-V.
 OP_CAPABILITY, OP_DECORATE, SPEC_ID, COOPERATIVE_MATRIX = 17, 71, 1, 6022
-MAX_SPEC = 40
 
 
 def traits(data):
@@ -43,7 +45,7 @@ def traits(data):
         if op == OP_CAPABILITY:
             matrices |= words[at + 1] == COOPERATIVE_MATRIX
         elif op == OP_DECORATE and words[at + 2] == SPEC_ID:
-            chain |= words[at + 3] >= MAX_SPEC
+            chain |= words[at + 3] >= CHAIN
         at += count
     return chain, matrices
 

@@ -2,6 +2,7 @@
 /* What operators append to a plan: steps, and the weights that these read. */
 #include "plan.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,9 @@ static struct tdl_plan_step *add_step(struct tdl_plan *plan, const char *shader,
     s->kernel = kernel;
     snprintf(s->label, sizeof(s->label), "%s", node->label);
     s->macs = node->op->macs ? node->op->macs(node) : 0;
-    tdl_plan_specs(s, local, 3 * sizeof(*local));
+    s->stem = shader;
+    s->spec_count = 3;
+    memcpy(s->spec, local, 3 * sizeof(*local));
     tdl_plan_chain(s, &node->chain);
     return s;
 }
@@ -88,13 +91,13 @@ void tdl_plan_chain(struct tdl_plan_step *s, const struct tdl_chain *chain)
     }
 }
 
-void tdl_plan_specs(struct tdl_plan_step *s, const void *spec, size_t size)
+void tdl_plan_specs(struct tdl_plan_step *s, const char *kernel, const void *spec, size_t size)
 {
-    const uint32_t count = (uint32_t)(size / sizeof(uint32_t));
-    if (!s || count > TDL_MAX_SPEC - s->spec_count)
+    if (!s)
         return;
-    memcpy(&s->spec[s->spec_count], spec, size);
-    s->spec_count += count;
+    assert(!strcmp(s->stem, kernel) && s->spec_count == 3);
+    memcpy(&s->spec[3], spec, size);
+    s->spec_count += (uint32_t)(size / sizeof(uint32_t));
 }
 
 static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_operand *o,

@@ -28,6 +28,7 @@ struct tdl_plan_bind {
 
 struct tdl_plan_step {
     const struct tdl_shader *kernel;
+    const char *stem; /* the kernel without its variant */
     char label[128];
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
@@ -99,17 +100,15 @@ void tdl_plan_linear_groups(struct tdl_plan_step *step, const struct tdl_operand
 /* `count` workgroups in a row, folded where that is longer than devices allow:
  * number gl_WorkGroupID.y · gl_NumWorkGroups.x + gl_WorkGroupID.x in the shader. */
 void tdl_plan_flat_groups(struct tdl_plan_step *step, uint64_t count);
-/* The specialization constants behind the workgroup size: a struct whose fields,
- * 32 bits each, are named as the kernel's constants and in the order of their
- * ids. What kernels share in shaders/common has a struct of its own, and comes
- * first. */
-#define TDL_PLAN_SPECS(step, spec)                                                                 \
+/* The specialization constants of shaders/KERNEL.comp behind the workgroup size: a `struct
+ * tdl_KERNEL_spec`, which shaders/specs.py makes of the shader. The macro tdl_KERNEL_spec()
+ * makes one out of initialisers, `.name = value`, of all fields: a missing one is an error. */
+#define TDL_PLAN_SPECS(step, kernel, spec)                                                         \
     do {                                                                                           \
-        _Static_assert(sizeof(spec) % sizeof(uint32_t) == 0, "a constant has 32 bits");            \
-        _Static_assert(sizeof(spec) / sizeof(uint32_t) <= TDL_MAX_SPEC - 3, "too many constants"); \
-        tdl_plan_specs((step), &(spec), sizeof(spec));                                             \
+        const struct tdl_##kernel##_spec *const spec_ = &(spec);                                   \
+        tdl_plan_specs((step), #kernel, spec_, sizeof(*spec_));                                    \
     } while (0)
-void tdl_plan_specs(struct tdl_plan_step *step, const void *spec, size_t size);
+void tdl_plan_specs(struct tdl_plan_step *step, const char *kernel, const void *spec, size_t size);
 /* The functions that a kernel with common/activation.glsl applies for an
  * activation of TDL_ACTIVATION_CHAIN; steps begin with the node's. */
 void tdl_plan_chain(struct tdl_plan_step *step, const struct tdl_chain *chain);

@@ -52,33 +52,20 @@ static bool over_channels(const struct tdl_node *n, uint32_t slot)
     return in->rank == 4 && tdl_pack_axis(in->layout, n->attr.arg.axis) == TDL_PACK_C;
 }
 
-/* shaders/arg_min_max_packed.comp */
-struct packed_spec {
-    uint32_t channels, pixels, images, largest, last, out_words;
-};
-
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
     const uint32_t local = 64;
     const struct tdl_arg_attr *p = &n->attr.arg;
     struct tdl_dims d = tdl_operand_dims(n->inputs[0]);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "arg_min_max_packed", n, local, 1, 1);
-    const struct packed_spec spec = {
-        .channels = d.c,
-        .pixels = d.h * d.w,
-        .images = d.n,
-        .largest = n->op == &tdl_op_arg_max,
-        .last = p->select_last_index,
-        .out_words = p->output_dtype == TDL_INT64 ? 2 : 1,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_arg_min_max_packed_spec spec =
+        tdl_arg_min_max_packed_spec(.channels = d.c, .pixels = d.h * d.w, .images = d.n,
+                                    .largest = n->op == &tdl_op_arg_max,
+                                    .last = p->select_last_index,
+                                    .out_words = p->output_dtype == TDL_INT64 ? 2 : 1);
+    TDL_PLAN_SPECS(s, arg_min_max_packed, spec);
     return tdl_finish_step(s, plan, n, TDL_DIV_UP(d.n * d.h * d.w, local));
 }
-
-/* shaders/arg_min_max.comp */
-struct linear_spec {
-    uint32_t type, team, neighbours, length, inner, rows, largest, last, out_words;
-};
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
@@ -90,18 +77,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_rows rows = tdl_rows_of(&n->inputs[0]->desc, p->axis);
     uint32_t count = rows.outer * rows.inner, team = tdl_team_of(plan->device, count, rows.length);
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "arg_min_max", dtype, n, local, 1, 1);
-    const struct linear_spec spec = {
-        .type = dtype,
-        .team = team,
-        .neighbours = rows.inner == 1,
-        .length = rows.length,
-        .inner = rows.inner,
-        .rows = count,
-        .largest = n->op == &tdl_op_arg_max,
-        .last = p->select_last_index,
-        .out_words = p->output_dtype == TDL_INT64 ? 2 : 1,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_arg_min_max_spec spec =
+        tdl_arg_min_max_spec(.type = dtype, .team = team, .neighbours = rows.inner == 1,
+                             .length = rows.length, .inner = rows.inner, .rows = count,
+                             .largest = n->op == &tdl_op_arg_max, .last = p->select_last_index,
+                             .out_words = p->output_dtype == TDL_INT64 ? 2 : 1);
+    TDL_PLAN_SPECS(s, arg_min_max, spec);
     return tdl_finish_step(s, plan, n, TDL_DIV_UP(count, local / team));
 }
 

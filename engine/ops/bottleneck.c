@@ -19,7 +19,7 @@ struct layer {
     struct tdl_dims out;                              /* of the depthwise half */
     uint32_t kernel[2], stride[2], read, middle, end; /* packs */
     struct tdl_window window;
-    struct tdl_gate_spec gate;
+    struct tdl_gate_part gate;
     bool means;
 };
 
@@ -31,7 +31,7 @@ static uint32_t end_channels(const struct tdl_node *n)
 static bool resolve(const struct tdl_node *n, struct layer *l)
 {
     const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
-    const struct tdl_expand_spec expand = tdl_expand_spec(n);
+    const struct tdl_expand_part expand = tdl_expand_inside(n);
     const struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     *l = (struct layer){
@@ -40,7 +40,7 @@ static bool resolve(const struct tdl_node *n, struct layer *l)
         .read = expand.in_packs + expand.joined,
         .middle = tdl_packs(f.n),
         .end = tdl_packs(end_channels(n)),
-        .gate = tdl_gate_spec(tdl_expand_gate(n)),
+        .gate = tdl_gate_inside(tdl_expand_gate(n)),
         .means = n->means,
     };
     if (!tdl_window_resolve(in, l->kernel, p->stride, p->pad, p->padding, &l->window))
@@ -185,15 +185,6 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
         pack_weights(n, l, chunk, w);
 }
 
-/* shaders/conv2d_bottleneck.comp */
-struct bottleneck_spec {
-    struct tdl_gate_spec gate;
-    struct tdl_expand_spec expand;
-    uint32_t out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
-    uint32_t middle, chunk, out_packs, tile_w, tile_h, activation1, activation2, activation3;
-    uint32_t own, residual, block, last_channels, means;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const bool linear = n->output->storage == TDL_STORAGE_LINEAR;
@@ -206,32 +197,17 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (n->means)
         tdl_expand_place_means(plan, n->means, tiles);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_bottleneck", n, t.local, 1, 1);
-    const struct bottleneck_spec spec = {
-        .gate = l.gate,
-        .expand = tdl_expand_spec(n),
-        .out_w = l.out.w,
-        .out_h = l.out.h,
-        .kernel_w = l.kernel[1],
-        .kernel_h = l.kernel[0],
-        .stride_w = l.stride[1],
-        .stride_h = l.stride[0],
-        .pad_left = l.window.pad_left,
-        .pad_top = l.window.pad_top,
-        .middle = l.middle,
-        .chunk = t.chunk,
-        .out_packs = l.end,
-        .tile_w = t.w,
-        .tile_h = t.h,
-        .activation1 = n->attr.expand.conv.p.activation,
-        .activation2 = n->attr.expand.depthwise.activation,
-        .activation3 = n->attr.bottleneck.activation,
-        .own = n->attr.expand.residual_is_own,
-        .residual = residual != NULL,
-        .block = n->attr.bottleneck.block ? linear ? 2 : 1 : 0,
-        .last_channels = tdl_last_channels(end_channels(n)),
-        .means = l.means,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv2d_bottleneck_spec spec = tdl_conv2d_bottleneck_spec(
+            .gate = l.gate, .expand = tdl_expand_inside(n), .out_w = l.out.w, .out_h = l.out.h,
+            .kernel_w = l.kernel[1], .kernel_h = l.kernel[0], .stride_w = l.stride[1],
+            .stride_h = l.stride[0], .pad_left = l.window.pad_left, .pad_top = l.window.pad_top,
+            .middle = l.middle, .chunk = t.chunk, .out_packs = l.end, .tile_w = t.w, .tile_h = t.h,
+            .activation1 = n->attr.expand.conv.p.activation,
+            .activation2 = n->attr.expand.depthwise.activation,
+            .activation3 = n->attr.bottleneck.activation, .own = n->attr.expand.residual_is_own,
+            .residual = residual != NULL, .block = n->attr.bottleneck.block ? linear ? 2 : 1 : 0,
+            .last_channels = tdl_last_channels(end_channels(n)), .means = l.means);
+    TDL_PLAN_SPECS(s, conv2d_bottleneck, spec);
     tdl_expand_bind(plan, s, n);
     if (residual)
         tdl_plan_read(s, 4, residual);

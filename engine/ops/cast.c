@@ -43,23 +43,15 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
         tdl_element_set_bits(to, output, i, element(from, to, inputs[0], i));
 }
 
-/* shaders/cast.comp */
-struct cast_spec {
-    uint32_t from, to, count;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const enum tdl_dtype from = n->inputs[0]->desc.dtype, to = n->attr.cast.dtype;
     /* The kernel has two variants: with 64-bit types and without. */
     enum tdl_dtype variant = is_wide(from) || is_wide(to) ? TDL_INT64 : TDL_FLOAT32;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "cast", variant, n, 64, 1, 1);
-    const struct cast_spec spec = {
-        .from = from,
-        .to = to,
-        .count = (uint32_t)tdl_operand_count(n->output),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_cast_spec spec =
+        tdl_cast_spec(.from = from, .to = to, .count = (uint32_t)tdl_operand_count(n->output));
+    TDL_PLAN_SPECS(s, cast, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_linear_groups(s, n->output);

@@ -41,19 +41,14 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     }
 }
 
-/* shaders/concat_linear.comp, behind common/move.glsl */
-struct linear_spec {
-    uint32_t inner, axis, inputs, end[TDL_MAX_CONCAT];
-};
-
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *out = &n->output->desc;
-    struct linear_spec spec = {
-        .inner = tdl_parts_of(out->dtype).count,
-        .axis = out->shape[n->attr.concat.axis],
-        .inputs = n->input_count,
-    };
+    struct tdl_concat_linear_spec spec =
+        tdl_concat_linear_spec(.move = tdl_move_parts(n), .inner = tdl_parts_of(out->dtype).count,
+                               .axis = out->shape[n->attr.concat.axis], .inputs = n->input_count,
+                               .end = {0});
+    _Static_assert(TDL_COUNT(spec.end) == TDL_MAX_CONCAT, "inputs");
     for (uint32_t i = n->attr.concat.axis + 1; i < out->rank; i++)
         spec.inner *= out->shape[i];
     for (uint32_t i = 0, end = 0; i < n->input_count; i++) {
@@ -61,13 +56,8 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
         spec.end[i] = end;
     }
     struct tdl_plan_step *s = tdl_move_step(plan, "concat_linear", n);
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, concat_linear, spec);
 }
-
-/* shaders/concat.comp */
-struct channels_spec {
-    uint32_t pixels, inputs, end[TDL_MAX_CONCAT];
-};
 
 /* Channels that begin within packs: each is looked for. */
 static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
@@ -75,13 +65,15 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims d = tdl_operand_dims(n->output);
     uint32_t end = 0, local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "concat", n, local, 1, 1);
-    struct channels_spec spec = {.pixels = d.h * d.w, .inputs = n->input_count};
+    struct tdl_concat_spec spec =
+        tdl_concat_spec(.pixels = d.h * d.w, .inputs = n->input_count, .end = {0});
+    _Static_assert(TDL_COUNT(spec.end) == TDL_MAX_CONCAT, "inputs");
     for (uint32_t i = 0; i < n->input_count; i++) {
         end += tdl_operand_dims(n->inputs[i]).c;
         spec.end[i] = end;
         tdl_plan_read(s, i, n->inputs[i]);
     }
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, concat, spec);
     tdl_plan_write(s, TDL_MAX_CONCAT, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(d.h * d.w, local), tdl_packs(d.c), d.n);
 }

@@ -180,25 +180,16 @@ static struct tdl_weights_key weights_key(const struct tdl_node *n, const struct
                                      g->kernel[0], g->kernel[1], group_packs, depthwise}};
 }
 
-/* shaders/conv_transpose2d_block.comp */
-struct block_spec {
-    uint32_t in_w, in_h, in_packs, activation, linear;
-};
-
 static void lower_block(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
                         const float *f, const float *bias)
 {
     uint32_t in = tdl_packs(g->in.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d_block", n, local, 1, 1);
     const bool linear = n->output->storage == TDL_STORAGE_LINEAR;
-    const struct block_spec spec = {
-        .in_w = g->in.w,
-        .in_h = g->in.h,
-        .in_packs = in,
-        .activation = g->p->activation,
-        .linear = linear,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv_transpose2d_block_spec spec =
+        tdl_conv_transpose2d_block_spec(.in_w = g->in.w, .in_h = g->in.h, .in_packs = in,
+                                        .activation = g->p->activation, .linear = linear);
+    TDL_PLAN_SPECS(s, conv_transpose2d_block, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, linear ? 6 : 5, n->output);
     tdl_plan_shared(s, ((uint64_t)in * 4 + 1) * 16);
@@ -271,13 +262,6 @@ static void pack_weights(const struct geometry *g, const float *f, const float *
     }
 }
 
-/* shaders/conv_transpose2d.comp */
-struct gather_spec {
-    uint32_t in_w, in_h, out_w, out_h, kernel_w, kernel_h, stride_w, stride_h;
-    uint32_t dilation_w, dilation_h, step_w, step_h, pad_left, pad_top, in_packs, out_packs;
-    uint32_t activation, last_channels, group_packs, group_in, group_out, depthwise, share;
-};
-
 static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
                          const float *f, const float *bias, uint32_t share)
 {
@@ -286,32 +270,21 @@ static void lower_gather(struct tdl_plan *plan, struct tdl_node *n, const struct
     uint32_t taps = g->kernel[0] * g->kernel[1], group = packs_of_group(g);
     uint32_t stride_w = g->p->stride[1], stride_h = g->p->stride[0];
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv_transpose2d", n, local, 1, 1);
-    const struct gather_spec spec = {
-        .in_w = g->in.w,
-        .in_h = g->in.h,
-        .out_w = g->out.w,
-        .out_h = g->out.h,
-        .kernel_w = g->kernel[1],
-        .kernel_h = g->kernel[0],
-        .stride_w = stride_w,
-        .stride_h = stride_h,
-        .dilation_w = g->dilation[1],
-        .dilation_h = g->dilation[0],
-        .step_w = step_of(stride_w, g->dilation[1]),
-        .step_h = step_of(stride_h, g->dilation[0]),
-        .pad_left = g->pad_left,
-        .pad_top = g->pad_top,
-        .in_packs = in,
-        .out_packs = out,
-        .activation = g->p->activation,
-        .last_channels = tdl_last_channels(g->out.c),
-        .group_packs = group,
-        .group_in = g->in_per_group,
-        .group_out = g->out_per_group,
-        .depthwise = depthwise,
-        .share = share,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv_transpose2d_spec spec =
+        tdl_conv_transpose2d_spec(.in_w = g->in.w, .in_h = g->in.h, .out_w = g->out.w,
+                                  .out_h = g->out.h, .kernel_w = g->kernel[1],
+                                  .kernel_h = g->kernel[0], .stride_w = stride_w,
+                                  .stride_h = stride_h, .dilation_w = g->dilation[1],
+                                  .dilation_h = g->dilation[0],
+                                  .step_w = step_of(stride_w, g->dilation[1]),
+                                  .step_h = step_of(stride_h, g->dilation[0]),
+                                  .pad_left = g->pad_left, .pad_top = g->pad_top, .in_packs = in,
+                                  .out_packs = out, .activation = g->p->activation,
+                                  .last_channels = tdl_last_channels(g->out.c),
+                                  .group_packs = group, .group_in = g->in_per_group,
+                                  .group_out = g->out_per_group, .depthwise = depthwise,
+                                  .share = share);
+    TDL_PLAN_SPECS(s, conv_transpose2d, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, n->output);
     uint64_t vectors = (uint64_t)taps * (depthwise ? 1 : group * 4) + 1;

@@ -42,11 +42,6 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
-/* shaders/cumulative_sum.comp */
-struct cumulative_sum_spec {
-    uint32_t type, out_type, team, length, inner, rows, exclusive, reversed;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const uint32_t local = 64; /* more would add up what the others have */
@@ -63,17 +58,11 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         tdl_plan_add_linear_step(plan, "cumulative_sum", dtype, n, local, 1, 1);
     if (!out)
         return plan->status;
-    const struct cumulative_sum_spec spec = {
-        .type = dtype,
-        .out_type = halves ? TDL_FLOAT32 : dtype,
-        .team = team,
-        .length = rows.length,
-        .inner = rows.inner,
-        .rows = count,
-        .exclusive = p->exclusive,
-        .reversed = p->reversed,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_cumulative_sum_spec spec =
+        tdl_cumulative_sum_spec(.type = dtype, .out_type = halves ? TDL_FLOAT32 : dtype,
+                                .team = team, .length = rows.length, .inner = rows.inner,
+                                .rows = count, .exclusive = p->exclusive, .reversed = p->reversed);
+    TDL_PLAN_SPECS(s, cumulative_sum, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, out);
     tdl_plan_flat_groups(s, TDL_DIV_UP(count, local / team));

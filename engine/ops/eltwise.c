@@ -140,11 +140,6 @@ static uint32_t broadcast_mask(struct tdl_dims in, struct tdl_dims out)
            (in.w < out.w ? 8u : 0);
 }
 
-/* shaders/eltwise.comp */
-struct packed_spec {
-    uint32_t function, activation, packs, height, width, broadcast_a, broadcast_b, last_channels;
-};
-
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
     const enum tdl_function f = tdl_function_of(n);
@@ -155,17 +150,13 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "eltwise", n, local, 1, 1);
     const bool two = f >= TDL_ADD && f != TDL_EXPAND;
     struct tdl_operand *b = n->inputs[two];
-    const struct packed_spec spec = {
-        .function = two ? f : TDL_IDENTITY,
-        .activation = activation,
-        .packs = packs,
-        .height = out.h,
-        .width = out.w,
-        .broadcast_a = broadcast_mask(tdl_operand_dims(n->inputs[0]), out),
-        .broadcast_b = broadcast_mask(tdl_operand_dims(b), out),
-        .last_channels = tdl_last_channels(out.c),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_eltwise_spec spec =
+        tdl_eltwise_spec(.function = two ? f : TDL_IDENTITY, .activation = activation,
+                         .packs = packs, .height = out.h, .width = out.w,
+                         .broadcast_a = broadcast_mask(tdl_operand_dims(n->inputs[0]), out),
+                         .broadcast_b = broadcast_mask(tdl_operand_dims(b), out),
+                         .last_channels = tdl_last_channels(out.c));
+    TDL_PLAN_SPECS(s, eltwise, spec);
     tdl_plan_chain(s, &chain);
     tdl_plan_read(s, 0, n->inputs[0]);
     if (two)
@@ -190,22 +181,21 @@ static enum tdl_result lower_linear(struct tdl_plan *plan, struct tdl_node *n)
         descs[i] = &n->inputs[i]->desc;
     tdl_broadcast_resolve(&n->output->desc, descs, n->input_count, &shape);
     const uint64_t *bounds = n->attr.eltwise.bounds;
-    struct tdl_eltwise_linear_spec spec = {
-        .function = f == TDL_EXPAND ? TDL_IDENTITY : f,
-        .activation = activation,
-        .type = dtype,
-        .count = (uint32_t)tdl_operand_count(n->output),
-        .rank = shape.rank,
-        .least_low = (uint32_t)bounds[0],
-        .least_high = (uint32_t)(bounds[0] >> 32),
-        .most_low = (uint32_t)bounds[1],
-        .most_high = (uint32_t)(bounds[1] >> 32),
-    };
+    struct tdl_eltwise_linear_spec spec =
+        tdl_eltwise_linear_spec(.function = f == TDL_EXPAND ? TDL_IDENTITY : f,
+                                .activation = activation, .type = dtype,
+                                .count = (uint32_t)tdl_operand_count(n->output), .rank = shape.rank,
+                                .size = {0}, .a = {0}, .b = {0}, .c = {0},
+                                .least_low = (uint32_t)bounds[0],
+                                .least_high = (uint32_t)(bounds[0] >> 32),
+                                .most_low = (uint32_t)bounds[1],
+                                .most_high = (uint32_t)(bounds[1] >> 32));
+    _Static_assert(TDL_COUNT(spec.a) == TDL_MAX_RANK, "dimensions");
     memcpy(spec.size, shape.size, sizeof(spec.size));
     memcpy(spec.a, shape.stride[0], sizeof(spec.a));
     memcpy(spec.b, shape.stride[1], sizeof(spec.b));
     memcpy(spec.c, shape.stride[2], sizeof(spec.c));
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, eltwise_linear, spec);
     tdl_plan_chain(s, &chain);
     for (uint32_t i = 0; i < n->input_count; i++)
         tdl_plan_read(s, i, n->inputs[i]);

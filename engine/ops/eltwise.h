@@ -8,13 +8,6 @@
 
 #include "ir/plan.h"
 
-/* shaders/eltwise_linear.comp; lists from the last dimension on. */
-struct tdl_eltwise_linear_spec {
-    uint32_t function, activation, type, count, rank, size[TDL_MAX_RANK - 1];
-    uint32_t a[TDL_MAX_RANK], b[TDL_MAX_RANK], c[TDL_MAX_RANK]; /* strides */
-    uint32_t least_low, least_high, most_low, most_high;        /* words of the bounds of clamp */
-};
-
 /* The same numbers as in shaders/common/eltwise.glsl. */
 enum tdl_function {
     /* Of one value, with parameters a and b. */

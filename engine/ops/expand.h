@@ -7,10 +7,7 @@
 #include "ops.h"
 
 /* Constants of shaders/common/expand.glsl. */
-struct tdl_expand_spec {
-    uint32_t in_w, in_h, in_packs, pre, low_w, low_h, coordinates, joined;
-};
-struct tdl_expand_spec tdl_expand_spec(const struct tdl_node *n);
+struct tdl_expand_part tdl_expand_inside(const struct tdl_node *n);
 /* Bindings 0, 2, 3, 6 and 7: what is read, and the gate. */
 void tdl_expand_bind(struct tdl_plan *plan, struct tdl_plan_step *step, struct tdl_node *n);
 /* The gate that it is multiplied by, or NULL. */

@@ -15,7 +15,7 @@ struct layer {
     struct tdl_dims out;
     const struct tdl_conv2d_params *p; /* of the depthwise half */
     uint32_t kernel[2], in_packs;
-    struct tdl_gate_spec gate;
+    struct tdl_gate_part gate;
     bool means;
     bool merges; /* a resampled tensor, which costs four reads a pack */
 };
@@ -112,21 +112,15 @@ struct tdl_operand *tdl_expand_gate(const struct tdl_node *n)
     return n->attr.expand.conv.pre != TDL_PRE_NONE ? n->inputs[TDL_CONV_GATE] : NULL;
 }
 
-struct tdl_expand_spec tdl_expand_spec(const struct tdl_node *n)
+struct tdl_expand_part tdl_expand_inside(const struct tdl_node *n)
 {
     const struct tdl_operand *low = n->inputs[TDL_CONV_LOW];
     const struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_CONV_INPUT]);
     const struct tdl_dims l = low ? tdl_operand_dims(low) : (struct tdl_dims){1, 1, 1, 1};
-    return (struct tdl_expand_spec){
-        .in_w = in.w,
-        .in_h = in.h,
-        .in_packs = tdl_packs(in.c),
-        .pre = n->attr.expand.conv.pre,
-        .low_w = l.w,
-        .low_h = l.h,
-        .coordinates = n->attr.expand.conv.coordinates,
-        .joined = tdl_packs(tdl_expand_joined(n)),
-    };
+    return tdl_expand_part(.in_w = in.w, .in_h = in.h, .in_packs = tdl_packs(in.c),
+                           .pre = n->attr.expand.conv.pre, .low_w = l.w, .low_h = l.h,
+                           .coordinates = n->attr.expand.conv.coordinates,
+                           .joined = tdl_packs(tdl_expand_joined(n)));
 }
 
 void tdl_expand_bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_node *n)
@@ -147,7 +141,7 @@ static struct layer layer_of(const struct tdl_node *n)
         .p = &n->attr.expand.depthwise,
         .kernel = {f.h, f.w},
         .in_packs = tdl_packs(tdl_operand_dims(n->inputs[TDL_CONV_INPUT]).c) + joined,
-        .gate = tdl_gate_spec(tdl_expand_gate(n)),
+        .gate = tdl_gate_inside(tdl_expand_gate(n)),
         .means = n->means,
         .merges = n->attr.expand.conv.pre == TDL_PRE_MERGE || joined,
     };
@@ -255,15 +249,6 @@ void tdl_expand_place_means(const struct tdl_plan *plan, struct tdl_operand *mea
     means->size = (uint64_t)d.n * tdl_packs(d.c) * 4 * tiles * tdl_dtype_size(plan->storage);
 }
 
-/* shaders/conv2d_expand_depthwise.comp */
-struct expand_depthwise_spec {
-    struct tdl_gate_spec gate;
-    struct tdl_expand_spec expand;
-    uint32_t out_w, out_h, kernel_w, kernel_h, stride_w, stride_h, pad_left, pad_top;
-    uint32_t out_packs, group, tile_w, tile_h, activation1, activation2, residual;
-    uint32_t last_channels, means, ahead;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_conv2d_params *p = &n->attr.expand.depthwise;
@@ -271,7 +256,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     struct tdl_dims out = tdl_operand_dims(n->output);
     struct tdl_dims f = tdl_operand_dims(n->inputs[TDL_EXPAND_FILTER2]);
     const uint32_t kernel[2] = {f.h, f.w};
-    const struct tdl_expand_spec expand = tdl_expand_spec(n);
+    const struct tdl_expand_part expand = tdl_expand_inside(n);
     const uint32_t packs = tdl_packs(out.c);
     struct tdl_window window;
     if (!tdl_window_resolve(in, kernel, p->stride, p->pad, p->padding, &window))
@@ -284,29 +269,18 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         tdl_expand_place_means(plan, n->means, tiles);
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_expand_depthwise", n, t.local, 1, 1);
-    const struct expand_depthwise_spec spec = {
-        .gate = layer.gate,
-        .expand = expand,
-        .out_w = out.w,
-        .out_h = out.h,
-        .kernel_w = kernel[1],
-        .kernel_h = kernel[0],
-        .stride_w = p->stride[1],
-        .stride_h = p->stride[0],
-        .pad_left = window.pad_left,
-        .pad_top = window.pad_top,
-        .out_packs = packs,
-        .group = t.group,
-        .tile_w = t.w,
-        .tile_h = t.h,
-        .activation1 = n->attr.expand.conv.p.activation,
-        .activation2 = p->activation,
-        .residual = residual,
-        .last_channels = tdl_last_channels(out.c),
-        .means = n->means != NULL,
-        .ahead = t.ahead,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv2d_expand_depthwise_spec spec =
+        tdl_conv2d_expand_depthwise_spec(.gate = layer.gate, .expand = expand, .out_w = out.w,
+                                         .out_h = out.h, .kernel_w = kernel[1],
+                                         .kernel_h = kernel[0], .stride_w = p->stride[1],
+                                         .stride_h = p->stride[0], .pad_left = window.pad_left,
+                                         .pad_top = window.pad_top, .out_packs = packs,
+                                         .group = t.group, .tile_w = t.w, .tile_h = t.h,
+                                         .activation1 = n->attr.expand.conv.p.activation,
+                                         .activation2 = p->activation, .residual = residual,
+                                         .last_channels = tdl_last_channels(out.c),
+                                         .means = n->means != NULL, .ahead = t.ahead);
+    TDL_PLAN_SPECS(s, conv2d_expand_depthwise, spec);
     bind(plan, s, n, residual);
     tdl_plan_shared(s, shared_bytes(t, &layer));
     bind_weights(plan, s, n, t.group);

@@ -48,23 +48,16 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
         }
 }
 
-/* shaders/gather.comp, behind common/move.glsl */
-struct gather_spec {
-    uint32_t index_type, length, indices, inner;
-};
-
 void tdl_gather_step(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *indices,
                      const struct tdl_gather *g)
 {
     struct tdl_operand *inputs[] = {n->inputs[0], indices};
     struct tdl_plan_step *s = tdl_move_step_of(plan, "gather", n, inputs, 2);
-    const struct gather_spec spec = {
-        .index_type = g->index_type,
-        .length = g->length,
-        .indices = g->indices,
-        .inner = g->inner * tdl_parts_of(n->output->desc.dtype).count,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_gather_spec spec =
+        tdl_gather_spec(.move = tdl_move_parts(n), .index_type = g->index_type, .length = g->length,
+                        .indices = g->indices,
+                        .inner = g->inner * tdl_parts_of(n->output->desc.dtype).count);
+    TDL_PLAN_SPECS(s, gather, spec);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)

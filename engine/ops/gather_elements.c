@@ -37,23 +37,17 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
-/* shaders/gather_elements.comp, behind common/move.glsl */
-struct gather_elements_spec {
-    uint32_t index_type, length, out_length, inner;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_operand *x = n->inputs[0];
     struct tdl_rows rows = tdl_rows_of(&x->desc, n->attr.gather.axis);
     struct tdl_plan_step *s = tdl_move_step(plan, "gather_elements", n);
-    const struct gather_elements_spec spec = {
-        .index_type = n->inputs[1]->desc.dtype,
-        .length = rows.length,
-        .out_length = n->output->desc.shape[n->attr.gather.axis],
-        .inner = rows.inner,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_gather_elements_spec spec =
+        tdl_gather_elements_spec(.move = tdl_move_parts(n), .index_type = n->inputs[1]->desc.dtype,
+                                 .length = rows.length,
+                                 .out_length = n->output->desc.shape[n->attr.gather.axis],
+                                 .inner = rows.inner);
+    TDL_PLAN_SPECS(s, gather_elements, spec);
     return plan->status;
 }
 

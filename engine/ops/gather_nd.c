@@ -43,7 +43,7 @@ static enum tdl_result infer(const struct tdl_node *n, struct tdl_tensor_params 
 static void reference_linear(const struct tdl_node *n, const void *const *inputs, void *output)
 {
     const struct tdl_tensor_params *x = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
-    const struct tdl_places_spec places = tdl_places_of_tuples(x, indices, n->attr.gather_nd.batch);
+    const struct tdl_places_part places = tdl_places_of_tuples(x, indices, n->attr.gather_nd.batch);
     const size_t tuples = tdl_places_count(indices, 0, indices->rank - 1);
     const size_t slice = tdl_places_count(x, places.rank, x->rank) * tdl_dtype_size(x->dtype);
     for (size_t t = 0; t < tuples; t++)
@@ -51,27 +51,20 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
                (const uint8_t *)inputs[0] + tdl_places_at(&places, inputs[1], t) * slice, slice);
 }
 
-/* shaders/gather_places.comp */
-struct gather_places_spec {
-    struct tdl_places_spec places;
-    uint32_t tuples;
-};
-
 /* The tuples' places first; then it is a gather along one axis. */
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *x = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
     const uint32_t local = 64, behind = first_behind(n);
-    const struct gather_places_spec spec = {
-        .places = tdl_places_of_tuples(x, indices, n->attr.gather_nd.batch),
-        .tuples = (uint32_t)tdl_places_count(indices, 0, indices->rank - 1),
-    };
+    const struct tdl_gather_places_spec spec =
+        tdl_gather_places_spec(.places = tdl_places_of_tuples(x, indices, n->attr.gather_nd.batch),
+                               .tuples = (uint32_t)tdl_places_count(indices, 0, indices->rank - 1));
     struct tdl_operand *places = tdl_plan_scratch(plan, TDL_ALIGN(4ull * spec.tuples, 16));
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "gather_places", TDL_UINT32, n, local, 1, 1);
     if (!places)
         return plan->status;
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, gather_places, spec);
     tdl_plan_read(s, 1, n->inputs[1]);
     tdl_plan_write(s, 2, places);
     tdl_plan_flat_groups(s, TDL_DIV_UP(spec.tuples, local));

@@ -72,13 +72,10 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     if (!resolve(n, &g))
         return tdl_fail(TDL_ERROR_INVALID_ARGUMENT, "%s: the window does not fit", n->label);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "im2col", n, 64, 1, 1);
-    const struct tdl_im2col_spec spec = {
-        .window = tdl_conv_window_spec(&g),
-        .in_packs = tdl_packs(g.in.c),
-        .channels = g.in.c,
-        .out_packs = tdl_packs(g.out.c),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_im2col_spec spec =
+        tdl_im2col_spec(.window = tdl_conv_window(&g), .in_packs = tdl_packs(g.in.c),
+                        .channels = g.in.c, .out_packs = tdl_packs(g.out.c));
+    TDL_PLAN_SPECS(s, im2col, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 5, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(&g), 64), tdl_packs(g.out.c), g.in.n);

@@ -121,14 +121,9 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     free(sums);
 }
 
-/* shaders/common/normalize_rows.glsl */
-struct rows_spec {
-    uint32_t type, rows, length, axes, rank, size[TDL_MAX_RANK];
-};
-
 /* The constants of shaders/common/normalize_rows.glsl, with dimensions that
- * are of one kind joined. Returns the rows; `out_length` is of each. */
-static uint32_t spec_rows(struct tdl_plan_step *s, const struct tdl_node *n, uint32_t *out_length)
+ * are of one kind joined. */
+static struct tdl_normalize_rows_part rows_of(const struct tdl_node *n)
 {
     const struct tdl_tensor_params *p = &n->output->desc;
     uint32_t size[TDL_MAX_RANK], mask = 0, rank = 0, rows = 1, length = 1;
@@ -144,55 +139,38 @@ static uint32_t spec_rows(struct tdl_plan_step *s, const struct tdl_node *n, uin
             size[rank++] = p->shape[d];
         }
     }
-    struct rows_spec spec = {
-        .type = p->dtype,
-        .rows = rows,
-        .length = length,
-        .axes = mask,
-        .rank = TDL_MAX(rank, 1),
-    };
-    memcpy(spec.size, size, sizeof(size));
-    TDL_PLAN_SPECS(s, spec);
-    *out_length = length;
-    return rows;
+    struct tdl_normalize_rows_part spec =
+        tdl_normalize_rows_part(.type = p->dtype, .rows = rows, .length = length, .axes = mask,
+                                .rank = TDL_MAX(rank, 1), .size = {0});
+    memcpy(spec.size, size, sizeof(spec.size));
+    return spec;
 }
-
-/* shaders/normalize_rows.comp, behind common/normalize_rows.glsl */
-struct stats_spec {
-    float epsilon;
-    uint32_t team;
-};
-/* shaders/normalize_rows_apply.comp, behind common/normalize_rows.glsl */
-struct apply_spec {
-    uint32_t activation, scaled, biased;
-};
 
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_operand *scale = n->inputs[TDL_NORM_SCALE], *bias = n->inputs[TDL_NORM_BIAS];
     enum tdl_dtype dtype = n->output->desc.dtype;
-    uint32_t local = 64, length;
+    const struct tdl_normalize_rows_part part = rows_of(n);
+    const uint32_t local = 64, rows = part.rows, team = part.length >= 2 * local ? local : 1;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "normalize_rows", dtype, n, local, 1, 1);
-    uint32_t rows = spec_rows(s, n, &length), team = length >= 2 * local ? local : 1;
     struct tdl_operand *stats = tdl_scratch_floats(plan, 2 * (uint64_t)rows);
     if (!stats)
         return;
-    const struct stats_spec spec = {.epsilon = tdl_norm_epsilon(n), .team = team};
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_normalize_rows_spec spec =
+        tdl_normalize_rows_spec(.normalize_rows = part, .epsilon = tdl_norm_epsilon(n),
+                                .team = team);
+    TDL_PLAN_SPECS(s, normalize_rows, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_write(s, 1, stats);
     tdl_plan_shared(s, (uint64_t)local * 4);
     tdl_plan_flat_groups(s, team > 1 ? rows : TDL_DIV_UP(rows, local));
 
     s = tdl_plan_add_linear_step(plan, "normalize_rows_apply", dtype, n, local, 1, 1);
-    spec_rows(s, n, &length);
-    const struct apply_spec apply = {
-        .activation = n->attr.norm.activation,
-        .scaled = scale != NULL,
-        .biased = bias != NULL,
-    };
-    TDL_PLAN_SPECS(s, apply);
+    const struct tdl_normalize_rows_apply_spec apply =
+        tdl_normalize_rows_apply_spec(.normalize_rows = part, .activation = n->attr.norm.activation,
+                                      .scaled = scale != NULL, .biased = bias != NULL);
+    TDL_PLAN_SPECS(s, normalize_rows_apply, apply);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_read(s, 1, stats);
     if (scale)
@@ -203,13 +181,6 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
     tdl_plan_linear_groups(s, n->output);
 }
 
-/* shaders/normalize_channels.comp */
-struct channels_spec {
-    uint32_t pixels, packs, channels, affine;
-    float epsilon;
-    uint32_t activation;
-};
-
 static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const float *scale,
                            const float *bias)
 {
@@ -219,15 +190,11 @@ static void lower_channels(struct tdl_plan *plan, struct tdl_node *n, const floa
     /* Few pixels of many channels need more invocations than pixels. */
     uint32_t team = few || packs < 8 ? 1 : packs < 32 ? 4 : 16, local = 64 / team;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_channels", n, local, team, 1);
-    const struct channels_spec spec = {
-        .pixels = pixels,
-        .packs = packs,
-        .channels = d.c,
-        .affine = scale || bias,
-        .epsilon = tdl_norm_epsilon(n),
-        .activation = n->attr.norm.activation,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_normalize_channels_spec spec =
+        tdl_normalize_channels_spec(.pixels = pixels, .packs = packs, .channels = d.c,
+                                    .affine = scale || bias, .epsilon = tdl_norm_epsilon(n),
+                                    .activation = n->attr.norm.activation);
+    TDL_PLAN_SPECS(s, normalize_channels, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (scale || bias) {
         const struct tdl_weights_key key =

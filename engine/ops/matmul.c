@@ -178,37 +178,20 @@ static struct geometry geometry_of(const struct tdl_node *n)
 
 /* ------------------------------------------------------------------- lower */
 
-/* shaders/common/matmul.glsl; lists from the last dimension on. */
-struct matmul_spec {
-    uint32_t type, out_type, m, n, k, a_row, a_column, b_row, b_column, c_row, c_column, with_c;
-    float alpha, beta;
-    uint32_t activation, batches;
-    uint32_t size[MAX_BATCH_DIMS - 1], a_step[MAX_BATCH_DIMS], b_step[MAX_BATCH_DIMS];
-};
-
-static void add_constants(struct tdl_plan_step *s, const struct tdl_node *n,
-                          const struct geometry *g, enum tdl_dtype out)
+static struct tdl_matmul_part constants(const struct tdl_node *n, const struct geometry *g,
+                                        enum tdl_dtype out)
 {
     const struct tdl_matmul_attr *p = &n->attr.matmul;
     bool c = n->input_count > TDL_MATMUL_C && n->inputs[TDL_MATMUL_C];
-    struct matmul_spec spec = {
-        .type = n->output->desc.dtype,
-        .out_type = out,
-        .m = g->m,
-        .n = g->n,
-        .k = g->k,
-        .a_row = g->a_row,
-        .a_column = g->a_column,
-        .b_row = g->b_row,
-        .b_column = g->b_column,
-        .c_row = g->c_row,
-        .c_column = g->c_column,
-        .with_c = c,
-        .alpha = p->alpha,
-        .beta = p->beta,
-        .activation = p->activation,
-        .batches = g->batches,
-    };
+    struct tdl_matmul_part spec =
+        tdl_matmul_part(.type = n->output->desc.dtype, .out_type = out, .m = g->m, .n = g->n,
+                        .k = g->k, .a_row = g->a_row, .a_column = g->a_column, .b_row = g->b_row,
+                        .b_column = g->b_column, .c_row = g->c_row, .c_column = g->c_column,
+                        .with_c = c, .alpha = p->alpha, .beta = p->beta,
+                        .activation = p->activation, .batches = g->batches, .size = {0},
+                        .a_step = {0}, .b_step = {0});
+    _Static_assert(TDL_COUNT(spec.size) == MAX_BATCH_DIMS - 1, "dimensions");
+    _Static_assert(TDL_COUNT(spec.a_step) == MAX_BATCH_DIMS, "dimensions");
     for (uint32_t i = 0; i < MAX_BATCH_DIMS; i++) {
         const bool has = i < g->dims;
         const uint32_t d = has ? g->dims - 1 - i : 0;
@@ -217,7 +200,7 @@ static void add_constants(struct tdl_plan_step *s, const struct tdl_node *n,
         spec.a_step[i] = has ? g->a_step[d] : 0;
         spec.b_step[i] = has ? g->b_step[d] : 0;
     }
-    TDL_PLAN_SPECS(s, spec);
+    return spec;
 }
 
 /* What is left when the products are summed. */
@@ -234,11 +217,6 @@ static void bind(struct tdl_plan_step *s, struct tdl_node *n)
     tdl_plan_read(s, 1, n->inputs[TDL_MATMUL_B]);
 }
 
-/* shaders/matmul_team.comp, behind common/matmul.glsl */
-struct team_spec {
-    uint32_t team, neighbours;
-};
-
 static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g)
 {
     const uint32_t local = tdl_team_local(plan->device), count = g->batches * g->m * g->n;
@@ -246,20 +224,16 @@ static void add_team_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     uint32_t words = TDL_DIV_UP(count, tdl_elements_per_word(dtype));
     uint32_t team = tdl_team_of(plan->device, words, g->k);
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul_team", dtype, n, local, 1, 1);
-    add_constants(s, n, g, dtype);
-    const struct team_spec spec = {.team = team, .neighbours = g->b_row == 1 /* along k */};
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_matmul_team_spec spec =
+        tdl_matmul_team_spec(.matmul = constants(n, g, dtype), .team = team,
+                             .neighbours = g->b_row == 1 /* along k */);
+    TDL_PLAN_SPECS(s, matmul_team, spec);
     bind(s, n);
     bind_end(s, n, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
 }
 
 enum { TILE = 4, DEEP = 16 }; /* rows and columns of an invocation */
-
-/* shaders/matmul.comp, behind common/matmul.glsl */
-struct tile_spec {
-    uint32_t deep;
-};
 
 /* v: invocations of a workgroup in each direction. */
 static const struct tdl_conv_variant sides[] = {{"32x32", {8}}, {"64x64", {16}}};
@@ -286,9 +260,9 @@ static void add_tile_step(struct tdl_plan *plan, struct tdl_node *n, const struc
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul", dtype, n, x, y, 1);
     if (!out)
         return;
-    add_constants(s, n, g, apart ? TDL_FLOAT32 : dtype);
-    const struct tile_spec spec = {.deep = DEEP};
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_matmul_spec spec =
+        tdl_matmul_spec(.matmul = constants(n, g, apart ? TDL_FLOAT32 : dtype), .deep = DEEP);
+    TDL_PLAN_SPECS(s, matmul, spec);
     bind(s, n);
     bind_end(s, n, out);
     tdl_plan_shared(s, 16ull * DEEP * (x + 1 + y + 1));
@@ -311,35 +285,19 @@ static double tile_time(const struct tdl_plan *plan, const struct geometry *g, u
     return t->speed.dispatch + fmax(latency, macs / (t->speed.macs * t->efficiency.matmul * busy));
 }
 
-/* shaders/matmul_cooperative.comp, behind common/matmul.glsl */
-struct units_spec {
-    uint32_t tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k, lanes, parts;
-};
-/* shaders/matmul_parts.comp, behind common/matmul.glsl */
-struct parts_spec {
-    uint32_t parts;
-};
-
-static struct units_spec units_spec(const struct tdl_device_info *device,
-                                    const struct tdl_conv_variant *v)
+/* All but what the product is. */
+static struct tdl_matmul_cooperative_spec units_spec(const struct tdl_device_info *device,
+                                                     const struct tdl_conv_variant *v)
 {
     const uint32_t *frag = device->cooperative_matrix;
-    return (struct units_spec){
-        .tile_m = v->v[0],
-        .tile_n = v->v[1],
-        .step = v->v[4],
-        .grid_m = v->v[2],
-        .grid_n = v->v[3],
-        .frag_m = frag[0],
-        .frag_n = frag[1],
-        .frag_k = frag[2],
-        .lanes = device->subgroup_size,
-        .parts = tdl_conv_parts(v),
-    };
+    return tdl_matmul_cooperative_spec(.matmul = {0}, .tile_m = v->v[0], .tile_n = v->v[1],
+                                       .step = v->v[4], .grid_m = v->v[2], .grid_n = v->v[3],
+                                       .frag_m = frag[0], .frag_n = frag[1], .frag_k = frag[2],
+                                       .lanes = device->subgroup_size, .parts = tdl_conv_parts(v));
 }
 
 /* As common/cooperative.glsl declares it for two tiles of cells of 16 bytes, and a stage. */
-static uint64_t units_shared(const struct geometry *g, const struct units_spec *s)
+static uint64_t units_shared(const struct geometry *g, const struct tdl_matmul_cooperative_spec *s)
 {
     const uint64_t deep = s->step * 4;
     const uint64_t a = g->a_column == 1 ? s->tile_m * (deep + 8) : deep * (s->tile_m + 8);
@@ -350,7 +308,7 @@ static uint64_t units_shared(const struct geometry *g, const struct units_spec *
 static bool units_fit(const struct tdl_conv_geometry *product, const void *data,
                       const struct tdl_conv_variant *v)
 {
-    const struct units_spec s = units_spec(product->device, v);
+    const struct tdl_matmul_cooperative_spec s = units_spec(product->device, v);
     const uint32_t threads = s.grid_m * s.grid_n * s.lanes;
     return (uint64_t)product->in.n * s.parts <= TDL_LEAST_GROUPS && s.frag_m % 8 == 0 &&
            s.frag_n % 8 == 0 && s.frag_k % 8 == 0 && s.tile_m * s.step / 2 % threads == 0 &&
@@ -366,9 +324,9 @@ static void add_parts_step(struct tdl_plan *plan, struct tdl_node *n, const stru
     const enum tdl_dtype dtype = n->output->desc.dtype;
     const uint64_t count = (uint64_t)g->batches * g->m * g->n;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "matmul_parts", dtype, n, LOCAL, 1, 1);
-    add_constants(s, n, g, dtype);
-    const struct parts_spec spec = {.parts = parts};
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_matmul_parts_spec spec =
+        tdl_matmul_parts_spec(.matmul = constants(n, g, dtype), .parts = parts);
+    TDL_PLAN_SPECS(s, matmul_parts, spec);
     tdl_plan_read(s, 4, sums);
     bind_end(s, n, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, tdl_elements_per_word(dtype)), LOCAL));
@@ -380,7 +338,7 @@ static void add_units_step(struct tdl_plan *plan, struct tdl_node *n, const stru
                            const struct tdl_conv_geometry *product,
                            const struct tdl_conv_variant *v)
 {
-    const struct units_spec spec = units_spec(plan->device, v);
+    struct tdl_matmul_cooperative_spec spec = units_spec(plan->device, v);
     struct tdl_operand *sums =
         spec.parts > 1 ? tdl_plan_scratch(plan, tdl_conv_sum_bytes(product, v)) : NULL;
     if (spec.parts > 1 && !sums)
@@ -388,8 +346,8 @@ static void add_units_step(struct tdl_plan *plan, struct tdl_node *n, const stru
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "matmul_cooperative", n->output->desc.dtype, n,
                                  spec.grid_m * spec.grid_n * spec.lanes, 1, 1);
-    add_constants(s, n, g, n->output->desc.dtype);
-    TDL_PLAN_SPECS(s, spec);
+    spec.matmul = constants(n, g, n->output->desc.dtype);
+    TDL_PLAN_SPECS(s, matmul_cooperative, spec);
     tdl_plan_shared(s, units_shared(g, &spec));
     bind(s, n);
     if (sums)
@@ -410,11 +368,6 @@ static const struct tdl_conv_variant tensor_tiles[] = {
     {"32x64", {32, 64, 64, 128, 0, 500}},
     {"64x64", {64, 64, 64, 128, 0, 630}},
     {"128x256", {128, 256, 32, 256, 1, 1500}},
-};
-
-/* shaders/matmul_tensors.comp, behind common/matmul.glsl */
-struct tensors_spec {
-    uint32_t tile_m, tile_n, deep, ahead;
 };
 
 /* One product of halves, whose a is not turned; of a turned b the largest tiles are slow. */
@@ -443,11 +396,12 @@ static double tensors_cost(const struct tdl_conv_geometry *g, const struct tdl_c
 static void add_tensors_step(struct tdl_plan *plan, struct tdl_node *n, const struct geometry *g,
                              const struct tdl_conv_variant *v)
 {
-    const struct tensors_spec spec = {v->v[0], v->v[1], v->v[2], v->v[4]};
+    const struct tdl_matmul_tensors_spec spec =
+        tdl_matmul_tensors_spec(.matmul = constants(n, g, n->output->desc.dtype), .tile_m = v->v[0],
+                                .tile_n = v->v[1], .deep = v->v[2], .ahead = v->v[4]);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "matmul_tensors", n->output->desc.dtype, n, v->v[3], 1, 1);
-    add_constants(s, n, g, n->output->desc.dtype);
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, matmul_tensors, spec);
     bind(s, n);
     bind_end(s, n, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(g->m, v->v[0]), TDL_DIV_UP(g->n, v->v[1]), 1);

@@ -14,52 +14,23 @@ static bool is_aligned(const struct tdl_move *m, struct tdl_dims in)
     return m->kind == TDL_MOVE_DEPTH_TO_SPACE ? m->region.c % 4 == 0 : in.c % 4 == 0;
 }
 
-/* shaders/move.comp */
-struct packed_spec {
-    uint32_t kind, mode, in_n, in_c, in_h, in_w, out_packs, out_h, out_w;
-    uint32_t region_c, region_h, region_w, offset_n, offset_packs, offset_y, offset_x;
-    int32_t start_n, start_c, start_y, start_x, step_n, step_c, step_y, step_x;
-    float value;
-    uint32_t block, column_first, aligned;
-};
-
 void tdl_move_packed(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *input,
                      const struct tdl_move *m)
 {
     struct tdl_dims in = tdl_operand_dims(input), out = tdl_operand_dims(n->output);
     uint32_t local = 64, pixels = m->region.h * m->region.w;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "move", n, local, 1, 1);
-    const struct packed_spec spec = {
-        .kind = m->kind,
-        .mode = m->mode,
-        .in_n = in.n,
-        .in_c = in.c,
-        .in_h = in.h,
-        .in_w = in.w,
-        .out_packs = tdl_packs(out.c),
-        .out_h = out.h,
-        .out_w = out.w,
-        .region_c = m->region.c,
-        .region_h = m->region.h,
-        .region_w = m->region.w,
-        .offset_n = m->offset[0],
-        .offset_packs = m->offset[1] / 4,
-        .offset_y = m->offset[2],
-        .offset_x = m->offset[3],
-        .start_n = m->start[0],
-        .start_c = m->start[1],
-        .start_y = m->start[2],
-        .start_x = m->start[3],
-        .step_n = m->step[0],
-        .step_c = m->step[1],
-        .step_y = m->step[2],
-        .step_x = m->step[3],
-        .value = m->value,
-        .block = m->block,
-        .column_first = m->order,
-        .aligned = is_aligned(m, in),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_move_spec spec =
+        tdl_move_spec(.kind = m->kind, .mode = m->mode, .in_n = in.n, .in_c = in.c, .in_h = in.h,
+                      .in_w = in.w, .out_packs = tdl_packs(out.c), .out_h = out.h, .out_w = out.w,
+                      .region_c = m->region.c, .region_h = m->region.h, .region_w = m->region.w,
+                      .offset_n = m->offset[0], .offset_packs = m->offset[1] / 4,
+                      .offset_y = m->offset[2], .offset_x = m->offset[3], .start_n = m->start[0],
+                      .start_c = m->start[1], .start_y = m->start[2], .start_x = m->start[3],
+                      .step_n = m->step[0], .step_c = m->step[1], .step_y = m->step[2],
+                      .step_x = m->step[3], .value = m->value, .block = m->block,
+                      .column_first = m->order, .aligned = is_aligned(m, in));
+    TDL_PLAN_SPECS(s, move, spec);
     tdl_plan_read(s, 0, input);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(pixels, local), tdl_packs(m->region.c), m->region.n);
@@ -73,24 +44,24 @@ struct tdl_parts tdl_parts_of(enum tdl_dtype dtype)
     return size == 8 ? (struct tdl_parts){4, 2} : (struct tdl_parts){size, 1};
 }
 
-/* shaders/common/move.glsl */
-struct parts_spec {
-    uint32_t size, parts, count;
-};
+struct tdl_move_part tdl_move_parts(const struct tdl_node *n)
+{
+    const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
+    const uint32_t count = (uint32_t)tdl_operand_count(n->output) * parts.count;
+    return tdl_move_part(.size = parts.size, .parts = parts.count, .count = count);
+}
 
 struct tdl_plan_step *tdl_move_step_of(struct tdl_plan *plan, const char *shader,
                                        struct tdl_node *n, struct tdl_operand *const *inputs,
                                        uint32_t input_count)
 {
-    const struct tdl_parts parts = tdl_parts_of(n->output->desc.dtype);
-    const uint32_t local = 64, count = (uint32_t)tdl_operand_count(n->output) * parts.count;
+    const struct tdl_move_part parts = tdl_move_parts(n);
+    const uint32_t local = 64;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, shader, TDL_UINT32, n, local, 1, 1);
-    const struct parts_spec spec = {.size = parts.size, .parts = parts.count, .count = count};
-    TDL_PLAN_SPECS(s, spec);
     for (uint32_t i = 0; i < input_count; i++)
         tdl_plan_read(s, i, inputs[i]);
     tdl_plan_write(s, TDL_MAX_CONCAT, n->output);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, 4 / parts.size), local));
+    tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(parts.count, 4 / parts.size), local));
     return s;
 }
 
@@ -144,30 +115,21 @@ static bool is_transposition(const struct tdl_strided *r, uint32_t part_size)
            (i == 0 || (r->stride[0] == r->size[1] * r->size[2] && r->period[0] == r->size[0]));
 }
 
-/* shaders/transpose_tile.comp */
-struct tiles_spec {
-    uint32_t rows, columns, batches;
-};
-
 static void add_tiles(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_strided *r)
 {
     const uint32_t tile = 16, i = r->rank - 2, columns = r->size[i], rows = r->size[i + 1];
     const uint32_t batches = i ? r->size[0] : 1;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "transpose_tile", TDL_UINT32, n, tile, tile / 4, 1);
-    const struct tiles_spec spec = {.rows = rows, .columns = columns, .batches = batches};
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_transpose_tile_spec spec =
+        tdl_transpose_tile_spec(.rows = rows, .columns = columns, .batches = batches);
+    TDL_PLAN_SPECS(s, transpose_tile, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 2, n->output);
     tdl_plan_shared(s, 4ull * tile * (tile + 1));
     tdl_plan_groups(s, TDL_DIV_UP(columns, tile), TDL_DIV_UP(rows, tile),
                     TDL_MIN(batches, TDL_LEAST_GROUPS));
 }
-
-/* shaders/move_linear.comp, behind common/move.glsl; lists from the last dimension on. */
-struct strided_spec {
-    uint32_t offset, size[TDL_MAX_RANK + 1], period[TDL_MAX_RANK + 1], stride[TDL_MAX_RANK + 1];
-};
 
 enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
                                 const struct tdl_strided *strided)
@@ -183,7 +145,10 @@ enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
         return plan->status;
     }
     struct tdl_plan_step *s = tdl_move_step(plan, "move_linear", n);
-    struct strided_spec spec = {.offset = r.offset};
+    struct tdl_move_linear_spec spec =
+        tdl_move_linear_spec(.move = tdl_move_parts(n), .offset = r.offset, .size = {0},
+                             .period = {0}, .stride = {0});
+    _Static_assert(TDL_COUNT(spec.size) == TDL_MAX_RANK + 1, "dimensions");
     for (uint32_t i = 0; i <= TDL_MAX_RANK; i++) {
         const bool has = i < r.rank;
         const uint32_t d = has ? r.rank - 1 - i : 0;
@@ -191,7 +156,7 @@ enum tdl_result tdl_move_linear(struct tdl_plan *plan, struct tdl_node *n,
         spec.period[i] = has ? r.period[d] : 1;
         spec.stride[i] = has ? r.stride[d] : 1;
     }
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, move_linear, spec);
     return plan->status;
 }
 

@@ -51,8 +51,10 @@ struct tdl_parts {
 };
 struct tdl_parts tdl_parts_of(enum tdl_dtype dtype);
 
+/* The constants of shaders/common/move.glsl for the node's output. */
+struct tdl_move_part tdl_move_parts(const struct tdl_node *n);
 /* A step of a kernel with shaders/common/move.glsl that makes the node's output
- * of its inputs, at bindings from 0 on; more constants may follow. */
+ * of its inputs, at bindings from 0 on, and wants its constants yet. */
 struct tdl_plan_step *tdl_move_step(struct tdl_plan *plan, const char *shader, struct tdl_node *n);
 /* The same of other inputs than the node's. */
 struct tdl_plan_step *tdl_move_step_of(struct tdl_plan *plan, const char *shader,

@@ -61,11 +61,6 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
-/* shaders/non_max_suppression.comp */
-struct suppression_spec {
-    uint32_t boxes, rows, threshold;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *p = &n->output->desc;
@@ -73,12 +68,10 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     const uint32_t rows = (uint32_t)tdl_operand_count(n->output) / boxes;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "non_max_suppression", TDL_FLOAT32, n, local, 1, 1);
-    const struct suppression_spec spec = {
-        .boxes = boxes,
-        .rows = rows,
-        .threshold = tdl_bits_of(n->attr.suppression.iou_threshold),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_non_max_suppression_spec spec =
+        tdl_non_max_suppression_spec(.boxes = boxes, .rows = rows,
+                                     .threshold = tdl_bits_of(n->attr.suppression.iou_threshold));
+    TDL_PLAN_SPECS(s, non_max_suppression, spec);
     tdl_plan_shared(s, boxes * sizeof(uint32_t));
     return tdl_finish_step(s, plan, n, rows);
 }

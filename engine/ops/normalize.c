@@ -63,17 +63,6 @@ static void bind_pairs(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t 
         tdl_norm_interleave(scale, 1, bias, channels, w);
 }
 
-/* shaders/normalize_stats.comp */
-struct stats_spec {
-    uint32_t pixels, packs, parts, chunk;
-};
-/* shaders/normalize_merge.comp */
-struct merge_spec {
-    struct stats_spec stats;
-    uint32_t channels, all, affine;
-    float epsilon;
-};
-
 struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, bool channels,
                                      const float *scale, const float *bias)
 {
@@ -89,23 +78,20 @@ struct tdl_operand *tdl_norm_moments(struct tdl_plan *plan, struct tdl_node *n, 
         return NULL;
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_stats", n, local, 1, 1);
-    const struct stats_spec first = {
-        .pixels = pixels, .packs = packs, .parts = parts, .chunk = chunk};
-    TDL_PLAN_SPECS(s, first);
+    const struct tdl_normalize_stats_spec first =
+        tdl_normalize_stats_spec(.pixels = pixels, .packs = packs, .parts = parts, .chunk = chunk);
+    TDL_PLAN_SPECS(s, normalize_stats, first);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     tdl_plan_write(s, 1, stats);
     tdl_plan_shared(s, (uint64_t)local * 16);
     tdl_plan_groups(s, parts, packs, d.n);
 
     s = tdl_plan_add_step(plan, "normalize_merge", n, local, 1, 1);
-    const struct merge_spec second = {
-        .stats = first,
-        .channels = d.c,
-        .all = channels,
-        .affine = affine,
-        .epsilon = tdl_norm_epsilon(n),
-    };
-    TDL_PLAN_SPECS(s, second);
+    const struct tdl_normalize_merge_spec second =
+        tdl_normalize_merge_spec(.pixels = pixels, .packs = packs, .parts = parts, .chunk = chunk,
+                                 .channels = d.c, .all = channels, .affine = affine,
+                                 .epsilon = tdl_norm_epsilon(n));
+    TDL_PLAN_SPECS(s, normalize_merge, second);
     tdl_plan_read(s, 0, stats);
     if (affine)
         bind_pairs(plan, s, 1, n, scale, bias, d.c);
@@ -141,26 +127,18 @@ static void bind_parts(struct tdl_plan *plan, struct tdl_plan_step *s, const str
             w[i / 4 * 12 + part * 4 + i % 4] = i < channels ? parts[part * channels + i] : 0;
 }
 
-/* shaders/normalize_apply.comp */
-struct apply_spec {
-    uint32_t pixels, packs, last_channels, each_image, elements, activation;
-};
-
 void tdl_norm_apply(struct tdl_plan *plan, struct tdl_node *n, struct tdl_operand *factors,
                     const float *parts, const float *scale, const float *bias)
 {
     struct tdl_dims d = tdl_operand_dims(n->inputs[TDL_NORM_INPUT]);
     uint32_t pixels = d.h * d.w, packs = tdl_packs(d.c), local = 64;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "normalize_apply", n, local, 1, 1);
-    const struct apply_spec spec = {
-        .pixels = pixels,
-        .packs = packs,
-        .last_channels = tdl_last_channels(d.c),
-        .each_image = factors != NULL,
-        .elements = scale || bias,
-        .activation = n->attr.norm.activation,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_normalize_apply_spec spec =
+        tdl_normalize_apply_spec(.pixels = pixels, .packs = packs,
+                                 .last_channels = tdl_last_channels(d.c),
+                                 .each_image = factors != NULL, .elements = scale || bias,
+                                 .activation = n->attr.norm.activation);
+    TDL_PLAN_SPECS(s, normalize_apply, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_NORM_INPUT]);
     if (factors)
         tdl_plan_read(s, 1, factors);

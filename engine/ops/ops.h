@@ -139,13 +139,9 @@ enum { TDL_GATE_PIXELS = 256 };
 
 /* A gate within the kernel that multiplies by it: constants of shaders/common/gate.glsl,
  * all 0 where the gate is another dispatch's. */
-struct tdl_gate_spec {
-    uint32_t gate_packs, gate_parts, gate_packs2, gate_parts2, gate_middle, gate_out;
-    uint32_t gate_activation1, gate_activation2;
-};
-struct tdl_gate_spec tdl_gate_spec(const struct tdl_operand *gate);
+struct tdl_gate_part tdl_gate_inside(const struct tdl_operand *gate);
 /* Bytes of shared memory that it declares, for a workgroup of `local` invocations. */
-uint64_t tdl_gate_shared(const struct tdl_gate_spec *spec, uint32_t local);
+uint64_t tdl_gate_shared(const struct tdl_gate_part *spec, uint32_t local);
 /* Bindings 2, 6 and 7: the gate, or what it is made of. */
 void tdl_gate_bind(struct tdl_plan *plan, struct tdl_plan_step *step, struct tdl_operand *gate);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */

@@ -65,23 +65,17 @@ static void reference(const struct tdl_node *n, const void *const *inputs, void 
     }
 }
 
-/* shaders/pad_linear.comp, behind common/move.glsl; lists from the last dimension on. */
-struct linear_spec {
-    uint32_t mode, value, value_upper, out[TDL_MAX_RANK], in[TDL_MAX_RANK];
-    int32_t before[TDL_MAX_RANK];
-};
-
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_pad_params *p = &n->attr.pad;
     const uint32_t rank = n->output->desc.rank;
     const uint64_t value = value_bits(n);
     struct tdl_plan_step *s = tdl_move_step(plan, "pad_linear", n);
-    struct linear_spec spec = {
-        .mode = p->mode,
-        .value = (uint32_t)value,
-        .value_upper = (uint32_t)(value >> 32),
-    };
+    struct tdl_pad_linear_spec spec =
+        tdl_pad_linear_spec(.move = tdl_move_parts(n), .mode = p->mode, .value = (uint32_t)value,
+                            .value_upper = (uint32_t)(value >> 32), .out = {0}, .in = {0},
+                            .before = {0});
+    _Static_assert(TDL_COUNT(spec.out) == TDL_MAX_RANK, "dimensions");
     for (uint32_t i = 0; i < TDL_MAX_RANK; i++) {
         const bool has = i < rank;
         const uint32_t d = has ? rank - 1 - i : 0;
@@ -89,7 +83,7 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n)
         spec.in[i] = has ? n->inputs[0]->desc.shape[d] : 1;
         spec.before[i] = has ? (int32_t)p->before[d] : 0;
     }
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, pad_linear, spec);
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)

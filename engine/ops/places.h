@@ -10,23 +10,19 @@
  * dimensions that `named` has bits for, the tuple says where; the others go in step with
  * the indices: there the coordinate is t / step % span.
  *
- * shaders/common/places.glsl
+ * `struct tdl_places_part` has the constants of shaders/common/places.glsl.
  */
-struct tdl_places_spec {
-    uint32_t index_type, rank, named, tuple;
-    uint32_t size[TDL_MAX_RANK], span[TDL_MAX_RANK], step[TDL_MAX_RANK];
-};
 
 /* The indices' last dimension is a tuple for the dimensions of x behind the first
  * `batch`, which go in step. */
-struct tdl_places_spec tdl_places_of_tuples(const struct tdl_tensor_params *x,
+struct tdl_places_part tdl_places_of_tuples(const struct tdl_tensor_params *x,
                                             const struct tdl_tensor_params *indices,
                                             uint32_t batch);
 /* All dimensions of the indices go in step, but for the axis. */
-struct tdl_places_spec tdl_places_along(const struct tdl_tensor_params *x,
+struct tdl_places_part tdl_places_along(const struct tdl_tensor_params *x,
                                         const struct tdl_tensor_params *indices, uint32_t axis);
 /* The place of tuple t, among the product of `size`. */
-size_t tdl_places_at(const struct tdl_places_spec *spec, const void *indices, size_t t);
+size_t tdl_places_at(const struct tdl_places_part *spec, const void *indices, size_t t);
 
 /* Elements of the dimensions from `from` up to `to`. */
 static inline size_t tdl_places_count(const struct tdl_tensor_params *p, uint32_t from, uint32_t to)

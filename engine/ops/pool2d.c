@@ -196,13 +196,6 @@ static uint32_t team_of(const struct tdl_plan *plan, const struct tdl_pool2d_par
     return wide ? 256 : 64;
 }
 
-/* shaders/pool2d.comp */
-struct pool_spec {
-    uint32_t kind, team, in_w, in_h, out_w, out_h, window_w, window_h, stride_w, stride_h;
-    uint32_t dilation_w, dilation_h, pad_left, pad_top, pad_right, pad_bottom, count_pad;
-    uint32_t activation, packs, last_channels, full, unroll;
-};
-
 enum tdl_result tdl_pool2d_lower(struct tdl_plan *plan, struct tdl_node *n, enum tdl_pool_kind kind)
 {
     const struct tdl_pool2d_params *p = &n->attr.pool;
@@ -214,31 +207,17 @@ enum tdl_result tdl_pool2d_lower(struct tdl_plan *plan, struct tdl_node *n, enum
     bool full = lies_inside(p, &g, 0, g.in.h) && lies_inside(p, &g, 1, g.in.w);
     bool unroll = (uint64_t)p->window[0] * p->window[1] <= 16;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "pool2d", n, local, 1, 1);
-    const struct pool_spec spec = {
-        .kind = kind,
-        .team = team,
-        .in_w = g.in.w,
-        .in_h = g.in.h,
-        .out_w = g.out[1],
-        .out_h = g.out[0],
-        .window_w = p->window[1],
-        .window_h = p->window[0],
-        .stride_w = p->stride[1],
-        .stride_h = p->stride[0],
-        .dilation_w = g.dilation[1],
-        .dilation_h = g.dilation[0],
-        .pad_left = g.pad[1],
-        .pad_top = g.pad[0],
-        .pad_right = g.end_pad[1],
-        .pad_bottom = g.end_pad[0],
-        .count_pad = p->count_include_pad,
-        .activation = p->activation,
-        .packs = packs,
-        .last_channels = tdl_last_channels(g.in.c),
-        .full = full,
-        .unroll = unroll,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_pool2d_spec spec =
+        tdl_pool2d_spec(.kind = kind, .team = team, .in_w = g.in.w, .in_h = g.in.h,
+                        .out_w = g.out[1], .out_h = g.out[0], .window_w = p->window[1],
+                        .window_h = p->window[0], .stride_w = p->stride[1],
+                        .stride_h = p->stride[0], .dilation_w = g.dilation[1],
+                        .dilation_h = g.dilation[0], .pad_left = g.pad[1], .pad_top = g.pad[0],
+                        .pad_right = g.end_pad[1], .pad_bottom = g.end_pad[0],
+                        .count_pad = p->count_include_pad, .activation = p->activation,
+                        .packs = packs, .last_channels = tdl_last_channels(g.in.c), .full = full,
+                        .unroll = unroll);
+    TDL_PLAN_SPECS(s, pool2d, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_shared(s, (uint64_t)local * 16);

@@ -176,34 +176,23 @@ static void split(const uint32_t *shape, uint32_t rank, uint32_t axes, struct pa
 }
 
 /* The dimensions as shaders/reduce.comp and reduce_packed.comp have them. */
-struct parts_spec {
-    uint32_t kept[MAX_PARTS - 1], kept_stride[MAX_PARTS];
-    uint32_t reduced[MAX_PARTS - 1], stride[MAX_PARTS];
-};
-
-static struct parts_spec parts_spec(const struct parts parts[2])
-{
-    struct parts_spec spec;
-    memcpy(spec.kept, parts[0].size, sizeof(spec.kept));
-    memcpy(spec.kept_stride, parts[0].stride, sizeof(spec.kept_stride));
-    memcpy(spec.reduced, parts[1].size, sizeof(spec.reduced));
-    memcpy(spec.stride, parts[1].stride, sizeof(spec.stride));
-    return spec;
-}
+#define FILL_PARTS(spec, parts)                                                                    \
+    do {                                                                                           \
+        _Static_assert(TDL_COUNT((spec)->kept) == MAX_PARTS - 1, "dimensions");                    \
+        _Static_assert(TDL_COUNT((spec)->stride) == MAX_PARTS, "dimensions");                      \
+        memcpy((spec)->kept, (parts)[0].size, sizeof((spec)->kept));                               \
+        memcpy((spec)->kept_stride, (parts)[0].stride, sizeof((spec)->kept_stride));               \
+        memcpy((spec)->reduced, (parts)[1].size, sizeof((spec)->reduced));                         \
+        memcpy((spec)->stride, (parts)[1].stride, sizeof((spec)->stride));                         \
+    } while (0)
 
 /* The constants of shaders/common/reduce.glsl. */
-static uint32_t add_team(struct tdl_plan_step *s, const struct tdl_plan *plan,
-                         enum tdl_reduction reduction, const struct parts parts[2], uint32_t words)
+static struct tdl_reduce_part team_of(const struct tdl_plan *plan, enum tdl_reduction reduction,
+                                      const struct parts parts[2], uint32_t words)
 {
-    uint32_t team = tdl_team_of(plan->device, words, parts[1].elements);
-    const struct tdl_reduce_spec spec = {
-        .reduction = reduction,
-        .team = team,
-        .neighbours = parts[1].stride[0] == 1,
-        .count = parts[1].elements,
-    };
-    TDL_PLAN_SPECS(s, spec);
-    return team;
+    return tdl_reduce_part(.reduction = reduction,
+                           .team = tdl_team_of(plan->device, words, parts[1].elements),
+                           .neighbours = parts[1].stride[0] == 1, .count = parts[1].elements);
 }
 
 /* One dispatch. */
@@ -216,32 +205,21 @@ struct pass {
     float scale;
 };
 
-/* shaders/reduce.comp, behind common/reduce.glsl */
-struct linear_spec {
-    uint32_t results, in_type, out_type;
-    struct parts_spec parts;
-    uint32_t slices;
-    float scale;
-};
-
 static void add_pass(struct tdl_plan *plan, struct tdl_node *n, const struct pass *p)
 {
     const uint32_t local = tdl_team_local(plan->device), results = p->parts[0].elements * p->slices;
     uint32_t words = TDL_DIV_UP(results, tdl_elements_per_word(p->out_type));
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "reduce", p->in_type, n, local, 1, 1);
-    uint32_t team = add_team(s, plan, p->reduction, p->parts, words);
-    const struct linear_spec spec = {
-        .results = results,
-        .in_type = p->in_type,
-        .out_type = p->out_type,
-        .parts = parts_spec(p->parts),
-        .slices = p->slices,
-        .scale = p->scale,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    struct tdl_reduce_spec spec =
+        tdl_reduce_spec(.reduce = team_of(plan, p->reduction, p->parts, words), .results = results,
+                        .in_type = p->in_type, .out_type = p->out_type, .kept = {0},
+                        .kept_stride = {0}, .reduced = {0}, .stride = {0}, .slices = p->slices,
+                        .scale = p->scale);
+    FILL_PARTS(&spec, p->parts);
+    TDL_PLAN_SPECS(s, reduce, spec);
     tdl_plan_read(s, 0, p->in);
     tdl_plan_write(s, 1, p->out);
-    tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / team));
+    tdl_plan_flat_groups(s, TDL_DIV_UP(words, local / spec.reduce.team));
 }
 
 /* How many slices of a row to reduce on their own, so that few long rows keep
@@ -312,14 +290,6 @@ void tdl_reduce_rows(struct tdl_plan *plan, struct tdl_node *n, enum tdl_reducti
     add_steps(plan, n, reduction, 1u << axis, out, TDL_FLOAT32);
 }
 
-/* shaders/reduce_packed.comp, behind common/reduce.glsl */
-struct packed_spec {
-    uint32_t results;
-    struct parts_spec parts;
-    uint32_t channels, across, pixels, out_pixels;
-    float share;
-};
-
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
     const uint32_t local = tdl_team_local(plan->device);
@@ -333,18 +303,16 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
     split(shape, 4, axes, parts);
     uint32_t share = (d.n * d.h * d.w * d.c) / (e.n * e.h * e.w * e.c);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "reduce_packed", n, local, 1, 1);
-    uint32_t team = add_team(s, plan, n->attr.reduce.reduction, parts, parts[0].elements);
-    const struct packed_spec spec = {
-        .results = parts[0].elements,
-        .parts = parts_spec(parts),
-        .channels = d.c,
-        .across = axes >> TDL_PACK_C & 1,
-        .pixels = d.h * d.w,
-        .out_pixels = e.h * e.w,
-        .share = 1.0f / (float)share,
-    };
-    TDL_PLAN_SPECS(s, spec);
-    return tdl_finish_step(s, plan, n, TDL_DIV_UP(parts[0].elements, local / team));
+    struct tdl_reduce_packed_spec spec =
+        tdl_reduce_packed_spec(.reduce = team_of(plan, n->attr.reduce.reduction, parts,
+                                                 parts[0].elements),
+                               .results = parts[0].elements, .kept = {0}, .kept_stride = {0},
+                               .reduced = {0}, .stride = {0}, .channels = d.c,
+                               .across = axes >> TDL_PACK_C & 1, .pixels = d.h * d.w,
+                               .out_pixels = e.h * e.w, .share = 1.0f / (float)share);
+    FILL_PARTS(&spec, parts);
+    TDL_PLAN_SPECS(s, reduce_packed, spec);
+    return tdl_finish_step(s, plan, n, TDL_DIV_UP(parts[0].elements, local / spec.reduce.team));
 }
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)

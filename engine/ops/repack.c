@@ -18,12 +18,6 @@ static struct strides strides_of(const struct tdl_tensor_params *plain, struct t
     return (struct strides){1, d.c, 4, pixels * d.c};
 }
 
-/* shaders/repack.comp */
-struct convert_spec {
-    uint32_t to_packs, channels, pixels, channel_stride, pixel_stride, group_stride, image_stride;
-    uint32_t half, count;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_operand *from = n->inputs[0], *to = n->output;
@@ -37,18 +31,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t pixels = d.h * d.w, local = 64, packs = tdl_packs(d.c);
     uint64_t count = (uint64_t)d.n * pixels * d.c;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "repack", n, local, 1, 1);
-    const struct convert_spec spec = {
-        .to_packs = to_packs,
-        .channels = d.c,
-        .pixels = pixels,
-        .channel_stride = stride.channel,
-        .pixel_stride = stride.pixel,
-        .group_stride = stride.group,
-        .image_stride = stride.image,
-        .half = half,
-        .count = (uint32_t)count,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_repack_spec spec =
+        tdl_repack_spec(.to_packs = to_packs, .channels = d.c, .pixels = pixels,
+                        .channel_stride = stride.channel, .pixel_stride = stride.pixel,
+                        .group_stride = stride.group, .image_stride = stride.image, .half = half,
+                        .count = (uint32_t)count);
+    TDL_PLAN_SPECS(s, repack, spec);
     tdl_plan_read(s, to_packs ? 0 : 1, from);
     tdl_plan_write(s, to_packs ? 3 : 2, to);
     if (half && !to_packs)

@@ -108,12 +108,6 @@ static void reference(const struct tdl_node *n, const float *const *inputs, floa
             }
 }
 
-/* shaders/resample2d.comp */
-struct linear_spec {
-    uint32_t in_w, in_h, out_w, out_h, packs;
-    float ratio_w, start_w, ratio_h, start_h;
-};
-
 static void lower_linear(struct tdl_plan *plan, struct tdl_node *n, struct tdl_dims in,
                          struct tdl_dims out)
 {
@@ -123,18 +117,12 @@ static void lower_linear(struct tdl_plan *plan, struct tdl_node *n, struct tdl_d
     double ratio_w = coordinate(p, 1, 1, in.w, TDL_MAX(out.w, 2)) - start_w;
     double ratio_h = coordinate(p, 0, 1, in.h, TDL_MAX(out.h, 2)) - start_h;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "resample2d", n, local, 1, 1);
-    const struct linear_spec spec = {
-        .in_w = in.w,
-        .in_h = in.h,
-        .out_w = out.w,
-        .out_h = out.h,
-        .packs = packs,
-        .ratio_w = out.w > 1 ? (float)ratio_w : 0,
-        .start_w = (float)start_w,
-        .ratio_h = out.h > 1 ? (float)ratio_h : 0,
-        .start_h = (float)start_h,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_resample2d_spec spec =
+        tdl_resample2d_spec(.in_w = in.w, .in_h = in.h, .out_w = out.w, .out_h = out.h,
+                            .packs = packs, .ratio_w = out.w > 1 ? (float)ratio_w : 0,
+                            .start_w = (float)start_w, .ratio_h = out.h > 1 ? (float)ratio_h : 0,
+                            .start_h = (float)start_h);
+    TDL_PLAN_SPECS(s, resample2d, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 1, n->output);
     tdl_plan_groups(s, TDL_DIV_UP(out.h * out.w, local), packs, in.n);
@@ -190,11 +178,6 @@ static bool is_block(const struct tdl_resample2d_params *p, int axis, uint32_t i
     return true;
 }
 
-/* shaders/resample2d_nearest.comp */
-struct nearest_spec {
-    uint32_t in_w, in_h, out_w, out_h, packs, block_w, block_h;
-};
-
 static void lower_nearest(struct tdl_plan *plan, struct tdl_node *n, struct tdl_dims in,
                           struct tdl_dims out)
 {
@@ -202,16 +185,11 @@ static void lower_nearest(struct tdl_plan *plan, struct tdl_node *n, struct tdl_
     uint32_t packs = tdl_packs(in.c), local = 64;
     bool block = is_block(p, 0, in.h, out.h) && is_block(p, 1, in.w, out.w);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "resample2d_nearest", n, local, 1, 1);
-    const struct nearest_spec spec = {
-        .in_w = in.w,
-        .in_h = in.h,
-        .out_w = out.w,
-        .out_h = out.h,
-        .packs = packs,
-        .block_w = block ? out.w / in.w : 0,
-        .block_h = block ? out.h / in.h : 0,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_resample2d_nearest_spec spec =
+        tdl_resample2d_nearest_spec(.in_w = in.w, .in_h = in.h, .out_w = out.w, .out_h = out.h,
+                                    .packs = packs, .block_w = block ? out.w / in.w : 0,
+                                    .block_h = block ? out.h / in.h : 0);
+    TDL_PLAN_SPECS(s, resample2d_nearest, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 2, n->output);
     struct tdl_weights_key key = {

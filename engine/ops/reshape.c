@@ -34,15 +34,12 @@ void tdl_copy_words(struct tdl_plan *plan, struct tdl_node *n, uint32_t words)
 {
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "eltwise_linear", TDL_UINT32, n, 64, 1, 1);
-    const struct tdl_eltwise_linear_spec spec = {
-        .function = TDL_IDENTITY,
-        .activation = TDL_ACTIVATION_NONE,
-        .type = TDL_UINT32,
-        .count = words,
-        .rank = 1,
-        .a = {1},
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_eltwise_linear_spec spec =
+        tdl_eltwise_linear_spec(.function = TDL_IDENTITY, .activation = TDL_ACTIVATION_NONE,
+                                .type = TDL_UINT32, .count = words, .rank = 1, .size = {0},
+                                .a = {1}, .b = {0}, .c = {0}, .least_low = 0, .least_high = 0,
+                                .most_low = 0, .most_high = 0);
+    TDL_PLAN_SPECS(s, eltwise_linear, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_write(s, 3, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(words, 64));

@@ -83,11 +83,6 @@ static inline uint32_t tdl_team_of(const struct tdl_device_info *device, uint32_
 
 /* Steps for others' lower(). */
 
-/* shaders/common/reduce.glsl */
-struct tdl_reduce_spec {
-    uint32_t reduction, team, neighbours, count;
-};
-
 /* `count` floats that one step of the node leaves to the next. */
 static inline struct tdl_operand *tdl_scratch_floats(struct tdl_plan *plan, uint64_t count)
 {

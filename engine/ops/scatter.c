@@ -13,10 +13,10 @@
 #include <string.h>
 
 /* The node's places, and how many elements lie together behind each. */
-static struct tdl_places_spec places_of(const struct tdl_node *n, uint32_t *inner)
+static struct tdl_places_part places_of(const struct tdl_node *n, uint32_t *inner)
 {
     const struct tdl_tensor_params *x = &n->inputs[0]->desc, *indices = &n->inputs[1]->desc;
-    const struct tdl_places_spec s = n->op == &tdl_op_scatter_nd
+    const struct tdl_places_part s = n->op == &tdl_op_scatter_nd
                                          ? tdl_places_of_tuples(x, indices, 0)
                                          : tdl_places_along(x, indices, n->attr.scatter.axis);
     *inner = (uint32_t)tdl_places_count(x, s.rank, x->rank);
@@ -121,7 +121,7 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     const enum tdl_scatter_reduction reduction = n->attr.scatter.reduction;
     const size_t size = tdl_dtype_size(x->dtype);
     uint32_t inner;
-    const struct tdl_places_spec places = places_of(n, &inner);
+    const struct tdl_places_part places = places_of(n, &inner);
     memcpy(output, inputs[0], tdl_tensor_params_size(x));
     for (size_t t = 0, tuples = tdl_operand_count(n->inputs[2]) / inner; t < tuples; t++) {
         const size_t to = tdl_places_at(&places, inputs[1], t) * inner, from = t * inner;
@@ -135,53 +135,37 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
 
 /* ------------------------------------------------------------------- lower */
 
-/* shaders/scatter_clear.comp */
-struct clear_spec {
-    uint32_t count;
-};
-/* shaders/scatter_mark.comp */
-struct mark_spec {
-    struct tdl_places_spec places;
-    uint32_t tuples;
-};
-/* shaders/scatter_take.comp, behind common/move.glsl */
-struct take_spec {
-    uint32_t inner;
-};
-
 static enum tdl_result lower_replacing(struct tdl_plan *plan, struct tdl_node *n)
 {
     const uint32_t local = 64;
     uint32_t inner;
-    const struct tdl_places_spec places = places_of(n, &inner);
-    const struct clear_spec clear = {(uint32_t)(tdl_operand_count(n->output) / inner)};
-    const struct mark_spec mark = {.places = places,
-                                   .tuples = (uint32_t)(tdl_operand_count(n->inputs[2]) / inner)};
-    const struct take_spec take = {inner * tdl_parts_of(n->output->desc.dtype).count};
+    const struct tdl_places_part places = places_of(n, &inner);
+    const struct tdl_scatter_clear_spec clear =
+        tdl_scatter_clear_spec(.count = (uint32_t)(tdl_operand_count(n->output) / inner));
+    const struct tdl_scatter_mark_spec mark =
+        tdl_scatter_mark_spec(.places = places,
+                              .tuples = (uint32_t)(tdl_operand_count(n->inputs[2]) / inner));
+    const struct tdl_scatter_take_spec take =
+        tdl_scatter_take_spec(.move = tdl_move_parts(n),
+                              .inner = inner * tdl_parts_of(n->output->desc.dtype).count);
     struct tdl_operand *owners = tdl_plan_scratch(plan, TDL_ALIGN(4ull * clear.count, 16));
     if (!owners)
         return plan->status;
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "scatter_clear", TDL_UINT32, n, local, 1, 1);
-    TDL_PLAN_SPECS(s, clear);
+    TDL_PLAN_SPECS(s, scatter_clear, clear);
     tdl_plan_write(s, 2, owners);
     tdl_plan_flat_groups(s, TDL_DIV_UP(clear.count, local));
     s = tdl_plan_add_linear_step(plan, "scatter_mark", TDL_UINT32, n, local, 1, 1);
-    TDL_PLAN_SPECS(s, mark);
+    TDL_PLAN_SPECS(s, scatter_mark, mark);
     tdl_plan_read(s, 1, n->inputs[1]);
     tdl_plan_write(s, 2, owners);
     tdl_plan_flat_groups(s, TDL_DIV_UP(mark.tuples, local));
     s = tdl_move_step_of(plan, "scatter_take", n,
                          (struct tdl_operand *[]){n->inputs[0], owners, n->inputs[2]}, 3);
-    TDL_PLAN_SPECS(s, take);
+    TDL_PLAN_SPECS(s, scatter_take, take);
     return plan->status;
 }
-
-/* shaders/scatter_reduce.comp */
-struct reduce_spec {
-    struct tdl_places_spec places;
-    uint32_t type, count, inner, function, candidates, stride;
-};
 
 static enum tdl_result lower_reducing(struct tdl_plan *plan, struct tdl_node *n)
 {
@@ -193,19 +177,19 @@ static enum tdl_result lower_reducing(struct tdl_plan *plan, struct tdl_node *n)
     const enum tdl_dtype dtype = n->output->desc.dtype;
     const uint32_t axis = n->attr.scatter.axis;
     struct tdl_plan_step *s = tdl_plan_add_linear_step(plan, "scatter_reduce", dtype, n, 64, 1, 1);
-    struct reduce_spec spec = {
-        .type = dtype,
-        .count = (uint32_t)tdl_operand_count(n->output),
-        .function = functions[n->attr.scatter.reduction],
-        .stride = 1,
-    };
-    spec.places = places_of(n, &spec.inner);
-    spec.candidates = (uint32_t)(tdl_operand_count(n->inputs[2]) / spec.inner);
+    uint32_t inner;
+    const struct tdl_places_part places = places_of(n, &inner);
+    struct tdl_scatter_reduce_spec spec =
+        tdl_scatter_reduce_spec(.places = places, .type = dtype,
+                                .count = (uint32_t)tdl_operand_count(n->output), .inner = inner,
+                                .function = functions[n->attr.scatter.reduction],
+                                .candidates = (uint32_t)(tdl_operand_count(n->inputs[2]) / inner),
+                                .stride = 1);
     if (n->op == &tdl_op_scatter_elements) { /* those of its own row */
         spec.candidates = spec.places.span[axis];
         spec.stride = spec.places.step[axis];
     }
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, scatter_reduce, spec);
     for (uint32_t i = 0; i < 3; i++)
         tdl_plan_read(s, i, n->inputs[i]);
     tdl_plan_write(s, 3, n->output);

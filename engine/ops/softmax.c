@@ -39,11 +39,6 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
-/* shaders/softmax_packed.comp */
-struct packed_spec {
-    uint32_t rows, length, inner, across, channels, pixels;
-};
-
 /* One dispatch a row for each team; in packs, for each invocation. */
 static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
 {
@@ -56,22 +51,12 @@ static enum tdl_result lower_packed(struct tdl_plan *plan, struct tdl_node *n)
         inner *= shape[i];
     const uint32_t rows = all / shape[axis];
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "softmax_packed", n, local, 1, 1);
-    const struct packed_spec spec = {
-        .rows = rows,
-        .length = shape[axis],
-        .inner = inner,
-        .across = axis == TDL_PACK_C,
-        .channels = d.c,
-        .pixels = d.h * d.w,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_softmax_packed_spec spec =
+        tdl_softmax_packed_spec(.rows = rows, .length = shape[axis], .inner = inner,
+                                .across = axis == TDL_PACK_C, .channels = d.c, .pixels = d.h * d.w);
+    TDL_PLAN_SPECS(s, softmax_packed, spec);
     return tdl_finish_step(s, plan, n, TDL_DIV_UP(rows, local));
 }
-
-/* shaders/softmax_of_sum.comp */
-struct of_sum_spec {
-    uint32_t type, count, length, inner;
-};
 
 /* Halves: ln Σ exp of each row, then all elements. Two elements of a word may
  * be of different rows. */
@@ -86,25 +71,16 @@ static enum tdl_result lower_halves(struct tdl_plan *plan, struct tdl_node *n)
     tdl_reduce_rows(plan, n, TDL_REDUCE_LOG_SUM_EXP, n->attr.softmax.axis, sums);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "softmax_of_sum", n->output->desc.dtype, n, local, 1, 1);
-    const struct of_sum_spec spec = {
-        .type = n->output->desc.dtype,
-        .count = count,
-        .length = rows.length,
-        .inner = rows.inner,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_softmax_of_sum_spec spec =
+        tdl_softmax_of_sum_spec(.type = n->output->desc.dtype, .count = count,
+                                .length = rows.length, .inner = rows.inner);
+    TDL_PLAN_SPECS(s, softmax_of_sum, spec);
     tdl_plan_read(s, 0, n->inputs[0]);
     tdl_plan_read(s, 1, sums);
     tdl_plan_write(s, 2, n->output);
     tdl_plan_flat_groups(s, TDL_DIV_UP(TDL_DIV_UP(count, 2), local));
     return plan->status;
 }
-
-/* shaders/softmax.comp */
-struct rows_spec {
-    struct tdl_reduce_spec reduce;
-    uint32_t rows, inner;
-};
 
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
@@ -117,15 +93,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
     uint32_t count = rows.outer * rows.inner, team = tdl_team_of(plan->device, count, rows.length);
     struct tdl_plan_step *s =
         tdl_plan_add_linear_step(plan, "softmax", TDL_FLOAT32, n, local, 1, 1);
-    const struct rows_spec spec = {
-        .reduce = {.reduction = TDL_REDUCE_SUM,
-                   .team = team,
-                   .neighbours = rows.inner == 1,
-                   .count = rows.length},
-        .rows = count,
-        .inner = rows.inner,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_softmax_spec spec =
+        tdl_softmax_spec(.reduce =
+                             tdl_reduce_part(.reduction = TDL_REDUCE_SUM, .team = team,
+                                             .neighbours = rows.inner == 1, .count = rows.length),
+                         .rows = count, .inner = rows.inner);
+    TDL_PLAN_SPECS(s, softmax, spec);
     return tdl_finish_step(s, plan, n, TDL_DIV_UP(count, local / team));
 }
 

@@ -89,12 +89,6 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
     }
 }
 
-/* shaders/squeeze_excite.comp */
-struct squeeze_excite_spec {
-    uint32_t pixels, pixels2, in_packs, middle, out_packs, activation1, activation2, teams;
-    uint32_t last_channels;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     struct tdl_dims in = tdl_operand_dims(n->inputs[TDL_GATE_INPUT]);
@@ -110,18 +104,13 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
         pixels2 = tdl_operand_dims(second).h * tdl_operand_dims(second).w;
 
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "squeeze_excite", n, split.local, 1, 1);
-    const struct squeeze_excite_spec spec = {
-        .pixels = pixels,
-        .pixels2 = pixels2,
-        .in_packs = packs,
-        .middle = middle,
-        .out_packs = out_packs,
-        .activation1 = n->attr.gate.activation[0],
-        .activation2 = n->attr.gate.activation[1],
-        .teams = split.teams,
-        .last_channels = tdl_last_channels(out.c),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_squeeze_excite_spec spec =
+        tdl_squeeze_excite_spec(.pixels = pixels, .pixels2 = pixels2, .in_packs = packs,
+                                .middle = middle, .out_packs = out_packs,
+                                .activation1 = n->attr.gate.activation[0],
+                                .activation2 = n->attr.gate.activation[1], .teams = split.teams,
+                                .last_channels = tdl_last_channels(out.c));
+    TDL_PLAN_SPECS(s, squeeze_excite, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_GATE_INPUT]);
     if (second)
         tdl_plan_read(s, 1, second);
@@ -145,11 +134,13 @@ static uint32_t pixels_of(const struct tdl_operand *o)
     return tdl_operand_dims(o).h * tdl_operand_dims(o).w;
 }
 
-struct tdl_gate_spec tdl_gate_spec(const struct tdl_operand *gate)
+struct tdl_gate_part tdl_gate_inside(const struct tdl_operand *gate)
 {
     const struct tdl_node *n = maker_inside(gate);
     const struct tdl_operand *second = n ? n->inputs[TDL_GATE_INPUT2] : NULL;
-    struct tdl_gate_spec spec = {.gate_parts = 1, .gate_parts2 = 1, .gate_out = 1};
+    struct tdl_gate_part spec = tdl_gate_part(.gate_packs = 0, .gate_parts = 1, .gate_packs2 = 0,
+                                              .gate_parts2 = 1, .gate_middle = 0, .gate_out = 1,
+                                              .gate_activation1 = 0, .gate_activation2 = 0);
     if (gate)
         spec.gate_out = tdl_packs(tdl_operand_dims(gate).c);
     if (!n)
@@ -166,7 +157,7 @@ struct tdl_gate_spec tdl_gate_spec(const struct tdl_operand *gate)
     return spec;
 }
 
-uint64_t tdl_gate_shared(const struct tdl_gate_spec *s, uint32_t local)
+uint64_t tdl_gate_shared(const struct tdl_gate_part *s, uint32_t local)
 {
     const uint32_t read = s->gate_packs + s->gate_packs2, middle = TDL_MAX(s->gate_middle, 1);
     if (!s->gate_packs)
@@ -222,7 +213,7 @@ static void pack_layers(struct tdl_node *n, float *w)
 void tdl_gate_bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_operand *gate)
 {
     struct tdl_node *n = maker_inside(gate);
-    const struct tdl_gate_spec spec = tdl_gate_spec(gate);
+    const struct tdl_gate_part spec = tdl_gate_inside(gate);
     if (!n) {
         tdl_plan_read(s, 2, gate);
         return;

@@ -61,11 +61,6 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
 
 /* ------------------------------------------------------------------ kernels */
 
-/* shaders/top_k.comp */
-struct top_k_spec {
-    uint32_t type, length, inner, rows, smallest, listed, candidates, part, kept, last;
-};
-
 /* An element's place is the number of those that come before it. Counting them among all
  * is much work where there are many, so first those of each part are found that may be
  * among the `count` first, until few candidates are left. */
@@ -89,21 +84,14 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
             last ? n->output : tdl_scratch_floats(plan, (uint64_t)row_count * next);
         struct tdl_plan_step *s =
             tdl_plan_add_linear_step(plan, "top_k", TDL_UINT32, n, local, 1, 1);
-        const struct top_k_spec spec = {
-            .type = n->inputs[0]->desc.dtype,
-            .length = rows.length,
-            .inner = rows.inner,
-            .rows = row_count,
-            .smallest = n->attr.top_k.p.smallest,
-            .listed = list != NULL,
-            .candidates = candidates,
-            .part = part,
-            .kept = count,
-            .last = last,
-        };
+        const struct tdl_top_k_spec spec =
+            tdl_top_k_spec(.type = n->inputs[0]->desc.dtype, .length = rows.length,
+                           .inner = rows.inner, .rows = row_count,
+                           .smallest = n->attr.top_k.p.smallest, .listed = list != NULL,
+                           .candidates = candidates, .part = part, .kept = count, .last = last);
         if (!out)
             return plan->status;
-        TDL_PLAN_SPECS(s, spec);
+        TDL_PLAN_SPECS(s, top_k, spec);
         tdl_plan_read(s, 0, n->inputs[0]);
         tdl_plan_read(s, 1, list ? list : n->inputs[0]);
         tdl_plan_write(s, 2, out);

@@ -27,12 +27,6 @@ static void reference_linear(const struct tdl_node *n, const void *const *inputs
     }
 }
 
-/* shaders/triangular.comp, behind common/move.glsl */
-struct triangular_spec {
-    uint32_t rows, columns, lower;
-    int32_t diagonal;
-};
-
 static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
 {
     const struct tdl_tensor_params *p = &n->output->desc;
@@ -42,13 +36,10 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
      * 32 bits. */
     int64_t diagonal = TDL_MAX(TDL_MIN((int64_t)t->diagonal, (int64_t)columns), -(int64_t)rows);
     struct tdl_plan_step *s = tdl_move_step(plan, "triangular", n);
-    const struct triangular_spec spec = {
-        .rows = rows,
-        .columns = columns,
-        .lower = t->lower,
-        .diagonal = (int32_t)diagonal,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_triangular_spec spec =
+        tdl_triangular_spec(.move = tdl_move_parts(n), .rows = rows, .columns = columns,
+                            .lower = t->lower, .diagonal = (int32_t)diagonal);
+    TDL_PLAN_SPECS(s, triangular, spec);
     return plan->status;
 }
 

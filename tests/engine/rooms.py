@@ -116,7 +116,7 @@ def circles():
         done.update(ready)
 
 
-def compiled_without_vulkan(engine, compiler):
+def compiled_without_vulkan(engine, built, compiler):
     """What includes Vulkan's headers in spite of all that stops in the preprocessor."""
     above = [os.path.join(engine, s) for s in sources(engine) if room_of(s) not in BELOW]
     with tempfile.TemporaryDirectory() as poison:
@@ -126,7 +126,7 @@ def compiled_without_vulkan(engine, compiler):
                 f.write("#error Vulkan above the line\n")
         run = subprocess.run(
             compiler + ["-std=gnu11", "-E", "-x", "c", "-I", poison, "-I", engine,
-                        "-I", os.path.join(engine, "include")] + above,
+                        "-I", os.path.join(engine, "include"), "-I", built] + above,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode:
         yield run.stderr.strip() or "the compiler failed"
@@ -138,7 +138,7 @@ def main():
     engine, library = sys.argv[1:3]
     found = list(circles()) + list(wrong_arrows(engine)) + list(wrong_calls(engine, library))
     if len(sys.argv) > 3:
-        found += list(compiled_without_vulkan(engine, sys.argv[3:]))
+        found += list(compiled_without_vulkan(engine, os.path.dirname(library), sys.argv[3:]))
     for line in found:
         print(line)
     return 1 if found else 0

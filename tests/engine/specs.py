@@ -1,101 +1,113 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Specialization constants and the structs that fill them.
+"""Structs of kernels' constants, as shaders/specs.py makes them of GLSL.
 
-specs.py SOURCE   SOURCE/engine/ops has a struct for every kernel in
-                  SOURCE/shaders, behind a comment that names the kernel. Its
-                  fields are the constants from id 3 on: the same names, the
-                  same order. "behind common/x.glsl" leaves out what that has.
+specs.py GENERATOR COMPILER...
+
+What a kernel declares and what C gives it cannot differ without an error: a
+constant that is forgotten, given twice, or of another kernel does not compile,
+and ids that no struct can have are refused.
 """
-import glob
 import os
-import re
+import subprocess
 import sys
+import tempfile
 
-# Constants 0 to 2 are the workgroup size, those from 40 on the chain's.
-FIRST, CHAIN = 3, 40
+GROUP = "layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;\n"
+PART = """layout(constant_id = 3) const uint SIZE = 1; // of what
+layout(constant_id = 4) const float SCALE = 1.0;
+"""
+KERNEL = GROUP + '#include "common/part.glsl"\n' + """layout(constant_id = 5) const int END0 = 0;
+layout(constant_id = 6) const int END1 = 0;
+layout(constant_id = 7) const uint COUNT2 = 0;
+"""
+FRAME = GROUP + """layout(constant_id = 3) const bool FEW = false;
+layout(constant_id = 6) const uint MODE = 0;
+layout(push_constant) uniform Push {
+    vec4 rows[2], more;
+    float one, two[3];
+    uvec4 aligned;
+    int last;
+} push;
+"""
+USE = """#include "specs.h"
+#include <stddef.h>
+#define P tdl_part_part(.size = 1, .scale = 2)
+const int ends[2];
+struct tdl_k_spec k(void) { return tdl_k_spec(%s); }
+struct tdl_frame_spec f(void) { return tdl_frame_f_spec(%s); }
+_Static_assert(offsetof(struct tdl_k_spec, end) == 8 && sizeof(struct tdl_k_spec) == 20, "");
+_Static_assert(sizeof(struct tdl_frame_spec) == 4 * 7, "");
+_Static_assert(offsetof(struct tdl_frame_f_push, one) == 48, "");
+_Static_assert(offsetof(struct tdl_frame_f_push, aligned) == 64, "");
+_Static_assert(sizeof(struct tdl_frame_f_push) == 84, "");
+"""
+K, F = ".part = P, .end = {0}, .count2 = 3", ".few = 1, .mode = 2"
+# Whether it compiles.
+USES = [
+    (K, F, True),
+    (".part = P, .end = {0}", F, False),
+    (".part = P, .end = {0}, .end = {1}", F, False),
+    (".part = P, .end = {0}, .count = 3", F, False),
+    (K, ".few = 1", False),
+    (K, ".few = 1, .few = 2", False),
+    (K, ".few = 1, .light = 2", False),
+]
+# What is put in place of what, in which file; all are refused.
+REFUSED = [
+    ("k.comp", "constant_id = 7", "constant_id = 8"),
+    ("k.comp", "constant_id = 7", "constant_id = 4"),
+    ("k.comp", "const uint COUNT2", "const uvec2 COUNT2"),
+    ("k.comp", "const uint COUNT2", "const  uint COUNT2"),
+    ("k.comp", "COUNT2", "PART"),
+    ("k.comp", "local_size_x_id = 0", "local_size_x = 1"),
+    ("k.comp", "common/part.glsl", "common/none.glsl"),
+    ("common/part.glsl", "constant_id = 4", "constant_id = 3"),
+    ("common/part.glsl", "constant_id = 3", "constant_id = 2"),
+    ("frame/f.comp", "const uint MODE", "const float MODE"),
+    ("frame/f.comp", "int last", "vec3 last"),
+]
 
 
-def constants(path, shaders):
-    """{id: name} of a shader and of what it includes."""
-    with open(path) as f:
-        text = f.read()
-    found = {int(i): name.lower() for i, name in
-             re.findall(r"^layout\(constant_id = (\d+)\) const \w+ (\w+)", text, re.M)}
-    for name in re.findall(r'^#include "(\S+)"', text, re.M):
-        for base in (os.path.dirname(path), shaders):
-            if os.path.exists(os.path.join(base, name)):
-                found.update(constants(os.path.join(base, name), shaders))
-                break
-        else:
-            sys.exit("%s: no %s" % (path, name))
-    return {i: name for i, name in found.items() if FIRST <= i < CHAIN}
-
-
-def declared(shader, shaders):
-    """The names of a kernel's constants, in the order of their ids, and without
-    gaps before and between them."""
-    name, behind = re.match(r"(\S+?)(?:, behind (\S+))?$", shader).groups()
-    found = constants(os.path.join(shaders, name), shaders)
-    first = FIRST
-    if behind:
-        others = constants(os.path.join(shaders, behind), shaders)
-        found = {i: n for i, n in found.items() if i not in others}
-        first += len(others)
-    if sorted(found) != list(range(first, first + len(found))):
-        sys.exit("%s: constants %s" % (shader, sorted(found)))
-    return [found[i] for i in sorted(found)]
-
-
-def value(text, numbers):
-    return eval(re.sub(r"[A-Z]\w+", lambda m: str(numbers[m[0]]), text).replace("/", "//"))
-
-
-def fields(body, structs, numbers):
-    """The words of a struct's body."""
-    for kind, names in re.findall(r"(struct \w+|\w+) ([^;]+);", re.sub(r"/\*.*?\*/", "", body)):
-        for name, size in re.findall(r"(\w+)(?:\[([^]]+)\])?", names):
-            if kind.startswith("struct "):
-                yield from fields(structs[kind[7:]], structs, numbers)
-            elif size:
-                for i in range(value(size, numbers)):
-                    yield "%s%d" % (name, i)
-            else:
-                yield name
+def generate(folder, generator, files):
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+    with open(generator) as f, open(os.path.join(folder, "specs.py"), "w") as copy:
+        copy.write(f.read())
+    kernels = [os.path.join(folder, n) for n in sorted(files) if n.endswith(".comp")]
+    return subprocess.run([sys.executable, os.path.join(folder, "specs.py"),
+                           os.path.join(folder, "specs.h"), os.path.join(folder, "d"), *kernels],
+                          stderr=subprocess.PIPE, text=True, check=False)
 
 
 def main():
-    shaders = os.path.join(sys.argv[1], "shaders")
-    numbers, shared, wrong, seen = {}, {}, [], set()
-    files = glob.glob(os.path.join(sys.argv[1], "engine/ops/**/*.[ch]"), recursive=True)
-    texts = {}
-    for path in files + glob.glob(os.path.join(sys.argv[1], "engine/**/*.h"), recursive=True):
-        with open(path) as f:
-            texts[path] = f.read()
-    for text in texts.values():
-        numbers.update((n, int(v)) for n, v in re.findall(r"#define (TDL_MAX_\w+) (\d+)", text))
-    for path, text in texts.items():
-        if path.endswith(".h"):
-            shared.update(re.findall(r"struct (tdl_\w+_spec) \{(.*?)\};", text, re.S))
-    for path in files:
-        text = texts[path]
-        structs = dict(shared, **dict(re.findall(r"struct (\w+_spec) \{(.*?)\};", text, re.S)))
-        own = dict(numbers)
-        for name, v in re.findall(r"enum \{ (MAX_\w+) = ([^}]*) \};", text):
-            own[name] = value(v, own)
-        for shader, name, body in re.findall(
-                r"/\* shaders/([^;*]*?)(?:;[^*]*)? \*/\nstruct (\w+) \{(.*?)\};", text, re.S):
-            seen.add(shader.split(",")[0])
-            want, got = declared(shader, shaders), list(fields(body, structs, own))
-            if want != got:
-                wrong.append("%s: struct %s has the fields\n    %s\nbut shaders/%s the constants\n"
-                             "    %s" % (path, name, " ".join(got), shader, " ".join(want)))
-    for path in glob.glob(os.path.join(shaders, "*.comp")):
-        if os.path.basename(path) not in seen:
-            wrong.append("%s: no struct has its constants" % path)
+    generator, compiler = sys.argv[1], sys.argv[2:]
+    chain = 'layout(constant_id = 40) const uint STAGES = 0;\n'
+    files = {"k.comp": KERNEL + chain, "common/part.glsl": PART, "frame/f.comp": FRAME}
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = generate(folder, generator, files)
+        if run.returncode:
+            sys.exit("the generator failed: %s" % run.stderr)
+        for k, f, good in USES:
+            built = subprocess.run(
+                compiler + ["-std=gnu11", "-fsyntax-only", "-x", "c", "-I",
+                            folder, "-"], input=USE % (k, f), stderr=subprocess.PIPE, text=True,
+                check=False)
+            if (built.returncode == 0) != good:
+                wrong.append("%s | %s: %s" % (k, f, built.stderr or "compiled"))
+    for name, old, new in REFUSED:
+        with tempfile.TemporaryDirectory() as folder:
+            assert old in files[name]
+            run = generate(folder, generator, dict(files, **{name: files[name].replace(old, new)}))
+            if run.returncode == 0 or "Traceback" in run.stderr:
+                wrong.append("%s, %s for %s: %s" % (name, new, old, run.stderr or "taken"))
     if wrong:
         sys.exit("\n".join(wrong))
-    print("%d kernels" % len(seen))
+    print("%d structs, %d sources" % (len(USES), len(REFUSED)))
 
 
 main()

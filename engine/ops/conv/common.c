@@ -150,22 +150,13 @@ void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n)
     tdl_plan_write(s, 5, n->output);
 }
 
-struct tdl_conv_window_spec tdl_conv_window_spec(const struct tdl_conv_geometry *g)
+struct tdl_window_part tdl_conv_window(const struct tdl_conv_geometry *g)
 {
-    return (struct tdl_conv_window_spec){
-        .in_w = g->in.w,
-        .in_h = g->in.h,
-        .out_w = g->out.w,
-        .out_h = g->out.h,
-        .kernel_w = g->kernel[1],
-        .kernel_h = g->kernel[0],
-        .stride_w = g->p->stride[1],
-        .stride_h = g->p->stride[0],
-        .dilation_w = g->p->dilation[1],
-        .dilation_h = g->p->dilation[0],
-        .pad_left = g->window.pad_left,
-        .pad_top = g->window.pad_top,
-    };
+    return tdl_window_part(.in_w = g->in.w, .in_h = g->in.h, .out_w = g->out.w, .out_h = g->out.h,
+                           .kernel_w = g->kernel[1], .kernel_h = g->kernel[0],
+                           .stride_w = g->p->stride[1], .stride_h = g->p->stride[0],
+                           .dilation_w = g->p->dilation[1], .dilation_h = g->p->dilation[0],
+                           .pad_left = g->window.pad_left, .pad_top = g->window.pad_top);
 }
 
 bool tdl_conv_scratch_fits(const struct tdl_conv_geometry *g, uint64_t bytes)

@@ -116,16 +116,7 @@ void tdl_conv_bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
  * output at 5. */
 void tdl_conv_bind(struct tdl_plan_step *s, struct tdl_node *n);
 /* The first constants of every k×k kernel. */
-struct tdl_conv_window_spec {
-    uint32_t in_w, in_h, out_w, out_h, kernel_w, kernel_h, stride_w, stride_h;
-    uint32_t dilation_w, dilation_h, pad_left, pad_top;
-};
-struct tdl_conv_window_spec tdl_conv_window_spec(const struct tdl_conv_geometry *g);
-/* shaders/im2col.comp */
-struct tdl_im2col_spec {
-    struct tdl_conv_window_spec window;
-    uint32_t in_packs, channels, out_packs;
-};
+struct tdl_window_part tdl_conv_window(const struct tdl_conv_geometry *g);
 
 /* ------------------------------------------------------------------- gemm */
 

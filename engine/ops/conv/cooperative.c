@@ -149,18 +149,6 @@ static void pack_weights(const struct tdl_conv_geometry *g, const struct tdl_nod
         }
 }
 
-/* shaders/conv2d_cooperative.comp */
-struct cooperative_spec {
-    struct tdl_conv_window_spec window;
-    uint32_t in_packs, out_packs, tile_m, tile_n, step, grid_m, grid_n, frag_m, frag_n, frag_k;
-    uint32_t a_cells, b_cells, steps, columns, activation, residual, lanes, last_channels, parts;
-    uint32_t block_w, block_h;
-};
-/* shaders/conv2d_parts.comp */
-struct parts_spec {
-    uint32_t pixels, packs, count, parts, activation, residual, last_channels;
-};
-
 static void add_bias(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t binding,
                      const struct tdl_node *n, uint32_t channels, uint32_t columns)
 {
@@ -176,16 +164,12 @@ static void add_parts(struct tdl_plan *plan, struct tdl_node *n, const struct td
 {
     const uint32_t packs = tdl_packs(g->out.c), pixels = tdl_conv_pixels(g);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_parts", n, 64, 1, 1);
-    const struct parts_spec spec = {
-        .pixels = pixels,
-        .packs = packs,
-        .count = g->in.n * packs * pixels,
-        .parts = tdl_conv_parts(v),
-        .activation = g->p->activation,
-        .residual = g->residual,
-        .last_channels = tdl_last_channels(g->out.c),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv2d_parts_spec spec =
+        tdl_conv2d_parts_spec(.pixels = pixels, .packs = packs, .count = g->in.n * packs * pixels,
+                              .parts = tdl_conv_parts(v), .activation = g->p->activation,
+                              .residual = g->residual,
+                              .last_channels = tdl_last_channels(g->out.c));
+    TDL_PLAN_SPECS(s, conv2d_parts, spec);
     tdl_plan_read(s, 6, sums);
     if (g->residual)
         tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
@@ -196,36 +180,26 @@ static void add_parts(struct tdl_plan *plan, struct tdl_node *n, const struct td
         s->macs = 0;
 }
 
-static struct cooperative_spec cooperative_spec(const struct tdl_conv_geometry *g,
-                                                const struct tdl_conv_variant *v)
+static struct tdl_conv2d_cooperative_spec cooperative_spec(const struct tdl_conv_geometry *g,
+                                                           const struct tdl_conv_variant *v)
 {
     const uint32_t *frag = g->device->cooperative_matrix, size = threads(g, v);
     const bool whole = tdl_conv_parts(v) == 1; /* or conv2d_parts does the rest */
 
-    return (struct cooperative_spec){
-        .window = tdl_conv_window_spec(g),
-        .in_packs = tdl_packs(g->in.c),
-        .out_packs = tdl_packs(g->out.c),
-        .tile_m = v->v[0],
-        .tile_n = v->v[1],
-        .step = v->v[4],
-        .grid_m = v->v[2],
-        .grid_n = v->v[3],
-        .frag_m = frag[0],
-        .frag_n = frag[1],
-        .frag_k = frag[2],
-        .a_cells = v->v[0] * v->v[4] / size,
-        .b_cells = v->v[1] * v->v[4] / size,
-        .steps = step_count(g, v),
-        .columns = TDL_DIV_UP(tdl_packs(g->out.c) * 4, v->v[1]) * v->v[1] / 4,
-        .activation = whole ? g->p->activation : TDL_ACTIVATION_NONE,
-        .residual = whole && g->residual,
-        .lanes = g->device->subgroup_size,
-        .last_channels = tdl_last_channels(g->out.c),
-        .parts = tdl_conv_parts(v),
-        .block_w = 1,
-        .block_h = 1,
-    };
+    return tdl_conv2d_cooperative_spec(.window = tdl_conv_window(g), .in_packs = tdl_packs(g->in.c),
+                                       .out_packs = tdl_packs(g->out.c), .tile_m = v->v[0],
+                                       .tile_n = v->v[1], .step = v->v[4], .grid_m = v->v[2],
+                                       .grid_n = v->v[3], .frag_m = frag[0], .frag_n = frag[1],
+                                       .frag_k = frag[2], .a_cells = v->v[0] * v->v[4] / size,
+                                       .b_cells = v->v[1] * v->v[4] / size,
+                                       .steps = step_count(g, v),
+                                       .columns = TDL_DIV_UP(tdl_packs(g->out.c) * 4, v->v[1]) *
+                                                  v->v[1] / 4,
+                                       .activation = whole ? g->p->activation : TDL_ACTIVATION_NONE,
+                                       .residual = whole && g->residual,
+                                       .lanes = g->device->subgroup_size,
+                                       .last_channels = tdl_last_channels(g->out.c),
+                                       .parts = tdl_conv_parts(v), .block_w = 1, .block_h = 1);
 }
 
 static void add_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
@@ -247,9 +221,9 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     if (tdl_conv_parts(v) > 1 && !sums)
         return;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, threads(g, v), 1, 1);
-    const struct cooperative_spec spec = cooperative_spec(g, v);
+    const struct tdl_conv2d_cooperative_spec spec = cooperative_spec(g, v);
     const uint32_t rows = spec.steps * v->v[4] * 4, columns = spec.columns * 4;
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, conv2d_cooperative, spec);
     tdl_plan_shared(s, shared_bytes(g, v));
     if (sums) {
         tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
@@ -271,13 +245,13 @@ void tdl_conv_cooperative_blocks(struct tdl_plan *plan, struct tdl_node *n,
                                  const struct tdl_conv_blocks *blocks)
 {
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_cooperative", n, threads(g, v), 1, 1);
-    struct cooperative_spec spec = cooperative_spec(g, v);
+    struct tdl_conv2d_cooperative_spec spec = cooperative_spec(g, v);
     const uint32_t packs = tdl_packs(blocks->channels);
     spec.out_packs = packs;
     spec.last_channels = tdl_last_channels(blocks->channels);
     spec.block_h = blocks->size[0];
     spec.block_w = blocks->size[1];
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, conv2d_cooperative, spec);
     tdl_plan_shared(s, shared_bytes(g, v));
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, n->output);

@@ -45,12 +45,6 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
            (v->v[0] ? 1.1 : 1);
 }
 
-/* shaders/conv2d_depthwise.comp */
-struct depthwise_spec {
-    struct tdl_conv_window_spec window;
-    uint32_t packs, px, activation, residual, py, last_channels;
-};
-
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
@@ -60,16 +54,11 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     uint32_t packs = tdl_packs(g->in.c), taps = tdl_conv_taps(g);
     uint32_t blocks = TDL_DIV_UP(g->out.w, t.px) * TDL_DIV_UP(g->out.h, t.py);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_depthwise", n, t.local, 1, 1);
-    const struct depthwise_spec spec = {
-        .window = tdl_conv_window_spec(g),
-        .packs = packs,
-        .px = t.px,
-        .activation = g->p->activation,
-        .residual = g->residual,
-        .py = t.py,
-        .last_channels = tdl_last_channels(g->out.c),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv2d_depthwise_spec spec =
+        tdl_conv2d_depthwise_spec(.window = tdl_conv_window(g), .packs = packs, .px = t.px,
+                                  .activation = g->p->activation, .residual = g->residual,
+                                  .py = t.py, .last_channels = tdl_last_channels(g->out.c));
+    TDL_PLAN_SPECS(s, conv2d_depthwise, spec);
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, (uint64_t)(taps + 1) * 16);
     const struct tdl_weights_key key =

@@ -49,34 +49,19 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
            (v->v[0] ? 1.1 : 1);
 }
 
-/* shaders/conv2d_direct.comp */
-struct direct_spec {
-    struct tdl_conv_window_spec window;
-    uint32_t in_packs, out_packs, tile, chunk, activation, residual, unroll, shared, in_channels;
-    uint32_t last_channels, plain;
-};
-
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c);
     struct tile t = choose_tile(g, v);
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_direct", n, t.local, 1, 1);
-    const struct direct_spec spec = {
-        .window = tdl_conv_window_spec(g),
-        .in_packs = in,
-        .out_packs = out,
-        .tile = t.packs,
-        .chunk = t.chunk,
-        .activation = g->p->activation,
-        .residual = g->residual,
-        .unroll = t.unroll,
-        .shared = t.kept,
-        .in_channels = g->in.c,
-        .last_channels = tdl_last_channels(g->out.c),
-        .plain = g->plain ? g->in.c : 0,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv2d_direct_spec spec =
+        tdl_conv2d_direct_spec(.window = tdl_conv_window(g), .in_packs = in, .out_packs = out,
+                               .tile = t.packs, .chunk = t.chunk, .activation = g->p->activation,
+                               .residual = g->residual, .unroll = t.unroll, .shared = t.kept,
+                               .in_channels = g->in.c, .last_channels = tdl_last_channels(g->out.c),
+                               .plain = g->plain ? g->in.c : 0);
+    TDL_PLAN_SPECS(s, conv2d_direct, spec);
     tdl_conv_bind(s, n);
     tdl_plan_shared(s, (uint64_t)t.kept * 16);
     uint32_t groups = TDL_DIV_UP(out, t.packs);

@@ -88,13 +88,6 @@ static void bind(struct tdl_plan_step *s, const struct tdl_conv_gemm *m)
     tdl_plan_write(s, m->wide ? 7 : 5, m->out);
 }
 
-/* shaders/conv2d_gemm.comp */
-struct gemm_spec {
-    struct tdl_conv_window_spec window;
-    uint32_t in_packs, out_packs, px, packs, step, tile_m, tile_n, a_loads, b_loads, steps;
-    uint32_t columns, batched, wide, activation, residual, last_channels, plain;
-};
-
 void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_gemm *m,
                          const struct tdl_conv_variant *v, tdl_conv_weight_fn weight, void *data)
 {
@@ -104,27 +97,17 @@ void tdl_conv_gemm_lower(struct tdl_plan *plan, struct tdl_node *n, const struct
     uint32_t steps = TDL_DIV_UP(tdl_conv_taps(g) * in, s.step), groups = TDL_DIV_UP(out, s.packs);
     uint32_t columns = groups * s.packs * 4, rows = steps * s.step * 4;
     struct tdl_plan_step *step = tdl_plan_add_step(plan, "conv2d_gemm", n, v->v[0], v->v[1], 1);
-    const struct gemm_spec spec = {
-        .window = tdl_conv_window_spec(g),
-        .in_packs = in,
-        .out_packs = out,
-        .px = v->v[2],
-        .packs = v->v[3],
-        .step = s.step,
-        .tile_m = s.pixels,
-        .tile_n = s.packs,
-        .a_loads = s.step * s.pixels / s.threads,
-        .b_loads = s.step * 4 * s.packs / s.threads,
-        .steps = steps,
-        .columns = columns / 4,
-        .batched = m->batches > 1,
-        .wide = m->wide,
-        .activation = m->wide ? TDL_ACTIVATION_NONE : g->p->activation,
-        .residual = m->residual != NULL,
-        .last_channels = tdl_last_channels(g->out.c),
-        .plain = g->plain ? g->in.c : 0,
-    };
-    TDL_PLAN_SPECS(step, spec);
+    const struct tdl_conv2d_gemm_spec spec =
+        tdl_conv2d_gemm_spec(.window = tdl_conv_window(g), .in_packs = in, .out_packs = out,
+                             .px = v->v[2], .packs = v->v[3], .step = s.step, .tile_m = s.pixels,
+                             .tile_n = s.packs, .a_loads = s.step * s.pixels / s.threads,
+                             .b_loads = s.step * 4 * s.packs / s.threads, .steps = steps,
+                             .columns = columns / 4, .batched = m->batches > 1, .wide = m->wide,
+                             .activation = m->wide ? TDL_ACTIVATION_NONE : g->p->activation,
+                             .residual = m->residual != NULL,
+                             .last_channels = tdl_last_channels(g->out.c),
+                             .plain = g->plain ? g->in.c : 0);
+    TDL_PLAN_SPECS(step, conv2d_gemm, spec);
     bind(step, m);
     tdl_plan_shared(step, shared_bytes(v));
     struct tdl_weights_key key =
@@ -249,13 +232,10 @@ static void im2col_lower(struct tdl_plan *plan, struct tdl_node *n,
     if (!columns)
         return;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "im2col", n, 64, 1, 1);
-    const struct tdl_im2col_spec spec = {
-        .window = tdl_conv_window_spec(g),
-        .in_packs = tdl_packs(g->in.c),
-        .channels = channels,
-        .out_packs = (uint32_t)column_packs(g),
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_im2col_spec spec =
+        tdl_im2col_spec(.window = tdl_conv_window(g), .in_packs = tdl_packs(g->in.c),
+                        .channels = channels, .out_packs = (uint32_t)column_packs(g));
+    TDL_PLAN_SPECS(s, im2col, spec);
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     tdl_plan_write(s, 5, columns);
     tdl_plan_groups(s, TDL_DIV_UP(tdl_conv_pixels(g), 64), (uint32_t)column_packs(g), g->in.n);

@@ -20,12 +20,6 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
            (v == variants ? 1 : 1.1);
 }
 
-/* shaders/conv2d_grouped.comp */
-struct grouped_spec {
-    struct tdl_conv_window_spec window;
-    uint32_t in_packs, out_channels, in_per_group, out_per_group, activation, residual;
-};
-
 static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_conv_geometry *g,
                   const struct tdl_conv_variant *v)
 {
@@ -33,16 +27,12 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
     uint64_t count = (uint64_t)g->out.c * tdl_conv_taps(g) * g->in_per_group;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_grouped", n, v->v[0], 1, 1);
-    const struct grouped_spec spec = {
-        .window = tdl_conv_window_spec(g),
-        .in_packs = tdl_packs(g->in.c),
-        .out_channels = g->out.c,
-        .in_per_group = g->in_per_group,
-        .out_per_group = g->out_per_group,
-        .activation = g->p->activation,
-        .residual = g->residual,
-    };
-    TDL_PLAN_SPECS(s, spec);
+    const struct tdl_conv2d_grouped_spec spec =
+        tdl_conv2d_grouped_spec(.window = tdl_conv_window(g), .in_packs = tdl_packs(g->in.c),
+                                .out_channels = g->out.c, .in_per_group = g->in_per_group,
+                                .out_per_group = g->out_per_group, .activation = g->p->activation,
+                                .residual = g->residual);
+    TDL_PLAN_SPECS(s, conv2d_grouped, spec);
     tdl_conv_bind(s, n);
     const struct tdl_weights_key key =
         tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(tdl_conv_grouped), 0, 0, 0);

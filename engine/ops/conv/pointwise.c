@@ -94,15 +94,8 @@ static double cost(const struct tdl_conv_geometry *g, const struct tdl_conv_vari
            (v->v[0] ? 1.1 : 1);
 }
 
-/* shaders/conv2d_pointwise.comp */
-struct pointwise_spec {
-    struct tdl_gate_spec gate;
-    uint32_t pixels, in_packs, out_packs, tile, px, chunk, activation, pre, residual, prefetch;
-    uint32_t width, last_channels, low_w, low_h, coordinates, means, split;
-};
-
 static uint64_t shared_bytes(const struct tile *t, uint32_t chunk, const struct tdl_node *n,
-                             const struct tdl_gate_spec *gate)
+                             const struct tdl_gate_part *gate)
 {
     const uint64_t sums = t->split > 1 ? (uint64_t)t->local * t->px * t->packs * t->split : 1;
     return 16 * ((uint64_t)chunk * t->split * 4 * t->packs + sums +
@@ -115,7 +108,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
 {
     uint32_t in = tdl_packs(g->in.c), out = tdl_packs(g->out.c), pixels = g->in.h * g->in.w;
     struct tdl_operand *by = n->attr.conv.pre != TDL_PRE_NONE ? n->inputs[TDL_CONV_GATE] : NULL;
-    const struct tdl_gate_spec gate = tdl_gate_spec(by);
+    const struct tdl_gate_part gate = tdl_gate_inside(by);
     struct tile t = choose_tile(g, v, n->means || gate.gate_packs);
     if (gate.gate_packs) /* which many make sooner */
         t.local = TDL_MIN(TDL_MAX(t.local, 128), g->device->max_workgroup_invocations);
@@ -126,23 +119,14 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         chunk = tdl_conv_divisor(in / t.split, chunk - 1);
     uint32_t tile = t.packs, px = t.px, local = t.local;
     struct tdl_plan_step *s = tdl_plan_add_step(plan, "conv2d_pointwise", n, local, t.split, 1);
-    struct pointwise_spec spec = {
-        .gate = gate,
-        .pixels = pixels,
-        .in_packs = in,
-        .out_packs = out,
-        .tile = tile,
-        .px = px,
-        .chunk = chunk,
-        .activation = g->p->activation,
-        .pre = n->attr.conv.pre,
-        .residual = g->residual,
-        .prefetch = t.prefetch,
-        .width = g->in.w,
-        .last_channels = tdl_last_channels(g->out.c),
-        .low_w = 1,
-        .low_h = 1,
-    };
+    struct tdl_conv2d_pointwise_spec spec =
+        tdl_conv2d_pointwise_spec(.gate = gate, .pixels = pixels, .in_packs = in, .out_packs = out,
+                                  .tile = tile, .px = px, .chunk = chunk,
+                                  .activation = g->p->activation, .pre = n->attr.conv.pre,
+                                  .residual = g->residual, .prefetch = t.prefetch, .width = g->in.w,
+                                  .last_channels = tdl_last_channels(g->out.c), .low_w = 1,
+                                  .low_h = 1, .coordinates = 0, .means = n->means != NULL,
+                                  .split = t.split);
     tdl_conv_bind(s, n);
     if (by)
         tdl_gate_bind(plan, s, by);
@@ -153,9 +137,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
         spec.coordinates = n->attr.conv.coordinates;
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
     }
-    spec.means = n->means != NULL;
-    spec.split = t.split;
-    TDL_PLAN_SPECS(s, spec);
+    TDL_PLAN_SPECS(s, conv2d_pointwise, spec);
     tdl_plan_shared(s, shared_bytes(&t, chunk, n, &gate));
     uint32_t columns = TDL_DIV_UP(pixels, local * px), groups = TDL_DIV_UP(out, tile);
     if (n->means) {

@@ -108,32 +108,14 @@ static float weight(const void *data, uint32_t batch, uint32_t o, uint32_t tap, 
     return s->u[((size_t)batch * s->g->in.c + i) * s->g->out.c + o];
 }
 
-/* shaders/conv2d_winograd_input.comp */
-struct transform_spec {
-    uint32_t in_w, in_h, out_w, out_h, pad_left, pad_top, packs, m, tiles_w, tiles_h, tiles;
-};
-/* shaders/conv2d_winograd_output.comp */
-struct output_spec {
-    struct transform_spec transform;
-    uint32_t activation, residual, last_channels;
-};
-
-static struct transform_spec transform_spec(const struct tdl_conv_geometry *g, uint32_t m,
-                                            uint32_t channels)
+static struct tdl_winograd_part transform_of(const struct tdl_conv_geometry *g, uint32_t m,
+                                             uint32_t channels)
 {
-    return (struct transform_spec){
-        .in_w = g->in.w,
-        .in_h = g->in.h,
-        .out_w = g->out.w,
-        .out_h = g->out.h,
-        .pad_left = g->window.pad_left,
-        .pad_top = g->window.pad_top,
-        .packs = tdl_packs(channels),
-        .m = m,
-        .tiles_w = TDL_DIV_UP(g->out.w, m),
-        .tiles_h = TDL_DIV_UP(g->out.h, m),
-        .tiles = tiles_of(g, m),
-    };
+    return tdl_winograd_part(.in_w = g->in.w, .in_h = g->in.h, .out_w = g->out.w, .out_h = g->out.h,
+                             .pad_left = g->window.pad_left, .pad_top = g->window.pad_top,
+                             .packs = tdl_packs(channels), .m = m,
+                             .tiles_w = TDL_DIV_UP(g->out.w, m), .tiles_h = TDL_DIV_UP(g->out.h, m),
+                             .tiles = tiles_of(g, m));
 }
 
 /* Both transforms have an invocation a tile and pack. */
@@ -142,17 +124,15 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
                           struct tdl_operand *scratch)
 {
     uint32_t channels = output ? g->out.c : g->in.c, tiles = tiles_of(g, m);
-    const struct transform_spec transform = transform_spec(g, m, channels);
+    const struct tdl_winograd_part transform = transform_of(g, m, channels);
     struct tdl_plan_step *s = tdl_plan_add_step(
         plan, output ? "conv2d_winograd_output" : "conv2d_winograd_input", n, 64, 1, 1);
     if (output) {
-        const struct output_spec spec = {
-            .transform = transform,
-            .activation = g->p->activation,
-            .residual = g->residual,
-            .last_channels = tdl_last_channels(channels),
-        };
-        TDL_PLAN_SPECS(s, spec);
+        const struct tdl_conv2d_winograd_output_spec spec =
+            tdl_conv2d_winograd_output_spec(.winograd = transform, .activation = g->p->activation,
+                                            .residual = g->residual,
+                                            .last_channels = tdl_last_channels(channels));
+        TDL_PLAN_SPECS(s, conv2d_winograd_output, spec);
         const float *bias = tdl_constant_data(n->inputs[TDL_CONV_BIAS]);
         tdl_plan_read(s, 6, scratch);
         if (g->residual)
@@ -163,7 +143,8 @@ static void add_transform(struct tdl_plan *plan, struct tdl_node *n,
         for (uint32_t o = 0; w && bias && o < g->out.c; o++)
             w[o] = bias[o];
     } else {
-        TDL_PLAN_SPECS(s, transform);
+        TDL_PLAN_SPECS(s, conv2d_winograd_input,
+                       tdl_conv2d_winograd_input_spec(.winograd = transform));
         tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
         tdl_plan_write(s, 7, scratch);
     }

@@ -12,21 +12,15 @@
 void tdl_frame_bind(const struct tdl_frame *frame, bool written,
                     struct tdl_bind binds[TDL_MAX_PLANES], uint32_t push[4]);
 
-/* The specialization constants of all frame kernels, in the order of their
- * ids; a kernel ignores what it does not declare. */
-struct tdl_frame_spec {
-    uint32_t group[3]; /* 0 to 2: workgroup size */
-    uint32_t source, source_aligned, target;
-    uint32_t rematrix;   /* tdl_color_rematrix() */
-    uint32_t guided;     /* the mask is refined by luma */
-    uint32_t mode;       /* the kernel's own */
-    uint32_t rolling;    /* see shaders/common/frame_mask.glsl */
-    uint32_t few;        /* few invocations that each do much */
-    uint32_t despill;    /* see shaders/common/frame_spill.glsl */
-    uint32_t light;      /* see shaders/common/frame_light.glsl */
-    uint32_t foreground; /* see shaders/common/frame_foreground.glsl */
-};
+/* Words of the specialization constants of frame kernels, in the order of their ids. */
 #define TDL_FRAME_SPEC_COUNT (sizeof(struct tdl_frame_spec) / sizeof(uint32_t))
+
+static inline void tdl_frame_set_group(struct tdl_frame_spec *spec, uint32_t x, uint32_t y)
+{
+    spec->group[0] = x;
+    spec->group[1] = y;
+    spec->group[2] = 1;
+}
 
 /* A CPU's time goes into reads, which neighbours in one invocation share; a
  * GPU wants many invocations. */

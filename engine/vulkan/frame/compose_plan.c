@@ -5,11 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static_assert(sizeof(struct tdl_compose_push) <= TDL_MAX_PUSH, "push constants");
-static_assert(sizeof(struct tdl_picture_push) <= TDL_MAX_PUSH, "push constants");
-static_assert(offsetof(struct tdl_compose_push, source_size) == 96, "shader's layout");
-static_assert(offsetof(struct tdl_foreground_push, foreground) == 72, "shader's layout");
-static_assert(offsetof(struct tdl_blur_down_push, source_size) == 64, "shader's layout");
+static_assert(sizeof(((struct tdl_compose_step *)NULL)->push) <= TDL_MAX_PUSH, "push constants");
 
 enum {
     BLOCK_X = 32, /* workgroups of blocks of 4×2 pixels (see frame_target.glsl), and … */
@@ -18,35 +14,28 @@ enum {
     PIXEL_Y = 8,
 };
 
-/* A step that knows no frame. */
-static struct tdl_compose_step *add_plain_step(struct tdl_compose_plan *plan, const char *shader,
-                                               uint32_t group_x, uint32_t group_y, size_t push_size)
+/* A step whose kernel has these constants. What a kernel does not look at is 0, so that
+ * frames share what pipelines they can. */
+static struct tdl_compose_step *add_step(struct tdl_compose_plan *plan, const char *shader,
+                                         struct tdl_frame_spec spec, uint32_t group_x,
+                                         uint32_t group_y, size_t push_size)
 {
     struct tdl_compose_step *s = &plan->steps[plan->count++];
     memset(s, 0, sizeof(*s));
     s->shader = shader;
     s->push_size = (uint32_t)push_size;
-    s->spec = (struct tdl_frame_spec){.group = {group_x, group_y, 1}, .few = plan->few};
+    s->spec = spec;
+    tdl_frame_set_group(&s->spec, group_x, group_y);
     return s;
 }
 
-/* A step specialised for the frames. What a kernel does not look at stays 0,
- * so that frames share what pipelines they can. */
-static struct tdl_compose_step *add_step(struct tdl_compose_plan *plan, const char *shader,
-                                         uint32_t group_x, uint32_t group_y, size_t push_size)
+static bool is_guided(const struct tdl_compose_plan *plan)
 {
-    struct tdl_compose_step *s = add_plain_step(plan, shader, group_x, group_y, push_size);
-    s->spec.source = tdl_format_traits(plan->source->format);
-    s->spec.source_aligned = tdl_frame_is_aligned(plan->source);
-    return s;
+    return tdl_compose_needs_mask(plan->kernel) && plan->params->refine;
 }
-
-static void specialise_blocks(const struct tdl_compose_plan *plan, struct tdl_compose_step *s)
+static bool is_rolling(const struct tdl_compose_plan *plan)
 {
-    s->spec.target = tdl_format_traits(plan->target->format);
-    s->spec.rematrix = tdl_color_rematrix(plan->source, plan->target);
-    s->spec.guided = tdl_compose_needs_mask(plan->kernel) && plan->params->refine;
-    s->spec.rolling = tdl_compose_needs_mask(plan->kernel) && plan->rolling;
+    return tdl_compose_needs_mask(plan->kernel) && plan->rolling;
 }
 
 static struct tdl_bind reads(struct tdl_buffer *buffer)
@@ -88,10 +77,10 @@ static void add_guided(struct tdl_compose_plan *plan, struct tdl_buffer *pairs, 
     const struct tdl_vk_composer *c = plan->composer;
     /* ACROSS and STRIP in guided.comp. */
     const uint32_t across = plan->few ? 4 : 1, strip = plan->few ? 16 : 1;
+    const struct tdl_frame_spec spec = tdl_frame_guided_spec(.fit = fit, .few = plan->few);
     struct tdl_compose_step *s =
-        add_plain_step(plan, "frame_guided", PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
-    s->spec.mode = fit;
-    s->push.guided = (struct tdl_guided_push){mask_size(plan), TDL_GUIDED_PENALTY};
+        add_step(plan, "frame_guided", spec, PIXEL_X, PIXEL_Y, sizeof(s->push.guided));
+    s->push.guided = (struct tdl_frame_guided_push){mask_size(plan), TDL_GUIDED_PENALTY};
     s->binds[0] = reads(fit ? pairs : c->lines);
     s->binds[1] = fit ? writes(c->lines)
                       : (struct tdl_bind){.buffer = c->coefficients, .read = true, .write = true};
@@ -105,7 +94,7 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
     enum { LABEL, MERGE, COUNT, CLEAN, STRIP = 32 }; /* modes of regions.comp */
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_mask_regions r = tdl_mask_regions(plan->params, c->mask_width, c->mask_height);
-    const struct tdl_regions_push push = {
+    const struct tdl_frame_regions_push push = {
         .mask_size = mask_size(plan),
         .levels = r.low | r.high << 16,
         .doubt = r.doubt[0] | r.doubt[1] << 16,
@@ -114,10 +103,10 @@ static void add_regions(struct tdl_compose_plan *plan, bool islands)
         .kind = islands,
     };
     for (uint32_t pass = LABEL; pass <= CLEAN; pass++) {
+        const struct tdl_frame_spec spec = tdl_frame_regions_spec(.pass = pass, .few = plan->few);
         struct tdl_compose_step *s =
-            add_plain_step(plan, "frame_regions", 4, PIXEL_Y, sizeof(push));
+            add_step(plan, "frame_regions", spec, 4, PIXEL_Y, sizeof(push));
         const bool finds = pass < CLEAN;
-        s->spec.mode = pass;
         s->push.regions = push;
         s->binds[0] = (struct tdl_bind){.buffer = c->pairs, .read = true, .write = !finds};
         s->binds[1] = (struct tdl_bind){.buffer = c->bits, .read = true, .write = pass == LABEL};
@@ -137,13 +126,13 @@ static struct tdl_buffer *add_growth(struct tdl_compose_plan *plan)
         tdl_mask_growth(plan->params, plan->source, c->mask_width, c->mask_height);
     struct tdl_buffer *from, *to = c->pairs;
     for (uint32_t i = 0; i < growth.passes; i++) {
-        struct tdl_compose_step *s =
-            add_plain_step(plan, "frame_grow", PIXEL_X, PIXEL_Y, sizeof(s->push.grow));
+        struct tdl_compose_step *s = add_step(plan, "frame_grow", (struct tdl_frame_spec){0},
+                                              PIXEL_X, PIXEL_Y, sizeof(s->push.grow));
         from = to;
         to = from == c->pairs ? c->grown : c->pairs;
         if (!plan->params->refine && i + 1 == growth.passes)
             to = c->coefficients;
-        s->push.grow = (struct tdl_grow_push){
+        s->push.grow = (struct tdl_frame_grow_push){
             .mask_size = mask_size(plan),
             .across = growth.across,
             .down = growth.down,
@@ -170,10 +159,9 @@ static void add_colors(struct tdl_compose_plan *plan)
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_compose_more *more = plan->params->more;
     float map[3][3];
-    struct tdl_compose_step *s =
-        add_plain_step(plan, "frame_foreground", PIXEL_X, PIXEL_Y, sizeof(s->push.foreground));
-    struct tdl_foreground_push *push = &s->push.foreground;
-    s->spec.few = false;
+    struct tdl_compose_step *s = add_step(plan, "frame_foreground", (struct tdl_frame_spec){0},
+                                          PIXEL_X, PIXEL_Y, sizeof(s->push.foreground));
+    struct tdl_frame_foreground_push *push = &s->push.foreground;
     set_groups(s, c->mask_width, c->mask_height, 1);
     if (!more->foreground)
         return;
@@ -190,8 +178,8 @@ static void add_colors(struct tdl_compose_plan *plan)
     push->mask_size = mask_size(plan);
     const struct tdl_mask_part *part = &c->base.part;
     push->tensor_size = TDL_PACK_SIZE((uint32_t)part->mask_width, (uint32_t)part->mask_height);
-    push->part_origin[0] = part->x;
-    push->part_origin[1] = part->y;
+    push->part_x = part->x;
+    push->part_y = part->y;
     s->binds[0] = (struct tdl_bind){.buffer = front->buffer, .size = front->size, .read = true};
     s->binds[1] = (struct tdl_bind){.buffer = seen->buffer, .size = seen->size, .read = true};
     s->binds[2] = writes(c->coefficients);
@@ -205,9 +193,13 @@ static void add_mask(struct tdl_compose_plan *plan)
     const uint32_t side = plan->few ? 2 : 1;
     const struct tdl_mask_steps steps = tdl_mask_steps(p, c->have_state);
     struct tdl_buffer *pairs = c->pairs;
+    const struct tdl_frame_spec spec =
+        tdl_frame_guide_spec(.source = tdl_format_traits(plan->source->format),
+                             .source_aligned = tdl_frame_is_aligned(plan->source),
+                             .few = plan->few);
     struct tdl_compose_step *s =
-        add_step(plan, "frame_guide", PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
-    s->push.guide = (struct tdl_guide_push){
+        add_step(plan, "frame_guide", spec, PIXEL_X, PIXEL_Y, sizeof(s->push.guide));
+    s->push.guide = (struct tdl_frame_guide_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .keep = steps.keep,
@@ -215,7 +207,8 @@ static void add_mask(struct tdl_compose_plan *plan)
                  (steps.look ? TDL_GUIDE_LOOK : 0) | (p->invert ? TDL_GUIDE_INVERTED : 0),
         .tensor_size =
             TDL_PACK_SIZE((uint32_t)plan->part.mask_width, (uint32_t)plan->part.mask_height),
-        .part_origin = {plan->part.x, plan->part.y},
+        .part_x = plan->part.x,
+        .part_y = plan->part.y,
     };
     tdl_frame_bind(plan->source, false, s->binds, s->push.guide.source);
     s->binds[3] = reads(plan->mask ? plan->mask : c->state);
@@ -240,13 +233,17 @@ static void add_blur_down(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_soft_step soft = tdl_soft_step(plan->params);
+    const struct tdl_frame_spec spec =
+        tdl_frame_blur_down_spec(.source = tdl_format_traits(plan->source->format),
+                                 .source_aligned = tdl_frame_is_aligned(plan->source),
+                                 .target = tdl_format_traits(plan->target->format),
+                                 .rematrix = tdl_color_rematrix(plan->source, plan->target),
+                                 .guided = is_guided(plan), .both = plan->despills,
+                                 .rolling = false, .few = plan->few);
     struct tdl_compose_step *s =
-        add_step(plan, "frame_blur_down", PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
-    struct tdl_blur_down_push *push = &s->push.blur_down;
-    specialise_blocks(plan, s);
-    s->spec.rolling = false;
-    s->spec.mode = plan->despills;
-    *push = (struct tdl_blur_down_push){
+        add_step(plan, "frame_blur_down", spec, PIXEL_X, PIXEL_Y, sizeof(s->push.blur_down));
+    struct tdl_frame_blur_down_push *push = &s->push.blur_down;
+    *push = (struct tdl_frame_blur_down_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .mask_scale = soft.scale,
@@ -266,13 +263,17 @@ static void add_light(struct tdl_compose_plan *plan)
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_soft_step soft = tdl_soft_step(plan->params);
     const float most = (float)((1 << tdl_format_info(plan->target->format)->bits) - 1);
+    const struct tdl_frame_spec spec =
+        tdl_frame_light_spec(.source = tdl_format_traits(plan->source->format),
+                             .source_aligned = tdl_frame_is_aligned(plan->source),
+                             .target = tdl_format_traits(plan->target->format), .rematrix = false,
+                             .guided = is_guided(plan),
+                             .picture = plan->kernel == TDL_KERNEL_PICTURE, .rolling = false,
+                             .few = plan->few);
     struct tdl_compose_step *s =
-        add_step(plan, "frame_light", PIXEL_X, PIXEL_Y, sizeof(s->push.light));
-    struct tdl_light_push *push = &s->push.light;
-    specialise_blocks(plan, s);
-    s->spec.rolling = s->spec.rematrix = false;
-    s->spec.mode = plan->kernel == TDL_KERNEL_PICTURE;
-    *push = (struct tdl_light_push){
+        add_step(plan, "frame_light", spec, PIXEL_X, PIXEL_Y, sizeof(s->push.light));
+    struct tdl_frame_light_push *push = &s->push.light;
+    *push = (struct tdl_frame_light_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .mask_scale = soft.scale,
@@ -297,16 +298,19 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
     const struct tdl_vk_composer *c = plan->composer;
     const struct tdl_blur_steps blur = plan->blur;
     const uint32_t run = plan->few ? 4 : 1; /* RUN in blur.comp */
+    const struct tdl_frame_spec spec =
+        tdl_frame_blur_spec(.pass = !last                             ? 0
+                                    : plan->kernel == TDL_KERNEL_BLUR ? 1
+                                                                      : 2,
+                            .few = plan->few, .light = last ? plan->light : 0);
     struct tdl_compose_step *s =
-        add_plain_step(plan, "frame_blur", PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
-    s->push.blur = (struct tdl_blur_push){
+        add_step(plan, "frame_blur", spec, PIXEL_X, PIXEL_Y, sizeof(s->push.blur));
+    s->push.blur = (struct tdl_frame_blur_push){
         .size = TDL_PACK_SIZE(blur.width, blur.height),
         .radius = blur.radius,
         .exponent = blur.exponent,
         .scale = blur.scale,
     };
-    s->spec.mode = !last ? 0 : plan->kernel == TDL_KERNEL_BLUR ? 1 : 2; /* PASS in blur.comp */
-    s->spec.light = last ? plan->light : 0;
     s->binds[0] = reads(last ? c->swept : c->sums);
     s->binds[1] = writes(last ? c->blurred : c->swept);
     set_groups(s, last ? blur.width : TDL_DIV_UP(blur.width, run),
@@ -319,16 +323,18 @@ static void add_picture(struct tdl_compose_plan *plan)
 {
     const struct tdl_frame *from = plan->params->background, *to = &plan->composer->picture.frame;
     const struct tdl_picture_place place = tdl_picture_place(plan->params, plan->target);
+    const struct tdl_frame_spec spec =
+        tdl_frame_picture_spec(.source = tdl_format_traits(from->format),
+                               .source_aligned = tdl_frame_is_aligned(from),
+                               .target = tdl_format_traits(plan->target->format), .few = plan->few);
     struct tdl_compose_step *s =
-        add_step(plan, "frame_picture", BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
-    struct tdl_picture_push *push = &s->push.picture;
-    s->spec.source = tdl_format_traits(from->format);
-    s->spec.source_aligned = tdl_frame_is_aligned(from);
-    s->spec.target = tdl_format_traits(plan->target->format);
+        add_step(plan, "frame_picture", spec, BLOCK_X, BLOCK_Y, sizeof(s->push.picture));
+    struct tdl_frame_picture_push *push = &s->push.picture;
     push->source_size = frame_size(from);
     push->target_size = frame_size(plan->target);
     memcpy(push->origin, place.origin, sizeof(push->origin));
-    memcpy(push->step, place.step, sizeof(push->step));
+    push->step_x = place.step[0];
+    push->step_y = place.step[1];
     tdl_color_code(from, plan->params->background_color, push->color);
     tdl_color_convert(from, plan->target, push->matrix);
     tdl_frame_bind(from, false, &s->binds[0], push->source);
@@ -340,8 +346,12 @@ static void add_picture(struct tdl_compose_plan *plan)
 static void add_copy(struct tdl_compose_plan *plan)
 {
     const uint32_t planes = tdl_format_planes(plan->source->format);
-    struct tdl_compose_step *s = add_step(plan, "frame_copy", 32, 4, sizeof(s->push.copy));
-    struct tdl_copy_push *push = &s->push.copy;
+    const struct tdl_frame_spec spec =
+        tdl_frame_copy_spec(.source = tdl_format_traits(plan->source->format),
+                            .source_aligned = tdl_frame_is_aligned(plan->source), .target = 0,
+                            .few = plan->few);
+    struct tdl_compose_step *s = add_step(plan, "frame_copy", spec, 32, 4, sizeof(s->push.copy));
+    struct tdl_frame_copy_push *push = &s->push.copy;
     push->source_size = frame_size(plan->source);
     for (uint32_t p = 0; p < planes; p++) {
         push->row_bytes[p] = tdl_frame_row_bytes(plan->source, p);
@@ -352,12 +362,12 @@ static void add_copy(struct tdl_compose_plan *plan)
     set_groups(s, TDL_DIV_UP(push->row_bytes[0], 4), push->rows[0], planes);
 }
 
-static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose_push *push)
+static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_frame_compose_push *push)
 {
     const struct tdl_compose_params *p = plan->params;
     const struct tdl_soft_step soft = tdl_soft_step(p);
     const bool overlay = p->mode == TDL_MODE_OVERLAY;
-    *push = (struct tdl_compose_push){
+    *push = (struct tdl_frame_compose_push){
         .source_size = frame_size(plan->source),
         .mask_size = mask_size(plan),
         .mask_scale = soft.scale,
@@ -371,18 +381,45 @@ static void fill_compose(const struct tdl_compose_plan *plan, struct tdl_compose
     tdl_color_code(plan->target, overlay ? p->overlay_color : p->background_color, push->color);
 }
 
+/* The step at full size. Its three kernels begin with the same constants. */
+static struct tdl_compose_step *add_compose_step(struct tdl_compose_plan *plan)
+{
+    const size_t push = sizeof(struct tdl_frame_compose_push);
+    const uint32_t source = tdl_format_traits(plan->source->format);
+    const uint32_t target = tdl_format_traits(plan->target->format);
+    const bool aligned = tdl_frame_is_aligned(plan->source);
+    const bool rematrix = tdl_color_rematrix(plan->source, plan->target);
+    const bool colors = tdl_compose_knows_colors(plan->params, plan->kernel);
+    if (plan->kernel == TDL_KERNEL_BLUR)
+        return add_step(plan, "frame_compose_blur",
+                        tdl_frame_compose_blur_spec(.source = source, .source_aligned = aligned,
+                                                    .target = target, .rematrix = rematrix,
+                                                    .guided = is_guided(plan),
+                                                    .rolling = is_rolling(plan), .few = plan->few),
+                        BLOCK_X, BLOCK_Y, push);
+    if (plan->kernel == TDL_KERNEL_PICTURE)
+        return add_step(plan, "frame_compose_picture",
+                        tdl_frame_compose_picture_spec(.source = source, .source_aligned = aligned,
+                                                       .target = target, .rematrix = rematrix,
+                                                       .guided = is_guided(plan),
+                                                       .rolling = is_rolling(plan),
+                                                       .few = plan->few, .despill = plan->despills,
+                                                       .light = plan->light, .foreground = colors),
+                        BLOCK_X, BLOCK_Y, push);
+    return add_step(plan, "frame_compose",
+                    tdl_frame_compose_spec(.source = source, .source_aligned = aligned,
+                                           .target = target, .rematrix = rematrix,
+                                           .guided = is_guided(plan), .mode = plan->kernel,
+                                           .rolling = is_rolling(plan), .few = plan->few,
+                                           .despill = plan->despills, .light = plan->light,
+                                           .foreground = colors),
+                    BLOCK_X, BLOCK_Y, push);
+}
+
 static void add_compose(struct tdl_compose_plan *plan)
 {
     const struct tdl_vk_composer *c = plan->composer;
-    const char *shader = plan->kernel == TDL_KERNEL_BLUR      ? "frame_compose_blur"
-                         : plan->kernel == TDL_KERNEL_PICTURE ? "frame_compose_picture"
-                                                              : "frame_compose";
-    struct tdl_compose_step *s = add_step(plan, shader, BLOCK_X, BLOCK_Y, sizeof(s->push.compose));
-    specialise_blocks(plan, s);
-    s->spec.mode = plan->kernel < TDL_KERNEL_PICTURE ? (uint32_t)plan->kernel : 0;
-    s->spec.despill = plan->despills;
-    s->spec.light = plan->light;
-    s->spec.foreground = tdl_compose_knows_colors(plan->params, plan->kernel);
+    struct tdl_compose_step *s = add_compose_step(plan);
     fill_compose(plan, &s->push.compose);
     tdl_frame_bind(plan->source, false, &s->binds[0], s->push.compose.source);
     tdl_frame_bind(plan->target, true, &s->binds[3], s->push.compose.target);

@@ -16,98 +16,29 @@
  * the guided filter (2), the picture, light, blur (3) and the target. */
 enum { TDL_COMPOSE_MAX_STEPS = 18 + TDL_COMPOSE_MAX_GROWTH };
 
-/* Push constants; each layout is that of the shader named. */
-struct tdl_compose_push { /* frame_compose.glsl */
-    float matrix[3][4];
-    float color[4];
-    uint32_t source[4], target[4];
-    uint32_t source_size, mask_size;
-    float mask_scale, mask_offset, opacity;
-    uint32_t blur_size;
-    float blur_step, blur_share;
-};
+/* Flags of shaders/frame/guide.comp. */
 enum tdl_guide_flags {
     TDL_GUIDE_REUSE = 1,
     TDL_GUIDE_LOOK = 2,
     TDL_GUIDE_PAIRS = 4,
     TDL_GUIDE_INVERTED = 8,
 };
-struct tdl_guide_push { /* guide.comp */
-    uint32_t source[4];
-    uint32_t source_size, mask_size;
-    float keep;
-    uint32_t flags; /* enum tdl_guide_flags */
-    uint32_t tensor_size;
-    int32_t part_origin[2];
-};
-struct tdl_regions_push { /* regions.comp */
-    uint32_t mask_size, levels, doubt, least_value, least_area, kind;
-};
-struct tdl_grow_push { /* grow.comp */
-    uint32_t mask_size;
-    float across, down;
-    uint32_t shrink, coefficients;
-};
-struct tdl_guided_push { /* guided.comp */
-    uint32_t mask_size;
-    float penalty;
-};
-struct tdl_picture_push { /* picture.comp */
-    float matrix[3][4];
-    uint32_t source[4], target[4];
-    uint32_t source_size, target_size;
-    float origin[2], step[2];
-    float color[4];
-};
-struct tdl_blur_down_push { /* blur_down.comp */
-    float matrix[3][4];
-    uint32_t source[4];
-    uint32_t source_size, mask_size;
-    float mask_scale, mask_offset;
-    uint32_t blur_size, factor;
-};
-struct tdl_light_push { /* light.comp */
-    float color[4];
-    uint32_t source[4];
-    uint32_t source_size, mask_size;
-    float mask_scale, mask_offset;
-    uint32_t blur_size, factor;
-    float luma_scale, luma_offset;
-    uint32_t target[4]; /* not used */
-    uint32_t first;
-};
-struct tdl_blur_push { /* blur.comp */
-    uint32_t size;
-    int32_t radius;
-    float exponent, scale;
-};
-struct tdl_foreground_push { /* foreground.comp */
-    float matrix[3][4];
-    float scale[3], offset[3];
-    uint32_t foreground[2], picture[2];
-    uint32_t mask_size, tensor_size;
-    int32_t part_origin[2];
-};
-struct tdl_copy_push { /* copy.comp */
-    uint32_t source[4], target[4];
-    uint32_t source_size, row_bytes[TDL_MAX_PLANES], rows[TDL_MAX_PLANES];
-};
 struct tdl_compose_step {
     const char *shader;
     struct tdl_frame_spec spec;
     struct tdl_bind binds[TDL_MAX_BINDS];
     union {
-        struct tdl_compose_push compose;
-        struct tdl_guide_push guide;
-        struct tdl_regions_push regions;
-        struct tdl_grow_push grow;
-        struct tdl_guided_push guided;
-        struct tdl_picture_push picture;
-        struct tdl_blur_down_push blur_down;
-        struct tdl_light_push light;
-        struct tdl_blur_push blur;
-        struct tdl_foreground_push foreground;
-        struct tdl_copy_push copy;
+        struct tdl_frame_compose_push compose;
+        struct tdl_frame_guide_push guide;
+        struct tdl_frame_regions_push regions;
+        struct tdl_frame_grow_push grow;
+        struct tdl_frame_guided_push guided;
+        struct tdl_frame_picture_push picture;
+        struct tdl_frame_blur_down_push blur_down;
+        struct tdl_frame_light_push light;
+        struct tdl_frame_blur_push blur;
+        struct tdl_frame_foreground_push foreground;
+        struct tdl_frame_copy_push copy;
     } push;
     uint32_t push_size;
     uint32_t groups[3];

@@ -9,21 +9,15 @@
 #include <assert.h>
 #include <string.h>
 
-/* The push constants of shaders/frame/from_tensor.comp. */
-struct push {
-    float matrix[3][4];
-    uint32_t source[4], target[4];
-    uint32_t source_size, tensor_width, crop_origin, crop_size;
-    float scale[3], bias[3], opacity;
-};
-static_assert(sizeof(struct push) == 124 && sizeof(struct push) <= TDL_MAX_PUSH, "shader's layout");
+static_assert(sizeof(struct tdl_frame_from_tensor_push) <= TDL_MAX_PUSH, "push constants");
 
 /* Workgroups of blocks (see frame_target.glsl), and bits of the kernel's MODE. */
 enum { BLOCK_X = 32, BLOCK_Y = 4, MODE_PACKED = 8, MODE_OVER = 16 };
 static const char SHADER[] = "frame_from_tensor";
 
 static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
-                      const struct tdl_frame_from_tensor_params *params, struct push *push)
+                      const struct tdl_frame_from_tensor_params *params,
+                      struct tdl_frame_from_tensor_push *push)
 {
     tdl_color_from_rgb(frame, push->matrix);
     push->source_size = TDL_PACK_SIZE(frame->width, frame->height);
@@ -41,15 +35,16 @@ static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, struct tdl
                                        const struct tdl_frame_from_tensor_params *params)
 {
     const bool packed = tensor->params.layout == TDL_LAYOUT_NC4HW4;
-    struct tdl_frame_spec spec = {
-        .group = {BLOCK_X, BLOCK_Y, 1},
-        .source = tdl_format_traits(frame->format),
-        .source_aligned = !params->source || tdl_frame_is_aligned(params->source),
-        .target = tdl_format_traits(frame->format),
-        .mode = tdl_tensor_params_dims(&tensor->params).c,
-        .few = tdl_frame_wants_few(ctx),
-    };
-    spec.mode |= (packed ? MODE_PACKED : 0) | (params->source ? MODE_OVER : 0);
+    const uint32_t channels = tdl_tensor_params_dims(&tensor->params).c;
+    struct tdl_frame_spec spec =
+        tdl_frame_from_tensor_spec(.source = tdl_format_traits(frame->format),
+                                   .source_aligned =
+                                       !params->source || tdl_frame_is_aligned(params->source),
+                                   .target = tdl_format_traits(frame->format), .rematrix = false,
+                                   .mode = channels | (packed ? MODE_PACKED : 0) |
+                                           (params->source ? MODE_OVER : 0),
+                                   .few = tdl_frame_wants_few(ctx));
+    tdl_frame_set_group(&spec, BLOCK_X, BLOCK_Y);
     return spec;
 }
 
@@ -74,10 +69,10 @@ enum tdl_result tdl_vk_frame_from_tensor(struct tdl_batch *batch, struct tdl_ten
 {
     struct tdl_context *ctx = tdl_batch_context(batch);
     const struct tdl_frame_spec spec = make_spec(ctx, tensor, frame, params);
-    const uint32_t wide = 4 * tdl_format_blocks(frame->format, spec.few);
+    const uint32_t wide = 4 * tdl_format_blocks(frame->format, tdl_frame_wants_few(ctx));
     const struct tdl_pipeline *pipeline;
     struct tdl_bind binds[7] = {{0}};
-    struct push push = {0};
+    struct tdl_frame_from_tensor_push push = {0};
     enum tdl_result r;
 
     fill_push(frame, tdl_tensor_params_dims(&tensor->params), params, &push);

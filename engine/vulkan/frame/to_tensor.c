@@ -8,23 +8,14 @@
 
 #include <assert.h>
 
-/* The push constants of shaders/frame/to_tensor.comp. */
-struct push {
-    float to_rgb[3][4];
-    uint32_t source[4];
-    uint32_t source_size, crop_origin, crop_size, tensor_size;
-    float scale[3], bias[3];
-    uint32_t inside_origin, inside_size;
-    float pad;
-    uint32_t bilinear;
-};
-static_assert(sizeof(struct push) == 120 && sizeof(struct push) <= TDL_MAX_PUSH, "shader's layout");
+static_assert(sizeof(struct tdl_frame_to_tensor_push) <= TDL_MAX_PUSH, "push constants");
 
 /* Workgroups of 16×8 pixels: neighbours share source words. */
 enum { GROUP_X = 16, GROUP_Y = 8 };
 
 static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
-                      const struct tdl_frame_to_tensor_params *params, struct push *push)
+                      const struct tdl_frame_to_tensor_params *params,
+                      struct tdl_frame_to_tensor_push *push)
 {
     bool scaled = params->scale[0] != 0 || params->scale[1] != 0 || params->scale[2] != 0;
     push->source_size = TDL_PACK_SIZE(frame->width, frame->height);
@@ -46,13 +37,13 @@ static void fill_push(const struct tdl_frame *frame, struct tdl_dims dims,
 static struct tdl_frame_spec make_spec(const struct tdl_context *ctx, const struct tdl_frame *frame,
                                        const struct tdl_tensor *tensor)
 {
-    return (struct tdl_frame_spec){
-        .group = {GROUP_X, GROUP_Y, 1},
-        .source = tdl_format_traits(frame->format),
-        .source_aligned = tdl_frame_is_aligned(frame),
-        .mode = tensor->params.layout == TDL_LAYOUT_NC4HW4,
-        .few = tdl_frame_wants_few(ctx),
-    };
+    struct tdl_frame_spec spec =
+        tdl_frame_to_tensor_spec(.source = tdl_format_traits(frame->format),
+                                 .source_aligned = tdl_frame_is_aligned(frame),
+                                 .packed4 = tensor->params.layout == TDL_LAYOUT_NC4HW4,
+                                 .few = tdl_frame_wants_few(ctx));
+    tdl_frame_set_group(&spec, GROUP_X, GROUP_Y);
+    return spec;
 }
 
 static const char *choose_shader(const struct tdl_tensor *tensor)
@@ -82,17 +73,18 @@ enum tdl_result tdl_vk_frame_to_tensor(struct tdl_batch *batch, const struct tdl
     const struct tdl_dims dims = tdl_tensor_params_dims(&tensor->params);
     const struct tdl_pipeline *pipeline;
     struct tdl_bind binds[4] = {{0}};
-    struct push push;
+    struct tdl_frame_to_tensor_push push;
     enum tdl_result r;
 
     fill_push(frame, dims, params, &push);
     tdl_frame_bind(frame, false, binds, push.source);
     binds[3] = (struct tdl_bind){.buffer = tensor->buffer, .size = tensor->size, .write = true};
     const struct tdl_frame_spec spec = make_spec(ctx, frame, tensor);
+    const bool few = tdl_frame_wants_few(ctx);
     TRY(tdl_pipeline_get(ctx, choose_shader(tensor), spec.group, TDL_FRAME_SPEC_COUNT, &pipeline));
     TRY(tdl_batch_dispatch(batch, pipeline, binds, TDL_COUNT(binds), &push, sizeof(push),
-                           TDL_DIV_UP(dims.w, GROUP_X << spec.few),
-                           TDL_DIV_UP(dims.h, GROUP_Y << spec.few), 1));
+                           TDL_DIV_UP(dims.w, GROUP_X << few), TDL_DIV_UP(dims.h, GROUP_Y << few),
+                           1));
 fail:
     return r;
 }
