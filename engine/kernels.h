@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TDL_MAX_BINDS 10 /* storage buffers a kernel may have */
+#define TDL_MAX_BINDS 8  /* storage buffers a kernel may have, as few as Raspberry Pis allow */
 #define TDL_MAX_PUSH 128 /* bytes of push constants, Vulkan's guaranteed least */
 /* Structs of kernels' constants, and how many there are: TDL_MAX_SPEC specialization constants
  * of 32 bits, ids 0…, and TDL_MAX_CHAIN of common/activation.glsl behind them. */
@@ -19,8 +19,9 @@ struct tdl_shader {
     const uint32_t *code;
     size_t size; /* bytes */
     /* What the SPIR-V says. */
-    bool chain;    /* it applies a chain of functions: common/activation.glsl */
-    bool matrices; /* it multiplies cooperative matrices, and wants full subgroups */
+    bool chain;     /* it applies a chain of functions: common/activation.glsl */
+    bool matrices;  /* it multiplies cooperative matrices, and wants full subgroups */
+    uint32_t binds; /* a bit for each binding that it declares */
 };
 extern const struct tdl_shader tdl_shaders[];
 extern const size_t tdl_shader_count;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TDL_MAP_KEY 112 /* bytes of a key, padding zeroed */
+#define TDL_MAP_KEY 120 /* bytes of a key, padding zeroed */
 
 struct tdl_map {
     struct tdl_map_entry {

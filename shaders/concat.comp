@@ -17,7 +17,6 @@ layout(constant_id = 8) const uint END3 = 1;
 layout(constant_id = 9) const uint END4 = 1;
 layout(constant_id = 10) const uint END5 = 1;
 layout(constant_id = 11) const uint END6 = 1;
-layout(constant_id = 12) const uint END7 = 1;
 
 layout(std430, set = 0, binding = 0) readonly buffer In0 { PACK x0[]; };
 layout(std430, set = 0, binding = 1) readonly buffer In1 { PACK x1[]; };
@@ -26,8 +25,7 @@ layout(std430, set = 0, binding = 3) readonly buffer In3 { PACK x3[]; };
 layout(std430, set = 0, binding = 4) readonly buffer In4 { PACK x4[]; };
 layout(std430, set = 0, binding = 5) readonly buffer In5 { PACK x5[]; };
 layout(std430, set = 0, binding = 6) readonly buffer In6 { PACK x6[]; };
-layout(std430, set = 0, binding = 7) readonly buffer In7 { PACK x7[]; };
-layout(std430, set = 0, binding = 8) writeonly buffer Out { PACK result[]; };
+layout(std430, set = 0, binding = 7) writeonly buffer Out { PACK result[]; };
 
 float channel(uint image, uint c, uint pixel)
 {
@@ -43,7 +41,6 @@ float channel(uint image, uint c, uint pixel)
     FIND(4, END3, END4)
     FIND(5, END4, END5)
     FIND(6, END5, END6)
-    FIND(7, END6, END7)
     return 0.0; // what fills up the last pack
 }
 

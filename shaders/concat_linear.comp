@@ -16,7 +16,6 @@ layout(constant_id = 12) const uint END3 = 1;
 layout(constant_id = 13) const uint END4 = 1;
 layout(constant_id = 14) const uint END5 = 1;
 layout(constant_id = 15) const uint END6 = 1;
-layout(constant_id = 16) const uint END7 = 1;
 
 LINEAR_IN(0, x0)
 LINEAR_IN(1, x1)
@@ -25,7 +24,6 @@ LINEAR_IN(3, x3)
 LINEAR_IN(4, x4)
 LINEAR_IN(5, x5)
 LINEAR_IN(6, x6)
-LINEAR_IN(7, x7)
 
 uint source(uint i)
 {
@@ -40,7 +38,6 @@ uint source(uint i)
     FIND(4, END3, END4)
     FIND(5, END4, END5)
     FIND(6, END5, END6)
-    FIND(7, END6, END7)
     return 0;
 }
 

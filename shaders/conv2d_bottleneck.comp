@@ -37,13 +37,13 @@ layout(constant_id = 37) const uint BLOCK = 0;
 layout(constant_id = 38) const uint LAST_CHANNELS = 4;
 layout(constant_id = 39) const uint MEANS = 0; // also write a mean for each tile
 
-// Per chunk: [channel read][pack], bias[pack], [tap][pack], bias[pack], then
+// Weights per chunk: [channel read][pack], bias[pack], [tap][pack], bias[pack], then
 // [channel][output pack]. Behind all chunks the output's biases.
-layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
-layout(std430, set = 0, binding = 8) writeonly buffer Linear { vec2 pairs[]; };
-layout(std430, set = 0, binding = 9) writeonly buffer Means { PACK means[]; };
+// The output where it is no packs.
+layout(std430, set = 0, binding = 5) writeonly buffer Linear { vec2 pairs[]; };
+layout(std430, set = 0, binding = 6) writeonly buffer Means { PACK means[]; };
 
 const uint SPAN_W = (TILE_W - 1) * STRIDE_W + KERNEL_W;
 const uint SPAN_H = (TILE_H - 1) * STRIDE_H + KERNEL_H;
@@ -214,7 +214,8 @@ void main()
                  uvec2(TILE_W, TILE_H);
     ivec2 origin = ivec2(tile * uvec2(STRIDE_W, STRIDE_H)) - ivec2(PAD_LEFT, PAD_TOP);
     [[unroll]] for (uint s = 0; s < SUMS; s++)
-        sum[s] = weights[MIDDLE / CHUNK * COUNT + min((local + s * size) / TILE, OUT_PACKS - 1)];
+        sum[s] = weights[GATE_WEIGHTS + MIDDLE / CHUNK * COUNT +
+                         min((local + s * size) / TILE, OUT_PACKS - 1)];
     if (GATE_INSIDE)
         gate_compute(gl_WorkGroupID.z);
     read_input(origin);
@@ -222,7 +223,7 @@ void main()
         if (chunk > 0)
             barrier();
         for (uint i = local; i < COUNT; i += size)
-            w[i] = weights[chunk * COUNT + i];
+            w[i] = weights[GATE_WEIGHTS + chunk * COUNT + i];
         barrier();
         expand(origin);
         barrier();

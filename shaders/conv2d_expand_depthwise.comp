@@ -31,8 +31,7 @@ layout(constant_id = 34) const uint LAST_CHANNELS = 4;
 layout(constant_id = 35) const uint MEANS = 0; // also write a mean for each tile
 layout(constant_id = 36) const uint AHEAD = 1; // packs whose reads are under way at once
 
-// Per group of packs: [channel read][pack], bias[pack], then [tap][pack], bias[pack].
-layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
+// Weights per group of packs: [channel read][pack], bias[pack], then [tap][pack], bias[pack].
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
 
@@ -53,7 +52,7 @@ const uint MEANS_WRITERS =
 // The group's weights, of which those of gated channels are multiplied.
 vec4 gated_weight(uint i)
 {
-    vec4 v = weights[gl_WorkGroupID.y * COUNT + i];
+    vec4 v = weights[GATE_WEIGHTS + gl_WorkGroupID.y * COUNT + i];
     uint c = i / GROUP;
     if (PRE == 1 && c < IN_PACKS * 4)
         v *= gate_of(gl_WorkGroupID.z, c / 4)[c % 4];

@@ -33,8 +33,7 @@ layout(constant_id = 26) const uint MEANS = 0; // also write a mean for each wor
 layout(constant_id = 27) const uint SPLIT = 1; // workgroup height; 1 with MEANS or a gate inside
 
 layout(std430, set = 0, binding = 0) readonly buffer In { PACK x[]; };
-// Per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
-layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
+// Weights per group of TILE packs: [in channel][TILE], then the TILE packs of bias.
 layout(std430, set = 0, binding = 3) readonly buffer Low { PACK low[]; };
 layout(std430, set = 0, binding = 4) readonly buffer Residual { PACK residual[]; };
 layout(std430, set = 0, binding = 5) writeonly buffer Out { PACK result[]; };
@@ -64,7 +63,7 @@ void multiply(uint round)
     const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
     uint share = gl_LocalInvocationID.y * CHUNK, c = round + share;
     uint first_plane = gl_WorkGroupID.z * IN_PACKS + c;
-    uint base = gl_WorkGroupID.y * GROUP + round * 4 * TILE;
+    uint base = GATE_WEIGHTS + gl_WorkGroupID.y * GROUP + round * 4 * TILE;
     PACK ahead[PREFETCH != 0 ? PX * CHUNK : 1];
     if (PREFETCH != 0) {
         [[unroll]] for (uint k = 0; k < CHUNK; k++)
@@ -121,7 +120,7 @@ void main()
 {
     const uint GROUP = (IN_PACKS * 4 + 1) * TILE;
     uint image = gl_WorkGroupID.z, first = gl_WorkGroupID.y * TILE;
-    uint base = gl_WorkGroupID.y * GROUP;
+    uint base = GATE_WEIGHTS + gl_WorkGroupID.y * GROUP;
     if (GATE_INSIDE)
         gate_compute(image);
     uint start = gl_WorkGroupID.x * gl_WorkGroupSize.x * PX + gl_LocalInvocationID.x;

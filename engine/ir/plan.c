@@ -106,6 +106,7 @@ static void bind_operand(struct tdl_plan_step *s, uint32_t binding, struct tdl_o
     if (!s)
         return;
     o = tdl_operand_root(o);
+    assert(s->kernel->binds >> binding & 1);
     s->binds[binding] =
         (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_OPERAND, .operand = o, .write = write};
     s->bytes += o->size;
@@ -243,6 +244,7 @@ float *tdl_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s, uint32_t
     uint64_t end = start + count, guard = plan->guard / sizeof(float);
     if (!found && (!reserve_weights(plan, s, end + guard) || !reserve_block(plan)))
         return NULL;
+    assert(s->kernel->binds >> binding & 1);
     s->binds[binding] = (struct tdl_plan_bind){.kind = TDL_PLAN_BIND_WEIGHTS,
                                                .offset = start * sizeof(float),
                                                .size = count * sizeof(float),

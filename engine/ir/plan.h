@@ -120,6 +120,7 @@ struct tdl_weights_key {
     uintptr_t layout; /* the address of the function that fills them, say */
     const struct tdl_operand *constants[6];
     uint32_t params[12];
+    const struct tdl_node *gate; /* whose weights come first */
 };
 #define TDL_WEIGHTS_LAYOUT(function) ((uintptr_t) & (function))
 /* Room for `count` floats among the weights, zeroed, bound for reading, to be

@@ -180,7 +180,7 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
                                         {chunk, in, tdl_expand_joined(n), l->out.c, l->kernel[0],
                                          l->kernel[1], end_channels(n), n->attr.bottleneck.block}};
     const uint64_t vectors = l->middle * (tdl_expand_rows(n) + 4 * l->end) + l->end;
-    float *w = tdl_plan_weights(plan, s, 1, vectors * 4, &key);
+    float *w = tdl_gate_plan_weights(plan, s, tdl_expand_gate(n), vectors * 4, &key);
     if (w)
         pack_weights(n, l, chunk, w);
 }
@@ -208,12 +208,12 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
             .residual = residual != NULL, .block = n->attr.bottleneck.block ? linear ? 2 : 1 : 0,
             .last_channels = tdl_last_channels(end_channels(n)), .means = l.means);
     TDL_PLAN_SPECS(s, conv2d_bottleneck, spec);
-    tdl_expand_bind(plan, s, n);
+    tdl_expand_bind(s, n);
     if (residual)
         tdl_plan_read(s, 4, residual);
-    tdl_plan_write(s, linear ? 8 : 5, n->output);
+    tdl_plan_write(s, 5, n->output);
     if (n->means)
-        tdl_plan_write(s, 9, n->means);
+        tdl_plan_write(s, 6, n->means);
     tdl_plan_shared(s, shared_bytes(&t, &l));
     bind_weights(plan, s, n, &l, t.chunk);
     tdl_plan_groups(s, tiles, 1, l.out.n);

@@ -8,8 +8,8 @@
 
 /* Constants of shaders/common/expand.glsl. */
 struct tdl_expand_part tdl_expand_inside(const struct tdl_node *n);
-/* Bindings 0, 2, 3, 6 and 7: what is read, and the gate. */
-void tdl_expand_bind(struct tdl_plan *plan, struct tdl_plan_step *step, struct tdl_node *n);
+/* Bindings 0, 2, 3 and 7: what is read, and the gate. */
+void tdl_expand_bind(struct tdl_plan_step *step, struct tdl_node *n);
 /* The gate that it is multiplied by, or NULL. */
 struct tdl_operand *tdl_expand_gate(const struct tdl_node *n);
 /* Channels that the 1×1 reads besides its input's. */

@@ -123,11 +123,11 @@ struct tdl_expand_part tdl_expand_inside(const struct tdl_node *n)
                            .joined = tdl_packs(tdl_expand_joined(n)));
 }
 
-void tdl_expand_bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_node *n)
+void tdl_expand_bind(struct tdl_plan_step *s, struct tdl_node *n)
 {
     tdl_plan_read(s, 0, n->inputs[TDL_CONV_INPUT]);
     if (tdl_expand_gate(n))
-        tdl_gate_bind(plan, s, n->inputs[TDL_CONV_GATE]);
+        tdl_gate_bind(s, n->inputs[TDL_CONV_GATE]);
     if (n->attr.expand.conv.pre == TDL_PRE_MERGE || n->attr.expand.joined)
         tdl_plan_read(s, 3, n->inputs[TDL_CONV_LOW]);
 }
@@ -214,15 +214,14 @@ static void pack_weights(const struct tdl_node *n, uint32_t group, float *w)
         w = tdl_expand_pack(n, first, first + group * 4, w);
 }
 
-static void bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_node *n,
-                 uint32_t residual)
+static void bind(struct tdl_plan_step *s, struct tdl_node *n, uint32_t residual)
 {
-    tdl_expand_bind(plan, s, n);
+    tdl_expand_bind(s, n);
     if (residual == 1)
         tdl_plan_read(s, 4, n->inputs[TDL_CONV_RESIDUAL]);
     tdl_plan_write(s, 5, n->output);
     if (n->means)
-        tdl_plan_write(s, 8, n->means);
+        tdl_plan_write(s, 6, n->means);
 }
 
 static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const struct tdl_node *n,
@@ -236,7 +235,8 @@ static void bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s, const s
                                          n->inputs[TDL_EXPAND_FILTER2],
                                          n->inputs[TDL_EXPAND_BIAS2]},
                                         {group, in.c, tdl_expand_joined(n), out.c, f.h, f.w}};
-    float *w = tdl_plan_weights(plan, s, 1, tdl_packs(out.c) * 4 * tdl_expand_rows(n), &key);
+    float *w = tdl_gate_plan_weights(plan, s, tdl_expand_gate(n),
+                                     tdl_packs(out.c) * 4 * tdl_expand_rows(n), &key);
     if (w)
         pack_weights(n, group, w);
 }
@@ -281,7 +281,7 @@ static enum tdl_result lower(struct tdl_plan *plan, struct tdl_node *n)
                                          .last_channels = tdl_last_channels(out.c),
                                          .means = n->means != NULL, .ahead = t.ahead);
     TDL_PLAN_SPECS(s, conv2d_expand_depthwise, spec);
-    bind(plan, s, n, residual);
+    bind(s, n, residual);
     tdl_plan_shared(s, shared_bytes(t, &layer));
     bind_weights(plan, s, n, t.group);
     tdl_plan_groups(s, tiles, packs / t.group, in.n);

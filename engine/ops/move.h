@@ -21,7 +21,7 @@
 /* ---------------------------------------------------------------- in packs */
 
 /* Inputs of a concat's kernel, whose output is bound behind them. */
-#define TDL_MAX_CONCAT 8
+#define TDL_MAX_CONCAT 7
 
 /* KIND of shaders/move.comp. */
 enum tdl_move_kind { TDL_MOVE_WINDOW = 0, TDL_MOVE_DEPTH_TO_SPACE, TDL_MOVE_SPACE_TO_DEPTH };

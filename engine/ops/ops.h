@@ -142,8 +142,13 @@ enum { TDL_GATE_PIXELS = 256 };
 struct tdl_gate_part tdl_gate_inside(const struct tdl_operand *gate);
 /* Bytes of shared memory that it declares, for a workgroup of `local` invocations. */
 uint64_t tdl_gate_shared(const struct tdl_gate_part *spec, uint32_t local);
-/* Bindings 2, 6 and 7: the gate, or what it is made of. */
-void tdl_gate_bind(struct tdl_plan *plan, struct tdl_plan_step *step, struct tdl_operand *gate);
+/* Bindings 2 and 7: the gate, or what it is made of. */
+void tdl_gate_bind(struct tdl_plan_step *step, struct tdl_operand *gate);
+/* As tdl_plan_weights() for `count` floats of a kernel at binding 1, behind those of the gate
+ * where the kernel makes it. NULL is no gate. */
+float *tdl_gate_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *step,
+                             const struct tdl_operand *gate, uint64_t count,
+                             const struct tdl_weights_key *key);
 /* True for a linear resample2d to a size, as shaders/common/resample.glsl has it. */
 bool tdl_resample2d_is_linear(const struct tdl_node *n);
 /* (x − mean) · a + b for each channel is what the node computes before its activation; with

@@ -210,28 +210,32 @@ static void pack_layers(struct tdl_node *n, float *w)
             tdl_operand_shrink(n->inputs[i]);
 }
 
-void tdl_gate_bind(struct tdl_plan *plan, struct tdl_plan_step *s, struct tdl_operand *gate)
+void tdl_gate_bind(struct tdl_plan_step *s, struct tdl_operand *gate)
+{
+    const struct tdl_node *n = maker_inside(gate);
+    tdl_plan_read(s, 2, n ? n->inputs[TDL_GATE_INPUT] : gate);
+    if (n && n->inputs[TDL_GATE_INPUT2])
+        tdl_plan_read(s, 7, n->inputs[TDL_GATE_INPUT2]);
+}
+
+float *tdl_gate_plan_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
+                             const struct tdl_operand *gate, uint64_t count,
+                             const struct tdl_weights_key *key)
 {
     struct tdl_node *n = maker_inside(gate);
+    if (!n)
+        return tdl_plan_weights(plan, s, 1, count, key);
     const struct tdl_gate_part spec = tdl_gate_inside(gate);
-    if (!n) {
-        tdl_plan_read(s, 2, gate);
-        return;
-    }
-    tdl_plan_read(s, 2, n->inputs[TDL_GATE_INPUT]);
-    if (n->inputs[TDL_GATE_INPUT2])
-        tdl_plan_read(s, 7, n->inputs[TDL_GATE_INPUT2]);
-    const uint32_t read = spec.gate_packs + spec.gate_packs2;
-    const uint32_t inner = spec.gate_middle ? spec.gate_middle : read;
-    const uint64_t count =
-        ((uint64_t)read * 4 + 1) * spec.gate_middle + ((uint64_t)inner * 4 + 1) * spec.gate_out;
-    const struct tdl_weights_key key = {TDL_WEIGHTS_LAYOUT(pack_layers),
-                                        {n->inputs[TDL_GATE_WEIGHT1], n->inputs[TDL_GATE_BIAS1],
-                                         n->inputs[TDL_GATE_WEIGHT2], n->inputs[TDL_GATE_BIAS2]},
-                                        {spec.gate_packs, spec.gate_packs2, n->attr.gate.joined}};
-    float *w = tdl_plan_weights(plan, s, 6, count * 4, &key);
-    if (w)
-        pack_layers(n, w);
+    const uint64_t read = spec.gate_packs + spec.gate_packs2;
+    const uint64_t inner = spec.gate_middle ? spec.gate_middle : read;
+    const uint64_t own = 4 * ((read * 4 + 1) * spec.gate_middle + (inner * 4 + 1) * spec.gate_out);
+    struct tdl_weights_key both = *key;
+    both.gate = n;
+    float *w = tdl_plan_weights(plan, s, 1, own + count, &both);
+    if (!w)
+        return NULL;
+    pack_layers(n, w);
+    return w + own;
 }
 
 const struct tdl_op tdl_op_squeeze_excite = {

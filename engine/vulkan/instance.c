@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "cooperative_matrix.h"
 #include "extensions.h"
+#include "kernels.h"
 #include "loader.h"
 
 #include "core/core.h"
@@ -176,8 +177,8 @@ static void describe_usable(VkPhysicalDevice physical, const VkPhysicalDevicePro
         reason = "its driver has no timeline semaphores (Vulkan 1.2 or VK_KHR_timeline_semaphore)";
     else if (tdl_device_queue_family(physical, NULL) == UINT32_MAX)
         reason = "it has no compute queue";
-    else if (properties->limits.maxPerStageDescriptorStorageBuffers < 10)
-        reason = "it allows fewer than 10 storage buffers in a kernel";
+    else if (properties->limits.maxPerStageDescriptorStorageBuffers < TDL_MAX_BINDS)
+        reason = "it allows fewer than 8 storage buffers in a kernel";
     info->usable = !*reason;
     snprintf(info->unusable_reason, sizeof(info->unusable_reason), "%s", reason);
 }

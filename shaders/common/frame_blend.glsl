@@ -2,7 +2,7 @@
 // Blending blocks in the target's codes.
 #ifndef FRAME_BLEND_GLSL
 #define FRAME_BLEND_GLSL
-#include "frame_target.glsl"
+#include "frame_codes.glsl"
 
 // Weight of the mask at the chroma samples: the mean of the pixels they span.
 void chroma_weights(vec4 w[2], out vec2 pairs[2])

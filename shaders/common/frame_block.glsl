@@ -12,7 +12,7 @@
 #ifndef FRAME_BLOCK_GLSL
 #define FRAME_BLOCK_GLSL
 #include "frame_source.glsl"
-#include "frame_target.glsl"
+#include "frame_codes.glsl"
 
 // Source and target are YUV of different matrices: luma needs chroma.
 layout(constant_id = 6) const bool REMATRIX = false;

@@ -3,7 +3,7 @@
 //     vec4 color;         in the target's codes; w: alpha
 #ifndef FRAME_COLOR_GLSL
 #define FRAME_COLOR_GLSL
-#include "frame_target.glsl"
+#include "frame_codes.glsl"
 
 Block color_block()
 {

@@ -25,6 +25,7 @@ layout(push_constant) uniform Push {
 #include "frame_block.glsl"
 #include "frame_color.glsl"
 #include "frame_mask.glsl"
+#include "frame_target.glsl"
 
 Block compose_block(uint x, uint y, uvec2 frame, inout Window window);
 

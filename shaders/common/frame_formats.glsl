@@ -5,10 +5,10 @@
 #ifndef FRAME_FORMATS_GLSL
 #define FRAME_FORMATS_GLSL
 
-// Specialization constants, the same in all frame kernels: struct frame_spec
-// in engine/frame/format.h. Each is declared where it is used.
-//     3 SOURCE  4 SOURCE_ALIGNED  5 TARGET  6 REMATRIX  7 GUIDED  8 MODE
-//     9 ROLLING  10 FEW
+// Specialization constants, of which shaders/specs.py makes the structs that fill them. Each
+// is declared where it is used, under the same id everywhere:
+//     3 SOURCE  4 SOURCE_ALIGNED  5 TARGET  6 REMATRIX  7 GUIDED  8 the kernel's own
+//     9 ROLLING  10 FEW  11 DESPILL  12 LIGHT  13 FOREGROUND
 
 // Few invocations that each do much, for a CPU; else many that do little.
 layout(constant_id = 10) const bool FEW = false;

@@ -8,21 +8,29 @@
 // The including shader has declared, in `push`:
 //     uint blur_size;      of the means, width | height << 16
 //     float blur_step;     their pixels per frame pixel
+// and what frame_mask.glsl wants.
 #ifndef FRAME_SPILL_GLSL
 #define FRAME_SPILL_GLSL
 #include "frame_blend.glsl"
+#include "frame_mask.glsl"
 #include "frame_small.glsl"
 
 layout(constant_id = 11) const bool DESPILL = false;
 
 // Small pictures one behind the other, four bytes a pixel: the means of the background and of
-// the foreground, and light (frame_light.glsl).
-layout(std430, set = 0, binding = 8) restrict readonly buffer Means { uint means[]; };
+// the foreground, and light (frame_light.glsl). They lie behind the coefficients and as many
+// differences (frame_foreground.glsl), at a multiple of 256 bytes: a buffer of their own would
+// be the ninth of compose_picture.comp, and some GPUs allow eight.
+uint small_first()
+{
+    const uint pixels = (push.mask_size & 65535u) * (push.mask_size >> 16);
+    return (2u * pixels + 63u) & ~63u;
+}
 
 vec4 small_at(uint x, uint y, uvec2 size, uint part)
 {
-    return unpackUnorm4x8(means[part * size.x * size.y + y * size.x + x]) *
-           vec4(vec3(TARGET_MAX), 1.0);
+    const uint i = part * size.x * size.y + y * size.x + x;
+    return unpackUnorm4x8(coefficients[small_first() + i]) * vec4(vec3(TARGET_MAX), 1.0);
 }
 
 vec4 without_spill(vec4 color, vec4 back, vec4 front, vec4 mask)

@@ -14,8 +14,9 @@ layout(constant_id = 10) const uint GATE_ACTIVATION2 = 0;
 
 // The gate, or the first tensor.
 layout(std430, set = 0, binding = 2) readonly buffer Gate { PACK gate[]; };
-// Of each layer: [channel read][pack], then the bias.
-layout(std430, set = 0, binding = 6) readonly buffer GateWeights { vec4 gate_weights[]; };
+// The first GATE_WEIGHTS are the gate's, of each layer: [channel read][pack], then the bias.
+// Those of the including kernel follow.
+layout(std430, set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
 layout(std430, set = 0, binding = 7) readonly buffer Gate2 { PACK gate2[]; };
 
 const bool GATE_INSIDE = GATE_PACKS != 0;
@@ -38,6 +39,8 @@ const uint GATE_SHARE2 = (GATE_INNER + GATE_TEAM2 - 1) / GATE_TEAM2;
 const uint GATE_PIECE1 = GATE_LEAST(GATE_SHARE1, 8);
 const uint GATE_PIECE2 = GATE_LEAST(GATE_SHARE2, 8);
 const uint GATE_LAYER2 = GATE_MIDDLE != 0 ? (GATE_READ * 4 + 1) * GATE_MIDDLE : 0;
+const uint GATE_BOTH = GATE_LAYER2 + (GATE_INNER * 4 + 1) * GATE_OUT;
+const uint GATE_WEIGHTS = GATE_INSIDE ? GATE_BOTH : 0;
 
 const uint GATE_MOST1 = GATE_READ > GATE_OUT1 ? GATE_READ : GATE_OUT1;
 const uint GATE_MOST2 = GATE_SIZE > GATE_OUT ? GATE_SIZE : GATE_OUT;
@@ -89,10 +92,10 @@ void gate_means(uint image)
 vec4 gate_product(vec4 v, uint base, uint k, uint packs, uint o)
 {
     uint at = base + k * 4 * packs + o;
-    vec4 sum = v.x * gate_weights[at];
-    sum = fma(v.yyyy, gate_weights[at + packs], sum);
-    sum = fma(v.zzzz, gate_weights[at + 2 * packs], sum);
-    return fma(v.wwww, gate_weights[at + 3 * packs], sum);
+    vec4 sum = v.x * weights[at];
+    sum = fma(v.yyyy, weights[at + packs], sum);
+    sum = fma(v.zzzz, weights[at + 2 * packs], sum);
+    return fma(v.wwww, weights[at + 3 * packs], sum);
 }
 
 #define GATE_LAYER(source, count, base, packs, team, share, piece, activation, target)         \
@@ -107,7 +110,7 @@ vec4 gate_product(vec4 v, uint base, uint k, uint packs, uint o)
     }                                                                                          \
     barrier();                                                                                 \
     for (uint o = local; o < packs; o += GATE_SIZE) {                                          \
-        vec4 sum = gate_weights[base + count * 4 * packs + o];                                 \
+        vec4 sum = weights[base + count * 4 * packs + o];                                      \
         [[unroll]] for (uint i = 0; i < team; i++)                                                     \
             sum += gate_partial[i * packs + o];                                                \
         target[o] = activate(activation, sum);                                                 \
@@ -129,8 +132,8 @@ bool gate_is_quick()
     {                                                                                          \
         uint o = local % packs, from = local / packs * share * 4;                              \
         [[unroll]] for (uint j = 0; j < share * 4; j++)                                        \
-            ahead[j] = gate_weights[base + min(from + j, count * 4 - 1) * packs + o];          \
-        ahead[share * 4] = gate_weights[base + count * 4 * packs + o];                         \
+            ahead[j] = weights[base + min(from + j, count * 4 - 1) * packs + o];               \
+        ahead[share * 4] = weights[base + count * 4 * packs + o];                              \
     }
 
 #define GATE_QUICK_LAYER(source, count, packs, team, share, ahead, activation, target)         \

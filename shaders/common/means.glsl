@@ -3,7 +3,7 @@
 // wants the mean of all pixels. Sums are added in a fixed order. Behind the workgroup's
 // size, MEANS, OUT_PACKS, and MEANS_PACKS, the packs that a workgroup makes, of which the
 // first MEANS_WRITERS invocations write pixels.
-layout(std430, set = 0, binding = 8) writeonly buffer Means { PACK means[]; };
+layout(std430, set = 0, binding = 6) writeonly buffer Means { PACK means[]; };
 shared vec4 partial[MEANS != 0 ? gl_WorkGroupSize.x * MEANS_PACKS : 1];
 vec4 total[MEANS_PACKS]; // of what the invocation wrote
 

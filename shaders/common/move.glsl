@@ -13,7 +13,7 @@ layout(constant_id = 4) const uint PARTS = 1; // of an element
 layout(constant_id = 5) const uint COUNT = 1; // parts of the output
 const uint PER_WORD = 4 / SIZE;
 
-LINEAR_OUT(8, result)
+LINEAR_OUT(7, result)
 
 #define MOVE_PARTS                                                                                 \
     void main()                                                                                    \

@@ -16,7 +16,6 @@ layout(push_constant) uniform Push {
     float mask_scale, mask_offset;
     uint blur_size;
     uint factor;
-    uvec4 target;        // not used; frame_target.glsl names it
 } push;
 
 layout(constant_id = 8) const bool BOTH = false; // the foreground, too
@@ -25,7 +24,7 @@ layout(constant_id = 8) const bool BOTH = false; // the foreground, too
 #include "../common/frame_mask.glsl"
 
 // Colour · weight and weight, as halves; of the foreground behind.
-layout(std430, set = 0, binding = 9) restrict writeonly buffer Sums { uvec2 sums[]; };
+layout(std430, set = 0, binding = 3) restrict writeonly buffer Sums { uvec2 sums[]; };
 
 // So little that it only matters where there is no background at all.
 const float LEAST_WEIGHT = 1.0 / 8192.0;

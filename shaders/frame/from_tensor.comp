@@ -20,6 +20,7 @@ const mat4 IDENTITY = mat4(1.0);
 #define BLOCK_MATRIX(row) IDENTITY[row]
 #include "../common/frame_block.glsl"
 #include "../common/frame_blend.glsl"
+#include "../common/frame_target.glsl"
 
 // Channels, and whether they lie in packs of four, and whether there is a source.
 layout(constant_id = 8) const uint MODE = 3u;

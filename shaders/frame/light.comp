@@ -15,7 +15,6 @@ layout(push_constant) uniform Push {
     uint blur_size;
     uint factor;
     float luma_scale, luma_offset; // of the target's luma of 0…TARGET_MAX to 0…1
-    uvec4 target;        // not used; frame_target.glsl names it
     uint first;          // sum
 } push;
 
@@ -28,7 +27,7 @@ layout(constant_id = 8) const bool PICTURE = false; // is behind, not the colour
 #include "../common/frame_mask.glsl"
 
 // Colour · weight and weight, as halves.
-layout(std430, set = 0, binding = 9) restrict writeonly buffer Sums { uvec2 sums[]; };
+layout(std430, set = 0, binding = 3) restrict writeonly buffer Sums { uvec2 sums[]; };
 
 float luma_of(vec3 color)
 {

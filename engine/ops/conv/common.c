@@ -134,7 +134,9 @@ void tdl_conv_bind_weights(struct tdl_plan *plan, struct tdl_plan_step *s,
         tdl_conv_weights_key(g, n, TDL_WEIGHTS_LAYOUT(pack_weights), tile, 0, 0);
     uint64_t groups = TDL_DIV_UP(tdl_packs(g->out.c), tile);
     uint64_t rows = (uint64_t)tdl_conv_taps(g) * tdl_packs(g->in.c) * 4 + 1;
-    float *w = tdl_plan_weights(plan, s, 1, groups * rows * tile * 4, &key);
+    const bool gated = n->attr.conv.pre != TDL_PRE_NONE;
+    float *w = tdl_gate_plan_weights(plan, s, gated ? n->inputs[TDL_CONV_GATE] : NULL,
+                                     groups * rows * tile * 4, &key);
     if (w)
         pack_weights(g, n, tile, w);
 }

@@ -129,7 +129,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
                                   .split = t.split);
     tdl_conv_bind(s, n);
     if (by)
-        tdl_gate_bind(plan, s, by);
+        tdl_gate_bind(s, by);
     if (n->attr.conv.pre == TDL_PRE_MERGE) {
         struct tdl_dims low = tdl_operand_dims(n->inputs[TDL_CONV_LOW]);
         spec.low_w = low.w;
@@ -142,7 +142,7 @@ static void lower(struct tdl_plan *plan, struct tdl_node *n, const struct tdl_co
     uint32_t columns = TDL_DIV_UP(pixels, local * px), groups = TDL_DIV_UP(out, tile);
     if (n->means) {
         tdl_expand_place_means(plan, n->means, columns);
-        tdl_plan_write(s, 8, n->means);
+        tdl_plan_write(s, 6, n->means);
     }
     tdl_conv_bind_weights(plan, s, g, n, tile);
     tdl_plan_groups(s, columns, groups, g->in.n);

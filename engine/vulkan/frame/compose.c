@@ -136,11 +136,12 @@ enum tdl_result tdl_vk_compose(struct tdl_batch *batch, struct tdl_composer *com
     const enum tdl_compose_kernel kernel = tdl_compose_choose(source, target, params);
     if (tdl_compose_needs_mask(kernel))
         TRY(check_mask(composer, mask, params));
-    if (tdl_compose_knows_colors(params, kernel))
-        TRY(tdl_composer_need_colors(composer));
-    if (tdl_compose_small_room(params, kernel))
-        TRY(tdl_composer_need_blur(composer, source->width, source->height,
-                                   tdl_compose_small_room(params, kernel)));
+    const uint32_t small = tdl_compose_small_room(params, kernel);
+    if (small)
+        TRY(tdl_composer_need_blur(composer, source->width, source->height, small));
+    if (tdl_compose_needs_mask(kernel))
+        TRY(tdl_composer_need_room(composer, batch, tdl_compose_knows_colors(params, kernel),
+                                   source, kernel == TDL_KERNEL_BLUR ? 0 : small));
     if (kernel == TDL_KERNEL_PICTURE) {
         TRY(tdl_frame_check(composer->base.ctx, params->background, false, "background"));
         TRY(tdl_kept_picture_need(&composer->picture, composer->base.ctx, params, target, &stale));

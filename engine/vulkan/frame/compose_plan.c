@@ -253,8 +253,8 @@ static void add_blur_down(struct tdl_compose_plan *plan)
     };
     tdl_color_convert(plan->source, plan->target, push->matrix);
     tdl_frame_bind(plan->source, false, s->binds, push->source);
+    s->binds[3] = writes(c->sums);
     s->binds[6] = reads(c->coefficients);
-    s->binds[9] = writes(c->sums);
     set_groups(s, plan->blur.width, plan->blur.height, 1);
 }
 
@@ -289,8 +289,17 @@ static void add_light(struct tdl_compose_plan *plan)
     s->binds[6] = reads(c->coefficients);
     s->binds[7] =
         plan->kernel == TDL_KERNEL_PICTURE ? reads(c->picture.frame.planes[0].buffer) : s->binds[6];
-    s->binds[9] = writes(c->sums);
+    s->binds[3] = writes(c->sums);
     set_groups(s, plan->blur.width, plan->blur.height, 1);
+}
+
+/* Where frame_spill.glsl looks for small pictures. */
+static struct tdl_bind writes_small(const struct tdl_compose_plan *plan)
+{
+    return (struct tdl_bind){.buffer = plan->composer->coefficients,
+                             .offset = tdl_composer_small_offset(plan->composer),
+                             .size = 4ull * plan->small * plan->blur.width * plan->blur.height,
+                             .write = true};
 }
 
 static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
@@ -312,7 +321,9 @@ static void add_blur_sweep(struct tdl_compose_plan *plan, bool last)
         .scale = blur.scale,
     };
     s->binds[0] = reads(last ? c->swept : c->sums);
-    s->binds[1] = writes(last ? c->blurred : c->swept);
+    s->binds[1] = !last                             ? writes(c->swept)
+                  : plan->kernel == TDL_KERNEL_BLUR ? writes(c->blurred)
+                                                    : writes_small(plan);
     set_groups(s, last ? blur.width : TDL_DIV_UP(blur.width, run),
                last ? TDL_DIV_UP(blur.height, run) : blur.height, plan->small);
 }
@@ -429,7 +440,6 @@ static void add_compose(struct tdl_compose_plan *plan)
         s->binds[7] = reads(c->blurred);
     if (plan->kernel == TDL_KERNEL_PICTURE)
         s->binds[7] = reads(c->picture.frame.planes[0].buffer);
-    s->binds[8] = plan->despills || plan->light ? reads(c->blurred) : s->binds[6];
     set_block_groups(plan, s);
 }
 

@@ -27,6 +27,7 @@ static void drop_mask(struct tdl_vk_composer *c)
     tdl_buffer_destroy(&c->lines);
     tdl_buffer_destroy(&c->coefficients);
     c->have_colors = false;
+    c->coefficient_bytes = 0;
     c->mask_width = c->mask_height = 0;
     c->have_state = false;
 }
@@ -83,33 +84,55 @@ enum tdl_result tdl_composer_need_mask(struct tdl_vk_composer *c, uint32_t width
     TRY(tdl_buffer_create_named(c->base.ctx, words * 4, TDL_BUFFER_DEVICE, "mask bits", &c->bits));
     c->mask_width = width;
     c->mask_height = height;
+    c->coefficient_bytes = pixels * 4;
     return TDL_OK;
 fail:
     drop_mask(c);
     return r;
 }
 
-enum tdl_result tdl_composer_need_colors(struct tdl_vk_composer *c)
+/* Enough for the least reduction, so that the radius may change freely. */
+static size_t small_pixels(uint32_t width, uint32_t height)
+{
+    return (size_t)TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
+}
+
+size_t tdl_composer_small_offset(const struct tdl_vk_composer *c)
+{
+    return TDL_ALIGN((size_t)c->mask_width * c->mask_height * 8, 256);
+}
+
+enum tdl_result tdl_composer_need_room(struct tdl_vk_composer *c, struct tdl_batch *batch,
+                                       bool colors, const struct tdl_frame *source,
+                                       uint32_t pictures)
 {
     const size_t pixels = (size_t)c->mask_width * c->mask_height;
-    struct tdl_buffer *both;
-    if (c->have_colors)
-        return TDL_OK;
-    enum tdl_result r = tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE,
-                                                "mask coefficients", &both);
-    if (r != TDL_OK)
-        return r;
-    tdl_buffer_destroy(&c->coefficients);
-    c->coefficients = both;
-    c->have_colors = true;
-    return TDL_OK;
+    const size_t small = 4 * pictures * small_pixels(source->width, source->height);
+    const size_t bytes = small    ? tdl_composer_small_offset(c) + small
+                         : colors ? pixels * 8
+                                  : pixels * 4;
+    struct tdl_buffer *buffer = NULL;
+    enum tdl_result r = TDL_OK;
+    if (bytes > c->coefficient_bytes) {
+        TRY(tdl_buffer_create_named(c->base.ctx, bytes, TDL_BUFFER_DEVICE, "mask coefficients",
+                                    &buffer));
+        if (c->have_colors)
+            TRY(tdl_batch_copy(batch, c->coefficients, 0, buffer, 0, pixels * 8));
+        tdl_buffer_destroy(&c->coefficients);
+        c->coefficients = buffer;
+        c->coefficient_bytes = bytes;
+        buffer = NULL;
+    }
+    c->have_colors |= colors;
+fail:
+    tdl_buffer_destroy(&buffer);
+    return r;
 }
 
 enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width, uint32_t height,
                                        uint32_t pictures)
 {
-    /* Enough for the least reduction, so that the radius may change freely. */
-    const size_t pixels = (size_t)pictures * TDL_DIV_UP(width, 4) * TDL_DIV_UP(height, 4);
+    const size_t pixels = pictures * small_pixels(width, height);
     enum tdl_result r;
     if (c->blur_width == width && c->blur_height == height && c->blur_pictures >= pictures)
         return TDL_OK;
@@ -117,8 +140,8 @@ enum tdl_result tdl_composer_need_blur(struct tdl_vk_composer *c, uint32_t width
     TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur sums", &c->sums));
     TRY(tdl_buffer_create_named(c->base.ctx, pixels * 8, TDL_BUFFER_DEVICE, "blur swept",
                                 &c->swept));
-    TRY(tdl_buffer_create_named(c->base.ctx, pixels * 4, TDL_BUFFER_DEVICE, "blurred",
-                                &c->blurred));
+    TRY(tdl_buffer_create_named(c->base.ctx, 4 * small_pixels(width, height), TDL_BUFFER_DEVICE,
+                                "blurred", &c->blurred));
     c->blur_width = width;
     c->blur_height = height;
     c->blur_pictures = pictures;
