@@ -32,7 +32,8 @@ struct gst_tdl_session {
     struct gst_tdl_cost cost; /* since the last judgement, as far as there were runs */
     gint told;                /* its part of the device's load, that others know of */
     guint64 stage_ns[GST_TDL_STAGES], stage_runs[GST_TDL_STAGES]; /* sums up to then */
-    struct gst_tdl_moment moment; /* of the frame that comes, before it does */
+    guint64 busy_ns, busy_frames, busy_runs; /* likewise, where the device has no timestamps */
+    struct gst_tdl_moment moment;            /* of the frame that comes, before it does */
 
     struct gst_tdl_batch_slot *batch_slot; /* borrowed; NULL: it goes alone */
     GstClockTime interval;                 /* between the last frames, as their caps say */

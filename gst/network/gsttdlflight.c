@@ -7,6 +7,27 @@
 
 /* ------------------------------------------------------------- giving back */
 
+/* A submission has finished, for which the device has been at work since it came, or since the
+ * one before it had finished. Call with the lock held. */
+static void add_busy(struct gst_tdl_flight *flight, const struct gst_tdl_slot *slot)
+{
+    struct gst_tdl_returner *lane = &flight->returners[slot->lane];
+    const gint64 now = g_get_monotonic_time();
+
+    flight->busy_us += now - MAX(slot->submitted, lane->passed);
+    lane->passed = now;
+}
+
+guint64 gst_tdl_flight_busy_ns(struct gst_tdl_flight *flight)
+{
+    guint64 busy;
+
+    g_mutex_lock(&flight->lock);
+    busy = flight->busy_us * 1000;
+    g_mutex_unlock(&flight->lock);
+    return busy;
+}
+
 /* Unless somebody was faster. Call with the lock held, which the buffer's way
  * back, into whatever its upstream does then, goes without. */
 static void give_back(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, guint64 point)
@@ -18,6 +39,7 @@ static void give_back(struct gst_tdl_flight *flight, struct gst_tdl_slot *slot, 
     if (!slot->held || slot->point != point)
         return;
     buffer = g_steal_pointer(&slot->held);
+    add_busy(flight, slot);
     memcpy(accesses, slot->accesses, sizeof(accesses));
     slot->n_accesses = 0;
     flight->giving++;
@@ -245,6 +267,7 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
         returner->thread = g_thread_try_new("tdl-inputs", return_inputs, returner, NULL);
     g_mutex_lock(&flight->lock);
     slot->point = point;
+    slot->submitted = g_get_monotonic_time();
     slot->held = gst_buffer_ref(input);
     memcpy(slot->accesses, fences->accesses, sizeof(slot->accesses));
     slot->n_accesses = fences->n_accesses;

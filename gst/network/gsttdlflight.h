@@ -32,10 +32,11 @@ struct gst_tdl_slot {
     /* What the batch reads and writes by the CPU's hands; likewise. Locked */
     struct gst_tdl_access *accesses[3 * TDL_MAX_PLANES];
     guint n_accesses;
-    guint lane;     /* written while nothing is held */
-    guint64 point;  /* of the submission that reads it; written locked */
-    gboolean open;  /* submitted, and not yet seen finished */
-    gboolean timed; /* stage times not yet collected */
+    guint lane;       /* written while nothing is held */
+    guint64 point;    /* of the submission that reads it; written locked */
+    gboolean open;    /* submitted, and not yet seen finished */
+    gboolean timed;   /* stage times not yet collected */
+    gint64 submitted; /* by the monotonic clock, us; written locked */
 };
 
 /* Gives back the inputs of a lane, in the order of its work. */
@@ -43,6 +44,7 @@ struct gst_tdl_returner {
     struct gst_tdl_flight *flight; /* whose it is */
     guint lane;
     GThread *thread; /* NULL before the lane's first frame */
+    gint64 passed;   /* when the lane's last submission was seen finished, us. Locked */
 };
 
 struct gst_tdl_flight {
@@ -58,6 +60,7 @@ struct gst_tdl_flight {
     gboolean aborted;                   /* nothing more is begun. Locked */
     guint64 stage_ns[GST_TDL_STAGES];   /* sums */
     guint64 stage_runs[GST_TDL_STAGES]; /* batches with a time for the stage */
+    guint64 busy_us;                    /* with submissions, as the CPU saw it. Locked */
 };
 
 /* Its work goes to that queue of the device (tdl_batch_set_queue()). */
@@ -85,6 +88,10 @@ enum tdl_result gst_tdl_flight_submit(struct gst_tdl_slot *slot, GstBuffer *inpu
  * on return. An error: the first wait that failed, whose work may have too. The
  * streaming thread's, as all of this. */
 enum tdl_result gst_tdl_flight_retire(struct gst_tdl_flight *flight, gboolean wait);
+
+/* How long the device was at the submissions so far, by the CPU's clock: for devices without
+ * timestamps. What others had it do meanwhile counts, too. From any thread. */
+guint64 gst_tdl_flight_busy_ns(struct gst_tdl_flight *flight);
 
 /* Run what the batch has, in no flight, and wait for it; it is given up when `goes_on` says
  * no (TDL_ERROR_CANCELED). Blocking. */

@@ -327,6 +327,50 @@ GST_START_TEST(far_frames)
 }
 GST_END_TEST;
 
+/* Where the device tells no times, a frame's work is timed by the clock, as one. */
+GST_START_TEST(without_timestamps)
+{
+    struct gst_tdl_live live = { .mode = TDL_MODE_OVERLAY, .opacity = 1, .threshold = 0.5f,
+                                 .overlay_color = 0xff00ff00, .feather = 0.4f, .interval = 1 };
+    struct gst_tdl_session *session = session_new();
+    struct tdl_device_info *info =
+        (struct tdl_device_info *)tdl_context_device(session->device->context);
+    struct gst_tdl_video video;
+    GError *error = NULL;
+    guint64 before, frame;
+
+    info->timestamps = false;
+    read_caps(&video, "");
+    fail_unless(gst_tdl_session_prepare(session, &live, &video, &video, &error));
+    for (guint i = 0; i < 2; i++) {
+        GstBuffer *input = gst_buffer_new_allocate(NULL, WIDTH * HEIGHT * 3 / 2, NULL);
+        GstBuffer *output = buffer_with(
+            gst_allocator_alloc(session->readback, WIDTH * HEIGHT * 3 / 2, NULL), NULL, NULL, NULL);
+        struct gst_tdl_target from = { input, &video }, to = { output, &video };
+
+        gst_buffer_memset(input, 0, 100, WIDTH * HEIGHT * 3 / 2);
+        if (i) /* keep its mask */
+            live.interval = 2;
+        fail_unless(gst_tdl_session_frame(session, &live, &from, &to, NULL, &error), "%s",
+                    error ? error->message : "");
+        fail_unless_equals_int(gst_tdl_flight_retire(&session->flight, TRUE), TDL_OK);
+        gst_tdl_session_measure(session);
+        gst_buffer_unref(input);
+        gst_buffer_unref(output);
+        fail_unless_equals_uint64(session->network_runs, 1);
+        fail_unless(session->cost.network > 0 && session->cost.picture == 0);
+        fail_unless((session->cost.frame > 0) == i);
+        frame = session->cost.frame;
+    }
+    before = session->cost.network;
+    gst_tdl_session_measure(session); /* nothing has happened */
+    fail_unless_equals_uint64(session->cost.network, before);
+    fail_unless_equals_uint64(session->cost.frame, frame);
+    info->timestamps = true;
+    gst_tdl_session_free(session);
+}
+GST_END_TEST;
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("import");
@@ -344,6 +388,7 @@ static Suite *suite(void)
     tcase_add_test(tc, too_small);
     tcase_add_test(tc, targets);
     tcase_add_test(tc, far_frames);
+    tcase_add_test(tc, without_timestamps);
     return s;
 }
 
