@@ -62,31 +62,59 @@ static enum tdl_result create_commands(struct tdl_vk_batch *b)
 static enum tdl_result create_descriptors(struct tdl_vk_batch *b)
 {
     struct tdl_context *ctx = b->base.ctx;
-    VkDescriptorSetLayout layouts[TDL_BATCH_SETS];
-    for (uint32_t i = 0; i < TDL_BATCH_SETS; i++)
-        layouts[i] = tdl_vk(ctx)->set_layout;
-    enum tdl_result r =
-        VK(ctx, vkCreateDescriptorPool(
-                    tdl_vk(ctx)->device,
-                    &(VkDescriptorPoolCreateInfo){
-                        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-                        .maxSets = TDL_BATCH_SETS,
-                        .poolSizeCount = 1,
-                        .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                              TDL_BATCH_SETS * TDL_MAX_BINDS},
-                    },
-                    NULL, &b->descriptors));
-    if (r != TDL_OK)
-        return r;
-    return VK(ctx,
-              vkAllocateDescriptorSets(tdl_vk(ctx)->device,
-                                       &(VkDescriptorSetAllocateInfo){
-                                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                           .descriptorPool = b->descriptors,
-                                           .descriptorSetCount = TDL_BATCH_SETS,
-                                           .pSetLayouts = layouts,
-                                       },
-                                       b->sets));
+    const uint32_t sets = TDL_COUNT(b->sets);
+    return VK(ctx, vkCreateDescriptorPool(
+                       tdl_vk(ctx)->device,
+                       &(VkDescriptorPoolCreateInfo){
+                           .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                           .maxSets = sets,
+                           .poolSizeCount = 1,
+                           .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                                                 sets * TDL_MAX_BINDS},
+                       },
+                       NULL, &b->descriptors));
+}
+
+/* The batch is recorded anew, and what it was before has passed. */
+static enum tdl_result begin_sets(struct tdl_vk_batch *b)
+{
+    b->sets_used = 0;
+    if (b->set_count <= TDL_BATCH_SETS)
+        return TDL_OK;
+    b->set_count = 0;
+    return VK(b->base.ctx, vkResetDescriptorPool(tdl_vk(b->base.ctx)->device, b->descriptors, 0));
+}
+
+/* One of this layout that the recording does not use yet; a batch that is recorded as before
+ * finds all of its sets. */
+static enum tdl_result take_set(struct tdl_vk_batch *b, const struct tdl_kernel_layout *layout,
+                                VkDescriptorSet *out_set)
+{
+    struct tdl_batch_set *sets = b->sets, found = {layout, VK_NULL_HANDLE};
+    uint32_t i = b->sets_used;
+    while (i < b->set_count && sets[i].layout != layout)
+        i++;
+    if (i == b->set_count) {
+        enum tdl_result r =
+            VK(b->base.ctx,
+               vkAllocateDescriptorSets(tdl_vk(b->base.ctx)->device,
+                                        &(VkDescriptorSetAllocateInfo){
+                                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                            .descriptorPool = b->descriptors,
+                                            .descriptorSetCount = 1,
+                                            .pSetLayouts = &layout->set,
+                                        },
+                                        &found.set));
+        if (r != TDL_OK)
+            return r;
+        b->set_count++;
+    } else {
+        found = sets[i];
+    }
+    sets[i] = sets[b->sets_used];
+    sets[b->sets_used++] = found;
+    *out_set = found.set;
+    return TDL_OK;
 }
 
 enum tdl_result tdl_vk_batch_create(struct tdl_context *ctx, struct tdl_batch **out_batch)
@@ -152,12 +180,14 @@ enum tdl_result tdl_vk_batch_begin(struct tdl_batch *batch)
     enum tdl_result r = tdl_context_wait(b->base.ctx, b->point, TDL_WAIT_FOREVER);
     if (r == TDL_OK)
         r = VK(b->base.ctx, vkResetCommandPool(tdl_vk(b->base.ctx)->device, b->pool, 0));
+    if (r == TDL_OK)
+        r = begin_sets(b);
     if (r != TDL_OK)
         return r;
     tdl_sync_begin(b->base.ctx, &b->sync);
     b->queue = b->next_queue;
     b->state = TDL_BATCH_RECORDING;
-    b->own_used = b->part_count = b->sets_used = b->use_count = b->epoch = b->dispatches = 0;
+    b->own_used = b->part_count = b->use_count = b->epoch = b->dispatches = 0;
     b->mark_count = b->submitted_marks = 0;
     b->open = b->writes_host = b->finishing = false;
     return TDL_OK;
@@ -338,8 +368,8 @@ static enum tdl_result add_uses(struct tdl_vk_batch *b, const struct tdl_bind *u
     return TDL_OK;
 }
 
-static void write_descriptors(struct tdl_vk_batch *b, VkDescriptorSet set,
-                              const struct tdl_bind *binds, uint32_t count)
+static void write_descriptors(struct tdl_vk_batch *b, const struct tdl_kernel_layout *layout,
+                              VkDescriptorSet set, const struct tdl_bind *binds, uint32_t count)
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
     const struct tdl_bind *unused = NULL;
@@ -354,7 +384,7 @@ static void write_descriptors(struct tdl_vk_batch *b, VkDescriptorSet set,
                                             bind->size ? bind->size : VK_WHOLE_SIZE};
     }
     if (unused)
-        tdl_pipeline_write_set(b->base.ctx, set, infos);
+        tdl_kernel_layout_write(b->base.ctx, layout, set, infos);
 }
 
 enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pipeline *pipeline,
@@ -370,17 +400,19 @@ enum tdl_result tdl_batch_dispatch(struct tdl_batch *batch, const struct tdl_pip
     if (b->sets_used == TDL_BATCH_SETS)
         return tdl_fail(TDL_ERROR_UNSUPPORTED,
                         "the batch has %d dispatches: submit it and begin another", TDL_BATCH_SETS);
+    const struct tdl_kernel_layout *layout = pipeline->layout;
+    VkDescriptorSet set;
     r = add_uses(b, binds, bind_count);
+    if (r == TDL_OK)
+        r = take_set(b, layout, &set);
     if (r != TDL_OK)
         return r;
-    VkDescriptorSet set = b->sets[b->sets_used++];
-    write_descriptors(b, set, binds, bind_count);
+    write_descriptors(b, layout, set, binds, bind_count);
     vkCmdBindPipeline(cb, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->pipeline);
-    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE,
-                            tdl_vk(b->base.ctx)->pipeline_layout, 0, 1, &set, 0, NULL);
+    vkCmdBindDescriptorSets(cb, VK_PIPELINE_BIND_POINT_COMPUTE, layout->pipeline, 0, 1, &set, 0,
+                            NULL);
     if (push_size)
-        vkCmdPushConstants(cb, tdl_vk(b->base.ctx)->pipeline_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           push_size, push);
+        vkCmdPushConstants(cb, layout->pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, push_size, push);
     vkCmdDispatch(cb, groups_x, groups_y, groups_z);
     b->dispatches++;
     return TDL_OK;

@@ -43,8 +43,13 @@ struct tdl_vk_batch {
     struct tdl_hold holds[TDL_BATCH_HOLDS];
     uint32_t hold_count;
     VkDescriptorPool descriptors;
-    VkDescriptorSet sets[TDL_BATCH_SETS];
-    uint32_t sets_used;
+    /* The first sets_used are this recording's; others wait for kernels of their layout. As
+     * many may be left from recordings before as a recording may take anew. */
+    struct tdl_batch_set {
+        const struct tdl_kernel_layout *layout;
+        VkDescriptorSet set;
+    } sets[2 * TDL_BATCH_SETS];
+    uint32_t set_count, sets_used;
     struct tdl_batch_use *uses; /* counted once per barrier */
     uint32_t use_count, use_capacity, epoch, dispatches;
     bool writes_host;

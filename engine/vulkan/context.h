@@ -61,12 +61,8 @@ struct tdl_vk_context {
     VkCommandBuffer barrier_commands;
     struct tdl_deferred *deferred;
 
-    /* One layout for every kernel: storage buffers 0…TDL_MAX_BINDS-1 and
-     * TDL_MAX_PUSH bytes of push constants. */
-    VkDescriptorSetLayout set_layout;
-    VkPipelineLayout pipeline_layout;
-
     pthread_mutex_t pipeline_lock;
+    struct tdl_kernel_layout *layouts; /* under pipeline_lock; see layout.h */
     VkPipelineCache pipeline_cache;
     bool pipeline_cache_dirty;
     struct tdl_pipeline *pipelines; /* under pipeline_lock, as what follows */

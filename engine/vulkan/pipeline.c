@@ -47,41 +47,12 @@ static void *read_cache(const char *path, size_t *out_size)
 
 enum tdl_result tdl_pipelines_init(struct tdl_context *ctx)
 {
-    VkDescriptorSetLayoutBinding bindings[TDL_MAX_BINDS];
     char path[1200];
     size_t size = 0;
     void *data = tdl_cache_path(ctx, "pipelines", "bin", path, sizeof(path))
                      ? read_cache(path, &size)
                      : NULL;
     enum tdl_result r;
-    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
-        bindings[i] = (VkDescriptorSetLayoutBinding){
-            .binding = i,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .descriptorCount = 1,
-            .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-        };
-    TRY(VK(ctx, vkCreateDescriptorSetLayout(
-                    tdl_vk(ctx)->device,
-                    &(VkDescriptorSetLayoutCreateInfo){
-                        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-                        .bindingCount = TDL_MAX_BINDS,
-                        .pBindings = bindings,
-                    },
-                    NULL, &tdl_vk(ctx)->set_layout)));
-    TRY(VK(ctx, vkCreatePipelineLayout(tdl_vk(ctx)->device,
-                                       &(VkPipelineLayoutCreateInfo){
-                                           .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                           .setLayoutCount = 1,
-                                           .pSetLayouts = &tdl_vk(ctx)->set_layout,
-                                           .pushConstantRangeCount = 1,
-                                           .pPushConstantRanges =
-                                               &(VkPushConstantRange){
-                                                   .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
-                                                   .size = TDL_MAX_PUSH,
-                                               },
-                                       },
-                                       NULL, &tdl_vk(ctx)->pipeline_layout)));
     TRY(VK(ctx, vkCreatePipelineCache(tdl_vk(ctx)->device,
                                       &(VkPipelineCacheCreateInfo){
                                           .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
@@ -105,8 +76,7 @@ void tdl_pipelines_finish(struct tdl_context *ctx)
         free(p);
     }
     vkDestroyPipelineCache(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_cache, NULL);
-    vkDestroyPipelineLayout(tdl_vk(ctx)->device, tdl_vk(ctx)->pipeline_layout, NULL);
-    vkDestroyDescriptorSetLayout(tdl_vk(ctx)->device, tdl_vk(ctx)->set_layout, NULL);
+    tdl_kernel_layouts_finish(ctx);
 }
 
 enum tdl_result tdl_vk_context_save_cache(struct tdl_context *ctx)
@@ -160,6 +130,11 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
         entries[i] = (VkSpecializationMapEntry){own ? i : TDL_MAX_SPEC + i - p->spec_count,
                                                 i * sizeof(uint32_t), sizeof(uint32_t)};
     }
+    pthread_mutex_lock(&tdl_vk(ctx)->pipeline_lock);
+    r = tdl_kernel_layout_get(ctx, p->shader->binds, &p->layout);
+    pthread_mutex_unlock(&tdl_vk(ctx)->pipeline_lock);
+    if (r != TDL_OK)
+        return r;
     TRY(VK(ctx, vkCreateShaderModule(tdl_vk(ctx)->device,
                                      &(VkShaderModuleCreateInfo){
                                          .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
@@ -189,7 +164,7 @@ static enum tdl_result compile(struct tdl_context *ctx, struct tdl_pipeline *p)
                                    .pData = values,
                                },
                        },
-                   .layout = tdl_vk(ctx)->pipeline_layout,
+                   .layout = p->layout->pipeline,
                },
                NULL, &p->pipeline)));
     tdl_context_name(ctx, VK_OBJECT_TYPE_PIPELINE, (uint64_t)(uintptr_t)p->pipeline,
@@ -393,20 +368,4 @@ void tdl_pipeline_list_release(struct tdl_context *ctx, struct tdl_pipeline_list
         return;
     tdl_pipelines_let_go(ctx, list->pipelines, list->count, false);
     free(list);
-}
-
-void tdl_pipeline_write_set(const struct tdl_context *ctx, VkDescriptorSet set,
-                            const VkDescriptorBufferInfo infos[TDL_MAX_BINDS])
-{
-    VkWriteDescriptorSet writes[TDL_MAX_BINDS];
-    for (uint32_t i = 0; i < TDL_MAX_BINDS; i++)
-        writes[i] = (VkWriteDescriptorSet){
-            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-            .dstSet = set,
-            .dstBinding = i,
-            .descriptorCount = 1,
-            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-            .pBufferInfo = &infos[i],
-        };
-    vkUpdateDescriptorSets(tdl_vk(ctx)->device, TDL_MAX_BINDS, writes, 0, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "kernels.h"
+#include "layout.h"
 
 /* Pipelines without a holder that are kept for the next graph. */
 #define TDL_IDLE_PIPELINES 64
@@ -18,6 +19,7 @@ struct tdl_pipeline {
     const struct tdl_shader *shader;
     uint32_t spec[TDL_MAX_SPEC], spec_count;
     uint32_t chain[TDL_MAX_CHAIN], chain_count;
+    const struct tdl_kernel_layout *layout;
     VkPipeline pipeline;
     uint64_t hash; /* hash of shader and constants */
     /* Under the lock: holders; for frames, too; when the last holder went. */
@@ -61,10 +63,6 @@ struct tdl_pipeline_list {
 struct tdl_pipeline_list *tdl_pipeline_list_new(uint32_t count);
 struct tdl_pipeline_list *tdl_pipeline_list_ref(struct tdl_pipeline_list *list);
 void tdl_pipeline_list_release(struct tdl_context *ctx, struct tdl_pipeline_list *list);
-
-/* Fill a set of the one layout that all pipelines have. */
-void tdl_pipeline_write_set(const struct tdl_context *ctx, VkDescriptorSet set,
-                            const VkDescriptorBufferInfo infos[TDL_MAX_BINDS]);
 
 /* Context creation and destruction. */
 enum tdl_result tdl_pipelines_init(struct tdl_context *ctx);

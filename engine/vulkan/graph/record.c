@@ -58,7 +58,8 @@ static bool resolve(const struct tdl_graph *g, const struct memory *memory,
 }
 
 static void write_set(const struct tdl_graph *g, const struct memory *memory,
-                      const struct tdl_plan_step *step, VkDescriptorSet set)
+                      const struct tdl_plan_step *step, const struct tdl_kernel_layout *layout,
+                      VkDescriptorSet set)
 {
     VkDescriptorBufferInfo infos[TDL_MAX_BINDS];
     struct resolved b, unused = {0};
@@ -72,7 +73,7 @@ static void write_set(const struct tdl_graph *g, const struct memory *memory,
             b = unused;
         infos[i] = (VkDescriptorBufferInfo){tdl_vkb(b.buffer)->buffer, b.offset, b.size};
     }
-    tdl_pipeline_write_set(g->ctx, set, infos);
+    tdl_kernel_layout_write(g->ctx, layout, set, infos);
 }
 
 static bool conflicts(const struct hazard *hazards, uint32_t count, const struct resolved *b)
@@ -125,7 +126,8 @@ static void record_steps(struct tdl_graph *g, const struct memory *memory,
         vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                           rec->pipelines->pipelines[i]->pipeline);
         vkCmdBindDescriptorSets(rec->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
-                                tdl_vk(g->ctx)->pipeline_layout, 0, 1, &sets[i], 0, NULL);
+                                rec->pipelines->pipelines[i]->layout->pipeline, 0, 1, &sets[i], 0,
+                                NULL);
         vkCmdDispatch(rec->commands, step->groups[0], step->groups[1], step->groups[2]);
         if (rec->queries)
             vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, rec->queries,
@@ -136,21 +138,23 @@ static void record_steps(struct tdl_graph *g, const struct memory *memory,
 static enum tdl_result allocate_sets(struct tdl_graph *g, struct tdl_recording *rec,
                                      VkDescriptorSet *sets)
 {
-    uint32_t count = g->plan.step_count;
+    uint32_t count = g->plan.step_count, buffers = 0;
     VkDescriptorSetLayout *layouts = calloc(count, sizeof(*layouts));
     enum tdl_result r;
     if (!layouts)
         return tdl_fail(TDL_ERROR_OUT_OF_MEMORY, "out of memory while recording a graph");
-    for (uint32_t i = 0; i < count; i++)
-        layouts[i] = tdl_vk(g->ctx)->set_layout;
+    for (uint32_t i = 0; i < count; i++) {
+        layouts[i] = rec->pipelines->pipelines[i]->layout->set;
+        buffers += rec->pipelines->pipelines[i]->layout->count;
+    }
     TRY(VK(g->ctx, vkCreateDescriptorPool(
                        tdl_vk(g->ctx)->device,
                        &(VkDescriptorPoolCreateInfo){
                            .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                            .maxSets = count,
                            .poolSizeCount = 1,
-                           .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                                                 count * TDL_MAX_BINDS},
+                           .pPoolSizes =
+                               &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, buffers},
                        },
                        NULL, &rec->descriptors)));
     TRY(VK(g->ctx,
@@ -222,7 +226,7 @@ enum tdl_result tdl_recording_create(struct tdl_graph *g, struct tdl_buffer *con
     TRY(create_objects(g, profile, rec));
     TRY(allocate_sets(g, rec, sets));
     for (uint32_t i = 0; i < g->plan.step_count; i++)
-        write_set(g, &memory, &g->plan.steps[i], sets[i]);
+        write_set(g, &memory, &g->plan.steps[i], rec->pipelines->pipelines[i]->layout, sets[i]);
     TRY(VK(g->ctx, vkBeginCommandBuffer(rec->commands,
                                         &(VkCommandBufferBeginInfo){
                                             .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,

@@ -253,6 +253,40 @@ static void test_refused(struct tdl_context *ctx, struct tdl_batch *batch)
     picture_free(&small);
 }
 
+/* A batch that is full of dispatches of one kernel takes as many of another one then, however
+ * often: their bindings differ. */
+static void test_full_batches(struct tdl_context *ctx, struct tdl_batch *batch)
+{
+    enum { DISPATCHES = 128, SIDE = 8, LAPS = 3 };
+    struct picture source = picture_new(ctx, TDL_FORMAT_RGBA, SIDE, SIDE, GEOMETRY_TIGHT);
+    struct picture target = picture_new(ctx, TDL_FORMAT_RGBA, SIDE, SIDE, GEOMETRY_WORDS);
+    struct tdl_tensor *tensor = tensor_new(ctx, TDL_FLOAT32, TDL_LAYOUT_NHWC, SIDE, SIDE, 3);
+    const struct tdl_frame_to_tensor_params to = {.crop = {0, 0, SIDE, SIDE}};
+    const struct tdl_frame_from_tensor_params from = {
+        .crop = {0, 0, SIDE, SIDE}, .scale = {1, 1, 1}, .opacity = 1};
+    const struct tdl_compose_params copy = {.mode = TDL_MODE_PASSTHROUGH};
+    struct tdl_composer *composer;
+    OK(tdl_composer_create(ctx, &composer));
+    picture_randomise(&source);
+    for (int kind = 0; kind < 3 * LAPS; kind++) {
+        OK(tdl_batch_begin(batch));
+        for (int i = 0; i < DISPATCHES; i++)
+            if (kind % 3 == 0)
+                OK(tdl_frame_to_tensor(batch, &source.frame, tensor, &to));
+            else if (kind % 3 == 1)
+                OK(tdl_frame_from_tensor(batch, tensor, &target.frame, &from));
+            else
+                OK(tdl_compose(batch, composer, &source.frame, NULL, &target.frame, &copy));
+        run_batch(batch, ctx);
+        for (int c = 0; c < 3 && kind; c++)
+            CHECK(get_code(&target, c, 5, 6) == get_code(&source, c, 5, 6), "batch %d", kind);
+    }
+    tdl_composer_destroy(&composer);
+    tdl_tensor_destroy(&tensor);
+    picture_free(&source);
+    picture_free(&target);
+}
+
 int main(int argc, char **argv)
 {
     struct tdl_context *ctx = open_context(argc, argv);
@@ -261,6 +295,7 @@ int main(int argc, char **argv)
     test_plain(ctx, batch);
     test_refused(ctx, batch);
     test_formats(ctx, batch);
+    test_full_batches(ctx, batch);
     tdl_batch_destroy(&batch);
     close_context(ctx);
     printf("frame from tensor: ok\n");
