@@ -88,6 +88,12 @@ static struct tdl_tensor_params desc_of(struct fuzz *f)
     return p;
 }
 
+/* Where channels are; now and then what there is not. */
+static uint64_t told(struct fuzz *f)
+{
+    return one_in_16(f) ? number(f) : byte(f) % 3;
+}
+
 /* --------------------------------------------------------------- the calls */
 
 static void call_input(struct fuzz *f)
@@ -124,6 +130,7 @@ static void call_conv2d(struct fuzz *f)
     p.groups = number(f);
     p.bias = pick_or_none(f);
     p.activation = byte(f) % 8;
+    p.input_layout = told(f);
     keep(f, tdl_builder_conv2d(f->builder, input, filter, byte(f) % 8 ? &p : NULL));
 }
 
@@ -135,7 +142,9 @@ static void call_good_conv2d(struct fuzz *f)
     if (!input)
         return;
     const struct tdl_tensor_params *in = tdl_operand_get_desc(input);
-    uint32_t channels = in->layout == TDL_LAYOUT_NCHW ? in->shape[1] : in->shape[3];
+    const uint64_t layout = told(f);
+    const bool first = layout == TDL_INPUT_NCHW || (!layout && in->layout == TDL_LAYOUT_NCHW);
+    uint32_t channels = in->shape[first ? 1 : 3];
     uint32_t kernel = byte(f) % 2 ? 3 : 1;
     bool depthwise = byte(f) % 2;
     struct tdl_tensor_params filter = {
@@ -146,6 +155,7 @@ static void call_good_conv2d(struct fuzz *f)
     struct tdl_conv2d_params p = {.padding = TDL_PADDING_SAME_UPPER,
                                   .groups = depthwise ? channels : 1,
                                   .activation = byte(f) % 6,
+                                  .input_layout = layout,
                                   .stride = {1 + byte(f) % 2, 1}};
     struct tdl_operand *w =
         tdl_builder_constant(f->builder, &filter, zeros, tdl_tensor_params_size(&filter));
@@ -166,6 +176,7 @@ static void call_conv_transpose2d(struct fuzz *f)
     p.padding = byte(f) % 3;
     p.bias = pick_or_none(f);
     p.activation = byte(f) % 8;
+    p.input_layout = told(f);
     keep(f, tdl_builder_conv_transpose2d(f->builder, input, filter, byte(f) % 8 ? &p : NULL));
 }
 
@@ -183,6 +194,7 @@ static void call_pool2d(struct fuzz *f)
     p.rounding = byte(f) % 3;
     p.count_include_pad = byte(f) % 2;
     p.activation = byte(f) % 8;
+    p.input_layout = told(f);
     uint8_t kind = byte(f) % 3;
     keep(f, (kind == 0   ? tdl_builder_average_pool2d
              : kind == 1 ? tdl_builder_max_pool2d
@@ -204,6 +216,7 @@ static void call_resample2d(struct fuzz *f)
         p.axes[0] = byte(f) % 4;
         p.axes[1] = one_in_16(f) ? number(f) : p.axes[0] + 1;
     }
+    p.input_layout = told(f);
     keep(f, tdl_builder_resample2d(f->builder, input, byte(f) % 8 ? &p : NULL));
 }
 
@@ -279,9 +292,11 @@ static void call_blocks(struct fuzz *f)
 static void call_normalization(struct fuzz *f)
 {
     struct tdl_batch_normalization_params batch = {
-        .scale = pick_or_none(f), .bias = pick_or_none(f), .activation = byte(f) % 8};
+        .scale = pick_or_none(f), .bias = pick_or_none(f), .activation = byte(f) % 8,
+        .input_layout = told(f)};
     struct tdl_instance_normalization_params instance = {
-        .scale = batch.scale, .bias = batch.bias, .activation = batch.activation};
+        .scale = batch.scale, .bias = batch.bias, .activation = batch.activation,
+        .input_layout = batch.input_layout};
     struct tdl_layer_normalization_params layer = {
         .scale = batch.scale, .bias = batch.bias, .activation = batch.activation};
     struct tdl_operand *x = pick(f), *mean = pick(f), *variance = pick(f);

@@ -263,6 +263,26 @@ CASE(input_layout)
     struct tdl_tensor_params p = {.rank = 4, .shape = {1, 1, 1, 1}, .layout = (enum tdl_layout)9};
     tdl_builder_input(t->b, "y", &p);
 }
+CASE(conv_told) { CONV(filter(t, 4, 1, 4), .input_layout = 3); }
+CASE(transpose_told) { TRANSPOSE(filter(t, 4, 2, 4), .input_layout = UINT64_MAX); }
+CASE(im2col_told)
+{
+    tdl_builder_im2col(t->b, t->x,
+                       &(struct tdl_im2col_params){.kernel = {1, 1}, .input_layout = 4});
+}
+CASE(pool_told) { POOL(.window = {2, 2}, .input_layout = 3); }
+CASE(resample_told) { RESAMPLE(.size = {4, 4}, .input_layout = 3); }
+CASE(batch_norm_told)
+{
+    struct tdl_operand *c = subject_constant(t->b, 1, four.shape, values);
+    tdl_builder_batch_normalization(
+        t->b, t->x, c, c, &(struct tdl_batch_normalization_params){.input_layout = 3});
+}
+CASE(instance_norm_told)
+{
+    tdl_builder_instance_normalization(
+        t->b, t->x, &(struct tdl_instance_normalization_params){.input_layout = 3});
+}
 CASE(relabel_packed) { tdl_builder_relabel(t->b, t->x, TDL_LAYOUT_NC4HW4); }
 CASE(relabel_unknown) { tdl_builder_relabel(t->b, t->x, (enum tdl_layout)9); }
 CASE(conv_negative_pad) { CONV(filter(t, 4, 1, 4), .pad = {0, 0, UINT32_MAX, 0}); }
@@ -389,6 +409,13 @@ static const struct row {
     ROW(output_without_name, ARG, "output", "name"),
     ROW(output_names_twice, ARG, "two outputs", "\"y\""),
     ROW(input_layout, ARG, "there is no layout 9"),
+    ROW(conv_told, ARG, "conv2d", "no input layout 3"),
+    ROW(transpose_told, ARG, "convTranspose2d", "no input layout 18446744073709551615"),
+    ROW(im2col_told, ARG, "im2col", "no input layout 4"),
+    ROW(pool_told, ARG, "averagePool2d", "no input layout 3"),
+    ROW(resample_told, ARG, "resample2d", "no input layout 3"),
+    ROW(batch_norm_told, ARG, "batchNormalization", "no input layout 3"),
+    ROW(instance_norm_told, ARG, "instanceNormalization", "no input layout 3"),
     ROW(relabel_packed, ARG, "relabel", "NC4HW4", "tdl_build_params"),
     ROW(relabel_unknown, ARG, "relabel", "there is no layout 9"),
     ROW(conv_negative_pad, ARG, "conv2d", "pad 4294967295", "negative"),

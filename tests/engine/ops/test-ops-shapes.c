@@ -2,6 +2,7 @@
 /*
  * The same elements in other shapes and under other names: reshape, flatten,
  * expand and outputs that are copies. Where they can, they take no dispatch.
+ * And operators that are told where the channels of a shape are.
  *
  *     test-ops-shapes [seed]
  */
@@ -269,6 +270,144 @@ static void check_expand_packed(void)
     subject_close(&s);
 }
 
+/* ------------------------------------------------- where an input has channels */
+
+/* Of [2,4,6,4], which has four channels in either place. */
+static O told_conv(struct tdl_builder *b, O x, uint64_t layout)
+{
+    struct rng rng = {3};
+    const struct tdl_conv2d_params p = {.padding = TDL_PADDING_SAME_UPPER,
+                                        .bias = subject_bias(b, &rng, 5),
+                                        .activation = TDL_ACTIVATION_RELU,
+                                        .input_layout = layout};
+    return tdl_builder_conv2d(b, x, subject_filter(b, &rng, 5, 3, 2, 4), &p);
+}
+static O told_depthwise(struct tdl_builder *b, O x, uint64_t layout)
+{
+    struct rng rng = {4};
+    const struct tdl_conv2d_params p = {.groups = 4, .input_layout = layout};
+    return tdl_builder_conv2d(b, x, subject_filter(b, &rng, 4, 3, 3, 1), &p);
+}
+static O told_computed_filter(struct tdl_builder *b, O x, uint64_t layout)
+{
+    static const uint32_t shape[] = {3, 2, 2, 4};
+    const struct tdl_conv2d_params p = {.input_layout = layout};
+    O filter = subject_input(b, "filter", subject_shape(TDL_FLOAT32, 4, shape));
+    return tdl_builder_conv2d(b, x, tdl_builder_neg(b, filter), &p);
+}
+static O told_transposed(struct tdl_builder *b, O x, uint64_t layout)
+{
+    struct rng rng = {5};
+    const struct tdl_conv_transpose2d_params p = {.stride = {2, 2}, .input_layout = layout};
+    return tdl_builder_conv_transpose2d(b, x, subject_filter(b, &rng, 3, 2, 3, 4), &p);
+}
+static O told_im2col(struct tdl_builder *b, O x, uint64_t layout)
+{
+    const struct tdl_im2col_params p = {.kernel = {2, 3}, .input_layout = layout};
+    return tdl_builder_im2col(b, x, &p);
+}
+static O told_average(struct tdl_builder *b, O x, uint64_t layout)
+{
+    const struct tdl_pool2d_params p = {.window = {2, 3}, .input_layout = layout};
+    return tdl_builder_average_pool2d(b, x, &p);
+}
+static O told_max(struct tdl_builder *b, O x, uint64_t layout)
+{
+    const struct tdl_pool2d_params p = {
+        .window = {3, 2}, .stride = {2, 1}, .input_layout = layout};
+    return tdl_builder_max_pool2d(b, x, &p);
+}
+static O told_l2_whole(struct tdl_builder *b, O x, uint64_t layout)
+{
+    const struct tdl_pool2d_params p = {.input_layout = layout};
+    return tdl_builder_l2_pool2d(b, x, &p);
+}
+static O told_resample(struct tdl_builder *b, O x, uint64_t layout)
+{
+    const struct tdl_resample2d_params p = {
+        .size = {7, 9}, .mode = TDL_RESAMPLE_LINEAR, .input_layout = layout};
+    return tdl_builder_resample2d(b, x, &p);
+}
+static O told_batch(struct tdl_builder *b, O x, uint64_t layout)
+{
+    static const float mean[] = {1, 2, 3, 4}, variance[] = {4, 3, 2, 1};
+    struct rng rng = {6};
+    const struct tdl_batch_normalization_params p = {.scale = subject_bias(b, &rng, 4),
+                                                     .input_layout = layout};
+    return tdl_builder_batch_normalization(b, x,
+                                           subject_constant(b, 1, (uint32_t[]){4}, mean),
+                                           subject_constant(b, 1, (uint32_t[]){4}, variance), &p);
+}
+static O told_instance(struct tdl_builder *b, O x, uint64_t layout)
+{
+    struct rng rng = {7};
+    const struct tdl_instance_normalization_params p = {.bias = subject_bias(b, &rng, 4),
+                                                        .input_layout = layout};
+    return tdl_builder_instance_normalization(b, x, &p);
+}
+
+typedef O (*told_fn)(struct tdl_builder *, O, uint64_t);
+
+/* Between other operators, so that there is something to fuse. */
+static void open_told(struct subject *s, told_fn add, enum tdl_layout own, uint64_t told)
+{
+    static const uint32_t shape[] = {2, 4, 6, 4};
+    struct tdl_tensor_params p = subject_shape(TDL_FLOAT32, 4, shape);
+    struct rng rng = {seed};
+    struct tdl_builder *b;
+    p.layout = own;
+    OK(tdl_builder_create(ctx, &b));
+    O x = tdl_builder_relu(b, tdl_builder_input(b, "x", &p));
+    O y = add(b, x, told);
+    REQUIRE(y, "%s", tdl_builder_error(b));
+    tdl_builder_output(b, "result", tdl_builder_linear(b, tdl_builder_sigmoid(b, y), 2, -1));
+    subject_open(s, ctx, b, &rng);
+}
+
+/* What it is told counts, not what the operand is called. */
+static void check_told(void)
+{
+    static const struct {
+        const char *name;
+        told_fn add;
+    } rows[] = {
+        {"conv2d", told_conv},
+        {"conv2d, depthwise", told_depthwise},
+        {"conv2d, a computed filter", told_computed_filter},
+        {"convTranspose2d", told_transposed},
+        {"im2col", told_im2col},
+        {"averagePool2d", told_average},
+        {"maxPool2d", told_max},
+        {"l2Pool2d of all", told_l2_whole},
+        {"resample2d", told_resample},
+        {"batchNormalization", told_batch},
+        {"instanceNormalization", told_instance},
+    };
+    for (size_t i = 0; i < COUNT(rows) * 4; i++) {
+        const uint64_t told = i % 2 ? TDL_INPUT_NHWC : TDL_INPUT_NCHW;
+        const enum tdl_layout same = i % 2 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
+        const enum tdl_layout own = i / 2 % 2 ? TDL_LAYOUT_NHWC : TDL_LAYOUT_NCHW;
+        struct subject s, want;
+        check_begin("seed %llu: %s of %s, told %s", (unsigned long long)seed, rows[i / 4].name,
+                    tdl_layout_name(own), tdl_layout_name(same));
+        open_told(&s, rows[i / 4].add, own, told);
+        open_told(&want, rows[i / 4].add, same, TDL_INPUT_AS_IT_IS);
+        const struct tdl_operand *y = s.ir->outputs[0], *z = want.ir->outputs[0];
+        const size_t size = tdl_tensor_params_size(&z->desc);
+        CHECK(!memcmp(y->desc.shape, z->desc.shape, sizeof(z->desc.shape)), "another shape: %s",
+              tdl_operand_text(y));
+        CHECK(tdl_tensor_params_size(&y->desc) == size &&
+                  !memcmp(s.values[y->id], want.values[z->id], size),
+              "another result");
+        for (int plain = 0; plain < 2; plain++)
+            subject_run(&s, &(struct tdl_build_params){.precision = TDL_PRECISION_FP32,
+                                                       .no_fuse = plain});
+        subject_close(&want);
+        subject_close(&s);
+    }
+    seed++;
+}
+
 int main(int argc, char **argv)
 {
     seed = check_seed(argc, argv, 1);
@@ -279,6 +418,7 @@ int main(int argc, char **argv)
     check_lifetime();
     check_expand();
     check_expand_packed();
+    check_told();
     check_context_close(ctx);
     return check_result();
 }

@@ -2,6 +2,12 @@
 /* Windows over images, and normalizations: see calls.c. */
 #include "calls.h"
 
+/* WebNN's "inputLayout" or "layout", whose default is NCHW. */
+static enum tdl_input_layout layout_named(const struct at *a, const char *key)
+{
+    return call_is(a->call, key, "nhwc") ? TDL_INPUT_NHWC : TDL_INPUT_NCHW;
+}
+
 /* -------------------------------------------------------------------- windows */
 
 static O conv2d(const struct at *a)
@@ -13,6 +19,7 @@ static O conv2d(const struct at *a)
                                                                     : TDL_FILTER_OIHW,
         .groups = at_natural(a, "groups", 0, 1),
         .bias = at_operand(a, "bias"),
+        .input_layout = layout_named(a, "inputLayout"),
     };
     at_naturals(a, "strides", p.stride, 2, 1);
     at_naturals(a, "dilations", p.dilation, 2, 1);
@@ -24,7 +31,8 @@ static O conv_transpose2d(const struct at *a)
 {
     static const uint32_t from_iohw[] = {1, 2, 3, 0}, from_hwoi[] = {2, 0, 1, 3};
     struct tdl_conv_transpose2d_params p = {.groups = at_natural(a, "groups", 0, 1),
-                                            .bias = at_operand(a, "bias")};
+                                            .bias = at_operand(a, "bias"),
+                                            .input_layout = layout_named(a, "inputLayout")};
     O filter = at_operand(a, "filter");
     at_naturals(a, "strides", p.stride, 2, 1);
     at_naturals(a, "dilations", p.dilation, 2, 1);
@@ -41,7 +49,8 @@ static O pool2d(const struct at *a)
 {
     struct tdl_pool2d_params p = {.rounding = call_is(a->call, "outputShapeRounding", "ceil")
                                                   ? TDL_ROUNDING_CEIL
-                                                  : TDL_ROUNDING_FLOOR};
+                                                  : TDL_ROUNDING_FLOOR,
+                                  .input_layout = layout_named(a, "layout")};
     at_naturals(a, "windowDimensions", p.window, 2, 0);
     at_naturals(a, "strides", p.stride, 2, 1);
     at_naturals(a, "dilations", p.dilation, 2, 1);
@@ -77,10 +86,13 @@ static O batch_normalization(const struct at *a)
 {
     const O x = at_operand(a, "input");
     const uint32_t axis = at_natural(a, "axis", 0, 1), rank = rank_of(x);
-    const struct tdl_batch_normalization_params p = {.scale = at_operand(a, "scale"),
-                                                     .bias = at_operand(a, "bias"),
-                                                     .epsilon = (float)at_number(a, "epsilon", 0)};
-    if (rank == 4 && axis == (a->c->layout == TDL_LAYOUT_NCHW ? 1 : 3))
+    const struct tdl_batch_normalization_params p = {
+        .scale = at_operand(a, "scale"),
+        .bias = at_operand(a, "bias"),
+        .epsilon = (float)at_number(a, "epsilon", 0),
+        .input_layout = rank == 4 && axis == 3 ? TDL_INPUT_NHWC : TDL_INPUT_NCHW,
+    };
+    if (rank == 4 && (axis == 1 || axis == 3))
         return tdl_builder_batch_normalization(a->b, x, at_operand(a, "mean"),
                                                at_operand(a, "variance"), &p);
     uint32_t image[] = {1, 1, 1, 1}, shape[TDL_MAX_RANK];
@@ -88,18 +100,19 @@ static O batch_normalization(const struct at *a)
         shape[i] = tdl_operand_get_desc(x)->shape[i];
         image[i < axis ? 0 : i == axis ? 1 : 2] *= shape[i];
     }
-    O y = tdl_builder_relabel(a->b, tdl_builder_reshape(a->b, x, 4, image), TDL_LAYOUT_NCHW);
-    y = tdl_builder_batch_normalization(a->b, y, at_operand(a, "mean"), at_operand(a, "variance"),
-                                        &p);
+    O y = tdl_builder_batch_normalization(a->b, tdl_builder_reshape(a->b, x, 4, image),
+                                          at_operand(a, "mean"), at_operand(a, "variance"), &p);
     return tdl_builder_reshape(a->b, y, rank, shape);
 }
 
 static O instance_normalization(const struct at *a)
 {
-    const struct tdl_instance_normalization_params p = {.scale = at_operand(a, "scale"),
-                                                        .bias = at_operand(a, "bias"),
-                                                        .epsilon =
-                                                            (float)at_number(a, "epsilon", 0)};
+    const struct tdl_instance_normalization_params p = {
+        .scale = at_operand(a, "scale"),
+        .bias = at_operand(a, "bias"),
+        .epsilon = (float)at_number(a, "epsilon", 0),
+        .input_layout = layout_named(a, "layout"),
+    };
     return tdl_builder_instance_normalization(a->b, at_operand(a, "input"), &p);
 }
 

@@ -54,7 +54,6 @@ struct webnn_case {
     uint32_t value_count;
     struct call calls[4];
     uint32_t call_count;
-    enum tdl_layout layout; /* of images */
 };
 
 /* False at the end of the file. */

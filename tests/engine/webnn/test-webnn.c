@@ -77,34 +77,10 @@ static bool compare(const struct webnn_case *c, const struct value *v, const voi
 
 /* ------------------------------------------------------------------- running */
 
-static bool is_filter(const struct webnn_case *c, const struct value *v)
-{
-    for (uint32_t i = 0; i < c->call_count; i++) {
-        const struct argument *a = call_argument(&c->calls[i], "filter");
-        if (a && !strcmp(a->names[0], v->name))
-            return true;
-    }
-    return false;
-}
-
-/* The layout of a case's images, which WebNN's operators have as an option. */
-static enum tdl_layout layout_of(const struct webnn_case *c)
-{
-    for (uint32_t i = 0; i < c->call_count; i++) {
-        const struct call *call = &c->calls[i];
-        if (call_is(call, "layout", "nhwc") || call_is(call, "inputLayout", "nhwc") ||
-            (!strcmp(call->name, "batchNormalization") && call_number(call, "axis", 0, 1) == 3))
-            return TDL_LAYOUT_NHWC;
-    }
-    return TDL_LAYOUT_NCHW;
-}
-
 static enum tdl_result build(struct tdl_builder *b, struct webnn_case *c, struct tdl_graph **out)
 {
-    c->layout = layout_of(c);
     for (uint32_t i = 0; i < c->value_count; i++) {
         struct value *v = &c->values[i];
-        v->desc.layout = is_filter(c, v) ? TDL_LAYOUT_NHWC : c->layout;
         if (v->role == INPUT)
             v->operand = tdl_builder_input(b, v->name, &v->desc);
         else if (v->role == CONSTANT)
